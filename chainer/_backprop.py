@@ -1,0 +1,535 @@
+"""Backpropagation: the walk from outputs of a graph back to its inputs.
+
+Two ways of carrying gradients share one walk. Without double backprop gradients are
+plain arrays: a function that offers ``_backward_arrays`` never meets a variable, others
+get variables that record nothing. With double backprop gradients are variables and every
+function is differentiated in terms of other functions.
+"""
+from __future__ import annotations
+
+import contextlib
+import heapq
+import warnings
+
+import numpy
+
+import chainerx
+from chainer import backend, configuration
+from chainer.backends import cuda
+
+_chx_ndarray = chainerx.ndarray
+
+
+class _Gradients:
+    """Gradients known so far, by variable node.
+
+    A node met for the first time starts from the gradient its variable already has if
+    ``load`` is set. Contributions are kept in a list and added when the gradient is
+    needed, so that functions with ``lazy_grad_sum`` add all of them at once.
+    """
+
+    def __init__(self, load, as_variables):
+        self._grads = {}
+        self._load = load
+        self._as_variables = as_variables
+
+    def __contains__(self, node):
+        return node in self._grads
+
+    def _first(self, node):
+        grads = []
+        if self._load:
+            var = node._variable()
+            if var is not None:
+                grad = var.grad_var if self._as_variables else var.grad
+                if grad is not None:
+                    grads.append(grad)
+        self._grads[node] = grads
+        return grads
+
+    def set(self, node, grad):
+        self._grads[node] = [] if grad is None else [grad]
+
+    def add(self, node, grad):
+        grads = self._grads.get(node)
+        if grads is None:
+            grads = self._first(node)
+        grads.append(grad)
+
+    def peek(self, node):
+        grads = self._grads.get(node)
+        if grads is None:
+            grads = self._first(node)
+        return self._sum(grads)
+
+    def pop(self, node):
+        grads = self._grads.pop(node, None)
+        if grads is None:
+            grads = self._first(node)
+            del self._grads[node]
+        return self._sum(grads)
+
+    def _sum(self, grads):
+        if len(grads) > 1:
+            grads[:] = [_add(grads, self._as_variables)]
+        return grads[0] if grads else None
+
+
+def _add(grads, as_variables):
+    if as_variables:
+        if len(grads) > 2:
+            from chainer.functions.math.basic_math import add
+            return add(*grads)
+        return grads[0] + grads[1]
+    total = grads[0] + grads[1]
+    for grad in grads[2:]:
+        total = total + grad
+    # NumPy makes a scalar of the sum of two 0-d arrays.
+    return numpy.asarray(total) if isinstance(total, numpy.generic) else total
+
+
+def _find_nan(arrays):
+    for array in arrays:
+        if array is not None and array.dtype.kind == 'f':
+            if isinstance(array, _chx_ndarray):
+                array = array.as_grad_stopped()
+                if bool((array != array).any()):
+                    return True
+            elif bool(cuda.get_array_module(array).isnan(array).any()):
+                return True
+    return False
+
+
+def _raw(grad):
+    """Array of a gradient given as variable or array."""
+    return getattr(grad, 'raw_array', grad)
+
+
+def _check_gradient(func, index, node, grad):
+    array = _raw(grad)
+    if array.shape != node.shape or array.dtype != node.dtype:
+        raise ValueError(
+            f'{func.label} (Backward): gradient of input {index} has shape {array.shape} and '
+            f'dtype {array.dtype}, expected shape {node.shape} and dtype {node.dtype}')
+
+
+def _backward_one(func, targets, grad_outputs, grads, double, hooks):
+    """Runs the backward of one function and adds its results to ``grads``."""
+    inputs = func.inputs
+    gxs = None
+    if hooks:
+        in_data = tuple([x._data for x in inputs])
+        out_grad = tuple([_raw(g) for g in grad_outputs])
+        for hook in hooks:
+            hook.backward_preprocess(func, in_data, out_grad)
+
+    if not double and func._backward_arrays is not None:
+        gxs = func._backward_arrays(targets, grad_outputs)
+    else:
+        gys = grad_outputs
+        if not double:
+            gys = tuple([None if g is None else _variable(g) for g in gys])
+        if func._accumulates:
+            gxs = _run_accumulate(func, targets, gys, grads, double)
+        else:
+            gxs = func.backward(targets, gys)
+            if not isinstance(gxs, tuple):
+                if not isinstance(gxs, list):
+                    raise TypeError(f'{func.label}.backward must return a tuple of variables, '
+                                    f'got {type(gxs).__name__}')
+                gxs = tuple(gxs)
+            if len(gxs) != len(targets):
+                if len(gxs) != len(inputs):
+                    raise ValueError(
+                        f'{func.label}.backward returned {len(gxs)} gradients for '
+                        f'{len(targets)} target inputs')
+                gxs = tuple([gxs[i] for i in targets])
+            if not double:
+                gxs = tuple([None if g is None else _raw(g) for g in gxs])
+
+    if hooks:
+        for hook in hooks:
+            hook.backward_postprocess(func, in_data, out_grad)
+    if configuration.config.debug and _find_nan([_raw(g) for g in gxs if g is not None]):
+        raise RuntimeError(f'NaN is detected on backward computation of {func.label}')
+
+    for index, grad in zip(targets, gxs):
+        if grad is not None:
+            node = inputs[index]
+            _check_gradient(func, index, node, grad)
+            grads.add(node, grad)
+
+
+def _run_accumulate(func, targets, gys, grads, double):
+    """Calls a user's ``backward_accumulate``, which adds to the gradients it is given."""
+    nodes = [func.inputs[i] for i in targets]
+    # An input given twice is accumulated once: later occurrences start from nothing.
+    known, seen = [], set()
+    for node in nodes:
+        grad = None if node in seen else grads.peek(node)
+        seen.add(node)
+        known.append(grad if grad is None or double else _variable(grad))
+    gxs = func.backward_accumulate(targets, gys, tuple(known))
+    for node in seen:
+        grads.set(node, None)
+    return tuple([g if g is None or double else _raw(g) for g in gxs])
+
+
+def _variable(array):
+    from chainer.variable import Variable
+    return Variable._from_array(array, False)
+
+
+class _Queue:
+    """Functions still to be differentiated, last made first."""
+
+    def __init__(self):
+        self._heap = []
+        self._seen = set()
+
+    def push(self, func):
+        if func is not None and func not in self._seen:
+            self._seen.add(func)
+            # The count breaks ties, so that functions are never compared.
+            heapq.heappush(self._heap, (-func.rank, len(self._seen), func))
+
+    def __iter__(self):
+        while self._heap:
+            yield heapq.heappop(self._heap)[2]
+
+
+def _hooks_of(func, thread_hooks):
+    if thread_hooks or func._local_function_hooks:
+        return [*thread_hooks.values(), *(func._local_function_hooks or {}).values()]
+    return ()
+
+
+def _walk(queue, grads, double, store, allowed=None, keep=()):
+    """Differentiates the functions of ``queue`` and those behind them.
+
+    Args:
+        store: Called with the node and gradient of every output that has been dealt with.
+        allowed: Nodes to which the walk is limited (``None``: all).
+        keep: Nodes whose gradients stay in ``grads``.
+
+    Returns:
+        Leaf nodes met; their gradients are in ``grads``.
+
+    """
+    from chainer import get_function_hooks
+    thread_hooks = get_function_hooks()
+    leaves = {}
+    for func in queue:
+        outputs = [ref() for ref in func.outputs]
+        gys = []
+        for y in outputs:
+            if y is None:
+                gys.append(None)
+            elif y in keep:
+                gys.append(grads.peek(y))
+            else:
+                gys.append(grads.pop(y))
+        gys = tuple(gys)
+        inputs = func.inputs
+        targets = tuple([i for i, x in enumerate(inputs) if x.requires_grad
+                         and (allowed is None or x in allowed)])
+        if targets:
+            array = next((_raw(g) for g in gys if g is not None), None)
+            if array is not None:
+                with _device_of(array):
+                    _backward_one(func, targets, gys, grads, double,
+                                  _hooks_of(func, thread_hooks))
+        for y, gy in zip(outputs, gys):
+            if y is not None:
+                store(y, gy)
+        for index in targets:
+            node = inputs[index]
+            if node._creator_node is None:
+                leaves[node] = None
+            else:
+                queue.push(node._creator_node)
+    return leaves
+
+
+_no_device = contextlib.nullcontext()
+
+
+def _device_of(array):
+    if isinstance(array, numpy.ndarray):
+        return _no_device
+    return backend.using_device(backend.get_device_from_array(array))
+
+
+def _store(node, grad):
+    """Gives a gradient to the variable of a node, if it is still there."""
+    var = node._variable()
+    if var is None:
+        return
+    if grad is None:
+        var._grad = var._grad_var = None
+    elif hasattr(grad, 'raw_array'):
+        var._grad = grad._array
+        var._grad_var = grad
+    else:
+        var._grad = grad
+        var._grad_var = None
+
+
+def _scaled_root(array, grad, loss_scale):
+    if grad is None:
+        grad = cuda.get_array_module(array).ones_like(array)
+        if loss_scale is not None:
+            grad *= loss_scale
+    elif loss_scale is not None:
+        grad = grad * array.dtype.type(loss_scale)
+    return grad
+
+
+def _scalar_warning(what):
+    warnings.warn(f'Treating a variable with only one element as a scalar in {what} is '
+                  'deprecated: a scalar variable has no dimensions. Apply '
+                  'chainer.functions.squeeze to it.', DeprecationWarning, stacklevel=5)
+
+
+def backward_from_variable(var, retain_grad, enable_double_backprop, loss_scale):
+    """Implements :meth:`chainer.Variable.backward`."""
+    if isinstance(var._array, _chx_ndarray):
+        if retain_grad:
+            raise ValueError('retain_grad is not supported on ChainerX: take the gradient of '
+                             'an intermediate array with chainerx.grad')
+        if var._array.size == 1 and var._array.ndim and var.grad is None:
+            _scalar_warning('Variable.backward')
+        var._array.backward(enable_double_backprop=enable_double_backprop,
+                            loss_scale=loss_scale)
+        return
+    node = var._node
+    if node is None or node._creator_node is None:
+        return
+    if var._grad is None:
+        if var._array.size != 1:
+            raise ValueError(
+                f'backward() of a variable of shape {var.shape} needs a gradient: set '
+                'variable.grad first, or reduce the variable to a scalar (chainer.functions.sum)')
+        if var._array.ndim:
+            _scalar_warning('Variable.backward')
+    _backward([var], retain_grad, enable_double_backprop, loss_scale)
+
+
+def backward(outputs, grad_outputs=None, **kwargs):
+    """Runs backpropagation from several variables at once.
+
+    Every output gives an initial gradient: the one in ``grad_outputs``, else its own, else
+    one if it is a scalar. Gradients of all outputs reach a shared input in one pass.
+
+    Args:
+        outputs (sequence of Variable): Variables to start from.
+        grad_outputs (sequence of Variable, optional): Gradients of the outputs.
+        retain_grad (bool): Whether intermediate variables keep their gradients.
+        enable_double_backprop (bool): Whether the backward pass is recorded.
+        loss_scale (float or None): Factor of the initial gradients.
+
+    Raises:
+        TypeError: If ``outputs`` is not a sequence of variables.
+        ValueError: If an output with several elements has no gradient.
+
+    """
+    from chainer.utils import argument
+    from chainer.variable import Variable
+    retain_grad, enable_double_backprop, loss_scale = argument.parse_kwargs(
+        kwargs, ('retain_grad', False), ('enable_double_backprop', False), ('loss_scale', None))
+    if not isinstance(outputs, (tuple, list)):
+        raise TypeError(f'outputs must be a tuple or a list, not {type(outputs)}')
+    for y in outputs:
+        if not isinstance(y, Variable):
+            raise TypeError(f'outputs must be variables, got {type(y)}')
+    if grad_outputs is not None:
+        if not isinstance(grad_outputs, (tuple, list)):
+            raise TypeError(f'grad_outputs must be None, a tuple or a list, '
+                            f'not {type(grad_outputs)}')
+        if len(outputs) != len(grad_outputs):
+            raise ValueError('grad_outputs must be of the same length as outputs: '
+                             f'{len(grad_outputs)} != {len(outputs)}')
+    chainerx_outputs = [isinstance(y._array, _chx_ndarray) for y in outputs]
+    if any(chainerx_outputs):
+        if not all(chainerx_outputs):
+            raise ValueError('outputs mix ChainerX and other arrays')
+        if retain_grad:
+            raise ValueError('retain_grad is not supported on ChainerX')
+        if grad_outputs is not None:
+            for y, gy in zip(outputs, grad_outputs):
+                y.grad_var = gy
+        chainerx.backward([y._array for y in outputs],
+                          enable_double_backprop=enable_double_backprop)
+        return
+    outputs = [y for y in outputs if y._node is not None and y._node._creator_node is not None]
+    for i, y in enumerate(outputs):
+        if grad_outputs is not None and grad_outputs[i] is not None:
+            y.grad_var = grad_outputs[i]
+        elif y._grad is None and y._array.size != 1:
+            raise ValueError(f'gradient of outputs[{i}] with shape {y.shape} is missing')
+    _backward(outputs, retain_grad, enable_double_backprop, loss_scale)
+
+
+def _backward(outputs, retain_grad, double, loss_scale):
+    grads = _Gradients(load=True, as_variables=double)
+    queue = _Queue()
+    with configuration.using_config('enable_backprop', bool(double)):
+        for y in outputs:
+            if y._node in grads:
+                continue
+            grad = y.grad_var if double else y._grad
+            if grad is None or loss_scale is not None:
+                with _device_of(y._array):
+                    grad = _scaled_root(y._array, _raw(grad), loss_scale)
+                y._set_grad(grad)
+                grad = y.grad_var if double else grad
+            grads.set(y._node, grad)
+            queue.push(y._node._creator_node)
+        roots = {y._node for y in outputs}
+
+        def store(node, grad):
+            if retain_grad:
+                _store(node, grad)
+            elif node not in roots:
+                _store(node, None)
+
+        leaves = _walk(queue, grads, double, store)
+    for node in leaves:
+        if node in grads:
+            grad = grads.pop(node)
+            if grad is not None:
+                _store(node, grad)
+
+
+def unchain_backward(node):
+    """Cuts every edge from ``node`` back to the leaves."""
+    stack, seen = [node], set()
+    while stack:
+        node = stack.pop()
+        func = node._creator_node
+        if func is None or func in seen:
+            continue
+        seen.add(func)
+        stack.extend(func.inputs)
+        func.unchain()
+
+
+def grad(outputs, inputs, grad_outputs=None, grad_inputs=None, set_grad=False,
+         retain_grad=False, enable_double_backprop=False, loss_scale=None):
+    """Computes the gradients of ``outputs`` with respect to ``inputs`` only.
+
+    Unlike :meth:`chainer.Variable.backward` this differentiates nothing but the functions on
+    a path between inputs and outputs, and by default changes no variable.
+
+    Args:
+        outputs (tuple or list of Variable): Variables to differentiate.
+        inputs (tuple or list of Variable): Variables to differentiate by.
+        grad_outputs (sequence of Variable or None): Gradients of the outputs (default: ones).
+        grad_inputs (sequence of Variable or None): Gradients to add to the results.
+        set_grad (bool): Whether results are also stored in ``grad_var`` of the inputs.
+        retain_grad (bool): Whether gradients are also stored in intermediate variables.
+        enable_double_backprop (bool): Whether results can be differentiated again.
+        loss_scale (float or None): Factor of the initial gradients.
+
+    Returns:
+        list of Variable or None: One gradient per input, ``None`` where no path leads to it.
+
+    Raises:
+        TypeError: If an argument is not a sequence of variables.
+
+    """
+    from chainer.variable import Variable
+    _check_sequence('outputs', outputs, Variable)
+    _check_sequence('inputs', inputs, Variable)
+    for name, values, others in (('grad_outputs', grad_outputs, outputs),
+                                 ('grad_inputs', grad_inputs, inputs)):
+        if values is not None:
+            _check_sequence(name, values, (Variable, type(None)))
+            if len(values) != len(others):
+                raise ValueError(f'{name} has {len(values)} elements, expected {len(others)}')
+    if any(isinstance(v._array, _chx_ndarray) for v in (*outputs, *inputs)):
+        return _grad_chainerx(outputs, inputs, grad_outputs, grad_inputs, set_grad,
+                              retain_grad, enable_double_backprop, loss_scale)
+
+    double = enable_double_backprop
+    allowed = _nodes_between(outputs, inputs)
+    grads = _Gradients(load=False, as_variables=double)
+    queue = _Queue()
+    input_nodes = {x.node for x in inputs}
+    with configuration.using_config('enable_backprop', bool(double)):
+        if grad_inputs is not None:
+            for x, gx in zip(inputs, grad_inputs):
+                if gx is not None:
+                    grads.add(x.node, gx if double else gx._array)
+        for i, y in enumerate(outputs):
+            gy = None if grad_outputs is None else grad_outputs[i]
+            if gy is not None and double and loss_scale is None:
+                grads.add(y.node, gy)
+            else:
+                if gy is not None and double:
+                    scaled = gy * loss_scale
+                else:
+                    with _device_of(y._array):
+                        array = _scaled_root(y._array, _raw(gy), loss_scale)
+                    scaled = Variable._from_array(array, True) if double else array
+                grads.add(y.node, scaled)
+            if y.node in allowed:
+                queue.push(y.node._creator_node)
+        _walk(queue, grads, double, _store if retain_grad else _ignore, allowed, input_nodes)
+        results = []
+        for x in inputs:
+            gx = grads.peek(x.node) if x.node in grads else None
+            if gx is not None and not double:
+                gx = Variable._from_array(gx, True)
+            if set_grad and gx is not None:
+                x.grad_var = gx
+            results.append(gx)
+    return results
+
+
+def _ignore(node, grad):
+    pass
+
+
+def _check_sequence(name, values, types):
+    if not isinstance(values, (tuple, list)):
+        raise TypeError(f'{name} must be a tuple or a list, not {type(values)}')
+    for value in values:
+        if not isinstance(value, types):
+            raise TypeError(f'{name} must contain variables, got {type(value)}')
+
+
+def _grad_chainerx(outputs, inputs, grad_outputs, grad_inputs, set_grad, retain_grad, double,
+                   loss_scale):
+    from chainer.variable import as_variable
+    gys = None
+    if grad_outputs is not None:
+        gys = [None if gy is None else gy._array for gy in grad_outputs]
+    gxs = chainerx.grad(
+        [y._array for y in outputs], [x._array for x in inputs],
+        enable_double_backprop=double, set_grad=set_grad, retain_grad=retain_grad,
+        grad_outputs=gys or [], loss_scale=loss_scale)
+    gxs = [None if gx is None else as_variable(gx) for gx in gxs]
+    if grad_inputs is not None:
+        gxs = [a if b is None else b if a is None else a + b for a, b in zip(gxs, grad_inputs)]
+    return gxs
+
+
+def _nodes_between(outputs, inputs):
+    """Returns the nodes on a path from an input to an output."""
+    found = {x.node for x in inputs}
+    funcs, seen = [], set()
+    stack = [y.node._creator_node for y in outputs]
+    while stack:
+        func = stack.pop()
+        if func is None or func in seen:
+            continue
+        seen.add(func)
+        funcs.append(func)
+        stack.extend([x._creator_node for x in func.inputs if x.requires_grad])
+    # A function has a larger rank than any function before it.
+    funcs.sort(key=lambda f: f.rank)
+    for func in funcs:
+        if any(x in found for x in func.inputs if x.requires_grad):
+            found.update(y for y in (ref() for ref in func.outputs) if y is not None)
+    return found

@@ -1,0 +1,126 @@
+"""Application of functions to ChainerX arrays, and the fallback to NumPy or CuPy.
+
+A function that has a native path answers ``forward_chainerx`` with ChainerX arrays, whose
+graph ChainerX keeps. Otherwise forward runs on NumPy or CuPy views of the same memory, and
+one node in the ChainerX graph stands for the function: its backward runs on views again.
+When that backward must itself be differentiable, it is recorded as a Chainer graph of the
+views, and that graph in turn becomes a node of the ChainerX graph.
+"""
+from __future__ import annotations
+
+import chainerx
+from chainer import _backprop, backend, configuration
+from chainer._fallback import Fallback
+from chainer.function_hook import _thread_hooks
+from chainer.variable import Variable
+
+_variable = Variable._from_array
+
+
+def apply(func, in_vars, in_data, requires_grad):
+    """Applies ``func`` to variables of ChainerX arrays; returns a tuple of variables."""
+    hooks = _thread_hooks.__dict__.get('hooks') or func._local_function_hooks
+    if hooks:
+        hooks = _backprop._hooks_of(func, _thread_hooks.__dict__.get('hooks') or {})
+        for hook in hooks:
+            hook.forward_preprocess(func, in_data)
+    try:
+        if configuration.config.enable_backprop:
+            outputs = func.forward_chainerx(in_data)
+        else:
+            with chainerx.no_backprop_mode():
+                outputs = func.forward_chainerx(in_data)
+    except Exception:
+        # A type error that Chainer can explain is better told in its own words.
+        if configuration.config.type_check:
+            func._check_types(in_data)
+        raise
+    if outputs is Fallback:
+        outputs = _forward_fallback(func, in_data, requires_grad)
+    if hooks:
+        for hook in hooks:
+            hook.forward_postprocess(func, in_data)
+    if configuration.config.debug and _backprop._find_nan(outputs):
+        raise RuntimeError(f'NaN is detected on forward computation of {func.label}')
+    return tuple([_variable(y, y.is_backprop_required()) for y in outputs])
+
+
+def _forward_fallback(func, in_data, requires_grad):
+    if configuration.config.type_check:
+        func._check_types(in_data)
+    devices = {x.device for x in in_data}
+    if len(devices) > 1:
+        names = ', '.join(sorted(d.name for d in devices))
+        raise chainerx.DeviceError(f'{func.label}: arrays are on different devices: {names}')
+    device = backend.ChainerxDevice(in_data[0].device)
+    func.chainerx_device = device
+    views = tuple([_view(x) for x in in_data])
+    with backend.using_device(device.fallback_device):
+        outputs = func._run_forward(views)
+    outputs = [None if y is None else device.send(y) for y in outputs]
+    if not (requires_grad and configuration.config.enable_backprop):
+        return outputs
+    # Nodes carry shapes and dtypes for backward; the arrays themselves are ChainerX's to keep.
+    func.inputs = tuple([_variable(x, True).node for x in views])
+    func._n_chainerx_inputs = len(in_data)
+    return chainerx._core._function_node_forward(
+        func, list(in_data), outputs, list(func._input_indexes_to_retain),
+        list(func._output_indexes_to_retain))
+
+
+def _view(array):
+    """NumPy or CuPy view of a ChainerX array, outside its graph."""
+    if array.is_backprop_required():
+        array = array.as_grad_stopped()
+    return backend.from_chx(array)
+
+
+def backward(func, target_input_indexes, grad_outputs, retained_inputs, retained_outputs):
+    """Runs the backward of a fallback function; arrays in and out are ChainerX's."""
+    chx = [*retained_inputs, *retained_outputs, *[g for g in grad_outputs if g is not None]]
+    double = any(x.is_backprop_required() for x in chx)
+    variables = [_variable(_view(x), double) for x in chx]
+    n_in, n_out = len(retained_inputs), len(retained_outputs)
+    func._chainerx_retained = (tuple(variables[:n_in]), tuple(variables[n_in:n_in + n_out]))
+    rest = iter(variables[n_in + n_out:])
+    gys = tuple([None if g is None else next(rest) for g in grad_outputs])
+    targets = tuple(target_input_indexes)
+    device = func.chainerx_device
+    with configuration.using_config('enable_backprop', double), \
+            backend.using_device(device.fallback_device):
+        gxs = func.backward_accumulate(targets, gys, (None,) * len(targets))
+    return _send(gxs, double, chx, variables, device)
+
+
+def _send(gxs, double, chx, variables, device):
+    """Turns gradients into ChainerX arrays, connected to ``chx`` if ``double``."""
+    arrays = [device.send(g.array) for g in gxs if g is not None]
+    if double and arrays:
+        node = _RecordedBackward(variables, [g for g in gxs if g is not None], device)
+        arrays = chainerx._core._function_node_forward(
+            node, chx, arrays, list(range(len(chx))), [])
+    arrays = iter(arrays)
+    return tuple([None if g is None else next(arrays) for g in gxs])
+
+
+class _RecordedBackward:
+    """Backward of a fallback function, recorded as a Chainer graph of views."""
+
+    label = 'FallbackBackward'
+
+    def __init__(self, in_vars, out_vars, device):
+        self._in_vars = in_vars
+        self._out_vars = out_vars
+        self._device = device
+
+    def _backward_chainerx(self, target_input_indexes, grad_outputs, retained_inputs,
+                           retained_outputs):
+        present = [g for g in grad_outputs if g is not None]
+        chx = [*retained_inputs, *present]
+        double = any(x.is_backprop_required() for x in chx)
+        gys = [_variable(_view(g), double) for g in present]
+        ys = [y for y, g in zip(self._out_vars, grad_outputs) if g is not None]
+        with backend.using_device(self._device.fallback_device):
+            gxs = _backprop.grad(ys, [self._in_vars[i] for i in target_input_indexes], gys,
+                                 enable_double_backprop=double)
+        return _send(gxs, double, chx, [*self._in_vars, *gys], self._device)

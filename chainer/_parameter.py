@@ -1,0 +1,186 @@
+"""Parameters: variables that a link owns and an optimizer updates."""
+from __future__ import annotations
+
+import numbers
+
+import numpy
+
+import chainerx
+from chainer import backend, initializers
+from chainer.initializers import constant
+from chainer.variable import Variable
+
+
+class Parameter(Variable):
+    """Variable to be optimized, registrable in a :class:`~chainer.Link`.
+
+    A parameter may be made before its shape is known; :meth:`initialize` then allocates
+    it. Its gradient starts as NaN, so that a forgotten :meth:`~chainer.Link.cleargrads`
+    is noticed.
+
+    Args:
+        initializer: Initializer, scalar or array that gives the first value (``None``: NaN).
+            If it is an array and ``shape`` is omitted, the parameter holds that very array.
+        shape (int, tuple of int or None): Shape, or ``None`` to wait for :meth:`initialize`.
+        name (str or None): Name of the parameter.
+        layout: Memory layout of the array.
+
+    Attributes:
+        initializer: Initializer of the array, used by :meth:`initialize`.
+        update_rule (~chainer.UpdateRule): Rule that updates this parameter, set by
+            :meth:`chainer.Optimizer.setup`.
+
+    """
+
+    initializer = None
+    update_rule = None
+    _grad_initializer = None
+    _initial_device = None
+
+    def __init__(self, initializer=None, shape=None, name=None, *, layout=None):
+        if initializer is None:
+            initializer = constant.NaN()
+        elif isinstance(initializer, numbers.Number):
+            initializer = constant.Constant(initializer)
+
+        from chainer import get_array_types
+        is_array = isinstance(initializer, get_array_types())
+        if shape is None:
+            super().__init__(initializer if is_array else None, name=name, layout=layout)
+            self._initial_device = backend.CpuDevice() if not is_array else self.device
+            if not is_array:
+                self.initializer = initializer
+                self._grad_initializer = constant.NaN(getattr(initializer, 'dtype', None))
+            return
+
+        if is_array:
+            device = backend.get_device_from_array(initializer)
+            initializer = constant.Constant(initializer)
+        else:
+            device = backend.CpuDevice()
+        super().__init__(name=name, layout=layout)
+        self.initializer = initializer
+        self._initial_device = device
+        self._grad_initializer = constant.NaN(getattr(initializer, 'dtype', None))
+        self.initialize(shape)
+
+    def __copy__(self):
+        return self._copy_to(object.__new__(type(self)))
+
+    def __reduce__(self):
+        device = self.device if self._array is not None else self._initial_device
+        return _unpickle_parameter, (
+            self.array, self._name, self.grad, self._requires_grad, self.initializer,
+            self._grad_initializer, self.update_rule, device)
+
+    @property
+    def is_initialized(self):
+        """Whether the parameter has an array."""
+        return self._array is not None
+
+    @property
+    def device(self):
+        """Device of the array, or the one on which it is going to be allocated."""
+        if self._array is None:
+            return self._initial_device
+        return backend.get_device_from_array(self._array)
+
+    @property
+    def dtype(self):
+        """Dtype of the array, or the one it is going to have."""
+        if self._array is not None:
+            return self._array.dtype
+        dtype = getattr(self.initializer, 'dtype', None)
+        if dtype is None:
+            return None
+        return numpy.dtype(dtype)
+
+    @property
+    def shape(self):
+        return None if self._array is None else super().shape
+
+    def cleargrad(self):
+        super().cleargrad()
+        if self._array is None:
+            self._grad_initializer = None
+
+    def zerograd(self):
+        super().zerograd()
+        if self._array is None:
+            self._grad_initializer = constant.Zero(self.dtype)
+
+    def to_device(self, device):
+        device = backend.get_device(device)
+        if self._array is None:
+            self._initial_device = device
+        else:
+            super().to_device(device)
+
+    def to_chx(self):
+        if self._array is None:
+            if not chainerx.is_available():
+                raise RuntimeError('ChainerX is not available.')
+            if not isinstance(self._initial_device, backend.ChainerxDevice):
+                self._initial_device = backend.ChainerxDevice.from_fallback_device(
+                    self._initial_device)
+        else:
+            super().to_chx()
+
+    def from_chx(self):
+        if self._array is None:
+            if isinstance(self._initial_device, backend.ChainerxDevice):
+                self._initial_device = self._initial_device.fallback_device
+        else:
+            super().from_chx()
+
+    def initialize(self, shape):
+        """Allocates and fills the array (and the gradient) of an uninitialized parameter.
+
+        Args:
+            shape (int or tuple of int): Shape of the array.
+
+        """
+        device = self._initial_device or backend.CpuDevice()
+        xp = device.xp
+        with backend.using_device(device):
+            array = initializers.generate_array(self.initializer, shape, xp, device=device)
+            grad = None
+            if self._grad_initializer is not None:
+                grad = initializers.generate_array(
+                    self._grad_initializer, array.shape, xp, dtype=array.dtype, device=device)
+        self._set_array(array)
+        if self._layout is not None:
+            from chainer import memory_layouts
+            self._array = xp.ascontiguousarray(
+                memory_layouts._transpose_array(array, None, self._layout))
+            grad = None
+        if self._array.dtype.kind != 'f':
+            grad = None
+        self._set_grad(grad)
+
+    def _initialize_like(self, src):
+        self.initialize(src.shape)
+
+    def update(self):
+        """Updates the array with the gradient by :attr:`update_rule`, if there is one."""
+        if self.update_rule is not None:
+            if self._array is None:
+                raise RuntimeError('uninitialized parameter cannot be updated: '
+                                   + (self._name or 'unnamed'))
+            self.update_rule.update(self)
+
+
+def _unpickle_parameter(array, name, grad, requires_grad, initializer, grad_initializer,
+                        update_rule, device):
+    param = object.__new__(Parameter)
+    param._requires_grad = requires_grad
+    param._name = name
+    param.initializer = initializer
+    param._grad_initializer = grad_initializer
+    param.update_rule = update_rule
+    param._initial_device = device
+    if array is not None:
+        param._set_array(array)
+        if grad is not None:
+            param._set_grad(grad)
+    return param

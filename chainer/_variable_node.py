@@ -1,0 +1,148 @@
+"""Node of the computational graph that stands for a variable."""
+from __future__ import annotations
+
+import weakref
+
+
+class VariableNode:
+    """Node in the backward computational graph representing a variable.
+
+    The graph refers to nodes rather than to :class:`~chainer.Variable` objects,
+    so that an array which no function needs for its backward pass is freed as
+    soon as the user drops the variable. A node holds the array only after
+    :meth:`retain_data`.
+
+    Args:
+        variable: The variable this node stands for.
+        name (str or None): Name shown in graph dumps.
+
+    Attributes:
+        dtype: Data type of the variable's array.
+        shape: Shape of the variable's array.
+
+    """
+
+    __slots__ = ('_creator_node', '_data', '_name', '_rank', '_variable', 'requires_grad',
+                 'dtype', 'shape', '_layout', '__weakref__')
+
+    def __init__(self, variable, name, **kwargs):
+        if kwargs:
+            raise TypeError('VariableNode() got unexpected keyword arguments: '
+                            + ', '.join(sorted(kwargs)))
+        self._creator_node = None
+        self._data = None
+        self._name = name
+        self._rank = 0
+        self._variable = weakref.ref(variable)
+        self.requires_grad = variable._requires_grad
+        array = variable._array
+        if array is None:
+            self.dtype = self.shape = None
+        else:
+            self.dtype = array.dtype
+            self.shape = array.shape
+        self._layout = variable._layout
+
+    @property
+    def creator(self):
+        """Function that made this variable: a :class:`~chainer.FunctionNode`, or the
+        :class:`~chainer.Function` where an old-style function made it."""
+        node = self._creator_node
+        return None if node is None else node._public_function()
+
+    @creator.setter
+    def creator(self, func):
+        self.creator_node = func
+
+    @property
+    def creator_node(self):
+        """:class:`~chainer.FunctionNode` that made this variable, or ``None``."""
+        return self._creator_node
+
+    @creator_node.setter
+    def creator_node(self, func):
+        if func is not None:
+            func = getattr(func, 'node', func)
+            self._rank = func.rank + 1
+        self._creator_node = func
+
+    @property
+    def data(self):
+        """Retained array, or ``None`` if the array is not retained."""
+        return self._data
+
+    @data.setter
+    def data(self, array):
+        self._data = array
+        if array is not None:
+            self.dtype = array.dtype
+            self.shape = array.shape
+
+    @property
+    def grad(self):
+        """Gradient array of the variable, or ``None`` when the variable is gone."""
+        var = self._variable()
+        return None if var is None else var.grad
+
+    @property
+    def grad_var(self):
+        """Gradient variable of the variable, or ``None`` when the variable is gone."""
+        var = self._variable()
+        return None if var is None else var.grad_var
+
+    @property
+    def name(self):
+        return self._name
+
+    @property
+    def label(self):
+        """Short text that represents the variable node."""
+        if self.shape == () or self.shape is None:
+            text = str(self.dtype)
+        else:
+            text = f'({", ".join(map(str, self.shape))}), {self.dtype}'
+        return text if self._name is None else f'{self._name}: {text}'
+
+    @property
+    def rank(self):
+        return self._rank
+
+    def get_variable(self):
+        """Returns the variable of this node, making a new one if it is gone."""
+        var = self._variable()
+        if var is None:
+            from chainer.variable import Variable
+            var = Variable._from_array(self._data, self.requires_grad)
+            var._name = self._name
+            var._layout = self._layout
+            var._node = self
+            self._variable = weakref.ref(var)
+        return var
+
+    def get_variable_or_none(self):
+        """Returns the variable of this node, or ``None`` if it is gone."""
+        return self._variable()
+
+    def retain_data(self):
+        """Keeps the array of the variable in this node.
+
+        Raises:
+            RuntimeError: If the variable is already gone.
+
+        """
+        var = self._variable()
+        if var is None:
+            raise RuntimeError('cannot retain variable data: the variable has been already released')
+        self._data = var._array
+
+    def set_creator(self, creator):
+        """Sets the :class:`~chainer.Function` that made this node."""
+        self.creator = creator
+
+    def set_creator_node(self, creator_node):
+        """Sets the :class:`~chainer.FunctionNode` that made this node."""
+        self.creator_node = creator_node
+
+    def unchain(self):
+        """Cuts the edge to the function that made this node."""
+        self.creator_node = None

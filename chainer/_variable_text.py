@@ -1,0 +1,71 @@
+"""Texts that describe variables."""
+from __future__ import annotations
+
+import numpy
+
+
+def _cpu_array(var):
+    from chainer import backend
+    return backend.CpuDevice().send(var.array)
+
+
+def _text(var, separator):
+    array = var.raw_array
+    prefix = 'variable' if var.name is None else f'variable {var.name}'
+    if array is None:
+        body = 'None'
+    elif array.size > 0 or array.shape == (0,):
+        body = numpy.array2string(_cpu_array(var), separator=separator, prefix=prefix + '(')
+    else:
+        body = f'[], shape={array.shape}'
+    return f'{prefix}({body})'
+
+
+def variable_repr(var):
+    """Returns the text of a variable with its array, as ``repr`` shows it.
+
+    Args:
+        var (~chainer.Variable): Variable.
+
+    """
+    return _text(var, ', ')
+
+
+def variable_str(var):
+    """Returns the text of a variable with its array, as ``str`` shows it.
+
+    Args:
+        var (~chainer.Variable): Variable.
+
+    """
+    return _text(var, ' ')
+
+
+def _statistics(array):
+    return f'mean={float(array.mean()):.8f}, std={float(array.std()):.8f}'
+
+
+def debug_text(var):
+    """Returns the text of :meth:`chainer.Variable.debug_print`."""
+    lines = [var.summary()]
+    if var.raw_array is None:
+        return '\n'.join([*lines, '- array: None'])
+    from chainer import backend
+    array = _cpu_array(var)
+    grad = var.grad
+    if grad is None:
+        grad_text = 'None'
+    elif not grad.size:
+        grad_text = '[]'
+    else:
+        grad = backend.CpuDevice().send(grad)
+        grad_text = '0' if not grad.any() else _statistics(grad)
+    stats = _statistics(array) if array.size else 'no elements'
+    return '\n'.join([
+        *lines,
+        f'- device: {var.device}',
+        f'- backend: {type(var.array)}',
+        f'- shape: {var.shape}',
+        f'- dtype: {var.dtype}',
+        f'- statistics: {stats}',
+        f'- grad: {grad_text}'])

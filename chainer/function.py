@@ -1,0 +1,316 @@
+"""Old-style functions, whose backward is written on arrays."""
+from __future__ import annotations
+
+import weakref
+
+from chainer import _backprop, backend, configuration
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.variable import Variable
+
+
+def no_backprop_mode():
+    """Returns a context manager in which no graph is recorded.
+
+    .. admonition:: Example
+
+        >>> x = chainer.Variable(np.array([1,], np.float32))
+        >>> with chainer.no_backprop_mode():
+        ...     y = x + 1
+        >>> y.backward()
+        >>> x.grad is None
+        True
+
+    """
+    return _BackpropMode(False)
+
+
+def force_backprop_mode():
+    """Returns a context manager that records graphs inside :func:`no_backprop_mode`.
+
+    .. admonition:: Example
+
+        >>> x = chainer.Variable(np.array([1,], np.float32))
+        >>> with chainer.no_backprop_mode():
+        ...     with chainer.force_backprop_mode():
+        ...         y = x + 1
+        >>> y.backward()
+        >>> x.grad
+        array([1.], dtype=float32)
+
+    """
+    return _BackpropMode(True)
+
+
+class _BackpropMode:
+    """Sets ``config.enable_backprop`` and the mode of ChainerX alike."""
+
+    def __init__(self, enabled):
+        self._enabled = enabled
+        self._scopes = []
+
+    def __enter__(self):
+        import chainerx
+        scopes = [configuration.using_config('enable_backprop', self._enabled)]
+        if chainerx.is_available():
+            scopes.append(chainerx.force_backprop_mode() if self._enabled
+                          else chainerx.no_backprop_mode())
+        for scope in scopes:
+            scope.__enter__()
+        self._scopes.append(scopes)
+
+    def __exit__(self, *exc_info):
+        for scope in reversed(self._scopes.pop()):
+            scope.__exit__(*exc_info)
+
+    def __call__(self, func):
+        import functools
+
+        @functools.wraps(func)
+        def wrapper(*args, **kwargs):
+            with self:
+                return func(*args, **kwargs)
+        return wrapper
+
+
+class FunctionAdapter(FunctionNode):
+    """Node that lets a :class:`~chainer.Function` take part in a graph.
+
+    Args:
+        function (Function): Old-style function.
+
+    """
+
+    _function = None
+    _weak_function = None
+
+    def __init__(self, function):
+        # Weak while the function owns this adapter; the call turns it around.
+        self._weak_function = weakref.ref(function)
+
+    @property
+    def function(self):
+        """The :class:`~chainer.Function` object."""
+        if self._function is not None:
+            return self._function
+        return self._weak_function and self._weak_function()
+
+    def _public_function(self):
+        return self.function
+
+    @property
+    def label(self):
+        return self.function.label
+
+    def check_type_forward(self, in_types):
+        self.function.check_type_forward(in_types)
+
+    def forward(self, inputs):
+        # Old-style functions keep all inputs unless they say otherwise.
+        self.retain_inputs(range(len(inputs)))
+        return self.function.forward(inputs)
+
+    def backward(self, target_input_indexes, grad_outputs):
+        retained = self.get_retained_inputs()
+        arrays = [None] * self._n_inputs()
+        for i, x in zip(self._input_indexes_to_retain, retained):
+            arrays[i] = x.array
+        gys = tuple([None if gy is None else gy.array for gy in grad_outputs])
+        with cuda.get_device_from_array(*[a for a in (*arrays, *gys) if a is not None]):
+            gxs = self.function.backward(tuple(arrays), gys)
+        if not isinstance(gxs, (tuple, list)):
+            raise TypeError(f'{self.label}.backward must return a tuple, got {type(gxs)}')
+        if len(gxs) != len(arrays):
+            raise ValueError(f'{self.label}.backward returned {len(gxs)} gradients for '
+                             f'{len(arrays)} inputs')
+        for x, gx in zip(arrays, gxs):
+            if gx is not None and x is not None:
+                _check_old_gradient(self.label, x, gx)
+        gxs = [gxs[i] for i in target_input_indexes]
+        if not configuration.config.enable_backprop or all(gx is None for gx in gxs):
+            return tuple([None if gx is None else Variable(gx, requires_grad=False)
+                          for gx in gxs])
+        # Differentiating these gradients again cannot give a right result: connect them to
+        # a function that says so instead of leaving them without a graph.
+        present = [gx for gx in gxs if gx is not None]
+        node = _OldStyleGradient(self.label, present)
+        variables = iter(node.apply((*retained, *[g for g in grad_outputs if g is not None])))
+        return tuple([None if gx is None else next(variables) for gx in gxs])
+
+    def _n_inputs(self):
+        if self.inputs is not None:
+            return len(self.inputs)
+        return self._n_chainerx_inputs
+
+
+def _check_old_gradient(label, x, gx):
+    if not isinstance(gx, backend.get_device_from_array(x).supported_array_types):
+        raise TypeError(f'{label}.backward returned a gradient of {type(gx)} for an input '
+                        f'of {type(x)}')
+
+
+class _OldStyleGradient(FunctionNode):
+    """Gradients of an old-style function: they have a value but no derivative."""
+
+    def __init__(self, function_label, gradients):
+        self._function_label = function_label
+        self._gradients = gradients
+
+    @property
+    def label(self):
+        return f'{self._function_label}-Grad'
+
+    def forward(self, inputs):
+        gradients, self._gradients = self._gradients, None
+        return tuple(gradients)
+
+    def backward(self, target_input_indexes, grad_outputs):
+        raise RuntimeError(
+            f'{self._function_label} is an old-style chainer.Function: its gradient cannot be '
+            'differentiated (double backprop). Rewrite it as a chainer.FunctionNode.')
+
+
+class Function:
+    """Old-style function, with forward and backward on arrays.
+
+    New code should derive from :class:`~chainer.FunctionNode`, which also supports double
+    backprop. Subclasses write :meth:`forward` and :meth:`backward`, or their ``_cpu`` and
+    ``_gpu`` forms, and are called with variables or arrays.
+
+    Attributes:
+        inputs: Input variable nodes.
+        outputs: Weak references to output variable nodes.
+        rank (int): Position in topological order.
+
+    """
+
+    _node = None
+    _owned_node = None
+
+    def __call__(self, *inputs):
+        """Applies the function and records it in the graph.
+
+        Args:
+            inputs: Variables or arrays.
+
+        Returns:
+            One :class:`~chainer.Variable`, or a tuple of them if there are several outputs.
+
+        """
+        node = self.node
+        if node.inputs is not None:
+            node = FunctionAdapter(self)
+        # From here the node, and thus the graph, owns this function.
+        node._function = self
+        node._weak_function = None
+        self._node = weakref.ref(node)
+        self._owned_node = None
+        outputs = node.apply(inputs)
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    @property
+    def node(self):
+        """:class:`FunctionAdapter` of this function."""
+        node = self._node and self._node()
+        if node is None:
+            node = self._owned_node
+        if node is None:
+            node = self._owned_node = FunctionAdapter(self)
+        return node
+
+    @property
+    def inputs(self):
+        return self.node.inputs
+
+    @property
+    def outputs(self):
+        return self.node.outputs
+
+    @property
+    def output_data(self):
+        """Tuple of the retained output arrays."""
+        return self.node.output_data
+
+    @property
+    def rank(self):
+        return self.node.rank
+
+    @property
+    def stack(self):
+        return self.node.stack
+
+    @property
+    def label(self):
+        """Short text that represents the function."""
+        return type(self).__name__
+
+    @property
+    def local_function_hooks(self):
+        """Ordered dictionary of the hooks of this function only."""
+        return self.node.local_function_hooks
+
+    def check_type_forward(self, in_types):
+        """Checks types of the inputs before forward; see :mod:`chainer.utils.type_check`."""
+
+    def forward(self, inputs):
+        """Computes output arrays; calls :meth:`forward_cpu` or :meth:`forward_gpu`."""
+        if any(isinstance(x, cuda.ndarray) for x in inputs):
+            return self.forward_gpu(inputs)
+        return self.forward_cpu(inputs)
+
+    def forward_cpu(self, inputs):
+        """Computes output arrays from NumPy arrays."""
+        raise NotImplementedError(f'{type(self).__name__} implements neither forward nor '
+                                  'forward_cpu')
+
+    def forward_gpu(self, inputs):
+        """Computes output arrays from CuPy arrays."""
+        raise NotImplementedError(f'{type(self).__name__} implements neither forward nor '
+                                  'forward_gpu')
+
+    def backward(self, inputs, grad_outputs):
+        """Computes gradient arrays; calls :meth:`backward_cpu` or :meth:`backward_gpu`.
+
+        Args:
+            inputs: Tuple of input arrays, ``None`` where not retained.
+            grad_outputs: Tuple of gradient arrays or ``None``.
+
+        Returns:
+            Tuple of gradient arrays or ``None``, one per input.
+
+        """
+        if any(isinstance(x, cuda.ndarray) for x in (*inputs, *grad_outputs)):
+            return self.backward_gpu(inputs, grad_outputs)
+        return self.backward_cpu(inputs, grad_outputs)
+
+    def backward_cpu(self, inputs, grad_outputs):
+        """Computes gradients of NumPy arrays; by default no input has a gradient."""
+        return (None,) * len(inputs)
+
+    def backward_gpu(self, inputs, grad_outputs):
+        """Computes gradients of CuPy arrays; by default no input has a gradient."""
+        return (None,) * len(inputs)
+
+    def retain_inputs(self, indexes):
+        """Limits the inputs kept for backward (default: all); call it in forward."""
+        self.node.retain_inputs(indexes)
+
+    def retain_outputs(self, indexes, retain_after_backward=False):
+        """Keeps outputs, found in :attr:`output_data` during backward; call it in forward."""
+        if retain_after_backward:
+            import warnings
+            warnings.warn('retain_after_backward option has no effect', DeprecationWarning,
+                          stacklevel=2)
+        self.node.retain_outputs(indexes)
+
+    def unchain(self):
+        """Removes this function from the graph."""
+        self.node.unchain()
+
+    def add_hook(self, hook, name=None):
+        """Registers a function hook; see :meth:`chainer.FunctionNode.add_hook`."""
+        self.node.add_hook(hook, name)
+
+    def delete_hook(self, name):
+        """Removes a function hook."""
+        self.node.delete_hook(name)

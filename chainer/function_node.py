@@ -1,0 +1,462 @@
+"""Differentiable functions: nodes of the computational graph."""
+from __future__ import annotations
+
+import traceback
+import weakref
+
+import numpy
+
+import chainerx
+from chainer import _backprop, configuration
+from chainer._backprop import grad  # noqa: F401
+from chainer._fallback import Fallback
+from chainer.backends import cuda
+from chainer.function_hook import _thread_hooks
+from chainer.utils import type_check
+from chainer.variable import Variable, as_variable
+
+_ndarray = numpy.ndarray
+_chx_ndarray = chainerx.ndarray
+_config = configuration.config
+
+
+class FunctionNode:
+    """Function with a forward and a differentiable backward computation.
+
+    Subclasses write :meth:`forward` (or :meth:`forward_cpu` and :meth:`forward_gpu`) on
+    arrays and :meth:`backward` on variables. Each application makes a new node:
+    ``y, = MyFunction().apply((x,))``.
+
+    Inputs and outputs that backward needs are named in forward with
+    :meth:`retain_inputs` and :meth:`retain_outputs`; everything else can be freed.
+
+    Attributes:
+        inputs: Tuple of the input :class:`~chainer.variable.VariableNode` objects
+            (``None`` if no graph was recorded).
+        outputs: Tuple of weak references to the output nodes.
+        rank (int): Largest rank of the inputs: the position in topological order.
+        stack: Stack of the call, recorded in debug mode.
+        lazy_grad_sum (bool): Whether gradients of the inputs are added at once when needed.
+
+    """
+
+    inputs = None
+    outputs = None
+    rank = 0
+    stack = None
+    chainerx_device = None
+    is_elementwise = False
+    lazy_grad_sum = False
+
+    _input_indexes_to_retain = ()
+    _output_indexes_to_retain = ()
+    _retained_output_data = None
+    _local_function_hooks = None
+    _input_layouts = None
+    _output_layouts = None
+    # Arrays retained by ChainerX and handed back for the backward in fallback.
+    _chainerx_retained = None
+    # Gradients on plain arrays, `(target_indexes, grad_outputs) -> gradients of the targets`:
+    # a class with such a method skips variables when the backward itself is not recorded.
+    _backward_arrays = None
+    # Whether the class overrides `backward_accumulate`.
+    _accumulates = False
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        cls._accumulates = cls.backward_accumulate is not FunctionNode.backward_accumulate
+        if 'backward' in cls.__dict__ and '_backward_arrays' not in cls.__dict__:
+            # The gradient on arrays of a base class does not know of the new backward.
+            cls._backward_arrays = None
+
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError(f'{type(self).__name__} is a FunctionNode and cannot be called: '
+                           'use its apply() method')
+
+    def _public_function(self):
+        """Object users know this node by."""
+        return self
+
+    @property
+    def local_function_hooks(self):
+        """Ordered dictionary of the hooks of this function only."""
+        if self._local_function_hooks is None:
+            self._local_function_hooks = {}
+        return self._local_function_hooks
+
+    @property
+    def label(self):
+        """Short text that represents the function."""
+        return type(self).__name__
+
+    @property
+    def output_data(self):
+        """Tuple of the retained output arrays (``None`` where not retained or released)."""
+        if self.outputs is None:
+            raise RuntimeError('function is not connected to any outputs')
+        return tuple([None if y is None else y.data for y in (ref() for ref in self.outputs)])
+
+    @property
+    def input_layouts(self):
+        if self._input_layouts is None:
+            return (None,) * (0 if self.inputs is None else len(self.inputs))
+        return self._input_layouts
+
+    @property
+    def output_layouts(self):
+        return self._output_layouts
+
+    @output_layouts.setter
+    def output_layouts(self, layouts):
+        if not isinstance(layouts, tuple):
+            raise TypeError(f'output_layouts must be a tuple, not {type(layouts)}')
+        self._output_layouts = layouts
+
+    # -- forward -------------------------------------------------------------------------
+
+    def apply(self, inputs):
+        """Computes the outputs and records this function in the graph.
+
+        Args:
+            inputs: Tuple of variables or arrays.
+
+        Returns:
+            Tuple of output :class:`~chainer.Variable` objects.
+
+        Raises:
+            ~chainer.utils.type_check.InvalidType: If the inputs fail :meth:`check_type_forward`.
+            TypeError: If the inputs mix array types or ``forward`` returns no tuple.
+
+        """
+        in_vars = []
+        in_data = []
+        requires_grad = False
+        has_layout = False
+        for x in inputs:
+            if not isinstance(x, Variable):
+                x = as_variable(x)
+            if x._requires_grad:
+                requires_grad = True
+            if x._layout is not None:
+                has_layout = True
+            in_vars.append(x)
+            in_data.append(x._array)
+        in_data = tuple(in_data)
+        kind = type(in_data[0]) if in_data else _ndarray
+        for data in in_data:
+            if type(data) is not kind:
+                self._check_array_kinds(in_data)
+                break
+        if issubclass(kind, _chx_ndarray) or any(isinstance(d, _chx_ndarray) for d in in_data):
+            from chainer import _chainerx_apply
+            return _chainerx_apply.apply(self, in_vars, in_data, requires_grad)
+
+        debug = _config.debug
+        if debug:
+            self.stack = traceback.extract_stack()
+        if has_layout:
+            self._input_layouts = tuple([x._layout for x in in_vars])
+        if _config.type_check:
+            self._check_types(in_data)
+        if has_layout:
+            self.check_layout_forward(tuple(in_vars))
+
+        hooks = _thread_hooks.__dict__.get('hooks') or self._local_function_hooks
+        if hooks:
+            hooks = _backprop._hooks_of(self, _thread_hooks.__dict__.get('hooks') or {})
+            for hook in hooks:
+                hook.forward_preprocess(self, in_data)
+        outputs = self._run_forward(in_data)
+        if hooks:
+            for hook in hooks:
+                hook.forward_postprocess(self, in_data)
+        if debug and _backprop._find_nan(outputs):
+            raise RuntimeError(f'NaN is detected on forward computation of {self.label}')
+
+        result = tuple([_variable(y, requires_grad) for y in outputs])
+        if self._output_layouts is not None:
+            for y, layout in zip(result, self._output_layouts):
+                y._layout = layout
+        if _config.enable_backprop:
+            self._record(in_vars, result)
+        return result
+
+    def _run_forward(self, in_data):
+        """Calls ``forward`` and checks what it returns."""
+        self._input_indexes_to_retain = ()
+        self._output_indexes_to_retain = ()
+        if in_data and not isinstance(in_data[0], _ndarray):
+            with cuda.get_device_from_array(*in_data):
+                outputs = self.forward(in_data)
+        else:
+            outputs = self.forward(in_data)
+        if type(outputs) is not tuple:
+            if not isinstance(outputs, (tuple, list)):
+                raise TypeError(f'forward output must be a tuple ({self.label})\n'
+                                f'Actual: {type(outputs)}')
+            outputs = tuple(outputs)
+        for y in outputs:
+            if type(y) is not _ndarray:
+                return self._checked_outputs(outputs)
+        return outputs
+
+    def _checked_outputs(self, outputs):
+        from chainer import get_array_types
+        checked = []
+        for y in outputs:
+            if isinstance(y, numpy.generic):
+                y = numpy.asarray(y)
+            elif y is not None and not isinstance(y, get_array_types()):
+                raise TypeError('forward output must be a tuple of ndarrays, but '
+                                f'{self.label} returned {type(y)}')
+            checked.append(y)
+        return tuple(checked)
+
+    def _record(self, in_vars, out_vars):
+        """Adds this function and its outputs to the graph."""
+        rank = 0
+        nodes = []
+        for x in in_vars:
+            node = x._node
+            if node is None:
+                node = x.node
+            elif node._rank > rank:
+                rank = node._rank
+            nodes.append(node)
+        self.rank = rank
+        self.inputs = tuple(nodes)
+        outputs = []
+        for y in out_vars:
+            node = y.node
+            node._creator_node = self
+            node._rank = rank + 1
+            outputs.append(weakref.ref(node))
+        self.outputs = tuple(outputs)
+        for i in self._input_indexes_to_retain:
+            nodes[i]._data = in_vars[i]._array
+        indexes = self._output_indexes_to_retain
+        if indexes:
+            retained = []
+            for i in indexes:
+                array = out_vars[i]._array
+                out_vars[i]._node._data = array
+                retained.append(array)
+            self._retained_output_data = tuple(retained)
+        self.lazy_grad_sum = _config.lazy_grad_sum
+
+    def _check_array_kinds(self, in_data):
+        from chainer import is_arrays_compatible
+        if not is_arrays_compatible(in_data):
+            kinds = ', '.join(str(type(x)) for x in in_data)
+            raise TypeError('incompatible array types are mixed in the forward input '
+                            f'({self.label}).\nActual: {kinds}')
+
+    def _check_types(self, in_data):
+        if type(self).check_type_forward is FunctionNode.check_type_forward:
+            return
+        in_types = type_check.get_light_types(in_data)
+        try:
+            with type_check.light_mode:
+                self.check_type_forward(in_types)
+            return
+        except type_check.InvalidType:
+            pass
+        # The light check failed: repeat it with expressions, for a full message.
+        in_types = type_check.get_types(in_data, 'in_types', False)
+        with type_check.get_function_check_context(self):
+            self.check_type_forward(in_types)
+
+    def check_type_forward(self, in_types):
+        """Checks types of the inputs before forward; see :mod:`chainer.utils.type_check`."""
+
+    def check_layout_forward(self, inputs):
+        """Checks memory layouts of the input variables; by default refuses any special one."""
+        if self._input_layouts is not None and any(x is not None for x in self._input_layouts):
+            raise RuntimeError(f'{self.label} does not support non-standard memory layouts: '
+                               f'{self._input_layouts}')
+
+    def forward(self, inputs):
+        """Computes output arrays from input arrays.
+
+        Calls :meth:`forward_gpu` if an input is a CuPy array, otherwise :meth:`forward_cpu`.
+
+        Args:
+            inputs: Tuple of arrays.
+
+        Returns:
+            Tuple of arrays.
+
+        """
+        if any(isinstance(x, cuda.ndarray) for x in inputs):
+            return self.forward_gpu(inputs)
+        return self.forward_cpu(inputs)
+
+    def forward_cpu(self, inputs):
+        """Computes output arrays from NumPy arrays."""
+        raise NotImplementedError(f'{type(self).__name__} implements neither forward nor '
+                                  'forward_cpu')
+
+    def forward_gpu(self, inputs):
+        """Computes output arrays from CuPy arrays."""
+        raise NotImplementedError(f'{type(self).__name__} implements neither forward nor '
+                                  'forward_gpu')
+
+    def forward_chainerx(self, inputs):
+        """Computes output arrays from ChainerX arrays with differentiable ChainerX routines.
+
+        Returns:
+            Tuple of ChainerX arrays, or ``chainer.Fallback`` (the default) to run
+            :meth:`forward` on NumPy or CuPy views of the inputs.
+
+        """
+        return Fallback
+
+    def retain_inputs(self, indexes):
+        """Keeps inputs for :meth:`get_retained_inputs`; call it in forward.
+
+        Args:
+            indexes (iterable of int): Indexes of the inputs.
+
+        """
+        self._input_indexes_to_retain = tuple(indexes)
+
+    def retain_outputs(self, indexes):
+        """Keeps outputs for :meth:`get_retained_outputs`; call it in forward.
+
+        Args:
+            indexes (iterable of int): Indexes of the outputs.
+
+        """
+        self._output_indexes_to_retain = tuple(indexes)
+
+    # -- backward ------------------------------------------------------------------------
+
+    def backward(self, target_input_indexes, grad_outputs):
+        """Computes gradients of inputs from gradients of outputs, on variables.
+
+        Args:
+            target_input_indexes: Sorted tuple of the input indexes that need a gradient.
+            grad_outputs: Tuple of variables, ``None`` where an output has no gradient.
+
+        Returns:
+            Tuple of variables or ``None``, one per target.
+
+        """
+        return (None,) * len(target_input_indexes)
+
+    def backward_accumulate(self, target_input_indexes, grad_outputs, grad_inputs):
+        """Computes gradients and adds them to ``grad_inputs``.
+
+        Override it where adding can be fused with the computation.
+
+        Args:
+            target_input_indexes: Sorted tuple of the input indexes that need a gradient.
+            grad_outputs: Tuple of variables or ``None``.
+            grad_inputs: Tuple of variables or ``None``: gradients known so far.
+
+        Returns:
+            Tuple of variables or ``None``, one per target.
+
+        """
+        gxs = self.backward(target_input_indexes, grad_outputs)
+        if len(gxs) != len(target_input_indexes):
+            gxs = tuple([gxs[i] for i in target_input_indexes])
+        return tuple([gx if g is None else g if gx is None else gx + g
+                      for gx, g in zip(gxs, grad_inputs)])
+
+    def get_retained_inputs(self):
+        """Returns the input variables named in :meth:`retain_inputs`, for use in backward."""
+        if self._chainerx_retained is not None:
+            return self._chainerx_retained[0]
+        if self.inputs is None:
+            raise ValueError('retained inputs are not available: the function is not in a graph')
+        return tuple([self.inputs[i].get_variable() for i in self._input_indexes_to_retain])
+
+    def get_retained_outputs(self):
+        """Returns the output variables named in :meth:`retain_outputs`, for use in backward."""
+        if self._chainerx_retained is not None:
+            return self._chainerx_retained[1]
+        if not self._output_indexes_to_retain:
+            return ()
+        if self.outputs is None:
+            raise ValueError('retained outputs are not available: the function is not in a graph')
+        result = []
+        outputs = None
+        for i, array in zip(self._output_indexes_to_retain, self._retained_output_data):
+            node = self.outputs[i]()
+            if node is None:
+                # The output is gone: put a new variable in its place.
+                var = _variable(array, True)
+                var.creator_node = self
+                node = var._node
+                node._data = array
+                outputs = list(self.outputs) if outputs is None else outputs
+                outputs[i] = weakref.ref(node)
+            else:
+                var = node.get_variable()
+            result.append(var)
+        if outputs is not None:
+            self.outputs = tuple(outputs)
+        return tuple(result)
+
+    def _retained_arrays(self):
+        """Arrays of the retained inputs and of the retained outputs."""
+        inputs = self.inputs
+        return ([inputs[i]._data for i in self._input_indexes_to_retain],
+                self._retained_output_data or ())
+
+    def unchain(self):
+        """Removes this function from the graph."""
+        for y in (ref() for ref in self.outputs or ()):
+            if y is not None:
+                y.unchain()
+        self.inputs = None
+
+    # -- hooks ---------------------------------------------------------------------------
+
+    def add_hook(self, hook, name=None):
+        """Registers a hook of this function.
+
+        Args:
+            hook (~chainer.FunctionHook): Hook.
+            name (str or None): Name of the hook (default: ``hook.name``).
+
+        Raises:
+            TypeError: If ``hook`` is not a function hook.
+            KeyError: If the name is taken.
+
+        """
+        from chainer.function_hook import FunctionHook
+        if not isinstance(hook, FunctionHook):
+            raise TypeError('Hook must be of type FunctionHook')
+        if name is None:
+            name = hook.name
+        hooks = self.local_function_hooks
+        if name in hooks:
+            raise KeyError(f'Hook {name} already exists')
+        hooks[name] = hook
+        hook.added(self)
+
+    def delete_hook(self, name):
+        """Removes the hook ``name`` of this function.
+
+        Raises:
+            KeyError: If there is no such hook.
+
+        """
+        hooks = self.local_function_hooks
+        if name not in hooks:
+            raise KeyError(f'Hook {name} does not exist')
+        hooks.pop(name).deleted(self)
+
+    # -- ChainerX ------------------------------------------------------------------------
+
+    def _backward_chainerx(self, target_input_indexes, grad_outputs, retained_inputs,
+                           retained_outputs):
+        """Called by ChainerX for the backward of a function that ran in fallback."""
+        from chainer import _chainerx_apply
+        return _chainerx_apply.backward(self, target_input_indexes, grad_outputs,
+                                        retained_inputs, retained_outputs)
+
+
+_variable = Variable._from_array

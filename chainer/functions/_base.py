@@ -1,0 +1,219 @@
+"""Shared machinery of functions: one base class per kind of function.
+
+A gradient rule is written once and serves two callers. When the backward pass is recorded
+(double backprop) it gets variables and ``m`` is :mod:`chainer.functions`; otherwise it gets
+plain arrays and ``m`` is their array module, which spares every intermediate variable. A rule
+therefore uses operators, and only those routines of ``m`` that both modules have under one name
+(``exp``, ``cos``, ``sqrt``, ``where``, ``maximum``...).
+"""
+from __future__ import annotations
+
+import numbers
+
+import numpy
+
+import chainer
+import chainerx
+from chainer import backend, utils
+from chainer._fallback import Fallback
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.utils import type_check
+
+
+def _as_array(y, dtype):
+    """Makes an array of ``dtype`` of a result that may be a NumPy scalar."""
+    if type(y) is numpy.ndarray and y.dtype == dtype:
+        return y
+    return utils.force_array(y, dtype)
+
+
+def call_chainerx(name, *args, **kwargs):
+    """Outputs of a ChainerX routine of one output, or ``Fallback`` if ChainerX lacks it."""
+    routine = getattr(chainerx, name, None)
+    return Fallback if routine is None else (routine(*args, **kwargs),)
+
+
+class _Routine(FunctionNode):
+    """Function that ChainerX may have under its own name."""
+
+    #: Name of the ChainerX routine (default: the name of the class in lower case).
+    chainerx_routine = None
+
+    def forward_chainerx(self, inputs):
+        routine = getattr(chainerx, self.chainerx_routine or type(self).__name__.lower(), None)
+        return Fallback if routine is None else (routine(*inputs),)
+
+
+class UnaryFunction(_Routine):
+    """Elementwise function of one floating point array.
+
+    Subclasses give ``compute(xp, x)`` and ``gradient(m, x, y, gy)`` and name in
+    :attr:`retains` what the gradient uses: ``'x'``, ``'y'``, ``'xy'`` or ``''``; what is
+    not named is ``None`` there.
+    """
+
+    is_elementwise = True
+    retains = 'x'
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].dtype.kind == 'f')
+
+    def forward(self, inputs):
+        x, = inputs
+        if 'x' in self.retains:
+            self.retain_inputs((0,))
+        if 'y' in self.retains:
+            self.retain_outputs((0,))
+        return _as_array(self.compute(cuda.get_array_module(x), x), x.dtype),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        x = self.get_retained_inputs()[0] if 'x' in self.retains else None
+        y = self.get_retained_outputs()[0] if 'y' in self.retains else None
+        return self.gradient(chainer.functions, x, y, grad_outputs[0]),
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        inputs, outputs = self._retained_arrays()
+        gy, = grad_outputs
+        x = inputs[0] if inputs else None
+        y = outputs[0] if outputs else None
+        gx = self.gradient(cuda.get_array_module(gy), x, y, gy)
+        return _as_array(gx, gy.dtype),
+
+    def compute(self, xp, x):
+        raise NotImplementedError
+
+    def gradient(self, m, x, y, gy):
+        raise NotImplementedError
+
+
+class BinaryFunction(_Routine):
+    """Elementwise function of two arrays, with broadcasting.
+
+    Subclasses give ``compute(xp, x0, x1)`` and ``gradient(m, i, x0, x1, y, gy)``, the
+    gradient for input ``i`` in the shape of the output; this class sums it over the axes
+    along which the input was broadcast. ``retains`` is a subset of ``'xy'``.
+    """
+
+    is_elementwise = True
+    retains = 'x'
+    arguments = ('lhs', 'rhs')
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, self.arguments)
+        type_check.expect(in_types[0].dtype == in_types[1].dtype)
+        type_check.expect_broadcast_shapes(in_types[0].shape, in_types[1].shape)
+
+    def forward(self, inputs):
+        x0, x1 = inputs
+        if 'x' in self.retains:
+            self.retain_inputs((0, 1))
+        if 'y' in self.retains:
+            self.retain_outputs((0,))
+        y = self.compute(cuda.get_array_module(x0), x0, x1)
+        return (y if type(y) is numpy.ndarray else utils.force_array(y)),
+
+    def _gradients(self, m, sum_to, targets, x0, x1, y, gy):
+        gradients = []
+        for i in targets:
+            gx = self.gradient(m, i, x0, x1, y, gy)
+            shape = self.inputs[i].shape
+            gradients.append(gx if gx is None or gx.shape == shape else sum_to(gx, shape))
+        return tuple(gradients)
+
+    def backward(self, target_input_indexes, grad_outputs):
+        x0, x1 = self.get_retained_inputs() if 'x' in self.retains else (None, None)
+        y = self.get_retained_outputs()[0] if 'y' in self.retains else None
+        F = chainer.functions
+        return self._gradients(F, F.sum_to, target_input_indexes, x0, x1, y, grad_outputs[0])
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        inputs, outputs = self._retained_arrays()
+        x0, x1 = inputs or (None, None)
+        y = outputs[0] if outputs else None
+        gy, = grad_outputs
+        gradients = self._gradients(cuda.get_array_module(gy), utils.sum_to,
+                                    target_input_indexes, x0, x1, y, gy)
+        return tuple([None if g is None else _as_array(g, gy.dtype) for g in gradients])
+
+    def compute(self, xp, x0, x1):
+        raise NotImplementedError
+
+    def gradient(self, m, i, x0, x1, y, gy):
+        raise NotImplementedError
+
+
+def parse_axis(axis):
+    """Checks an ``axis`` argument of a reduction: ``None``, an int or a tuple of distinct ints.
+
+    Returns:
+        ``None`` or a tuple of ints.
+
+    Raises:
+        TypeError: If ``axis`` is of another type.
+        ValueError: If an axis is given twice.
+
+    """
+    if axis is None:
+        return None
+    if isinstance(axis, numbers.Integral) and not isinstance(axis, bool):
+        return int(axis),
+    if isinstance(axis, tuple) and all(isinstance(a, numbers.Integral) for a in axis):
+        if len(set(axis)) != len(axis):
+            raise ValueError(f'duplicate value in axis: {axis}')
+        return tuple([int(a) for a in axis])
+    raise TypeError(f'axis must be None, an int or a tuple of ints, not {axis!r}')
+
+
+def expect_axis(in_type, axis):
+    """Type check that every axis of a parsed ``axis`` exists in the input."""
+    for a in axis or ():
+        if a >= 0:
+            type_check.expect(a < in_type.ndim)
+        else:
+            type_check.expect(-a - 1 < in_type.ndim)
+
+
+class ReductionFunction(_Routine):
+    """Function that reduces axes of one floating point array.
+
+    Args:
+        axis (None, int or tuple of int): Axes to reduce (``None``: all).
+        keepdims (bool): Whether reduced axes stay with length one.
+
+    """
+
+    def __init__(self, axis=None, keepdims=False):
+        self.axis = parse_axis(axis)
+        self.keepdims = keepdims
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].dtype.kind == 'f')
+        expect_axis(in_types[0], self.axis)
+
+    def forward_chainerx(self, inputs):
+        routine = getattr(chainerx, self.chainerx_routine or type(self).__name__.lower(), None)
+        if routine is None:
+            return Fallback
+        return routine(inputs[0], axis=self.axis, keepdims=self.keepdims),
+
+    def kept_shape(self, shape):
+        """Shape of the output if the reduced axes were kept with length one."""
+        if self.axis is None:
+            return (1,) * len(shape)
+        axes = {a % len(shape) for a in self.axis}
+        return tuple([1 if i in axes else n for i, n in enumerate(shape)])
+
+
+def apply_without_gradient(name, x):
+    """Applies the array routine ``name`` to a variable or array, outside any graph."""
+    x = chainer.as_array(x)
+    xp = backend.get_array_module(x)
+    if xp is chainerx and not hasattr(chainerx, name):
+        device = backend.ChainerxDevice(x.device)
+        y = device.send(getattr(device.fallback_device.xp, name)(backend.from_chx(x)))
+    else:
+        y = getattr(xp, name)(x)
+    return chainer.as_variable(_as_array(y, x.dtype) if xp is not chainerx else y)

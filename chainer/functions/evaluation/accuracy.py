@@ -1,0 +1,79 @@
+"""Accuracy of classification."""
+from __future__ import annotations
+
+import numpy
+
+import chainerx
+from chainer import backend
+from chainer._fallback import Fallback
+from chainer.function_node import FunctionNode
+from chainer.utils import type_check
+
+
+class Accuracy(FunctionNode):
+    """Fraction of elements whose largest score is at the true label."""
+
+    def __init__(self, ignore_label=None):
+        self.ignore_label = ignore_label
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x', 't'))
+        x_type, t_type = in_types
+        type_check.expect(
+            x_type.dtype.kind == 'f',
+            t_type.dtype.kind == 'i',
+        )
+        t_ndim = type_check.eval(t_type.ndim)
+        type_check.expect(
+            x_type.ndim >= t_type.ndim,
+            x_type.shape[0] == t_type.shape[0],
+            x_type.shape[2: t_ndim + 1] == t_type.shape[1:],
+        )
+        for i in range(t_ndim + 1, type_check.eval(x_type.ndim)):
+            type_check.expect(x_type.shape[i] == 1)
+
+    def forward(self, inputs):
+        y, t = inputs
+        xp = backend.get_array_module(y)
+        hits = y.argmax(axis=1).reshape(t.shape) == t
+        if self.ignore_label is None:
+            return xp.asarray(hits.mean(dtype=numpy.float64), dtype=y.dtype),
+        mask = t != self.ignore_label
+        total = int(mask.sum())
+        if total == 0:
+            return xp.zeros((), y.dtype),
+        return xp.asarray((hits & mask).sum() / total, dtype=y.dtype),
+
+    def forward_chainerx(self, inputs):
+        y, t = inputs
+        if not hasattr(chainerx, 'accuracy'):
+            return Fallback
+        if self.ignore_label is not None and bool((t == self.ignore_label).all()):
+            return chainerx.zeros((), y.dtype, device=y.device),
+        return chainerx.accuracy(y, t, ignore_label=self.ignore_label),
+
+
+def accuracy(y, t, ignore_label=None):
+    """Classification accuracy of a minibatch; it has no gradient.
+
+    Args:
+        y (:class:`~chainer.Variable` or array): Scores of shape :math:`(N, K, d_1, ...)`,
+            whose largest element along the second axis is the prediction.
+        t (:class:`~chainer.Variable` or array): True labels of shape :math:`(N, d_1, ...)`.
+        ignore_label (int or None): Label of elements that do not count.
+
+    Returns:
+        ~chainer.Variable: Scalar of the dtype of ``y``; zero if every label is ignored.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    .. admonition:: Example
+
+        >>> y = np.array([[.1, .9], [.8, .2], [.3, .7]], np.float32)
+        >>> t = np.array([1, 0, 0], np.int32)
+        >>> round(float(chainer.functions.accuracy(y, t).array), 4)
+        0.6667
+
+    """
+    return Accuracy(ignore_label=ignore_label).apply((y, t))[0]

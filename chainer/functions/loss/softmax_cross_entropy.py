@@ -1,0 +1,256 @@
+"""Softmax cross entropy."""
+from __future__ import annotations
+
+import numpy
+
+import chainer
+import chainerx
+from chainer import backend
+from chainer._fallback import Fallback
+from chainer.function_node import FunctionNode
+from chainer.utils import type_check
+
+
+def _log_softmax(xp, x):
+    """Log-softmax along the second axis."""
+    y = x - x.max(axis=1, keepdims=True)
+    y -= xp.log(xp.exp(y).sum(axis=1, keepdims=True))
+    return y
+
+
+def _check_class_weight(class_weight):
+    if class_weight is None:
+        return
+    if isinstance(class_weight, chainer.Variable):
+        raise ValueError('class_weight must be an array, not a Variable')
+    if class_weight.ndim != 1:
+        raise ValueError(f'class_weight.ndim should be 1, got {class_weight.ndim}')
+    if class_weight.dtype.kind != 'f':
+        raise ValueError("The dtype of class_weight should be 'f', got "
+                         f'{class_weight.dtype}')
+
+
+class SoftmaxCrossEntropy(FunctionNode):
+    """Softmax activation followed by a cross entropy loss."""
+
+    #: Log-probabilities, kept from forward if the score is cached.
+    _log_y = None
+
+    def __init__(self, normalize=True, cache_score=True, class_weight=None, ignore_label=-1,
+                 reduce='mean', soft_target_loss='cross-entropy'):
+        _check_class_weight(class_weight)
+        if reduce not in ('mean', 'no'):
+            raise ValueError(f"only 'mean' and 'no' are valid for 'reduce', but {reduce!r} "
+                             'is given')
+        if soft_target_loss not in ('cross-entropy', 'kl-divergence'):
+            raise ValueError("only 'cross-entropy' and 'kl-divergence' are valid for "
+                             f"'soft_target_loss', but {soft_target_loss!r} is given")
+        self.normalize = normalize
+        self.cache_score = cache_score
+        self.class_weight = class_weight
+        self.ignore_label = ignore_label
+        self.reduce = reduce
+        self.soft_target_loss = soft_target_loss
+        self._target_has_gradient = False
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x', 't'))
+        x_type, t_type = in_types
+        type_check.expect(x_type.dtype.kind == 'f', x_type.ndim > 1)
+        if type_check.eval(t_type.dtype.kind) == 'f':
+            type_check.expect(x_type.dtype == t_type.dtype, x_type.shape == t_type.shape)
+        else:
+            type_check.expect(
+                t_type.dtype.kind == 'i',
+                t_type.ndim == x_type.ndim - 1,
+                x_type.shape[0] == t_type.shape[0],
+                x_type.shape[2:] == t_type.shape[1:],
+            )
+
+    @property
+    def y(self):
+        """Softmax probabilities, if the score is cached."""
+        return None if self._log_y is None else numpy.exp(self._log_y)
+
+    # -- parts shared by forward and backward --------------------------------------------
+
+    def _weights(self, xp, x, t):
+        """Weight of each element of ``t`` in the gradient, and the coefficient of the mean."""
+        mask = t != self.ignore_label
+        coefficient = None
+        if self.reduce == 'mean':
+            count = int(mask.sum()) if self.normalize else len(x)
+            coefficient = 1. / max(count, 1)
+        weight = mask.astype(x.dtype)
+        if self.class_weight is not None:
+            class_weight = backend.get_device_from_array(x).send(self.class_weight)
+            weight *= class_weight.astype(x.dtype, copy=False)[xp.where(mask, t, 0)]
+        return weight, coefficient
+
+    def _one_hot_index(self, xp, t):
+        """Index of the element of each true class; ignored labels point at class zero."""
+        labels = xp.where(t == self.ignore_label, 0, t)
+        if t.ndim == 1:
+            return xp.arange(len(t)), labels
+        grid = xp.indices(t.shape, sparse=True)
+        return (grid[0], labels, *grid[1:])
+
+    def _check_labels(self, x, t):
+        if bool((((t < 0) | (t >= x.shape[1])) & (t != self.ignore_label)).any()):
+            raise ValueError(f'each label `t` needs to satisfy 0 <= t < {x.shape[1]} or '
+                             f't == {self.ignore_label}')
+
+    def forward(self, inputs):
+        x, t = inputs
+        self.retain_inputs((0, 1))
+        xp = backend.get_array_module(x)
+        if x.size == 0:
+            shape = () if self.reduce == 'mean' else x.shape[:1] + x.shape[2:]
+            return xp.zeros(shape, x.dtype),
+        log_y = _log_softmax(xp, x)
+        if self.cache_score:
+            self._log_y = log_y
+        if t.dtype.kind == 'f':
+            return self._soft_target_loss(xp, x, t, log_y),
+        if chainer.is_debug():
+            self._check_labels(x, t)
+        loss = -log_y[self._one_hot_index(xp, t)]
+        weight, coefficient = self._weights(xp, x, t)
+        # Not a product: an ignored element may have an infinite loss.
+        loss = xp.where(t == self.ignore_label, x.dtype.type(0), loss * weight)
+        if coefficient is None:
+            return loss,
+        return xp.asarray(loss.sum() * x.dtype.type(coefficient), dtype=x.dtype),
+
+    def _soft_target_loss(self, xp, x, t, log_y):
+        loss = -(t * log_y)
+        if self.soft_target_loss == 'kl-divergence':
+            # t log t is zero at t = 0.
+            loss += t * xp.log(xp.where(t > 0, t, 1))
+        if self.class_weight is not None:
+            loss *= self._broadcast_class_weight(x)
+        loss = loss.sum(axis=1)
+        if self.reduce == 'no':
+            return loss
+        return xp.asarray(loss.sum() * x.dtype.type(1. / loss.size), dtype=x.dtype)
+
+    def _broadcast_class_weight(self, x):
+        weight = backend.get_device_from_array(x).send(self.class_weight)
+        return weight.astype(x.dtype, copy=False).reshape((1, -1) + (1,) * (x.ndim - 2))
+
+    def forward_chainerx(self, inputs):
+        x, t = inputs
+        if x.ndim != 2 or t.dtype.kind == 'f' or self.class_weight is not None:
+            return Fallback
+        mask = t != self.ignore_label
+        loss = chainerx.softmax_cross_entropy(x, chainerx.where(mask, t, chainerx.zeros_like(t)))
+        loss = loss * mask.astype(x.dtype)
+        if self.reduce == 'no':
+            return loss,
+        count = int(mask.sum()) if self.normalize else len(x)
+        return loss.sum() * (1. / max(count, 1)),
+
+    # -- backward ------------------------------------------------------------------------
+
+    def backward(self, target_input_indexes, grad_outputs):
+        x, t = self.get_retained_inputs()
+        gloss, = grad_outputs
+        F = chainer.functions
+        if x.size == 0:
+            return tuple([F.broadcast_to(F.sum(gloss), x.shape) if i == 0 else None
+                          for i in target_input_indexes])
+        if t.dtype.kind == 'f':
+            gx, gt = self._soft_target_backward(x, t, gloss)
+            return tuple([gt if i else gx for i in target_input_indexes])
+        xp = backend.get_array_module(x.array)
+        weight, coefficient = self._weights(xp, x.array, t.array)
+        one_hot = xp.zeros(x.shape, x.dtype)
+        one_hot[self._one_hot_index(xp, t.array)] = 1
+        if coefficient is None:
+            scale = F.expand_dims(gloss * weight, 1)
+        else:
+            scale = F.broadcast_to(gloss * coefficient, weight.shape) * weight
+            scale = F.expand_dims(scale, 1)
+        gx = (F.softmax(x) - one_hot) * scale
+        return tuple([None if i else gx for i in target_input_indexes])
+
+    def _soft_target_backward(self, x, t, gloss):
+        F = chainer.functions
+        n = x.size // x.shape[1]
+        if self.reduce == 'mean':
+            gloss = F.broadcast_to(gloss * (1. / n), x.shape[:1] + x.shape[2:])
+        gloss = F.expand_dims(gloss, 1)
+        tw = t
+        if self.class_weight is not None:
+            weight = self._broadcast_class_weight(x.array)
+            tw = t * weight
+        gx = (F.softmax(x) * F.sum(tw, axis=1, keepdims=True) - tw) * gloss
+        if not self._target_has_gradient:
+            return gx, None
+        gt = -F.log_softmax(x)
+        if self.soft_target_loss == 'kl-divergence':
+            gt += F.log(t) + 1
+        if self.class_weight is not None:
+            gt *= weight
+        return gx, gt * gloss
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        (x, t), _ = self._retained_arrays()
+        gloss, = grad_outputs
+        if t.dtype.kind == 'f' or x.size == 0:
+            with chainer.no_backprop_mode():
+                gxs = self.backward(target_input_indexes, (chainer.as_variable(gloss),))
+            return tuple([None if g is None else g.array for g in gxs])
+        xp = backend.get_array_module(x)
+        gx = _log_softmax(xp, x) if self._log_y is None else self._log_y
+        # The cached score is left alone: backward may run again.
+        gx = xp.exp(gx)
+        gx[self._one_hot_index(xp, t)] -= 1
+        weight, coefficient = self._weights(xp, x, t)
+        weight *= gloss if coefficient is None else gloss * gloss.dtype.type(coefficient)
+        gx *= xp.expand_dims(weight, 1)
+        return tuple([None if i else gx for i in target_input_indexes])
+
+
+def softmax_cross_entropy(x, t, normalize=True, cache_score=True, class_weight=None,
+                          ignore_label=-1, reduce='mean', enable_double_backprop=False,
+                          soft_target_loss='cross-entropy'):
+    """Cross entropy loss of unnormalized log probabilities.
+
+    For integer labels the loss of an element is
+    :math:`-w_t \\log \\mathrm{softmax}(x)_t`, for probabilities ``t`` it is
+    :math:`-\\sum_k w_k t_k \\log \\mathrm{softmax}(x)_k`.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Scores of shape :math:`(N, K, d_1, ...)`.
+        t (:class:`~chainer.Variable` or array): Labels, integers of shape
+            :math:`(N, d_1, ...)`, or probabilities of the shape of ``x``.
+        normalize (bool): Whether the mean is over elements that are not ignored; otherwise
+            the sum is divided by :math:`N`. Only for integer labels with ``reduce='mean'``.
+        cache_score (bool): Whether scores are kept for backward rather than computed again.
+        class_weight (array): Weights of the classes, of shape :math:`(K,)`.
+        ignore_label (int): Label of elements without a loss.
+        reduce (str): ``'mean'``, or ``'no'`` for the loss of each element.
+        enable_double_backprop (bool): Whether the gradient also flows to probabilities ``t``.
+            The gradient with respect to ``x`` can always be differentiated.
+        soft_target_loss (str): ``'cross-entropy'`` or ``'kl-divergence'``, for probabilities.
+
+    Returns:
+        ~chainer.Variable: Scalar loss, or losses of shape :math:`(N, d_1, ...)`.
+
+    Raises:
+        ValueError: If an option has no meaning, or in debug mode if a label is out of range.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[-1, 0, 1, 2], [2, 0, 1, -1]], np.float32)
+        >>> t = np.array([3, 0], np.int32)
+        >>> round(float(chainer.functions.softmax_cross_entropy(x, t).array), 4)
+        0.4402
+
+    """
+    func = SoftmaxCrossEntropy(normalize, cache_score, class_weight, ignore_label, reduce,
+                               soft_target_loss)
+    func._target_has_gradient = enable_double_backprop
+    return func.apply((x, t))[0]

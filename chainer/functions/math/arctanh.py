@@ -1,0 +1,30 @@
+"""Inverse hyperbolic tangent."""
+from __future__ import annotations
+
+from chainer.functions._base import UnaryFunction
+
+
+class Arctanh(UnaryFunction):
+
+    @property
+    def label(self):
+        return 'arctanh'
+
+    def compute(self, xp, x):
+        return xp.arctanh(x)
+
+    def gradient(self, m, x, y, gy):
+        return gy / (1 - x * x)
+
+
+def arctanh(x):
+    """Elementwise inverse hyperbolic tangent.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
+
+    Returns:
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    """
+    return Arctanh().apply((x,))[0]

@@ -1,0 +1,77 @@
+"""Averages over axes."""
+from __future__ import annotations
+
+import math
+
+import chainer
+from chainer.backends import cuda
+from chainer.functions._base import ReductionFunction, _as_array, parse_axis
+
+
+class Mean(ReductionFunction):
+    """Mean of array elements over given axes."""
+
+    def __init__(self, axis, keepdims):
+        super().__init__(axis, keepdims)
+
+    def forward(self, inputs):
+        x, = inputs
+        return _as_array(x.mean(axis=self.axis, keepdims=self.keepdims), x.dtype),
+
+    def _factor(self, shape):
+        return 1. / math.prod([n for n, kept in zip(shape, self.kept_shape(shape)) if kept != n])
+
+    def backward(self, target_input_indexes, grad_outputs):
+        F = chainer.functions
+        gy, = grad_outputs
+        shape = self.inputs[0].shape
+        gy = F.reshape(gy, self.kept_shape(shape)) * self._factor(shape)
+        return F.broadcast_to(gy, shape),
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        gy, = grad_outputs
+        shape = self.inputs[0].shape
+        gy = gy.reshape(self.kept_shape(shape)) * gy.dtype.type(self._factor(shape))
+        return cuda.get_array_module(gy).broadcast_to(gy, shape),
+
+
+def average(x, axis=None, weights=None, keepdims=False):
+    """Weighted average of array elements over given axes.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Elements, of a floating point dtype.
+        axis (None, int or tuple of int): Axes to average over (``None``: all).
+        weights (None, :class:`~chainer.Variable` or array): Weights, of the shape of the
+            averaged axes (without them all elements count alike).
+        keepdims (bool): Whether averaged axes stay with length one.
+
+    Returns:
+        ~chainer.Variable: Output variable of the dtype of ``x``.
+
+    Raises:
+        TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
+        ValueError: If an axis is given twice or the shape of ``weights`` does not fit.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[1, 2], [3, 4]], np.float32)
+        >>> chainer.functions.average(x, axis=0, weights=np.array([3, 1], np.float32)).array
+        array([1.5, 2.5], dtype=float32)
+
+    """
+    if weights is None:
+        return Mean(axis, keepdims).apply((x,))[0]
+    F = chainer.functions
+    axes = parse_axis(axis)
+    if axes is None:
+        axes = tuple(range(x.ndim))
+    axes = tuple([a % x.ndim for a in axes])
+    if len(set(axes)) != len(axes):
+        raise ValueError(f'duplicate value in axis: {axis}')
+    expected = tuple([x.shape[a] for a in sorted(axes)])
+    if weights.shape != expected:
+        raise ValueError(f'weights must be of shape {expected}, got {weights.shape}')
+    weights = chainer.as_variable(weights)
+    total = F.sum(weights)
+    weights = F.reshape(weights, [n if i in axes else 1 for i, n in enumerate(x.shape)])
+    return F.sum(x * F.broadcast_to(weights, x.shape), axis, keepdims) / total

@@ -1,0 +1,445 @@
+"""Arithmetic operators of variables."""
+from __future__ import annotations
+
+import functools
+import math
+import operator
+
+import numpy
+
+import chainer
+from chainer import utils
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.functions._base import BinaryFunction, UnaryFunction, _as_array
+from chainer.utils import type_check
+from chainer.variable import Variable
+
+
+def _check_operand(value):
+    if not isinstance(value, chainer.get_array_types()):
+        raise TypeError('Value must be a scalar, numpy.ndarray, cupy.ndarray, chainerx.ndarray or '
+                        f'a Variable.\nActual: {type(value)}')
+
+
+def _operand(x, value):
+    """Second operand as a function input: an array takes the dtype of the variable."""
+    if isinstance(value, Variable):
+        return value
+    _check_operand(value)
+    return utils.force_type(x.dtype, value)
+
+
+def _constant_text(value):
+    if not numpy.isscalar(value):
+        return 'constant array'
+    return f'({value})' if value < 0 else str(value)
+
+
+class _Unary(UnaryFunction):
+    """Unary operator of arrays of any dtype."""
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+
+
+class _Constant(_Unary):
+    """Operator with a constant, which takes the dtype of the array."""
+
+    text = ''
+    operator = None     # operator with the constant on its side
+    retains = ''
+
+    def __init__(self, value):
+        self.value = value
+
+    @property
+    def label(self):
+        return self.text % _constant_text(self.value)
+
+    def compute(self, xp, x):
+        # A NumPy scalar of the array's dtype: 0-d arrays keep their dtype on any NumPy.
+        value = x.dtype.type(self.value) if numpy.isscalar(self.value) else self.value
+        return self.operator(x, value)
+
+    def forward_chainerx(self, inputs):
+        return self.operator(inputs[0], self.value),
+
+
+def _reflected(op):
+    return staticmethod(lambda x, value: op(value, x))
+
+
+class Neg(_Unary):
+    retains = ''
+    chainerx_routine = 'negative'
+
+    @property
+    def label(self):
+        return '__neg__'
+
+    def compute(self, xp, x):
+        return -x
+
+    def gradient(self, m, x, y, gy):
+        return -gy
+
+
+def neg(self):  # -x
+    """Elementwise negation.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    """
+    return Neg().apply((self,))[0]
+
+
+class Absolute(_Unary):
+
+    @property
+    def label(self):
+        return '|_|'
+
+    def compute(self, xp, x):
+        return abs(x)
+
+    def gradient(self, m, x, y, gy):
+        return gy * m.sign(x)
+
+
+def absolute(self):
+    """Elementwise absolute value; the gradient at zero is zero.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    """
+    return Absolute().apply((self,))[0]
+
+
+class Add(BinaryFunction):
+    retains = ''
+
+    @property
+    def label(self):
+        return '_ + _'
+
+    def compute(self, xp, x0, x1):
+        return x0 + x1
+
+    def gradient(self, m, i, x0, x1, y, gy):
+        return gy
+
+
+class AddConstant(_Constant):
+    text = '_ + %s'
+    operator = operator.add
+
+    def gradient(self, m, x, y, gy):
+        return gy
+
+
+class MultiAdd(FunctionNode):
+    """Sum of any number of arrays."""
+
+    is_elementwise = True
+
+    @property
+    def label(self):
+        return '_ + _'
+
+    def check_type_forward(self, in_types):
+        type_check.expect(in_types.size() > 0)
+        for in_type in in_types:
+            type_check.expect(in_type.dtype == in_types[0].dtype)
+        type_check.expect_broadcast_shapes(*[t.shape for t in in_types])
+
+    def forward(self, xs):
+        return utils.force_array(functools.reduce(operator.add, xs), xs[0].dtype),
+
+    def forward_chainerx(self, xs):
+        return functools.reduce(operator.add, xs),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        gy, = grad_outputs
+        return tuple([chainer.functions.sum_to(gy, self.inputs[i].shape)
+                      for i in target_input_indexes])
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        gy, = grad_outputs
+        return tuple([utils.sum_to(gy, self.inputs[i].shape) for i in target_input_indexes])
+
+
+def add(*xs):  # lhs + rhs or add more than 2 variables
+    """Elementwise addition of two or more variables, with broadcasting.
+
+    Args:
+        xs: Variables or arrays; the last of two may be a scalar.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    """
+    if len(xs) == 2:
+        lhs, rhs = xs
+        if numpy.isscalar(rhs):
+            return AddConstant(rhs).apply((lhs,))[0]
+        return Add().apply((lhs, _operand(lhs, rhs)))[0]
+    return MultiAdd().apply(xs)[0]
+
+
+class Sub(BinaryFunction):
+    retains = ''
+    chainerx_routine = 'subtract'
+
+    @property
+    def label(self):
+        return '_ - _'
+
+    def compute(self, xp, x0, x1):
+        return x0 - x1
+
+    def gradient(self, m, i, x0, x1, y, gy):
+        return -gy if i else gy
+
+
+def sub(self, rhs):  # lhs - rhs
+    """Elementwise subtraction, with broadcasting.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    """
+    if numpy.isscalar(rhs):
+        return AddConstant(-rhs).apply((self,))[0]
+    return Sub().apply((self, _operand(self, rhs)))[0]
+
+
+class SubFromConstant(_Constant):
+    text = '%s - _'
+    operator = _reflected(operator.sub)
+
+    def gradient(self, m, x, y, gy):
+        return -gy
+
+
+def rsub(self, rhs):  # rhs - lhs
+    """Elementwise subtraction with the operands exchanged.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    """
+    if numpy.isscalar(rhs):
+        return SubFromConstant(rhs).apply((self,))[0]
+    return Sub().apply((_operand(self, rhs), self))[0]
+
+
+class Mul(BinaryFunction):
+    chainerx_routine = 'multiply'
+
+    @property
+    def label(self):
+        return '_ * _'
+
+    def compute(self, xp, x0, x1):
+        return x0 * x1
+
+    def gradient(self, m, i, x0, x1, y, gy):
+        return gy * (x0 if i else x1)
+
+
+class MulConstant(_Constant):
+    text = '_ * %s'
+    operator = operator.mul
+
+    def gradient(self, m, x, y, gy):
+        return gy * self.value
+
+
+def mul(self, rhs):  # lhs * rhs
+    """Elementwise product, with broadcasting.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    """
+    if numpy.isscalar(rhs):
+        return MulConstant(rhs).apply((self,))[0]
+    return Mul().apply((self, _operand(self, rhs)))[0]
+
+
+class Div(BinaryFunction):
+    chainerx_routine = 'divide'
+
+    @property
+    def label(self):
+        return '_ / _'
+
+    def compute(self, xp, x0, x1):
+        return x0 / x1
+
+    def gradient(self, m, i, x0, x1, y, gy):
+        return -(gy * x0 / x1) / x1 if i else gy / x1
+
+
+def div(self, rhs):  # lhs / rhs
+    """Elementwise division, with broadcasting.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    """
+    if numpy.isscalar(rhs):
+        return MulConstant(1. / rhs).apply((self,))[0]
+    return Div().apply((self, _operand(self, rhs)))[0]
+
+
+class DivFromConstant(_Constant):
+    text = '%s / _'
+    operator = _reflected(operator.truediv)
+    retains = 'xy'
+
+    def gradient(self, m, x, y, gy):
+        return -gy * y / x
+
+
+def rdiv(self, rhs):  # rhs / lhs
+    """Elementwise division with the operands exchanged.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    """
+    if numpy.isscalar(rhs):
+        return DivFromConstant(rhs).apply((self,))[0]
+    return Div().apply((_operand(self, rhs), self))[0]
+
+
+def floordiv(self, rhs):  # lhs // rhs
+    """Elementwise floor of the division.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    """
+    return chainer.functions.floor(div(self, rhs))
+
+
+def rfloordiv(self, rhs):  # rhs // lhs
+    """Elementwise floor of the division with the operands exchanged.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    """
+    return chainer.functions.floor(rdiv(self, rhs))
+
+
+class PowVarVar(BinaryFunction):
+    retains = 'xy'
+    chainerx_routine = 'power'
+
+    @property
+    def label(self):
+        return '_ ** _'
+
+    def compute(self, xp, x0, x1):
+        return x0 ** x1
+
+    def gradient(self, m, i, x0, x1, y, gy):
+        if i:
+            return m.log(x0) * y * gy
+        return x1 * x0 ** (x1 - 1) * gy
+
+
+class PowVarConst(_Constant):
+    text = '_ ** %s'
+    operator = operator.pow
+    retains = 'x'
+
+    def compute(self, xp, x):
+        # NumPy squares faster with a Python number, which never widens a dtype here.
+        value = self.value
+        if x.ndim == 0 or not isinstance(value, (int, float)):
+            return super().compute(xp, x)
+        return _as_array(x ** value, x.dtype)
+
+    def gradient(self, m, x, y, gy):
+        value = self.value
+        power = x if numpy.isscalar(value) and value == 2 else x ** (value - 1)
+        return gy * value * power
+
+
+class PowConstVar(_Constant):
+    text = '%s ** _'
+    operator = _reflected(operator.pow)
+    retains = 'y'
+
+    def gradient(self, m, x, y, gy):
+        if numpy.isscalar(self.value):
+            return gy * y * (math.log(self.value) if self.value > 0 else float('nan'))
+        return gy * y * cuda.get_array_module(self.value).log(self.value)
+
+
+def pow(self, rhs):  # lhs ** rhs
+    """Elementwise power, with broadcasting.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    """
+    if numpy.isscalar(rhs):
+        return PowVarConst(rhs).apply((self,))[0]
+    return PowVarVar().apply((self, _operand(self, rhs)))[0]
+
+
+def rpow(self, rhs):  # rhs ** lhs
+    """Elementwise power with the operands exchanged.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    """
+    if numpy.isscalar(rhs):
+        return PowConstVar(rhs).apply((self,))[0]
+    return PowVarVar().apply((_operand(self, rhs), self))[0]
+
+
+def matmul(self, rhs):  # lhs @ rhs
+    """Matrix product; see :func:`chainer.functions.matmul`.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    """
+    return chainer.functions.matmul(self, _operand(self, rhs))
+
+
+def rmatmul(self, rhs):  # rhs @ lhs
+    """Matrix product with the operands exchanged.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    """
+    return chainer.functions.matmul(_operand(self, rhs), self)
+
+
+def install_variable_arithmetics():
+    """Gives :class:`~chainer.Variable` the operators of this module."""
+    Variable.__neg__ = neg
+    Variable.__abs__ = absolute
+    Variable.__add__ = Variable.__radd__ = add
+    Variable.__sub__ = sub
+    Variable.__rsub__ = rsub
+    Variable.__mul__ = Variable.__rmul__ = mul
+    Variable.__truediv__ = Variable.__div__ = div
+    Variable.__rtruediv__ = Variable.__rdiv__ = rdiv
+    Variable.__floordiv__ = floordiv
+    Variable.__rfloordiv__ = rfloordiv
+    Variable.__pow__ = pow
+    Variable.__rpow__ = rpow
+    Variable.__matmul__ = matmul
+    Variable.__rmatmul__ = rmatmul

@@ -1,0 +1,31 @@
+"""Exponential minus one."""
+from __future__ import annotations
+
+from chainer.functions._base import UnaryFunction
+
+
+class Expm1(UnaryFunction):
+    retains = 'y'
+
+    @property
+    def label(self):
+        return 'expm1'
+
+    def compute(self, xp, x):
+        return xp.expm1(x)
+
+    def gradient(self, m, x, y, gy):
+        return (y + 1) * gy
+
+
+def expm1(x):
+    """Elementwise :math:`e^x - 1`, accurate near zero.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
+
+    Returns:
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    """
+    return Expm1().apply((x,))[0]

@@ -1,0 +1,38 @@
+"""Elementwise minimum."""
+from __future__ import annotations
+
+from chainer.functions._base import BinaryFunction
+from chainer.variable import as_array
+
+
+class Minimum(BinaryFunction):
+    """Elementwise minimum; where both are equal the first input gets the gradient."""
+
+    arguments = ('x1', 'x2')
+
+    def compute(self, xp, x1, x2):
+        return xp.minimum(x1, x2)
+
+    def gradient(self, m, i, x1, x2, y, gy):
+        first = as_array(x1) <= as_array(x2)
+        return gy * (first if i == 0 else ~first).astype(gy.dtype)
+
+
+def minimum(x1, x2):
+    """Elementwise smaller value, with broadcasting.
+
+    Args:
+        x1 (:class:`~chainer.Variable` or array): First input.
+        x2 (:class:`~chainer.Variable` or array): Second input, of the same dtype.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    .. admonition:: Example
+
+        >>> x1, x2 = np.array([1, 4], np.float32), np.array([2, 3], np.float32)
+        >>> chainer.functions.minimum(x1, x2).array
+        array([1., 3.], dtype=float32)
+
+    """
+    return Minimum().apply((x1, x2))[0]

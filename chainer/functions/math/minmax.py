@@ -1,0 +1,172 @@
+"""Largest and smallest elements along axes."""
+from __future__ import annotations
+
+import numbers
+
+import chainer
+import chainerx
+from chainer import backend
+from chainer.function_node import FunctionNode
+from chainer.functions._base import ReductionFunction, _as_array
+from chainer.utils import type_check
+
+
+class SelectorBase(ReductionFunction):
+    """Base of functions that select an array element along axes.
+
+    Every element equal to the selected one gets the gradient.
+    """
+
+    def _fwd(self, x, xp):
+        raise NotImplementedError('_fwd should be implemented in sub-class.')
+
+    def forward(self, inputs):
+        x, = inputs
+        self.retain_inputs((0,))
+        self.retain_outputs((0,))
+        return _as_array(self._fwd(x, backend.get_array_module(x)), x.dtype),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        F = chainer.functions
+        x = self.get_retained_inputs()[0].array
+        y = self.get_retained_outputs()[0].array
+        gy, = grad_outputs
+        shape = self.kept_shape(x.shape)
+        selected = (x == y.reshape(shape)).astype(gy.dtype)
+        return F.broadcast_to(F.reshape(gy, shape), x.shape) * selected,
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        (x,), (y,) = self._retained_arrays()
+        gy, = grad_outputs
+        shape = self.kept_shape(x.shape)
+        return gy.reshape(shape) * (x == y.reshape(shape)).astype(gy.dtype),
+
+
+class Max(SelectorBase):
+    chainerx_routine = 'amax'
+
+    def _fwd(self, x, xp):
+        return x.max(axis=self.axis, keepdims=self.keepdims)
+
+
+class Min(SelectorBase):
+    chainerx_routine = 'amin'
+
+    def _fwd(self, x, xp):
+        return x.min(axis=self.axis, keepdims=self.keepdims)
+
+
+class IndexSelectorBase(FunctionNode):
+    """Base of functions that give the index of a selected element; there is no gradient."""
+
+    def __init__(self, axis=None):
+        if axis is not None and not isinstance(axis, numbers.Integral):
+            raise TypeError(f'axis must be None or an int, not {axis!r}')
+        self.axis = axis
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].dtype.kind == 'f')
+        if self.axis is not None:
+            if self.axis >= 0:
+                type_check.expect(self.axis < in_types[0].ndim)
+            else:
+                type_check.expect(-self.axis - 1 < in_types[0].ndim)
+
+    def _fwd(self, x, xp):
+        raise NotImplementedError('_fwd should be implemented in sub-class.')
+
+    def forward(self, inputs):
+        x, = inputs
+        return _as_array(self._fwd(x, backend.get_array_module(x)), 'i'),
+
+    def forward_chainerx(self, inputs):
+        return self._fwd(inputs[0], chainerx).astype('i'),
+
+
+class ArgMin(IndexSelectorBase):
+
+    def _fwd(self, x, xp):
+        return xp.argmin(x, axis=self.axis)
+
+
+class ArgMax(IndexSelectorBase):
+
+    def _fwd(self, x, xp):
+        return xp.argmax(x, axis=self.axis)
+
+
+def max(x, axis=None, keepdims=False):
+    """Largest element along axes.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
+        axis (None, int or tuple of int): Axes to reduce (``None``: all).
+        keepdims (bool): Whether reduced axes stay with length one.
+
+    Returns:
+        ~chainer.Variable: Output variable of the dtype of ``x``.
+
+    Raises:
+        TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
+        ValueError: If an axis is given twice.
+
+    .. admonition:: Example
+
+        >>> chainer.functions.max(np.array([[1, 5], [4, 2]], np.float32), axis=1).array
+        array([5., 4.], dtype=float32)
+
+    """
+    return Max(axis, keepdims).apply((x,))[0]
+
+
+def min(x, axis=None, keepdims=False):
+    """Smallest element along axes.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
+        axis (None, int or tuple of int): Axes to reduce (``None``: all).
+        keepdims (bool): Whether reduced axes stay with length one.
+
+    Returns:
+        ~chainer.Variable: Output variable of the dtype of ``x``.
+
+    Raises:
+        TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
+        ValueError: If an axis is given twice.
+
+    """
+    return Min(axis, keepdims).apply((x,))[0]
+
+
+def argmax(x, axis=None):
+    """Index of the largest element along an axis; the first one of several.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
+        axis (None or int): Axis (``None``: of the flattened input).
+
+    Returns:
+        ~chainer.Variable: int32 indices, without a gradient.
+
+    .. admonition:: Example
+
+        >>> chainer.functions.argmax(np.array([[1, 5], [4, 2]], np.float32), axis=1).array
+        array([1, 0], dtype=int32)
+
+    """
+    return ArgMax(axis).apply((x,))[0]
+
+
+def argmin(x, axis=None):
+    """Index of the smallest element along an axis; the first one of several.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
+        axis (None or int): Axis (``None``: of the flattened input).
+
+    Returns:
+        ~chainer.Variable: int32 indices, without a gradient.
+
+    """
+    return ArgMin(axis).apply((x,))[0]

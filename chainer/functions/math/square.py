@@ -1,0 +1,30 @@
+"""Square."""
+from __future__ import annotations
+
+from chainer.functions._base import UnaryFunction
+
+
+class Square(UnaryFunction):
+
+    @property
+    def label(self):
+        return 'square'
+
+    def compute(self, xp, x):
+        return xp.square(x)
+
+    def gradient(self, m, x, y, gy):
+        return gy * 2 * x
+
+
+def square(x):
+    """Elementwise square :math:`x^2`.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
+
+    Returns:
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    """
+    return Square().apply((x,))[0]

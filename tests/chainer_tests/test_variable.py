@@ -1,0 +1,501 @@
+import copy
+import pickle
+import weakref
+
+import numpy as np
+import pytest
+
+import chainer
+from chainer import functions as F
+from chainer.utils import type_check
+
+
+def _var(*shape, dtype=np.float32, **kwargs):
+    size = int(np.prod(shape))
+    return chainer.Variable(np.arange(1, size + 1).reshape(shape).astype(dtype), **kwargs)
+
+
+class TestConstruction:
+
+    def test_attributes(self):
+        x = _var(2, 3, name='x')
+        assert x.shape == (2, 3)
+        assert x.ndim == 2
+        assert x.size == 6
+        assert x.dtype == np.float32
+        assert len(x) == 2
+        assert x.name == 'x'
+        assert x.requires_grad
+        assert x.grad is None and x.grad_var is None
+        assert x.creator is None and x.creator_node is None
+        assert x.rank == 0
+        assert x.xp is np
+        assert x.device == chainer.get_device('@numpy')
+        assert x.data is x.array
+        assert x.label == 'x: (2, 3), float32'
+
+    def test_none(self):
+        x = chainer.Variable()
+        assert x.array is None and x.grad is None and x.xp is None
+
+    @pytest.mark.parametrize('data', [[1, 2], 1.0, (1,), 'a'])
+    def test_not_an_array(self, data):
+        with pytest.raises(TypeError, match='expected as the data of a variable'):
+            chainer.Variable(data)
+
+    def test_unknown_argument(self):
+        with pytest.raises(TypeError, match='unknown'):
+            chainer.Variable(np.zeros(1), unknown=1)
+        with pytest.raises(ValueError, match='volatile'):
+            chainer.Variable(np.zeros(1), volatile=True)
+
+    def test_grad(self):
+        g = np.ones((2, 3), np.float32)
+        x = _var(2, 3, grad=g)
+        assert x.grad is g
+        assert x.grad_var.array is g
+        assert x.grad_var is x.grad_var
+
+    @pytest.mark.parametrize('grad, error', [
+        (np.ones((3, 2), np.float32), ValueError),
+        (np.ones((2, 3), np.float64), TypeError),
+        ([1], TypeError),
+    ])
+    def test_bad_grad(self, grad, error):
+        with pytest.raises(error):
+            _var(2, 3, grad=grad)
+        x = _var(2, 3)
+        with pytest.raises(error):
+            x.grad = grad
+        assert x.grad is None
+
+    def test_as_variable(self):
+        a = np.ones(2, np.float32)
+        x = chainer.as_variable(a)
+        assert x.array is a and not x.requires_grad
+        assert chainer.as_variable(x) is x
+        assert chainer.as_array(x) is a and chainer.as_array(a) is a
+
+
+class TestText:
+
+    @pytest.mark.parametrize('x, text, string', [
+        (_var(2), 'variable([1., 2.])', 'variable([1. 2.])'),
+        (_var(2, name='w'), 'variable w([1., 2.])', 'variable w([1. 2.])'),
+        (_var(2, 0), 'variable([], shape=(2, 0))', 'variable([], shape=(2, 0))'),
+        (chainer.Variable(), 'variable(None)', 'variable(None)'),
+        (_var(2, 2), 'variable([[1., 2.],\n          [3., 4.]])',
+         'variable([[1. 2.]\n          [3. 4.]])'),
+    ])
+    def test_repr(self, x, text, string):
+        assert repr(x) == text
+        assert str(x) == string
+
+    def test_summary(self):
+        assert _var(1, name='x').summary() == '<variable x>'
+        assert _var(1).summary().startswith('<variable at 0x')
+
+    def test_debug_print(self):
+        x = _var(2, name='x', grad=np.ones(2, np.float32))
+        assert x.debug_print().splitlines() == [
+            '<variable x>', '- device: @numpy', "- backend: <class 'numpy.ndarray'>",
+            '- shape: (2,)', '- dtype: float32',
+            '- statistics: mean=1.50000000, std=0.50000000',
+            '- grad: mean=1.00000000, std=0.00000000']
+
+
+class TestComparison:
+
+    def test_comparisons_raise(self):
+        x = _var(1)
+        for op in ('__lt__', '__le__', '__eq__', '__ne__', '__gt__', '__ge__'):
+            with pytest.raises(NotImplementedError):
+                getattr(x, op)(x)
+        with pytest.raises(NotImplementedError):
+            bool(x)
+
+    def test_hash(self):
+        x = _var(1)
+        assert {x: 1}[x] == 1
+
+
+OPERATORS = [
+    (lambda a, b: a + b, 'add'), (lambda a, b: a - b, 'sub'), (lambda a, b: a * b, 'mul'),
+    (lambda a, b: a / b, 'div'), (lambda a, b: a ** b, 'pow'),
+    (lambda a, b: a // b, 'floordiv'),
+]
+
+
+class TestOperators:
+
+    @pytest.mark.parametrize('op', [o[0] for o in OPERATORS], ids=[o[1] for o in OPERATORS])
+    @pytest.mark.parametrize('dtype', [np.float16, np.float32, np.float64])
+    @pytest.mark.parametrize('shapes', [((2, 3), (2, 3)), ((2, 3), (3,)), ((1, 3), (2, 1)), ((), ()),
+                                        ((2, 0), (2, 1))])
+    def test_arrays(self, op, dtype, shapes):
+        rng = np.random.RandomState(0)
+        a, b = (rng.uniform(0.5, 2, s).astype(dtype) for s in shapes)
+        expected = op(a, b)
+        x, y = chainer.Variable(a), chainer.Variable(b)
+        for z in (op(x, y), op(x, b), op(a, y)):
+            assert isinstance(z, chainer.Variable)
+            assert z.dtype == dtype and z.shape == expected.shape
+            np.testing.assert_allclose(z.array, expected, rtol=2e-3 if dtype == np.float16 else 1e-6)
+
+    @pytest.mark.parametrize('op', [o[0] for o in OPERATORS], ids=[o[1] for o in OPERATORS])
+    @pytest.mark.parametrize('scalar', [2, 0.5, np.float32(1.5), np.float64(3), np.int64(2)])
+    def test_scalars(self, op, scalar):
+        a = np.array([[0.5, 1.5, 2]], np.float32)
+        x = chainer.Variable(a)
+        for z, expected in ((op(x, scalar), op(a, np.float32(scalar))),
+                            (op(scalar, x), op(np.float32(scalar), a))):
+            assert z.dtype == np.float32
+            np.testing.assert_allclose(z.array, expected, rtol=1e-5)
+
+    def test_zero_dim_keeps_dtype(self):
+        x = chainer.Variable(np.array(2, np.float16))
+        for z in (x + 1, 1 - x, x * 0.5, 1 / x, x ** 2, 2 ** x, -x, abs(x)):
+            assert z.dtype == np.float16 and isinstance(z.array, np.ndarray)
+
+    def test_float64_array_is_cast(self):
+        z = _var(2) + np.array([1, 2], np.float64)
+        assert z.dtype == np.float32
+
+    def test_dtype_mismatch(self):
+        with pytest.raises(type_check.InvalidType):
+            _var(2) + _var(2, dtype=np.float64)
+
+    def test_shape_mismatch(self):
+        with pytest.raises(type_check.InvalidType):
+            _var(2) + _var(3)
+
+    @pytest.mark.parametrize('other', [[1, 2], None, 'a' * 0 or object()])
+    def test_bad_operand(self, other):
+        with pytest.raises(TypeError):
+            _var(2) + other
+
+    def test_inplace_makes_a_new_variable(self):
+        x = y = _var(2)
+        y += 1
+        assert y is not x
+        np.testing.assert_array_equal(x.array, [1, 2])
+        np.testing.assert_array_equal(y.array, [2, 3])
+
+    @pytest.mark.parametrize('f, label', [
+        (lambda x: x + x, '_ + _'), (lambda x: x + 1, '_ + 1'), (lambda x: x - 1, '_ + (-1)'),
+        (lambda x: 1 - x, '1 - _'), (lambda x: x * 2.5, '_ * 2.5'), (lambda x: x / x, '_ / _'),
+        (lambda x: 2 / x, '2 / _'), (lambda x: x ** 2, '_ ** 2'), (lambda x: 2 ** x, '2 ** _'),
+        (lambda x: -x, '__neg__'), (lambda x: abs(x), '|_|'),
+    ])
+    def test_label(self, f, label):
+        assert f(_var(2)).creator.label == label
+
+    def test_multi_add(self):
+        xs = [_var(2, 3), _var(3), _var(1, 3)]
+        y = F.add(*xs)
+        np.testing.assert_array_equal(y.array, sum(x.array for x in xs))
+        y.grad = np.ones_like(y.array)
+        y.backward()
+        np.testing.assert_array_equal(xs[1].grad, [2, 2, 2])
+
+
+GRADIENTS = [
+    (lambda x, y: x + y, lambda x, y: (1 + 0 * x, 1 + 0 * x)),
+    (lambda x, y: x - y, lambda x, y: (1 + 0 * x, -1 + 0 * x)),
+    (lambda x, y: x * y, lambda x, y: (y, x)),
+    (lambda x, y: x / y, lambda x, y: (1 / y, -x / y ** 2)),
+    (lambda x, y: x ** y, lambda x, y: (y * x ** (y - 1), np.log(x) * x ** y)),
+    (lambda x, y: 3 / x + 2 ** y, lambda x, y: (-3 / x ** 2, np.log(2) * 2 ** y)),
+    (lambda x, y: x ** 3 - abs(-y), lambda x, y: (3 * x ** 2, -np.sign(y))),
+    (lambda x, y: x ** 2 * (2 - y), lambda x, y: (2 * x * (2 - y), -x ** 2)),
+]
+
+
+@pytest.mark.parametrize('f, gradient', GRADIENTS)
+@pytest.mark.parametrize('double', [False, True])
+def test_gradient(f, gradient, double):
+    rng = np.random.RandomState(1)
+    a, b = rng.uniform(0.5, 2, (2, 2, 3))
+    x, y = chainer.Variable(a), chainer.Variable(b)
+    F.sum(f(x, y)).backward(enable_double_backprop=double)
+    for v, expected in zip((x, y), gradient(a, b)):
+        np.testing.assert_allclose(v.grad, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize('f', [g[0] for g in GRADIENTS])
+def test_double_gradient(f):
+    rng = np.random.RandomState(2)
+    a, b, g = rng.uniform(0.5, 2, (3, 2, 3))
+    chainer.gradient_check.check_double_backward(f, (a, b), g, (g, g), atol=1e-4, rtol=1e-3)
+
+
+class TestBackward:
+
+    def test_leaves_accumulate(self):
+        x = _var(3)
+        for expected in (2, 4):
+            F.sum(x * 2).backward()
+            np.testing.assert_array_equal(x.grad, [expected] * 3)
+
+    def test_shared_subgraph(self):
+        x = _var(3)
+        y = x * 2
+        F.sum(y * y + y).backward()
+        np.testing.assert_allclose(x.grad, 8 * x.array + 2)
+
+    def test_leaf_does_nothing(self):
+        x = _var(3)
+        x.backward()
+        assert x.grad is None
+
+    def test_intermediate_grad(self):
+        for retain in (False, True):
+            x = _var(3)
+            y = x * 2
+            z = F.sum(y)
+            z.backward(retain_grad=retain)
+            assert (y.grad is not None) is retain
+            np.testing.assert_array_equal(z.grad, 1)
+            np.testing.assert_array_equal(x.grad, [2, 2, 2])
+
+    def test_non_scalar_without_gradient(self):
+        y = _var(3) * 2
+        with pytest.raises(ValueError, match=r'shape \(3,\)'):
+            y.backward()
+
+    def test_single_element_warns(self):
+        x = _var(1)
+        with pytest.warns(DeprecationWarning):
+            (x * 2).backward()
+        np.testing.assert_array_equal(x.grad, [2])
+
+    def test_loss_scale(self):
+        x = _var(3)
+        F.sum(x).backward(loss_scale=4)
+        np.testing.assert_array_equal(x.grad, [4, 4, 4])
+
+    def test_requires_grad_false(self):
+        x, w = _var(3, requires_grad=False), _var(3)
+        y = F.sum(x * w)
+        assert y.requires_grad
+        y.backward()
+        assert x.grad is None
+        np.testing.assert_array_equal(w.grad, x.array)
+
+    def test_double_backprop(self):
+        x = _var(3, dtype=np.float64)
+        F.sum(x ** 3).backward(enable_double_backprop=True)
+        gx = x.grad_var
+        np.testing.assert_allclose(gx.array, 3 * x.array ** 2)
+        x.cleargrad()
+        F.sum(gx).backward(enable_double_backprop=True)
+        ggx = x.grad_var
+        np.testing.assert_allclose(ggx.array, 6 * x.array)
+        x.cleargrad()
+        F.sum(ggx).backward()
+        np.testing.assert_allclose(x.grad, [6, 6, 6])
+
+    def test_no_double_backprop_by_default(self):
+        x = _var(3)
+        F.sum(x ** 2).backward()
+        assert x.grad_var.creator is None
+
+    def test_long_chain(self):
+        x = _var(1)
+        y = x
+        for _ in range(20000):
+            y = y + 1
+        F.sum(y).backward()
+        np.testing.assert_array_equal(x.grad, [1])
+
+    def test_unchain(self):
+        x = _var(3)
+        y = x * 2
+        y.unchain()
+        F.sum(y * 3).backward()
+        assert x.grad is None
+        np.testing.assert_array_equal(y.grad, [3, 3, 3])
+
+    def test_unchain_backward(self):
+        x = _var(3)
+        h = x * 2
+        y = F.sum(h * 3)
+        y.unchain_backward()
+        assert y.creator is None and h.creator is None
+
+    def test_arrays_are_released(self):
+        x = _var(3)
+        y = x + 1
+        ref = weakref.ref(y.array)
+        z = y + 1
+        del y
+        assert ref() is None
+        z.grad = np.ones(3, np.float32)
+        z.backward()
+        np.testing.assert_array_equal(x.grad, [1, 1, 1])
+
+    def test_backward_of_several_outputs(self):
+        x = _var(3)
+        h = x * 2
+        y0, y1 = F.sum(h), F.sum(h * h)
+        chainer.backward([y0, y1])
+        np.testing.assert_allclose(x.grad, 2 + 8 * x.array)
+        with pytest.raises(TypeError):
+            chainer.backward(y0)
+        with pytest.raises(ValueError):
+            chainer.backward([h])
+
+    @pytest.mark.parametrize('double', [False, True])
+    def test_nan_is_detected_in_debug_mode(self, double):
+        x = chainer.Variable(np.array([0.], np.float32))
+        with chainer.using_config('debug', True):
+            y = F.sum(x * 1)
+            y.grad = np.array(np.nan, np.float32)
+            with pytest.raises(RuntimeError, match='NaN is detected'):
+                y.backward(enable_double_backprop=double)
+
+
+class TestGrad:
+
+    def test_does_not_touch_variables(self):
+        x, y = _var(2), _var(2)
+        h = x * y
+        gx, gh = chainer.grad([F.sum(h * 3)], [x, h])
+        np.testing.assert_array_equal(gx.array, 3 * y.array)
+        np.testing.assert_array_equal(gh.array, [3, 3])
+        assert x.grad is None and y.grad is None and h.grad is None
+
+    def test_unreachable(self):
+        x, y = _var(2), _var(2)
+        assert chainer.grad([F.sum(x)], [y]) == [None]
+
+    def test_grad_outputs_and_inputs(self):
+        x = _var(2)
+        gy, g0 = _var(2), _var(2)
+        gx, = chainer.grad([x * 2], [x], [gy], [g0])
+        np.testing.assert_array_equal(gx.array, 2 * gy.array + g0.array)
+
+    def test_set_and_retain(self):
+        x = _var(2)
+        h = x * 2
+        chainer.grad([F.sum(h)], [x], set_grad=True, retain_grad=True)
+        np.testing.assert_array_equal(x.grad, [2, 2])
+        np.testing.assert_array_equal(h.grad, [1, 1])
+
+    def test_higher_order(self):
+        x = _var(2, dtype=np.float64)
+        g = x ** 4
+        for n, expected in enumerate((4 * x.array ** 3, 12 * x.array ** 2, 24 * x.array)):
+            g, = chainer.grad([F.sum(g)], [x], enable_double_backprop=n < 2)
+            np.testing.assert_allclose(g.array, expected)
+
+    def test_loss_scale(self):
+        x = _var(2)
+        gx, = chainer.grad([F.sum(x)], [x], loss_scale=2)
+        np.testing.assert_array_equal(gx.array, [2, 2])
+
+    @pytest.mark.parametrize('args', [
+        (_var(1), [_var(1)]), ([_var(1)], _var(1)), ([1], [_var(1)]),
+        ([_var(1)], [_var(1)], _var(1))])
+    def test_bad_arguments(self, args):
+        with pytest.raises(TypeError):
+            chainer.grad(*args)
+
+
+class TestCopies:
+
+    def test_copydata_and_addgrad(self):
+        x, y = _var(3), chainer.Variable(np.zeros(3, np.float32))
+        y.copydata(x)
+        np.testing.assert_array_equal(y.array, x.array)
+        assert y.array is not x.array
+        x.grad = np.ones(3, np.float32)
+        y.addgrad(x)
+        y.addgrad(x)
+        np.testing.assert_array_equal(y.grad, [2, 2, 2])
+        np.testing.assert_array_equal(x.grad, [1, 1, 1])
+
+    def test_copy(self):
+        x = _var(3, grad=np.ones(3, np.float32))
+        y = copy.copy(x)
+        assert y.array is x.array and y.grad is x.grad
+        y.cleargrad()
+        assert x.grad is not None
+
+    def test_pickle(self):
+        x = _var(3, name='x', grad=np.ones(3, np.float32))
+        y = pickle.loads(pickle.dumps(x))
+        np.testing.assert_array_equal(y.array, x.array)
+        np.testing.assert_array_equal(y.grad, x.grad)
+        assert y.name == 'x'
+
+    def test_zerograd_warns(self):
+        x = _var(3)
+        with pytest.warns(DeprecationWarning):
+            x.zerograd()
+        np.testing.assert_array_equal(x.grad, [0, 0, 0])
+
+    def test_array_setter(self):
+        x = _var(3)
+        x.array = np.ones(2, np.float32)
+        assert x.shape == (2,)
+        with pytest.raises(TypeError):
+            x.array = [1]
+
+
+def test_shape_methods():
+    x = _var(2, 3)
+    assert x.reshape(3, 2).shape == x.reshape((3, 2)).shape == (3, 2)
+    assert x.reshape(-1).shape == (6,)
+    assert x.transpose().shape == x.T.shape == x.transpose(1, 0).shape == (3, 2)
+    assert x.transpose((1, 0)).shape == (3, 2)
+    np.testing.assert_array_equal(x[0].array, x.array[0])
+    assert float(x.mean().array) == 3.5
+    assert _var(1).item() == 1
+
+
+class TestParameter:
+
+    def test_uninitialized(self):
+        p = chainer.Parameter(name='p')
+        assert p.array is None and p.shape is None and not p.is_initialized
+        p.initialize((2, 3))
+        assert p.shape == (2, 3) and p.dtype == np.float32
+        assert np.isnan(p.array).all() and np.isnan(p.grad).all()
+
+    def test_cleared_before_initialization(self):
+        p = chainer.Parameter(1.)
+        p.cleargrad()
+        p.initialize(2)
+        np.testing.assert_array_equal(p.array, [1, 1])
+        assert p.grad is None
+
+    def test_array_initializer(self):
+        a = np.ones(2, np.float64)
+        p = chainer.Parameter(a)
+        assert p.array is a and p.grad is None
+        q = chainer.Parameter(a, 2)
+        assert q.array is not a
+        np.testing.assert_array_equal(q.array, a)
+
+    def test_dtype(self):
+        assert chainer.Parameter(chainer.initializers.Zero(np.float16)).dtype == np.float16
+        p = chainer.Parameter(chainer.initializers.Zero(np.float16), (2,))
+        assert p.dtype == p.grad.dtype == np.float16
+
+    def test_copydata_initializes(self):
+        p = chainer.Parameter()
+        p.copydata(_var(3))
+        np.testing.assert_array_equal(p.array, [1, 2, 3])
+
+    @pytest.mark.parametrize('shape', [None, (2,)])
+    def test_pickle_and_copy(self, shape):
+        p = chainer.Parameter(3., shape, name='p')
+        for q in (pickle.loads(pickle.dumps(p)), copy.deepcopy(p), copy.copy(p)):
+            assert isinstance(q, chainer.Parameter) and q.name == 'p'
+            if shape is None:
+                q.initialize(2)
+            np.testing.assert_array_equal(q.array, [3, 3])
+
+    def test_update_without_rule(self):
+        chainer.Parameter(1., (2,)).update()
