@@ -166,6 +166,18 @@ def parse_axis(axis):
     raise TypeError(f'axis must be None, an int or a tuple of ints, not {axis!r}')
 
 
+def parse_single_axis(axis):
+    """Checks an ``axis`` argument that is ``None`` or one int.
+
+    Raises:
+        TypeError: If ``axis`` is of another type.
+
+    """
+    if axis is not None and not isinstance(axis, numbers.Integral):
+        raise TypeError(f'axis must be None or an int, not {axis!r}')
+    return axis
+
+
 def expect_axis(in_type, axis):
     """Type check that every axis of a parsed ``axis`` exists in the input."""
     for a in axis or ():
@@ -217,3 +229,35 @@ def apply_without_gradient(name, x):
     else:
         y = getattr(xp, name)(x)
     return chainer.as_variable(_as_array(y, x.dtype) if xp is not chainerx else y)
+
+
+def special(m):
+    """Module of special functions for ``m``: SciPy's, CuPy's, or :mod:`chainer.functions`.
+
+    Raises:
+        ImportError: If SciPy is needed and not installed.
+
+    """
+    if m is chainer.functions:
+        return m
+    if m is numpy:
+        try:
+            import scipy.special
+        except ImportError as e:
+            raise ImportError('SciPy is not available. Forward computation of this function on '
+                              'the CPU needs it: pip install scipy') from e
+        return scipy.special
+    import cupyx.scipy.special
+    return cupyx.scipy.special
+
+
+def broadcast_along(x, y, axis):
+    """Broadcasts ``y``, whose axes are those of ``x`` from ``axis`` on, to the shape of ``x``."""
+    x_shape, y_shape = x.shape, y.shape
+    stop = axis + len(y_shape)
+    if x_shape[axis:stop] != y_shape:
+        raise ValueError(f'x.shape[{axis}:{stop}] == y.shape is expected, got '
+                         f'{x_shape[axis:stop]} != {y_shape}')
+    F = chainer.functions
+    y = F.reshape(y, (1,) * axis + y_shape + (1,) * (len(x_shape) - stop))
+    return F.broadcast_to(y, x_shape)

@@ -1,13 +1,12 @@
 """Largest and smallest elements along axes."""
 from __future__ import annotations
 
-import numbers
-
 import chainer
 import chainerx
 from chainer import backend
 from chainer.function_node import FunctionNode
-from chainer.functions._base import ReductionFunction, _as_array
+from chainer.functions._base import (
+    ReductionFunction, _as_array, expect_axis, parse_single_axis)
 from chainer.utils import type_check
 
 
@@ -60,18 +59,12 @@ class IndexSelectorBase(FunctionNode):
     """Base of functions that give the index of a selected element; there is no gradient."""
 
     def __init__(self, axis=None):
-        if axis is not None and not isinstance(axis, numbers.Integral):
-            raise TypeError(f'axis must be None or an int, not {axis!r}')
-        self.axis = axis
+        self.axis = parse_single_axis(axis)
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
-        if self.axis is not None:
-            if self.axis >= 0:
-                type_check.expect(self.axis < in_types[0].ndim)
-            else:
-                type_check.expect(-self.axis - 1 < in_types[0].ndim)
+        expect_axis(in_types[0], None if self.axis is None else (self.axis,))
 
     def _fwd(self, x, xp):
         raise NotImplementedError('_fwd should be implemented in sub-class.')

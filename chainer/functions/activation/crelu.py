@@ -1,0 +1,73 @@
+"""Concatenated rectified linear unit."""
+from __future__ import annotations
+
+import chainer
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.functions import _base
+from chainer.utils import type_check
+
+
+class CReLU(FunctionNode):
+    """Concatenates the rectified input and the rectified negative input."""
+
+    def __init__(self, axis=1):
+        if not isinstance(axis, int):
+            raise TypeError(f'axis must be an integer value, not {axis!r}')
+        self.axis = axis
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].dtype.kind == 'f')
+        _base.expect_axis(in_types[0], (self.axis,))
+
+    def forward_chainerx(self, inputs):
+        return _base.call_chainerx('crelu', inputs[0], axis=self.axis)
+
+    def forward(self, inputs):
+        x, = inputs
+        self.retain_inputs((0,))
+        xp = cuda.get_array_module(x)
+        return xp.concatenate((xp.maximum(x, 0), xp.maximum(-x, 0)), axis=self.axis),
+
+    def _gradient(self, x, gy):
+        """Works on an array and on a variable ``gy`` alike."""
+        before = (slice(None),) * (self.axis % x.ndim)
+        n = x.shape[self.axis]
+        return (gy[before + (slice(n),)] * (x > 0)
+                - gy[before + (slice(n, None),)] * (x < 0)),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return self._gradient(self.get_retained_inputs()[0].array, grad_outputs[0])
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        return self._gradient(self._retained_arrays()[0][0], grad_outputs[0])
+
+
+def crelu(x, axis=1):
+    """Concatenated rectified linear unit.
+
+    .. math:: f(x) = (\\max(0, x), \\max(0, -x))
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of floating point values.
+        axis (int): Axis along which the parts are joined.
+
+    Returns:
+        ~chainer.Variable: Output, twice as long as ``x`` along ``axis``.
+
+    Raises:
+        TypeError: If ``axis`` is not an int.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or has no such
+            axis.
+
+    See: Shang et al., `Understanding and Improving Convolutional Neural Networks via
+    Concatenated Rectified Linear Units <https://arxiv.org/abs/1603.05201>`_, 2016.
+
+    .. admonition:: Example
+
+        >>> F.crelu(np.array([[-1, 2]], np.float32)).array
+        array([[0., 2., 1., 0.]], dtype=float32)
+
+    """
+    return CReLU(axis).apply((x,))[0]

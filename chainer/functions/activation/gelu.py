@@ -1,0 +1,79 @@
+"""Gaussian error linear unit."""
+from __future__ import annotations
+
+import math
+
+from chainer.functions import _base
+from chainer.functions.math.erf import Erf
+
+
+class GELU(_base.UnaryFunction):
+    """Input times the standard normal distribution function of it."""
+
+    def compute(self, xp, x):
+        return x * _distribution(_erf_of_array, x)
+
+    def gradient(self, m, x, y, gy):
+        density = m.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+        return gy * (_distribution(getattr(m, 'erf', _erf_of_array), x) + x * density)
+
+
+class TanhGELU(_base.UnaryFunction):
+    """Approximation of :class:`GELU` by a hyperbolic tangent."""
+
+    def compute(self, xp, x):
+        return x * 0.5 * (1 + _approximate_erf(xp, x))
+
+    def gradient(self, m, x, y, gy):
+        tanh = _approximate_erf(m, x)
+        slope = (1 - tanh * tanh) * (_SCALE + (3 * _CUBIC * _SCALE) * x * x)
+        return gy * 0.5 * (1 + tanh + x * slope)
+
+
+_SCALE = math.sqrt(2 / math.pi)
+_CUBIC = 0.044715
+
+
+def _erf_of_array(x):
+    return Erf().forward((x,))[0]
+
+
+def _distribution(erf, x):
+    return erf(x * math.sqrt(0.5)) * 0.5 + 0.5
+
+
+def _approximate_erf(m, x):
+    return m.tanh(x * (1 + _CUBIC * x * x) * _SCALE)
+
+
+def gelu(x, approximate=False):
+    """Elementwise Gaussian error linear unit.
+
+    .. math:: f(x) = x \\Phi(x)
+        = \\frac{x}{2} \\left(1 + \\mathrm{erf} \\frac{x}{\\sqrt 2}\\right)
+
+    Its approximation is
+
+    .. math:: f(x) = \\frac{x}{2}
+        \\left(1 + \\tanh \\left(\\sqrt{2 / \\pi} (x + 0.044715 x^3)\\right)\\right)
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of floating point values, any shape.
+        approximate (bool): Whether to compute the approximation.
+
+    Returns:
+        ~chainer.Variable: Output of the shape of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    See: Hendrycks and Gimpel, `Gaussian Error Linear Units
+    <https://arxiv.org/abs/1606.08415>`_, 2016.
+
+    .. admonition:: Example
+
+        >>> F.gelu(np.array([-100, 0, 100], np.float32)).array
+        array([ -0.,   0., 100.], dtype=float32)
+
+    """
+    return (TanhGELU() if approximate else GELU()).apply((x,))[0]

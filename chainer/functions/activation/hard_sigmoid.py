@@ -1,0 +1,41 @@
+"""Hard sigmoid."""
+from __future__ import annotations
+
+import chainer
+from chainer.functions import _base
+
+
+class HardSigmoid(_base.UnaryFunction):
+    """Piecewise linear approximation of the sigmoid."""
+
+    chainerx_routine = 'hard_sigmoid'
+
+    def compute(self, xp, x):
+        return (x * 0.2 + 0.5).clip(0, 1)
+
+    def gradient(self, m, x, y, gy):
+        x = chainer.as_array(x)
+        return gy * ((x > -2.5) & (x < 2.5)) * 0.2
+
+
+def hard_sigmoid(x):
+    """Elementwise hard sigmoid.
+
+    .. math:: f(x) = \\min(\\max(0.2 x + 0.5, 0), 1)
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of floating point values, any shape.
+
+    Returns:
+        ~chainer.Variable: Output of the shape of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> F.hard_sigmoid(np.array([-3, 0, 3], np.float32)).array
+        array([0. , 0.5, 1. ], dtype=float32)
+
+    """
+    return HardSigmoid().apply((x,))[0]

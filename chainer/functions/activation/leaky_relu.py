@@ -1,0 +1,48 @@
+"""Leaky rectified linear unit."""
+from __future__ import annotations
+
+import chainer
+from chainer.functions import _base
+
+
+class LeakyReLU(_base.UnaryFunction):
+    """Rectified linear unit with a slope for negative values."""
+
+    def __init__(self, slope=0.2):
+        self.slope = slope
+        # The sign of the output tells that of the input if the slope keeps it.
+        self.retains = 'y' if slope > 0 else 'x'
+
+    def forward_chainerx(self, inputs):
+        return _base.call_chainerx('leaky_relu', inputs[0], self.slope)
+
+    def compute(self, xp, x):
+        return xp.where(x >= 0, x, x * self.slope)
+
+    def gradient(self, m, x, y, gy):
+        sign = chainer.as_array(y if x is None else x)
+        return m.where(sign >= 0, gy, gy * self.slope)
+
+
+def leaky_relu(x, slope=0.2):
+    """Leaky rectified linear unit.
+
+    .. math:: f(x) = \\begin{cases} x & x \\ge 0 \\\\ a x & x < 0 \\end{cases}
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of floating point values, any shape.
+        slope (float): Slope :math:`a` for negative values.
+
+    Returns:
+        ~chainer.Variable: Output of the shape of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> F.leaky_relu(np.array([-5, 2], np.float32), slope=0.2).array
+        array([-1.,  2.], dtype=float32)
+
+    """
+    return LeakyReLU(slope).apply((x,))[0]

@@ -1,0 +1,87 @@
+"""Logarithm of softmax."""
+from __future__ import annotations
+
+import chainer
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.functions import _base
+from chainer.utils import type_check
+
+
+def logsumexp(x, axis):
+    """Logarithm of the sum of exponentials of an array along an axis, which is kept.
+
+    Args:
+        x (array): Input.
+        axis (int): Axis to sum over.
+
+    """
+    xp = cuda.get_array_module(x)
+    largest = x.max(axis=axis, keepdims=True)
+    y = xp.exp(x - largest).sum(axis=axis, keepdims=True)
+    return xp.log(y) + largest
+
+
+def _log_softmax(x, axis=1):
+    """Log-softmax of an array."""
+    return x - logsumexp(x, axis) if x.size else x.copy()
+
+
+class LogSoftmax(FunctionNode):
+    """Logarithm of softmax along an axis."""
+
+    def __init__(self, axis=1):
+        self.axis = axis
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].dtype.kind == 'f')
+        _base.expect_axis(in_types[0], (self.axis,))
+
+    def forward_chainerx(self, inputs):
+        return _base.call_chainerx('log_softmax', inputs[0], axis=self.axis)
+
+    def forward(self, inputs):
+        self.retain_outputs((0,))
+        return _log_softmax(inputs[0], self.axis),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        F = chainer.functions
+        y, = self.get_retained_outputs()
+        gy, = grad_outputs
+        total = F.sum(gy, axis=self.axis, keepdims=True)
+        return gy - F.exp(y) * F.broadcast_to(total, y.shape),
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        y, = self._retained_arrays()[1]
+        gy, = grad_outputs
+        xp = cuda.get_array_module(gy)
+        return gy - xp.exp(y) * gy.sum(axis=self.axis, keepdims=True),
+
+
+def log_softmax(x, axis=1):
+    """Logarithm of softmax along an axis.
+
+    .. math:: f(x)_i = x_i - \\log \\sum_j \\exp(x_j)
+
+    It is numerically safer than ``F.log(F.softmax(x))``.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of floating point values.
+        axis (int): Axis along which to normalize.
+
+    Returns:
+        ~chainer.Variable: Output of the shape of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or has no such
+            axis.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[0, 1000]], np.float32)
+        >>> F.log_softmax(x).array
+        array([[-1000.,     0.]], dtype=float32)
+
+    """
+    return LogSoftmax(axis).apply((x,))[0]

@@ -1,0 +1,46 @@
+"""Mish."""
+from __future__ import annotations
+
+from chainer.functions import _base
+from chainer.functions.activation.swish import _sigmoid
+
+
+class Mish(_base.UnaryFunction):
+    """Input times the hyperbolic tangent of its softplus."""
+
+    def compute(self, xp, x):
+        return x * _tanh_softplus(xp, x)
+
+    def gradient(self, m, x, y, gy):
+        tanh = _tanh_softplus(m, x)
+        return gy * (tanh + x * (1 - tanh * tanh) * _sigmoid(m, x))
+
+
+def _tanh_softplus(m, x):
+    return m.tanh(m.maximum(x, x * 0) + m.log1p(m.exp(-abs(x))))
+
+
+def mish(x):
+    """Elementwise mish.
+
+    .. math:: f(x) = x \\tanh(\\log(1 + \\exp(x)))
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of floating point values, any shape.
+
+    Returns:
+        ~chainer.Variable: Output of the shape of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    See: Misra, `Mish: A Self Regularized Non-Monotonic Activation Function
+    <https://arxiv.org/abs/1908.08681>`_, 2019.
+
+    .. admonition:: Example
+
+        >>> F.mish(np.array([0, 100], np.float32)).array
+        array([  0., 100.], dtype=float32)
+
+    """
+    return Mish().apply((x,))[0]

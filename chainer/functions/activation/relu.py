@@ -1,0 +1,42 @@
+"""Rectified linear unit."""
+from __future__ import annotations
+
+import chainer
+from chainer.functions import _base
+
+
+class ReLU(_base.UnaryFunction):
+    """Rectified linear unit."""
+
+    retains = 'y'
+
+    def compute(self, xp, x):
+        return xp.maximum(x, 0)
+
+    def gradient(self, m, x, y, gy):
+        return gy * (chainer.as_array(y) > 0)
+
+
+def relu(x):
+    """Rectified linear unit.
+
+    .. math:: f(x) = \\max(0, x)
+
+    The derivative at zero is zero.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of floating point values, any shape.
+
+    Returns:
+        ~chainer.Variable: Output of the shape of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> F.relu(np.array([-1, 0, 2], np.float32)).array
+        array([0., 0., 2.], dtype=float32)
+
+    """
+    return ReLU().apply((x,))[0]

@@ -1,0 +1,95 @@
+"""Randomized leaky rectified linear unit."""
+from __future__ import annotations
+
+import chainer
+from chainer import backend
+from chainer.functions import _base
+from chainer.utils import argument, type_check
+
+
+class RReLU(_base.UnaryFunction):
+    """Rectified linear unit with random slopes for negative values."""
+
+    retains = ''
+    chainerx_routine = 'rrelu'
+
+    def __init__(self, lower=1. / 8, upper=1. / 3, r=None):
+        if not 0.0 <= lower < 1.0:
+            raise ValueError(f'lower must be in the range [0, 1), got {lower}')
+        if not 0.0 <= upper < 1.0:
+            raise ValueError(f'upper must be in the range [0, 1), got {upper}')
+        if not lower < upper:
+            raise ValueError(f'lower must be less than upper, got {lower} and {upper}')
+        self.lower = lower
+        self.upper = upper
+        self.r = None if r is None else backend.from_chx(r)
+
+    def check_type_forward(self, in_types):
+        super().check_type_forward(in_types)
+        if self.r is not None:
+            type_check.expect(
+                in_types[0].dtype == type_check.make_variable(self.r.dtype, 'r.dtype'),
+                in_types[0].shape == type_check.make_variable(self.r.shape, 'r.shape'))
+
+    def forward_chainerx(self, inputs):
+        return chainer.Fallback
+
+    def compute(self, xp, x):
+        if not chainer.config.train:
+            slopes = x.dtype.type((self.lower + self.upper) / 2)
+            self.r = xp.where(x >= 0, x.dtype.type(1), slopes)
+        elif self.r is None:
+            slopes = xp.random.uniform(self.lower, self.upper, x.shape)
+            self.r = xp.where(x >= 0, 1, slopes).astype(x.dtype)
+        return x * self.r
+
+    def gradient(self, m, x, y, gy):
+        return gy * self.r
+
+
+def rrelu(x, l=1. / 8, u=1. / 3, **kwargs):
+    """rrelu(x, l=1. / 8, u=1. / 3, *, r=None, return_r=False)
+
+    Randomized leaky rectified linear unit.
+
+    .. math:: f(x) = \\begin{cases} x & x \\ge 0 \\\\ r x & x < 0 \\end{cases}
+
+    In training :math:`r` is drawn from the uniform distribution :math:`U(l, u)` for each
+    element; otherwise it is :math:`(l + u) / 2`.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of floating point values, any shape.
+        l (float): Lower bound of the slopes.
+        u (float): Upper bound of the slopes.
+        r (array or None): Factors to use in training, one where ``x`` is not negative, of the
+            shape and dtype of ``x``.
+        return_r (bool): Whether to return the factors, too.
+
+    Returns:
+        ~chainer.Variable or tuple: Output of the shape of ``x``, and the array ``r`` if
+        ``return_r``.
+
+    Raises:
+        ValueError: Unless ``0 <= l < u < 1``.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or ``r`` does not
+            fit.
+
+    See: Xu et al., `Empirical Evaluation of Rectified Activations in Convolutional Network
+    <https://arxiv.org/abs/1505.00853>`_, 2015.
+
+    .. admonition:: Example
+
+        >>> with chainer.using_config('train', False):
+        ...     F.rrelu(np.array([-4, 2], np.float32), 0.25, 0.75).array
+        array([-2.,  2.], dtype=float32)
+
+    """
+    r, return_r = argument.parse_kwargs(
+        kwargs, ('r', None), ('return_r', False),
+        train='train argument is not supported anymore. '
+        "Use chainer.using_config('train', train)")
+    func = RReLU(l, u, r)
+    y = func.apply((x,))[0]
+    if return_r:
+        return y, func.r
+    return y

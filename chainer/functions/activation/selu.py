@@ -1,0 +1,34 @@
+"""Scaled exponential linear unit."""
+from __future__ import annotations
+
+from chainer.functions.activation.elu import elu
+
+
+def selu(x, alpha=1.6732632423543772, scale=1.0507009873554805):
+    """Scaled exponential linear unit.
+
+    .. math::
+        f(x) = \\lambda \\begin{cases}
+            x & x \\ge 0 \\\\ \\alpha (\\exp(x) - 1) & x < 0 \\end{cases}
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of floating point values, any shape.
+        alpha (float): Parameter :math:`\\alpha`.
+        scale (float): Parameter :math:`\\lambda`.
+
+    Returns:
+        ~chainer.Variable: Output of the shape of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    See: Klambauer et al., `Self-Normalizing Neural Networks
+    <https://arxiv.org/abs/1706.02515>`_, 2017.
+
+    .. admonition:: Example
+
+        >>> F.selu(np.array([0, 1], np.float32)).array
+        array([0.       , 1.0507009], dtype=float32)
+
+    """
+    return elu(x, alpha) * scale

@@ -1,0 +1,44 @@
+"""Sigmoid linear unit."""
+from __future__ import annotations
+
+from chainer.functions import _base
+from chainer.functions.activation.swish import _sigmoid
+
+
+class SiLU(_base.UnaryFunction):
+    """Input times its sigmoid."""
+
+    def compute(self, xp, x):
+        return x * _sigmoid(xp, x)
+
+    def gradient(self, m, x, y, gy):
+        sigmoid = _sigmoid(m, x)
+        return gy * sigmoid * (1 + x * (1 - sigmoid))
+
+
+def silu(x):
+    """Elementwise sigmoid linear unit.
+
+    .. math:: f(x) = x \\cdot \\sigma(x)
+
+    It is :func:`~chainer.functions.swish` with the scale one.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of floating point values, any shape.
+
+    Returns:
+        ~chainer.Variable: Output of the shape of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    See: Elfwing et al., `Sigmoid-Weighted Linear Units for Neural Network Function
+    Approximation in Reinforcement Learning <https://arxiv.org/abs/1702.03118>`_, 2017.
+
+    .. admonition:: Example
+
+        >>> F.silu(np.array([0, 100], np.float32)).array
+        array([  0., 100.], dtype=float32)
+
+    """
+    return SiLU().apply((x,))[0]

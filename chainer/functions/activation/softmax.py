@@ -1,0 +1,70 @@
+"""Softmax."""
+from __future__ import annotations
+
+import chainer
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.functions import _base
+from chainer.utils import type_check
+
+
+class Softmax(FunctionNode):
+    """Softmax along an axis."""
+
+    def __init__(self, axis=1):
+        self.axis = axis
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].dtype.kind == 'f')
+        _base.expect_axis(in_types[0], (self.axis,))
+
+    def forward_chainerx(self, inputs):
+        return _base.call_chainerx('softmax', inputs[0], axis=self.axis)
+
+    def forward(self, inputs):
+        x, = inputs
+        xp = cuda.get_array_module(x)
+        y = x if x.size == 0 else x - x.max(axis=self.axis, keepdims=True)
+        y = xp.exp(y)
+        y /= y.sum(axis=self.axis, keepdims=True)
+        self.retain_outputs((0,))
+        return y,
+
+    def backward(self, target_input_indexes, grad_outputs):
+        F = chainer.functions
+        y, = self.get_retained_outputs()
+        gx = y * grad_outputs[0]
+        total = F.sum(gx, axis=self.axis, keepdims=True)
+        return gx - y * F.broadcast_to(total, y.shape),
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        y, = self._retained_arrays()[1]
+        gx = y * grad_outputs[0]
+        gx -= y * gx.sum(axis=self.axis, keepdims=True)
+        return gx,
+
+
+def softmax(x, axis=1):
+    """Softmax along an axis.
+
+    .. math:: f(x)_i = \\frac{\\exp(x_i)}{\\sum_j \\exp(x_j)}
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of floating point values.
+        axis (int): Axis along which the output sums to one.
+
+    Returns:
+        ~chainer.Variable: Output of the shape of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or has no such
+            axis.
+
+    .. admonition:: Example
+
+        >>> F.softmax(np.zeros((1, 4), np.float32)).array
+        array([[0.25, 0.25, 0.25, 0.25]], dtype=float32)
+
+    """
+    return Softmax(axis).apply((x,))[0]

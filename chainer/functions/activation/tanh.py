@@ -1,0 +1,39 @@
+"""Hyperbolic tangent."""
+from __future__ import annotations
+
+from chainer.functions import _base
+
+
+class Tanh(_base.UnaryFunction):
+    """Hyperbolic tangent."""
+
+    retains = 'y'
+
+    def compute(self, xp, x):
+        return xp.tanh(x)
+
+    def gradient(self, m, x, y, gy):
+        return gy * (1 - y * y)
+
+
+def tanh(x):
+    """Elementwise hyperbolic tangent.
+
+    .. math:: f(x) = \\tanh(x)
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of floating point values, any shape.
+
+    Returns:
+        ~chainer.Variable: Output of the shape of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> F.tanh(np.array([0, 100], np.float32)).array
+        array([0., 1.], dtype=float32)
+
+    """
+    return Tanh().apply((x,))[0]

@@ -1,0 +1,162 @@
+"""Views with given strides."""
+from __future__ import annotations
+
+import numpy
+
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.functions.array.get_item import GetItem, GetItemGrad
+from chainer.utils import type_check
+
+
+def _numpy_storage(array):
+    """Contiguous array that owns the memory of ``array``, or ``None``."""
+    while isinstance(array.base, numpy.ndarray):
+        array = array.base
+    # The transpose of a Fortran-ordered array is C-ordered.
+    array = array if array.flags.c_contiguous else array.T
+    return array if array.flags.c_contiguous else None
+
+
+def _memory(array):
+    """First address and number of bytes of the memory ``array`` is a view of."""
+    if isinstance(array, numpy.ndarray):
+        storage = _numpy_storage(array)
+        return storage.ctypes.data, storage.nbytes
+    return array.data.mem.ptr, array.data.mem.size
+
+
+def _with_storage(array):
+    """Array itself, or a copy if it is a view of a view nobody knows the memory of."""
+    if isinstance(array, numpy.ndarray) and _numpy_storage(array) is None:
+        return array.copy()
+    return array
+
+
+class TensorGeometry:
+    """How an array lies in its memory; numbers count elements.
+
+    Attributes:
+        shape (tuple of int): Shape.
+        strides (tuple of int): Strides.
+        storage_offset (int): Position of the first element in the memory.
+        itemsize (int): Bytes per element.
+
+    Args:
+        array (array): Array.
+
+    """
+
+    def __init__(self, array):
+        array = _with_storage(array)
+        address = array.ctypes.data if isinstance(array, numpy.ndarray) else array.data.ptr
+        self.shape = array.shape
+        self.itemsize = array.itemsize
+        self.strides = tuple([s // array.itemsize for s in array.strides])
+        self.storage_offset = (address - _memory(array)[0]) // array.itemsize
+
+    @property
+    def ndim(self):
+        return len(self.shape)
+
+
+def _elements(shape, strides, offset):
+    """Positions in the memory of the elements of a view."""
+    positions = numpy.full(shape, offset)
+    for axis, (n, stride) in enumerate(zip(shape, strides)):
+        steps = [1] * len(shape)
+        steps[axis] = n
+        positions += (numpy.arange(n) * stride).reshape(steps)
+    return positions
+
+
+class AsStrided(FunctionNode):
+    """Makes a view with given shape and strides."""
+
+    def __init__(self, shape, strides, storage_offset=None):
+        self.shape = tuple(shape)
+        self.strides = tuple(strides)
+        self.storage_offset = storage_offset
+        if len(self.shape) != len(self.strides):
+            raise ValueError('shape and strides must have the same length: '
+                             f'{self.shape} and {self.strides}')
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+
+    def forward(self, inputs):
+        x = _with_storage(inputs[0])
+        self._geometry = geometry = TensorGeometry(x)
+        if self.storage_offset is None:
+            self.storage_offset = geometry.storage_offset
+        self._check_bounds(_memory(x)[1] // x.itemsize)
+        strides = tuple([s * x.itemsize for s in self.strides])
+        if isinstance(x, numpy.ndarray):
+            return numpy.ndarray(self.shape, x.dtype, _numpy_storage(x),
+                                 self.storage_offset * x.itemsize, strides),
+        offset = (self.storage_offset - geometry.storage_offset) * x.itemsize
+        return cuda.cupy.ndarray(self.shape, x.dtype, x.data + offset, strides),
+
+    def _check_bounds(self, size):
+        if 0 in self.shape:
+            return
+        ends = [(n - 1) * s for n, s in zip(self.shape, self.strides)]
+        first = self.storage_offset + sum([min(end, 0) for end in ends])
+        last = self.storage_offset + sum([max(end, 0) for end in ends])
+        if first < 0 or last >= size:
+            raise ValueError(
+                f'elements {first} to {last} are outside of the memory of x with {size} '
+                f'elements: shape {self.shape}, strides {self.strides}, '
+                f'storage_offset {self.storage_offset}')
+
+    def _sources(self):
+        """Index of the element of the flat input behind each element of the output.
+
+        Elements of the memory that the input does not show have the index ``size``.
+        """
+        geometry = self._geometry
+        positions = _elements(self.shape, self.strides, self.storage_offset)
+        x_positions = _elements(
+            geometry.shape, geometry.strides, geometry.storage_offset).ravel()
+        length = 1 + max(int(p.max()) for p in (positions, x_positions) if p.size)
+        owner = numpy.full(length, x_positions.size)
+        owner[x_positions] = numpy.arange(x_positions.size)
+        return owner[positions], x_positions.size
+
+    def backward(self, target_input_indexes, grad_outputs):
+        gy, = grad_outputs
+        if gy.size == 0 or 0 in self._geometry.shape:
+            raise ValueError('as_strided of an empty array has no gradient')
+        sources, size = self._sources()
+        gx, = GetItemGrad((sources,), (size + 1,)).apply((gy,))
+        return GetItem((slice(size),)).apply((gx,))[0].reshape(self._geometry.shape),
+
+
+def as_strided(x, shape, strides, storage_offset=None):
+    """Makes a view of an array with given shape and strides.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input.
+        shape (tuple of int): Shape of the view.
+        strides (tuple of int): Strides of the view, in elements.
+        storage_offset (int or None): Position of the first element, in elements from the start
+            of the memory of which ``x`` is a view (``None``: where ``x`` starts).
+
+    Returns:
+        ~chainer.Variable: View of the memory of ``x``. Gradients of elements that it shows
+        several times add up.
+
+    Raises:
+        ValueError: If the lengths of ``shape`` and ``strides`` differ or the view would leave
+            the memory.
+
+    .. admonition:: Example
+
+        >>> x = np.arange(4, dtype=np.float32)
+        >>> F.as_strided(x, (3, 2), (1, 1), 0).array
+        array([[0., 1.],
+               [1., 2.],
+               [2., 3.]], dtype=float32)
+
+    """
+    return AsStrided(shape, strides, storage_offset).apply((x,))[0]

@@ -1,0 +1,84 @@
+"""Diagonals."""
+from __future__ import annotations
+
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.utils import type_check
+
+
+class Diagonal(FunctionNode):
+    """Takes a diagonal of two axes."""
+
+    def __init__(self, offset, axis1, axis2):
+        self.offset = offset
+        self.axis1 = axis1
+        self.axis2 = axis2
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        # NumPy speaks of two bad axes at once; a check per axis names the culprit.
+        for axis in (self.axis1, self.axis2):
+            n = type_check.make_variable(axis + 1 if axis >= 0 else -axis, 'axis')
+            type_check.expect(in_types[0].ndim >= n)
+
+    def forward(self, inputs):
+        return inputs[0].diagonal(self.offset, self.axis1, self.axis2),
+
+    def _grad(self):
+        return _DiagonalGrad(self.inputs[0].shape, self.offset, self.axis1, self.axis2)
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return self._grad().apply(grad_outputs)
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        return self._grad().forward(grad_outputs)
+
+
+class _DiagonalGrad(FunctionNode):
+    """Puts an array on a diagonal of zeros."""
+
+    def __init__(self, shape, offset, axis1, axis2):
+        self._shape = shape
+        self._args = offset, axis1, axis2
+
+    def forward(self, inputs):
+        gy, = inputs
+        xp = cuda.get_array_module(gy)
+        gx = xp.zeros(self._shape, gy.dtype)
+        offset, axis1, axis2 = self._args
+        # View with the two axes in front: there the diagonal is a pair of index arrays.
+        front = xp.moveaxis(gx, (axis1, axis2), (0, 1))
+        i = xp.arange(gy.shape[-1])
+        front[i + max(-offset, 0), i + max(offset, 0)] = xp.moveaxis(gy, -1, 0)
+        return gx,
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return Diagonal(*self._args).apply(grad_outputs)
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        return grad_outputs[0].diagonal(*self._args),
+
+
+def diagonal(x, offset=0, axis1=0, axis2=1):
+    """Takes a diagonal of two axes.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of at least two axes.
+        offset (int): Offset from the main diagonal; positive is above it.
+        axis1 (int): Axis that counts as rows.
+        axis2 (int): Axis that counts as columns.
+
+    Returns:
+        ~chainer.Variable: Array without the two axes and with the diagonal as last axis.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If an axis is out of range.
+        ValueError: If the axes are the same.
+
+    .. admonition:: Example
+
+        >>> F.diagonal(np.arange(9, dtype=np.float32).reshape(3, 3), offset=1).array
+        array([1., 5.], dtype=float32)
+
+    """
+    return Diagonal(offset, axis1, axis2).apply((x,))[0]

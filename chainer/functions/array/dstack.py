@@ -1,0 +1,38 @@
+"""Stacking along the third axis."""
+from __future__ import annotations
+
+from chainer.functions.array._stacking import Stacking
+
+
+class Dstack(Stacking):
+    """Joins arrays along the third axis (depth wise)."""
+
+    routine = 'dstack'
+
+    def axis(self, ndim):
+        return 2
+
+
+def dstack(xs):
+    """Joins arrays along the third axis (depth wise).
+
+    Arrays of shape ``(N,)`` are lifted to ``(1, N, 1)`` and of ``(M, N)`` to ``(M, N, 1)``.
+
+    Args:
+        xs (sequence of :class:`~chainer.Variable` or array): Inputs of one dtype and number
+            of axes, of one shape but for the joined axis.
+
+    Returns:
+        ~chainer.Variable: Joined array.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``xs`` is empty or its arrays do not fit.
+
+    .. admonition:: Example
+
+        >>> a, b = np.zeros(3, np.float32), np.ones(3, np.float32)
+        >>> F.dstack((a, b)).shape
+        (1, 3, 2)
+
+    """
+    return Dstack().apply(xs)[0]

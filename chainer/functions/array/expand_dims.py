@@ -1,0 +1,55 @@
+"""Insertion of an axis."""
+from __future__ import annotations
+
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.functions import _base
+from chainer.utils import type_check
+
+
+class ExpandDims(FunctionNode):
+    """Inserts an axis of length one."""
+
+    def __init__(self, axis):
+        self.axis = int(axis)
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        if self.axis >= 0:
+            type_check.expect(in_types[0].ndim >= self.axis)
+        else:
+            type_check.expect(in_types[0].ndim >= -self.axis - 1)
+
+    def forward_chainerx(self, inputs):
+        return _base.call_chainerx('expand_dims', inputs[0], self.axis)
+
+    def forward(self, inputs):
+        x, = inputs
+        return cuda.get_array_module(x).expand_dims(x, self.axis),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return grad_outputs[0].reshape(self.inputs[0].shape),
+
+    _backward_arrays = backward
+
+
+def expand_dims(x, axis):
+    """Inserts an axis of length one.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input.
+        axis (int): Position of the new axis in the output; a negative one counts from the end.
+
+    Returns:
+        ~chainer.Variable: View of ``x`` with one more axis.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``axis`` is out of range.
+
+    .. admonition:: Example
+
+        >>> F.expand_dims(np.zeros((2, 3), np.float32), axis=1).shape
+        (2, 1, 3)
+
+    """
+    return ExpandDims(axis).apply((x,))[0]

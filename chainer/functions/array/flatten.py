@@ -1,0 +1,22 @@
+"""Flattening."""
+from __future__ import annotations
+
+from chainer.functions.array.reshape import reshape
+
+
+def flatten(x):
+    """Gives an array one dimension.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input.
+
+    Returns:
+        ~chainer.Variable: Elements of ``x`` in C order.
+
+    .. admonition:: Example
+
+        >>> F.flatten(np.zeros((2, 3), np.float32)).shape
+        (6,)
+
+    """
+    return reshape(x, (x.size,))

@@ -1,0 +1,61 @@
+"""Reversal of the order of elements."""
+from __future__ import annotations
+
+from chainer.function_node import FunctionNode
+from chainer.functions import _base
+from chainer.utils import type_check
+
+
+class _Reversal(FunctionNode):
+    """Reverses the order of elements along :attr:`axis`."""
+
+    axis = 0
+
+    def forward(self, inputs):
+        return self.backward(None, inputs)
+
+    def backward(self, target_input_indexes, grad_outputs):
+        gy, = grad_outputs
+        return gy[(slice(None),) * (self.axis % gy.ndim) + (slice(None, None, -1),)],
+
+    _backward_arrays = backward
+
+
+class Flip(_Reversal):
+    """Reverses the order of elements along an axis."""
+
+    def __init__(self, axis):
+        if not isinstance(axis, int):
+            raise TypeError(f'axis must be int, not {axis!r}')
+        self.axis = axis
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].ndim > 0)
+        _base.expect_axis(in_types[0], (self.axis,))
+
+    def forward_chainerx(self, inputs):
+        return _base.call_chainerx('flip', inputs[0], self.axis)
+
+
+def flip(x, axis):
+    """Reverses the order of elements along an axis.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input.
+        axis (int): Axis.
+
+    Returns:
+        ~chainer.Variable: View of ``x``.
+
+    Raises:
+        TypeError: If ``axis`` is not an int.
+        ~chainer.utils.type_check.InvalidType: If ``axis`` is out of range.
+
+    .. admonition:: Example
+
+        >>> F.flip(np.arange(3, dtype=np.float32), axis=0).array
+        array([2., 1., 0.], dtype=float32)
+
+    """
+    return Flip(axis).apply((x,))[0]

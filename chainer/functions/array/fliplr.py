@@ -1,0 +1,42 @@
+"""Reversal of columns."""
+from __future__ import annotations
+
+from chainer.functions import _base
+from chainer.functions.array.flip import _Reversal
+from chainer.utils import type_check
+
+
+class FlipLR(_Reversal):
+    """Reverses the order of columns."""
+
+    axis = 1
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('a',))
+        type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim >= 2)
+
+    def forward_chainerx(self, inputs):
+        return _base.call_chainerx('fliplr', inputs[0])
+
+
+def fliplr(a):
+    """Reverses an array in the left-right direction, that is along its second axis.
+
+    Args:
+        a (:class:`~chainer.Variable` or array): Input of at least two axes.
+
+    Returns:
+        ~chainer.Variable: View of ``a``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``a`` has less than two axes or is not
+            floating point.
+
+    .. admonition:: Example
+
+        >>> F.fliplr(np.arange(4, dtype=np.float32).reshape(2, 2)).array
+        array([[1., 0.],
+               [3., 2.]], dtype=float32)
+
+    """
+    return FlipLR().apply((a,))[0]

@@ -1,0 +1,138 @@
+"""Indexing."""
+from __future__ import annotations
+
+import numbers
+
+import numpy
+
+import chainer
+import chainerx
+from chainer import backend, utils, variable
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.utils import type_check
+
+
+def _parse_slices(slices):
+    """Makes an index a tuple, with arrays in place of ChainerX arrays and variables."""
+    if isinstance(slices, list):
+        # A list of ints is one index array, any other list stands for a tuple.
+        if all([isinstance(s, int) for s in slices]):
+            slices = slices,
+    elif not isinstance(slices, tuple):
+        slices = slices,
+    slices = tuple([s.array if isinstance(s, variable.Variable) else s for s in slices])
+    if chainer.is_debug() and sum([s is Ellipsis for s in slices]) > 1:
+        raise ValueError('Only one Ellipsis is allowed')
+    return slices
+
+
+def _for_arrays(slices):
+    return tuple([backend.from_chx(s) if isinstance(s, chainerx.ndarray) else s for s in slices])
+
+
+def _is_basic(slices):
+    """Whether an index has no arrays: then it picks every element at most once."""
+    return all([s is None or s is Ellipsis or isinstance(s, slice)
+                or (isinstance(s, numbers.Integral) and not isinstance(s, (bool, numpy.bool_)))
+                for s in slices])
+
+
+def _add_at(array, slices, values):
+    """``array[slices] += values`` that counts repeated elements."""
+    if _is_basic(slices):
+        array[slices] += values
+    else:
+        cuda.get_array_module(array).add.at(array, slices, values)
+
+
+class GetItem(FunctionNode):
+    """Takes elements by an index."""
+
+    def __init__(self, slices):
+        self.slices = _parse_slices(slices)
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+
+    def forward_chainerx(self, inputs):
+        x, = inputs
+        if _is_basic(self.slices):
+            return x[self.slices],
+        # One integer array after whole axes is a take.
+        *before, indices = self.slices
+        if all([s == slice(None) for s in before if isinstance(s, slice)]) and all(
+                [isinstance(s, slice) for s in before]):
+            if isinstance(indices, list):
+                indices = numpy.array(indices)
+            if indices is not Ellipsis and getattr(indices, 'ndim', 0) and (
+                    numpy.dtype(indices.dtype).kind in 'iu'):
+                if not isinstance(indices, chainerx.ndarray):
+                    indices = chainerx.array(indices, device=x.device)
+                return x.take(indices, axis=len(before)),
+        return chainer.Fallback
+
+    def forward(self, inputs):
+        return utils.force_array(inputs[0][_for_arrays(self.slices)]),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return GetItemGrad(self.slices, self.inputs[0].shape).apply(grad_outputs)
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        return GetItemGrad(self.slices, self.inputs[0].shape).forward(grad_outputs)
+
+
+class GetItemGrad(FunctionNode):
+    """Adds values at an index to an array of zeros."""
+
+    def __init__(self, slices, in_shape):
+        self.slices = slices
+        self._in_shape = in_shape
+
+    def forward(self, inputs):
+        gy, = inputs
+        gx = cuda.get_array_module(gy).zeros(self._in_shape, gy.dtype)
+        slices = _for_arrays(self.slices)
+        if _is_basic(slices):
+            gx[slices] = gy
+        else:
+            _add_at(gx, slices, gy)
+        return gx,
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return GetItem(self.slices).apply(grad_outputs)
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        return GetItem(self.slices).forward(grad_outputs)
+
+
+def get_item(x, slices):
+    """Takes elements of an array by an index; also written ``x[slices]``.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input.
+        slices (int, slice, Ellipsis, None, integer or boolean array, or tuple of such): Index,
+            as understood by NumPy. A list of ints is an integer array.
+
+    Returns:
+        ~chainer.Variable: ``x[slices]``. Gradients of elements taken several times add up.
+
+    Raises:
+        IndexError: If the index does not fit ``x``.
+        ValueError: If it has two ellipses (in debug mode).
+
+    .. admonition:: Example
+
+        >>> x = chainer.Variable(np.arange(6, dtype=np.float32).reshape(2, 3))
+        >>> x[1, ::2].array
+        array([3., 5.], dtype=float32)
+        >>> x[[0, 0]].shape
+        (2, 3)
+
+    """
+    return GetItem(slices).apply((x,))[0]
+
+
+def install_variable_get_item():
+    """Makes :func:`get_item` the indexing of variables."""
+    variable.Variable.__getitem__ = get_item

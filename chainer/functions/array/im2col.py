@@ -1,0 +1,82 @@
+"""Patches of images."""
+from __future__ import annotations
+
+from chainer.function_node import FunctionNode
+from chainer.utils import conv, type_check
+
+
+def _pair(x):
+    return x if hasattr(x, '__getitem__') else (x, x)
+
+
+class Im2Col(FunctionNode):
+    """Collects the patches of images."""
+
+    def __init__(self, ksize, stride, pad, cover_all, dilate):
+        self.kh, self.kw = _pair(ksize)
+        self.sy, self.sx = _pair(stride)
+        self.ph, self.pw = _pair(pad)
+        self.dy, self.dx = _pair(dilate)
+        self.cover_all = cover_all
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 4)
+
+    def forward(self, inputs):
+        y = conv.im2col(inputs[0], self.kh, self.kw, self.sy, self.sx, self.ph, self.pw,
+                        self.cover_all, self.dy, self.dx)
+        n, c, kh, kw, out_h, out_w = y.shape
+        return y.reshape(n, c * kh * kw, out_h, out_w),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return Im2ColGrad(self, self.inputs[0].shape).apply(grad_outputs)
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        return Im2ColGrad(self, self.inputs[0].shape).forward(grad_outputs)
+
+
+class Im2ColGrad(FunctionNode):
+    """Adds up patches at their places in the images."""
+
+    def __init__(self, im2col, in_shape):
+        self._args = ((im2col.kh, im2col.kw), (im2col.sy, im2col.sx), (im2col.ph, im2col.pw),
+                      im2col.cover_all, (im2col.dy, im2col.dx))
+        self._in_shape = in_shape
+
+    def forward(self, inputs):
+        gy, = inputs
+        ksize, stride, pad, _, dilate = self._args
+        n, c, h, w = self._in_shape
+        col = gy.reshape(n, c, *ksize, *gy.shape[2:])
+        return conv.col2im(col, *stride, *pad, h, w, *dilate),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return Im2Col(*self._args).apply(grad_outputs)
+
+
+def im2col(x, ksize, stride=1, pad=0, cover_all=False, dilate=1):
+    """Collects the patches of images over which a convolution would move.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c, h, w)``.
+        ksize (int or pair of int): Size of a patch, ``(kh, kw)``.
+        stride (int or pair of int): Stride.
+        pad (int or pair of int): Width of the zeros put around the images.
+        cover_all (bool): Whether all pixels belong to some patch.
+        dilate (int or pair of int): Distance of the pixels of a patch.
+
+    Returns:
+        ~chainer.Variable: Patches of shape ``(n, c * kh * kw, out_h, out_w)``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not four-dimensional and floating
+            point.
+
+    .. admonition:: Example
+
+        >>> F.im2col(np.zeros((1, 3, 5, 5), np.float32), ksize=3).shape
+        (1, 27, 3, 3)
+
+    """
+    return Im2Col(ksize, stride, pad, cover_all, dilate).apply((x,))[0]

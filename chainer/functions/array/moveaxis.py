@@ -1,0 +1,73 @@
+"""Move of several axes."""
+from __future__ import annotations
+
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.functions import _base
+from chainer.utils import type_check
+
+
+def _axes(name, value):
+    if isinstance(value, int):
+        return value,
+    if isinstance(value, tuple) and all([isinstance(a, int) for a in value]):
+        return value
+    raise TypeError(f'{name} must be int or tuple of ints, not {value!r}')
+
+
+class Moveaxis(FunctionNode):
+    """Moves axes to new positions."""
+
+    def __init__(self, source, destination):
+        self.source = _axes('source', source)
+        self.destination = _axes('destination', destination)
+        if len(self.source) != len(self.destination):
+            raise ValueError('source and destination must have the same length: '
+                             f'{self.source} and {self.destination}')
+        for name, axes in (('source', self.source), ('destination', self.destination)):
+            if len(set(axes)) != len(axes):
+                raise ValueError(f'duplicate value in {name} axis: {axes}')
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        _base.expect_axis(in_types[0], self.source)
+        _base.expect_axis(in_types[0], self.destination)
+
+    def forward_chainerx(self, inputs):
+        return _base.call_chainerx('moveaxis', inputs[0], self.source, self.destination)
+
+    def forward(self, inputs):
+        x, = inputs
+        return cuda.get_array_module(x).moveaxis(x, self.source, self.destination),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return Moveaxis(self.destination, self.source).apply(grad_outputs)
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        gy, = grad_outputs
+        return cuda.get_array_module(gy).moveaxis(gy, self.destination, self.source),
+
+
+def moveaxis(x, source, destination):
+    """Moves axes to new positions; other axes keep their order.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input.
+        source (int or tuple of int): Axes to move.
+        destination (int or tuple of int): Position of each of them in the output.
+
+    Returns:
+        ~chainer.Variable: View of ``x`` with permuted axes.
+
+    Raises:
+        TypeError: If an argument is neither an int nor a tuple of ints.
+        ValueError: If an axis is given twice or the lengths differ.
+        ~chainer.utils.type_check.InvalidType: If an axis is out of range.
+
+    .. admonition:: Example
+
+        >>> F.moveaxis(np.zeros((2, 3, 4, 5), np.float32), (0, 1), (-1, -2)).shape
+        (4, 5, 3, 2)
+
+    """
+    return Moveaxis(source, destination).apply((x,))[0]

@@ -1,0 +1,72 @@
+"""Padding."""
+from __future__ import annotations
+
+import numpy
+
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.functions.array.get_item import GetItemGrad
+from chainer.utils import type_check
+
+# Modes in which each element of the output is an element of the input.
+_COPYING_MODES = 'edge', 'reflect', 'symmetric', 'wrap'
+
+
+class Pad(FunctionNode):
+    """Pads an array on all sides."""
+
+    def __init__(self, pad_width, mode, **keywords):
+        self.pad_width = pad_width
+        self.mode = mode
+        self.keywords = keywords
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].dtype.kind == 'f')
+
+    def forward(self, inputs):
+        x, = inputs
+        xp = cuda.get_array_module(x)
+        return xp.pad(x, self.pad_width, mode=self.mode, **self.keywords),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        gy, = grad_outputs
+        shape = self.inputs[0].shape
+        if self.mode == 'constant':
+            widths = numpy.broadcast_to(self.pad_width, (len(shape), 2)).tolist()
+            return gy[tuple([slice(w[0], w[0] + n) for w, n in zip(widths, shape)])],
+        if self.mode in _COPYING_MODES and self.keywords.get('reflect_type', 'even') == 'even':
+            size = int(numpy.prod(shape))
+            sources = numpy.pad(numpy.arange(size).reshape(shape), self.pad_width, self.mode)
+            gx, = GetItemGrad((sources,), (size,)).apply((gy,))
+            return gx.reshape(shape),
+        raise NotImplementedError(f'pad has no gradient in mode {self.mode!r} '
+                                  f'with {self.keywords}')
+
+
+def pad(x, pad_width, mode, **keywords):
+    """Pads an array on all sides.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of floating point values.
+        pad_width (int or array-like): Number of values on either side of each axis:
+            ``((before, after), ...)`` per axis, ``(before, after)`` or one number for all.
+        mode (str): ``'constant'`` or another mode of :func:`numpy.pad`. Modes ``'edge'``,
+            ``'reflect'``, ``'symmetric'`` and ``'wrap'`` have gradients as well.
+        keywords: Further arguments of :func:`numpy.pad`, such as ``constant_values``.
+
+    Returns:
+        ~chainer.Variable: Padded array.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+        ValueError: If ``pad_width`` or ``mode`` is wrong.
+        NotImplementedError: In backward, if the mode has no gradient.
+
+    .. admonition:: Example
+
+        >>> F.pad(np.ones(2, np.float32), (1, 2), mode='constant', constant_values=5).array
+        array([5., 1., 1., 5., 5.], dtype=float32)
+
+    """
+    return Pad(pad_width, mode, **keywords).apply((x,))[0]

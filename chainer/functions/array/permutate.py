@@ -1,0 +1,100 @@
+"""Permutation of elements along an axis."""
+from __future__ import annotations
+
+import numpy
+
+import chainer
+from chainer import backend
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.functions import _base
+from chainer.utils import type_check
+
+
+def _check_indices(indices):
+    indices = cuda.to_cpu(indices)
+    n = len(indices)
+    outside = indices[(indices < 0) | (indices >= n)]
+    if outside.size:
+        raise ValueError(f'Out of bounds index: {outside[0]}')
+    values, counts = numpy.unique(indices, return_counts=True)
+    if (counts > 1).any():
+        raise ValueError(f'indices contains duplicate value: {values[counts > 1][0]}')
+
+
+def _inverse(indices):
+    xp = cuda.get_array_module(indices)
+    inverse = xp.empty_like(indices)
+    inverse[indices] = xp.arange(len(indices), dtype=indices.dtype)
+    return inverse
+
+
+class Permutate(FunctionNode):
+    """Permutes elements along an axis."""
+
+    def __init__(self, indices, axis, inv):
+        self.indices = indices
+        self.axis = axis
+        self.inv = inv
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        x_type, = in_types
+        type_check.expect(x_type.ndim > 0)
+        _base.expect_axis(x_type, (self.axis,))
+        n = type_check.make_variable(len(self.indices), 'len(indices)')
+        type_check.expect(x_type.shape[self.axis] == n)
+
+    def forward(self, inputs):
+        x, = inputs
+        indices = backend.from_chx(self.indices)
+        if chainer.is_debug():
+            _check_indices(indices)
+        if cuda.get_array_module(x) is not numpy:
+            indices = cuda.to_gpu(indices)
+        elif not isinstance(indices, numpy.ndarray):
+            indices = cuda.to_cpu(indices)
+        return x.take(_inverse(indices) if self.inv else indices, self.axis),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return Permutate(self.indices, self.axis, not self.inv).apply(grad_outputs)
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        return Permutate(self.indices, self.axis, not self.inv).forward(grad_outputs)
+
+
+def permutate(x, indices, axis=0, inv=False):
+    """Permutes elements along an axis.
+
+    The output is ``x.take(indices, axis)``; with ``inv`` it is the array from which that
+    would make ``x``.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input.
+        indices (:class:`~chainer.Variable` or array of int): Permutation, one-dimensional.
+        axis (int): Axis.
+        inv (bool): Whether to apply the inverse permutation.
+
+    Returns:
+        ~chainer.Variable: Permuted array.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``axis`` is out of range or has another
+            length than ``indices``.
+        ValueError: If ``indices`` is not a one-dimensional array of ints or (checked in debug
+            mode) not a permutation.
+
+    .. admonition:: Example
+
+        >>> x = np.arange(3, dtype=np.float32)
+        >>> F.permutate(x, np.array([2, 0, 1])).array
+        array([2., 0., 1.], dtype=float32)
+        >>> F.permutate(x, np.array([2, 0, 1]), inv=True).array
+        array([1., 2., 0.], dtype=float32)
+
+    """
+    indices = chainer.as_array(indices)
+    if indices.dtype.kind != 'i' or indices.ndim != 1:
+        raise ValueError('indices must be a one-dimensional array of ints, got shape '
+                         f'{indices.shape} and dtype {indices.dtype}')
+    return Permutate(indices, axis, inv).apply((x,))[0]

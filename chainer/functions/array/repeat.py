@@ -1,0 +1,87 @@
+"""Repetition of elements."""
+from __future__ import annotations
+
+import numpy
+
+from chainer.function_node import FunctionNode
+from chainer.functions import _base
+from chainer.functions.array.get_item import GetItemGrad
+from chainer.utils import type_check
+
+
+class Repeat(FunctionNode):
+    """Repeats elements along an axis."""
+
+    def __init__(self, repeats, axis=None):
+        if isinstance(repeats, int):
+            self.repeats = repeats,
+        elif isinstance(repeats, tuple) and all([isinstance(n, int) for n in repeats]):
+            self.repeats = repeats
+        else:
+            raise TypeError(f'repeats must be int or tuple of ints, not {repeats!r}')
+        if not all([n >= 0 for n in self.repeats]):
+            raise ValueError(f'all elements in repeats must be zero or larger, got {repeats}')
+        if axis is not None and (not isinstance(axis, int) or isinstance(axis, bool)):
+            raise TypeError(f'axis must be int or None, not {axis!r}')
+        self.axis = axis
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        x_type, = in_types
+        if self.axis is not None:
+            _base.expect_axis(x_type, (self.axis,))
+        if len(self.repeats) != 1:
+            n = type_check.make_variable(len(self.repeats), 'len(repeats)')
+            length = (type_check.prod(x_type.shape) if self.axis is None
+                      else x_type.shape[self.axis])
+            type_check.expect(length == n)
+
+    @property
+    def _numpy_repeats(self):
+        return self.repeats[0] if len(self.repeats) == 1 else self.repeats
+
+    def forward_chainerx(self, inputs):
+        return inputs[0].repeat(self._numpy_repeats, self.axis),
+
+    def forward(self, inputs):
+        # CuPy wants a list, NumPy takes it as well.
+        repeats = self._numpy_repeats
+        return inputs[0].repeat(list(repeats) if isinstance(repeats, tuple) else repeats,
+                                self.axis),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        gy, = grad_outputs
+        shape = self.inputs[0].shape
+        axis = 0 if self.axis is None else self.axis % len(shape)
+        lengths = (int(numpy.prod(shape)),) if self.axis is None else shape
+        sources = numpy.repeat(numpy.arange(lengths[axis]), self._numpy_repeats)
+        slices = (slice(None),) * axis + (sources,)
+        gx, = GetItemGrad(slices, lengths).apply((gy,))
+        return gx.reshape(shape),
+
+
+def repeat(x, repeats, axis=None):
+    """Repeats elements along an axis.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input.
+        repeats (int or tuple of int): Number of repetitions of each element; a single number
+            holds for all.
+        axis (int or None): Axis (``None``: ``x`` is flattened first).
+
+    Returns:
+        ~chainer.Variable: Array with repeated elements.
+
+    Raises:
+        TypeError: If an argument is of a wrong type.
+        ValueError: If a number of repetitions is negative.
+        ~chainer.utils.type_check.InvalidType: If ``axis`` is out of range or ``repeats`` does
+            not fit the length of the axis.
+
+    .. admonition:: Example
+
+        >>> F.repeat(np.array([1, 2, 3], np.float32), (2, 0, 1)).array
+        array([1., 1., 3.], dtype=float32)
+
+    """
+    return Repeat(repeats, axis).apply((x,))[0]

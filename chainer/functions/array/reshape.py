@@ -1,0 +1,64 @@
+"""Reshaping."""
+from __future__ import annotations
+
+import chainer
+from chainer.function_node import FunctionNode
+from chainer.utils import type_check
+
+
+class Reshape(FunctionNode):
+    """Gives an array another shape, without a copy where possible."""
+
+    def __init__(self, shape):
+        self.shape = tuple(shape)
+        self._unknown = sum([n < 0 for n in self.shape])
+        assert self._unknown <= 1, f'shape can have at most one -1, got {self.shape}'
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        size = 1
+        for n in self.shape:
+            size *= n if n >= 0 else 1
+        if self._unknown:
+            known = type_check.make_variable(size, f'known_size(={size})')
+            type_check.expect(type_check.prod(in_types[0].shape) % known == 0)
+        else:
+            type_check.expect(type_check.prod(in_types[0].shape) == size)
+
+    def forward_chainerx(self, inputs):
+        return inputs[0].reshape(self.shape),
+
+    def forward(self, inputs):
+        return inputs[0].reshape(self.shape),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return grad_outputs[0].reshape(self.inputs[0].shape),
+
+    _backward_arrays = backward
+
+
+def reshape(x, shape):
+    """Gives an array another shape.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input.
+        shape (tuple of int): New shape. At most one length can be ``-1``, which is then
+            found from the size of ``x``.
+
+    Returns:
+        ~chainer.Variable: ``x`` in C order with the shape ``shape``; ``x`` itself if it
+        already has that shape.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If the sizes differ.
+
+    .. admonition:: Example
+
+        >>> x = np.arange(6, dtype=np.float32)
+        >>> F.reshape(x, (2, -1)).shape
+        (2, 3)
+
+    """
+    if x.shape == tuple(shape):
+        return chainer.as_variable(x)
+    return Reshape(shape).apply((x,))[0]

@@ -1,0 +1,208 @@
+"""Resizing of images."""
+from __future__ import annotations
+
+import numpy
+
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.utils import type_check
+
+
+def _positions(out_size, in_size, mode, align_corners, xp):
+    """Where each output pixel of one axis lies in the input: integral part and rest."""
+    i = xp.arange(out_size, dtype=numpy.float64)
+    if mode == 'nearest':
+        position = xp.minimum(xp.floor(i * (in_size / out_size)), in_size - 1)
+    elif align_corners:
+        position = xp.linspace(0, in_size - 1, num=out_size, dtype=numpy.float64)
+    else:
+        position = xp.maximum((i + 0.5) * (in_size / out_size) - 0.5, 0)
+    floor = xp.floor(position)
+    return floor.astype(numpy.int32), position - floor
+
+
+def compute_indices_and_weights(out_size, in_size, mode, align_corners, xp):
+    """Where the pixels of a resized image come from.
+
+    Args:
+        out_size (pair of int): Height and width of the output.
+        in_size (pair of int): Height and width of the input.
+        mode (str): ``'bilinear'`` or ``'nearest'``.
+        align_corners (bool): Whether the centers of the corner pixels coincide.
+        xp: Array module.
+
+    Returns:
+        tuple: Rows, columns, and the weights of the next row and of the next column.
+
+    """
+    v, vw = _positions(out_size[0], in_size[0], mode, align_corners, xp)
+    u, uw = _positions(out_size[1], in_size[1], mode, align_corners, xp)
+    return v, u, vw, uw
+
+
+def _interpolate(x, index, weight, axis):
+    """Linear interpolation along an axis."""
+    xp = cuda.get_array_module(x)
+    y = x.take(index, axis)
+    if xp is numpy and not weight.any():
+        return y
+    shape = [1] * x.ndim
+    shape[axis] = -1
+    weight = weight.astype(x.dtype).reshape(shape)
+    following = x.take(xp.minimum(index + 1, x.shape[axis] - 1), axis)
+    # Exact where both are the same, and at whole positions.
+    following -= y
+    following *= weight
+    y += following
+    return y
+
+
+def interpolate_bilinear_cpu(x, v, u, vw, uw):
+    """Samples images at given rows and columns.
+
+    Args:
+        x (array): Images of shape ``(n, c, h, w)``.
+        v (array): Rows, of shape ``(out_h,)``.
+        u (array): Columns, of shape ``(out_w,)``.
+        vw (array): Weights of the row after each row.
+        uw (array): Weights of the column after each column.
+
+    Returns:
+        Array of shape ``(n, c, out_h, out_w)``.
+
+    """
+    return _interpolate(_interpolate(x, v, vw, 2), u, uw, 3)
+
+
+def interpolate_bilinear_gpu(x, v, u, vw, uw):
+    """Samples images at given rows and columns; see :func:`interpolate_bilinear_cpu`."""
+    return interpolate_bilinear_cpu(x, v, u, vw, uw)
+
+
+def _add_rows_cpu(gx, index, gy):
+    """``gx[..., index] += gy`` for ascending indexes."""
+    starts = numpy.flatnonzero(numpy.r_[True, index[1:] != index[:-1]])
+    gx[..., index[starts]] += numpy.add.reduceat(gy, starts, axis=-1, dtype=gy.dtype)
+
+
+def _add_rows_gpu(gx, index, gy):
+    cuda.cupy.add.at(gx, (..., index), gy)
+
+
+def _interpolate_grad(gy, index, weight, axis, length, add_rows):
+    """Transpose of :func:`_interpolate`."""
+    xp = cuda.get_array_module(gy)
+    gy = xp.moveaxis(gy, axis, -1)
+    gx = xp.zeros((*gy.shape[:-1], length), gy.dtype)
+    if gy.size:
+        weight = weight.astype(gy.dtype)
+        add_rows(gx, index, gy * (1 - weight))
+        add_rows(gx, xp.minimum(index + 1, length - 1), gy * weight)
+    return xp.moveaxis(gx, -1, axis)
+
+
+def interpolate_grad_bilinear_cpu(gy, v, u, vw, uw, H, W):
+    """Gradient of :func:`interpolate_bilinear_cpu`.
+
+    Args:
+        gy (array): Gradient of the output, of shape ``(n, c, out_h, out_w)``.
+        v (array): Rows, of shape ``(out_h,)``, in ascending order.
+        u (array): Columns, of shape ``(out_w,)``, in ascending order.
+        vw (array): Weights of the row after each row.
+        uw (array): Weights of the column after each column.
+        H (int): Height of the input.
+        W (int): Width of the input.
+
+    Returns:
+        Array of shape ``(n, c, H, W)``.
+
+    """
+    gx = _interpolate_grad(gy, u, uw, 3, W, _add_rows_cpu)
+    return _interpolate_grad(gx, v, vw, 2, H, _add_rows_cpu)
+
+
+def interpolate_grad_bilinear_gpu(gy, v, u, vw, uw, H, W):
+    """Gradient of images sampled on a GPU; see :func:`interpolate_grad_bilinear_cpu`."""
+    gx = _interpolate_grad(gy, u, uw, 3, W, _add_rows_gpu)
+    return _interpolate_grad(gx, v, vw, 2, H, _add_rows_gpu)
+
+
+class ResizeImages(FunctionNode):
+    """Resizes images."""
+
+    def __init__(self, output_shape, mode, align_corners):
+        if mode not in ('bilinear', 'nearest'):
+            raise ValueError(f"mode must be 'bilinear' or 'nearest', not {mode!r}")
+        self.out_H, self.out_W = output_shape
+        self.mode = mode
+        self.align_corners = align_corners
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 4)
+
+    def _indices_and_weights(self, in_size, xp):
+        return compute_indices_and_weights(
+            (self.out_H, self.out_W), in_size, self.mode, self.align_corners, xp)
+
+    def forward(self, inputs):
+        x, = inputs
+        xp = cuda.get_array_module(x)
+        indices = self._indices_and_weights(x.shape[2:], xp)
+        if xp is numpy:
+            return interpolate_bilinear_cpu(x, *indices),
+        return interpolate_bilinear_gpu(x, *indices),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return ResizeImagesGrad(self, self.inputs[0].shape).apply(grad_outputs)
+
+
+class ResizeImagesGrad(FunctionNode):
+    """Gradient of resized images."""
+
+    def __init__(self, resize, in_shape):
+        self._resize = resize
+        self._in_size = in_shape[2:]
+
+    def forward(self, inputs):
+        gy, = inputs
+        xp = cuda.get_array_module(gy)
+        indices = self._resize._indices_and_weights(self._in_size, xp)
+        if xp is numpy:
+            return interpolate_grad_bilinear_cpu(gy, *indices, *self._in_size),
+        return interpolate_grad_bilinear_gpu(gy, *indices, *self._in_size),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        resize = self._resize
+        return ResizeImages((resize.out_H, resize.out_W), resize.mode,
+                            resize.align_corners).apply(grad_outputs)
+
+
+def resize_images(x, output_shape, *, mode='bilinear', align_corners=True):
+    """Resizes images.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c, h, w)``.
+        output_shape (pair of int): Height and width of the output.
+        mode (str): ``'bilinear'``, or ``'nearest'`` for the pixel at the position rounded down.
+        align_corners (bool): With bilinear interpolation, whether the centers of the corner
+            pixels of input and output coincide; otherwise the outer corners of these pixels do.
+
+    Returns:
+        ~chainer.Variable: Images of shape ``(n, c, *output_shape)``.
+
+    Raises:
+        ValueError: If ``mode`` is unknown.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not four-dimensional and floating
+            point.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[[[0, 3]]]], np.float32)
+        >>> F.resize_images(x, (1, 4)).array
+        array([[[[0., 1., 2., 3.]]]], dtype=float32)
+        >>> F.resize_images(x, (1, 4), mode='nearest').array
+        array([[[[0., 0., 3., 3.]]]], dtype=float32)
+
+    """
+    return ResizeImages(output_shape, mode, align_corners).apply((x,))[0]

@@ -1,0 +1,76 @@
+"""Addition at an index."""
+from __future__ import annotations
+
+import chainer
+from chainer import utils
+from chainer.function_node import FunctionNode
+from chainer.functions.array.get_item import _add_at, _for_arrays, _parse_slices
+from chainer.utils import type_check
+
+
+class ScatterAdd(FunctionNode):
+    """Adds values to the elements at an index."""
+
+    def __init__(self, slices):
+        self.slices = _parse_slices(slices)
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('a', 'b'))
+        consumed = 0
+        for s in self.slices:
+            if s is None or s is Ellipsis:
+                continue
+            is_mask = getattr(s, 'dtype', None) is not None and s.dtype.kind == 'b'
+            consumed += s.ndim if is_mask else 1
+        n = type_check.make_variable(consumed, 'number of indexed axes')
+        type_check.expect(in_types[0].ndim >= n, in_types[0].dtype == in_types[1].dtype)
+
+    def forward(self, inputs):
+        a, b = inputs
+        y = a.copy()
+        slices = _for_arrays(self.slices)
+        if y[slices].shape != b.shape:
+            raise ValueError(f'b must have the shape of a[slices]: {b.shape} given, '
+                             f'{y[slices].shape} expected')
+        _add_at(y, slices, b)
+        return y,
+
+    def backward(self, target_input_indexes, grad_outputs):
+        gy, = grad_outputs
+        return tuple([gy if i == 0 else chainer.functions.get_item(gy, self.slices)
+                      for i in target_input_indexes])
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        gy, = grad_outputs
+        return tuple([gy if i == 0 else utils.force_array(gy[_for_arrays(self.slices)])
+                      for i in target_input_indexes])
+
+
+def scatter_add(a, slices, b):
+    """Adds values to the elements of an array at an index.
+
+    Unlike ``a[slices] += b`` it leaves ``a`` as it is, and values at an element that the index
+    names several times all count.
+
+    Args:
+        a (:class:`~chainer.Variable` or array): Input.
+        slices (int, slice, Ellipsis, None, integer or boolean array, or tuple of such): Index,
+            as understood by NumPy. A list of ints is an integer array.
+        b (:class:`~chainer.Variable` or array): Values, of the shape of ``a[slices]``.
+
+    Returns:
+        ~chainer.Variable: Output of the shape of ``a``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If there are more indexes than axes or the
+            dtypes differ.
+        ValueError: If ``b`` is of another shape, or (in debug mode) the index has two ellipses.
+
+    .. admonition:: Example
+
+        >>> a, b = np.zeros(3, np.float32), np.ones(2, np.float32)
+        >>> F.scatter_add(a, [1, 1], b).array
+        array([0., 2., 0.], dtype=float32)
+
+    """
+    return ScatterAdd(slices).apply((a, b))[0]

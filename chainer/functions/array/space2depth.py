@@ -1,0 +1,54 @@
+"""Rearrangement of space to channels."""
+from __future__ import annotations
+
+from chainer.function_node import FunctionNode
+from chainer.functions.array.depth2space import _depth2space, _space2depth
+from chainer.utils import type_check
+
+
+class Space2Depth(FunctionNode):
+    """Rearranges space to channels."""
+
+    def __init__(self, r):
+        self.r = r
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('X',))
+        r = type_check.make_variable(self.r, 'r')
+        type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 4)
+        type_check.expect(in_types[0].shape[2] % r == 0, in_types[0].shape[3] % r == 0)
+
+    def forward(self, inputs):
+        return _space2depth(inputs[0], self.r),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return _depth2space(grad_outputs[0], self.r),
+
+    _backward_arrays = backward
+
+
+def space2depth(X, r):
+    """Rearranges space to channels: the opposite of :func:`~chainer.functions.depth2space`.
+
+    Args:
+        X (:class:`~chainer.Variable` or array): Input of shape ``(n, c, h * r, w * r)``.
+        r (int): Downscaling factor.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, r * r * c, h, w)``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``X`` is not four-dimensional and floating
+            point, or height or width is no multiple of ``r``.
+
+    See: Shi et al., `Real-Time Single Image and Video Super-Resolution Using an Efficient
+    Sub-Pixel Convolutional Neural Network <https://arxiv.org/abs/1609.05158>`_, 2016.
+
+    .. admonition:: Example
+
+        >>> X = np.arange(4, dtype=np.float32).reshape(1, 1, 2, 2)
+        >>> F.space2depth(X, 2).array.ravel()
+        array([0., 1., 2., 3.], dtype=float32)
+
+    """
+    return Space2Depth(r).apply((X,))[0]

@@ -1,0 +1,85 @@
+"""Grids of sampling points of spatial transformers."""
+from __future__ import annotations
+
+import numpy
+
+import chainer
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.utils import argument, type_check
+
+
+def _points(output_shape, xp, dtype):
+    """Homogeneous coordinates of the pixels, x first: ``(ndim + 1, number of pixels)``."""
+    axes = [xp.linspace(-1, 1, n, dtype=dtype) for n in output_shape]
+    coordinates = [c.ravel() for c in xp.meshgrid(*axes, indexing='ij')[::-1]]
+    return xp.stack([*coordinates, xp.ones_like(coordinates[0])])
+
+
+class SpatialTransformerGrid(FunctionNode):
+    """Makes a grid of sampling points of affine transformations."""
+
+    def __init__(self, output_shape):
+        self.output_shape = tuple(output_shape)
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('theta',))
+        theta_type, = in_types
+        ndim = len(self.output_shape)
+        type_check.expect(
+            theta_type.dtype.kind == 'f',
+            theta_type.ndim == 3,
+            theta_type.shape[1] == ndim,
+            theta_type.shape[2] == ndim + 1)
+
+    def forward(self, inputs):
+        theta, = inputs
+        # Coordinates in float64: rounding would move whole rows in float16.
+        points = _points(self.output_shape, cuda.get_array_module(theta), numpy.float64)
+        grid = theta @ points.astype(theta.dtype)
+        return grid.reshape(len(theta), len(self.output_shape), *self.output_shape),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        ggrid, = grad_outputs
+        xp = cuda.get_array_module(ggrid)
+        points = _points(self.output_shape, xp, numpy.float64).astype(ggrid.dtype)
+        n, ndim = ggrid.shape[:2]
+        rows = chainer.functions.reshape(ggrid, (n * ndim, points.shape[1]))
+        return chainer.functions.matmul(rows, points.T).reshape(n, ndim, ndim + 1),
+
+
+def spatial_transformer_grid(theta, output_shape, **kwargs):
+    """Makes a grid of sampling points of affine transformations.
+
+    The pixels of the output have coordinates from -1 to 1 in each direction. The grid tells
+    for each of them the point ``theta @ (x, y, 1)`` of the input, in the same coordinates.
+
+    Args:
+        theta (:class:`~chainer.Variable` or array): Affine transformations, of shape
+            ``(n, 2, 3)`` (volumes: ``(n, 3, 4)``).
+        output_shape (tuple of int): Height and width of the output (volumes: depth, height
+            and width).
+
+    Returns:
+        ~chainer.Variable: Grid of shape ``(n, 2, height, width)``; its second axis holds x
+        and y.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``theta`` is of another shape or not floating
+            point.
+
+    See: Jaderberg et al., `Spatial Transformer Networks <https://arxiv.org/abs/1506.02025>`_,
+    2015.
+
+    .. admonition:: Example
+
+        >>> theta = np.array([[[1, 0, 0], [0, 1, 0]]], np.float32)
+        >>> F.spatial_transformer_grid(theta, (1, 3)).array[0, 0]
+        array([[-1.,  0.,  1.]], dtype=float32)
+
+    """
+    argument.check_unexpected_kwargs(
+        kwargs, use_cudnn='use_cudnn argument is not supported anymore. '
+        "Use chainer.using_config('use_cudnn', value) context")
+    argument.assert_kwargs_empty(kwargs)
+    return SpatialTransformerGrid(output_shape).apply((theta,))[0]

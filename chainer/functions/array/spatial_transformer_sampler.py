@@ -1,0 +1,150 @@
+"""Sampling of images at points of a grid."""
+from __future__ import annotations
+
+import itertools
+
+import numpy
+
+import chainer
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.functions.array.get_item import GetItemGrad
+from chainer.utils import argument, type_check
+
+
+class _Corners:
+    """Pixels around the sampling points, and their weights.
+
+    Axes of coordinates run from the last spatial axis to the first: x, y (and z).
+    """
+
+    def __init__(self, grid, sizes):
+        """Finds pixels.
+
+        Args:
+            grid (array): Grid.
+            sizes (tuple of int): Lengths of the spatial axes.
+
+        """
+        self.xp = xp = cuda.get_array_module(grid)
+        self.sizes = sizes
+        self.scales = [(n - 1) / 2 for n in sizes]
+        self.floors = []
+        for d, (n, scale) in enumerate(zip(sizes, self.scales)):
+            position = (grid[:, -1 - d] + 1) * scale
+            # Whatever is further out samples nothing; the bounds keep the integers small.
+            self.floors.append(xp.floor(xp.clip(xp.nan_to_num(position), -2, n + 1)))
+
+    def __iter__(self):
+        """Yields offsets of a corner, an index of its pixels and which of them exist."""
+        xp = self.xp
+        batch = xp.arange(len(self.floors[0])).reshape((-1,) + (1,) * (self.floors[0].ndim - 1))
+        for offsets in itertools.product((0, 1), repeat=len(self.sizes)):
+            pixels = [f.astype(numpy.int64) + o for f, o in zip(self.floors, offsets)]
+            inside = True
+            for pixel, n in zip(pixels, self.sizes):
+                inside = inside & (pixel >= 0) & (pixel < n)
+            clipped = [p.clip(0, n - 1) for p, n in zip(pixels, self.sizes)]
+            # The channels come last: (n, *out, c).
+            yield offsets, (batch, slice(None), *clipped), inside
+
+    def factors(self, grid, offsets):
+        """Weight of a corner per axis, for a grid that is an array or a variable."""
+        result = []
+        for d, (offset, scale) in enumerate(zip(offsets, self.scales)):
+            rest = (grid[:, -1 - d] + 1) * scale - self.floors[d]
+            result.append(rest if offset else 1 - rest)
+        return result
+
+
+def _product(factors, inside):
+    """Product of the weights of a corner, zero where its pixel does not exist."""
+    weight = inside.astype(factors[0].dtype)
+    for factor in factors:
+        weight = factor * weight
+    return weight
+
+
+class SpatialTransformerSampler(FunctionNode):
+    """Samples images at points of a grid."""
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x', 'grid'))
+        x_type, grid_type = in_types
+        type_check.expect(
+            x_type.dtype.kind == 'f',
+            grid_type.dtype == x_type.dtype,
+            x_type.ndim >= 4,
+            grid_type.ndim == x_type.ndim,
+            grid_type.shape[1] == x_type.ndim - 2,
+            x_type.shape[0] == grid_type.shape[0])
+
+    def forward(self, inputs):
+        x, grid = inputs
+        self.retain_inputs((0, 1))
+        corners = _Corners(grid, x.shape[2:])
+        y = 0
+        for offsets, index, inside in corners:
+            weight = _product(corners.factors(grid, offsets), inside)
+            y += x[index] * weight[..., None]
+        return cuda.get_array_module(x).moveaxis(y, -1, 1),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        F = chainer.functions
+        x, grid = self.get_retained_inputs()
+        gy = F.moveaxis(grad_outputs[0], 1, -1)
+        corners = _Corners(grid.array, x.shape[2:])
+        gx = None
+        gcoordinates = [None] * len(corners.sizes)
+        for offsets, index, inside in corners:
+            factors = corners.factors(grid, offsets)
+            if 0 in target_input_indexes:
+                weight = F.broadcast_to(_product(factors, inside)[..., None], gy.shape)
+                part, = GetItemGrad(index, x.shape).apply((gy * weight,))
+                gx = part if gx is None else gx + part
+            if 1 in target_input_indexes:
+                slope = F.sum(gy * x[index], axis=-1)
+                for d, offset in enumerate(offsets):
+                    scale = corners.scales[d] if offset else -corners.scales[d]
+                    others = _product([slope * scale, *factors[:d], *factors[d + 1:]], inside)
+                    known = gcoordinates[d]
+                    gcoordinates[d] = others if known is None else known + others
+        ggrid = F.stack(gcoordinates[::-1], axis=1) if 1 in target_input_indexes else None
+        return tuple([(gx, ggrid)[i] for i in target_input_indexes])
+
+
+def spatial_transformer_sampler(x, grid, **kwargs):
+    """Samples images at points of a grid, with bilinear interpolation.
+
+    Coordinates run from -1 to 1: the centers of the first and of the last pixel. Pixels outside
+    the image count as zeros.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c, h, w)`` (volumes:
+            ``(n, c, d, h, w)``).
+        grid (:class:`~chainer.Variable` or array): Points, x and y along the second axis, of
+            shape ``(n, 2, h_out, w_out)`` (volumes: ``(n, 3, d_out, h_out, w_out)``); see
+            :func:`~chainer.functions.spatial_transformer_grid`.
+
+    Returns:
+        ~chainer.Variable: Sampled images of shape ``(n, c, h_out, w_out)``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes do not fit or dtypes differ.
+
+    See: Jaderberg et al., `Spatial Transformer Networks <https://arxiv.org/abs/1506.02025>`_,
+    2015.
+
+    .. admonition:: Example
+
+        >>> x = np.arange(3, dtype=np.float32).reshape(1, 1, 1, 3)
+        >>> grid = np.array([[[[0.5, 5.]], [[0., 0.]]]], np.float32)
+        >>> F.spatial_transformer_sampler(x, grid).array
+        array([[[[1.5, 0. ]]]], dtype=float32)
+
+    """
+    argument.check_unexpected_kwargs(
+        kwargs, use_cudnn='use_cudnn argument is not supported anymore. '
+        "Use chainer.using_config('use_cudnn', value) context")
+    argument.assert_kwargs_empty(kwargs)
+    return SpatialTransformerSampler().apply((x, grid))[0]

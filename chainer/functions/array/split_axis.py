@@ -1,0 +1,111 @@
+"""Splitting."""
+from __future__ import annotations
+
+import collections.abc
+import numbers
+
+import chainer
+import chainerx
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.utils import type_check
+
+
+class SplitAxis(FunctionNode):
+    """Splits an array along an axis."""
+
+    def __init__(self, indices_or_sections, axis):
+        if getattr(indices_or_sections, 'ndim', None) == 0:
+            indices_or_sections = indices_or_sections.item()
+        self.sections = self.indices = None
+        if isinstance(indices_or_sections, numbers.Integral):
+            self.sections = int(indices_or_sections)
+        elif (isinstance(indices_or_sections, collections.abc.Iterable)
+                and getattr(indices_or_sections, 'ndim', 1) == 1):
+            self.indices = [int(i) for i in indices_or_sections]
+        else:
+            raise TypeError('indices_or_sections must be integer or 1-D array, '
+                            f'not {indices_or_sections!r}')
+        self.axis = axis
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        axis = type_check.make_variable(self.axis, 'axis')
+        type_check.expect(in_types[0].ndim > axis, -in_types[0].ndim <= axis)
+        length = in_types[0].shape[self.axis]
+        if self.sections is not None:
+            type_check.expect(type_check.make_variable(self.sections, 'sections') > 0)
+            type_check.expect(length % type_check.make_variable(self.sections, 'sections') == 0)
+        elif self.indices:
+            type_check.expect(length >= type_check.make_variable(self.indices[-1], 'max_index'))
+
+    def _bounds(self, length):
+        """Start and end of every part."""
+        if self.sections is not None:
+            step = length // self.sections
+            return [(i * step, (i + 1) * step) for i in range(self.sections)]
+        return list(zip([0, *self.indices], [*self.indices, length]))
+
+    def forward_chainerx(self, inputs):
+        split = getattr(chainerx, 'split', None)
+        if split is None:
+            return chainer.Fallback
+        sections = self.indices if self.sections is None else self.sections
+        return tuple(split(inputs[0], sections, self.axis))
+
+    def forward(self, inputs):
+        x, = inputs
+        before = (slice(None),) * (self.axis % x.ndim)
+        return tuple([x[before + (slice(start, stop),)]
+                      for start, stop in self._bounds(x.shape[self.axis])])
+
+    def _shapes(self):
+        x_shape = self.inputs[0].shape
+        axis = self.axis % len(x_shape)
+        return [x_shape[:axis] + (max(stop - start, 0),) + x_shape[axis + 1:]
+                for start, stop in self._bounds(x_shape[axis])]
+
+    def _joined(self, concat, gys):
+        """Joins gradients; zeros stand for those of unused outputs."""
+        if any([gy is None for gy in gys]):
+            array = chainer.as_array(next(gy for gy in gys if gy is not None))
+            xp = cuda.get_array_module(array)
+            gys = [xp.zeros(shape, array.dtype) if gy is None else gy
+                   for gy, shape in zip(gys, self._shapes())]
+        return concat(gys, self.axis),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return self._joined(chainer.functions.concat, grad_outputs)
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        array = next(gy for gy in grad_outputs if gy is not None)
+        return self._joined(cuda.get_array_module(array).concatenate, grad_outputs)
+
+
+def split_axis(x, indices_or_sections, axis, force_tuple=True):
+    """Splits an array along an axis.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input.
+        indices_or_sections (int or 1-D sequence of int): Number of equal parts, or the
+            positions at which to cut.
+        axis (int): Axis to split.
+        force_tuple (bool): Whether one part also comes in a tuple.
+
+    Returns:
+        tuple of ~chainer.Variable: Parts; a single variable if there is one part and
+        ``force_tuple`` is ``False``.
+
+    Raises:
+        TypeError: If ``indices_or_sections`` is neither an int nor one-dimensional.
+        ~chainer.utils.type_check.InvalidType: If the axis cannot be split so.
+
+    .. admonition:: Example
+
+        >>> x = np.arange(6, dtype=np.float32)
+        >>> [y.array.tolist() for y in F.split_axis(x, [1, 3], axis=0)]
+        [[0.0], [1.0, 2.0], [3.0, 4.0, 5.0]]
+
+    """
+    ys = SplitAxis(indices_or_sections, axis).apply((x,))
+    return ys if force_tuple or len(ys) != 1 else ys[0]

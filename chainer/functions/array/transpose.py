@@ -1,0 +1,57 @@
+"""Permutation of axes."""
+from __future__ import annotations
+
+from chainer.function_node import FunctionNode
+from chainer.utils import type_check
+
+
+class Transpose(FunctionNode):
+    """Permutes the axes of an array."""
+
+    def __init__(self, axes=None):
+        self.axes = axes
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+
+    def forward_chainerx(self, inputs):
+        return inputs[0].transpose(self.axes),
+
+    def forward(self, inputs):
+        return inputs[0].transpose(self.axes),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        axes = self.axes
+        if axes is not None:
+            ndim = len(axes)
+            inverse = [0] * ndim
+            for i, axis in enumerate(axes):
+                inverse[axis % ndim] = i
+            axes = tuple(inverse)
+        return grad_outputs[0].transpose(axes),
+
+    _backward_arrays = backward
+
+
+def transpose(x, axes=None):
+    """Permutes the axes of an array.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input.
+        axes (tuple of int or None): Axis of ``x`` that becomes each axis of the output
+            (default: all axes in reverse order).
+
+    Returns:
+        ~chainer.Variable: View of ``x`` with permuted axes.
+
+    Raises:
+        ValueError: If ``axes`` is not a permutation of the axes of ``x``.
+
+    .. admonition:: Example
+
+        >>> x = np.zeros((2, 3, 4), np.float32)
+        >>> F.transpose(x, (2, 0, 1)).shape
+        (4, 2, 3)
+
+    """
+    return Transpose(axes).apply((x,))[0]

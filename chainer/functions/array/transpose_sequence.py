@@ -1,0 +1,87 @@
+"""Transposition of sequences."""
+from __future__ import annotations
+
+import chainer
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.utils import type_check
+
+
+def _transpose(xs, length):
+    """Arrays of the ``t``-th elements of all arrays that are longer than ``t``."""
+    xp = cuda.get_array_module(*xs)
+    lengths = [len(x) for x in xs]
+    ys = []
+    n = len(xs)
+    for t in range(length):
+        while n and lengths[n - 1] <= t:
+            n -= 1
+        y = xp.empty((n, *xs[0].shape[1:]), xs[0].dtype)
+        for i in range(n):
+            y[i] = xs[i][t]
+        ys.append(y)
+    return tuple(ys)
+
+
+class TransposeSequence(FunctionNode):
+    """Transposes a list of sequences."""
+
+    def __init__(self, length):
+        self.length = length
+
+    def check_type_forward(self, in_types):
+        first = in_types[0]
+        type_check.expect(first.ndim > 0)
+        for i in range(1, type_check.eval(in_types.size())):
+            type_check.expect(
+                in_types[i].ndim == first.ndim,
+                in_types[i].dtype == first.dtype,
+                in_types[i].shape[1:] == first.shape[1:],
+                in_types[i - 1].shape[0] >= in_types[i].shape[0])
+
+    def forward(self, inputs):
+        return _transpose(inputs, self.length)
+
+    def _filled(self, gys):
+        """Gradients of all outputs; zeros stand for those of unused ones."""
+        array = chainer.as_array(next(gy for gy in gys if gy is not None))
+        xp = cuda.get_array_module(array)
+        lengths = [x.shape[0] for x in self.inputs]
+        return [gy if gy is not None else
+                xp.zeros((sum([n > t for n in lengths]), *array.shape[1:]), array.dtype)
+                for t, gy in enumerate(gys)]
+
+    def backward(self, target_input_indexes, grad_outputs):
+        gxs = TransposeSequence(len(self.inputs)).apply(self._filled(grad_outputs))
+        return tuple([gxs[i] for i in target_input_indexes])
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        gxs = _transpose(self._filled(grad_outputs), len(self.inputs))
+        return tuple([gxs[i] for i in target_input_indexes])
+
+
+def transpose_sequence(xs):
+    """Transposes a list of sequences: from one array per sequence to one per time step.
+
+    Args:
+        xs (list of :class:`~chainer.Variable` or array): Sequences of shape ``(L_i, ...)``,
+            in descending order of length and otherwise alike.
+
+    Returns:
+        tuple of ~chainer.Variable: The ``t``-th output holds the ``t``-th elements of all
+        sequences that are long enough, in shape ``(B_t, ...)``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If lengths ascend, or dtypes or other axes
+            differ.
+
+    .. admonition:: Example
+
+        >>> xs = [np.array([1, 2], np.float32), np.array([3], np.float32)]
+        >>> [y.array.tolist() for y in F.transpose_sequence(xs)]
+        [[1.0, 3.0], [2.0]]
+
+    """
+    if len(xs) == 0:
+        return ()
+    return TransposeSequence(xs[0].shape[0]).apply(xs)

@@ -1,0 +1,38 @@
+"""Vertical stacking."""
+from __future__ import annotations
+
+from chainer.functions.array._stacking import Stacking
+
+
+class Vstack(Stacking):
+    """Joins arrays vertically (row wise)."""
+
+    routine = 'vstack'
+
+    def axis(self, ndim):
+        return 0
+
+
+def vstack(xs):
+    """Joins arrays vertically (row wise).
+
+    Arrays are joined along the first axis; one-dimensional ones become rows.
+
+    Args:
+        xs (sequence of :class:`~chainer.Variable` or array): Inputs of one dtype and number
+            of axes, of one shape but for the joined axis.
+
+    Returns:
+        ~chainer.Variable: Joined array.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``xs`` is empty or its arrays do not fit.
+
+    .. admonition:: Example
+
+        >>> a, b = np.zeros(3, np.float32), np.ones(3, np.float32)
+        >>> F.vstack((a, b)).shape
+        (2, 3)
+
+    """
+    return Vstack().apply(xs)[0]

@@ -1,0 +1,40 @@
+"""Squared L2 norms of the samples of a batch."""
+from __future__ import annotations
+
+import chainer
+from chainer.function_node import FunctionNode
+from chainer.utils import type_check
+
+
+class BatchL2NormSquared(FunctionNode):
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim >= 2)
+
+    def forward(self, inputs):
+        x, = inputs
+        self.retain_inputs((0,))
+        return (x * x).sum(axis=tuple(range(1, x.ndim))),
+
+    def forward_chainerx(self, inputs):
+        x, = inputs
+        return (x * x).sum(axis=tuple(range(1, x.ndim))),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        x, = self.get_retained_inputs()
+        gy = chainer.functions.reshape(grad_outputs[0], (-1,) + (1,) * (x.ndim - 1))
+        return 2 * x * chainer.functions.broadcast_to(gy, x.shape),
+
+
+def batch_l2_norm_squared(x):
+    """Squared Euclidean norm of each sample of a batch.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Batch, with two axes or more.
+
+    Returns:
+        ~chainer.Variable: Squared norms, of shape :math:`(N,)`.
+
+    """
+    return BatchL2NormSquared().apply((x,))[0]

@@ -1,0 +1,54 @@
+"""Clipping to an interval."""
+from __future__ import annotations
+
+import chainerx
+from chainer.functions._base import UnaryFunction
+from chainer.variable import as_array
+
+
+class Clip(UnaryFunction):
+    """Values limited to an interval; the gradient passes inside it, bounds included."""
+
+    def __init__(self, x_min, x_max):
+        if x_min is None and x_max is None:
+            raise ValueError('x_min and x_max must not both be None')
+        self.x_min = x_min
+        self.x_max = x_max
+
+    def compute(self, xp, x):
+        return xp.clip(x, self.x_min, self.x_max)
+
+    def gradient(self, m, x, y, gy):
+        x = as_array(x)
+        inside = True
+        if self.x_min is not None:
+            inside = x >= self.x_min
+        if self.x_max is not None:
+            inside = inside & (x <= self.x_max)
+        return gy * inside.astype(gy.dtype)
+
+    def forward_chainerx(self, inputs):
+        return chainerx.clip(inputs[0], self.x_min, self.x_max),
+
+
+def clip(x, x_min, x_max):
+    """Limits elements to the interval :math:`[x_{min}, x_{max}]`.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
+        x_min (float or None): Lower bound (``None``: unbounded).
+        x_max (float or None): Upper bound (``None``: unbounded).
+
+    Returns:
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ValueError: If there is no bound.
+
+    .. admonition:: Example
+
+        >>> chainer.functions.clip(np.array([-2, 0.5, 3], np.float32), 0, 1).array
+        array([0. , 0.5, 1. ], dtype=float32)
+
+    """
+    return Clip(x_min, x_max).apply((x,))[0]

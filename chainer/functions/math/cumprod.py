@@ -1,0 +1,101 @@
+"""Cumulative products."""
+from __future__ import annotations
+
+import chainer
+from chainer import backend
+from chainer.function_node import FunctionNode
+from chainer.functions._base import _as_array, expect_axis, parse_single_axis
+from chainer.utils import type_check
+
+
+def _shift(m, x, axis, first):
+    """Moves elements one place along an axis and puts ``first`` at the beginning."""
+    index = [slice(None)] * x.ndim
+    index[axis] = slice(0, 1)
+    head = x[tuple(index)] * 0 + first
+    index[axis] = slice(0, -1)
+    join = m.concat if m is chainer.functions else m.concatenate
+    return join([head, x[tuple(index)]], axis=axis)
+
+
+class Cumprodsum(FunctionNode):
+    """Recurrence :math:`y_i = a_i + b_i y_{i-1}` along an axis, for inputs a and b."""
+
+    def __init__(self, axis):
+        self.axis = axis
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('a', 'b'))
+        type_check.expect(
+            in_types[0].dtype.kind == 'f', in_types[0].dtype == in_types[1].dtype,
+            in_types[0].shape == in_types[1].shape)
+
+    def forward(self, inputs):
+        self.retain_inputs((1,))
+        self.retain_outputs((0,))
+        xp = backend.get_array_module(*inputs)
+        a, b = [xp.moveaxis(x, self.axis, 0) for x in inputs]
+        y = a.copy()
+        for i in range(1, len(y)):
+            y[i] += b[i] * y[i - 1]
+        return xp.moveaxis(y, 0, self.axis),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        F = chainer.functions
+        axis = self.axis
+        b, = self.get_retained_inputs()
+        y, = self.get_retained_outputs()
+        gy, = grad_outputs
+        factor = _shift(F, F.flip(b, axis), axis, 0)
+        ga = F.flip(Cumprodsum(axis).apply((F.flip(gy, axis), factor))[0], axis)
+        return tuple([ga * _shift(F, y, axis, 0) if i else ga for i in target_input_indexes])
+
+
+class Cumprod(FunctionNode):
+    """Cumulative product along an axis, or of the flattened array."""
+
+    def __init__(self, axis):
+        self.axis = parse_single_axis(axis)
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].dtype.kind == 'f')
+        expect_axis(in_types[0], None if self.axis is None else (self.axis,))
+
+    def forward(self, inputs):
+        x, = inputs
+        self.retain_inputs((0,))
+        return _as_array(backend.get_array_module(x).cumprod(x, axis=self.axis), x.dtype),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        # dy_j / dx_i is a product without x_i: a recurrence gives the sum over j >= i
+        # without dividing by x_i, which may be zero.
+        F = chainer.functions
+        x, = self.get_retained_inputs()
+        gy, = grad_outputs
+        shape, axis = x.shape, self.axis
+        if axis is None:
+            x, axis = F.flatten(x), 0
+        if x.size == 0:
+            return F.reshape(gy, shape),
+        factor = _shift(F, F.flip(x, axis), axis, 0)
+        rest = F.flip(Cumprodsum(axis).apply((F.flip(gy, axis), factor))[0], axis)
+        before = _shift(F, cumprod(x, axis), axis, 1)
+        return F.reshape(rest * before, shape),
+
+
+def cumprod(x, axis=None):
+    """Cumulative product of elements along an axis.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
+        axis (int or None): Axis (``None``: products over the flattened input).
+
+    Returns:
+        ~chainer.Variable: Output of the dtype of ``x``.
+
+    Raises:
+        TypeError: If ``axis`` is neither ``None`` nor an int.
+
+    """
+    return Cumprod(axis).apply((x,))[0]

@@ -1,0 +1,64 @@
+"""Cumulative sums."""
+from __future__ import annotations
+
+import chainer
+from chainer import backend
+from chainer._fallback import Fallback
+from chainer.function_node import FunctionNode
+from chainer.functions._base import _as_array, expect_axis, parse_single_axis
+from chainer.utils import type_check
+
+
+def _reversed_cumsum(m, g, axis):
+    return m.flip(m.cumsum(m.flip(g, axis), axis), axis)
+
+
+class Cumsum(FunctionNode):
+    """Cumulative sum along an axis, or of the flattened array."""
+
+    def __init__(self, axis=None):
+        self.axis = parse_single_axis(axis)
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].dtype.kind == 'f')
+        expect_axis(in_types[0], None if self.axis is None else (self.axis,))
+
+    def forward(self, inputs):
+        x, = inputs
+        return _as_array(backend.get_array_module(x).cumsum(x, axis=self.axis), x.dtype),
+
+    def forward_chainerx(self, inputs):
+        import chainerx
+        if not hasattr(chainerx, 'cumsum'):
+            return Fallback
+        return chainerx.cumsum(inputs[0], axis=self.axis),
+
+    def _gradient(self, m, gy):
+        shape = self.inputs[0].shape
+        axis = 0 if self.axis is None else self.axis
+        return m.reshape(_reversed_cumsum(m, gy, axis), shape)
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return self._gradient(chainer.functions, grad_outputs[0]),
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        gy, = grad_outputs
+        return _as_array(self._gradient(backend.get_array_module(gy), gy), gy.dtype),
+
+
+def cumsum(x, axis=None):
+    """Cumulative sum of elements along an axis.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
+        axis (int or None): Axis (``None``: sums over the flattened input).
+
+    Returns:
+        ~chainer.Variable: Output of the dtype of ``x``.
+
+    Raises:
+        TypeError: If ``axis`` is neither ``None`` nor an int.
+
+    """
+    return Cumsum(axis).apply((x,))[0]

@@ -1,0 +1,64 @@
+"""Determinants."""
+from __future__ import annotations
+
+import chainer
+from chainer.function_node import FunctionNode
+from chainer.functions.math.inv import linalg
+from chainer.utils import type_check
+
+
+class BatchDet(FunctionNode):
+    """Determinants of a batch of matrices."""
+
+    @property
+    def label(self):
+        return 'det'
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('a',))
+        a_type, = in_types
+        type_check.expect(a_type.dtype.kind == 'f', a_type.ndim == 3)
+        type_check.expect(a_type.shape[-1] == a_type.shape[-2])
+
+    def forward(self, inputs):
+        self.retain_inputs((0,))
+        self.retain_outputs((0,))
+        return linalg('det', inputs[0]),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        F = chainer.functions
+        a, = self.get_retained_inputs()
+        y, = self.get_retained_outputs()
+        factor = F.reshape(grad_outputs[0] * y, (-1, 1, 1))
+        return F.broadcast_to(factor, a.shape) * F.transpose(F.batch_inv(a), (0, 2, 1)),
+
+
+def batch_det(a):
+    """Determinants of the matrices of a batch.
+
+    Args:
+        a (:class:`~chainer.Variable` or array): Matrices, of shape :math:`(m, n, n)`.
+
+    Returns:
+        ~chainer.Variable: Determinants, of shape :math:`(m,)`.
+
+    """
+    return BatchDet().apply((a,))[0]
+
+
+def det(a):
+    """Determinant of a square matrix.
+
+    Args:
+        a (:class:`~chainer.Variable` or array): Matrix of shape :math:`(n, n)`.
+
+    Returns:
+        ~chainer.Variable: Scalar determinant.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``a`` is not a square matrix.
+
+    """
+    a = chainer.as_variable(a)
+    y = batch_det(chainer.functions.reshape(a, (1, *a.shape)))
+    return chainer.functions.reshape(y, ())

@@ -1,0 +1,181 @@
+"""Einstein summation."""
+from __future__ import annotations
+
+import chainer
+from chainer import backend
+from chainer.function_node import FunctionNode
+from chainer.functions._base import _as_array
+from chainer.utils import type_check
+
+_LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
+
+
+class EinSum(FunctionNode):
+    """Einstein summation of subscripts without ellipses.
+
+    Args:
+        in_subs (str): Subscripts of the inputs, separated by commas.
+        out_sub (str): Subscript of the output, without repeated labels.
+
+    """
+
+    def __init__(self, in_subs, out_sub):
+        self.in_subs = in_subs
+        self.out_sub = out_sub
+
+    def check_type_forward(self, in_types):
+        subs = self.in_subs.split(',')
+        type_check.expect(in_types.size() == len(subs))
+        for i, (in_type, sub) in enumerate(zip(in_types, subs)):
+            type_check._argname((in_type,), (f'x{i}',))
+            type_check.expect(in_type.dtype.kind == 'f', in_type.ndim == len(sub))
+        lengths = {}
+        for in_type, sub in zip(in_types, subs):
+            for axis, label in enumerate(sub):
+                n = type_check.eval(in_type.shape[axis])
+                if n != 1 and lengths.setdefault(label, n) != n:
+                    type_check.expect(in_type.shape[axis] == lengths[label])
+
+    def forward(self, inputs):
+        self.retain_inputs(range(len(inputs)))
+        xp = backend.get_array_module(*inputs)
+        y = xp.einsum(f'{self.in_subs}->{self.out_sub}', *inputs)
+        return _as_array(y, inputs[0].dtype),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        inputs = self.get_retained_inputs()
+        subs = self.in_subs.split(',')
+        gy, = grad_outputs
+        gxs = []
+        for i in target_input_indexes:
+            others = [s for j, s in enumerate(subs) if j != i]
+            operands = [x for j, x in enumerate(inputs) if j != i]
+            func = DiagEinSum(','.join([self.out_sub, *others]), subs[i], inputs[i].shape)
+            gxs.append(func.apply((gy, *operands))[0])
+        return tuple(gxs)
+
+
+class DiagEinSum(EinSum):
+    """Einstein summation whose output may repeat labels, and have labels that no input has.
+
+    Elements off the diagonals of repeated labels are zero; along labels of no input the result
+    is repeated. This is the adjoint of taking a diagonal and of summing over an axis.
+
+    Args:
+        in_subs (str): Subscripts of the inputs, separated by commas.
+        out_sub (str): Subscript of the output.
+        out_shape (tuple of int): Shape of the output.
+
+    """
+
+    def __init__(self, in_subs, out_sub, out_shape):
+        super().__init__(in_subs, out_sub)
+        self.out_shape = out_shape
+
+    def forward(self, inputs):
+        self.retain_inputs(range(len(inputs)))
+        xp = backend.get_array_module(*inputs)
+        labels = ''.join(dict.fromkeys(self.out_sub))
+        lengths = dict(zip(self.out_sub, self.out_shape))
+        known = ''.join([c for c in labels if c in self.in_subs])
+        y = xp.einsum(f'{self.in_subs}->{known}', *inputs)
+        # An input axis of length one was broadcast in the forward direction.
+        sums = tuple([i for i, c in enumerate(known) if lengths[c] == 1 and y.shape[i] != 1])
+        if sums:
+            y = y.sum(axis=sums, keepdims=True)
+        y = y.reshape([y.shape[known.index(c)] if c in known else 1 for c in labels])
+        y = xp.broadcast_to(y, [lengths[c] for c in labels])
+        out = xp.zeros(self.out_shape, inputs[0].dtype)
+        _diagonal_view(out, self.out_sub, xp)[...] = y
+        return out,
+
+
+def _diagonal_view(x, sub, xp):
+    """Writable view of the elements of ``x`` at which axes of one label have one index."""
+    labels = list(dict.fromkeys(sub))
+    shape = [x.shape[sub.index(c)] for c in labels]
+    strides = [sum(s for s, d in zip(x.strides, sub) if d == c) for c in labels]
+    return xp.lib.stride_tricks.as_strided(x, shape, strides)
+
+
+def _parse(operands):
+    """Returns input subscripts, the output subscript or ``None``, and the inputs."""
+    if not operands:
+        raise ValueError('must provide at least an operand')
+    if isinstance(operands[0], str):
+        text = operands[0].replace(' ', '')
+        inputs = operands[1:]
+        in_text, arrow, out = text.partition('->')
+        return in_text.split(','), out if arrow else None, inputs
+    # Pairs of an operand and a list of integer labels; maybe a list for the output.
+    inputs, lists = list(operands[0::2]), list(operands[1::2])
+    out = None
+    if len(operands) % 2:
+        out = _from_labels(inputs.pop())
+    return [_from_labels(x) for x in lists], out, tuple(inputs)
+
+
+def _from_labels(labels):
+    return ''.join(['...' if c is Ellipsis else _LETTERS[c] for c in labels])
+
+
+def _expand_ellipses(subs, out, inputs):
+    """Replaces each ellipsis by labels of its own, aligned at the last axis."""
+    used = set(''.join([*subs, out or ''])) - {'.'}
+    free = [c for c in _LETTERS if c not in used]
+    expanded, longest = [], ''
+    for sub, x in zip(subs, inputs):
+        if '...' in sub:
+            n = x.ndim - (len(sub) - 3)
+            if n < 0:
+                raise ValueError(f'subscript {sub!r} has more labels than the operand of shape '
+                                 f'{x.shape} has axes')
+            labels = ''.join(free[:n][::-1])
+            longest = max(longest, labels, key=len)
+            sub = sub.replace('...', labels)
+        if '.' in sub:
+            raise ValueError(f'einstein sum subscript {sub!r} contains a "." that is not part of '
+                             'an ellipsis')
+        expanded.append(sub)
+    if out is None:
+        joined = ''.join(expanded)
+        out = longest + ''.join(sorted(
+            c for c in set(joined) - set(longest) if joined.count(c) == 1))
+    else:
+        out = out.replace('...', longest)
+    return expanded, out
+
+
+def einsum(*operands):
+    """Einstein summation of variables.
+
+    Args:
+        operands: Subscripts as for :func:`numpy.einsum` followed by the operands, or operands
+            alternating with lists of integer labels.
+
+    Returns:
+        ~chainer.Variable: Result, of the dtype of the first operand.
+
+    Raises:
+        ValueError: If the subscripts cannot be read or repeat a label in the output.
+        ~chainer.utils.type_check.InvalidType: If shapes do not fit the subscripts.
+
+    .. admonition:: Example
+
+        >>> a, b = np.ones((2, 3), np.float32), np.ones((3, 4), np.float32)
+        >>> chainer.functions.einsum('ij,jk->ik', a, b).shape
+        (2, 4)
+
+    """
+    subs, out, inputs = _parse(operands)
+    if len(subs) != len(inputs):
+        raise ValueError(f'{len(subs)} subscripts are given for {len(inputs)} operands')
+    inputs = [chainer.as_variable(x) for x in inputs]
+    subs, out = _expand_ellipses(subs, out, inputs)
+    for i, c in enumerate(out):
+        if c in out[:i]:
+            raise ValueError(f'einstein sum subscripts string includes output subscript {c!r} '
+                             'multiple times')
+        if not any(c in s for s in subs):
+            raise ValueError(f'output subscript {c!r} is not in any input')
+    return EinSum(','.join(subs), out).apply(inputs)[0]

@@ -1,0 +1,79 @@
+"""Matrix inverses."""
+from __future__ import annotations
+
+import numpy
+
+import chainer
+import chainerx
+from chainer import backend
+from chainer._fallback import Fallback
+from chainer.function_node import FunctionNode
+from chainer.utils import type_check
+
+
+def linalg(name, x):
+    """Applies a routine of ``linalg``; those have no float16, which is computed in float32."""
+    routine = getattr(backend.get_array_module(x).linalg, name)
+    if x.dtype == numpy.float16:
+        return routine(x.astype(numpy.float32)).astype(numpy.float16)
+    return routine(x)
+
+
+class BatchInv(FunctionNode):
+    """Inverses of a batch of matrices."""
+
+    ndim = 3
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('a',))
+        a_type, = in_types
+        type_check.expect(a_type.dtype.kind == 'f', a_type.ndim == self.ndim)
+        type_check.expect(a_type.shape[-1] == a_type.shape[-2])
+
+    def forward(self, inputs):
+        self.retain_outputs((0,))
+        return linalg('inv', inputs[0]),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        y, = self.get_retained_outputs()
+        matmul = chainer.functions.matmul
+        return -matmul(matmul(y, grad_outputs[0], transa=True), y, transb=True),
+
+
+class Inv(BatchInv):
+    """Inverse of a matrix."""
+
+    ndim = 2
+
+    def forward_chainerx(self, inputs):
+        inv = getattr(getattr(chainerx, 'linalg', None), 'inv', None)
+        return Fallback if inv is None else (inv(inputs[0]),)
+
+
+def inv(a):
+    """Inverse of a square matrix.
+
+    Args:
+        a (:class:`~chainer.Variable` or array): Matrix of shape :math:`(n, n)`.
+
+    Returns:
+        ~chainer.Variable: Inverse.
+
+    Raises:
+        numpy.linalg.LinAlgError: If the matrix is singular (on the CPU).
+
+    """
+    return Inv().apply((a,))[0]
+
+
+def batch_inv(a):
+    """Inverses of the matrices of a batch.
+
+    Args:
+        a (:class:`~chainer.Variable` or array): Matrices, of shape :math:`(m, n, n)`.
+
+    Returns:
+        ~chainer.Variable: Inverses.
+
+    """
+    return BatchInv().apply((a,))[0]

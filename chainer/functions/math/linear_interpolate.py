@@ -1,0 +1,54 @@
+"""Linear interpolation."""
+from __future__ import annotations
+
+from chainer import utils
+from chainer.function_node import FunctionNode
+from chainer.utils import type_check
+
+
+class LinearInterpolate(FunctionNode):
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('p', 'x', 'y'))
+        p_type, x_type, y_type = in_types
+        type_check.expect(
+            p_type.dtype.kind == 'f', x_type.dtype == p_type.dtype, y_type.dtype == p_type.dtype,
+            p_type.shape == x_type.shape, p_type.shape == y_type.shape)
+
+    def forward(self, inputs):
+        p, x, y = inputs
+        self.retain_inputs((0, 1, 2))
+        one = p.dtype.type(1)
+        return utils.force_array(p * x + (one - p) * y, p.dtype),
+
+    def forward_chainerx(self, inputs):
+        p, x, y = inputs
+        return p * x + (1 - p) * y,
+
+    def _gradients(self, targets, p, x, y, g):
+        rules = (lambda: (x - y) * g, lambda: p * g, lambda: g - p * g)
+        return tuple([rules[i]() for i in targets])
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return self._gradients(target_input_indexes, *self.get_retained_inputs(), *grad_outputs)
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        inputs, _ = self._retained_arrays()
+        gy, = grad_outputs
+        return tuple([utils.force_array(g, gy.dtype)
+                      for g in self._gradients(target_input_indexes, *inputs, gy)])
+
+
+def linear_interpolate(p, x, y):
+    """Elementwise linear interpolation, :math:`p x + (1 - p) y`.
+
+    Args:
+        p (:class:`~chainer.Variable` or array): Weights of ``x``.
+        x (:class:`~chainer.Variable` or array): Values at ``p = 1``, of the same shape.
+        y (:class:`~chainer.Variable` or array): Values at ``p = 0``, of the same shape.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    """
+    return LinearInterpolate().apply((p, x, y))[0]

@@ -1,0 +1,36 @@
+"""Logarithm of the distribution function of the normal distribution."""
+from __future__ import annotations
+
+import math
+
+from chainer.functions._base import UnaryFunction, special
+
+
+class LogNdtr(UnaryFunction):
+    retains = 'xy'
+
+    @property
+    def label(self):
+        return 'log_ndtr'
+
+    def compute(self, xp, x):
+        return special(xp).log_ndtr(x)
+
+    def gradient(self, m, x, y, gy):
+        return 1 / math.sqrt(2 * math.pi) * m.exp(-x * x / 2 - y) * gy
+
+
+def log_ndtr(x):
+    """Elementwise logarithm of the cumulative distribution function of the standard normal
+    distribution.
+
+    On the CPU it needs SciPy.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
+
+    Returns:
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    """
+    return LogNdtr().apply((x,))[0]

@@ -1,0 +1,54 @@
+"""Polygamma functions."""
+from __future__ import annotations
+
+import numpy
+
+import chainer
+from chainer import backend, utils
+from chainer.function_node import FunctionNode
+from chainer.functions._base import _as_array, special
+from chainer.utils import type_check
+
+
+class PolyGamma(FunctionNode):
+    """Derivative of the digamma function of the order given by the first input."""
+
+    @property
+    def label(self):
+        return 'polygamma'
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('n', 'x'))
+        n_type, x_type = in_types
+        type_check.expect(n_type.dtype.kind == 'i', x_type.dtype.kind == 'f')
+        type_check.expect_broadcast_shapes(n_type.shape, x_type.shape)
+
+    def forward(self, inputs):
+        n, x = inputs
+        self.retain_inputs((0, 1))
+        return _as_array(special(backend.get_array_module(x)).polygamma(n, x), x.dtype),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        n, x = self.get_retained_inputs()
+        gx = polygamma(n.array + 1, x) * grad_outputs[0]
+        gx = chainer.functions.sum_to(gx, x.shape)
+        return tuple([gx if i else None for i in target_input_indexes])
+
+
+def polygamma(n, x):
+    """Elementwise polygamma function: the ``n``-th derivative of digamma.
+
+    On the CPU it needs SciPy. There is no gradient with respect to ``n``.
+
+    Args:
+        n (:class:`~chainer.Variable`, array or int): Orders, non-negative integers.
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
+
+    Returns:
+        ~chainer.Variable: Output of the dtype of ``x``.
+
+    """
+    if numpy.isscalar(n):
+        xp = backend.get_array_module(x)
+        n = utils.force_array(xp.full(x.shape, n, 'i'))
+    return PolyGamma().apply((n, x))[0]

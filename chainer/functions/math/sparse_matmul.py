@@ -1,0 +1,133 @@
+"""Products of sparse and dense matrices."""
+from __future__ import annotations
+
+import chainer
+from chainer import backend, utils
+from chainer.function_node import FunctionNode
+from chainer.utils import type_check
+
+
+class CooMatMul(FunctionNode):
+    """Product of a sparse matrix in coordinate format and a dense one.
+
+    The inputs are the values of the sparse matrix and the dense matrix; both may be batches.
+
+    Args:
+        sp_row: Row indexes of the values.
+        sp_col: Column indexes of the values.
+        sp_shape (tuple of int): Shape of the sparse matrix.
+        sp_order (str): Order of the values.
+        transa (bool): Whether the sparse matrix is transposed.
+        transb (bool): Whether the dense matrix is transposed.
+        transc (bool): Whether the result is transposed.
+        dtype: Dtype of the result.
+
+    """
+
+    def __init__(self, sp_row, sp_col, sp_shape, sp_order='other', transa=False, transb=False,
+                 transc=False, dtype=None):
+        if sp_row.ndim != sp_col.ndim:
+            raise ValueError('ndim of sp_row and sp_col must be the same.')
+        for i, (m, n) in enumerate(zip(sp_row.shape, sp_col.shape)):
+            if m != n:
+                raise ValueError(f'shape of sp_row and sp_col must be the same: axis {i} differs')
+        if len(sp_shape) != 2:
+            raise ValueError(f'len(sp_shape) must be 2, not {len(sp_shape)}.')
+        self.sp_row = sp_row
+        self.sp_col = sp_col
+        self.sp_shape = sp_shape
+        self.sp_order = sp_order
+        self.transa = transa
+        self.transb = transb
+        self.transc = transc
+        self.dtype = dtype
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('sp', 'dn'))
+        sp_type, dn_type = in_types
+        type_check.expect(
+            sp_type.dtype.kind == 'f', dn_type.dtype.kind == 'f',
+            dn_type.ndim >= 2, dn_type.ndim <= 3,
+            sp_type.ndim == dn_type.ndim - 1,
+            sp_type.shape[-1] == self.sp_row.shape[-1],
+            dn_type.shape[-1 if self.transb else -2] == self.sp_shape[0 if self.transa else 1])
+        if type_check.eval(sp_type.ndim) == 2:
+            type_check.expect(sp_type.shape[0] == dn_type.shape[0])
+
+    def _index(self, xp, labels):
+        """Index of rows of a (batch of) matrices; unused elements point at row zero."""
+        labels = xp.where(labels < 0, 0, labels)
+        if labels.ndim == 1:
+            return (labels,)
+        return xp.arange(len(labels))[:, None], labels
+
+    def forward(self, inputs):
+        sp, dn = inputs
+        self.retain_inputs((0, 1))
+        xp = backend.get_array_module(sp)
+        row, col = (self.sp_col, self.sp_row) if self.transa else (self.sp_row, self.sp_col)
+        n_rows = self.sp_shape[1 if self.transa else 0]
+        if self.transb:
+            dn = dn.swapaxes(-1, -2)
+        values = xp.where((row >= 0) & (col >= 0), sp, sp.dtype.type(0))
+        products = values[..., None] * dn[self._index(xp, col)]
+        y = xp.zeros((*dn.shape[:-2], n_rows, dn.shape[-1]), products.dtype)
+        xp.add.at(y, self._index(xp, row), products)
+        if self.transc:
+            y = y.swapaxes(-1, -2)
+        return utils.force_array(y, self.dtype),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        F = chainer.functions
+        sp, dn = self.get_retained_inputs()
+        gy, = grad_outputs
+        if self.transc:
+            gy = F.swapaxes(gy, -1, -2)
+        gxs = []
+        for i in target_input_indexes:
+            if i == 0:
+                xp = backend.get_array_module(sp.array)
+                row, col = (self.sp_col, self.sp_row) if self.transa \
+                    else (self.sp_row, self.sp_col)
+                used = ((row >= 0) & (col >= 0)).astype(sp.dtype)
+                dense = F.swapaxes(dn, -1, -2) if self.transb else dn
+                products = F.get_item(gy, self._index(xp, row)) \
+                    * F.get_item(dense, self._index(xp, col))
+                gxs.append(F.sum(products, axis=-1) * used)
+            else:
+                func = CooMatMul(self.sp_row, self.sp_col, self.sp_shape, self.sp_order,
+                                 not self.transa, False, self.transb, dn.dtype)
+                gxs.append(func.apply((sp, gy))[0])
+        return tuple(gxs)
+
+
+def sparse_matmul(a, b, transa=False, transb=False):
+    """Product of a sparse matrix and a dense matrix, in either order, or of batches of them.
+
+    Args:
+        a (:class:`~chainer.Variable`, array or :class:`~chainer.utils.CooMatrix`): Left operand.
+        b (:class:`~chainer.Variable`, array or :class:`~chainer.utils.CooMatrix`): Right operand;
+            exactly one of both must be sparse.
+        transa (bool): Whether ``a`` is transposed.
+        transb (bool): Whether ``b`` is transposed.
+
+    Returns:
+        ~chainer.Variable: Dense product.
+
+    Raises:
+        ValueError: If not exactly one operand is sparse.
+
+    .. seealso:: :func:`chainer.utils.to_coo`
+
+    """
+    sparse = utils.CooMatrix
+    if isinstance(a, sparse) is isinstance(b, sparse):
+        raise ValueError('This combination of type of inputs is not supported.\n'
+                         f'    a: {type(a)}\n    b: {type(b)}')
+    if isinstance(a, sparse):
+        func = CooMatMul(a.row, a.col, a.shape, a.order, transa=transa, transb=transb,
+                         dtype=b.dtype)
+        return func.apply((a.data, b))[0]
+    func = CooMatMul(b.row, b.col, b.shape, b.order, transa=not transb, transb=not transa,
+                     transc=True, dtype=a.dtype)
+    return func.apply((b.data, a))[0]

@@ -1,0 +1,127 @@
+"""Tensor dot product."""
+from __future__ import annotations
+
+import math
+import numbers
+
+from chainer import backend
+from chainer.function_node import FunctionNode
+from chainer.functions._base import _as_array
+from chainer.utils import type_check
+
+
+def _as_matrix(x, axes, xp):
+    """Reshapes ``x`` to a matrix whose rows and columns run over two groups of axes."""
+    rows, cols = axes
+    shape = math.prod([x.shape[i] for i in rows]), math.prod([x.shape[i] for i in cols])
+    return xp.transpose(x, (*rows, *cols)).reshape(shape)
+
+
+class TensorDot(FunctionNode):
+    """Matrix product of arrays whose axes are grouped into rows and columns.
+
+    Args:
+        axes: As for :func:`tensordot`, if the groups are not given.
+        a_axes, b_axes, c_axes: Axes that make the rows and those that make the columns, of
+            both operands and of the result.
+        dtype: Dtype of the result.
+
+    """
+
+    def __init__(self, axes=2, a_axes=None, b_axes=None, c_axes=None, dtype=None):
+        self.axes = axes
+        self.a_axes = a_axes
+        self.b_axes = b_axes
+        self.c_axes = c_axes
+        self.dtype = dtype
+        if isinstance(axes, numbers.Integral):
+            if axes < 0:
+                raise ValueError(f'axes must not be negative: {axes}')
+        else:
+            if len(axes) != 2:
+                raise ValueError('axes must be a pair of sequence of integers '
+                                 'when it is a list or tuple.')
+            sizes = [1 if isinstance(a, numbers.Integral) else len(a) for a in axes]
+            if sizes[0] != sizes[1]:
+                raise ValueError(f'axes lists a different number of axes for each array: {axes}')
+
+    def _contracted(self, a_ndim, b_ndim):
+        if isinstance(self.axes, numbers.Integral):
+            return list(range(a_ndim - self.axes, a_ndim)), list(range(self.axes))
+        groups = [[a] if isinstance(a, numbers.Integral) else list(a) for a in self.axes]
+        return [[i % n if n else i for i in group]
+                for group, n in zip(groups, (a_ndim, b_ndim))]
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('a', 'b'))
+        a_type, b_type = in_types
+        type_check.expect(a_type.dtype.kind == 'f', b_type.dtype.kind == 'f')
+        if self.a_axes is None:
+            a_ndim, b_ndim = type_check.eval(a_type.ndim), type_check.eval(b_type.ndim)
+            if isinstance(self.axes, numbers.Integral):
+                type_check.expect(a_type.ndim >= self.axes, b_type.ndim >= self.axes)
+            for i, j in zip(*self._contracted(a_ndim, b_ndim)):
+                type_check.expect(a_type.shape[i] == b_type.shape[j])
+
+    def _set_groups(self, a, b):
+        if self.a_axes is not None:
+            return
+        a_inner, b_inner = self._contracted(a.ndim, b.ndim)
+        a_outer = [i for i in range(a.ndim) if i not in a_inner]
+        b_outer = [i for i in range(b.ndim) if i not in b_inner]
+        self.a_axes = [a_outer, a_inner]
+        self.b_axes = [b_inner, b_outer]
+        n = len(a_outer)
+        self.c_axes = [list(range(n)), list(range(n, n + len(b_outer)))]
+
+    def forward(self, inputs):
+        a, b = inputs
+        self.retain_inputs((0, 1))
+        self._set_groups(a, b)
+        xp = backend.get_array_module(a)
+        y = xp.dot(_as_matrix(a, self.a_axes, xp), _as_matrix(b, self.b_axes, xp))
+        y = y.reshape([a.shape[i] for i in self.a_axes[0]] + [b.shape[i] for i in self.b_axes[1]])
+        order = [*self.c_axes[0], *self.c_axes[1]]
+        y = xp.transpose(y, sorted(range(len(order)), key=order.__getitem__))
+        return _as_array(y, self.dtype or y.dtype),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        a, b = self.get_retained_inputs()
+        gy, = grad_outputs
+        a_axes, b_axes, c_axes = self.a_axes, self.b_axes, self.c_axes
+        gxs = []
+        for i in target_input_indexes:
+            if i == 0:
+                func = TensorDot(a_axes=c_axes, b_axes=b_axes[::-1], c_axes=a_axes, dtype=a.dtype)
+                gxs.append(func.apply((gy, b))[0])
+            else:
+                func = TensorDot(a_axes=a_axes[::-1], b_axes=c_axes, c_axes=b_axes, dtype=b.dtype)
+                gxs.append(func.apply((a, gy))[0])
+        return tuple(gxs)
+
+
+def tensordot(a, b, axes=2):
+    """Sum of products over given axes of two arrays.
+
+    Args:
+        a (:class:`~chainer.Variable` or array): Left operand.
+        b (:class:`~chainer.Variable` or array): Right operand.
+        axes (int or pair): Number of last axes of ``a`` and first axes of ``b`` to sum over, or
+            a pair of axes, or of sequences of axes, of ``a`` and of ``b``.
+
+    Returns:
+        ~chainer.Variable: Array with the remaining axes of ``a``, then those of ``b``.
+
+    Raises:
+        ValueError: If ``axes`` has no meaning.
+        ~chainer.utils.type_check.InvalidType: If lengths of paired axes differ.
+
+    .. admonition:: Example
+
+        >>> a = np.random.rand(5, 3, 2)
+        >>> b = np.random.rand(3, 2, 4)
+        >>> chainer.functions.tensordot(a, b, axes=2).shape
+        (5, 4)
+
+    """
+    return TensorDot(axes=axes).apply((a, b))[0]

@@ -1,0 +1,37 @@
+"""Hurwitz zeta function."""
+from __future__ import annotations
+
+from chainer.functions._base import UnaryFunction, special
+
+
+class Zeta(UnaryFunction):
+
+    def __init__(self, x):
+        self._x = x
+
+    @property
+    def label(self):
+        return 'zeta'
+
+    def compute(self, xp, q):
+        return special(xp).zeta(self._x, q)
+
+    def gradient(self, m, q, y, gy):
+        x = self._x
+        return -x * special(m).zeta(x + 1, q) * gy
+
+
+def zeta(x, q):
+    """Elementwise Hurwitz zeta function :math:`\\sum_{k=0}^\\infty (k + q)^{-x}`.
+
+    On the CPU it needs SciPy. There is no gradient with respect to ``x``.
+
+    Args:
+        x (float or array): Exponents, larger than one.
+        q (:class:`~chainer.Variable` or array): Shifts, of a floating point dtype.
+
+    Returns:
+        ~chainer.Variable: Output of the dtype of ``q``.
+
+    """
+    return Zeta(x).apply((q,))[0]
