@@ -399,6 +399,10 @@ def _backward(outputs, retain_grad, double, loss_scale):
             grad = grads.pop(node)
             if grad is not None:
                 _store(node, grad)
+                if loss_scale is not None:
+                    leaf = node.get_variable_or_none()
+                    if leaf is not None:
+                        leaf._loss_scale = loss_scale
 
 
 def unchain_backward(node):

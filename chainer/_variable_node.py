@@ -98,10 +98,8 @@ class VariableNode:
     def label(self):
         """Short text that represents the variable node."""
         if self.shape == () or self.shape is None:
-            text = str(self.dtype)
-        else:
-            text = f'({", ".join(map(str, self.shape))}), {self.dtype}'
-        return text if self._name is None else f'{self._name}: {text}'
+            return str(self.dtype)
+        return f'({", ".join(map(str, self.shape))}), {self.dtype}'
 
     @property
     def rank(self):

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import weakref
 
-from chainer import _backprop, backend, configuration
+from chainer import backend, configuration
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.variable import Variable

@@ -259,7 +259,8 @@ class FunctionNode:
             with type_check.light_mode:
                 self.check_type_forward(in_types)
             return
-        except type_check.InvalidType:
+        except (type_check.InvalidType, IndexError):
+            # A check of `x.shape[1]` may come before that of `x.ndim` has had a chance to fail.
             pass
         # The light check failed: repeat it with expressions, for a full message.
         in_types = type_check.get_types(in_data, 'in_types', False)

@@ -76,6 +76,7 @@ class Variable:
     _grad_var = None    # gradient variable, made from `_grad` when asked for
     _layout = None
     _chainerx_array_cache = None
+    _loss_scale = None  # factor in `grad`, which the update rule divides out
 
     def __init__(self, data=None, *, name=None, grad=None, requires_grad=True, layout=None,
                  **kwargs):

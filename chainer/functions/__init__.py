@@ -1,9 +1,23 @@
 """Differentiable functions of variables and arrays."""
 # Activation
+from chainer.functions.activation.clipped_relu import clipped_relu, relu6
+from chainer.functions.activation.crelu import crelu
+from chainer.functions.activation.elu import elu
+from chainer.functions.activation.gelu import gelu
+from chainer.functions.activation.hard_sigmoid import hard_sigmoid
+from chainer.functions.activation.leaky_relu import leaky_relu
 from chainer.functions.activation.log_softmax import log_softmax
+from chainer.functions.activation.maxout import maxout
+from chainer.functions.activation.mish import mish
+from chainer.functions.activation.prelu import prelu
 from chainer.functions.activation.relu import relu
+from chainer.functions.activation.rrelu import rrelu
+from chainer.functions.activation.selu import selu
 from chainer.functions.activation.sigmoid import sigmoid
+from chainer.functions.activation.silu import silu
 from chainer.functions.activation.softmax import softmax
+from chainer.functions.activation.softplus import softplus
+from chainer.functions.activation.swish import swish
 from chainer.functions.activation.tanh import tanh
 
 # Array
@@ -54,7 +68,24 @@ from chainer.functions.connection.linear import linear
 from chainer.functions.evaluation.accuracy import accuracy
 
 # Loss
+from chainer.functions.loss.absolute_error import absolute_error
+from chainer.functions.loss.black_out import black_out
+from chainer.functions.loss.contrastive import contrastive
+from chainer.functions.loss.crf1d import argmax_crf1d, crf1d
+from chainer.functions.loss.cross_covariance import cross_covariance
+from chainer.functions.loss.ctc import connectionist_temporal_classification
+from chainer.functions.loss.decov import decov
+from chainer.functions.loss.discriminative_loss import discriminative_margin_based_clustering_loss
+from chainer.functions.loss.hinge import hinge
+from chainer.functions.loss.huber_loss import huber_loss
+from chainer.functions.loss.mean_absolute_error import mean_absolute_error
+from chainer.functions.loss.mean_squared_error import mean_squared_error
+from chainer.functions.loss.negative_sampling import negative_sampling
+from chainer.functions.loss.sigmoid_cross_entropy import sigmoid_cross_entropy
 from chainer.functions.loss.softmax_cross_entropy import softmax_cross_entropy
+from chainer.functions.loss.squared_error import squared_difference, squared_error
+from chainer.functions.loss.triplet import triplet
+from chainer.functions.loss.vae import bernoulli_nll, gaussian_kl_divergence, gaussian_nll
 
 # Math
 from chainer.functions.math.arctanh import arctanh

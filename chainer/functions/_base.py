@@ -261,3 +261,15 @@ def broadcast_along(x, y, axis):
     F = chainer.functions
     y = F.reshape(y, (1,) * axis + y_shape + (1,) * (len(x_shape) - stop))
     return F.broadcast_to(y, x_shape)
+
+
+def check_reduce(reduce, allowed=('mean', 'no')):
+    """Checks a ``reduce`` option.
+
+    Raises:
+        ValueError: If ``reduce`` is not one of ``allowed``.
+
+    """
+    if reduce not in allowed:
+        options = ' and '.join(repr(a) for a in allowed)
+        raise ValueError(f'only {options} are valid for reduce, but {reduce!r} is given')

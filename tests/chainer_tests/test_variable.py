@@ -32,7 +32,7 @@ class TestConstruction:
         assert x.xp is np
         assert x.device == chainer.get_device('@numpy')
         assert x.data is x.array
-        assert x.label == 'x: (2, 3), float32'
+        assert x.label == '(2, 3), float32'
 
     def test_none(self):
         x = chainer.Variable()

@@ -1,7 +1,6 @@
 """Concatenated rectified linear unit."""
 from __future__ import annotations
 
-import chainer
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base

@@ -21,8 +21,8 @@ class ELU(_base.UnaryFunction):
 
     def gradient(self, m, x, y, gy):
         negative = chainer.as_array(x) < 0
-        # The minimum keeps what is not chosen from overflowing.
-        return gy * m.where(negative, m.exp(m.minimum(x, -x)) * self.alpha, m.exp(x * 0))
+        # The inner choice keeps what the outer one discards from overflowing.
+        return gy * m.where(negative, m.exp(m.where(negative, x, 0)) * self.alpha, 1)
 
 
 def elu(x, alpha=1.0):

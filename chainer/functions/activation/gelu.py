@@ -3,22 +3,23 @@ from __future__ import annotations
 
 import math
 
-from chainer.functions import _base
-from chainer.functions.math.erf import Erf
+import chainer
+from chainer.functions._base import UnaryFunction, special
 
 
-class GELU(_base.UnaryFunction):
+class GELU(UnaryFunction):
     """Input times the standard normal distribution function of it."""
 
     def compute(self, xp, x):
-        return x * _distribution(_erf_of_array, x)
+        return x * _distribution(special(xp).erf, x)
 
     def gradient(self, m, x, y, gy):
         density = m.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
-        return gy * (_distribution(getattr(m, 'erf', _erf_of_array), x) + x * density)
+        erf = m.erf if m is chainer.functions else special(m).erf
+        return gy * (_distribution(erf, x) + x * density)
 
 
-class TanhGELU(_base.UnaryFunction):
+class TanhGELU(UnaryFunction):
     """Approximation of :class:`GELU` by a hyperbolic tangent."""
 
     def compute(self, xp, x):
@@ -32,10 +33,6 @@ class TanhGELU(_base.UnaryFunction):
 
 _SCALE = math.sqrt(2 / math.pi)
 _CUBIC = 0.044715
-
-
-def _erf_of_array(x):
-    return Erf().forward((x,))[0]
 
 
 def _distribution(erf, x):
@@ -56,6 +53,8 @@ def gelu(x, approximate=False):
 
     .. math:: f(x) = \\frac{x}{2}
         \\left(1 + \\tanh \\left(\\sqrt{2 / \\pi} (x + 0.044715 x^3)\\right)\\right)
+
+    The exact function needs SciPy on the CPU.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of floating point values, any shape.

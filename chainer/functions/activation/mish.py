@@ -1,6 +1,7 @@
 """Mish."""
 from __future__ import annotations
 
+import chainer
 from chainer.functions import _base
 from chainer.functions.activation.swish import _sigmoid
 
@@ -17,7 +18,11 @@ class Mish(_base.UnaryFunction):
 
 
 def _tanh_softplus(m, x):
-    return m.tanh(m.maximum(x, x * 0) + m.log1p(m.exp(-abs(x))))
+    # With e = exp(x) it is (e^2 + 2 e) / (e^2 + 2 e + 2), divided by e^2 where e could overflow.
+    positive = chainer.as_array(x) > 0
+    e = m.exp(m.where(positive, -x, x))
+    numerator = m.where(positive, 1, e * e) + e * 2
+    return numerator / (numerator + m.where(positive, e * e * 2, 2))
 
 
 def mish(x):

@@ -36,15 +36,15 @@ class RReLU(_base.UnaryFunction):
 
     def compute(self, xp, x):
         if not chainer.config.train:
-            slopes = x.dtype.type((self.lower + self.upper) / 2)
-            self.r = xp.where(x >= 0, x.dtype.type(1), slopes)
+            self.r = xp.full(x.shape, (self.lower + self.upper) / 2, x.dtype)
         elif self.r is None:
-            slopes = xp.random.uniform(self.lower, self.upper, x.shape)
-            self.r = xp.where(x >= 0, 1, slopes).astype(x.dtype)
-        return x * self.r
+            r = xp.random.uniform(self.lower, self.upper, x.shape)
+            self.r = _base._as_array(r, x.dtype)
+        self._factors = xp.where(x >= 0, 1, self.r)
+        return x * self._factors
 
     def gradient(self, m, x, y, gy):
-        return gy * self.r
+        return gy * self._factors
 
 
 def rrelu(x, l=1. / 8, u=1. / 3, **kwargs):
@@ -61,9 +61,8 @@ def rrelu(x, l=1. / 8, u=1. / 3, **kwargs):
         x (:class:`~chainer.Variable` or array): Input of floating point values, any shape.
         l (float): Lower bound of the slopes.
         u (float): Upper bound of the slopes.
-        r (array or None): Factors to use in training, one where ``x`` is not negative, of the
-            shape and dtype of ``x``.
-        return_r (bool): Whether to return the factors, too.
+        r (array or None): Slopes to use in training, of the shape and dtype of ``x``.
+        return_r (bool): Whether to return the slopes, too.
 
     Returns:
         ~chainer.Variable or tuple: Output of the shape of ``x``, and the array ``r`` if

@@ -27,8 +27,8 @@ def selu(x, alpha=1.6732632423543772, scale=1.0507009873554805):
 
     .. admonition:: Example
 
-        >>> F.selu(np.array([0, 1], np.float32)).array
-        array([0.       , 1.0507009], dtype=float32)
+        >>> F.selu(np.array([0., 1.])).array
+        array([0.        , 1.05070099])
 
     """
     return elu(x, alpha) * scale

@@ -11,10 +11,11 @@ from chainer.utils import type_check
 class Stacking(FunctionNode):
     """Joins arrays with the NumPy and ChainerX routine :attr:`routine`.
 
-    Subclasses give the axis of the output that is joined.
+    Arrays of less than :attr:`min_ndim` axes get the joined axis as a new one.
     """
 
     routine = None
+    min_ndim = 0
 
     def axis(self, ndim):
         """Axis of the output for inputs of ``ndim`` axes."""
@@ -23,11 +24,7 @@ class Stacking(FunctionNode):
     def check_type_forward(self, in_types):
         type_check.expect(in_types.size() > 0)
         ndim = type_check.eval(in_types[0].ndim)
-        axis = self.axis(ndim)
-        if ndim <= axis or ndim == 0:
-            # The axis is new, or the arrays are too small to differ along another.
-            axis = None
-        _expect_alike(in_types, axis)
+        _expect_alike(in_types, None if ndim < self.min_ndim else self.axis(ndim))
 
     def forward_chainerx(self, inputs):
         return _base.call_chainerx(self.routine, inputs)
@@ -37,11 +34,12 @@ class Stacking(FunctionNode):
 
     def backward(self, target_input_indexes, grad_outputs):
         gy, = grad_outputs
-        axis = self.axis(len(self.inputs[0].shape))
+        ndim = len(self.inputs[0].shape)
+        axis = self.axis(ndim)
         before = (slice(None),) * axis
         starts = [0]
         for x in self.inputs:
-            starts.append(starts[-1] + (x.shape[axis] if axis < len(x.shape) else 1))
+            starts.append(starts[-1] + (1 if ndim < self.min_ndim else x.shape[axis]))
         return tuple([
             gy[before + (slice(starts[i], starts[i + 1]),)].reshape(self.inputs[i].shape)
             for i in target_input_indexes])

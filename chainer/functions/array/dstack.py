@@ -8,6 +8,7 @@ class Dstack(Stacking):
     """Joins arrays along the third axis (depth wise)."""
 
     routine = 'dstack'
+    min_ndim = 3
 
     def axis(self, ndim):
         return 2

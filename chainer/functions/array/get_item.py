@@ -27,8 +27,14 @@ def _parse_slices(slices):
     return slices
 
 
-def _for_arrays(slices):
-    return tuple([backend.from_chx(s) if isinstance(s, chainerx.ndarray) else s for s in slices])
+def _for_array(slices, array):
+    """Index with its arrays in the module of ``array``, which is NumPy's or CuPy's."""
+    if _is_basic(slices):
+        return slices
+    slices = [backend.from_chx(s) if isinstance(s, chainerx.ndarray) else s for s in slices]
+    if not isinstance(array, numpy.ndarray):
+        slices = [cuda.to_gpu(s) if isinstance(s, numpy.ndarray) else s for s in slices]
+    return tuple(slices)
 
 
 def _is_basic(slices):
@@ -73,7 +79,7 @@ class GetItem(FunctionNode):
         return chainer.Fallback
 
     def forward(self, inputs):
-        return utils.force_array(inputs[0][_for_arrays(self.slices)]),
+        return utils.force_array(inputs[0][_for_array(self.slices, inputs[0])]),
 
     def backward(self, target_input_indexes, grad_outputs):
         return GetItemGrad(self.slices, self.inputs[0].shape).apply(grad_outputs)
@@ -92,11 +98,10 @@ class GetItemGrad(FunctionNode):
     def forward(self, inputs):
         gy, = inputs
         gx = cuda.get_array_module(gy).zeros(self._in_shape, gy.dtype)
-        slices = _for_arrays(self.slices)
-        if _is_basic(slices):
-            gx[slices] = gy
+        if _is_basic(self.slices):
+            gx[self.slices] = gy
         else:
-            _add_at(gx, slices, gy)
+            _add_at(gx, _for_array(self.slices, gx), gy)
         return gx,
 
     def backward(self, target_input_indexes, grad_outputs):

@@ -8,6 +8,7 @@ class Hstack(Stacking):
     """Joins arrays horizontally (column wise)."""
 
     routine = 'hstack'
+    min_ndim = 1
 
     def axis(self, ndim):
         return 0 if ndim <= 1 else 1

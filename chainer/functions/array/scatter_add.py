@@ -4,7 +4,7 @@ from __future__ import annotations
 import chainer
 from chainer import utils
 from chainer.function_node import FunctionNode
-from chainer.functions.array.get_item import _add_at, _for_arrays, _parse_slices
+from chainer.functions.array.get_item import _add_at, _for_array, _parse_slices
 from chainer.utils import type_check
 
 
@@ -28,7 +28,7 @@ class ScatterAdd(FunctionNode):
     def forward(self, inputs):
         a, b = inputs
         y = a.copy()
-        slices = _for_arrays(self.slices)
+        slices = _for_array(self.slices, a)
         if y[slices].shape != b.shape:
             raise ValueError(f'b must have the shape of a[slices]: {b.shape} given, '
                              f'{y[slices].shape} expected')
@@ -42,7 +42,7 @@ class ScatterAdd(FunctionNode):
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         gy, = grad_outputs
-        return tuple([gy if i == 0 else utils.force_array(gy[_for_arrays(self.slices)])
+        return tuple([gy if i == 0 else utils.force_array(gy[_for_array(self.slices, gy)])
                       for i in target_input_indexes])
 
 

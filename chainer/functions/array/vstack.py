@@ -8,6 +8,7 @@ class Vstack(Stacking):
     """Joins arrays vertically (row wise)."""
 
     routine = 'vstack'
+    min_ndim = 2
 
     def axis(self, ndim):
         return 0

@@ -1,0 +1,146 @@
+"""Chainer: define-by-run deep learning.
+
+A computation on :class:`~chainer.Variable` objects records its own graph while it runs;
+:meth:`chainer.Variable.backward` differentiates it. Functions, links, optimizers and the
+training loop are built on that.
+"""
+from __future__ import annotations
+
+import numpy
+
+import chainerx
+from chainer._dtype import get_dtype, mixed16
+from chainer._fallback import Fallback
+from chainer._version import __version__
+from chainer.configuration import config, global_config, using_config
+from chainer.backends import cuda
+from chainer.backends import intel64 as _intel64
+from chainer.function_hook import FunctionHook, get_function_hooks
+from chainer.backend import get_device, using_device
+from chainer.backends.cuda import should_use_cudnn, should_use_cudnn_tensor_core
+from chainer.variable import Parameter, Variable, as_array, as_variable
+from chainer.device_resident import DeviceResident
+from chainer._backprop import backward
+from chainer.function_node import FunctionNode, grad
+from chainer.function import (
+    Function, FunctionAdapter, force_backprop_mode, no_backprop_mode)
+from chainer.initializer import Initializer
+from chainer.link_hook import LinkHook, _get_link_hooks
+from chainer.link import Chain, ChainList, Link
+from chainer.optimizer import GradientMethod, Optimizer, UpdateRule
+from chainer.reporter import (
+    DictSummary, Reporter, Summary, get_current_reporter, report, report_scope)
+from chainer.sequential import Sequential
+from chainer.serializer import AbstractSerializer, Deserializer, Serializer
+from chainer.distribution import (
+    Distribution, cross_entropy, kl_divergence, register_kl)
+from chainer._runtime_info import print_runtime_info
+from chainer.graph_optimizations.static_graph import static_graph
+from chainer.graph_optimizations.static_graph_utilities import static_code
+
+# Subpackages users reach as attributes after a mere `import chainer`.
+from chainer import (  # isort: skip
+    backends, computational_graph, dataset, datasets, distributions, function_hooks, functions,
+    gradient_check, initializers, iterators, link_hooks, links, optimizer_hooks, optimizers,
+    serializers, training, types, utils)
+
+disable_experimental_feature_warning = False
+
+
+def get_array_types():
+    """Returns the tuple of all array classes, of every backend that is available."""
+    return _array_types()
+
+
+def get_cpu_array_types():
+    """Returns the tuple of the array classes that live in host memory."""
+    return (numpy.ndarray, _intel64.mdarray) if _intel64.is_ideep_available() else _numpy_only
+
+
+_numpy_only = (numpy.ndarray,)
+_known_array_types = None
+
+
+def _array_types():
+    global _known_array_types
+    if _known_array_types is None:
+        types_ = [*get_cpu_array_types()]
+        if cuda.available:
+            types_.append(cuda.ndarray)
+        if chainerx.is_available():
+            types_.append(chainerx.ndarray)
+        _known_array_types = tuple(types_)
+    return _known_array_types
+
+
+def is_arrays_compatible(arrays):
+    """Returns whether arrays (or ``None``) can be inputs of one function.
+
+    They can if all are of one backend: NumPy (with iDeep), CuPy or ChainerX.
+
+    Args:
+        arrays (sequence of arrays or None): Arrays to look at.
+
+    """
+    arrays = [a for a in arrays if a is not None]
+    if not arrays:
+        return True
+    first = arrays[0]
+    for types_ in ((chainerx.ndarray,), (cuda.ndarray,)):
+        if isinstance(first, types_):
+            return all(isinstance(a, types_) for a in arrays)
+    cpu_types = get_cpu_array_types()
+    return all(isinstance(a, cpu_types) for a in arrays)
+
+
+def get_compute_mode():
+    """Returns ``chainer.config.compute_mode``."""
+    return config.compute_mode
+
+
+def is_debug():
+    """Returns whether debug mode is on in this thread."""
+    return bool(config.debug)
+
+
+def set_debug(debug):
+    """Turns debug mode on or off in this thread.
+
+    In debug mode functions check their results for NaN and record their call stack.
+
+    Args:
+        debug (bool): New debug mode.
+
+    """
+    config.debug = debug
+
+
+class DebugMode:
+    """Context manager that sets debug mode.
+
+    .. deprecated:: v2.0
+        Use ``chainer.using_config('debug', debug)``.
+
+    Args:
+        debug (bool): Debug mode inside the context.
+
+    """
+
+    def __init__(self, debug):
+        import warnings
+        warnings.warn("chainer.DebugMode is deprecated. Use chainer.using_config('debug', ...).",
+                      DeprecationWarning, stacklevel=2)
+        self._using = using_config('debug', debug)
+
+    def __enter__(self):
+        self._using.__enter__()
+
+    def __exit__(self, *args):
+        self._using.__exit__(*args)
+
+
+from chainer.functions.math import basic_math as _basic_math  # noqa: E402
+from chainer.functions.array import get_item as _get_item  # noqa: E402
+
+_basic_math.install_variable_arithmetics()
+_get_item.install_variable_get_item()

@@ -1,0 +1,58 @@
+"""The ``mixed16`` dtype and the default dtype."""
+import numpy
+
+
+class _Mixed16:
+
+    """Pseudo dtype: parameters in float32, computation in float16."""
+
+    __slots__ = ()
+
+    dtype = numpy.dtype(numpy.float16)
+
+    def __repr__(self):
+        return "dtype('mixed16')"
+
+    __str__ = __repr__
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        return 'mixed16'
+
+
+mixed16 = _Mixed16()
+
+
+def get_dtype(dtype=None, map_mixed16=None):
+    """Resolves a dtype given to a function or a link, ``None`` being the configured one.
+
+    Args:
+        dtype: Dtype specifier, ``chainer.mixed16``, or ``None`` for ``chainer.config.dtype``.
+        map_mixed16: Dtype to return in place of ``chainer.mixed16``. With ``None``,
+            ``chainer.mixed16`` is returned as it is.
+
+    Returns:
+        ``numpy.dtype``, or ``chainer.mixed16``.
+
+    .. admonition:: Example
+
+        >>> import chainer
+        >>> chainer.get_dtype()
+        dtype('float32')
+        >>> chainer.get_dtype(chainer.mixed16, map_mixed16='f')
+        dtype('float32')
+
+    """
+    if dtype is None:
+        from chainer import configuration
+        dtype = configuration.config.dtype
+    if dtype is mixed16:
+        if map_mixed16 is None:
+            return mixed16
+        dtype = map_mixed16
+    return numpy.dtype(dtype)

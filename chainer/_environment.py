@@ -1,0 +1,69 @@
+"""Defaults of the configuration, as environment variables set them."""
+import os
+
+import numpy
+
+from chainer._dtype import mixed16
+
+
+def get_flag(name, default=False):
+    """Value of a 0/1 environment variable."""
+    text = os.environ.get(name, '').strip()
+    if not text:
+        return default
+    try:
+        return bool(int(text))
+    except ValueError:
+        raise ValueError(
+            f'invalid value of the environment variable {name}: {text!r} '
+            '(must be 0 or 1)') from None
+
+
+def _get_choice(name, default, choices):
+    text = os.environ.get(name) or default
+    if text not in choices:
+        raise ValueError(
+            f'invalid value of the environment variable {name}: {text!r} '
+            f'(must be one of {", ".join(choices)})')
+    return text
+
+
+def _get_dtype(name):
+    text = os.environ.get(name) or 'float32'
+    if text == 'mixed16':
+        return mixed16
+    if text not in ('float16', 'float32', 'float64'):
+        raise TypeError(
+            f'incorrect dtype name in {name}: {text!r}. '
+            'Only float16, float32, float64 and mixed16 are allowed.')
+    return numpy.dtype(text)
+
+
+def get_default_config():
+    """Returns the initial entries of ``chainer.global_config``.
+
+    Raises:
+        ValueError, TypeError: If an environment variable has a value that is not understood.
+
+    """
+    levels = ('always', 'auto', 'never')
+    return {
+        'autotune': False,
+        'compute_mode': None,
+        'cudnn_deterministic': False,
+        'cudnn_fast_batch_normalization': get_flag('CHAINER_CUDNN_FAST_BATCH_NORMALIZATION'),
+        'debug': get_flag('CHAINER_DEBUG'),
+        'dtype': _get_dtype('CHAINER_DTYPE'),
+        'enable_backprop': True,
+        'in_recomputing': False,
+        'keep_graph_on_report': get_flag('CHAINER_KEEP_GRAPH_ON_REPORT'),
+        'lazy_grad_sum': get_flag('CHAINER_LAZY_GRAD_SUM'),
+        'schedule_func': None,
+        'train': True,
+        'type_check': get_flag('CHAINER_TYPE_CHECK', True),
+        'use_cudnn': _get_choice('CHAINER_USE_CUDNN', 'auto', levels),
+        'use_cudnn_tensor_core': 'auto',
+        'use_ideep': _get_choice('CHAINER_USE_IDEEP', 'never', levels),
+        'use_static_graph': True,
+        'warn_nondeterministic': False,
+    }

@@ -1,0 +1,80 @@
+"""What Chainer runs on."""
+import platform
+import sys
+
+import numpy
+
+import chainerx
+from chainer import _version
+from chainer.backends import cuda, intel64
+
+
+def _get_lines():
+    yield f'Platform: {platform.platform()}'
+    yield f'Python: {platform.python_version()}'
+    yield f'Chainer: {_version.__version__}'
+    if chainerx.is_available():
+        yield f'ChainerX: {getattr(chainerx, "__version__", "Available")}'
+        yield from _indent(_get_chainerx_lines())
+    else:
+        yield 'ChainerX: Not Available'
+        yield from _indent([_get_chainerx_reason()])
+    yield f'NumPy: {numpy.__version__}'
+    if cuda.available:
+        yield 'CuPy:'
+        yield from _indent(str(_get_cupy_info()).splitlines())
+        yield f'  cuDNN bindings        : {"enabled" if cuda.cudnn_enabled else "not enabled"}'
+    else:
+        yield 'CuPy: Not Available'
+        yield from _indent([_get_reason(cuda._resolution_error)])
+    if intel64.is_ideep_available():
+        yield f'iDeep: {intel64.ideep.__version__}'
+    else:
+        yield 'iDeep: Not Available'
+        yield from _indent([_get_reason(intel64._error)])
+
+
+def _indent(lines):
+    return [f'  {line}' for line in lines]
+
+
+def _get_reason(error):
+    return f'Reason: {type(error).__name__}: {error}'
+
+
+def _get_chainerx_reason():
+    try:
+        chainerx.get_default_device()
+    except Exception as e:
+        return _get_reason(e)
+    return 'Reason: it is not built'
+
+
+def _get_chainerx_lines():
+    context = chainerx.get_default_context()
+    for name in ('native', 'cuda'):
+        try:
+            count = context.get_backend(name).get_device_count()
+        except Exception as e:
+            yield f'{name}: Not Available ({type(e).__name__}: {e})'.replace('\n', ' ')
+        else:
+            yield f'{name}: {count} device(s)'
+
+
+def _get_cupy_info():
+    import cupyx
+    return cupyx.get_runtime_info()
+
+
+def print_runtime_info(out=None):
+    """Prints the versions of what Chainer runs on, and why optional parts are not available.
+
+    Args:
+        out: Text file; standard output by default.
+
+    """
+    if out is None:
+        out = sys.stdout
+    print('\n'.join(_get_lines()), file=out)
+    if hasattr(out, 'flush'):
+        out.flush()

@@ -1,0 +1,191 @@
+"""Devices and arrays of all modules."""
+import types
+
+import numpy
+
+import chainerx
+from chainer._backend import Device
+from chainer.backends import cuda, intel64
+from chainer.backends._chainerx import ChainerxDevice, from_chx, to_chx  # noqa: F401
+from chainer.backends._cpu import CpuDevice, _to_cpu
+from chainer.backends.cuda import GpuDevice, get_array_module  # noqa: F401
+from chainer.backends.intel64 import Intel64Device
+
+_cpu_device = CpuDevice()
+
+_SPEC_HELP = (
+    "Device specifiers are '@numpy', '@cupy:0' (or any GPU id), '@intel64', ChainerX devices such "
+    "as 'native:0' and 'cuda:0', a GPU id (negative for the CPU), (module, id) and "
+    '(ChainerX backend name, index) tuples, the numpy and cupy modules, and device objects.')
+
+
+def copyto(dst, src):
+    """Copies the elements of an array to another one, of any module and device.
+
+    ``src`` is cast to the dtype of ``dst`` and broadcast to its shape.
+
+    Args:
+        dst: Destination array: NumPy, CuPy, iDeep or ChainerX.
+        src: Source array, also of another module.
+
+    Raises:
+        TypeError: If an array is of none of these types.
+
+    """
+    if isinstance(dst, chainerx.ndarray):
+        dst[...] = ChainerxDevice(dst.device).send(src)
+    elif isinstance(dst, numpy.ndarray):
+        numpy.copyto(dst, _to_cpu(src))
+    elif isinstance(dst, intel64.mdarray):
+        intel64.ideep.basic_copyto(dst, _to_cpu(src))
+    elif isinstance(dst, cuda.ndarray):
+        with dst.device:
+            cuda.cupy.copyto(dst, GpuDevice(dst.device).send(src))
+    else:
+        raise TypeError(f'dst must be an array, not {type(dst)}')
+
+
+def get_device_from_array(*arrays):
+    """Gets the device of the first array that is on an accelerator or of ChainerX.
+
+    Args:
+        arrays: Arrays or variables.
+
+    Returns:
+        Device: Device, that of NumPy if no array names another one.
+
+    """
+    for array in arrays:
+        if type(array) is numpy.ndarray:
+            continue
+        if cuda._is_variable(array):
+            array = array._array
+        if isinstance(array, chainerx.ndarray):
+            return ChainerxDevice(array.device)
+        if isinstance(array, cuda.ndarray) and array.device is not None:
+            return GpuDevice(array.device)
+        if isinstance(array, intel64.mdarray):
+            return Intel64Device()
+    return _cpu_device
+
+
+def get_device(device_spec):
+    """Gets the device that a specifier names.
+
+    Args:
+        device_spec: One of
+
+            - ``'@numpy'``, ``'@cupy'`` (current GPU), ``'@cupy:0'``, ``'@intel64'``;
+            - ``'native:0'``, ``'cuda:0'``, ``'native'``: devices of ChainerX;
+            - an integer, or a string of one: a GPU id for CuPy; negative for NumPy;
+            - ``(cupy, 0)``, ``(numpy, None)`` or ``('native', 0)``: tuples of a module or the name
+              of a ChainerX backend, and an index;
+            - the modules ``numpy``, ``cupy`` and ``chainerx``;
+            - :class:`Device`, :class:`chainerx.Device` and :class:`cupy.cuda.Device` objects.
+
+    Returns:
+        Device: Device.
+
+    Raises:
+        TypeError, ValueError: If the specifier is not understood.
+        RuntimeError: If the device is not available, with the reason.
+
+    .. admonition:: Example
+
+        >>> import chainer
+        >>> chainer.get_device('@numpy').xp.__name__
+        'numpy'
+
+    """
+    if isinstance(device_spec, Device):
+        return device_spec
+    if isinstance(device_spec, str):
+        return _get_device_from_str(device_spec)
+    if isinstance(device_spec, tuple):
+        return _get_device_from_tuple(device_spec)
+    if isinstance(device_spec, types.ModuleType):
+        return _get_device_from_module(device_spec)
+    if isinstance(device_spec, cuda._integer_types) and not isinstance(device_spec, bool):
+        return _cpu_device if device_spec < 0 else GpuDevice.from_device_id(device_spec)
+    if chainerx.is_available() and isinstance(device_spec, chainerx.Device):
+        return ChainerxDevice(device_spec)
+    if isinstance(device_spec, cuda.Device):
+        return GpuDevice(device_spec)
+    if isinstance(device_spec, cuda.DummyDeviceType):
+        return _cpu_device
+    raise TypeError(f'Invalid device specifier: {device_spec!r}\n{_SPEC_HELP}')
+
+
+def using_device(device_spec):
+    """Returns a context manager in which a device is current.
+
+    Args:
+        device_spec: Device specifier; see :func:`chainer.get_device`.
+
+    .. admonition:: Example
+
+        >>> import chainer
+        >>> with chainer.using_device('@numpy'):
+        ...     pass
+
+    """
+    return get_device(device_spec).create_context()
+
+
+def _get_device_from_str(spec):
+    try:
+        index = int(spec)
+    except ValueError:
+        pass
+    else:
+        return _cpu_device if index < 0 else GpuDevice.from_device_id(index)
+    if not spec.startswith('@'):
+        return _get_chainerx_device(spec, spec)
+    name, colon, index = spec[1:].partition(':')
+    if name == 'cupy':
+        if not colon:
+            return GpuDevice(cuda._get_device_or_current(None))
+        if not index.isdecimal():
+            raise ValueError(
+                f"Invalid device specifier: {spec!r}\n'@cupy:' must be followed by a GPU id.")
+        return GpuDevice.from_device_id(int(index))
+    if name in ('numpy', 'intel64'):
+        if colon:
+            raise ValueError(f'Invalid device specifier: {spec!r}\n@{name} takes no index.')
+        return _cpu_device if name == 'numpy' else Intel64Device()
+    raise ValueError(f'Invalid device specifier: {spec!r}\n{_SPEC_HELP}')
+
+
+def _get_device_from_tuple(spec):
+    if spec and isinstance(spec[0], str) and not spec[0].startswith('@'):
+        return _get_chainerx_device(spec, *spec)
+    if spec and isinstance(spec[0], types.ModuleType):
+        module, *index = spec
+        if index in ([], [None]):
+            return _get_device_from_module(module)
+        if module is cuda.cupy and len(index) == 1:
+            return GpuDevice.from_device_id(index[0])
+        if module.__name__ == 'cupy':
+            cuda.check_cuda_available()
+    raise ValueError(f'Invalid device specifier: {spec!r}\n{_SPEC_HELP}')
+
+
+def _get_device_from_module(module):
+    if module is numpy:
+        return _cpu_device
+    if module is chainerx:
+        return _get_chainerx_device('chainerx')
+    if module.__name__ == 'cupy':
+        return GpuDevice(cuda._get_device_or_current(None))
+    raise ValueError(f'Invalid device specifier: {module!r}\n{_SPEC_HELP}')
+
+
+def _get_chainerx_device(spec, *args):
+    if not chainerx.is_available():
+        raise RuntimeError(
+            f"Tried to parse ChainerX device specifier {spec!r}, but ChainerX is not available: "
+            'reinstall Chainer with CHAINER_BUILD_CHAINERX=1. Note that device specifiers without '
+            f"the '@' prefix are assumed to be ChainerX device specifiers.\n{_SPEC_HELP}")
+    if not args:
+        return ChainerxDevice(chainerx.get_default_device())
+    return ChainerxDevice(chainerx.get_device(*args))

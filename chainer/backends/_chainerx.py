@@ -1,0 +1,167 @@
+import numpy
+
+import chainerx
+from chainer import _backend
+from chainer.backends import cuda
+
+
+class ChainerxDevice(_backend.Device):
+
+    """Device of ChainerX.
+
+    Args:
+        device (chainerx.Device): Device object of ChainerX.
+
+    Attributes:
+        device: The underlying :class:`chainerx.Device`.
+
+    """
+
+    xp = chainerx
+    supported_array_types = (chainerx.ndarray,)
+
+    def __init__(self, device: 'chainerx.Device') -> None:
+        if not isinstance(device, chainerx.Device):
+            raise TypeError(f'device must be a chainerx.Device, not {type(device)}')
+        self.device = device
+
+    def __eq__(self, other):
+        return isinstance(other, ChainerxDevice) and other.device == self.device
+
+    def __hash__(self):
+        return hash((ChainerxDevice, self.device.name))
+
+    def __repr__(self):
+        return f'<{type(self).__name__} {self.device.name}>'
+
+    @property
+    def name(self):
+        return self.device.name
+
+    @staticmethod
+    def from_array(array):
+        """Returns the device of ``array``, or ``None`` if it is not a ChainerX array."""
+        return ChainerxDevice(array.device) if isinstance(array, chainerx.ndarray) else None
+
+    @staticmethod
+    def from_fallback_device(device):
+        """Returns the ChainerX device that shares its memory with a NumPy or CuPy device.
+
+        Args:
+            device: :class:`~chainer.backend.CpuDevice`, ``Intel64Device`` or ``GpuDevice``.
+
+        """
+        if isinstance(device, ChainerxDevice):
+            raise TypeError(f'device is a ChainerX device already: {device}')
+        if isinstance(device, cuda.GpuDevice):
+            return ChainerxDevice(chainerx.get_device('cuda', device.device.id))
+        if isinstance(device, _backend.Device):
+            return ChainerxDevice(chainerx.get_device('native', 0))
+        raise TypeError(f'device must be a chainer.backend.Device, not {type(device)}')
+
+    @property
+    def fallback_device(self):
+        """NumPy or CuPy device that shares its memory with this device."""
+        backend_name = self.device.backend.name
+        if backend_name == 'native':
+            from chainer.backends import _cpu
+            return _cpu.CpuDevice()
+        if backend_name == 'cuda':
+            return cuda.GpuDevice.from_device_id(self.device.index)
+        raise RuntimeError(
+            "Only 'native' or 'cuda' devices have corresponding fallback devices: "
+            f'{self.device.name}')
+
+    def create_context(self):
+        return chainerx.using_device(self.device)
+
+    def use(self):
+        chainerx.set_default_device(self.device)
+
+    def is_array_supported(self, array):
+        return isinstance(array, chainerx.ndarray) and self.device == array.device
+
+    def send_array(self, array):
+        if isinstance(array, chainerx.ndarray):
+            return array if array.device is self.device else array.to_device(self.device)
+        return _array_to_chainerx(array, self.device)
+
+
+def to_chx(array):
+    """Converts arrays to ChainerX without copying.
+
+    NumPy arrays go to ``native:0`` and CuPy arrays to the ``cuda`` device of their GPU.
+
+    Args:
+        array: Array, ``None``, or lists, tuples and dictionaries of them.
+
+    Returns:
+        ChainerX arrays in the same structure.
+
+    """
+    return _backend.convert_arrays(array, _array_to_chainerx)
+
+
+def from_chx(array):
+    """Converts ChainerX arrays to NumPy or CuPy without copying.
+
+    Args:
+        array: Array, ``None``, or lists, tuples and dictionaries of them. Arrays of other modules
+            are kept.
+
+    Returns:
+        NumPy or CuPy arrays in the same structure.
+
+    """
+    return _backend.convert_arrays(array, _array_from_chx)
+
+
+def _array_to_chainerx(array, device=None):
+    """Converts an array, to the device that shares its memory unless one is given."""
+    if array is None or isinstance(array, chainerx.ndarray):
+        if array is None or device is None or array.device is device:
+            return array
+        return array.to_device(device)
+    if not chainerx.is_available():
+        raise RuntimeError(
+            'ChainerX is not available: reinstall Chainer with CHAINER_BUILD_CHAINERX=1.')
+    if isinstance(array, (numpy.number, numpy.bool_)):
+        array = numpy.asarray(array)
+    if isinstance(array, numpy.ndarray):
+        if device is None:
+            return chainerx.array(array, device='native:0', copy=False)
+        if device.backend.name == 'native':
+            return chainerx.array(array, device=device, copy=False)
+        return chainerx.array(array, device=device)
+    if isinstance(array, cuda.ndarray):
+        memory = array.data.mem
+        chx_array = chainerx._core._fromrawpointer(
+            memory.ptr, array.shape, array.dtype, array.strides,
+            f'cuda:{array.device.id}', array.data.ptr - memory.ptr, array)
+        return chx_array if device is None else chx_array.to_device(device)
+    raise TypeError(
+        'The array sent to ChainerX must be a NumPy, CuPy or ChainerX array, or a NumPy scalar.\n'
+        f'Actual type: {type(array)}.')
+
+
+def _array_from_chx(array):
+    if not isinstance(array, chainerx.ndarray):
+        return array
+    backend_name = array.device.backend.name
+    if backend_name == 'native':
+        return chainerx.to_numpy(array.as_grad_stopped(), copy=False)
+    if backend_name == 'cuda':
+        return _cuda_array_from_chx(array)
+    raise RuntimeError(
+        "Only arrays of 'native' or 'cuda' devices can be converted from ChainerX: "
+        f'{array.device.name}')
+
+
+def _cuda_array_from_chx(array):
+    cuda.check_cuda_available()
+    cupy = cuda.cupy
+    with cuda.Device(array.device.index):
+        memory = cupy.cuda.UnownedMemory(
+            array.data_ptr + array.offset, array.data_size, array, array.device.index)
+        return cupy.ndarray(
+            array.shape, array.dtype, cupy.cuda.MemoryPointer(memory, 0), strides=array.strides)

@@ -1,0 +1,84 @@
+"""What stands for CuPy's names where CuPy is not usable."""
+import typing as tp
+
+import numpy
+
+
+def _check():
+    from chainer.backends import cuda
+    cuda.check_cuda_available()
+
+
+class CupyPlaceholder:
+
+    """Stands for the ``cupy`` module: using anything of it raises an error that says why."""
+
+    def __getattr__(self, name):
+        if name.startswith('__'):
+            raise AttributeError(name)
+        try:
+            _check()
+        except RuntimeError as e:
+            # An attribute error, so that ``hasattr`` and ``getattr`` with a default work.
+            raise AttributeError(f'cupy.{name} cannot be used. {e}') from None
+
+    def __repr__(self):
+        return '<cupy (not available)>'
+
+
+class ndarray:
+
+    """Stands for ``cupy.ndarray``. No array is an instance of it."""
+
+    def __init__(self, *args, **kwargs):
+        _check()
+
+    @property
+    def device(self) -> 'Device':
+        raise NotImplementedError
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        raise NotImplementedError
+
+    def get(self, stream: tp.Optional['Stream'] = None) -> numpy.ndarray:
+        raise NotImplementedError
+
+    def set(self, arr: numpy.ndarray, stream: tp.Optional['Stream'] = None) -> None:
+        raise NotImplementedError
+
+
+class Device:
+
+    """Stands for ``cupy.cuda.Device``."""
+
+    def __init__(self, device: int | None = None) -> None:
+        _check()
+
+    def __enter__(self) -> 'Device':
+        raise NotImplementedError
+
+    def __exit__(self, *args: tp.Any) -> None:
+        raise NotImplementedError
+
+
+class Event:
+
+    """Stands for ``cupy.cuda.Event``."""
+
+    def __init__(self, *args, **kwargs):
+        _check()
+
+
+class Stream:
+
+    """Stands for ``cupy.cuda.Stream``."""
+
+    null = None
+
+    def __init__(self, *args, **kwargs):
+        _check()
+
+
+for _cls in (ndarray, Device, Event, Stream):
+    _cls.__module__ = 'chainer.backends.cuda'

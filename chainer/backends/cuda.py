@@ -1,0 +1,668 @@
+"""CUDA through CuPy, which is optional.
+
+The module is usable without CuPy: :data:`available` is ``False`` then, and what needs CUDA raises
+an error that says why. CuPy is imported when something of it is first asked for, not when Chainer
+is imported.
+
+Attributes:
+    available (bool): Whether CuPy is installed and sees a CUDA device.
+    cudnn_enabled (bool): Whether CuPy has its cuDNN bindings (CuPy 14 has none).
+    cupy: The :mod:`cupy` module, or a placeholder that raises an error on use.
+
+"""
+import functools
+import importlib
+import importlib.util
+import itertools
+import os
+import sys
+import threading
+import warnings
+
+import numpy
+
+import chainerx
+from chainer import _backend, _environment, configuration
+
+# Names that come from CuPy, or from `_cupy_absent` where it is not usable.
+_LAZY_NAMES = frozenset((
+    'available', 'cudnn_enabled', 'cupy', 'cudnn', 'libcudnn', 'ndarray', 'Device', 'Event',
+    'Stream', '_resolution_error', '_cudnn_version'))
+_OLDEST_CUPY = 13
+
+# Attribute access through the module object triggers the import of CuPy, as for users.
+_this = sys.modules[__name__]
+_integer_types = (int, numpy.integer)
+
+
+def __getattr__(name):
+    if name not in _LAZY_NAMES:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    _load_cupy()
+    return globals()[name]
+
+
+def __dir__():
+    return sorted({*globals(), *_LAZY_NAMES})
+
+
+def _load_cupy():
+    from chainer.backends import _cupy_absent
+    error = None
+    try:
+        if importlib.util.find_spec('cupy') is None:
+            raise ImportError("No module named 'cupy'")
+        if 'CHAINER_SEED' in os.environ:
+            # CuPy reads its seed from its own variable.
+            os.environ.setdefault('CUPY_SEED', os.environ['CHAINER_SEED'])
+        module = importlib.import_module('cupy')
+        if not module.cuda.is_available():
+            raise RuntimeError('CuPy finds no CUDA device')
+    except Exception as e:
+        error = e
+    names = globals()
+    names.update(cudnn=None, libcudnn=None, cudnn_enabled=False, _cudnn_version=-1)
+    if error is not None:
+        names.update(
+            available=False, _resolution_error=error, cupy=_cupy_absent.CupyPlaceholder(),
+            ndarray=_cupy_absent.ndarray, Device=_cupy_absent.Device,
+            Event=_cupy_absent.Event, Stream=_cupy_absent.Stream)
+        return
+    names.update(
+        available=True, _resolution_error=None, cupy=module, ndarray=module.ndarray,
+        Device=module.cuda.Device, Event=module.cuda.Event, Stream=module.cuda.Stream)
+    _check_cupy_version(module)
+    if _environment.get_flag('CHAINER_CUDNN', True):
+        try:
+            names.update(cudnn=importlib.import_module('cupy.cudnn'),
+                         libcudnn=importlib.import_module('cupy_backends.cuda.libs.cudnn'))
+            names.update(cudnn_enabled=True, _cudnn_version=_this.libcudnn.getVersion())
+        except Exception:
+            # CuPy 14 has no bindings, and those of CuPy 13 fail without cuDNN.
+            names.update(cudnn=None, libcudnn=None, cudnn_enabled=False, _cudnn_version=-1)
+
+
+def _check_cupy_version(module):
+    major = module.__version__.split('.')[0]
+    if (major.isdigit() and int(major) < _OLDEST_CUPY
+            and _environment.get_flag('CHAINER_WARN_VERSION_MISMATCH', True)):
+        warnings.warn(
+            f'CuPy ({module.__version__}) is older than the oldest version that this version of '
+            f'Chainer supports ({_OLDEST_CUPY}.0).')
+
+
+def check_cuda_available():
+    """Raises an error that says why, if CUDA is not available.
+
+    Raises:
+        RuntimeError: If CUDA is not available.
+
+    """
+    if not _this.available:
+        raise RuntimeError(
+            'CUDA environment is not correctly set up: install a CuPy that fits your CUDA, such '
+            f'as cupy-cuda12x.\nReason: {_this._resolution_error}')
+
+
+# -- devices ------------------------------------------------------------------
+
+
+class DummyDeviceType:
+
+    """Device that does nothing, for arrays that are not on a GPU.
+
+    ``int(DummyDevice)`` and its ``id`` are -1.
+    """
+
+    id = -1
+
+    def __init__(self):
+        pass
+
+    def __int__(self):
+        return -1
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *args):
+        pass
+
+    def use(self):
+        pass
+
+    def synchronize(self):
+        pass
+
+    def __eq__(self, other):
+        return isinstance(other, DummyDeviceType)
+
+    def __hash__(self):
+        return hash(DummyDeviceType)
+
+    def __repr__(self):
+        return '<CPU (dummy CUDA device)>'
+
+
+DummyDevice = DummyDeviceType()
+
+
+class GpuDevice(_backend.Device):
+
+    """Device of CuPy.
+
+    Args:
+        device: :class:`cupy.cuda.Device`.
+
+    Attributes:
+        device: The underlying :class:`cupy.cuda.Device`.
+
+    """
+
+    def __init__(self, device):
+        check_cuda_available()
+        if not isinstance(device, _this.Device):
+            raise TypeError(f'device must be a cupy.cuda.Device, not {type(device)}')
+        self.device = device
+
+    @property
+    def xp(self):
+        return _this.cupy
+
+    @property
+    def supported_array_types(self):
+        return _this.ndarray,
+
+    @staticmethod
+    def from_device_id(device_id):
+        """Returns the device of a CUDA device id.
+
+        Raises:
+            ValueError: If the id is not a nonnegative integer.
+            RuntimeError: If CUDA is not available.
+
+        """
+        if not isinstance(device_id, _integer_types) or device_id < 0:
+            raise ValueError(f'Invalid CUDA device ID: {device_id!r}')
+        check_cuda_available()
+        return GpuDevice(_this.Device(int(device_id)))
+
+    @staticmethod
+    def from_array(array):
+        """Returns the device of ``array``, or ``None`` if it is not a CuPy array."""
+        if isinstance(array, _this.ndarray) and array.device is not None:
+            return GpuDevice(array.device)
+        return None
+
+    def __eq__(self, other):
+        return isinstance(other, GpuDevice) and other.device == self.device
+
+    def __hash__(self):
+        return hash((GpuDevice, self.device.id))
+
+    def __repr__(self):
+        return f'<{type(self).__name__} (cupy):{self.device.id}>'
+
+    @property
+    def name(self):
+        return f'@cupy:{self.device.id}'
+
+    def create_context(self):
+        # A device object restores the previous device once per entry, so contexts get their own.
+        return _this.Device(self.device.id)
+
+    def use(self):
+        self.device.use()
+
+    def is_array_supported(self, array):
+        return isinstance(array, _this.ndarray) and self.device == array.device
+
+    def send_array(self, array):
+        return _array_to_gpu(array, self.device)
+
+
+def _get_device_or_current(device):
+    """Resolves the ``device`` argument of ``to_gpu``: an id, a CUDA device, or ``None``."""
+    check_cuda_available()
+    if device is None:
+        return _this.Device()
+    if isinstance(device, _this.Device):
+        return device
+    if isinstance(device, _integer_types) and device >= 0:
+        return _this.Device(int(device))
+    raise ValueError(
+        'Invalid CUDA device specifier: it must be a nonnegative integer or a cupy.cuda.Device, '
+        f'not {device!r}')
+
+
+def get_device_from_id(device_id):
+    """Gets the CUDA device of an id.
+
+    Args:
+        device_id (int): Id, or ``None`` for ``DummyDevice``.
+
+    """
+    if device_id is None:
+        return DummyDevice
+    check_cuda_available()
+    return _this.Device(int(device_id))
+
+
+def get_device_from_array(*arrays):
+    """Gets the CUDA device of the first CuPy array among the arguments.
+
+    Args:
+        arrays: Arrays or variables.
+
+    Returns:
+        CUDA device; ``DummyDevice`` if there is no CuPy array.
+
+    """
+    for array in arrays:
+        if type(array) is numpy.ndarray:
+            continue
+        if _is_variable(array):
+            array = array._array
+        if isinstance(array, _this.ndarray) and array.device is not None:
+            return array.device
+    return DummyDevice
+
+
+def get_device(*args):
+    """Gets the CUDA device of an id, a device or an array.
+
+    .. deprecated:: v1.15
+        Use :func:`get_device_from_id` or :func:`get_device_from_array`, or for all kinds of
+        devices :func:`chainer.get_device`.
+
+    """
+    warnings.warn(
+        'chainer.backends.cuda.get_device is deprecated. Please use get_device_from_id or '
+        'get_device_from_array instead, or chainer.get_device.', DeprecationWarning, stacklevel=2)
+    for arg in args:
+        if isinstance(arg, _integer_types) and not isinstance(arg, bool):
+            check_cuda_available()
+            return _this.Device(int(arg))
+        if _is_variable(arg):
+            arg = arg._array
+        if isinstance(arg, _this.ndarray):
+            if arg.device is not None:
+                return arg.device
+        elif _this.available and isinstance(arg, _this.Device):
+            return arg
+    return DummyDevice
+
+
+# -- arrays -------------------------------------------------------------------
+
+
+def _is_variable(obj):
+    # `chainer.variable` imports this module.
+    variable = sys.modules.get('chainer.variable')
+    return variable is not None and isinstance(obj, variable.Variable)
+
+
+def get_array_module(*args):
+    """Gets the array module of the arguments.
+
+    Args:
+        args: Arrays, variables or scalars.
+
+    Returns:
+        ``chainerx`` if there is a ChainerX array, else ``cupy`` if there is a CuPy array, else
+        ``numpy``.
+
+    """
+    others = []
+    for arg in args:
+        if type(arg) is numpy.ndarray:
+            continue
+        if _is_variable(arg):
+            arg = arg._array
+        if isinstance(arg, chainerx.ndarray):
+            return chainerx
+        others.append(arg)
+    # There are no arrays of CuPy as long as nobody has imported it.
+    if others and 'cupy' in sys.modules and _this.available:
+        return _this.cupy.get_array_module(*others)
+    return numpy
+
+
+def _warn_stream(name):
+    warnings.warn(
+        f'The stream option of chainer.backends.cuda.{name} is deprecated: use the stream as a '
+        'context manager instead.', DeprecationWarning, stacklevel=3)
+
+
+def to_gpu(array, device=None, stream=None):
+    """Copies arrays to a GPU, unless they are there.
+
+    Args:
+        array: Array of any module, NumPy scalar, ``None``, or lists, tuples and dictionaries of
+            them.
+        device: CUDA device or its id; the current device by default.
+        stream: CUDA stream of the copies (deprecated).
+
+    Returns:
+        CuPy arrays in the same structure.
+
+    Raises:
+        RuntimeError: If CUDA is not available.
+        TypeError: If ``array`` is not an array.
+
+    """
+    if stream is not None:
+        _warn_stream('to_gpu')
+    check_cuda_available()
+    device = _get_device_or_current(device)
+    return _backend.convert_arrays(array, lambda x: _array_to_gpu(x, device, stream))
+
+
+def _array_to_gpu(array, device, stream=None):
+    if array is None:
+        return None
+    if isinstance(array, chainerx.ndarray):
+        from chainer.backends import _chainerx
+        array = _chainerx._array_from_chx(array)
+    elif isinstance(array, (numpy.number, numpy.bool_)):
+        array = numpy.asarray(array)
+    if isinstance(array, _this.ndarray):
+        if array.device == device:
+            return array
+        is_numpy = False
+    elif isinstance(array, numpy.ndarray):
+        is_numpy = True
+    else:
+        raise TypeError(
+            'The array sent to gpu must be an array or a NumPy scalar.\n'
+            f'Actual type: {type(array)}.')
+    with device:
+        if stream is None or stream.ptr == 0:
+            return _this.cupy.array(array)
+        with stream:
+            if is_numpy:
+                result = _this.cupy.empty(array.shape, array.dtype)
+                result.set(numpy.ascontiguousarray(array), stream)
+            else:
+                result = array.copy()
+            return result
+
+
+def to_cpu(array, stream=None):
+    """Copies arrays to the host, unless they are there.
+
+    Args:
+        array: Array of any module, NumPy scalar, ``None``, or lists, tuples and dictionaries of
+            them.
+        stream: CUDA stream of the copies (deprecated).
+
+    Returns:
+        NumPy arrays in the same structure. Numpy arrays are returned themselves; those of
+        ``native`` ChainerX arrays share the memory.
+
+    Raises:
+        TypeError: If ``array`` is not an array.
+
+    """
+    from chainer.backends import _cpu
+    if stream is None:
+        return _cpu._to_cpu(array)
+    _warn_stream('to_cpu')
+    with stream:
+        return _cpu._to_cpu(array)
+
+
+def copy(array, out=None, out_device=None, stream=None):
+    """Copies a CuPy array, also between GPUs.
+
+    Args:
+        array (cupy.ndarray): Source.
+        out (cupy.ndarray): Destination; a new array by default.
+        out_device: CUDA device, or its id, of the new array; the device of ``array`` by default.
+        stream (cupy.cuda.Stream): Stream of the copy.
+
+    Returns:
+        cupy.ndarray: ``out``, or the new array.
+
+    """
+    check_cuda_available()
+    if not isinstance(array, _this.ndarray):
+        raise TypeError(f'array must be a cupy.ndarray, not {type(array)}')
+    if out is None:
+        device = array.device if out_device is None else _get_device_or_current(out_device)
+        with device:
+            out = _this.cupy.empty_like(array)
+    elif out_device is not None:
+        raise ValueError('out and out_device cannot be given together')
+    with out.device:
+        if stream is None:
+            _this.cupy.copyto(out, array)
+        else:
+            with stream:
+                _this.cupy.copyto(out, array)
+    return out
+
+
+# -- kernels ------------------------------------------------------------------
+
+
+def _lazy_decorator(wrap):
+    """Makes a decorator that applies ``wrap`` at the first call, if CUDA is available then.
+
+    Decorated functions are usually in the global scope, where CuPy need not be imported yet.
+    """
+    def decorator(func):
+        wrapped = None
+
+        @functools.wraps(func)
+        def wrapper(*args, **kwargs):
+            nonlocal wrapped
+            if wrapped is None:
+                wrapped = wrap(func) if _this.available else func
+            return wrapped(*args, **kwargs)
+
+        return wrapper
+
+    return decorator
+
+
+def memoize(for_each_device=False):
+    """Makes a function remember its results, by :func:`cupy.memoize`.
+
+    Without CUDA the function is left as it is.
+
+    Args:
+        for_each_device (bool): Whether results belong to the current CUDA device.
+
+    """
+    return _lazy_decorator(lambda func: _this.cupy.memoize(for_each_device)(func))
+
+
+def clear_memo():
+    """Forgets all results of functions decorated with :func:`memoize`."""
+    if _this.available:
+        _this.cupy.clear_memo()
+
+
+def fuse(*args, **kwargs):
+    """Fuses the elementwise operations of a function, by :func:`cupy.fuse`.
+
+    Without CUDA the function is left as it is. Usable as ``@fuse`` and as
+    ``@fuse(kernel_name='name')``.
+    """
+    if len(args) == 1 and not kwargs and callable(args[0]):
+        return _lazy_decorator(lambda func: _this.cupy.fuse(func))(args[0])
+    return _lazy_decorator(lambda func: _this.cupy.fuse(*args, **kwargs)(func))
+
+
+@memoize()
+def _elementwise_kernel(in_params, out_params, operation, name, **kwargs):
+    return _this.cupy.ElementwiseKernel(in_params, out_params, operation, name, **kwargs)
+
+
+def elementwise(in_params, out_params, operation, name, **kwargs):
+    """Makes an elementwise kernel; kernels of the same arguments are made once.
+
+    Args:
+        in_params (str): Input parameters, such as ``'T x, T y'``.
+        out_params (str): Output parameters.
+        operation (str): CUDA code for an element.
+        name (str): Name of the kernel.
+        kwargs: Options of :class:`cupy.ElementwiseKernel`.
+
+    Returns:
+        cupy.ElementwiseKernel: Kernel.
+
+    """
+    check_cuda_available()
+    return _elementwise_kernel(in_params, out_params, operation, name, **kwargs)
+
+
+@memoize()
+def _reduction_kernel(*args, **kwargs):
+    return _this.cupy.ReductionKernel(*args, **kwargs)
+
+
+def reduce(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name, **kwargs):
+    """Makes a reduction kernel; kernels of the same arguments are made once.
+
+    Args:
+        in_params (str): Input parameters.
+        out_params (str): Output parameters.
+        map_expr (str): Expression of an element.
+        reduce_expr (str): Expression that combines ``a`` and ``b``.
+        post_map_expr (str): Expression of the result.
+        identity: Identity of the reduction.
+        name (str): Name of the kernel.
+        kwargs: Options of :class:`cupy.ReductionKernel`.
+
+    Returns:
+        cupy.ReductionKernel: Kernel.
+
+    """
+    check_cuda_available()
+    return _reduction_kernel(
+        in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name, **kwargs)
+
+
+@memoize()
+def _raw_kernel(*args, **kwargs):
+    return _this.cupy.RawKernel(*args, **kwargs)
+
+
+def raw(code, name, *args, **kwargs):
+    """Makes a kernel from CUDA source; kernels of the same arguments are made once.
+
+    Args:
+        code (str): CUDA source.
+        name (str): Name of the kernel in it.
+        args, kwargs: Options of :class:`cupy.RawKernel`.
+
+    Returns:
+        cupy.RawKernel: Kernel.
+
+    """
+    check_cuda_available()
+    return _raw_kernel(code, name, *args, **kwargs)
+
+
+# -- cuDNN --------------------------------------------------------------------
+
+_USE_CUDNN_LEVELS = {
+    '==always': {'always': True, 'auto': False, 'never': False},
+    '>=auto': {'always': True, 'auto': True, 'never': False},
+}
+_max_workspace_size = 8 * 1024 * 1024
+
+
+def should_use_cudnn(level, lowest_version=0):
+    """Tells whether cuDNN is to be used, by ``chainer.config.use_cudnn``.
+
+    Args:
+        level (str): ``'==always'`` or ``'>=auto'``: which settings ask for it.
+        lowest_version (int): Version of cuDNN that is needed.
+
+    Returns:
+        bool: ``False`` always where cuDNN is not enabled.
+
+    Raises:
+        ValueError: If the level or the configuration is not understood.
+
+    """
+    if level not in _USE_CUDNN_LEVELS:
+        raise ValueError(
+            f'invalid cuDNN use level: {level!r} (must be either of "==always" or ">=auto")')
+    flags = _USE_CUDNN_LEVELS[level]
+    use_cudnn = configuration.config.use_cudnn
+    if use_cudnn not in flags:
+        raise ValueError(
+            f'invalid use_cudnn configuration: {use_cudnn!r} '
+            '(must be either of "always", "auto", or "never")')
+    return flags[use_cudnn] and _this._cudnn_version >= max(lowest_version, 0)
+
+
+def should_use_cudnn_tensor_core(dtype):
+    """Tells whether Tensor Cores are to be used, by ``chainer.config.use_cudnn_tensor_core``.
+
+    Args:
+        dtype: Dtype of the computation; ``'auto'`` means Tensor Cores for float16.
+
+    Raises:
+        ValueError: If the configuration is not understood.
+
+    """
+    setting = configuration.config.use_cudnn_tensor_core
+    if setting not in ('always', 'auto', 'never'):
+        raise ValueError(
+            f'invalid use_cudnn_tensor_core configuration: {setting!r} '
+            '(must be either of "always", "auto", or "never")')
+    if not _this.cudnn_enabled or setting == 'never':
+        return False
+    return setting == 'always' or numpy.dtype(dtype) == numpy.float16
+
+
+def get_max_workspace_size():
+    """Gets the largest workspace of cuDNN, in bytes."""
+    return _max_workspace_size
+
+
+def set_max_workspace_size(size):
+    """Sets the largest workspace of cuDNN.
+
+    Args:
+        size (int): Bytes.
+
+    """
+    global _max_workspace_size
+    _max_workspace_size = int(size)
+    if _this.cudnn_enabled:
+        _this.cudnn.set_max_workspace_size(_max_workspace_size)
+
+
+@memoize(for_each_device=True)
+def get_cudnn_dropout_states_core(thread_id):
+    """Makes the dropout states of a thread on the current device."""
+    states_id = next(_dropout_states_count)
+    seed = os.getenv('CHAINER_SEED')
+    seed = int(seed) + states_id if seed is not None else int(numpy.random.randint(1 << 31))
+    return _this.cudnn.DropoutStates(None, seed)
+
+
+_dropout_states_count = itertools.count()
+
+
+def get_cudnn_dropout_states():
+    """Gets the cuDNN dropout states of the current thread and device.
+
+    Raises:
+        RuntimeError: If cuDNN is not enabled.
+
+    """
+    if not _this.cudnn_enabled:
+        raise RuntimeError('cuDNN is not enabled: CuPy has no cuDNN bindings here.')
+    return get_cudnn_dropout_states_core(threading.get_ident())
+
+
+if importlib.util.find_spec('cupy') is None:
+    # Nothing to delay, and names that are there are faster to look up.
+    _load_cupy()

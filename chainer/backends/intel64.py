@@ -1,0 +1,129 @@
+"""iDeep, an accelerator that is no longer developed.
+
+The module stays importable for scripts that ask whether iDeep is there, and works with an
+installed ``ideep4py``.
+"""
+import importlib
+
+import numpy
+
+from chainer import _backend, configuration
+
+_error = None
+try:
+    ideep = importlib.import_module('ideep4py')
+    mdarray = ideep.mdarray
+except ImportError as e:
+    ideep = None
+    _error = e
+
+    class mdarray:
+
+        """Stands for the array type of iDeep where iDeep is absent."""
+
+
+_USE_IDEEP_LEVELS = {
+    '==always': {'always': True, 'auto': False, 'never': False},
+    '>=auto': {'always': True, 'auto': True, 'never': False},
+}
+
+
+class Intel64Device(_backend.Device):
+
+    """Device of iDeep, which computes with NumPy arrays and its own arrays.
+
+    Raises:
+        RuntimeError: If iDeep is not available.
+
+    """
+
+    name = '@intel64'
+    xp = numpy
+    supported_array_types = (numpy.ndarray, mdarray)
+
+    def __init__(self):
+        check_ideep_available()
+
+    def __repr__(self):
+        return f'<{type(self).__name__}>'
+
+    def __eq__(self, other):
+        return isinstance(other, Intel64Device)
+
+    def __hash__(self):
+        return hash(Intel64Device)
+
+    @staticmethod
+    def from_array(array):
+        """Returns the device if ``array`` is an iDeep array, else ``None``."""
+        return Intel64Device() if isinstance(array, mdarray) else None
+
+    def is_array_supported(self, array):
+        return isinstance(array, (numpy.ndarray, mdarray))
+
+    def send_array(self, array):
+        return _array_to_intel64(array)
+
+
+def _array_to_intel64(array):
+    if array is None or isinstance(array, mdarray):
+        return array
+    from chainer.backends import _cpu
+    array = _cpu._array_to_cpu(array)
+    if array.ndim in (1, 2, 4) and array.size > 0 and array.dtype == numpy.float32:
+        return ideep.array(array, itype=ideep.wgt_array)
+    return array
+
+
+def is_ideep_available():
+    """Tells whether iDeep is available."""
+    return ideep is not None
+
+
+def check_ideep_available():
+    """Raises an error that says why, if iDeep is not available.
+
+    Raises:
+        RuntimeError: If iDeep is not available.
+
+    """
+    if ideep is None:
+        raise RuntimeError(
+            f'iDeep is not available.\nReason: {type(_error).__name__}: {_error}')
+
+
+def should_use_ideep(level):
+    """Tells whether iDeep is to be used, by ``chainer.config.use_ideep``.
+
+    Args:
+        level (str): ``'==always'`` or ``'>=auto'``: which settings ask for it.
+
+    Returns:
+        bool: ``False`` always where iDeep is not available.
+
+    """
+    if level not in _USE_IDEEP_LEVELS:
+        raise ValueError(
+            f'invalid iDeep use level: {level!r} (must be either of "==always" or ">=auto")')
+    flags = _USE_IDEEP_LEVELS[level]
+    use_ideep = configuration.config.use_ideep
+    if use_ideep not in flags:
+        raise ValueError(
+            f'invalid use_ideep configuration: {use_ideep!r} '
+            '(must be either of "always", "auto", or "never")')
+    return is_ideep_available() and flags[use_ideep]
+
+
+def inputs_all_ready(inputs, supported_ndim=(2, 4)):
+    """Tells whether iDeep can compute with the inputs.
+
+    Args:
+        inputs: Arrays, variables or ``None``.
+        supported_ndim: Numbers of dimensions that are fine.
+
+    """
+    if ideep is None:
+        return False
+    arrays = [getattr(x, 'array', x) for x in inputs if x is not None]
+    return (all(isinstance(x, (numpy.ndarray, mdarray)) for x in arrays)
+            and ideep.all_ready(arrays, supported_ndim))

@@ -1,0 +1,173 @@
+"""Pictures of computational graphs."""
+import re
+
+from chainer import function_node, variable
+
+_var_style = {'shape': 'octagon', 'fillcolor': '#E0E0E0', 'style': 'filled'}
+_func_style = {'shape': 'record', 'fillcolor': '#6495ED', 'style': 'filled'}
+
+
+class DotNode:
+
+    """Node of a graph in the DOT language.
+
+    Args:
+        node: :class:`~chainer.variable.VariableNode` or :class:`~chainer.FunctionNode`.
+        attribute (dict): Attributes of the node; its label is added.
+        show_name (bool): Whether names of variables are part of their labels.
+
+    """
+
+    def __init__(self, node, attribute=None, show_name=True):
+        self.node = node
+        self.id_ = id(node)
+        self.attribute = {'label': node.label}
+        if show_name and isinstance(node, variable.VariableNode) and node.name is not None:
+            self.attribute['label'] = f'{node.name}: {node.label}'
+        if attribute is not None:
+            self.attribute.update(attribute)
+
+    @property
+    def label(self):
+        """The node as a statement of the DOT language."""
+        attributes = ','.join([f'{key}="{_escape(value)}"'
+                               for key, value in self.attribute.items()])
+        return f'{self.id_} [{attributes}];'
+
+    def __str__(self):
+        return self.label
+
+
+def _escape(value):
+    # Besides quotes, the characters that divide nodes of the record shape.
+    return re.sub(r'(["\\{}|<>])', r'\\\1', str(value))
+
+
+class ComputationalGraph:
+
+    """Computational graph; :func:`build_computational_graph` makes one.
+
+    Args:
+        nodes (list): :class:`~chainer.variable.VariableNode` and :class:`~chainer.FunctionNode`
+            objects.
+        edges (list): Pairs of nodes, in the direction of the forward computation.
+        variable_style (dict): DOT attributes of variables.
+        function_style (dict): DOT attributes of functions.
+        rankdir (str): Direction of the picture: ``'TB'``, ``'BT'``, ``'LR'`` or ``'RL'``.
+        remove_variable (bool): Whether variables are left out.
+        show_name (bool): Whether names of variables are shown.
+
+    """
+
+    def __init__(self, nodes, edges, variable_style='default', function_style='default',
+                 rankdir='TB', remove_variable=False, show_name=True):
+        self.nodes = nodes
+        self.edges = edges
+        self.variable_style = _var_style if variable_style == 'default' else variable_style
+        self.function_style = _func_style if function_style == 'default' else function_style
+        if rankdir not in ('TB', 'BT', 'LR', 'RL'):
+            raise ValueError(f"rankdir must be 'TB', 'BT', 'LR' or 'RL', not {rankdir!r}")
+        self.rankdir = rankdir
+        self.remove_variable = remove_variable
+        self.show_name = show_name
+
+    def dump(self, format='dot'):
+        """Returns the graph as text.
+
+        Args:
+            format (str): Only ``'dot'``, the language of Graphviz.
+
+        Raises:
+            NotImplementedError: If the format is another one.
+
+        """
+        if format != 'dot':
+            raise NotImplementedError(f'Currently, only dot format is supported, not {format!r}.')
+        nodes, edges = self.nodes, self.edges
+        if self.remove_variable:
+            nodes, edges = _skip_variables(nodes, edges)
+        statements = [f'rankdir={self.rankdir};']
+        for node in nodes:
+            is_variable = isinstance(node, variable.VariableNode)
+            style = self.variable_style if is_variable else self.function_style
+            statements.append(str(DotNode(node, style, self.show_name)))
+        statements += [f'{id(head)} -> {id(tail)};' for head, tail in edges]
+        return f'digraph graphname{{{"".join(statements)}}}'
+
+
+def _skip_variables(nodes, edges):
+    """Joins the edges into and out of each variable."""
+    creators = {id(tail): head for head, tail in edges if isinstance(tail, variable.VariableNode)}
+    joined = [
+        (creators[id(head)], tail) for head, tail in edges
+        if isinstance(head, variable.VariableNode) and id(head) in creators]
+    return [node for node in nodes if isinstance(node, function_node.FunctionNode)], joined
+
+
+def build_computational_graph(outputs, remove_split=True, variable_style='default',
+                              function_style='default', rankdir='TB', remove_variable=False,
+                              show_name=True):
+    """Collects the graph that leads to variables.
+
+    Args:
+        outputs: :class:`~chainer.Variable`, or a list or tuple of variables or their nodes.
+        remove_split (bool): Must be ``True``.
+        variable_style (dict): DOT attributes of variables.
+        function_style (dict): DOT attributes of functions.
+        rankdir (str): Direction of the picture: ``'TB'`` (top to bottom), ``'BT'``, ``'LR'`` or
+            ``'RL'``.
+        remove_variable (bool): Whether variables are left out.
+        show_name (bool): Whether names of variables are shown.
+
+    Returns:
+        ComputationalGraph: Graph, whose :meth:`~ComputationalGraph.dump` gives DOT text.
+
+    Raises:
+        TypeError: If an output is not a variable.
+        ValueError: If ``remove_split`` is ``False``.
+
+    .. admonition:: Example
+
+        >>> import numpy as np
+        >>> import chainer
+        >>> from chainer import computational_graph
+        >>> x = chainer.Variable(np.ones(3, np.float32), name='x')
+        >>> y = x * x
+        >>> graph = computational_graph.build_computational_graph([y])
+        >>> len(graph.nodes), len(graph.edges)
+        (3, 2)
+        >>> graph.dump()[:27]
+        'digraph graphname{rankdir=T'
+
+    """
+    if not remove_split:
+        raise ValueError('remove_split=False is not supported anymore')
+    if not isinstance(outputs, (list, tuple)):
+        outputs = [outputs]
+    # Dictionaries keep the order; nodes are told apart by identity.
+    nodes = {}
+    edges = {}
+    stack = []
+    for output in outputs:
+        if isinstance(output, variable.Variable):
+            output = output.node
+        elif not isinstance(output, variable.VariableNode):
+            raise TypeError('element of outputs must be either Variable or VariableNode.\n'
+                            f'Actual: {type(output)}')
+        stack.append(output)
+    stack.reverse()
+    while stack:
+        node = stack.pop()
+        if id(node) in nodes:
+            continue
+        nodes[id(node)] = node
+        if isinstance(node, variable.VariableNode):
+            heads = [] if node.creator_node is None else [node.creator_node]
+        else:
+            heads = node.inputs
+        for head in heads:
+            edges[id(head), id(node)] = head, node
+        stack.extend(reversed(heads))
+    return ComputationalGraph(
+        list(nodes.values()), list(edges.values()), variable_style, function_style, rankdir,
+        remove_variable, show_name)

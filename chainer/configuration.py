@@ -1,0 +1,201 @@
+"""Configuration: global defaults and their thread-local overrides."""
+import contextlib
+import sys
+import threading
+
+from chainer import _environment
+
+
+def _print_attrs(obj, keys, file):
+    keys = sorted(keys)
+    width = max(map(len, keys), default=0)
+    for key in keys:
+        print(f'{key:<{width}} {getattr(obj, key)}', file=file or sys.stdout)
+
+
+class GlobalConfig:
+
+    """Configuration that all threads share.
+
+    An entry holds for every thread that has not overridden it (see :class:`LocalConfig`).
+    Entries of any name can be added: downstream packages keep their own here.
+
+    Attributes:
+        autotune (bool): Whether cuDNN looks for its fastest convolution algorithm.
+        compute_mode: Compute mode of ChainerX kernels.
+        cudnn_deterministic (bool): Whether only deterministic cuDNN algorithms are used.
+        cudnn_fast_batch_normalization (bool): Whether cuDNN may use its fast batch
+            normalization, whose range of values is narrower.
+        debug (bool): Debug mode: NaN checks, call stacks of functions and more.
+        dtype: Default dtype of parameters and of converted data: float16, float32, float64 or
+            ``chainer.mixed16``.
+        enable_backprop (bool): Whether computational graphs are recorded.
+        in_recomputing (bool): ``True`` while :func:`chainer.functions.forget` recomputes.
+        keep_graph_on_report (bool): Whether reported variables keep their graphs.
+        lazy_grad_sum (bool): Whether gradients are added up at once when they are needed.
+        schedule_func: Used by static graphs.
+        train (bool): Training mode, as opposed to test mode.
+        type_check (bool): Whether functions check the types of their inputs.
+        use_cudnn (str): ``'always'``, ``'auto'`` or ``'never'``.
+        use_cudnn_tensor_core (str): ``'always'``, ``'auto'`` or ``'never'``.
+        use_ideep (str): ``'always'``, ``'auto'`` or ``'never'``.
+        use_static_graph (bool): Whether ``chainer.static_graph`` may have an effect.
+        warn_nondeterministic (bool): Whether nondeterministic functions warn.
+
+    """
+
+    autotune = None
+    compute_mode = None
+    cudnn_deterministic = None
+    cudnn_fast_batch_normalization = None
+    debug = None
+    dtype = None
+    enable_backprop = None
+    in_recomputing = None
+    keep_graph_on_report = None
+    lazy_grad_sum = None
+    schedule_func = None
+    train = None
+    type_check = None
+    use_cudnn = None
+    use_cudnn_tensor_core = None
+    use_ideep = None
+    use_static_graph = None
+    warn_nondeterministic = None
+
+    def __init__(self):
+        # Classes of the local configurations that show this one; see `LocalConfig.__new__`.
+        self.__dict__['_mirrors'] = []
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        for cls in self._mirrors:
+            _mirror(cls, name, value)
+
+    def __delattr__(self, name):
+        super().__delattr__(name)
+        for cls in self._mirrors:
+            if name in cls.__dict__:
+                delattr(cls, name)
+
+    def show(self, file=None):
+        """Prints the entries, one a line.
+
+        Args:
+            file: Text file to print to; standard output by default.
+
+        """
+        _print_attrs(self, _entries(self), file)
+
+
+def _entries(global_config):
+    return [name for name in vars(global_config) if name != '_mirrors']
+
+
+def _mirror(cls, name, value):
+    # A function in a class would be bound on reading, so that it is left to `__getattr__`.
+    if hasattr(type(value), '__get__') or hasattr(LocalConfig, name):
+        if name in cls.__dict__:
+            delattr(cls, name)
+    else:
+        setattr(cls, name, value)
+
+
+class LocalConfig(threading.local):
+
+    """Thread-local configuration on top of a global one.
+
+    Setting an entry overrides it for the current thread, deleting it ends that, and reading it
+    gives the global value where there is no override.
+
+    Args:
+        global_config (GlobalConfig): Configuration to fall back on.
+
+    """
+
+    # Functions read entries several times per call, and a Python level `__getattr__` costs half
+    # a microsecond each time. Each local configuration therefore has a class of its own whose
+    # attributes mirror the global entries: both kinds of reading end in C.
+
+    def __new__(cls, global_config):
+        own = type(cls.__name__, (cls,), {'__module__': cls.__module__})
+        if isinstance(global_config, GlobalConfig):
+            global_config._mirrors.append(own)
+            for name in _entries(global_config):
+                _mirror(own, name, getattr(global_config, name))
+        own._get_global_config = staticmethod(lambda: global_config)
+        return super().__new__(own, global_config)
+
+    def __init__(self, global_config):
+        pass
+
+    def __getattr__(self, name):
+        return getattr(self._get_global_config(), name)
+
+    def __repr__(self):
+        return '<chainer.configuration.LocalConfig object>'
+
+    def show(self, file=None):
+        """Prints the entries as the current thread sees them, one a line.
+
+        Args:
+            file: Text file to print to; standard output by default.
+
+        """
+        _print_attrs(self, {*_entries(self._get_global_config()), *vars(self)}, file)
+
+
+class _UsingConfig(contextlib.ContextDecorator):
+
+    def __init__(self, name, value, config):
+        self._name = name
+        self._value = value
+        self._config = config
+        self._previous = []
+
+    def _recreate_cm(self):
+        return _UsingConfig(self._name, self._value, self._config)
+
+    def __enter__(self):
+        name = self._name
+        # `vars` of a local configuration holds the overrides of this thread.
+        entries = vars(self._config)
+        self._previous.append((name in entries, entries.get(name)))
+        setattr(self._config, name, self._value)
+
+    def __exit__(self, *_):
+        overridden, value = self._previous.pop()
+        if overridden:
+            setattr(self._config, self._name, value)
+        else:
+            delattr(self._config, self._name)
+
+
+global_config = GlobalConfig()
+for _name, _value in _environment.get_default_config().items():
+    setattr(global_config, _name, _value)
+config = LocalConfig(global_config)
+
+
+def using_config(name, value, config=config):
+    """Overrides an entry of the configuration in a ``with`` statement, for this thread.
+
+    Args:
+        name (str): Name of the entry.
+        value: Temporary value.
+        config (LocalConfig): Configuration; ``chainer.config`` by default.
+
+    Returns:
+        Context manager, which is usable as a decorator too.
+
+    .. admonition:: Example
+
+        >>> import chainer
+        >>> with chainer.using_config('train', False):
+        ...     chainer.config.train
+        False
+        >>> chainer.config.train
+        True
+
+    """
+    return _UsingConfig(name, value, config)

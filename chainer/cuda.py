@@ -1,0 +1,36 @@
+"""Alias of :mod:`chainer.backends.cuda`."""
+from chainer.backends import cuda as _cuda
+from chainer.backends.cuda import (  # noqa: F401
+    DummyDevice,
+    DummyDeviceType,
+    GpuDevice,
+    check_cuda_available,
+    clear_memo,
+    copy,
+    elementwise,
+    fuse,
+    get_array_module,
+    get_cudnn_dropout_states,
+    get_cudnn_dropout_states_core,
+    get_device,
+    get_device_from_array,
+    get_device_from_id,
+    get_max_workspace_size,
+    memoize,
+    raw,
+    reduce,
+    set_max_workspace_size,
+    should_use_cudnn,
+    should_use_cudnn_tensor_core,
+    to_cpu,
+    to_gpu,
+)
+
+
+def __getattr__(name):
+    # Everything that depends on CuPy is looked up when it is used.
+    return getattr(_cuda, name)
+
+
+def __dir__():
+    return dir(_cuda)

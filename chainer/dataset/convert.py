@@ -1,0 +1,322 @@
+"""Conversion of batches (lists of examples) to arrays."""
+import collections.abc
+import numbers
+import threading
+
+import numpy
+
+import chainer
+from chainer import backend
+from chainer.backends import cuda
+
+
+class Converter:
+
+    """Interface of converters.
+
+    A converter turns a batch, which is a list of examples, into the arguments of a model
+    on the given device: an array, or a tuple or dictionary of arrays.
+
+    """
+
+    def __call__(self, batch, device):
+        """Converts a batch.
+
+        Args:
+            batch (list): List of examples.
+            device (~chainer.backend.Device): Where the arrays are to be; ``None`` leaves
+                them where they are.
+
+        """
+        raise NotImplementedError
+
+
+class _ArbitraryCallableConverter(Converter):
+
+    """Converter from a callable, called with a normalized ``device`` argument."""
+
+    def __init__(self, base_callable):
+        if not callable(base_callable):
+            raise TypeError(
+                'A converter must be a callable, but a {} is given.'.format(
+                    type(base_callable).__name__))
+        self.base_callable = base_callable
+        self.__doc__ = base_callable.__doc__
+        self.__wrapped__ = base_callable
+
+    def __call__(self, *args, **kwargs):
+        if len(args) >= 2:
+            args = args[:1] + (_get_device(args[1]),) + args[2:]
+        elif 'device' in kwargs:
+            kwargs['device'] = _get_device(kwargs['device'])
+        return self.base_callable(*args, **kwargs)
+
+
+def converter():
+    """Decorator that makes a converter of a function ``f(batch, device)``.
+
+    The function gets ``device`` as a :class:`chainer.backend.Device` or ``None``, whatever
+    form the caller used. Undecorated functions are old-style converters, which get an
+    integer (negative for CPU) and know no ChainerX device.
+
+    .. admonition:: Example
+
+        >>> @chainer.dataset.converter()
+        ... def convert(batch, device):
+        ...     return device.send(np.stack(batch))
+        >>> convert([np.zeros(3), np.ones(3)], '@numpy').shape
+        (2, 3)
+
+    """
+
+    def wrap(func):
+        return _ArbitraryCallableConverter(func)
+
+    return wrap
+
+
+def _get_device(device_spec):
+    """Normalizes a device argument that may also be ``None`` or an integer."""
+    if device_spec is None or isinstance(device_spec, backend.Device):
+        return device_spec
+    if isinstance(device_spec, numbers.Integral):
+        if device_spec < 0:
+            return backend.CpuDevice()
+        return cuda.GpuDevice.from_device_id(int(device_spec))
+    return backend.get_device(device_spec)
+
+
+def _call_converter(converter, batch, device):
+    """Calls a converter of either style with a device object or ``None``."""
+    if isinstance(converter, Converter):
+        return converter(batch, device)
+    if device is None:
+        return converter(batch, None)
+    if isinstance(device, cuda.GpuDevice):
+        return converter(batch, device.device.id)
+    if device.xp is numpy:
+        return converter(batch, -1)
+    raise RuntimeError(
+        'A converter that is not decorated by chainer.dataset.converter() knows CPU and '
+        'GPU devices only, but the device is {}.'.format(device))
+
+
+def to_device(device, x):
+    """Sends an array, or a list, tuple or dictionary of arrays, to a device.
+
+    Args:
+        device: Device specifier, an integer (GPU number, negative for CPU) or ``None``,
+            which returns ``x`` as it is.
+        x: Array or container of arrays.
+
+    Returns:
+        The converted ``x``.
+
+    """
+    device = _get_device(device)
+    if device is None:
+        return x
+    return device.send(x)
+
+
+def concat_examples_func(batch, device=None, padding=None):
+    """Stacks the examples of a batch into arrays.
+
+    - Examples that are tuples: a tuple with the stacked arrays of each position.
+    - Examples that are dictionaries: a dictionary with the stacked arrays of each key.
+    - Otherwise the examples are stacked into one array.
+
+    Numbers and lists are converted by NumPy first.
+
+    Args:
+        batch (list): Examples, all of the same form.
+        device: Device that the arrays are sent to; ``None`` leaves them where they are.
+        padding: Value to pad arrays of different shapes with, up to the largest size of
+            each axis. ``None`` requires equal shapes. With tuple or dictionary examples
+            this may be a tuple or dictionary with the value for each position or key.
+
+    Returns:
+        Array, tuple of arrays or dictionary of arrays.
+
+    Raises:
+        ValueError: If the batch is empty or shapes differ without padding.
+
+    .. admonition:: Example
+
+        >>> x, t = chainer.dataset.concat_examples([(np.arange(2), 0), (np.arange(3), 1)],
+        ...                                        padding=-1)
+        >>> x
+        array([[ 0,  1, -1],
+               [ 0,  1,  2]])
+        >>> t
+        array([0, 1])
+
+    """
+    device = _get_device(device)
+    if len(batch) == 0:
+        raise ValueError('batch is empty')
+    first = batch[0]
+
+    if isinstance(first, tuple):
+        if not isinstance(padding, tuple):
+            padding = (padding,) * len(first)
+        return tuple(
+            to_device(device, _concat_arrays([example[i] for example in batch], padding[i]))
+            for i in range(len(first)))
+
+    if isinstance(first, dict):
+        if not isinstance(padding, dict):
+            padding = dict.fromkeys(first, padding)
+        return {
+            key: to_device(
+                device, _concat_arrays([example[key] for example in batch], padding[key]))
+            for key in first}
+
+    return to_device(device, _concat_arrays(batch, padding))
+
+
+concat_examples = _ArbitraryCallableConverter(concat_examples_func)
+
+
+def _concat_arrays(arrays, padding):
+    if not isinstance(arrays[0], chainer.get_array_types()):
+        arrays = numpy.asarray(arrays)
+    if padding is not None:
+        return _concat_arrays_with_padding(arrays, padding)
+    if isinstance(arrays, numpy.ndarray):
+        return arrays
+    device = backend.get_device_from_array(arrays[0])
+    with chainer.using_device(device):
+        # concatenate (not stack) checks the shapes and is the one of the two that all
+        # backends have had from the start.
+        return device.xp.concatenate([array[None] for array in arrays])
+
+
+def _concat_arrays_with_padding(arrays, padding):
+    shape = tuple(numpy.max([array.shape for array in arrays], axis=0).astype(int).tolist())
+    device = backend.get_device_from_array(arrays[0])
+    with chainer.using_device(device):
+        result = device.xp.full((len(arrays),) + shape, padding, dtype=arrays[0].dtype)
+        for i, array in enumerate(arrays):
+            result[(i,) + tuple([slice(size) for size in array.shape])] = array
+    return result
+
+
+class Conveyor:
+
+    """Sends NumPy arrays to a GPU asynchronously, through pinned memory.
+
+    Args:
+        device (int): GPU that the arrays are sent to, negative or ``None`` to leave them
+            on the CPU.
+        stream (cupy.cuda.Stream): Stream of the transfers.
+
+    """
+
+    def __init__(self, device=None, stream=None):
+        self.device_id = device
+        self.stream = stream
+        self._pending = collections.deque()
+        self._pinned = None
+
+    def put(self, array):
+        """Starts the transfer of an array.
+
+        Raises:
+            TypeError: If ``array`` is not a NumPy array.
+
+        """
+        if not isinstance(array, numpy.ndarray):
+            raise TypeError('numpy.ndarray is expected, but a {} is given'.format(type(array)))
+        if self.device_id is None or self.device_id < 0:
+            self._pending.append((array, None))
+            return
+        cupy = cuda.cupy
+        with cuda.get_device_from_id(self.device_id):
+            stream = self.stream or cuda.Stream.null
+            pinned_memory = cupy.cuda.alloc_pinned_memory(array.nbytes)
+            pinned = numpy.frombuffer(pinned_memory, array.dtype, array.size)
+            pinned = pinned.reshape(array.shape)
+            pinned[...] = array
+            sent = cupy.empty(array.shape, array.dtype)
+            sent.set(pinned, stream)
+            # The pinned block must outlive the copy, so it waits in the queue too.
+            self._pending.append((sent, pinned))
+
+    def get(self, sync=True):
+        """Returns the oldest array that was put.
+
+        Args:
+            sync (bool): If true, waits for the transfers of the stream.
+
+        """
+        # The pinned source of the last array is kept, as its copy may still be running.
+        array, self._pinned = self._pending.popleft()
+        if sync and self.stream is not None:
+            self.stream.synchronize()
+        return array
+
+
+class ConcatWithAsyncTransfer:
+
+    """Converter like :func:`concat_examples` with transfers on a stream of their own.
+
+    The transfer of a batch overlaps with the computation on the batch before it. One
+    instance serves one device.
+
+    Args:
+        stream (cupy.cuda.Stream): Stream of the transfers, created when omitted.
+        compute_stream (cupy.cuda.Stream): Stream that uses the batches, the null stream by
+            default.
+
+    """
+
+    def __init__(self, stream=None, compute_stream=None):
+        self._stream = stream
+        self._compute_stream = compute_stream
+        self._device = None
+        self._conveyors = collections.defaultdict(
+            lambda: Conveyor(self._device, self._stream))
+        self._lock = threading.Lock()
+
+    def __call__(self, batch, device=None, padding=None):
+        """Converts a batch; see :func:`concat_examples` for the arguments."""
+        on_cpu = concat_examples_func(batch, padding=padding)
+        device = _get_device(device)
+        if device is None:
+            return on_cpu
+        if not isinstance(device, cuda.GpuDevice):
+            return to_device(device, on_cpu)
+        with self._lock:
+            return self._send(on_cpu, device.device.id)
+
+    def _send(self, arrays, device_id):
+        if self._device is None:
+            self._device = device_id
+            with cuda.get_device_from_id(device_id):
+                self._stream = self._stream or cuda.Stream(non_blocking=True)
+                self._compute_stream = self._compute_stream or cuda.Stream.null
+        elif self._device != device_id:
+            raise ValueError(
+                'device must be the one of the first call, {}, but {} is given'.format(
+                    self._device, device_id))
+
+        if isinstance(arrays, tuple):
+            keys, values = range(len(arrays)), arrays
+        elif isinstance(arrays, dict):
+            keys, values = list(arrays), arrays.values()
+        else:
+            keys, values = [None], [arrays]
+        # The transfers of the previous call end here; their pinned memory is free then.
+        self._stream.synchronize()
+        sent = []
+        for key, array in zip(keys, values):
+            conveyor = self._conveyors[key]
+            conveyor.put(array)
+            sent.append(conveyor.get(sync=False))
+        self._compute_stream.wait_event(self._stream.record())
+        if isinstance(arrays, tuple):
+            return tuple(sent)
+        if isinstance(arrays, dict):
+            return dict(zip(keys, sent))
+        return sent[0]

@@ -1,0 +1,48 @@
+import numpy
+
+
+class DatasetMixin:
+
+    """Base of datasets: implements indexing by slices and index arrays.
+
+    A subclass implements :meth:`get_example` and ``__len__``.
+
+    """
+
+    def __getitem__(self, index):
+        """Returns one example, or a list of examples.
+
+        Args:
+            index (int, slice, list or numpy.ndarray): With an integer the example of
+                that index; otherwise the list of the examples. A boolean sequence of the
+                length of the dataset selects where it is true.
+
+        """
+        if isinstance(index, slice):
+            current, stop, step = index.indices(len(self))
+            return [self.get_example(i) for i in range(current, stop, step)]
+        if isinstance(index, (list, numpy.ndarray)):
+            if getattr(index, 'ndim', 1) == 0:
+                return self.get_example(int(index))
+            if len(index) > 0 and isinstance(index[0], (bool, numpy.bool_)):
+                if len(index) != len(self):
+                    raise ValueError(
+                        'index is a boolean sequence of length {}, but the dataset has {} '
+                        'examples'.format(len(index), len(self)))
+                index = numpy.flatnonzero(index)
+            return [self.get_example(i) for i in index]
+        return self.get_example(index)
+
+    def __len__(self):
+        """Returns the number of examples."""
+        raise NotImplementedError
+
+    def get_example(self, i):
+        """Returns the i-th example.
+
+        Args:
+            i (int): Index of the example. Negative and out-of-range values arrive here
+                unchanged.
+
+        """
+        raise NotImplementedError

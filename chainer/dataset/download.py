@@ -1,0 +1,126 @@
+"""Cache of downloaded files, safe for use by many processes at once."""
+import hashlib
+import os
+import shutil
+import tempfile
+import urllib.error
+import urllib.request
+
+import filelock
+
+_dataset_root = os.environ.get(
+    'CHAINER_DATASET_ROOT', os.path.join(os.path.expanduser('~'), '.chainer', 'dataset'))
+
+
+def get_dataset_root():
+    """Returns the folder below which datasets are cached.
+
+    It is ``$CHAINER_DATASET_ROOT`` if that was set when Chainer was imported, otherwise
+    ``~/.chainer/dataset``; :func:`set_dataset_root` changes it.
+    """
+    return _dataset_root
+
+
+def set_dataset_root(path):
+    """Sets the folder below which datasets are cached.
+
+    Args:
+        path (str): Path of the folder.
+
+    """
+    global _dataset_root
+    _dataset_root = path
+
+
+def get_dataset_directory(dataset_name, create_directory=True):
+    """Returns the folder of a dataset.
+
+    Args:
+        dataset_name (str): Name of the dataset; slashes make nested folders.
+        create_directory (bool): If true, creates the folder when it does not exist.
+
+    Returns:
+        str: Path of the folder.
+
+    """
+    path = os.path.join(_dataset_root, dataset_name)
+    if create_directory:
+        os.makedirs(path, exist_ok=True)
+    return path
+
+
+def cached_download(url):
+    """Downloads a file once, and returns the path of the copy in the cache.
+
+    Args:
+        url (str): Address of the file.
+
+    Returns:
+        str: Path of the file in ``<dataset root>/_dl_cache``. Its name is the MD5 hash of
+        the address, so a file obtained by other means can be put there by hand.
+
+    Raises:
+        OSError: If the cache folder cannot be created.
+        urllib.error.URLError: If the download fails. Nothing is left in the cache then.
+
+    """
+    cache_root = os.path.join(_dataset_root, '_dl_cache')
+    try:
+        os.makedirs(cache_root, exist_ok=True)
+    except OSError as e:
+        raise type(e)('cannot create the download cache {}: {}'.format(cache_root, e)) from e
+    name = hashlib.md5(url.encode('utf-8'), usedforsecurity=False).hexdigest()
+    cache_path = os.path.join(cache_root, name)
+
+    with filelock.FileLock(os.path.join(cache_root, '_dl_lock')):
+        if os.path.exists(cache_path):
+            return cache_path
+
+    # The lock is not held while downloading: two processes may both download, which
+    # costs time once, but a stuck download stops nobody else.
+    with tempfile.TemporaryDirectory(dir=cache_root) as temp_root:
+        temp_path = os.path.join(temp_root, name)
+        print('Downloading from {}...'.format(url))
+        try:
+            urllib.request.urlretrieve(url, temp_path)
+        except OSError as e:
+            raise urllib.error.URLError(
+                'could not download {} ({}); without a network, put the file at {}'.format(
+                    url, e, cache_path)) from e
+        with filelock.FileLock(os.path.join(cache_root, '_dl_lock')):
+            shutil.move(temp_path, cache_path)
+    return cache_path
+
+
+def cache_or_load_file(path, creator, loader):
+    """Returns the content of a file, creating the file if it does not exist.
+
+    Args:
+        path (str): Path of the file.
+        creator: Function that writes the file to a given path and returns its content. It
+            is given a temporary path; the complete file is moved to ``path``.
+        loader: Function that returns the content of the file of a given path.
+
+    Returns:
+        What ``creator`` or ``loader`` returned.
+
+    Raises:
+        RuntimeError: If the folder of ``path`` cannot be created.
+
+    """
+    if os.path.exists(path):
+        return loader(path)
+
+    folder = os.path.dirname(os.path.abspath(path))
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as e:
+        raise RuntimeError('cannot create the dataset folder {}: {}'.format(folder, e)) from e
+
+    with tempfile.TemporaryDirectory(dir=folder) as temp_root:
+        temp_path = os.path.join(temp_root, os.path.basename(path))
+        content = creator(temp_path)
+        with filelock.FileLock(os.path.join(folder, '_create_lock')):
+            if not os.path.exists(path):
+                shutil.move(temp_path, path)
+    return content

@@ -1,0 +1,113 @@
+import chainer
+from chainer.dataset.tabular import _selection, tabular_dataset
+
+
+def from_data(data, *, size=None):
+    """Makes a tabular dataset of arrays, lists or functions.
+
+    Args:
+        data: One of
+
+            - an array or list: a dataset of mode ``None`` with one column;
+            - a pair ``(key, array or list)``: the same with a name;
+            - a pair ``(key, function)`` or ``(keys, function)``: values that a function of
+              an index returns, the whole of ``size`` rows. With a tuple of keys the
+              function returns a tuple or a dictionary;
+            - a tuple of the above: a dataset of mode ``tuple``;
+            - a dictionary of arrays, lists or functions: a dataset of mode ``dict``.
+        size (int): Length of the dataset, needed if there are functions only.
+
+    Returns:
+        TabularDataset: The dataset.
+
+    Raises:
+        ValueError: If the size of a function is not known, or the lengths differ.
+
+    .. admonition:: Example
+
+        >>> from chainer.dataset import tabular
+        >>> dataset = tabular.from_data({'x': [1, 2, 3], 'y': lambda i: i * i}, size=3)
+        >>> dataset[2]
+        {'x': 3, 'y': 4}
+
+    """
+    if isinstance(data, tuple):
+        if _is_named(data):
+            return _make_dataset(data[0], data[1], size)
+        members = [member if _is_named(member) else (None, member) for member in data]
+        return _join(members, size).astuple()
+    if isinstance(data, dict):
+        return _join(list(data.items()), size).asdict()
+    return _make_dataset(None, data, size)
+
+
+def _is_named(data):
+    if not isinstance(data, tuple) or len(data) != 2:
+        return False
+    key = data[0]
+    return isinstance(key, str) or (
+        isinstance(key, tuple) and len(key) > 0 and all(isinstance(k, str) for k in key))
+
+
+def _join(members, size):
+    if size is None:
+        sizes = [len(data) for _, data in members if not callable(data)]
+        size = sizes[0] if sizes else None
+    datasets = [_make_dataset(key, data, size) for key, data in members]
+    return datasets[0].join(*datasets[1:])
+
+
+def _make_dataset(key, data, size):
+    if key is None:
+        key = '_{}'.format(id(data))
+    if callable(data):
+        if size is None:
+            raise ValueError('size must be specified for a column made by a function')
+        return _Index(size).transform(key, data)
+    if isinstance(key, tuple):
+        raise ValueError('only a function can make several columns, {}'.format(', '.join(key)))
+    if size is not None and len(data) != size:
+        raise ValueError('the size is {}, but {} has {} rows'.format(size, key, len(data)))
+    if not isinstance(data, chainer.get_array_types()):
+        data = list(data)
+    return _Column(key, data)
+
+
+class _Column(tabular_dataset.TabularDataset):
+
+    """Dataset of one array or list."""
+
+    mode = None
+
+    def __init__(self, key, data):
+        self._key = key
+        self._data = data
+
+    def __len__(self):
+        return len(self._data)
+
+    @property
+    def keys(self):
+        return self._key,
+
+    def get_examples(self, indices, key_indices):
+        column = _selection.take(self._data, indices)
+        return (column,) * (1 if key_indices is None else len(key_indices))
+
+
+class _Index(tabular_dataset.TabularDataset):
+
+    """Dataset of the numbers of the rows."""
+
+    keys = 'index',
+    mode = None
+
+    def __init__(self, size):
+        self._size = size
+
+    def __len__(self):
+        return self._size
+
+    def get_examples(self, indices, key_indices):
+        column = _selection.as_list(indices, self._size)
+        return (column,) * (1 if key_indices is None else len(key_indices))

@@ -1,0 +1,77 @@
+"""What the functions providing labeled images have in common."""
+import gzip
+import struct
+
+import numpy
+
+import chainer
+from chainer.dataset import download
+from chainer.datasets import tuple_dataset
+
+
+def make_dataset(
+        images, labels, image_shape, name, withlabel=True, ndim=1, scale=1., dtype=None,
+        label_dtype=numpy.int32, rgb_format=False, depth=255.):
+    """Makes the dataset of uint8 images that the ``get_*`` functions return.
+
+    ``image_shape`` is ``(height, width)`` or ``(channels, height, width)``. Values 0 to
+    ``depth`` become 0 to ``scale``.
+    """
+    channels = image_shape[:-2] or (1,)
+    if ndim == 1:
+        shape = (-1,)
+    elif ndim == 2 and channels == (1,):
+        shape = image_shape[-2:]
+    elif ndim == 3:
+        shape = channels + image_shape[-2:]
+    else:
+        raise ValueError('invalid ndim for {}: {}'.format(name, ndim))
+
+    images = images.reshape((len(images),) + shape)
+    if rgb_format and ndim == 3:
+        images = numpy.broadcast_to(images, (len(images), 3) + image_shape[-2:])
+    images = images.astype(chainer.get_dtype(dtype))
+    images *= scale / depth
+    if not withlabel:
+        return images
+    return tuple_dataset.TupleDataset(images, labels.astype(label_dtype))
+
+
+def load_npz_cache(dataset_name, filename, make_arrays):
+    """Returns the arrays of a cached npz file, which ``make_arrays()`` fills at first."""
+    path = download.get_dataset_directory(dataset_name) + '/' + filename
+
+    def creator(path):
+        arrays = make_arrays()
+        numpy.savez_compressed(path, **arrays)
+        return arrays
+
+    def loader(path):
+        with numpy.load(path) as npz:
+            return dict(npz)
+
+    return download.cache_or_load_file(path, creator, loader)
+
+
+def get_idx_datasets(dataset_name, title, root_url, kwargs):
+    """Returns train and test sets of MNIST's file format, four gzipped IDX files."""
+    def make_arrays(part):
+        return {'x': _read_idx(root_url + part + '-images-idx3-ubyte.gz'),
+                'y': _read_idx(root_url + part + '-labels-idx1-ubyte.gz')}
+
+    raw = [load_npz_cache(dataset_name, 'train.npz', lambda: make_arrays('train')),
+           load_npz_cache(dataset_name, 'test.npz', lambda: make_arrays('t10k'))]
+    return tuple(
+        make_dataset(arrays['x'], arrays['y'], (28, 28), title, **kwargs) for arrays in raw)
+
+
+def _read_idx(url):
+    """Reads an IDX file: 0, 0, type 8 (uint8), number of axes, sizes, data."""
+    with gzip.open(download.cached_download(url)) as f:
+        zero, dtype, ndim = struct.unpack('>HBB', f.read(4))
+        if zero != 0 or dtype != 8 or ndim not in (1, 3):
+            raise RuntimeError('the file downloaded from {} is no IDX file'.format(url))
+        shape = struct.unpack('>%dI' % ndim, f.read(4 * ndim))
+        data = numpy.frombuffer(f.read(), numpy.uint8)
+    # Images are kept as rows, the form of the cached files.
+    return data.reshape(shape[0], -1) if ndim == 3 else data

@@ -1,0 +1,78 @@
+import tarfile
+
+import numpy
+
+from chainer.dataset import download
+from chainer.datasets import _images
+
+_ROOT_URL = 'https://www.cs.toronto.edu/~kriz/'
+
+
+def get_cifar10(withlabel=True, ndim=3, scale=1., dtype=None):
+    """Gets the CIFAR-10 dataset of small colour images of ten classes.
+
+    The file is downloaded at the first use and cached below
+    :func:`chainer.dataset.get_dataset_root`.
+
+    Args:
+        withlabel (bool): If true, the datasets are :class:`~chainer.datasets.TupleDataset`
+            of images and int32 labels, otherwise arrays of images.
+        ndim (int): Number of axes of an image: 1 (flat) or 3 (``(3, 32, 32)``).
+        scale (float): Pixel values are between 0 and this value.
+        dtype: Type of the images, ``chainer.config.dtype`` by default.
+
+    Returns:
+        tuple: Training dataset (50,000 images) and test dataset (10,000 images).
+
+    Raises:
+        ValueError: If ``ndim`` is none of these.
+        urllib.error.URLError: If the download fails.
+
+    Source: A. Krizhevsky, `Learning Multiple Layers of Features from Tiny Images
+    <https://www.cs.toronto.edu/~kriz/learning-features-2009-TR.pdf>`_, 2009.
+
+    """
+    return _get_cifar(
+        'cifar-10', 'cifar-10-binary.tar.gz',
+        ['cifar-10-batches-bin/data_batch_%d.bin' % i for i in range(1, 6)],
+        ['cifar-10-batches-bin/test_batch.bin'], 1, withlabel, ndim, scale, dtype)
+
+
+def get_cifar100(withlabel=True, ndim=3, scale=1., dtype=None):
+    """Gets the CIFAR-100 dataset of small colour images of 100 classes.
+
+    The labels are the fine ones. The arguments, errors and source are those of
+    :func:`get_cifar10`.
+
+    Returns:
+        tuple: Training dataset (50,000 images) and test dataset (10,000 images).
+
+    """
+    return _get_cifar(
+        'cifar-100', 'cifar-100-binary.tar.gz', ['cifar-100-binary/train.bin'],
+        ['cifar-100-binary/test.bin'], 2, withlabel, ndim, scale, dtype)
+
+
+def _get_cifar(name, archive, train_members, test_members, label_bytes,
+               withlabel, ndim, scale, dtype):
+    # The binary form of the archives is used, as the Python form consists of pickles.
+    def make_arrays():
+        path = download.cached_download(_ROOT_URL + archive)
+        train_x, train_y = _read_members(path, train_members, label_bytes)
+        test_x, test_y = _read_members(path, test_members, label_bytes)
+        return {'train_x': train_x, 'train_y': train_y, 'test_x': test_x, 'test_y': test_y}
+
+    raw = _images.load_npz_cache('pfnet/chainer/cifar', name + '.npz', make_arrays)
+    return tuple(
+        _images.make_dataset(
+            raw[part + '_x'], raw[part + '_y'], (3, 32, 32), name, withlabel, ndim, scale,
+            dtype)
+        for part in ('train', 'test'))
+
+
+def _read_members(archive, members, label_bytes):
+    """Reads records of label bytes (the last is the fine label) and 3072 pixels."""
+    with tarfile.open(archive, 'r:gz') as tar:
+        data = b''.join(tar.extractfile(member).read() for member in members)
+    records = numpy.frombuffer(data, numpy.uint8).reshape(-1, label_bytes + 3072)
+    return records[:, label_bytes:], records[:, label_bytes - 1]

@@ -1,0 +1,35 @@
+import bisect
+import itertools
+
+from chainer.dataset import dataset_mixin
+
+
+class ConcatenatedDataset(dataset_mixin.DatasetMixin):
+
+    """Dataset that has the examples of several datasets one after another.
+
+    Args:
+        datasets: Datasets to concatenate.
+
+    .. admonition:: Example
+
+        >>> dataset = chainer.datasets.ConcatenatedDataset([1, 2], [3])
+        >>> len(dataset), dataset[2]
+        (3, 3)
+
+    """
+
+    def __init__(self, *datasets):
+        self._datasets = datasets
+
+    def __len__(self):
+        return sum(len(dataset) for dataset in self._datasets)
+
+    def get_example(self, i):
+        ends = list(itertools.accumulate(len(dataset) for dataset in self._datasets))
+        if i < 0:
+            raise IndexError('index must not be negative, but is {}'.format(i))
+        k = bisect.bisect_right(ends, i)
+        if k == len(ends):
+            raise IndexError('index {} is out of range'.format(i))
+        return self._datasets[k][i - (ends[k - 1] if k > 0 else 0)]

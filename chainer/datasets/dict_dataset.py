@@ -1,0 +1,42 @@
+import numpy
+
+
+class DictDataset:
+
+    """Dataset of dictionaries, built from datasets of equal length.
+
+    Args:
+        datasets: Indexable objects with a length, by the key they get in the examples.
+
+    Raises:
+        ValueError: If no dataset is given or the lengths differ.
+
+    .. admonition:: Example
+
+        >>> dataset = chainer.datasets.DictDataset(x=[0, 1, 2], y=[0, 1, 4])
+        >>> dataset[2]
+        {'x': 2, 'y': 4}
+
+    """
+
+    def __init__(self, **datasets):
+        if not datasets:
+            raise ValueError('no datasets are given')
+        self._length = None
+        for key, dataset in datasets.items():
+            if self._length is None:
+                self._length = len(dataset)
+            elif self._length != len(dataset):
+                raise ValueError(
+                    'dataset length conflicts at "{}": {}, expected {}'.format(
+                        key, len(dataset), self._length))
+        self._datasets = datasets
+
+    def __getitem__(self, index):
+        columns = {key: dataset[index] for key, dataset in self._datasets.items()}
+        if isinstance(index, (slice, list, numpy.ndarray)):
+            return [dict(zip(columns, row)) for row in zip(*columns.values())]
+        return columns
+
+    def __len__(self):
+        return self._length

@@ -1,0 +1,206 @@
+import bisect
+import io
+import itertools
+import os
+import threading
+import zipfile
+
+import numpy
+
+import chainer
+from chainer.dataset import dataset_mixin
+
+
+class ImageDataset(dataset_mixin.DatasetMixin):
+
+    """Dataset of images read from files.
+
+    An example is an array of shape ``(channels, height, width)`` with the values of the
+    file; a grayscale image has one channel. Pillow is needed.
+
+    Args:
+        paths (str or list of strs): Paths of the images, or the path of a text file with
+            one path per line.
+        root (str): Folder that the paths are relative to.
+        dtype: Type of the arrays, ``chainer.config.dtype`` by default.
+
+    """
+
+    def __init__(self, paths, root='.', dtype=None):
+        _import_pillow()
+        if isinstance(paths, str):
+            with open(paths) as f:
+                paths = [line.strip() for line in f]
+        self._paths = paths
+        self._root = root
+        self._dtype = chainer.get_dtype(dtype)
+
+    def __len__(self):
+        return len(self._paths)
+
+    def get_example(self, i):
+        return _read_image(os.path.join(self._root, self._paths[i]), self._dtype)
+
+
+class LabeledImageDataset(dataset_mixin.DatasetMixin):
+
+    """Dataset of pairs of an image read from a file and its label.
+
+    Args:
+        pairs (str or list of tuples): Pairs of a path and an integer, or the path of a
+            text file with such a pair, separated by space, on each line.
+        root (str): Folder that the paths are relative to.
+        dtype: Type of the images, ``chainer.config.dtype`` by default.
+        label_dtype: Type of the labels.
+
+    Raises:
+        ValueError: If a line is not a pair of a path and an integer.
+
+    """
+
+    def __init__(self, pairs, root='.', dtype=None, label_dtype=numpy.int32):
+        _import_pillow()
+        self._pairs = _read_pairs(pairs) if isinstance(pairs, str) else pairs
+        self._root = root
+        self._dtype = chainer.get_dtype(dtype)
+        self._label_dtype = label_dtype
+
+    def __len__(self):
+        return len(self._pairs)
+
+    def get_example(self, i):
+        path, label = self._pairs[i]
+        image = _read_image(os.path.join(self._root, path), self._dtype)
+        return image, numpy.array(label, self._label_dtype)
+
+
+class ZippedImageDataset(dataset_mixin.DatasetMixin):
+
+    """Dataset of the images in a zip file.
+
+    The dataset can be pickled and used by several processes.
+
+    Args:
+        zipfilename (str): Path of the zip file.
+        dtype: Type of the arrays, ``chainer.config.dtype`` by default.
+
+    """
+
+    def __init__(self, zipfilename, dtype=None):
+        _import_pillow()
+        self._zipfilename = zipfilename
+        self._dtype = chainer.get_dtype(dtype)
+        self._open()
+        self._paths = [name for name in self._zf.namelist() if not name.endswith('/')]
+
+    def _open(self):
+        self._zf = zipfile.ZipFile(self._zipfilename)
+        self._zf_pid = os.getpid()
+        self._lock = threading.Lock()
+
+    def __getstate__(self):
+        state = self.__dict__.copy()
+        for name in ('_zf', '_zf_pid', '_lock'):
+            del state[name]
+        return state
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._open()
+
+    def __len__(self):
+        return len(self._paths)
+
+    def get_example(self, i_or_filename):
+        """Returns the image of an index or of a name within the zip file."""
+        if self._zf_pid != os.getpid():
+            # After a fork the file position is shared with the parent.
+            self._open()
+        name = i_or_filename if isinstance(i_or_filename, str) else self._paths[i_or_filename]
+        with self._lock:
+            data = self._zf.read(name)
+        return _read_image(io.BytesIO(data), self._dtype)
+
+
+class MultiZippedImageDataset(dataset_mixin.DatasetMixin):
+
+    """Dataset of the images in several zip files, one file after another.
+
+    Args:
+        zipfilenames (list of strs): Paths of the zip files.
+        dtype: Type of the arrays, ``chainer.config.dtype`` by default.
+
+    """
+
+    def __init__(self, zipfilenames, dtype=None):
+        self._zfs = [ZippedImageDataset(name, dtype) for name in zipfilenames]
+        self._ends = list(itertools.accumulate(len(zf) for zf in self._zfs))
+
+    def __len__(self):
+        return self._ends[-1] if self._ends else 0
+
+    def get_example(self, i):
+        if i < 0:
+            i += len(self)
+        if not 0 <= i < len(self):
+            raise IndexError('index is out of range of {} images'.format(len(self)))
+        k = bisect.bisect_right(self._ends, i)
+        return self._zfs[k].get_example(i - (self._ends[k - 1] if k > 0 else 0))
+
+
+class LabeledZippedImageDataset(dataset_mixin.DatasetMixin):
+
+    """Dataset of pairs of an image in a zip file and its label.
+
+    Args:
+        zipfilename (str): Path of the zip file.
+        labelfilename (str): Path of a text file with the name of an image within the zip
+            file and its integer label, separated by space, on each line.
+        dtype: Type of the images, ``chainer.config.dtype`` by default.
+        label_dtype: Type of the labels.
+
+    Raises:
+        ValueError: If a line is not such a pair.
+
+    """
+
+    def __init__(self, zipfilename, labelfilename, dtype=None, label_dtype=numpy.int32):
+        self._pairs = _read_pairs(labelfilename)
+        self._label_dtype = label_dtype
+        self._zf = ZippedImageDataset(zipfilename, dtype)
+
+    def __len__(self):
+        return len(self._pairs)
+
+    def get_example(self, i):
+        path, label = self._pairs[i]
+        return self._zf.get_example(path), numpy.array(label, self._label_dtype)
+
+
+def _import_pillow():
+    try:
+        from PIL import Image
+    except ImportError as e:
+        raise RuntimeError(
+            'PIL cannot be loaded. Install Pillow!\n'
+            'The actual import error is as follows:\n' + str(e)) from e
+    return Image
+
+
+def _read_image(file, dtype):
+    with _import_pillow().open(file) as image:
+        array = numpy.asarray(image, dtype=dtype)
+    if array.ndim == 2:
+        array = array[:, :, None]
+    return array.transpose(2, 0, 1)
+
+
+def _read_pairs(path):
+    pairs = []
+    with open(path) as f:
+        for i, line in enumerate(f):
+            fields = line.split()
+            if len(fields) != 2:
+                raise ValueError('invalid format at line {} in file {}'.format(i, path))
+            pairs.append((fields[0], int(fields[1])))
+    return pairs

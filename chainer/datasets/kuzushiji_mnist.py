@@ -1,0 +1,45 @@
+import numpy
+
+from chainer.datasets import _images
+
+
+def get_kuzushiji_mnist_labels():
+    """Returns the list of the ten classes, pairs of romanized name and character."""
+    return [('o', '\u304A'), ('ki', '\u304D'), ('su', '\u3059'), ('tsu', '\u3064'),
+            ('na', '\u306A'), ('ha', '\u306F'), ('ma', '\u307E'), ('ya', '\u3084'),
+            ('re', '\u308C'), ('wo', '\u3092')]
+
+
+def get_kuzushiji_mnist(
+        withlabel=True, ndim=1, scale=1., dtype=None, label_dtype=numpy.int32,
+        rgb_format=False):
+    """Gets the Kuzushiji-MNIST dataset of cursive Japanese characters.
+
+    The files are downloaded at the first use and cached below
+    :func:`chainer.dataset.get_dataset_root`.
+
+    Args:
+        withlabel (bool): If true, the datasets are :class:`~chainer.datasets.TupleDataset`
+            of images and labels, otherwise arrays of images.
+        ndim (int): Number of axes of an image: 1 (flat), 2 (``(28, 28)``) or 3 (channel
+            first, ``(1,) + (28, 28)``).
+        scale (float): Pixel values are between 0 and this value.
+        dtype: Type of the images, ``chainer.config.dtype`` by default.
+        label_dtype: Type of the labels.
+        rgb_format (bool): If true, images with ``ndim=3`` have three equal channels.
+
+    Returns:
+        tuple: Training dataset (60,000 images) and test dataset (10,000 images).
+
+    Raises:
+        ValueError: If ``ndim`` is none of these.
+        urllib.error.URLError: If the download fails.
+
+    Source: Clanuwat et al., `Deep Learning for Classical Japanese Literature
+    <https://arxiv.org/abs/1812.01718>`_.
+
+    """
+    return _images.get_idx_datasets(
+        'pfnet/chainer/kuzushiji_mnist', 'Kuzushiji-MNIST', 'http://codh.rois.ac.jp/kmnist/dataset/kmnist/',
+        dict(withlabel=withlabel, ndim=ndim, scale=scale, dtype=dtype,
+             label_dtype=label_dtype, rgb_format=rgb_format))

@@ -1,0 +1,37 @@
+import numpy
+
+from chainer.datasets import _images
+
+
+def get_mnist(
+        withlabel=True, ndim=1, scale=1., dtype=None, label_dtype=numpy.int32,
+        rgb_format=False):
+    """Gets the MNIST dataset of handwritten digits.
+
+    The files are downloaded at the first use and cached below
+    :func:`chainer.dataset.get_dataset_root`.
+
+    Args:
+        withlabel (bool): If true, the datasets are :class:`~chainer.datasets.TupleDataset`
+            of images and labels, otherwise arrays of images.
+        ndim (int): Number of axes of an image: 1 (flat), 2 (``(28, 28)``) or 3 (channel
+            first, ``(1,) + (28, 28)``).
+        scale (float): Pixel values are between 0 and this value.
+        dtype: Type of the images, ``chainer.config.dtype`` by default.
+        label_dtype: Type of the labels.
+        rgb_format (bool): If true, images with ``ndim=3`` have three equal channels.
+
+    Returns:
+        tuple: Training dataset (60,000 images) and test dataset (10,000 images).
+
+    Raises:
+        ValueError: If ``ndim`` is none of these.
+        urllib.error.URLError: If the download fails.
+
+    Source: Y. LeCun, C. Cortes, C. J. C. Burges, The MNIST database.
+
+    """
+    return _images.get_idx_datasets(
+        'pfnet/chainer/mnist', 'MNIST', 'https://ossci-datasets.s3.amazonaws.com/mnist/',
+        dict(withlabel=withlabel, ndim=ndim, scale=scale, dtype=dtype,
+             label_dtype=label_dtype, rgb_format=rgb_format))

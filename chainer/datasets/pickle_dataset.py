@@ -1,0 +1,202 @@
+"""Datasets in a file of pickles.
+
+Layout of a file: the pickled examples one after another, then the pickled list of their
+positions, then the position of that list as a little-endian 64-bit integer.
+"""
+import os
+import pickle
+import struct
+import threading
+
+from chainer.dataset import dataset_mixin
+
+_FOOTER = struct.Struct('<q')
+
+
+class PickleDatasetWriter:
+
+    """Writer of the files that :class:`PickleDataset` reads.
+
+    Args:
+        writer: Writable binary file object. It is not closed.
+        protocol (int): Pickle protocol.
+
+    """
+
+    def __init__(self, writer, protocol=pickle.HIGHEST_PROTOCOL):
+        self._positions = []
+        self._writer = writer
+        self._protocol = protocol
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        self.close()
+
+    def close(self):
+        """Writes the index. Without it the file is not readable."""
+        if self._writer is None:
+            return
+        position = self._writer.tell()
+        pickle.dump(self._positions, self._writer, protocol=self._protocol)
+        self._writer.write(_FOOTER.pack(position))
+        self._writer.flush()
+        self._writer = None
+
+    def flush(self):
+        """Flushes the file object."""
+        self._writer.flush()
+
+    def write(self, x):
+        """Writes an example.
+
+        Args:
+            x: Any picklable object.
+
+        """
+        self._positions.append(self._writer.tell())
+        pickle.dump(x, self._writer, protocol=self._protocol)
+
+
+class PickleDataset(dataset_mixin.DatasetMixin):
+
+    """Dataset that reads examples from a file of :class:`PickleDatasetWriter`.
+
+    Unpickling can run code: read only files whose origin you trust.
+
+    Args:
+        reader: Readable and seekable binary file object.
+
+    Raises:
+        ValueError: If the file has no valid index.
+
+    """
+
+    def __init__(self, reader):
+        self._reader = reader
+        self._lock = threading.Lock()
+        reader.seek(0, os.SEEK_END)
+        size = reader.tell()
+        if size < _FOOTER.size:
+            raise ValueError('the file is too short to be a pickle dataset: %d bytes' % size)
+        reader.seek(-_FOOTER.size, os.SEEK_END)
+        position, = _FOOTER.unpack(reader.read(_FOOTER.size))
+        if not 0 <= position < size:
+            raise ValueError(
+                'the file has no valid index: it is no pickle dataset, or was not closed')
+        reader.seek(position)
+        self._positions = pickle.load(reader)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        self.close()
+
+    def __getstate__(self):
+        state = self.__dict__.copy()
+        state.pop('_lock')
+        return state
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
+
+    def __len__(self):
+        return len(self._positions)
+
+    def close(self):
+        """Closes the file object."""
+        self._reader.close()
+
+    def get_example(self, index):
+        with self._lock:
+            self._reader.seek(self._positions[index])
+            return pickle.load(self._reader)
+
+
+class _ReopenableReader:
+
+    """Binary file that is opened again in another process."""
+
+    def __init__(self, path):
+        self._path = path
+        self._file = open(path, 'rb')
+        self._pid = os.getpid()
+
+    def __getstate__(self):
+        return {'_path': self._path}
+
+    def __setstate__(self, state):
+        self.__init__(state['_path'])
+
+    def _get(self):
+        if self._pid != os.getpid():
+            # After a fork the file position is shared with the parent.
+            self._file.close()
+            self.__init__(self._path)
+        return self._file
+
+    def seek(self, offset, whence=os.SEEK_SET):
+        return self._get().seek(offset, whence)
+
+    def tell(self):
+        return self._get().tell()
+
+    def read(self, size=-1):
+        return self._get().read(size)
+
+    def readinto(self, buffer):
+        return self._get().readinto(buffer)
+
+    def readline(self):
+        return self._get().readline()
+
+    def close(self):
+        self._file.close()
+
+
+def open_pickle_dataset(path):
+    """Opens a file written by :func:`open_pickle_dataset_writer`.
+
+    The dataset can be pickled and be used by several processes.
+
+    Args:
+        path (str): Path of the file.
+
+    Returns:
+        PickleDataset: Opened dataset, which is also a context manager.
+
+    """
+    reader = _ReopenableReader(path)
+    try:
+        return PickleDataset(reader)
+    except BaseException:
+        reader.close()
+        raise
+
+
+class _ClosingWriter(PickleDatasetWriter):
+
+    """Writer that owns its file."""
+
+    def close(self):
+        writer = self._writer
+        super().close()
+        if writer is not None:
+            writer.close()
+
+
+def open_pickle_dataset_writer(path, protocol=pickle.HIGHEST_PROTOCOL):
+    """Opens a file to write a pickle dataset to.
+
+    Args:
+        path (str): Path of the file, which is overwritten.
+        protocol (int): Pickle protocol.
+
+    Returns:
+        PickleDatasetWriter: Opened writer, which is also a context manager.
+
+    """
+    return _ClosingWriter(open(path, 'wb'), protocol=protocol)

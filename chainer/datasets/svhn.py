@@ -1,0 +1,54 @@
+import functools
+
+import numpy
+
+from chainer.dataset import download
+from chainer.datasets import _images
+
+_ROOT_URL = 'http://ufldl.stanford.edu/housenumbers/'
+
+
+def get_svhn(withlabel=True, scale=1., dtype=None, label_dtype=numpy.int32, add_extra=False):
+    """Gets the Street View House Numbers dataset of cropped digits.
+
+    The files are downloaded at the first use and cached below
+    :func:`chainer.dataset.get_dataset_root`. SciPy is needed to read them.
+
+    Args:
+        withlabel (bool): If true, the datasets are :class:`~chainer.datasets.TupleDataset`
+            of images of shape ``(3, 32, 32)`` and labels, otherwise arrays of images.
+        scale (float): Pixel values are between 0 and this value.
+        dtype: Type of the images, ``chainer.config.dtype`` by default.
+        label_dtype: Type of the labels 0 to 9.
+        add_extra (bool): If true, the extra dataset is returned too.
+
+    Returns:
+        tuple: Training dataset (73,257 images), test dataset (26,032 images) and with
+        ``add_extra`` the extra dataset (531,131 images).
+
+    Raises:
+        RuntimeError: If SciPy is not installed.
+        urllib.error.URLError: If the download fails.
+
+    Source: Netzer et al., `The Street View House Numbers Dataset
+    <http://ufldl.stanford.edu/housenumbers/>`_.
+
+    """
+    datasets = []
+    for part in ('train', 'test') + (('extra',) if add_extra else ()):
+        raw = _images.load_npz_cache(
+            'pfnet/chainer/svhn', part + '.npz', functools.partial(_read, part + '_32x32.mat'))
+        datasets.append(_images.make_dataset(
+            raw['x'], raw['y'], (3, 32, 32), 'SVHN', withlabel, 3, scale, dtype, label_dtype))
+    return tuple(datasets)
+
+
+def _read(filename):
+    try:
+        from scipy import io
+    except ImportError:
+        raise RuntimeError('Scipy is not available; it is needed to read SVHN.') from None
+    mat = io.loadmat(download.cached_download(_ROOT_URL + filename))
+    # (height, width, channel, n) to (n, channel, height, width); the file has 10 for 0.
+    return {'x': numpy.ascontiguousarray(mat['X'].transpose(3, 2, 0, 1)),
+            'y': (mat['y'].ravel() % 10).astype(numpy.uint8)}

@@ -1,0 +1,108 @@
+import os
+import threading
+
+from chainer.dataset import dataset_mixin
+
+
+class TextDataset(dataset_mixin.DatasetMixin):
+
+    """Dataset of the lines of text files.
+
+    Only the positions of the lines are kept in memory; lines are read when fetched. With
+    one file an example is a string, with several (parallel) files a tuple with the
+    corresponding line of each. Line ends are part of the strings.
+
+    Args:
+        paths (str or list of strs): Path of the file, or the list of paths.
+        encoding (str or list of strs): Encoding of the files, see :func:`open`.
+        errors (str or list of strs): How decoding errors are handled, see :func:`open`.
+        newline (str or list of strs): How line ends are handled, see :func:`open`.
+        filter_func: Function that gets the line of each file and returns whether the
+            example is to be kept.
+
+    Raises:
+        TypeError: If ``paths`` is of another type.
+        ValueError: If no path is given, the files have different numbers of lines, or a
+            list of options does not match the paths.
+
+    """
+
+    def __init__(self, paths, encoding=None, errors=None, newline=None, filter_func=None):
+        if isinstance(paths, (str, os.PathLike)):
+            paths = [paths]
+        elif not isinstance(paths, (list, tuple)):
+            raise TypeError('paths must be a str or a list of strs, but a {} is given'.format(
+                type(paths).__name__))
+        if not paths:
+            raise ValueError('At least one text file must be specified')
+        self._paths = list(paths)
+        self._options = list(zip(
+            _per_file('encoding', encoding, paths), _per_file('errors', errors, paths),
+            _per_file('newline', newline, paths)))
+        self._fps = None
+        self._lock = threading.Lock()
+        self._open()
+        try:
+            self._positions = self._index(filter_func)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self):
+        self._fps = [
+            open(path, encoding=encoding, errors=errors, newline=newline)
+            for path, (encoding, errors, newline) in zip(self._paths, self._options)]
+
+    def _index(self, filter_func):
+        """Returns the list with the positions of each example in the files."""
+        positions = []
+        while True:
+            position = tuple([fp.tell() for fp in self._fps])
+            lines = [fp.readline() for fp in self._fps]
+            if not all(lines):
+                if any(lines):
+                    raise ValueError(
+                        'Number of lines in files does not match: ' +
+                        ', '.join(map(str, self._paths)))
+                return positions
+            if filter_func is None or filter_func(*lines):
+                positions.append(position)
+
+    def __getstate__(self):
+        state = self.__dict__.copy()
+        state['_fps'] = None
+        state['_lock'] = None
+        return state
+
+    def __setstate__(self, state):
+        self.__dict__ = state
+        self._lock = threading.Lock()
+        self._open()
+
+    def __len__(self):
+        return len(self._positions)
+
+    def close(self):
+        """Closes the files. No line can be read afterwards."""
+        for fp in self._fps:
+            fp.close()
+
+    def get_example(self, idx):
+        if idx < 0 or len(self._positions) <= idx:
+            raise IndexError('index {} is out of range for {} lines'.format(idx, len(self)))
+        # The files are shared by all threads.
+        with self._lock:
+            lines = []
+            for fp, position in zip(self._fps, self._positions[idx]):
+                fp.seek(position)
+                lines.append(fp.readline())
+        return lines[0] if len(lines) == 1 else tuple(lines)
+
+
+def _per_file(name, value, paths):
+    if value is None or isinstance(value, str):
+        return [value] * len(paths)
+    if len(value) != len(paths):
+        raise ValueError('{} must be a str or a list of {} strs, one per file'.format(
+            name, len(paths)))
+    return value

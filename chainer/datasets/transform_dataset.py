@@ -1,0 +1,29 @@
+from chainer.dataset import dataset_mixin
+
+
+class TransformDataset(dataset_mixin.DatasetMixin):
+
+    """Dataset that applies a function to the examples of another dataset.
+
+    Args:
+        dataset: Dataset whose examples are transformed.
+        transform: Function of an example (one argument, even for tuples), called each time
+            an example is fetched.
+
+    .. admonition:: Example
+
+        >>> dataset = chainer.datasets.TransformDataset([1, 2, 3], lambda x: x * 10)
+        >>> dataset[1]
+        20
+
+    """
+
+    def __init__(self, dataset, transform):
+        self._dataset = dataset
+        self._transform = transform
+
+    def __len__(self):
+        return len(self._dataset)
+
+    def get_example(self, i):
+        return self._transform(self._dataset[i])

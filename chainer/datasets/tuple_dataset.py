@@ -1,0 +1,43 @@
+import numpy
+
+
+class TupleDataset:
+
+    """Dataset of tuples, zipped from datasets of equal length.
+
+    Args:
+        datasets: Indexable objects with a length, e.g. arrays, lists or datasets.
+
+    Raises:
+        ValueError: If no dataset is given or the lengths differ.
+
+    .. admonition:: Example
+
+        >>> dataset = chainer.datasets.TupleDataset([0, 1, 2], [0, 1, 4])
+        >>> dataset[1]
+        (1, 1)
+        >>> dataset[1:]
+        [(1, 1), (2, 4)]
+
+    """
+
+    def __init__(self, *datasets):
+        if not datasets:
+            raise ValueError('no datasets are given')
+        length = len(datasets[0])
+        for i, dataset in enumerate(datasets):
+            if len(dataset) != length:
+                raise ValueError(
+                    'dataset of the index {} has a wrong length {}, expected {}'.format(
+                        i, len(dataset), length))
+        self._datasets = datasets
+        self._length = length
+
+    def __getitem__(self, index):
+        columns = [dataset[index] for dataset in self._datasets]
+        if isinstance(index, (slice, list, numpy.ndarray)):
+            return list(zip(*columns))
+        return tuple(columns)
+
+    def __len__(self):
+        return self._length

@@ -1,0 +1,193 @@
+"""Objects whose arrays move between devices."""
+import abc
+
+import chainerx
+from chainer import backend
+from chainer.backends import cuda, intel64
+from chainer.utils import meta
+
+
+class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
+
+    """Base class of objects that own arrays on a device, such as links.
+
+    Subclasses override :meth:`device_resident_accept` to show their arrays to visitors. All
+    ``to_*`` methods work in place and return the object itself.
+    """
+
+    _device = None
+
+    def __init__(self):
+        self._device = backend.CpuDevice()
+
+    @property
+    def _overridden_to_methods(self):
+        """Names of methods which old classes override to move more arrays."""
+        cls = type(self)
+        return [name for name in ('to_cpu', 'to_gpu', 'to_intel64')
+                if getattr(cls, name) is not getattr(DeviceResident, name)]
+
+    def device_resident_accept(self, visitor):
+        """Shows the object and its arrays to a visitor.
+
+        Overriding methods call this one first, then ``visitor.visit_array`` (whose result replaces
+        the array), ``visitor.visit_variable`` or the ``device_resident_accept`` of children.
+
+        Args:
+            visitor (DeviceResidentsVisitor): Visitor.
+
+        """
+        visitor.visit_device_resident(self)
+
+    @property
+    def device(self):
+        """:class:`~chainer.backend.Device` of the object."""
+        return self._device
+
+    @property
+    def xp(self):
+        """Array module of the device: ``numpy``, ``cupy`` or ``chainerx``."""
+        device = self.device
+        return None if device is None else device.xp
+
+    @meta.final(action=DeprecationWarning)
+    def to_cpu(self) -> 'DeviceResident':
+        """Moves the arrays to the CPU, as NumPy arrays."""
+        return self._visit(_ToDeviceVisitor(backend.CpuDevice(), ('to_cpu', {}), self))
+
+    @meta.final(action=DeprecationWarning)
+    def to_gpu(self, device=None) -> 'DeviceResident':
+        """Moves the arrays to a GPU, as CuPy arrays; those that are on some GPU stay there.
+
+        Args:
+            device: CUDA device or its id; the current device by default.
+
+        """
+        cuda.check_cuda_available()
+        cuda_device = cuda._get_device_or_current(device)
+        return self._visit(_ToDeviceVisitor(
+            cuda.GpuDevice(cuda_device), ('to_gpu', {'device': cuda_device.id}), self,
+            skip_between_cupy_devices=True))
+
+    @meta.final(action=DeprecationWarning)
+    def to_intel64(self) -> 'DeviceResident':
+        """Moves the arrays to the CPU, as iDeep arrays where that helps."""
+        intel64.check_ideep_available()
+        return self._visit(_ToDeviceVisitor(
+            backend.get_device('@intel64'), ('to_intel64', {}), self))
+
+    def to_chx(self):
+        """Converts the arrays to ChainerX without copying."""
+        if not chainerx.is_available():
+            raise RuntimeError(
+                'ChainerX is not available: reinstall Chainer with CHAINER_BUILD_CHAINERX=1.')
+        return self._visit(_ToChxVisitor())
+
+    def from_chx(self):
+        """Converts the arrays from ChainerX to NumPy or CuPy without copying."""
+        return self._visit(_FromChxVisitor())
+
+    def to_device(self, device) -> 'DeviceResident':
+        """Moves the arrays to a device.
+
+        Args:
+            device: Device specifier; see :func:`chainer.get_device`.
+
+        """
+        return self._visit(_ToDeviceVisitor(backend.get_device(device)))
+
+    def _visit(self, visitor):
+        self.device_resident_accept(visitor)
+        return self
+
+
+class DeviceResidentsVisitor:
+
+    """Base class of visitors of device residents, their variables and arrays."""
+
+    def visit_device_resident(self, device_resident):
+        """Called with each object."""
+        raise NotImplementedError
+
+    def visit_array(self, arr):
+        """Called with each array; returns what replaces it."""
+        raise NotImplementedError
+
+    def visit_variable(self, param):
+        """Called with each :class:`~chainer.Variable`, which it changes in place."""
+        raise NotImplementedError
+
+
+class _ToDeviceVisitor(DeviceResidentsVisitor):
+
+    """Moves everything to a device.
+
+    Args:
+        device: Destination.
+        entry: Name and keyword arguments of the method that the user called.
+        start: Object whose method that was.
+        skip_between_cupy_devices: Whether arrays on another GPU stay.
+
+    """
+
+    def __init__(self, device, entry=None, start=None, skip_between_cupy_devices=False):
+        self._device = device
+        self._entry = entry or self._get_entry(device)
+        self._start = start
+        self._skip_between_cupy_devices = skip_between_cupy_devices
+
+    @staticmethod
+    def _get_entry(device):
+        if isinstance(device, backend.GpuDevice):
+            return 'to_gpu', {'device': device.device.id}
+        if isinstance(device, backend.CpuDevice):
+            return 'to_cpu', {}
+        if isinstance(device, backend.Intel64Device):
+            return 'to_intel64', {}
+        return None, {}
+
+    def visit_device_resident(self, device_resident):
+        device_resident._device = self._device
+        name, kwargs = self._entry
+        # A class may move more arrays in an overridden method, which usually calls its super
+        # method: that comes back here, with the object as the start.
+        if device_resident is not self._start and name in device_resident._overridden_to_methods:
+            getattr(device_resident, name)(**kwargs)
+
+    def visit_array(self, arr):
+        return arr if self._stays(backend.get_device_from_array(arr)) else self._device.send(arr)
+
+    def visit_variable(self, param):
+        if not self._stays(param.device):
+            param.to_device(self._device)
+
+    def _stays(self, device):
+        return self._skip_between_cupy_devices and isinstance(device, backend.GpuDevice)
+
+
+class _ToChxVisitor(DeviceResidentsVisitor):
+
+    def visit_device_resident(self, device_resident):
+        device = device_resident._device
+        if not isinstance(device, backend.ChainerxDevice):
+            device_resident._device = backend.ChainerxDevice.from_fallback_device(device)
+
+    def visit_array(self, arr):
+        return backend.to_chx(arr)
+
+    def visit_variable(self, param):
+        param.to_chx()
+
+
+class _FromChxVisitor(DeviceResidentsVisitor):
+
+    def visit_device_resident(self, device_resident):
+        device = device_resident._device
+        if isinstance(device, backend.ChainerxDevice):
+            device_resident._device = device.fallback_device
+
+    def visit_array(self, arr):
+        return backend.from_chx(arr)
+
+    def visit_variable(self, param):
+        param.from_chx()

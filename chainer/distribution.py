@@ -1,0 +1,259 @@
+"""Probability distributions: the base class and divergences between two of them."""
+import math
+
+import chainer
+from chainer import backend
+
+
+class Distribution:
+    """Base class of probability distributions.
+
+    A distribution object holds a batch of distributions of one kind. An event, that is one
+    sample of one of them, has shape :attr:`event_shape`, the batch has shape
+    :attr:`batch_shape`, and :meth:`sample` adds axes in front of both. Methods that take a point
+    ``x`` accept an array or a variable of shape ``(..., *batch_shape, *event_shape)`` and return
+    a variable without the event axes, except for :meth:`icdf`.
+
+    What a subclass does not define raises :class:`NotImplementedError`.
+    """
+
+    def _not_implemented(self, name):
+        return NotImplementedError(f'{type(self).__name__}.{name} is not implemented')
+
+    @property
+    def batch_shape(self):
+        """tuple of ints: Shape of the batch."""
+        raise self._not_implemented('batch_shape')
+
+    @property
+    def event_shape(self):
+        """tuple of ints: Shape of an event."""
+        raise self._not_implemented('event_shape')
+
+    @property
+    def params(self):
+        """dict: Parameters, as variables by name."""
+        raise self._not_implemented('params')
+
+    @property
+    def support(self):
+        """str: Set of values that can occur."""
+        raise self._not_implemented('support')
+
+    @property
+    def xp(self):
+        """module or None: Array module of the parameters; ``None`` without parameters."""
+        params = self.params
+        if not params:
+            return None
+        return backend.get_array_module(*params.values())
+
+    @property
+    def mean(self):
+        """~chainer.Variable: Mean."""
+        raise self._not_implemented('mean')
+
+    @property
+    def mode(self):
+        """~chainer.Variable: Mode, the most probable event."""
+        raise self._not_implemented('mode')
+
+    @property
+    def variance(self):
+        """~chainer.Variable: Variance."""
+        raise self._not_implemented('variance')
+
+    @property
+    def stddev(self):
+        """~chainer.Variable: Standard deviation, the square root of the variance."""
+        return chainer.functions.sqrt(self.variance)
+
+    @property
+    def covariance(self):
+        """~chainer.Variable: Covariance matrix of the elements of an event."""
+        raise self._not_implemented('covariance')
+
+    @property
+    def entropy(self):
+        """~chainer.Variable: Entropy in nats."""
+        raise self._not_implemented('entropy')
+
+    def perplexity(self, x):
+        """Evaluates the perplexity :math:`\\exp(entropy)`.
+
+        Args:
+            x: Not used.
+
+        Returns:
+            ~chainer.Variable: Perplexity.
+        """
+        return chainer.functions.exp(self.entropy)
+
+    def log_prob(self, x):
+        """Evaluates the logarithm of the density or of the probability.
+
+        Args:
+            x (array or ~chainer.Variable): Points.
+
+        Returns:
+            ~chainer.Variable: Logarithm at ``x``, ``-inf`` outside of the support.
+        """
+        raise self._not_implemented('log_prob')
+
+    def prob(self, x):
+        """Evaluates the density or the probability.
+
+        Args:
+            x (array or ~chainer.Variable): Points.
+
+        Returns:
+            ~chainer.Variable: Density at ``x``.
+        """
+        return chainer.functions.exp(self.log_prob(x))
+
+    def cdf(self, x):
+        """Evaluates the cumulative distribution function.
+
+        Args:
+            x (array or ~chainer.Variable): Points.
+
+        Returns:
+            ~chainer.Variable: Probability of an event of at most ``x``.
+        """
+        raise self._not_implemented('cdf')
+
+    def icdf(self, x):
+        """Evaluates the inverse of the cumulative distribution function.
+
+        Args:
+            x (array or ~chainer.Variable): Probabilities.
+
+        Returns:
+            ~chainer.Variable: Points where the cumulative distribution function is ``x``.
+        """
+        raise self._not_implemented('icdf')
+
+    def log_cdf(self, x):
+        """Evaluates the logarithm of the cumulative distribution function.
+
+        Args:
+            x (array or ~chainer.Variable): Points.
+
+        Returns:
+            ~chainer.Variable: Logarithm at ``x``.
+        """
+        return chainer.functions.log(self.cdf(x))
+
+    def survival_function(self, x):
+        """Evaluates the survival function :math:`1 - cdf(x)`.
+
+        Args:
+            x (array or ~chainer.Variable): Points.
+
+        Returns:
+            ~chainer.Variable: Probability of an event above ``x``.
+        """
+        return 1. - self.cdf(x)
+
+    def log_survival_function(self, x):
+        """Evaluates the logarithm of the survival function.
+
+        Args:
+            x (array or ~chainer.Variable): Points.
+
+        Returns:
+            ~chainer.Variable: Logarithm at ``x``.
+        """
+        return chainer.functions.log(self.survival_function(x))
+
+    def sample(self, sample_shape=()):
+        """Draws samples.
+
+        Where the distribution allows it, the samples are differentiable with respect to the
+        parameters.
+
+        Args:
+            sample_shape (int or tuple of ints): Shape of the samples.
+
+        Returns:
+            ~chainer.Variable: Samples of shape ``(*sample_shape, *batch_shape, *event_shape)``.
+        """
+        if not isinstance(sample_shape, (tuple, list)):
+            sample_shape = (sample_shape,)
+        shape = tuple(sample_shape) + self.batch_shape + self.event_shape
+        samples = self.sample_n(math.prod(sample_shape))
+        return samples if samples.shape == shape else chainer.functions.reshape(samples, shape)
+
+    def sample_n(self, n):
+        """Draws ``n`` samples.
+
+        Args:
+            n (int): Number of samples.
+
+        Returns:
+            ~chainer.Variable: Samples of shape ``(n, *batch_shape, *event_shape)``.
+        """
+        raise self._not_implemented('sample_n')
+
+
+_kl_functions = {}
+
+
+def register_kl(Dist1, Dist2):
+    """Makes a decorator that registers a function computing a Kullback-Leibler divergence.
+
+    The function takes two distributions and returns a variable. For :func:`kl_divergence` it is
+    found by the exact classes of its arguments, or else by their base classes.
+
+    Args:
+        Dist1 (type): Class of the first distribution.
+        Dist2 (type): Class of the second distribution.
+
+    Returns:
+        The decorator.
+    """
+    def register(kl):
+        _kl_functions[Dist1, Dist2] = kl
+        return kl
+    return register
+
+
+def kl_divergence(dist1, dist2):
+    """Computes the Kullback-Leibler divergence of two distributions.
+
+    .. math:: D_{KL}(p \\| q) = \\int p(x) \\log \\frac{p(x)}{q(x)} dx
+
+    Args:
+        dist1 (Distribution): Distribution :math:`p`.
+        dist2 (Distribution): Distribution :math:`q`.
+
+    Returns:
+        ~chainer.Variable: Divergences, of the shape of the batch.
+
+    Raises:
+        KeyError: If none is registered (:func:`register_kl`) for these two classes.
+    """
+    for cls1 in type(dist1).__mro__:
+        for cls2 in type(dist2).__mro__:
+            kl = _kl_functions.get((cls1, cls2))
+            if kl is not None:
+                return kl(dist1, dist2)
+    raise KeyError((type(dist1), type(dist2)))
+
+
+def cross_entropy(dist1, dist2):
+    """Computes the cross entropy of two distributions.
+
+    .. math:: H(p, q) = -\\int p(x) \\log q(x) dx = H(p) + D_{KL}(p \\| q)
+
+    Args:
+        dist1 (Distribution): Distribution :math:`p`.
+        dist2 (Distribution): Distribution :math:`q`.
+
+    Returns:
+        ~chainer.Variable: Cross entropies, of the shape of the batch.
+
+    Raises:
+        KeyError: If no divergence is registered for these two classes.
+    """
+    return dist1.entropy + kl_divergence(dist1, dist2)

@@ -1,0 +1,172 @@
+"""What the distributions have in common."""
+import numpy
+
+import chainer
+from chainer import backend
+from chainer import functions as F
+from chainer.distribution import Distribution
+
+
+def _as_variable(x, get_dtype, device):
+    """Makes a variable of an array, a variable or a number; numbers get a dtype."""
+    if isinstance(x, numpy.generic):
+        x = numpy.asarray(x)
+    elif not hasattr(x, 'dtype'):
+        x = numpy.asarray(x, get_dtype())
+    else:
+        return chainer.as_variable(x)
+    return chainer.as_variable(x if device is None else device.send(x))
+
+
+def as_parameters(*values):
+    """Makes variables of arrays, variables and numbers, and broadcasts them to one shape."""
+    values = [_as_variable(v, lambda: chainer.get_dtype(map_mixed16=numpy.float32), None)
+              for v in values]
+    if any(v.shape != values[0].shape for v in values):
+        values = F.broadcast(*values)
+    return tuple(values)
+
+
+def as_point(x, like):
+    """Makes a variable of a point (array, variable or number), in the dtype of a parameter."""
+    x = _as_variable(x, lambda: like.dtype, like.device)
+    return x if x.dtype == like.dtype else F.cast(x, like.dtype)
+
+
+def draw(method, shape, like, *args):
+    """Draws random numbers on the device of a variable.
+
+    Args:
+        method (str): Name of the routine of ``numpy.random``.
+        shape (tuple of ints): Shape of the result.
+        like (~chainer.Variable): Variable whose device and dtype the result gets.
+        args (~chainer.Variable): Parameters of the routine.
+
+    Returns:
+        Array.
+    """
+    device = like.device
+    # ChainerX cannot draw most distributions itself: its NumPy or CuPy counterpart does.
+    generator = getattr(device, 'fallback_device', device)
+    with chainer.using_device(generator):
+        args = [generator.send(a.array) for a in args]
+        samples = getattr(generator.xp.random, method)(*args, size=shape)
+        samples = generator.xp.asarray(samples, dtype=like.dtype)
+    return device.send(samples)
+
+
+def full_like(x, value):
+    """Returns an array like a variable's, filled with a number."""
+    array = x.array
+    return backend.get_array_module(array).full_like(array, value)
+
+
+def within(valid, function, x, inside, outside=-numpy.inf):
+    """Evaluates a function where it is defined.
+
+    Elsewhere the function sees a harmless point, so that neither warnings nor NaN gradients
+    arise.
+
+    Args:
+        valid (array of bool): Where ``x`` is in the domain.
+        function (callable): Function of a variable.
+        x (~chainer.Variable): Points, of the shape of ``valid``.
+        inside (float or ~chainer.Variable): Point in the domain.
+        outside (float): Value outside of it.
+
+    Returns:
+        ~chainer.Variable: Values.
+    """
+    if bool(valid.all()):
+        return function(x)
+    if isinstance(inside, chainer.Variable):
+        inside = F.broadcast_to(inside, x.shape)
+    else:
+        inside = full_like(x, inside)
+    y = function(F.where(valid, x, inside))
+    return F.where(F.broadcast_to(valid, y.shape).array, y, full_like(y, outside))
+
+
+class Parameter:
+    """Documented attribute that the constructor sets to a variable."""
+
+    def __init__(self, doc):
+        self.__doc__ = f'~chainer.Variable: {doc}'
+
+    def __set_name__(self, owner, name):
+        self._name = name
+
+    def __get__(self, obj, cls):
+        # Instance attributes come first, so this is reached only without one.
+        if obj is None:
+            return self
+        raise AttributeError(f'{cls.__name__}.{self._name} is not set')
+
+
+class Parametric(Distribution):
+    """Distribution of scalars whose parameters are attributes of one common shape."""
+
+    _param_names = ()
+    _support = 'real'
+
+    @property
+    def params(self):
+        return {name: getattr(self, name) for name in self._param_names}
+
+    @property
+    def batch_shape(self):
+        return getattr(self, self._param_names[0]).shape
+
+    @property
+    def event_shape(self):
+        return ()
+
+    @property
+    def support(self):
+        return self._support
+
+
+class LocationScale(Parametric):
+    """Distribution of :math:`loc + scale \\cdot \\epsilon` for a standard :math:`\\epsilon`."""
+
+    _param_names = ('loc', 'scale')
+
+    # Routine of numpy.random that draws epsilon.
+    _standard = None
+
+    loc = Parameter('Location.')
+    scale = Parameter('Scale.')
+
+    def __init__(self, loc, scale):
+        self.loc, self.scale = as_parameters(loc, scale)
+
+    def _standardize(self, x):
+        return (as_point(x, self.loc) - self.loc) / self.scale
+
+    def sample_n(self, n):
+        eps = draw(self._standard, (n,) + self.batch_shape, self.loc)
+        return self.loc + self.scale * eps
+
+
+class OverClasses(Distribution):
+    """Distribution over classes, the last axis of the parameter ``p``."""
+
+    @property
+    def params(self):
+        return {'p': self.p}
+
+    @property
+    def batch_shape(self):
+        return self.p.shape[:-1]
+
+    def _sample_indices(self, n):
+        """Draws class indices by inverting the cumulative distribution."""
+        p = self.p.array
+        u = draw('uniform', (n,) + self.batch_shape + (1,), self.p)
+        generator = self.p.device
+        generator = getattr(generator, 'fallback_device', generator)
+        xp = generator.xp
+        with chainer.using_device(generator):
+            cdf = xp.cumsum(generator.send(p), axis=-1)
+            # Scaling by the last element keeps rounding errors from adding a class.
+            return (cdf <= generator.send(u) * cdf[..., -1:]).sum(axis=-1).astype(numpy.int32)

@@ -1,0 +1,137 @@
+import numpy
+
+import chainer
+from chainer import backend, distribution, function_node, utils
+from chainer import functions as F
+from chainer.distributions._base import Parametric, as_parameters, as_point, draw, full_like
+from chainer.distributions.utils import _modified_xlogx
+from chainer.utils import cache
+
+
+class BernoulliLogProb(function_node.FunctionNode):
+    """Logarithm :math:`x l - \\log(1 + e^l)` of a Bernoulli probability, from the logit.
+
+    Inputs are the logit and the point, of broadcastable shapes. An infinite logit gives zero or
+    ``-inf``.
+
+    Args:
+        binary_check (bool): Whether points other than 0 and 1 give ``-inf``.
+    """
+
+    def __init__(self, binary_check=False):
+        self.binary_check = binary_check
+
+    def forward(self, inputs):
+        logit, x = inputs
+        self.retain_inputs((0, 1))
+        xp = backend.get_array_module(logit)
+        zero = numpy.zeros((), logit.dtype)
+        # log(p) = -softplus(-logit) and log(1 - p) = -softplus(logit). Where the weight is zero
+        # they may be infinite.
+        tail = xp.log1p(xp.exp(-abs(logit)))
+        log_p = xp.where(x == 0, zero, -xp.maximum(-logit, zero) - tail)
+        log_q = xp.where(x == 1, zero, -xp.maximum(logit, zero) - tail)
+        y = x * log_p + (1 - x) * log_q
+        if self.binary_check:
+            self._invalid = (x != 0) & (x != 1)
+            y = xp.where(self._invalid, numpy.array(-numpy.inf, y.dtype), y)
+        return utils.force_array(y, logit.dtype),
+
+    def backward(self, indexes, grad_outputs):
+        gy, = grad_outputs
+        logit, x = self.get_retained_inputs()
+        if self.binary_check:
+            xp = backend.get_array_module(gy.array)
+            gy = F.where(F.broadcast_to(self._invalid, gy.shape).array,
+                         xp.zeros_like(gy.array), gy)
+        g_logit = F.sum_to(gy * (x - F.sigmoid(logit)), logit.shape)
+        g_x = F.sum_to(gy * logit, x.shape)
+        return g_logit, g_x
+
+
+class Bernoulli(Parametric):
+    """Bernoulli distribution.
+
+    .. math:: P(x; p) = p^x (1 - p)^{1 - x}, \\quad x \\in \\{0, 1\\}
+
+    Args:
+        p (array or ~chainer.Variable): Probability of one.
+        logit (array or ~chainer.Variable): :math:`\\log(p / (1 - p))`, instead of ``p``.
+        binary_check (bool): Whether points other than 0 and 1 have probability zero. Without
+            it, the formula applies to them.
+
+    Raises:
+        ValueError: Unless exactly one of ``p`` and ``logit`` is given.
+    """
+
+    _param_names = ('logit',)
+    _support = '{0, 1}'
+
+    def __init__(self, p=None, logit=None, binary_check=False):
+        if (p is None) == (logit is None):
+            raise ValueError('Either `p` or `logit` (not both) must have a value.')
+        # The other of the two is computed when asked for.
+        if p is not None:
+            self.p, = as_parameters(p)
+        else:
+            self.logit, = as_parameters(logit)
+        self.binary_check = binary_check
+
+    @cache.cached_property
+    def p(self):
+        return F.sigmoid(self.logit)
+
+    @cache.cached_property
+    def logit(self):
+        with numpy.errstate(divide='ignore'):
+            return F.log(self.p) - F.log1p(-self.p)
+
+    @property
+    def batch_shape(self):
+        return self._parameter.shape
+
+    @property
+    def _parameter(self):
+        return self.__dict__.get('p', self.__dict__.get('logit'))
+
+    def log_prob(self, x):
+        logit = self.logit
+        return BernoulliLogProb(self.binary_check).apply((logit, as_point(x, logit)))[0]
+
+    def prob(self, x):
+        x = as_point(x, self.p)
+        prob = x * self.p + (1 - x) * (1 - self.p)
+        if self.binary_check:
+            valid = (x.array == 0) | (x.array == 1)
+            valid = F.broadcast_to(valid, prob.shape).array
+            prob = F.where(valid, prob, full_like(prob, 0))
+        return prob
+
+    def sample_n(self, n):
+        p = self.p
+        u = draw('uniform', (n,) + self.batch_shape, p)
+        return chainer.as_variable((u < p.array).astype(p.dtype))
+
+    @property
+    def entropy(self):
+        p = self.p
+        return -_modified_xlogx(p) - _modified_xlogx(1 - p)
+
+    @property
+    def mean(self):
+        return self.p
+
+    @property
+    def variance(self):
+        return self.p * (1 - self.p)
+
+    @property
+    def stddev(self):
+        return F.sqrt(self.variance)
+
+
+@distribution.register_kl(Bernoulli, Bernoulli)
+def _kl_bernoulli_bernoulli(dist1, dist2):
+    # The cross entropy is the log probability, which is linear in the point, at the mean.
+    cross_entropy = -BernoulliLogProb().apply((dist2.logit, dist1.p))[0]
+    return cross_entropy - dist1.entropy

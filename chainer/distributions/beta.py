@@ -1,0 +1,62 @@
+import chainer
+from chainer import distribution
+from chainer import functions as F
+from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+
+
+def _log_beta(a, b):
+    return F.lgamma(a) + F.lgamma(b) - F.lgamma(a + b)
+
+
+class Beta(Parametric):
+    """Beta distribution.
+
+    .. math:: p(x; a, b) = \\frac{x^{a - 1} (1 - x)^{b - 1}}{B(a, b)}, \\quad 0 \\le x \\le 1
+
+    Args:
+        a (array or ~chainer.Variable): Positive parameter :math:`a`.
+        b (array or ~chainer.Variable): Positive parameter :math:`b`.
+    """
+
+    _param_names = ('a', 'b')
+    _support = '[0, 1]'
+
+    a = Parameter('Parameter :math:`a`.')
+    b = Parameter('Parameter :math:`b`.')
+
+    def __init__(self, a, b):
+        self.a, self.b = as_parameters(a, b)
+
+    def log_prob(self, x):
+        x = as_point(x, self.a)
+        valid = (x.array >= 0) & (x.array <= 1)
+        return within(
+            valid, lambda x: ((self.a - 1) * F.log(x) + (self.b - 1) * F.log1p(-x)
+                              - _log_beta(self.a, self.b)), x, 0.5)
+
+    def sample_n(self, n):
+        samples = draw('beta', (n,) + self.batch_shape, self.a, self.a, self.b)
+        return chainer.as_variable(samples)
+
+    @property
+    def entropy(self):
+        a, b = self.a, self.b
+        return (_log_beta(a, b) - (a - 1) * F.digamma(a) - (b - 1) * F.digamma(b)
+                + (a + b - 2) * F.digamma(a + b))
+
+    @property
+    def mean(self):
+        return self.a / (self.a + self.b)
+
+    @property
+    def variance(self):
+        total = self.a + self.b
+        return self.a * self.b / (total ** 2 * (total + 1))
+
+
+@distribution.register_kl(Beta, Beta)
+def _kl_beta_beta(dist1, dist2):
+    a1, b1, a2, b2 = dist1.a, dist1.b, dist2.a, dist2.b
+    return (_log_beta(a2, b2) - _log_beta(a1, b1)
+            + (a1 - a2) * F.digamma(a1) + (b1 - b2) * F.digamma(b1)
+            + (a2 - a1 + b2 - b1) * F.digamma(a1 + b1))

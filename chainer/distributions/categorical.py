@@ -1,0 +1,84 @@
+import numpy
+
+import chainer
+from chainer import distribution
+from chainer import functions as F
+from chainer.distributions._base import OverClasses, Parameter, as_parameters, full_like
+from chainer.distributions.utils import _modified_xlogx
+from chainer.utils import argument, cache
+
+
+def _log_p(p):
+    with numpy.errstate(divide='ignore'):
+        return F.log(p)
+
+
+def _expected_log_ratio(dist1, dist2):
+    """Computes the divergence of two distributions over classes."""
+    p, log_q = dist1.p, dist2.log_p
+    # Classes that the first never draws do not count, even if the second excludes them.
+    log_q = F.where(F.broadcast_to(p.array == 0, log_q.shape).array, full_like(log_q, 0), log_q)
+    return F.sum(_modified_xlogx(p) - p * log_q, axis=-1)
+
+
+class Categorical(OverClasses):
+    """Categorical(p=None, *, logit=None)
+
+    Categorical distribution over the integers from zero on.
+
+    .. math:: P(x = i; p) = p_i
+
+    Args:
+        p (array or ~chainer.Variable): Probabilities, along the last axis.
+        logit (array or ~chainer.Variable): Logarithms of the probabilities up to a constant,
+            instead of ``p``.
+
+    Raises:
+        ValueError: Unless exactly one of ``p`` and ``logit`` is given.
+    """
+
+    p = Parameter('Probabilities.')
+
+    def __init__(self, p=None, **kwargs):
+        logit, = argument.parse_kwargs(kwargs, ('logit', None))
+        if (p is None) == (logit is None):
+            raise ValueError('Either `p` or `logit` (not both) must have a value.')
+        if p is not None:
+            self.p, = as_parameters(p)
+        else:
+            logit, = as_parameters(logit)
+            self.log_p = F.log_softmax(logit, axis=-1)
+            self.p = F.softmax(logit, axis=-1)
+
+    @cache.cached_property
+    def log_p(self):
+        return _log_p(self.p)
+
+    @property
+    def event_shape(self):
+        return ()
+
+    def log_prob(self, x):
+        x = x.array if isinstance(x, chainer.Variable) else x
+        if not hasattr(x, 'dtype'):
+            x = self.p.device.send(numpy.asarray(x))
+        log_p = self.log_p
+        classes = log_p.shape[-1]
+        # Points lead by sample axes: repeat the batch for each.
+        shape = numpy.broadcast_shapes(x.shape, self.batch_shape)
+        log_p = F.reshape(F.broadcast_to(log_p, shape + (classes,)), (-1, classes))
+        x = F.flatten(F.broadcast_to(x.astype(numpy.int32), shape)).array
+        return F.reshape(F.select_item(log_p, x), shape)
+
+    def sample_n(self, n):
+        indices = self._sample_indices(n)
+        return chainer.as_variable(self.p.device.send(indices))
+
+    @property
+    def entropy(self):
+        return -F.sum(_modified_xlogx(self.p), axis=-1)
+
+
+@distribution.register_kl(Categorical, Categorical)
+def _kl_categorical_categorical(dist1, dist2):
+    return _expected_log_ratio(dist1, dist2)

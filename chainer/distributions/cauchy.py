@@ -1,0 +1,48 @@
+import math
+import warnings
+
+import chainer
+from chainer import functions as F
+from chainer.distributions._base import LocationScale, as_point, full_like
+
+
+class Cauchy(LocationScale):
+    """Cauchy distribution.
+
+    .. math:: p(x; x_0, \\gamma) = \\frac{1}{\\pi} \\frac{\\gamma}{(x - x_0)^2 + \\gamma^2}
+
+    Mean and variance do not exist: they warn and give NaN.
+
+    Args:
+        loc (array or ~chainer.Variable): Median :math:`x_0`.
+        scale (array or ~chainer.Variable): Half width at half maximum :math:`\\gamma`.
+    """
+
+    _standard = 'standard_cauchy'
+
+    def cdf(self, x):
+        return F.arctan(self._standardize(x)) / math.pi + 0.5
+
+    def icdf(self, x):
+        return self.loc + self.scale * F.tan(math.pi * (as_point(x, self.loc) - 0.5))
+
+    def log_prob(self, x):
+        return -F.log1p(self._standardize(x) ** 2) - F.log(self.scale) - math.log(math.pi)
+
+    @property
+    def entropy(self):
+        return F.log(self.scale) + math.log(4 * math.pi)
+
+    @property
+    def mode(self):
+        return self.loc
+
+    @property
+    def mean(self):
+        warnings.warn('Mean of the cauchy distribution is undefined.', RuntimeWarning)
+        return chainer.as_variable(full_like(self.loc, math.nan))
+
+    @property
+    def variance(self):
+        warnings.warn('Variance of the cauchy distribution is undefined.', RuntimeWarning)
+        return chainer.as_variable(full_like(self.loc, math.nan))

@@ -1,0 +1,48 @@
+import math
+
+import chainer
+from chainer import functions as F
+from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+
+
+class Chisquare(Parametric):
+    """Chi-square distribution.
+
+    .. math:: p(x; k) = \\frac{x^{k / 2 - 1} e^{-x / 2}}{2^{k / 2} \\Gamma(k / 2)},
+        \\quad x \\ge 0
+
+    Args:
+        k (array or ~chainer.Variable): Positive number of degrees of freedom.
+    """
+
+    _param_names = ('k',)
+    _support = 'positive'
+
+    k = Parameter('Number of degrees of freedom.')
+
+    def __init__(self, k):
+        self.k, = as_parameters(k)
+
+    def log_prob(self, x):
+        x = as_point(x, self.k)
+        half = 0.5 * self.k
+        return within(
+            x.array >= 0,
+            lambda x: (half - 1) * F.log(x) - 0.5 * x - math.log(2) * half - F.lgamma(half),
+            x, 1.)
+
+    def sample_n(self, n):
+        return chainer.as_variable(draw('chisquare', (n,) + self.batch_shape, self.k, self.k))
+
+    @property
+    def entropy(self):
+        half = 0.5 * self.k
+        return half + math.log(2) + F.lgamma(half) + (1 - half) * F.digamma(half)
+
+    @property
+    def mean(self):
+        return self.k
+
+    @property
+    def variance(self):
+        return 2 * self.k

@@ -1,0 +1,82 @@
+import chainer
+from chainer import distribution
+from chainer import functions as F
+from chainer.distributions._base import Parameter, as_parameters, as_point, draw, within
+from chainer.utils import cache
+
+
+def _log_norm(alpha, alpha0):
+    return F.sum(F.lgamma(alpha), axis=-1) - F.lgamma(alpha0)
+
+
+class Dirichlet(distribution.Distribution):
+    """Dirichlet distribution over vectors of sum one.
+
+    .. math:: p(x; \\alpha) = \\frac{\\Gamma(\\sum_i \\alpha_i)}{\\prod_i \\Gamma(\\alpha_i)}
+        \\prod_i x_i^{\\alpha_i - 1}
+
+    Args:
+        alpha (array or ~chainer.Variable): Positive parameters, along the last axis.
+    """
+
+    alpha = Parameter('Parameters :math:`\\alpha`.')
+
+    def __init__(self, alpha):
+        self.alpha, = as_parameters(alpha)
+
+    @cache.cached_property
+    def alpha0(self):
+        return F.sum(self.alpha, axis=-1)
+
+    @property
+    def params(self):
+        return {'alpha': self.alpha}
+
+    @property
+    def batch_shape(self):
+        return self.alpha.shape[:-1]
+
+    @property
+    def event_shape(self):
+        return self.alpha.shape[-1:]
+
+    @property
+    def support(self):
+        return '[0, 1]'
+
+    def log_prob(self, x):
+        x = as_point(x, self.alpha)
+        valid = (x.array >= 0) & (x.array <= 1)
+        log_x = within(valid, lambda x: (self.alpha - 1) * F.log(x), x, 0.5)
+        return F.sum(log_x, axis=-1) - _log_norm(self.alpha, self.alpha0)
+
+    def sample_n(self, n):
+        alpha = self.alpha
+        gammas = draw('standard_gamma', (n,) + alpha.shape, alpha, alpha)
+        return chainer.as_variable(gammas / gammas.sum(axis=-1, keepdims=True))
+
+    def _spread(self):
+        return F.broadcast_to(F.expand_dims(self.alpha0, -1), self.alpha.shape)
+
+    @property
+    def entropy(self):
+        alpha, alpha0 = self.alpha, self.alpha0
+        return (_log_norm(alpha, alpha0) + (alpha0 - alpha.shape[-1]) * F.digamma(alpha0)
+                - F.sum((alpha - 1) * F.digamma(alpha), axis=-1))
+
+    @property
+    def mean(self):
+        return self.alpha / self._spread()
+
+    @property
+    def variance(self):
+        alpha, alpha0 = self.alpha, self._spread()
+        return alpha * (alpha0 - alpha) / (alpha0 ** 2 * (alpha0 + 1))
+
+
+@distribution.register_kl(Dirichlet, Dirichlet)
+def _kl_dirichlet_dirichlet(dist1, dist2):
+    a1, a2 = dist1.alpha, dist2.alpha
+    slope = F.digamma(a1) - F.digamma(dist1._spread())
+    return (_log_norm(a2, dist2.alpha0) - _log_norm(a1, dist1.alpha0)
+            + F.sum((a1 - a2) * slope, axis=-1))

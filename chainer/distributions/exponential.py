@@ -1,0 +1,54 @@
+from chainer import distribution
+from chainer import functions as F
+from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+
+
+class Exponential(Parametric):
+    """Exponential distribution.
+
+    .. math:: p(x; \\lambda) = \\lambda e^{-\\lambda x}, \\quad x \\ge 0
+
+    Args:
+        lam (array or ~chainer.Variable): Positive rate :math:`\\lambda`.
+    """
+
+    _param_names = ('lam',)
+    _support = 'positive'
+
+    lam = Parameter('Rate :math:`\\lambda`.')
+
+    def __init__(self, lam):
+        self.lam, = as_parameters(lam)
+
+    def cdf(self, x):
+        x = as_point(x, self.lam)
+        return within(x.array >= 0, lambda x: -F.expm1(-self.lam * x), x, 0., outside=0.)
+
+    def icdf(self, x):
+        return -F.log1p(-as_point(x, self.lam)) / self.lam
+
+    def log_prob(self, x):
+        x = as_point(x, self.lam)
+        return within(x.array >= 0, lambda x: F.log(self.lam) - self.lam * x, x, 0.)
+
+    def sample_n(self, n):
+        eps = draw('standard_exponential', (n,) + self.batch_shape, self.lam)
+        return eps / self.lam
+
+    @property
+    def entropy(self):
+        return 1. - F.log(self.lam)
+
+    @property
+    def mean(self):
+        return 1. / self.lam
+
+    @property
+    def variance(self):
+        return 1. / self.lam ** 2
+
+
+@distribution.register_kl(Exponential, Exponential)
+def _kl_exponential_exponential(dist1, dist2):
+    ratio = dist2.lam / dist1.lam
+    return ratio - F.log(ratio) - 1.

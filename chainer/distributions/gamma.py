@@ -1,0 +1,57 @@
+from chainer import distribution
+from chainer import functions as F
+from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+
+
+class Gamma(Parametric):
+    """Gamma distribution.
+
+    .. math:: p(x; k, \\theta) = \\frac{x^{k - 1} e^{-x / \\theta}}{\\Gamma(k) \\theta^k},
+        \\quad x \\ge 0
+
+    Samples are differentiable with respect to ``theta``.
+
+    Args:
+        k (array or ~chainer.Variable): Positive shape parameter :math:`k`.
+        theta (array or ~chainer.Variable): Positive scale parameter :math:`\\theta`.
+    """
+
+    _param_names = ('k', 'theta')
+    _support = 'positive'
+
+    k = Parameter('Shape parameter :math:`k`.')
+    theta = Parameter('Scale parameter :math:`\\theta`.')
+
+    def __init__(self, k, theta):
+        self.k, self.theta = as_parameters(k, theta)
+
+    def log_prob(self, x):
+        x = as_point(x, self.k)
+        k, theta = self.k, self.theta
+        return within(
+            x.array >= 0,
+            lambda x: (k - 1) * F.log(x) - x / theta - F.lgamma(k) - k * F.log(theta), x, 1.)
+
+    def sample_n(self, n):
+        return self.theta * draw('standard_gamma', (n,) + self.batch_shape, self.k, self.k)
+
+    @property
+    def entropy(self):
+        k = self.k
+        return k + F.log(self.theta) + F.lgamma(k) + (1 - k) * F.digamma(k)
+
+    @property
+    def mean(self):
+        return self.k * self.theta
+
+    @property
+    def variance(self):
+        return self.k * self.theta ** 2
+
+
+@distribution.register_kl(Gamma, Gamma)
+def _kl_gamma_gamma(dist1, dist2):
+    k1, k2 = dist1.k, dist2.k
+    ratio = dist1.theta / dist2.theta
+    return ((k1 - k2) * F.digamma(k1) - F.lgamma(k1) + F.lgamma(k2)
+            - k2 * F.log(ratio) + k1 * (ratio - 1))

@@ -1,0 +1,44 @@
+import chainer
+from chainer import distribution
+from chainer import functions as F
+from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+
+
+class Geometric(Parametric):
+    """Geometric distribution: number of trials up to the first success.
+
+    .. math:: P(x; p) = p (1 - p)^{x - 1}, \\quad x = 1, 2, \\ldots
+
+    Args:
+        p (array or ~chainer.Variable): Probability of success of a trial.
+    """
+
+    _param_names = ('p',)
+    _support = 'positive integer'
+
+    p = Parameter('Probability of success.')
+
+    def __init__(self, p):
+        self.p, = as_parameters(p)
+
+    def log_prob(self, x):
+        x = as_point(x, self.p)
+        return within(
+            x.array >= 1, lambda x: (x - 1) * F.log1p(-self.p) + F.log(self.p), x, 1.)
+
+    def sample_n(self, n):
+        return chainer.as_variable(draw('geometric', (n,) + self.batch_shape, self.p, self.p))
+
+    @property
+    def mean(self):
+        return 1. / self.p
+
+    @property
+    def variance(self):
+        return (1. - self.p) / self.p ** 2
+
+
+@distribution.register_kl(Geometric, Geometric)
+def _kl_geometric_geometric(dist1, dist2):
+    p1, p2 = dist1.p, dist2.p
+    return (dist1.mean - 1) * (F.log1p(-p1) - F.log1p(-p2)) + F.log(p1) - F.log(p2)

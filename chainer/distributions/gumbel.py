@@ -1,0 +1,51 @@
+import math
+
+import numpy
+
+from chainer import distribution
+from chainer import functions as F
+from chainer.distributions._base import LocationScale
+
+_EULER = float(numpy.euler_gamma)
+
+
+class Gumbel(LocationScale):
+    """Gumbel distribution.
+
+    .. math:: p(x; \\mu, \\beta) = \\frac{1}{\\beta} e^{-z - e^{-z}},
+        \\quad z = \\frac{x - \\mu}{\\beta}
+
+    Args:
+        loc (array or ~chainer.Variable): Mode :math:`\\mu`.
+        scale (array or ~chainer.Variable): Scale :math:`\\beta`.
+    """
+
+    _standard = 'gumbel'
+
+    def log_prob(self, x):
+        z = self._standardize(x)
+        return -z - F.exp(-z) - F.log(self.scale)
+
+    @property
+    def entropy(self):
+        return F.log(self.scale) + (_EULER + 1)
+
+    @property
+    def mean(self):
+        return self.loc + _EULER * self.scale
+
+    @property
+    def mode(self):
+        return self.loc
+
+    @property
+    def variance(self):
+        return (math.pi ** 2 / 6) * self.scale ** 2
+
+
+@distribution.register_kl(Gumbel, Gumbel)
+def _kl_gumbel_gumbel(dist1, dist2):
+    ratio = dist1.scale / dist2.scale
+    shift = (dist2.loc - dist1.loc) / dist2.scale
+    return (-F.log(ratio) + _EULER * (ratio - 1.) + F.exp(shift + F.lgamma(ratio + 1.))
+            - 1. - shift)

@@ -1,0 +1,162 @@
+import math
+
+import numpy
+
+from chainer import distribution
+from chainer import functions as F
+from chainer.utils import cache
+
+
+class Independent(distribution.Distribution):
+    """Independent distribution of the elements of a batch, taken as one event.
+
+    Moves the last axes of the batch shape of a distribution to its event shape: log
+    probabilities are summed over them.
+
+    Args:
+        distribution (~chainer.Distribution): Distribution of the elements.
+        reinterpreted_batch_ndims (int): Number of batch axes to move. By default all but one.
+
+    Raises:
+        ValueError: If there are fewer batch axes than that.
+
+    .. admonition:: Example
+
+       >>> import chainer.distributions as D
+       >>> d = D.Independent(D.Normal(np.zeros((2, 3), 'f'), np.ones((2, 3), 'f')))
+       >>> d.batch_shape, d.event_shape
+       ((2,), (3,))
+
+    """
+
+    def __init__(self, distribution, reinterpreted_batch_ndims=None):
+        ndim = len(distribution.batch_shape)
+        if reinterpreted_batch_ndims is None:
+            reinterpreted_batch_ndims = max(0, ndim - 1)
+        elif not 0 <= reinterpreted_batch_ndims <= ndim:
+            raise ValueError(
+                'reinterpreted_batch_ndims must be at most the number of batch axes of the '
+                f'distribution: {reinterpreted_batch_ndims} > {ndim}')
+        self._distribution = distribution
+        self._ndims = reinterpreted_batch_ndims
+
+    @property
+    def distribution(self):
+        """~chainer.Distribution: Distribution of the elements."""
+        return self._distribution
+
+    @property
+    def reinterpreted_batch_ndims(self):
+        """int: Number of batch axes that belong to the event."""
+        return self._ndims
+
+    @property
+    def batch_shape(self):
+        shape = self._distribution.batch_shape
+        return shape[:len(shape) - self._ndims]
+
+    @property
+    def event_shape(self):
+        shape = self._distribution.batch_shape
+        return shape[len(shape) - self._ndims:] + self._distribution.event_shape
+
+    @property
+    def params(self):
+        return self._distribution.params
+
+    @property
+    def support(self):
+        return self._distribution.support
+
+    @property
+    def xp(self):
+        return self._distribution.xp
+
+    @property
+    def mean(self):
+        return self._distribution.mean
+
+    @property
+    def mode(self):
+        return self._distribution.mode
+
+    @property
+    def stddev(self):
+        return self._distribution.stddev
+
+    @property
+    def variance(self):
+        return self._distribution.variance
+
+    @cache.cached_property
+    def covariance(self):
+        """~chainer.Variable: Covariance matrix of the flattened event, block diagonal."""
+        inner = self._distribution.event_shape
+        count = math.prod(self._distribution.batch_shape[len(self.batch_shape):])
+        # Blocks: one matrix per element of the batch.
+        if inner:
+            blocks = self._distribution.covariance
+        else:
+            blocks = self._distribution.variance
+        size = math.prod(inner)
+        blocks = F.reshape(blocks, self.batch_shape + (count, 1, size, size))
+        eye = numpy.eye(count, dtype=blocks.dtype).reshape(count, count, 1, 1)
+        shape = self.batch_shape + (count, count, size, size)
+        full = F.broadcast_to(blocks, shape) * F.broadcast_to(blocks.device.send(eye), shape)
+        ndim = full.ndim
+        full = F.transpose(full, (*range(ndim - 4), ndim - 4, ndim - 2, ndim - 3, ndim - 1))
+        return F.reshape(full, self.batch_shape + (count * size, count * size))
+
+    @property
+    def entropy(self):
+        return self._reduce(F.sum, self._distribution.entropy)
+
+    def _reduce(self, function, x):
+        if self._ndims == 0:
+            return x
+        return function(x, axis=tuple(range(-self._ndims, 0)))
+
+    def sample_n(self, n):
+        return self._distribution.sample_n(n)
+
+    def log_prob(self, x):
+        return self._reduce(F.sum, self._distribution.log_prob(x))
+
+    def prob(self, x):
+        return self._reduce(F.prod, self._distribution.prob(x))
+
+    def cdf(self, x):
+        return self._reduce(F.prod, self._distribution.cdf(x))
+
+    def log_cdf(self, x):
+        return self._reduce(F.sum, self._distribution.log_cdf(x))
+
+    def icdf(self, x):
+        """The cumulative distribution function of several variables has no inverse.
+
+        Raises:
+            RuntimeError: Always.
+        """
+        raise RuntimeError(
+            'Cumulative distribution function for multivariate variable is not invertible.')
+
+    def survival_function(self, x):
+        """Evaluates the probability that all elements of an event are above those of ``x``."""
+        return self._reduce(F.prod, self._distribution.survival_function(x))
+
+    def log_survival_function(self, x):
+        """Evaluates the logarithm of :meth:`survival_function`."""
+        return self._reduce(F.sum, self._distribution.log_survival_function(x))
+
+    def perplexity(self, x):
+        return self._reduce(F.prod, self._distribution.perplexity(x))
+
+
+@distribution.register_kl(Independent, Independent)
+def _kl_independent_independent(dist1, dist2):
+    if dist1.reinterpreted_batch_ndims != dist2.reinterpreted_batch_ndims:
+        raise NotImplementedError(
+            'The distributions have different numbers of reinterpreted batch axes: '
+            f'{dist1.reinterpreted_batch_ndims} and {dist2.reinterpreted_batch_ndims}')
+    kl = distribution.kl_divergence(dist1.distribution, dist2.distribution)
+    return dist1._reduce(F.sum, kl)

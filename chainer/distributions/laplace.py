@@ -1,0 +1,88 @@
+import math
+
+from chainer import backend, distribution, function_node, utils
+from chainer import functions as F
+from chainer.distributions._base import LocationScale, as_point
+
+
+class LaplaceCDF(function_node.FunctionNode):
+    """Cumulative distribution function of the standard Laplace distribution."""
+
+    def forward(self, inputs):
+        x, = inputs
+        self.retain_inputs((0,))
+        xp = backend.get_array_module(x)
+        half = 0.5 * xp.exp(-abs(x))
+        return utils.force_array(xp.where(x < 0, half, 1 - half), x.dtype),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        x, = self.get_retained_inputs()
+        return 0.5 * F.exp(-abs(x)) * grad_outputs[0],
+
+
+class LaplaceICDF(function_node.FunctionNode):
+    """Inverse cumulative distribution function of the standard Laplace distribution."""
+
+    def forward(self, inputs):
+        x, = inputs
+        self.retain_inputs((0,))
+        xp = backend.get_array_module(x)
+        tail = xp.log(2 * xp.minimum(x, 1 - x))
+        return utils.force_array(xp.where(x < 0.5, tail, -tail), x.dtype),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        x, = self.get_retained_inputs()
+        return grad_outputs[0] / F.minimum(x, 1 - x),
+
+
+class Laplace(LocationScale):
+    """Laplace distribution.
+
+    .. math:: p(x; \\mu, b) = \\frac{1}{2b} \\exp\\left(-\\frac{|x - \\mu|}{b}\\right)
+
+    Args:
+        loc (array or ~chainer.Variable): Mean :math:`\\mu`.
+        scale (array or ~chainer.Variable): Scale :math:`b`.
+    """
+
+    _standard = 'laplace'
+
+    def cdf(self, x):
+        return LaplaceCDF().apply((self._standardize(x),))[0]
+
+    def icdf(self, x):
+        return self.loc + self.scale * LaplaceICDF().apply((as_point(x, self.loc),))[0]
+
+    def log_prob(self, x):
+        return -abs(self._standardize(x)) - F.log(2 * self.scale)
+
+    def prob(self, x):
+        return F.exp(-abs(self._standardize(x))) / (2 * self.scale)
+
+    @property
+    def entropy(self):
+        return 1. + F.log(2 * self.scale)
+
+    @property
+    def mean(self):
+        return self.loc
+
+    @property
+    def mode(self):
+        return self.loc
+
+    @property
+    def stddev(self):
+        return math.sqrt(2) * self.scale
+
+    @property
+    def variance(self):
+        return 2 * self.scale ** 2
+
+
+@distribution.register_kl(Laplace, Laplace)
+def _kl_laplace_laplace(dist1, dist2):
+    distance = abs(dist1.loc - dist2.loc)
+    ratio = dist1.scale / dist2.scale
+    return (-F.log(ratio) + distance / dist2.scale
+            + ratio * F.exp(-distance / dist1.scale) - 1.)

@@ -1,0 +1,58 @@
+from chainer import distribution
+from chainer import functions as F
+from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+from chainer.distributions.normal import _HALF_LOG_2PI
+
+
+class LogNormal(Parametric):
+    """Log-normal distribution: the exponential of a normal variable.
+
+    .. math:: p(x; \\mu, \\sigma) = \\frac{1}{\\sqrt{2 \\pi \\sigma^2} x}
+        \\exp\\left(-\\frac{(\\log x - \\mu)^2}{2 \\sigma^2}\\right), \\quad x > 0
+
+    Args:
+        mu (array or ~chainer.Variable): Mean :math:`\\mu` of the logarithm.
+        sigma (array or ~chainer.Variable): Standard deviation :math:`\\sigma` of the logarithm.
+    """
+
+    _param_names = ('mu', 'sigma')
+    _support = 'positive'
+
+    mu = Parameter('Mean of the logarithm.')
+    sigma = Parameter('Standard deviation of the logarithm.')
+
+    def __init__(self, mu, sigma):
+        self.mu, self.sigma = as_parameters(mu, sigma)
+
+    def log_prob(self, x):
+        x = as_point(x, self.mu)
+
+        def inside(x):
+            log_x = F.log(x)
+            z = (log_x - self.mu) / self.sigma
+            return -0.5 * z ** 2 - log_x - F.log(self.sigma) - _HALF_LOG_2PI
+        return within(x.array > 0, inside, x, 1.)
+
+    def sample_n(self, n):
+        eps = draw('standard_normal', (n,) + self.batch_shape, self.mu)
+        return F.exp(self.mu + self.sigma * eps)
+
+    @property
+    def entropy(self):
+        return self.mu + F.log(self.sigma) + (0.5 + _HALF_LOG_2PI)
+
+    @property
+    def mean(self):
+        return F.exp(self.mu + 0.5 * self.sigma ** 2)
+
+    @property
+    def variance(self):
+        return F.exp(2 * self.mu + self.sigma ** 2) * F.expm1(self.sigma ** 2)
+
+
+@distribution.register_kl(LogNormal, LogNormal)
+def _kl_log_normal_log_normal(dist1, dist2):
+    # Divergences do not change under the exponential.
+    ratio = (dist1.sigma / dist2.sigma) ** 2
+    distance = ((dist1.mu - dist2.mu) / dist2.sigma) ** 2
+    return 0.5 * (ratio - F.log(ratio) + distance - 1)

@@ -1,0 +1,175 @@
+import numpy
+
+from chainer import backend, distribution, function_node
+from chainer import functions as F
+from chainer.distributions._base import Parameter, as_parameters, as_point, draw
+from chainer.distributions.normal import _HALF_LOG_2PI
+from chainer.utils import argument, cache, type_check
+
+
+class TriangularInv(function_node.FunctionNode):
+    """Inverse of triangular matrices, the last two axes of the input.
+
+    The elements on the other side of the diagonal are taken as zero.
+
+    Args:
+        lower (bool): Whether the lower triangles count (or the upper ones).
+    """
+
+    def __init__(self, lower):
+        self._lower = lower
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        x, = in_types
+        type_check.expect(x.dtype.kind == 'f', x.ndim >= 2)
+        type_check.expect(x.shape[-2] == x.shape[-1])
+
+    def forward_cpu(self, inputs):
+        return self._forward(numpy, *inputs)
+
+    def forward_gpu(self, inputs):
+        return self._forward(backend.get_array_module(*inputs), *inputs)
+
+    def _forward(self, xp, x):
+        self.retain_outputs((0,))
+        triangle = xp.tril if self._lower else xp.triu
+        # The linear algebra routines know no float16.
+        work = triangle(x).astype(numpy.promote_types(x.dtype, numpy.float32), copy=False)
+        return triangle(xp.linalg.inv(work)).astype(x.dtype, copy=False),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        gy, = grad_outputs
+        inv, = self.get_retained_outputs()
+        gx = -F.matmul(F.matmul(inv, gy, transa=True), inv, transb=True)
+        xp = backend.get_array_module(gx.array)
+        mask = numpy.tri(gx.shape[-1], dtype=gx.dtype)
+        mask = inv.device.send(mask if self._lower else mask.T)
+        return gx * xp.broadcast_to(mask, gx.shape),
+
+
+def _triangular_inv(x, lower=True):
+    return TriangularInv(lower).apply((x,))[0]
+
+
+def _quadratic(inverse, x):
+    """Computes :math:`|L^{-1} x|^2` for vectors along the last axis."""
+    shape = numpy.broadcast_shapes(inverse.shape[:-2], x.shape[:-1])
+    d = x.shape[-1]
+    inverse = F.broadcast_to(inverse, shape + (d, d))
+    x = F.broadcast_to(x, shape + (d,))
+    return F.sum(F.squeeze(F.matmul(inverse, F.expand_dims(x, -1)), -1) ** 2, axis=-1)
+
+
+class MultivariateNormal(distribution.Distribution):
+    """MultivariateNormal(loc, *, scale_tril=None, covariance=None)
+
+    Normal distribution of vectors.
+
+    .. math:: p(x; \\mu, V) = \\frac{1}{\\sqrt{\\det(2 \\pi V)}}
+        \\exp\\left(-\\frac{1}{2} (x - \\mu)^T V^{-1} (x - \\mu)\\right)
+
+    Args:
+        loc (array or ~chainer.Variable): Mean :math:`\\mu` of shape ``(..., d)``.
+        scale_tril (array or ~chainer.Variable): Lower triangular matrix :math:`L` of shape
+            ``(..., d, d)`` with :math:`V = L L^T`.
+        covariance (array or ~chainer.Variable): Covariance :math:`V`, instead of ``scale_tril``.
+
+    Raises:
+        ValueError: Unless exactly one of ``scale_tril`` and ``covariance`` is given.
+    """
+
+    loc = Parameter('Mean :math:`\\mu`.')
+
+    def __init__(self, loc, **kwargs):
+        scale_tril, covariance = argument.parse_kwargs(
+            kwargs, ('scale_tril', None), ('covariance', None))
+        if (scale_tril is None) == (covariance is None):
+            raise ValueError(
+                'Either `scale_tril` or `covariance` (not both) must have a value.')
+        self.loc, = as_parameters(loc)
+        if scale_tril is not None:
+            self.scale_tril, = as_parameters(scale_tril)
+        else:
+            self._covariance, = as_parameters(covariance)
+
+    def __copy__(self):
+        copied = type(self).__new__(type(self))
+        copied.__dict__.update(self.__dict__)
+        return copied
+
+    @cache.cached_property
+    def scale_tril(self):
+        covariance = self._covariance
+        if covariance.ndim == 2:
+            return F.cholesky(covariance)
+        matrices = F.reshape(covariance, (-1,) + covariance.shape[-2:])
+        factors = [F.cholesky(matrix) for matrix in F.separate(matrices)]
+        return F.reshape(F.stack(factors), covariance.shape)
+
+    @cache.cached_property
+    def _covariance(self):
+        return F.matmul(self.scale_tril, self.scale_tril, transb=True)
+
+    @cache.cached_property
+    def _inverse(self):
+        return _triangular_inv(self.scale_tril)
+
+    @property
+    def _log_det(self):
+        return F.sum(F.log(abs(F.diagonal(self.scale_tril, axis1=-2, axis2=-1))), axis=-1)
+
+    @property
+    def d(self):
+        """int: Dimension :math:`d`."""
+        return self.loc.shape[-1]
+
+    @property
+    def params(self):
+        return {'loc': self.loc, 'scale_tril': self.scale_tril}
+
+    @property
+    def batch_shape(self):
+        return self.loc.shape[:-1]
+
+    @property
+    def event_shape(self):
+        return self.loc.shape[-1:]
+
+    @property
+    def support(self):
+        return 'real'
+
+    @property
+    def covariance(self):
+        return self._covariance
+
+    @property
+    def mean(self):
+        return self.loc
+
+    @property
+    def mode(self):
+        return self.loc
+
+    @property
+    def entropy(self):
+        return self._log_det + self.d * (0.5 + _HALF_LOG_2PI)
+
+    def log_prob(self, x):
+        x = as_point(x, self.loc)
+        return (-0.5 * _quadratic(self._inverse, x - self.loc)
+                - self._log_det - self.d * _HALF_LOG_2PI)
+
+    def sample_n(self, n):
+        shape = (n,) + self.loc.shape + (1,)
+        eps = draw('standard_normal', shape, self.loc)
+        scale_tril = F.broadcast_to(self.scale_tril, shape[:-1] + (self.d,))
+        return self.loc + F.squeeze(F.matmul(scale_tril, eps), -1)
+
+
+@distribution.register_kl(MultivariateNormal, MultivariateNormal)
+def _kl_multivariate_normal_multivariate_normal(dist1, dist2):
+    trace = F.sum(F.matmul(dist2._inverse, dist1.scale_tril) ** 2, axis=(-2, -1))
+    distance = _quadratic(dist2._inverse, dist2.loc - dist1.loc)
+    return dist2._log_det - dist1._log_det + 0.5 * (trace + distance - dist1.d)

@@ -1,0 +1,99 @@
+import math
+
+from chainer import distribution
+from chainer import functions as F
+from chainer.distributions._base import LocationScale, as_parameters, as_point
+from chainer.utils import argument, cache
+
+_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+
+
+class Normal(LocationScale):
+    """Normal(loc, scale=None, *, log_scale=None)
+
+    Normal distribution.
+
+    .. math:: p(x; \\mu, \\sigma) = \\frac{1}{\\sqrt{2 \\pi \\sigma^2}}
+        \\exp\\left(-\\frac{(x - \\mu)^2}{2 \\sigma^2}\\right)
+
+    Args:
+        loc (array or ~chainer.Variable): Mean :math:`\\mu`.
+        scale (array or ~chainer.Variable): Standard deviation :math:`\\sigma`.
+        log_scale (array or ~chainer.Variable): :math:`\\log \\sigma`, instead of ``scale``.
+
+    Raises:
+        ValueError: Unless exactly one of ``scale`` and ``log_scale`` is given.
+
+    .. admonition:: Example
+
+       >>> import chainer.distributions as D
+       >>> d = D.Normal(np.zeros(2, 'f'), np.ones(2, 'f'))
+       >>> d.log_prob(np.zeros(2, 'f')).array
+       array([-0.9189385, -0.9189385], dtype=float32)
+
+    """
+
+    _standard = 'standard_normal'
+
+    def __init__(self, loc, scale=None, **kwargs):
+        log_scale, = argument.parse_kwargs(kwargs, ('log_scale', None))
+        if (scale is None) == (log_scale is None):
+            raise ValueError('Either `scale` or `log_scale` (not both) must have a value.')
+        if scale is not None:
+            super().__init__(loc, scale)
+        else:
+            # Sets what would be computed from scale otherwise.
+            self.loc, self.log_scale = as_parameters(loc, log_scale)
+            self.scale = F.exp(self.log_scale)
+
+    @cache.cached_property
+    def log_scale(self):
+        return F.log(self.scale)
+
+    def cdf(self, x):
+        return F.ndtr(self._standardize(x))
+
+    def survival_function(self, x):
+        return F.ndtr(-self._standardize(x))
+
+    def log_cdf(self, x):
+        return F.log_ndtr(self._standardize(x))
+
+    def log_survival_function(self, x):
+        return F.log_ndtr(-self._standardize(x))
+
+    def icdf(self, x):
+        return self.loc + self.scale * F.ndtri(as_point(x, self.loc))
+
+    def log_prob(self, x):
+        return -0.5 * self._standardize(x) ** 2 - self.log_scale - _HALF_LOG_2PI
+
+    def prob(self, x):
+        return F.exp(self.log_prob(x))
+
+    @property
+    def entropy(self):
+        return self.log_scale + (0.5 + _HALF_LOG_2PI)
+
+    @property
+    def mean(self):
+        return self.loc
+
+    @property
+    def mode(self):
+        return self.loc
+
+    @property
+    def stddev(self):
+        return self.scale
+
+    @property
+    def variance(self):
+        return self.scale ** 2
+
+
+@distribution.register_kl(Normal, Normal)
+def _kl_normal_normal(dist1, dist2):
+    ratio = (dist1.scale / dist2.scale) ** 2
+    distance = ((dist1.loc - dist2.loc) / dist2.scale) ** 2
+    return dist2.log_scale - dist1.log_scale + 0.5 * (ratio + distance - 1)

@@ -1,0 +1,53 @@
+import chainer
+from chainer import backend, distribution
+from chainer import functions as F
+from chainer.distributions._base import OverClasses, Parameter, as_parameters, as_point, full_like
+from chainer.distributions.categorical import _expected_log_ratio, _log_p
+from chainer.utils import cache
+
+
+class OneHotCategorical(OverClasses):
+    """Categorical distribution over one-hot vectors.
+
+    .. math:: P(x = e_i; p) = p_i
+
+    Args:
+        p (array or ~chainer.Variable): Probabilities, along the last axis.
+    """
+
+    p = Parameter('Probabilities.')
+
+    def __init__(self, p):
+        self.p, = as_parameters(p)
+
+    @cache.cached_property
+    def log_p(self):
+        return _log_p(self.p)
+
+    @property
+    def event_shape(self):
+        return self.p.shape[-1:]
+
+    def log_prob(self, x):
+        x = as_point(x, self.p)
+        log_p = F.broadcast_to(self.log_p, x.shape)
+        return F.sum(x * F.where(x.array == 0, full_like(log_p, 0), log_p), axis=-1)
+
+    def sample_n(self, n):
+        indices = self._sample_indices(n)
+        xp = backend.get_array_module(indices)
+        one_hot = (indices[..., None] == xp.arange(self.p.shape[-1])).astype(self.p.dtype)
+        return chainer.as_variable(self.p.device.send(one_hot))
+
+    @property
+    def mean(self):
+        return self.p
+
+    @property
+    def variance(self):
+        return self.p * (1 - self.p)
+
+
+@distribution.register_kl(OneHotCategorical, OneHotCategorical)
+def _kl_one_hot_categorical_one_hot_categorical(dist1, dist2):
+    return _expected_log_ratio(dist1, dist2)

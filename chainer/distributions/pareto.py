@@ -1,0 +1,66 @@
+import numpy
+
+from chainer import distribution
+from chainer import functions as F
+from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+
+
+class Pareto(Parametric):
+    """Pareto distribution.
+
+    .. math:: p(x; s, \\alpha) = \\alpha \\frac{s^\\alpha}{x^{\\alpha + 1}}, \\quad x \\ge s
+
+    Samples are differentiable with respect to ``scale``.
+
+    Args:
+        scale (array or ~chainer.Variable): Positive lower bound :math:`s`.
+        alpha (array or ~chainer.Variable): Positive shape parameter :math:`\\alpha`.
+    """
+
+    _param_names = ('scale', 'alpha')
+    _support = '[scale, inf]'
+
+    scale = Parameter('Lower bound :math:`s`.')
+    alpha = Parameter('Shape parameter :math:`\\alpha`.')
+
+    def __init__(self, scale, alpha):
+        self.scale, self.alpha = as_parameters(scale, alpha)
+
+    def log_prob(self, x):
+        x = as_point(x, self.scale)
+        scale, alpha = self.scale, self.alpha
+        return within(
+            x.array >= scale.array,
+            lambda x: F.log(alpha) + alpha * F.log(scale) - (alpha + 1) * F.log(x), x, scale)
+
+    def sample_n(self, n):
+        eps = draw('pareto', (n,) + self.batch_shape, self.alpha, self.alpha)
+        return self.scale * (eps + 1)
+
+    @property
+    def entropy(self):
+        return F.log(self.scale) - F.log(self.alpha) + 1. / self.alpha + 1.
+
+    @property
+    def mean(self):
+        return within(
+            self.alpha.array > 1,
+            lambda alpha: alpha * self.scale / (alpha - 1), self.alpha, 2., outside=numpy.inf)
+
+    @property
+    def variance(self):
+        return within(
+            self.alpha.array > 2,
+            lambda alpha: self.scale ** 2 * alpha / ((alpha - 1) ** 2 * (alpha - 2)),
+            self.alpha, 3., outside=numpy.inf)
+
+
+@distribution.register_kl(Pareto, Pareto)
+def _kl_pareto_pareto(dist1, dist2):
+    ratio = dist2.alpha / dist1.alpha
+    # Infinite where the first reaches below the lower bound of the second.
+    return within(
+        dist1.scale.array >= dist2.scale.array,
+        lambda scale: (dist2.alpha * (F.log(scale) - F.log(dist2.scale))
+                       - F.log(ratio) + ratio - 1.),
+        dist1.scale, dist2.scale, outside=numpy.inf)

@@ -1,0 +1,44 @@
+import chainer
+from chainer import distribution
+from chainer import functions as F
+from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+
+
+class Poisson(Parametric):
+    """Poisson distribution.
+
+    .. math:: P(x; \\lambda) = \\frac{\\lambda^x e^{-\\lambda}}{x!}, \\quad x = 0, 1, \\ldots
+
+    Args:
+        lam (array or ~chainer.Variable): Positive mean :math:`\\lambda`.
+    """
+
+    _param_names = ('lam',)
+    _support = 'non negative integer'
+
+    lam = Parameter('Mean :math:`\\lambda`.')
+
+    def __init__(self, lam):
+        self.lam, = as_parameters(lam)
+
+    def log_prob(self, x):
+        x = as_point(x, self.lam)
+        return within(
+            x.array >= 0, lambda x: x * F.log(self.lam) - self.lam - F.lgamma(x + 1), x, 0.)
+
+    def sample_n(self, n):
+        return chainer.as_variable(draw('poisson', (n,) + self.batch_shape, self.lam, self.lam))
+
+    @property
+    def mean(self):
+        return self.lam
+
+    @property
+    def variance(self):
+        return self.lam
+
+
+@distribution.register_kl(Poisson, Poisson)
+def _kl_poisson_poisson(dist1, dist2):
+    lam1, lam2 = dist1.lam, dist2.lam
+    return lam1 * (F.log(lam1) - F.log(lam2)) - lam1 + lam2

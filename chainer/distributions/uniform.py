@@ -1,0 +1,89 @@
+import math
+
+import numpy
+
+from chainer import distribution
+from chainer import functions as F
+from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+from chainer.utils import argument
+
+
+class Uniform(Parametric):
+    """Uniform(*, low=None, high=None, loc=None, scale=None)
+
+    Uniform distribution between two bounds.
+
+    .. math:: p(x; l, h) = \\frac{1}{h - l}, \\quad l \\le x \\le h
+
+    Args:
+        low (array or ~chainer.Variable): Lower bound :math:`l`.
+        high (array or ~chainer.Variable): Upper bound :math:`h`.
+        loc (array or ~chainer.Variable): Lower bound :math:`l`.
+        scale (array or ~chainer.Variable): Width :math:`h - l`.
+
+    Raises:
+        ValueError: Unless either ``low`` and ``high`` or ``loc`` and ``scale`` are given.
+    """
+
+    _param_names = ('low', 'high')
+    _support = '[low, high]'
+
+    low = Parameter('Lower bound.')
+    high = Parameter('Upper bound.')
+    loc = Parameter('Lower bound.')
+    scale = Parameter('Width.')
+
+    def __init__(self, **kwargs):
+        low, high, loc, scale = argument.parse_kwargs(
+            kwargs, ('low', None), ('high', None), ('loc', None), ('scale', None))
+        given = tuple(v is not None for v in (low, high, loc, scale))
+        if given == (True, True, False, False):
+            self.low, self.high = as_parameters(low, high)
+            self.loc, self.scale = self.low, self.high - self.low
+        elif given == (False, False, True, True):
+            self.loc, self.scale = as_parameters(loc, scale)
+            self.low, self.high = self.loc, self.loc + self.scale
+        else:
+            raise ValueError(
+                'Either `low, high` or `loc, scale` (not both) must have a value.')
+
+    def cdf(self, x):
+        return F.clip((as_point(x, self.loc) - self.loc) / self.scale, 0., 1.)
+
+    def icdf(self, x):
+        return self.loc + self.scale * as_point(x, self.loc)
+
+    def log_prob(self, x):
+        x = as_point(x, self.loc)
+        valid = (x.array >= self.low.array) & (x.array <= self.high.array)
+        # The density does not depend on x within the bounds.
+        return within(
+            valid, lambda x: F.broadcast_to(-F.log(self.scale), valid.shape), x, self.loc)
+
+    def sample_n(self, n):
+        return self.loc + self.scale * draw('uniform', (n,) + self.batch_shape, self.loc)
+
+    @property
+    def entropy(self):
+        return F.log(self.scale)
+
+    @property
+    def mean(self):
+        return 0.5 * (self.low + self.high)
+
+    @property
+    def stddev(self):
+        return self.scale / math.sqrt(12)
+
+    @property
+    def variance(self):
+        return self.scale ** 2 / 12
+
+
+@distribution.register_kl(Uniform, Uniform)
+def _kl_uniform_uniform(dist1, dist2):
+    # Infinite where the first reaches beyond the bounds of the second.
+    valid = (dist1.low.array >= dist2.low.array) & (dist1.high.array <= dist2.high.array)
+    return within(
+        valid, lambda scale: F.log(dist2.scale) - F.log(scale), dist1.scale, dist2.scale,
+        outside=numpy.inf)

@@ -1,0 +1,38 @@
+import numpy
+
+import chainer
+from chainer import backend, function_node, utils
+from chainer import functions as F
+
+
+class ModifiedXLogX(function_node.FunctionNode):
+    """Elementwise :math:`x \\log x` that is zero, with a zero gradient, at zero.
+
+    Args:
+        logx (array): Logarithm of the input; ``-inf`` where the input is zero.
+    """
+
+    def __init__(self, logx):
+        self._logx = logx
+
+    def forward(self, inputs):
+        x, = inputs
+        self.retain_inputs((0,))
+        xp = backend.get_array_module(x)
+        y = x * xp.where(x == 0, numpy.zeros((), x.dtype), self._logx)
+        return utils.force_array(y, x.dtype),
+
+    def backward(self, indexes, grad_outputs):
+        x, = self.get_retained_inputs()
+        gy, = grad_outputs
+        zero = x.array == 0
+        xp = backend.get_array_module(x.array)
+        slope = F.log(F.where(zero, xp.ones_like(x.array), x)) + 1
+        return gy * F.where(zero, xp.zeros_like(x.array), slope),
+
+
+def _modified_xlogx(x):
+    x = chainer.as_variable(x)
+    xp = backend.get_array_module(x.array)
+    one_for_zero = xp.where(x.array == 0, numpy.ones((), x.dtype), x.array)
+    return ModifiedXLogX(xp.log(one_for_zero)).apply((x,))[0]

@@ -1,0 +1,118 @@
+"""Hooks that run around the computation of functions."""
+import threading
+
+# `_thread_hooks.hooks` maps names to the hooks that are active for all functions of the thread.
+_thread_hooks = threading.local()
+
+
+def get_function_hooks():
+    """Returns the dictionary of the current thread's hooks by name, in the order of entering."""
+    try:
+        return _thread_hooks.hooks
+    except AttributeError:
+        hooks = _thread_hooks.hooks = {}
+        return hooks
+
+
+class FunctionHook:
+
+    """Base class of hooks of functions.
+
+    A hook is active for every function within a ``with`` statement, or for one function to which
+    :meth:`chainer.FunctionNode.add_hook` adds it. Subclasses override the callbacks they need.
+
+    Callbacks get the function, the tuple of its input arrays and, in backward, the tuple of the
+    gradients with respect to its outputs (an element is ``None`` where there is none).
+
+    Attributes:
+        name (str): Name by which the hook is registered; one of a name can be active at a time.
+
+    .. admonition:: Example
+
+        >>> import numpy as np
+        >>> import chainer
+        >>> class Labels(chainer.FunctionHook):
+        ...     name = 'Labels'
+        ...     def forward_preprocess(self, function, in_data):
+        ...         print(function.label)
+        >>> x = chainer.Variable(np.ones(3, np.float32))
+        >>> with Labels():
+        ...     y = x * x
+        _ * _
+
+    """
+
+    name = 'FunctionHook'
+
+    def __enter__(self):
+        """Activates the hook for the current thread.
+
+        Raises:
+            KeyError: If a hook of the same name is active.
+
+        """
+        hooks = get_function_hooks()
+        if self.name in hooks:
+            raise KeyError(f'hook {self.name} already exists')
+        hooks[self.name] = self
+        self.added(None)
+        return self
+
+    def __exit__(self, *_):
+        hooks = get_function_hooks()
+        hooks[self.name].deleted(None)
+        del hooks[self.name]
+
+    def added(self, function):
+        """Called when the hook is registered.
+
+        Args:
+            function: Function it was added to, or ``None`` for all functions of the thread.
+
+        """
+
+    def deleted(self, function):
+        """Called when the hook is unregistered.
+
+        Args:
+            function: Function it was added to, or ``None`` for all functions of the thread.
+
+        """
+
+    def forward_preprocess(self, function, in_data):
+        """Called before the forward computation.
+
+        Args:
+            function (~chainer.FunctionNode): Function.
+            in_data (tuple of arrays): Inputs.
+
+        """
+
+    def forward_postprocess(self, function, in_data):
+        """Called after the forward computation.
+
+        Args:
+            function (~chainer.FunctionNode): Function.
+            in_data (tuple of arrays): Inputs.
+
+        """
+
+    def backward_preprocess(self, function, in_data, out_grad):
+        """Called before the backward computation.
+
+        Args:
+            function (~chainer.FunctionNode): Function.
+            in_data (tuple of arrays): Inputs.
+            out_grad (tuple of arrays): Gradients with respect to the outputs.
+
+        """
+
+    def backward_postprocess(self, function, in_data, out_grad):
+        """Called after the backward computation.
+
+        Args:
+            function (~chainer.FunctionNode): Function.
+            in_data (tuple of arrays): Inputs.
+            out_grad (tuple of arrays): Gradients with respect to the outputs.
+
+        """

@@ -1,0 +1,159 @@
+import collections
+import typing as tp
+
+from chainer import _profile_report, function_hook
+from chainer.backends import cuda
+
+_factors = {'TB': 2 ** -40, 'GB': 2 ** -30, 'MB': 2 ** -20, 'KB': 2 ** -10, 'B': 1}
+
+
+class _Entry(tp.NamedTuple):
+    function: str
+    used: int
+    acquired: int
+    depth: int
+
+
+class CupyMemoryProfileHook(function_hook.FunctionHook):
+
+    """Hook that measures the device memory functions take from the memory pool of CuPy.
+
+    *Used* bytes are those a function took from the pool, *acquired* bytes those the pool had to
+    take from the device for it.
+
+    Attributes:
+        call_history: List of ``(function name, used bytes, acquired bytes, depth)``, in the order
+            in which the calls ended.
+
+    Raises:
+        RuntimeError: If CUDA is not available.
+
+    .. admonition:: Example
+
+        .. code-block:: python
+
+            hook = chainer.function_hooks.CupyMemoryProfileHook()
+            with hook:
+                trainer.run()
+            hook.print_report()
+
+    """
+
+    name = 'CupyMemoryProfileHook'
+
+    def __init__(self):
+        cuda.check_cuda_available()
+        self.call_history = []
+        self._memory_hook = CupyMemoryCumulativeHook()
+        self._running_stack = []
+        self._total_used_bytes = 0
+        self._total_acquired_bytes = 0
+
+    def added(self, function=None):
+        self._memory_hook._hook.__enter__()
+
+    def deleted(self, function=None):
+        self._memory_hook._hook.__exit__()
+
+    def _preprocess(self):
+        hook = self._memory_hook
+        self._running_stack.append((hook.used_bytes, hook.acquired_bytes))
+
+    def _postprocess(self, function):
+        hook = self._memory_hook
+        start_used, start_acquired = self._running_stack.pop()
+        used = hook.used_bytes - start_used
+        acquired = hook.acquired_bytes - start_acquired
+        depth = len(self._running_stack)
+        self.call_history.append(
+            _Entry(_profile_report.get_name(function), used, acquired, depth))
+        if depth == 0:
+            self._total_used_bytes += used
+            self._total_acquired_bytes += acquired
+
+    def forward_preprocess(self, function, in_data):
+        self._preprocess()
+
+    def backward_preprocess(self, function, in_data, out_grad):
+        self._preprocess()
+
+    def forward_postprocess(self, function, in_data):
+        self._postprocess(function)
+
+    def backward_postprocess(self, function, in_data, out_grad):
+        self._postprocess(function)
+
+    def total_used_bytes(self):
+        """Returns the bytes that functions took from the pool."""
+        return self._total_used_bytes
+
+    def total_acquired_bytes(self):
+        """Returns the bytes that the pool took from the device for functions."""
+        return self._total_acquired_bytes
+
+    def summary(self):
+        """Returns the figures by function.
+
+        Returns:
+            dict: From names of functions to dictionaries of ``used_bytes``, ``acquired_bytes`` and
+            ``occurrence``.
+
+        """
+        summary = collections.OrderedDict()
+        for name, used, acquired, _ in self.call_history:
+            record = summary.setdefault(
+                name, {'used_bytes': 0, 'acquired_bytes': 0, 'occurrence': 0})
+            record['used_bytes'] += used
+            record['acquired_bytes'] += acquired
+            record['occurrence'] += 1
+        return summary
+
+    def print_report(self, unit='auto', file=None):
+        """Prints the figures by function as a table.
+
+        Args:
+            unit (str): ``'B'``, ``'KB'``, ``'MB'``, ``'GB'``, ``'TB'``, ``'auto'`` for the one
+                that fits the largest figure, or ``'auto_foreach'`` for one that fits each.
+            file: Text file to print to; standard output by default.
+
+        """
+        _profile_report.print_table(
+            'FunctionName', self.summary(),
+            {'used_bytes': 'UsedBytes', 'acquired_bytes': 'AcquiredBytes'}, _factors, unit, file)
+
+
+class CupyMemoryCumulativeHook:
+
+    """Memory hook of CuPy that adds up all bytes.
+
+    Attributes:
+        used_bytes (int): Bytes taken from the memory pool.
+        acquired_bytes (int): Bytes the memory pool took from the device.
+
+    """
+
+    name = 'CupyMemoryCumulativeHook'
+
+    def __init__(self):
+        self.used_bytes = 0
+        self.acquired_bytes = 0
+        cumulative = self
+
+        # The base class exists only with CuPy.
+        class Hook(cuda.cupy.cuda.MemoryHook):
+
+            name = cumulative.name
+
+            def alloc_preprocess(self, **kwargs):
+                cumulative.alloc_preprocess(**kwargs)
+
+            def malloc_preprocess(self, **kwargs):
+                cumulative.malloc_preprocess(**kwargs)
+
+        self._hook = Hook()
+
+    def alloc_preprocess(self, **kwargs):
+        self.acquired_bytes += kwargs['mem_size']
+
+    def malloc_preprocess(self, **kwargs):
+        self.used_bytes += kwargs['mem_size']

@@ -1,0 +1,65 @@
+import sys
+
+from chainer import backend, function_hook
+
+
+class PrintHook(function_hook.FunctionHook):
+
+    """Hook that prints the inputs and gradients of functions, before they compute.
+
+    Args:
+        sep: Unused; kept for compatibility.
+        end (str): Text after each print.
+        file: Text file to print to; standard output by default.
+        flush (bool): Whether the file is flushed after each print.
+
+    .. admonition:: Example
+
+        .. code-block:: python
+
+            with chainer.function_hooks.PrintHook():
+                loss = model(x, t)
+                loss.backward()
+
+    """
+
+    name = 'PrintHook'
+
+    def __init__(self, sep=None, end='\n', file=None, flush=True):
+        self.sep = sep
+        self.end = end
+        self.file = file
+        self.flush = flush
+
+    def _print(self, text):
+        print(text, end=self.end, file=self.file or sys.stdout)
+
+    def _flush(self):
+        file = self.file or sys.stdout
+        if self.flush and hasattr(file, 'flush'):
+            file.flush()
+
+    def _process(self, function, in_data, out_grad=None):
+        self._print(f'function\t{function.label}')
+        self._print('input data')
+        for array in in_data:
+            self._print(_describe(array))
+        if out_grad is not None:
+            self._print('output gradient')
+            for array in out_grad:
+                self._print(_describe(array))
+        self._flush()
+
+    def forward_preprocess(self, function, in_data):
+        self._process(function, in_data)
+
+    def backward_preprocess(self, function, in_data, out_grad):
+        self._process(function, in_data, out_grad)
+
+
+def _describe(array):
+    from chainer.variable import Variable
+    if array is None:
+        # No gradient, or an array that has been released.
+        return '(removed)'
+    return Variable(backend.from_chx(array), requires_grad=False).debug_print()

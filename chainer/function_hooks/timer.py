@@ -1,0 +1,108 @@
+import collections
+import time
+import typing as tp
+
+from chainer import _profile_report, function_hook
+from chainer.backends import cuda
+
+
+class _Entry(tp.NamedTuple):
+    function: str
+    elapsed_time: float
+
+
+class TimerHook(function_hook.FunctionHook):
+
+    """Hook that measures the time functions take, in forward and in backward.
+
+    On CuPy arrays the times are those of the GPU, measured with events.
+
+    Attributes:
+        call_history: List of ``(function name, seconds)``, in the order in which the calls ended.
+
+    .. admonition:: Example
+
+        >>> import numpy as np
+        >>> import chainer
+        >>> hook = chainer.function_hooks.TimerHook()
+        >>> x = chainer.Variable(np.ones(3, np.float32))
+        >>> with hook:
+        ...     y = x + x
+        >>> [name for name, seconds in hook.call_history]
+        ['Add']
+
+    """
+
+    name = 'TimerHook'
+    table = {'sec': 1, 'ms': 10 ** 3, 'us': 10 ** 6, 'ns': 10 ** 9}
+
+    def __init__(self):
+        self.call_history = []
+        self._running_stack = []
+        self._total_time = 0
+
+    def _preprocess(self, arrays):
+        if any(isinstance(x, cuda.ndarray) for x in arrays):
+            start = cuda.Event()
+            start.record()
+        else:
+            start = time.perf_counter()
+        self._running_stack.append(start)
+
+    def _postprocess(self, function):
+        start = self._running_stack.pop()
+        if isinstance(start, cuda.Event):
+            stop = cuda.Event()
+            stop.record()
+            stop.synchronize()
+            # CuPy gives milliseconds.
+            elapsed = cuda.cupy.cuda.get_elapsed_time(start, stop) / 1000
+        else:
+            elapsed = time.perf_counter() - start
+        self.call_history.append(_Entry(_profile_report.get_name(function), elapsed))
+        if not self._running_stack:
+            self._total_time += elapsed
+
+    def forward_preprocess(self, function, in_data):
+        self._preprocess(in_data)
+
+    def backward_preprocess(self, function, in_data, out_grad):
+        self._preprocess((*in_data, *out_grad))
+
+    def forward_postprocess(self, function, in_data):
+        self._postprocess(function)
+
+    def backward_postprocess(self, function, in_data, out_grad):
+        self._postprocess(function)
+
+    def total_time(self):
+        """Returns the time in seconds, in which nested functions count once."""
+        return self._total_time
+
+    def summary(self):
+        """Returns the figures by function.
+
+        Returns:
+            dict: From names of functions to dictionaries of ``elapsed_time`` in seconds and
+            ``occurrence``.
+
+        """
+        summary = collections.OrderedDict()
+        for name, elapsed in self.call_history:
+            record = summary.setdefault(name, {'elapsed_time': 0, 'occurrence': 0})
+            record['elapsed_time'] += elapsed
+            record['occurrence'] += 1
+        return summary
+
+    def print_report(self, unit='auto', file=None):
+        """Prints the figures by function as a table.
+
+        Args:
+            unit (str): ``'sec'``, ``'ms'``, ``'us'``, ``'ns'``, ``'auto'`` for the one that fits
+                the largest figure, or ``'auto_foreach'`` for one that fits each.
+            file: Text file to print to; standard output by default.
+
+        """
+        _profile_report.print_table(
+            'FunctionName', self.summary(), {'elapsed_time': 'ElapsedTime'}, self.table, unit,
+            file)

@@ -1,0 +1,31 @@
+"""Absolute error."""
+from __future__ import annotations
+
+from chainer.functions.loss._difference import DifferenceFunction
+
+
+class AbsoluteError(DifferenceFunction):
+    chainerx_routine = 'absolute_error'
+
+    def compute(self, d):
+        return abs(d)
+
+    def gradient(self, m, d, gy):
+        return gy * m.sign(d)
+
+
+def absolute_error(x0, x1):
+    """Elementwise absolute error, :math:`|x_0 - x_1|`.
+
+    Args:
+        x0 (:class:`~chainer.Variable` or array): First input, of a floating point dtype.
+        x1 (:class:`~chainer.Variable` or array): Second input, of the same shape and dtype.
+
+    Returns:
+        ~chainer.Variable: Output of the shape and dtype of the inputs.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes differ.
+
+    """
+    return AbsoluteError().apply((x0, x1))[0]

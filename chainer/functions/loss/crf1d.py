@@ -1,0 +1,98 @@
+"""Linear-chain conditional random fields."""
+from __future__ import annotations
+
+import chainer
+from chainer import backend
+from chainer.functions._base import check_reduce
+
+
+def crf1d(cost, xs, ys, reduce='mean'):
+    """Negative log-likelihood of a linear-chain conditional random field.
+
+    The unnormalized log-probability of labels :math:`y` is
+    :math:`\\sum_t x_{t, y_t} + \\sum_t C_{y_t, y_{t+1}}`.
+
+    Args:
+        cost (:class:`~chainer.Variable` or array): Transition matrix :math:`C`, of shape
+            :math:`(K, K)`.
+        xs (list of :class:`~chainer.Variable`): Scores of the labels at each time step, of shape
+            :math:`(B_t, K)`; batch sizes never grow (sequences sorted by length).
+        ys (list of :class:`~chainer.Variable`): True labels, integers of shape :math:`(B_t,)`.
+        reduce (str): ``'mean'``, or ``'no'`` for the loss of each sequence.
+
+    Returns:
+        ~chainer.Variable: Scalar, or losses of shape :math:`(B_0,)`.
+
+    Raises:
+        ValueError: If ``reduce`` has no meaning or ``xs`` and ``ys`` differ in length.
+
+    See: Lafferty et al., Conditional random fields, ICML 2001.
+
+    """
+    check_reduce(reduce)
+    if len(xs) != len(ys):
+        raise ValueError(f'xs and ys must be of one length, got {len(xs)} and {len(ys)}')
+    F = chainer.functions
+    n_label = xs[0].shape[1]
+    n_batch = xs[0].shape[0]
+
+    def expand(alpha):
+        return F.broadcast_to(F.expand_dims(alpha, 2), (*alpha.shape, n_label))
+
+    # Logarithm of the normalizer; sequences that end early leave the recursion.
+    alpha, finished = chainer.as_variable(xs[0]), []
+    score = F.select_item(alpha, ys[0])
+    finished_scores = []
+    for x, y_before, y in zip(xs[1:], ys[:-1], ys[1:]):
+        size = len(x)
+        if len(alpha) > size:
+            alpha, ended = F.split_axis(alpha, [size], axis=0)
+            finished.append(ended)
+            score, ended_score = F.split_axis(score, [size], axis=0)
+            finished_scores.append(ended_score)
+        y_before, y = chainer.as_array(y_before)[:size], chainer.as_array(y)
+        transitions = F.broadcast_to(F.expand_dims(cost, 0), (size, n_label, n_label))
+        alpha = F.logsumexp(expand(alpha) + transitions, axis=1) + x
+        flat = F.reshape(cost, (n_label * n_label, 1))
+        step = F.reshape(F.embed_id(y_before * n_label + y, flat), (size,))
+        score = score + F.select_item(x, y) + step
+    if finished:
+        alpha = F.concat([alpha, *finished[::-1]], axis=0)
+        score = F.concat([score, *finished_scores[::-1]], axis=0)
+    loss = F.logsumexp(alpha, axis=1) - score
+    return F.sum(loss) * (1. / n_batch) if reduce == 'mean' else loss
+
+
+def argmax_crf1d(cost, xs):
+    """Most likely labels under a linear-chain conditional random field (Viterbi algorithm).
+
+    Args:
+        cost (:class:`~chainer.Variable` or array): Transition matrix, of shape :math:`(K, K)`.
+        xs (list of :class:`~chainer.Variable`): Scores of the labels at each time step, of shape
+            :math:`(B_t, K)`; batch sizes never grow.
+
+    Returns:
+        tuple: The log-probability of the best labels (not normalized), a
+        :class:`~chainer.Variable` of shape :math:`(B_0,)`, and a list of arrays with the labels
+        at each time step.
+
+    """
+    cost = chainer.as_array(cost)
+    xs = [chainer.as_array(x) for x in xs]
+    xp = backend.get_array_module(cost)
+    alpha, finished, pointers = xs[0], [], []
+    for x in xs[1:]:
+        if len(alpha) > len(x):
+            finished.append(alpha[len(x):])
+            alpha = alpha[:len(x)]
+        candidates = alpha[:, :, None] + cost
+        pointers.append(candidates.argmax(axis=1))
+        alpha = candidates.max(axis=1) + x
+    alphas = xp.concatenate([alpha, *finished[::-1]], axis=0)
+    labels = alphas.argmax(axis=1).astype('i')
+    path = [labels[:len(xs[-1])]]
+    for pointer, x in zip(pointers[::-1], xs[-2::-1]):
+        previous = pointer[xp.arange(len(pointer)), path[-1]].astype('i')
+        # Sequences that end here start from their own best label.
+        path.append(xp.concatenate([previous, labels[len(previous):len(x)]]))
+    return chainer.as_variable(alphas.max(axis=1)), path[::-1]

@@ -1,0 +1,230 @@
+"""Connectionist temporal classification."""
+from __future__ import annotations
+
+import numpy
+
+import chainer
+from chainer import backend
+from chainer.function_node import FunctionNode
+from chainer.functions._base import check_reduce
+from chainer.utils import type_check
+
+# Logarithm of a probability that counts as zero; finite, so that no difference is NaN.
+_NEVER = -1e10
+
+
+def _log_softmax(xp, x):
+    y = x - x.max(axis=-1, keepdims=True)
+    return y - xp.log(xp.exp(y).sum(axis=-1, keepdims=True))
+
+
+class _Paths:
+    """Label sequences with blanks between the labels, and which steps along them are allowed."""
+
+    def __init__(self, xp, t, blank, label_length):
+        n_batch, n_labels = t.shape
+        self.labels = xp.full((n_batch, 2 * n_labels + 1), blank, 'i')
+        self.labels[:, 1::2] = t
+        position = xp.arange(2 * n_labels + 1)[None]
+        self.last = 2 * label_length[:, None]
+        inside = position <= self.last
+        # Elements beyond the end of a sequence may hold any label.
+        self.labels = xp.where(inside, self.labels, blank)
+        self.unused = xp.where(inside, 0., _NEVER)
+        skip = xp.zeros(self.labels.shape, bool)
+        skip[:, 2:] = (self.labels[:, 2:] != blank) & (self.labels[:, 2:] != self.labels[:, :-2])
+        self.no_skip = xp.where(skip, 0., _NEVER)
+        self.start = xp.where(position <= 1, 0., _NEVER) + self.unused
+        self.end = xp.where((position == self.last) | (position == self.last - 1), 0., _NEVER)
+
+
+def _delayed(xp, a, n):
+    """Moves elements ``n`` places along the path, forwards or (negative) backwards."""
+    out = xp.full(a.shape, _NEVER, a.dtype)
+    if n > 0:
+        out[:, n:] = a[:, :-n]
+    else:
+        out[:, :n] = a[:, -n:]
+    return out
+
+
+def _alphas(xp, log_prob, paths, input_length):
+    """Log-probability of every path prefix, of shape (time, batch, position)."""
+    alphas = [paths.start + log_prob[0]]
+    for t in range(1, len(log_prob)):
+        a = alphas[-1]
+        new = xp.logaddexp(a, _delayed(xp, a, 1))
+        new = xp.logaddexp(new, _delayed(xp, a, 2) + paths.no_skip)
+        new = xp.maximum(new + log_prob[t] + paths.unused, _NEVER)
+        alphas.append(xp.where((t < input_length)[:, None], new, a))
+    return alphas
+
+
+def _betas(xp, log_prob, paths, input_length):
+    """Log-probability of every path suffix, without the present element."""
+    n_time = len(log_prob)
+    betas = [None] * n_time
+    b = xp.full(paths.end.shape, _NEVER)
+    for t in range(n_time - 1, -1, -1):
+        if t + 1 < n_time:
+            following = b + log_prob[t + 1]
+            new = xp.logaddexp(following, _delayed(xp, following, -1))
+            new = xp.logaddexp(new, _delayed(xp, following + paths.no_skip, -2))
+            b = xp.maximum(new, _NEVER)
+        b = xp.where((t == input_length - 1)[:, None], paths.end, b)
+        betas[t] = b
+    return betas
+
+
+class ConnectionistTemporalClassification(FunctionNode):
+    """Inputs: lengths of the inputs, lengths of the labels, labels, then one array a time step."""
+
+    def __init__(self, blank_symbol, reduce='mean'):
+        check_reduce(reduce)
+        self.blank_symbol = blank_symbol
+        self.reduce = reduce
+
+    def check_type_forward(self, in_types):
+        type_check.expect(in_types.size() > 3)
+        input_length, label_length, t_type = in_types[:3]
+        x_types = in_types[3:]
+        type_check._argname((input_length, label_length, t_type),
+                            ('input_length', 'label_length', 't'))
+        x0 = x_types[0]
+        type_check.expect(
+            input_length.dtype.kind == 'i', input_length.ndim == 1,
+            label_length.dtype.kind == 'i', label_length.ndim == 1,
+            t_type.ndim == 2, t_type.dtype.kind == 'i',
+            t_type.shape[0] == x0.shape[0],
+            input_length.shape[0] == x0.shape[0], label_length.shape[0] == x0.shape[0])
+        for x_type in x_types:
+            type_check.expect(
+                x_type.dtype.kind == 'f', x_type.ndim == 2, x_type.dtype == x0.dtype,
+                x_type.shape == x0.shape)
+
+    def _prepare(self, xp, inputs):
+        input_length, label_length, t, *xs = inputs
+        x = xp.stack(xs).astype(numpy.float64 if xs[0].dtype == numpy.float64
+                                else numpy.float32, copy=False)
+        log_y = _log_softmax(xp, x)
+        paths = _Paths(xp, t, self.blank_symbol, label_length)
+        batch = xp.arange(x.shape[1])[:, None]
+        log_prob = log_y[:, batch, paths.labels]
+        return log_y, log_prob, paths, input_length
+
+    def forward(self, inputs):
+        self.retain_inputs(range(len(inputs)))
+        xp = backend.get_array_module(*inputs)
+        _, log_prob, paths, input_length = self._prepare(xp, inputs)
+        alpha = _alphas(xp, log_prob, paths, input_length)[-1] + paths.end
+        largest = alpha.max(axis=1, keepdims=True)
+        loss = -(xp.log(xp.exp(alpha - largest).sum(axis=1)) + largest[:, 0])
+        if self.reduce == 'mean':
+            loss = loss.mean()
+        return chainer.utils.force_array(loss, inputs[3].dtype),
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        inputs, _ = self._retained_arrays()
+        xp = backend.get_array_module(*inputs)
+        log_y, log_prob, paths, input_length = self._prepare(xp, inputs)
+        alphas = xp.stack(_alphas(xp, log_prob, paths, input_length))
+        posterior = alphas + xp.stack(_betas(xp, log_prob, paths, input_length))
+        largest = posterior.max(axis=2, keepdims=True)
+        posterior = xp.exp(posterior - largest)
+        posterior /= posterior.sum(axis=2, keepdims=True)
+        gx = xp.exp(log_y)
+        n_time, n_batch = gx.shape[:2]
+        xp.add.at(gx, (xp.arange(n_time)[:, None, None], xp.arange(n_batch)[None, :, None],
+                       paths.labels[None]), -posterior)
+        gy, = grad_outputs
+        if self.reduce == 'mean':
+            gx *= gy / n_batch
+        else:
+            gx *= gy[None, :, None]
+        gx[xp.arange(n_time)[:, None] >= input_length[None]] = 0
+        gx = gx.astype(inputs[3].dtype, copy=False)
+        return tuple([None if i < 3 else gx[i - 3] for i in target_input_indexes])
+
+    def backward(self, target_input_indexes, grad_outputs):
+        # A gradient that is itself differentiated is taken from the loss in terms of functions.
+        inputs = self.get_retained_inputs()
+        xs = [inputs[i] for i in target_input_indexes]
+        loss = self._composite(inputs)
+        return tuple(chainer.grad([loss], xs, grad_outputs,
+                                  enable_double_backprop=chainer.config.enable_backprop))
+
+    def _composite(self, inputs):
+        F = chainer.functions
+        input_length, label_length, t = [v.array for v in inputs[:3]]
+        xs = inputs[3:]
+        xp = backend.get_array_module(t)
+        paths = _Paths(xp, t, self.blank_symbol, label_length)
+        dtype = xs[0].dtype
+        batch = xp.arange(len(t))[:, None]
+        never = {n: xp.full((len(t), n), _NEVER, dtype) for n in (1, 2)}
+
+        def delayed(a, n):
+            if a.shape[1] < n:
+                return a + _NEVER
+            return F.concat([never[n], a[:, :a.shape[1] - n]], axis=1)
+
+        no_skip, unused = paths.no_skip.astype(dtype), paths.unused.astype(dtype)
+        alpha = None
+        with chainer.force_backprop_mode():
+            for step, x in enumerate(xs):
+                log_prob = F.get_item(F.log_softmax(x, axis=1), (batch, paths.labels))
+                if alpha is None:
+                    alpha = log_prob + paths.start.astype(dtype)
+                    continue
+                total = F.logsumexp(F.stack(
+                    [alpha, delayed(alpha, 1), delayed(alpha, 2) + no_skip]), axis=0)
+                running = xp.broadcast_to((step < input_length)[:, None], total.shape)
+                alpha = F.where(running, total + log_prob + unused, alpha)
+            loss = -F.logsumexp(alpha + paths.end.astype(dtype), axis=1)
+            return F.mean(loss) if self.reduce == 'mean' else loss
+
+
+def connectionist_temporal_classification(
+        x, t, blank_symbol, input_length=None, label_length=None, reduce='mean'):
+    """Connectionist temporal classification loss, for labels without an alignment.
+
+    The loss of a sequence is the negative logarithm of the total probability of all paths that
+    give its labels when repetitions are merged and blanks are dropped. It is computed in log
+    space by the forward-backward algorithm.
+
+    Args:
+        x (list or tuple of :class:`~chainer.Variable`): Scores of the labels (not normalized) at
+            each time step, of shape :math:`(B, V)`.
+        t (:class:`~chainer.Variable` or array): Labels, integers of shape :math:`(B, M)`.
+        blank_symbol (int): Index of the blank label.
+        input_length (array): Numbers of time steps, of shape :math:`(B,)` (default: all).
+        label_length (array): Numbers of labels, of shape :math:`(B,)` (default: all).
+        reduce (str): ``'mean'``, or ``'no'`` for the loss of each sequence.
+
+    Returns:
+        ~chainer.Variable: Scalar, or losses of shape :math:`(B,)`.
+
+    Raises:
+        TypeError: If ``x`` is not a sequence or ``blank_symbol`` not an int.
+        ValueError: If ``blank_symbol`` is out of range or ``reduce`` has no meaning.
+
+    See: Graves et al., Connectionist temporal classification: labelling unsegmented sequence
+    data with recurrent neural networks, ICML 2006.
+
+    """
+    if not isinstance(x, (list, tuple)):
+        if not isinstance(x, chainer.Variable) or x.ndim != 3:
+            raise TypeError('x must be a list of Variables')
+        x = [x[i] for i in range(len(x))]
+    if not isinstance(blank_symbol, (int, numpy.integer)):
+        raise TypeError('blank_symbol must be non-negative integer.')
+    if not 0 <= blank_symbol < x[0].shape[1]:
+        raise ValueError(f'blank_symbol must be in [0, {x[0].shape[1]}), got {blank_symbol}')
+    device = backend.get_device_from_array(chainer.as_array(x[0]))
+    n_batch = len(x[0])
+    if input_length is None:
+        input_length = device.send(numpy.full(n_batch, len(x), 'i'))
+    if label_length is None:
+        label_length = device.send(numpy.full(n_batch, t.shape[1], 'i'))
+    func = ConnectionistTemporalClassification(blank_symbol, reduce)
+    return func.apply((input_length, label_length, t, *x))[0]

@@ -1,0 +1,67 @@
+"""DeCov regularizer."""
+from __future__ import annotations
+
+import chainer
+from chainer.function_node import FunctionNode
+from chainer.functions._base import check_reduce
+from chainer.utils import type_check
+
+
+class DeCov(FunctionNode):
+
+    def __init__(self, reduce='half_squared_sum'):
+        check_reduce(reduce, ('half_squared_sum', 'no'))
+        self.reduce = reduce
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('h',))
+        type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 2)
+
+    def forward(self, inputs):
+        h, = inputs
+        self.retain_inputs((0,))
+        centered = h - h.mean(axis=0, keepdims=True)
+        covariance = centered.T.dot(centered)
+        n = len(covariance)
+        covariance.reshape(-1)[::n + 1] = 0
+        covariance /= h.dtype.type(len(h))
+        if self.reduce == 'half_squared_sum':
+            covariance = (covariance * covariance).sum() * h.dtype.type(0.5)
+        return chainer.utils.force_array(covariance, h.dtype),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        F = chainer.functions
+        h, = self.get_retained_inputs()
+        gy, = grad_outputs
+        xp = chainer.backend.get_array_module(h.array)
+        off_diagonal = 1 - xp.eye(h.shape[1], dtype=h.dtype)
+        centered = h - F.broadcast_to(F.mean(h, axis=0, keepdims=True), h.shape)
+        n = 1. / len(h)
+        if self.reduce == 'half_squared_sum':
+            covariance = F.matmul(centered, centered, transa=True) * n
+            gy = F.broadcast_to(gy, covariance.shape) * covariance
+        gy = gy * off_diagonal
+        return F.matmul(centered, gy + F.transpose(gy)) * n,
+
+
+def decov(h, reduce='half_squared_sum'):
+    """DeCov regularizer: a penalty on covariances between hidden activations.
+
+    With the covariance matrix :math:`C` of a batch it is
+    :math:`\\frac12 (\\|C\\|_F^2 - \\|\\mathrm{diag}(C)\\|_2^2)`.
+
+    Args:
+        h (:class:`~chainer.Variable` or array): Activations, of shape :math:`(N, K)`.
+        reduce (str): ``'half_squared_sum'``, or ``'no'`` for :math:`C` without its diagonal.
+
+    Returns:
+        ~chainer.Variable: Scalar, or matrix of shape :math:`(K, K)`.
+
+    Raises:
+        ValueError: If ``reduce`` has no meaning.
+
+    See: Cogswell et al., Reducing overfitting in deep networks by decorrelating
+    representations, ICLR 2016.
+
+    """
+    return DeCov(reduce).apply((h,))[0]

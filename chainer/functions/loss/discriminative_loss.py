@@ -1,0 +1,112 @@
+"""Discriminative loss for instance segmentation."""
+from __future__ import annotations
+
+import chainer
+from chainer import backend
+
+
+class DiscriminativeMarginBasedClusteringLoss:
+    """Loss that pulls the embeddings of one instance together and pushes instances apart.
+
+    Args:
+        delta_v (float): Distance from the mean of the instance up to which nothing is lost.
+        delta_d (float): Half of the distance between means from which on nothing is lost.
+        max_embedding_dim (int): Largest number of instances, and so the largest label.
+        norm (int): Norm of the distances, 1 or 2.
+        alpha, beta, gamma (float): Weights of the three parts of the loss.
+
+    """
+
+    def __init__(self, delta_v=0.5, delta_d=1.5, max_embedding_dim=10, norm=1, alpha=1.0,
+                 beta=1.0, gamma=0.001):
+        if norm not in (1, 2):
+            raise ValueError(f'norm must be 1 or 2, got {norm}')
+        self.delta_v = delta_v
+        self.delta_d = delta_d
+        self.max_embedding_dim = max_embedding_dim
+        self.norm = norm
+        self.alpha = alpha
+        self.beta = beta
+        self.gamma = gamma
+
+    def norm_function(self, x):
+        """Norm along the last axis."""
+        F = chainer.functions
+        if self.norm == 1:
+            return F.sum(abs(x), axis=-1)
+        # Away from zero, where the norm has no gradient.
+        return F.sqrt(F.sum(x * x, axis=-1) + x.dtype.type(1e-12))
+
+    def __call__(self, embeddings, labels):
+        """Returns the variance, distance and regularization losses.
+
+        Args:
+            embeddings (:class:`~chainer.Variable` or array): Shape :math:`(B, D, H, W)`.
+            labels (:class:`~chainer.Variable` or array): Integers of shape :math:`(B, H, W)`;
+                zero is the background.
+
+        """
+        F = chainer.functions
+        labels = chainer.as_array(labels)
+        if embeddings.shape[0] != labels.shape[0] or embeddings.shape[2:] != labels.shape[1:]:
+            raise ValueError(f'embeddings of shape {embeddings.shape} and labels of shape '
+                             f'{labels.shape} do not fit')
+        xp = backend.get_array_module(labels)
+        n_batch, n_dim = embeddings.shape[:2]
+        dtype = embeddings.dtype
+        # x: (B, P, D) points; member: (B, C, P) which point is of which instance.
+        x = F.transpose(F.reshape(embeddings, (n_batch, n_dim, -1)), (0, 2, 1))
+        instances = xp.arange(1, self.max_embedding_dim + 1)
+        member = (labels.reshape(n_batch, 1, -1) == instances[:, None]).astype(dtype)
+        count = member.sum(axis=2)
+        present = (count > 0).astype(dtype)
+        n_present = xp.maximum(present.sum(axis=1), 1)
+        weight = member / xp.maximum(count, 1)[:, :, None]
+
+        means = F.matmul(weight, x)                                     # (B, C, D)
+        own_mean = F.matmul(xp.ascontiguousarray(member.swapaxes(1, 2)), means)
+        spread = F.relu(self.norm_function(x - own_mean) - self.delta_v) ** 2
+        variance = F.sum(spread * (weight.sum(axis=1) / n_present[:, None])) * (1. / n_batch)
+
+        a, b = F.broadcast(F.expand_dims(means, 2), F.expand_dims(means, 1))
+        gap = F.relu(2 * self.delta_d - self.norm_function(a - b)) ** 2
+        pairs = present[:, :, None] * present[:, None]
+        pairs *= 1 - xp.eye(self.max_embedding_dim, dtype=dtype)
+        pairs /= xp.maximum(n_present * (n_present - 1), 1)[:, None, None]
+        distance = F.sum(gap * pairs) * (1. / n_batch)
+
+        size = self.norm_function(means) * (present / n_present[:, None])
+        regularization = F.sum(size) * (1. / n_batch)
+        return self.alpha * variance, self.beta * distance, self.gamma * regularization
+
+
+def discriminative_margin_based_clustering_loss(
+        embeddings, labels, delta_v, delta_d, max_embedding_dim, norm=1, alpha=1.0, beta=1.0,
+        gamma=0.001):
+    """Discriminative loss for instance segmentation with embeddings of pixels.
+
+    Args:
+        embeddings (:class:`~chainer.Variable` or array): Shape :math:`(B, D, H, W)`.
+        labels (:class:`~chainer.Variable` or array): Integers of shape :math:`(B, H, W)`; zero
+            is the background, which has no loss.
+        delta_v (float): Distance from the mean of the instance up to which nothing is lost.
+        delta_d (float): Half of the distance between means from which on nothing is lost.
+        max_embedding_dim (int): Largest number of instances, and so the largest label.
+        norm (int): Norm of the distances, 1 or 2.
+        alpha (float): Weight of the variance loss.
+        beta (float): Weight of the distance loss.
+        gamma (float): Weight of the regularization.
+
+    Returns:
+        tuple of ~chainer.Variable: Weighted variance, distance and regularization losses.
+
+    Raises:
+        ValueError: If ``norm`` is neither 1 nor 2, or shapes do not fit.
+
+    See: De Brabandere et al., Semantic instance segmentation with a discriminative loss
+    function, 2017 (arXiv:1708.02551).
+
+    """
+    loss = DiscriminativeMarginBasedClusteringLoss(
+        delta_v, delta_d, max_embedding_dim, norm, alpha, beta, gamma)
+    return loss(embeddings, labels)

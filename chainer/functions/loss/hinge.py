@@ -1,0 +1,79 @@
+"""Hinge loss."""
+from __future__ import annotations
+
+import chainer
+from chainer import backend
+from chainer.function_node import FunctionNode
+from chainer.functions._base import check_reduce
+from chainer.utils import type_check
+
+
+class Hinge(FunctionNode):
+
+    def __init__(self, norm='L1', reduce='mean'):
+        if norm not in ('L1', 'L2'):
+            raise NotImplementedError(f"norm should be either 'L1' or 'L2', got {norm!r}")
+        check_reduce(reduce)
+        self.norm = norm
+        self.reduce = reduce
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x', 't'))
+        x_type, t_type = in_types
+        type_check.expect(
+            x_type.dtype.kind == 'f', t_type.dtype.kind == 'i',
+            x_type.ndim == 2, t_type.ndim == 1, x_type.shape[0] == t_type.shape[0])
+
+    def _signs(self, x, t):
+        """Minus one at the true class, one elsewhere."""
+        xp = backend.get_array_module(x)
+        signs = xp.ones(x.shape, x.dtype)
+        signs[xp.arange(len(t)), t] = -1
+        return signs
+
+    def forward(self, inputs):
+        x, t = inputs
+        self.retain_inputs((0, 1))
+        xp = backend.get_array_module(x)
+        loss = xp.maximum(1 + self._signs(x, t) * x, 0)
+        if self.norm == 'L2':
+            loss *= loss
+        if self.reduce == 'mean':
+            loss = loss.sum() / x.dtype.type(len(x))
+        return chainer.utils.force_array(loss, x.dtype),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        F = chainer.functions
+        x, t = self.get_retained_inputs()
+        gy, = grad_outputs
+        signs = self._signs(x.array, t.array)
+        margin = 1 + signs * x
+        if self.reduce == 'mean':
+            gy = F.broadcast_to(gy * (1. / len(x)), x.shape)
+        gx = gy * (signs * (margin.array > 0))
+        if self.norm == 'L2':
+            gx = gx * 2 * margin
+        return tuple([None if i else gx for i in target_input_indexes])
+
+
+def hinge(x, t, norm='L1', reduce='mean'):
+    """Hinge loss of one-versus-all classification.
+
+    The loss of a score is :math:`\\max(1 - s x, 0)^p`, where :math:`s` is 1 for the true class
+    and -1 for the others, and :math:`p` is 1 or 2.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Scores, of shape :math:`(N, K)`.
+        t (:class:`~chainer.Variable` or array): Integer labels, of shape :math:`(N,)`.
+        norm (str): ``'L1'`` or ``'L2'``.
+        reduce (str): ``'mean'`` (the sum divided by :math:`N`), or ``'no'``.
+
+    Returns:
+        ~chainer.Variable: Scalar, or losses of shape :math:`(N, K)`.
+
+    Raises:
+        NotImplementedError: If ``norm`` has no meaning.
+        ValueError: If ``reduce`` has no meaning.
+
+    """
+    return Hinge(norm, reduce).apply((x, t))[0]

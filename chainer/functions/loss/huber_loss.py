@@ -1,0 +1,62 @@
+"""Huber loss."""
+from __future__ import annotations
+
+import chainer
+from chainer import backend
+from chainer.function_node import FunctionNode
+from chainer.functions._base import check_reduce
+from chainer.functions.loss._difference import check_pair
+
+
+class HuberLoss(FunctionNode):
+
+    def __init__(self, delta, reduce='sum_along_second_axis'):
+        check_reduce(reduce, ('sum_along_second_axis', 'no'))
+        self.delta = delta
+        self.reduce = reduce
+
+    def check_type_forward(self, in_types):
+        check_pair(in_types, ('x', 't'))
+
+    def forward(self, inputs):
+        x, t = inputs
+        self.retain_inputs((0, 1))
+        xp = backend.get_array_module(x)
+        delta = x.dtype.type(self.delta)
+        half = x.dtype.type(0.5)
+        a = abs(x - t)
+        y = xp.where(a < delta, half * a * a, delta * (a - half * delta))
+        if self.reduce == 'sum_along_second_axis':
+            y = y.sum(axis=1)
+        return chainer.utils.force_array(y, x.dtype),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        F = chainer.functions
+        x, t = self.get_retained_inputs()
+        gy, = grad_outputs
+        if self.reduce == 'sum_along_second_axis':
+            gy = F.broadcast_to(F.expand_dims(gy, 1), x.shape)
+        gx = gy * F.clip(x - t, -self.delta, self.delta)
+        return tuple([-gx if i else gx for i in target_input_indexes])
+
+
+def huber_loss(x, t, delta, reduce='sum_along_second_axis'):
+    """Huber loss: quadratic up to a distance, linear beyond.
+
+    With :math:`a = |x - t|` it is :math:`\\frac12 a^2` for :math:`a < \\delta` and
+    :math:`\\delta (a - \\frac12 \\delta)` otherwise.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Predictions, of shape :math:`(N, K, ...)`.
+        t (:class:`~chainer.Variable` or array): Targets, of the same shape and dtype.
+        delta (float): Distance :math:`\\delta`.
+        reduce (str): ``'sum_along_second_axis'``, or ``'no'`` for elementwise losses.
+
+    Returns:
+        ~chainer.Variable: Losses, summed along the second axis or elementwise.
+
+    Raises:
+        ValueError: If ``reduce`` has no meaning.
+
+    """
+    return HuberLoss(delta, reduce).apply((x, t))[0]

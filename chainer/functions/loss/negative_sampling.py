@@ -1,0 +1,117 @@
+"""Negative sampling loss."""
+from __future__ import annotations
+
+import chainer
+from chainer import backend
+from chainer.function_node import FunctionNode
+from chainer.functions._base import check_reduce
+from chainer.utils import argument, type_check
+
+
+class NegativeSamplingFunction(FunctionNode):
+
+    ignore_label = -1
+    #: Samples of the last forward: the true label, then the negative ones.
+    samples = None
+
+    def __init__(self, sampler, sample_size, reduce='sum'):
+        check_reduce(reduce, ('sum', 'no'))
+        self.sampler = sampler
+        self.sample_size = sample_size
+        self.reduce = reduce
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x', 't', 'W'))
+        x_type, t_type, w_type = in_types
+        type_check.expect(
+            x_type.dtype.kind == 'f', x_type.ndim == 2, t_type.dtype.kind == 'i',
+            t_type.ndim == 1, x_type.shape[0] == t_type.shape[0],
+            w_type.dtype == x_type.dtype, w_type.ndim == 2)
+
+    def _draw(self, t):
+        size = len(t), self.sample_size + 1
+        # The sampler draws where it lives; its samples follow the labels.
+        samples = backend.get_device_from_array(t).send(self.sampler(size))
+        samples = samples.astype(t.dtype, copy=True)
+        samples[:, 0] = t
+        return samples
+
+    def _signs(self, x):
+        """Minus one for the true label, one for the samples, zero where nothing counts."""
+        xp = backend.get_array_module(x)
+        signs = xp.ones(self.samples.shape, x.dtype)
+        signs[:, 0] = -1
+        signs[self.samples[:, 0] == self.ignore_label] = 0
+        return signs
+
+    def forward(self, inputs):
+        x, t, W = inputs
+        self.retain_inputs((0, 1, 2))
+        xp = backend.get_array_module(x)
+        if self.samples is None:
+            self.samples = self._draw(t)
+        signs = self._signs(x)
+        scores = signs * (W[self.samples] * x[:, None]).sum(axis=2)
+        loss = (xp.logaddexp(scores, x.dtype.type(0)) * abs(signs)).sum(axis=1)
+        if self.reduce == 'sum':
+            loss = loss.sum()
+        return chainer.utils.force_array(loss, x.dtype),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        F = chainer.functions
+        x, t, W = self.get_retained_inputs()
+        gy, = grad_outputs
+        signs = self._signs(x.array)
+        samples = backend.get_array_module(t.array).where(self.samples < 0, 0, self.samples)
+        w = F.embed_id(samples, W)
+        shape = w.shape
+        x3 = F.broadcast_to(F.expand_dims(x, 1), shape)
+        scores = F.sum(w * x3, axis=2) * signs
+        if self.reduce == 'sum':
+            gy = F.broadcast_to(gy, (shape[0],))
+        gy = F.broadcast_to(F.expand_dims(gy, 1), scores.shape)
+        g = F.broadcast_to(F.expand_dims(gy * F.sigmoid(scores) * signs, 2), shape)
+        gxs = []
+        for i in target_input_indexes:
+            if i == 0:
+                gxs.append(F.sum(g * w, axis=1))
+            elif i == 1:
+                gxs.append(None)
+            else:
+                zeros = backend.get_array_module(W.array).zeros_like(W.array)
+                gxs.append(F.scatter_add(zeros, samples, g * x3))
+        return tuple(gxs)
+
+
+def negative_sampling(x, t, W, sampler, sample_size, reduce='sum', **kwargs):
+    """Negative sampling loss, which approximates a softmax over a large vocabulary.
+
+    For an input :math:`x`, its label :math:`t` and samples :math:`s_i` the loss is
+    :math:`-\\log \\sigma(w_t^\\top x) - \\sum_i \\log \\sigma(-w_{s_i}^\\top x)`.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Inputs, of shape :math:`(N, D)`.
+        t (:class:`~chainer.Variable` or array): Labels, integers of shape :math:`(N,)`; inputs
+            with the label -1 have no loss.
+        W (:class:`~chainer.Variable` or array): Embeddings, of shape :math:`(V, D)`.
+        sampler (callable): Given a shape, returns an integer array of samples of that shape;
+            see :class:`chainer.utils.WalkerAlias`.
+        sample_size (int): Number of samples for each input.
+        reduce (str): ``'sum'``, or ``'no'`` for the loss of each input.
+        return_samples (bool): Whether the samples are returned too.
+
+    Returns:
+        ~chainer.Variable or tuple: Loss, and the array of samples if asked for, whose first
+        column is ``t``.
+
+    Raises:
+        ValueError: If ``reduce`` has no meaning.
+
+    See: Mikolov et al., Distributed representations of words and phrases and their
+    compositionality, NIPS 2013.
+
+    """
+    return_samples, = argument.parse_kwargs(kwargs, ('return_samples', False))
+    func = NegativeSamplingFunction(sampler, sample_size, reduce)
+    loss = func.apply((x, t, W))[0]
+    return (loss, func.samples) if return_samples else loss

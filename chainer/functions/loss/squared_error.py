@@ -1,0 +1,45 @@
+"""Squared error."""
+from __future__ import annotations
+
+from chainer.functions.loss._difference import DifferenceFunction
+
+
+class SquaredError(DifferenceFunction):
+    chainerx_routine = 'squared_error'
+
+    def compute(self, d):
+        return d * d
+
+    def gradient(self, m, d, gy):
+        return gy * 2 * d
+
+
+def squared_error(x0, x1):
+    """Elementwise squared error, :math:`(x_0 - x_1)^2`.
+
+    Args:
+        x0 (:class:`~chainer.Variable` or array): First input, of a floating point dtype.
+        x1 (:class:`~chainer.Variable` or array): Second input, of the same shape and dtype.
+
+    Returns:
+        ~chainer.Variable: Output of the shape and dtype of the inputs.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes differ.
+
+    """
+    return SquaredError().apply((x0, x1))[0]
+
+
+def squared_difference(x1, x2):
+    """Elementwise squared error; the same as :func:`squared_error`.
+
+    Args:
+        x1 (:class:`~chainer.Variable` or array): First input.
+        x2 (:class:`~chainer.Variable` or array): Second input, of the same shape and dtype.
+
+    Returns:
+        ~chainer.Variable: Output of the shape and dtype of the inputs.
+
+    """
+    return squared_error(x1, x2)

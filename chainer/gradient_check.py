@@ -1,0 +1,497 @@
+"""Comparison of gradients with numerical ones."""
+import contextlib
+import warnings
+
+import numpy
+
+from chainer import backend
+
+
+class NondifferentiableError(Exception):
+
+    """Raised when a function seems not to be differentiable at the point of the check."""
+
+
+def assert_allclose(x, y, atol=1e-5, rtol=1e-4, verbose=True):
+    """Asserts that arrays are close; see :func:`chainer.testing.assert_allclose`."""
+    from chainer import testing
+    testing.assert_allclose(x, y, atol=atol, rtol=rtol, verbose=verbose)
+
+
+# -- numerical gradients ------------------------------------------------------
+
+
+def numerical_grad(f, inputs, grad_outputs, eps=1e-3, detect_nondifferentiable=False, diff_atol=0,
+                   diff_rtol=1e-2, center_outputs=None):
+    """Computes gradients by finite differences.
+
+    The gradient of :math:`\\sum_j g_j \\cdot y_j` with respect to each element of the inputs is
+    estimated by the central difference :math:`(y(x + \\epsilon) - y(x - \\epsilon)) / 2\\epsilon`.
+
+    Args:
+        f (callable): Function without arguments that computes a tuple of arrays from the current
+            content of ``inputs``.
+        inputs (tuple of arrays): Floating point arrays, which are changed in place during the
+            computation and are the same afterwards.
+        grad_outputs (tuple of arrays): Gradients with respect to the outputs; ``None`` elements
+            are taken as zero.
+        eps (float): Step.
+        detect_nondifferentiable (bool): Whether to look for points where the function is not
+            smooth: a parabola is fitted to five values of each output element within the step.
+        diff_atol (float): Absolute tolerance of that fit.
+        diff_rtol (float): Tolerance of that fit relative to the range of the values.
+        center_outputs (tuple of arrays): Outputs at the unchanged inputs, if they are known.
+
+    Returns:
+        tuple of arrays: Gradients, with shapes and dtypes of the inputs.
+
+    Raises:
+        RuntimeError: If an input is not of floating point.
+        NondifferentiableError: If the function is not differentiable there, where asked for.
+
+    .. admonition:: Example
+
+        >>> import numpy as np
+        >>> from chainer import gradient_check
+        >>> x = np.array([1., 2.])
+        >>> gx, = gradient_check.numerical_grad(lambda: (x * x,), (x,), (np.ones(2),))
+        >>> gx.round(6)
+        array([2., 4.])
+
+    """
+    if not eps > 0:
+        raise ValueError(f'eps must be positive: {eps}')
+    inputs = tuple(inputs)
+    grad_outputs = tuple(grad_outputs)
+    for x in inputs:
+        if x.dtype.kind != 'f':
+            raise RuntimeError(f'The dtype of input arrays must be kind of float, not {x.dtype}')
+    gys = [None if gy is None else _to_double(gy) for gy in grad_outputs]
+
+    def evaluate():
+        ys = f()
+        if not isinstance(ys, (tuple, list)):
+            ys = ys,
+        if len(ys) != len(gys):
+            raise ValueError(
+                f'grad_outputs must have as many elements as the function has outputs: {len(gys)} '
+                f'and {len(ys)}')
+        return [_copy_result(y) for y in ys]
+
+    center = None
+    if detect_nondifferentiable:
+        center = (evaluate() if center_outputs is None
+                  else [_copy_result(y) for y in center_outputs])
+    return tuple([
+        _numerical_grad_of_input(
+            evaluate, x, gys, eps, center, (diff_atol, diff_rtol)) for x in inputs])
+
+
+def _numerical_grad_of_input(evaluate, x, gys, eps, center, tolerances):
+    view = backend.from_chx(x)
+    gx = numpy.zeros(x.shape, numpy.float64)
+
+    def evaluate_at(index, value):
+        view[index] = value
+        return view[index].item(), evaluate()
+
+    for index in numpy.ndindex(*x.shape):
+        original = view[index].item()
+        try:
+            x0, ys0 = evaluate_at(index, original - eps)
+            x1, ys1 = evaluate_at(index, original + eps)
+            if center is not None:
+                _, ys_left = evaluate_at(index, original - eps / 2)
+                _, ys_right = evaluate_at(index, original + eps / 2)
+                samples = zip(ys0, ys_left, center, ys_right, ys1)
+                _check_differentiable(samples, index, eps, *tolerances)
+        finally:
+            view[index] = original
+        # The step as the dtype of the input represents it.
+        step = x1 - x0 or 2 * eps
+        for y0, y1, gy in zip(ys0, ys1, gys):
+            if gy is not None:
+                gx[index] += numpy.sum((_to_double(y1) - _to_double(y0)) * gy) / step
+    gx = gx.astype(x.dtype)
+    return backend.get_device_from_array(x).send(gx)
+
+
+def _copy_result(y):
+    # Functions may return their inputs, which are going to be changed.
+    return None if y is None else numpy.array(backend.CpuDevice().send(y))
+
+
+def _to_double(array):
+    return backend.CpuDevice().send(array).astype(numpy.float64)
+
+
+# Residuals of the least squares parabola through values at -1, -1/2, 0, 1/2, 1.
+_vandermonde = numpy.vander([-1, -.5, 0, .5, 1], 3)
+_to_residuals = numpy.eye(5) - _vandermonde @ numpy.linalg.pinv(_vandermonde)
+
+
+def _check_differentiable(samples_of_outputs, index, eps, atol, rtol):
+    for i, samples in enumerate(samples_of_outputs):
+        if samples[0] is None or samples[0].dtype.kind != 'f':
+            continue
+        ulp = numpy.finfo(samples[0].dtype).eps
+        ys = numpy.stack([y.astype(numpy.float64).ravel() for y in samples])
+        finite = numpy.isfinite(ys)
+        same = (ys == ys[0]) | (numpy.isnan(ys) & numpy.isnan(ys[0]))
+        bad = ~finite.all(axis=0) & ~same.all(axis=0)
+        ys = numpy.where(finite.all(axis=0), ys, 0)
+        residual = numpy.abs(_to_residuals @ ys).max(axis=0)
+        # Rounding makes residuals too.
+        rounding = 8 * ulp * numpy.abs(ys).max(axis=0)
+        bad |= residual > atol + rtol * numpy.ptp(ys, axis=0) + rounding
+        if bad.any():
+            where = numpy.flatnonzero(bad)
+            j = where[0]
+            values = ', '.join(str(y.ravel()[j]) for y in samples)
+            place = numpy.unravel_index(j, samples[0].shape)
+            raise NondifferentiableError(
+                'Nondifferentiable input detected.\n'
+                f'- eps: {eps}, diff_atol: {atol}, diff_rtol: {rtol}\n'
+                f'- index in the input: {index}\n'
+                f'- output {i}: {len(where)} of {ys.shape[1]} elements, the first one at '
+                f'{tuple(map(int, place))}\n'
+                f'- its values at -eps, -eps/2, 0, eps/2, eps: {values}')
+
+
+# -- checks of functions ------------------------------------------------------
+
+
+def _as_tuple(x):
+    if x is None:
+        return ()
+    return tuple(x) if isinstance(x, (tuple, list)) else (x,)
+
+
+def _arrays_text(name, arrays):
+    return ''.join(f'{name}[{i}]:\n{array}\n' for i, array in enumerate(arrays))
+
+
+class _BackwardCheck:
+
+    """Check of the gradients of one function at one point in a random direction."""
+
+    def __init__(self, func, x_data, y_grad, params, eps, atol, rtol, no_grads, dtype,
+                 detect_nondifferentiable):
+        if dtype is not None and numpy.dtype(dtype).kind != 'f':
+            raise ValueError(f'`dtype` is allowed only float type, not {dtype}')
+        self.func = func
+        self.x_data = _as_tuple(x_data)
+        self.y_grad = None if y_grad is None else _as_tuple(y_grad)
+        self.params = _as_tuple(params)
+        self.eps = eps
+        self.atol = atol
+        self.rtol = rtol
+        self.dtype = dtype
+        self.detect_nondifferentiable = detect_nondifferentiable
+        if no_grads is None:
+            no_grads = [x.dtype.kind != 'f' for x in self.x_data]
+        elif len(no_grads) != len(self.x_data):
+            raise ValueError('Length of no_grads param and xs should be same.\n'
+                             f'Actual: {len(no_grads)} != {len(self.x_data)}')
+        self.no_grads = no_grads
+        for param in self.params:
+            if param.array is None:
+                raise ValueError(f'A parameter is not initialized: {param}')
+
+    def run(self):
+        xs, ys = self._forward(self.x_data)
+        gys = self._get_grad_outputs(ys)
+        with _saved_grads(self.params):
+            for param in self.params:
+                param.cleargrad()
+            _backward(ys, gys)
+            for x, no_grad in zip(xs, self.no_grads):
+                if no_grad and x.grad is not None:
+                    raise RuntimeError('gradient of int variable must be None')
+            variables = self._select(xs)
+            grads = [x.grad for x in variables]
+        if not variables:
+            return
+        for x, gx in zip(variables, grads):
+            if gx is not None and gx.shape != x.shape:
+                raise ValueError(
+                    f'the gradient of an input of shape {x.shape} has shape {gx.shape}')
+
+        directions = _random_directions([x.shape for x in variables])
+        actual = sum([
+            float(numpy.sum(_to_double(gx) * direction))
+            for gx, direction in zip(grads, directions) if gx is not None])
+        center = [y.array for y in ys] if self.dtype is None else None
+        expected = self._numerical_gradient(gys, directions, center)
+        self._compare(actual, expected, gys, directions, grads)
+
+    def _select(self, xs):
+        return [x for x, no_grad in zip(xs, self.no_grads) if not no_grad] + list(self.params)
+
+    def _forward(self, x_data):
+        from chainer.variable import Variable
+        xs = [
+            # ChainerX takes no gradients of integers, otherwise the function is to give none.
+            Variable(x, requires_grad=not no_grad or (
+                x.dtype.kind != 'f' and backend.get_array_module(x).__name__ != 'chainerx'))
+            for x, no_grad in zip(x_data, self.no_grads)]
+        ys = _as_tuple(self.func(*xs))
+        return xs, ys
+
+    def _get_grad_outputs(self, ys):
+        if self.y_grad is None:
+            if len(ys) != 1 or ys[0].shape != ():
+                raise ValueError('When `y_grad` is `None`, the function must return a '
+                                 'zero-dimensional array')
+            array = ys[0].array
+            return backend.get_array_module(array).ones_like(array),
+        if len(self.y_grad) != len(ys):
+            raise ValueError(
+                '`y_grad` must have the same length of output values.\n'
+                f'Actual: {len(self.y_grad)} != {len(ys)}')
+        for i, (y, gy) in enumerate(zip(ys, self.y_grad)):
+            if gy is not None and gy.shape != y.shape:
+                raise ValueError(
+                    f'y_grad[{i}] must have the shape of the output: {gy.shape} != {y.shape}')
+        return self.y_grad
+
+    def _numerical_gradient(self, gys, directions, center):
+        """Directional derivative of the outputs, with the inputs in ``self.dtype``."""
+        data = [self._cast(x) for x in self.x_data]
+        param_data = [self._cast(param.array) for param in self.params]
+        checked = [i for i, no_grad in enumerate(self.no_grads) if not no_grad]
+        delta = numpy.zeros((), numpy.float64)
+
+        def f():
+            points = [
+                _shift(x, float(delta), direction)
+                for x, direction in zip([*[data[i] for i in checked], *param_data], directions)]
+            x_data = list(data)
+            for i, x in zip(checked, points):
+                x_data[i] = x
+            for param, x in zip(self.params, points[len(checked):]):
+                _set_array(param, x)
+            ys = self._forward(x_data)[1]
+            return tuple([y.array for y in ys])
+
+        arrays = [param.array for param in self.params]
+        with _saved_grads(self.params):
+            try:
+                grad, = numerical_grad(
+                    f, (delta,), gys, self.eps, self.detect_nondifferentiable,
+                    center_outputs=center)
+            finally:
+                # Before the gradients, which have the dtype of these arrays.
+                for param, array in zip(self.params, arrays):
+                    _set_array(param, array)
+        return float(grad)
+
+    def _cast(self, array):
+        if self.dtype is None or array.dtype.kind != 'f':
+            return array
+        return array.astype(self.dtype, copy=False)
+
+    def _compare(self, actual, expected, gys, directions, grads):
+        try:
+            assert_allclose(actual, expected, atol=self.atol, rtol=self.rtol)
+        except AssertionError as e:
+            raise AssertionError(
+                f'check_backward failed (eps={self.eps} atol={self.atol} rtol={self.rtol})\n'
+                + _arrays_text('inputs', self.x_data)
+                + _arrays_text('params', [param.array for param in self.params])
+                + _arrays_text('grad_outputs', gys)
+                + _arrays_text('directions', directions)
+                + _arrays_text('gradients', grads)
+                + f'gradients (numeric):  {expected}\ngradients (backward): {actual}\n\n{e}'
+            ) from None
+
+
+def _shift(array, delta, direction):
+    device = backend.get_device_from_array(array)
+    with backend.using_device(device):
+        # NumPy makes scalars of 0-dimensional results.
+        return device.xp.asarray(array + device.send((delta * direction).astype(array.dtype)))
+
+
+def _set_array(variable, array):
+    with warnings.catch_warnings():
+        # Gradients of another dtype are put aside by `_saved_grads`.
+        warnings.simplefilter('ignore', DeprecationWarning)
+        variable.array = array
+
+
+@contextlib.contextmanager
+def _saved_grads(variables):
+    """Lets the gradients be used freely."""
+    grads = [x.grad_var for x in variables]
+    for x in variables:
+        x.cleargrad()
+    try:
+        yield
+    finally:
+        for x, grad in zip(variables, grads):
+            x.cleargrad()
+            if grad is not None:
+                x.grad_var = grad
+
+
+def _backward(ys, gys, enable_double_backprop=False):
+    """Backpropagates from all outputs that have a gradient."""
+    from chainer import _backprop
+    from chainer.variable import Variable, as_variable
+    roots = {}
+    for y, gy in zip(ys, gys):
+        if gy is None:
+            continue
+        gy = as_variable(gy)
+        if id(y) in roots:
+            gy = roots[id(y)][1] + gy
+        roots[id(y)] = y, gy
+    outputs = []
+    for y, gy in roots.values():
+        if not isinstance(y, Variable):
+            raise TypeError(f'the function must return variables, not {type(y)}')
+        # Also for an input that is returned as it is.
+        y.grad_var = gy
+        outputs.append(y)
+    if outputs:
+        _backprop.backward(outputs, enable_double_backprop=enable_double_backprop)
+
+
+def _random_directions(shapes):
+    """Makes vectors that are a unit vector together, so that the step is as long as eps says."""
+    directions = [numpy.asarray(numpy.random.normal(size=shape)) for shape in shapes]
+    # Small components would hide errors.
+    directions = [numpy.where(v < 0, -1, 1) * numpy.maximum(numpy.abs(v), .1) for v in directions]
+    norm = numpy.sqrt(sum([numpy.square(v).sum() for v in directions]))
+    return [v / norm if norm > 0 else v for v in directions]
+
+
+def check_backward(func, x_data, y_grad, params=(), eps=1e-3, atol=1e-5, rtol=1e-4, no_grads=None,
+                   dtype=None, detect_nondifferentiable=False):
+    """Checks the gradients of a function against numerical ones.
+
+    The gradients are compared in one random direction of all inputs and parameters together, so
+    that the check costs a few evaluations of the function, whatever the size.
+
+    Args:
+        func (callable): Function that takes and returns variables.
+        x_data (array or tuple of arrays): Inputs.
+        y_grad (array, tuple of arrays or None): Gradients with respect to the outputs. ``None``
+            if there is a single output that is a scalar.
+        params (~chainer.Variable or tuple of them): Parameters that ``func`` uses and whose
+            gradients are checked too. Their gradients stay as they are.
+        eps (float): Step of the numerical gradients.
+        atol (float): Absolute tolerance.
+        rtol (float): Relative tolerance.
+        no_grads (list of bool): Which inputs have no gradient; by default those that are not of
+            floating point.
+        dtype: Floating point dtype to which inputs, parameters and gradients are cast for the
+            numerical gradients, such as float64 for a function in float16.
+        detect_nondifferentiable (bool): Whether to look for points where the function is not
+            smooth, such as the origin for ReLU.
+
+    Raises:
+        AssertionError: If the gradients differ. The message shows all values.
+        NondifferentiableError: If the function is not differentiable there, where asked for.
+        RuntimeError: If an input that is not of floating point gets a gradient.
+        ValueError: If arguments do not fit together.
+
+    See: :func:`numerical_grad`
+
+    .. admonition:: Example
+
+        >>> import numpy as np
+        >>> from chainer import gradient_check
+        >>> x = np.array([1, 2, 3], np.float32)
+        >>> gy = np.array([1, -1, 1], np.float32)
+        >>> gradient_check.check_backward(lambda x: x * x, x, gy, dtype=np.float64)
+
+    """
+    _BackwardCheck(
+        func, x_data, y_grad, params, eps, atol, rtol, no_grads, dtype, detect_nondifferentiable,
+    ).run()
+
+
+def check_double_backward(func, x_data, y_grad, x_grad_grad, params=(), params_grad_grad=(),
+                          eps=1e-3, atol=1e-4, rtol=1e-3, no_grads=None, dtype=None,
+                          detect_nondifferentiable=False):
+    """Checks the gradients of the gradients of a function against numerical ones.
+
+    The backward computation of ``func`` is taken as a function of the inputs and ``y_grad``, and
+    goes through :func:`check_backward`.
+
+    Args:
+        func (callable): Function that takes and returns variables.
+        x_data (array or tuple of arrays): Inputs.
+        y_grad (array or tuple of arrays): Gradients with respect to the outputs.
+        x_grad_grad (array or tuple of arrays): Gradients with respect to the gradients of the
+            inputs.
+        params (~chainer.Variable or tuple of them): Parameters that ``func`` uses.
+        params_grad_grad (array or tuple of arrays): Gradients with respect to the gradients of
+            the parameters.
+        eps (float): Step of the numerical gradients.
+        atol (float): Absolute tolerance.
+        rtol (float): Relative tolerance.
+        no_grads (list of bool): Which inputs have no gradient.
+        dtype: Dtype for the numerical gradients; see :func:`check_backward`.
+        detect_nondifferentiable (bool): Whether to look for points where the gradients are not
+            smooth.
+
+    Raises:
+        AssertionError: If the gradients differ. The message shows all values.
+        NondifferentiableError, RuntimeError, ValueError: As :func:`check_backward`.
+
+    """
+    x_data = _as_tuple(x_data)
+    params = _as_tuple(params)
+    y_grad = _as_tuple(y_grad)
+    x_grad_grad = _as_tuple(x_grad_grad)
+    params_grad_grad = _as_tuple(params_grad_grad)
+    n_x = len(x_data)
+    if len(x_grad_grad) != n_x:
+        raise ValueError(
+            f'x_grad_grad must have one element per input: {len(x_grad_grad)} != {n_x}')
+    if len(params_grad_grad) != len(params):
+        raise ValueError('params_grad_grad must have one element per parameter: '
+                         f'{len(params_grad_grad)} != {len(params)}')
+    if no_grads is None:
+        no_grads = [x.dtype.kind != 'f' for x in x_data]
+    # Outputs without a gradient are the same in all evaluations.
+    given = [i for i, gy in enumerate(y_grad) if gy is not None]
+    missing = [i for i, x in enumerate(x_grad_grad) if x is None]
+
+    def first_order_grad(*inputs):
+        xs = inputs[:n_x]
+        gys = [None] * len(y_grad)
+        for i, gy in zip(given, inputs[n_x:]):
+            gys[i] = gy
+        for x in (*xs, *params):
+            x.cleargrad()
+        ys = _as_tuple(func(*xs))
+        if len(ys) != len(gys):
+            raise ValueError('`y_grad` must have the same length of output values.\n'
+                             f'Actual: {len(gys)} != {len(ys)}')
+        _backward(ys, gys, enable_double_backprop=True)
+        gxs = []
+        for i, (x, no_grad) in enumerate(zip((*xs, *params), [*no_grads, *[False] * len(params)])):
+            gx = x.grad_var
+            x.cleargrad()
+            if no_grad or i in missing:
+                continue
+            if gx is None:
+                raise RuntimeError(f'the function gives no gradient of input {i}, '
+                                   'which no_grads does not exclude')
+            gxs.append(gx)
+        return tuple(gxs)
+
+    ggxs = [ggx for ggx, no_grad in zip(x_grad_grad, no_grads) if not no_grad and ggx is not None]
+    inputs = (*x_data, *[y_grad[i] for i in given])
+    try:
+        check_backward(
+            first_order_grad, inputs, (*ggxs, *params_grad_grad), params=params, eps=eps,
+            atol=atol, rtol=rtol, no_grads=[*no_grads, *[False] * len(given)], dtype=dtype,
+            detect_nondifferentiable=detect_nondifferentiable)
+    except AssertionError as e:
+        raise AssertionError(
+            f'check_double_backward failed (eps={eps} atol={atol} rtol={rtol})\n\n{e}') from None

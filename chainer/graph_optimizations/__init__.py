@@ -1,0 +1,2 @@
+"""Static graphs, which are accepted and run as dynamic ones."""
+from chainer.graph_optimizations.static_graph_utilities import static_code  # noqa: F401

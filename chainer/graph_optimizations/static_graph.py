@@ -1,0 +1,47 @@
+import functools
+
+
+def static_graph(*args, **kwargs):
+    """Declares that the graph of a link is the same in every iteration.
+
+    The decorator is for ``forward`` or ``__call__`` of a chain, as ``@static_graph`` or with
+    arguments. Graphs are recorded by every call all the same, so that results never depend on the
+    decorator.
+
+    Args:
+        minimize_cache_size (bool): Accepted for compatibility.
+        verbosity_level (int): Accepted for compatibility.
+        enable_double_backprop (bool): Accepted for compatibility; double backprop always works.
+
+    Raises:
+        TypeError: If the arguments are not understood.
+
+    .. admonition:: Example
+
+        >>> import chainer
+        >>> class Model(chainer.Chain):
+        ...     @chainer.static_graph
+        ...     def forward(self, x):
+        ...         return x * x
+
+    """
+    if len(args) == 1 and callable(args[0]) and not kwargs:
+        return _as_it_is(args[0])
+    _check_arguments(*args, **kwargs)
+    return _as_it_is
+
+
+def _check_arguments(*, minimize_cache_size=True, verbosity_level=0, enable_double_backprop=False):
+    if not isinstance(verbosity_level, int):
+        raise TypeError(f'verbosity_level must be an integer, not {verbosity_level!r}')
+
+
+def _as_it_is(func):
+    if not callable(func):
+        raise TypeError(f'static_graph decorates functions, not {type(func)}')
+
+    @functools.wraps(func)
+    def wrapped(*args, **kwargs):
+        return func(*args, **kwargs)
+
+    return wrapped

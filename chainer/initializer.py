@@ -1,0 +1,90 @@
+"""The base class of initializers."""
+
+import math
+
+import numpy
+
+from chainer import backend
+from chainer.backends import cuda
+
+
+class Initializer:
+    """Base class of initializers, which fill an array in place.
+
+    Args:
+        dtype: Data type that arrays must have. If ``None``, any.
+
+    Attributes:
+        dtype: Data type specifier, or ``None``.
+
+    """
+
+    dtype = None
+
+    def __init__(self, dtype=None):
+        self.dtype = dtype
+
+    def __call__(self, array):
+        """Fills an array.
+
+        Args:
+            array (:ref:`ndarray`): Array to fill.
+
+        """
+        raise NotImplementedError
+
+    def _check_dtype(self, array):
+        if self.dtype is not None and array.dtype != self.dtype:
+            raise ValueError(
+                f'{type(self).__name__} initializes arrays of dtype {numpy.dtype(self.dtype)}, '
+                f'but an array of dtype {array.dtype} was given')
+
+
+class _RandomInitializer(Initializer):
+    """Initializer that draws from a random number generator.
+
+    Numbers come from ``rng`` if given, else from the global generator of the
+    array's module: CuPy's for CuPy arrays, otherwise NumPy's.
+    """
+
+    def __init__(self, dtype=None, rng=None):
+        super().__init__(dtype)
+        self.rng = rng
+
+    def _fill(self, array, method, *args):
+        """Fills ``array`` with ``rng.method(*args, size=array.shape)``."""
+        self._check_dtype(array)
+        rng = self.rng
+        if rng is None and backend.get_array_module(array) is cuda.cupy:
+            # cuRAND has no float16.
+            dtype = numpy.promote_types(array.dtype, numpy.float32)
+            array[...] = getattr(cuda.cupy.random, method)(
+                *args, size=array.shape, dtype=dtype)
+            return
+        sample = getattr(rng or numpy.random, method)(*args, size=array.shape)
+        backend.copyto(array, numpy.asarray(sample).astype(array.dtype, copy=False))
+
+
+def get_fans(shape):
+    """Returns the number of inputs and outputs that one weight array connects.
+
+    Args:
+        shape (tuple of ints): Shape of the weight array: outputs, inputs, and
+            the axes of a filter if there are any.
+
+    Returns:
+        tuple: Fan-in and fan-out.
+
+    .. admonition:: Example
+
+        >>> from chainer import initializer
+        >>> initializer.get_fans((8, 3, 5, 5))
+        (75, 200)
+
+    """
+    if not isinstance(shape, tuple):
+        raise ValueError(f'shape must be tuple, but {shape!r} was given')
+    if len(shape) < 2:
+        raise ValueError(f'shape must be of length >= 2: shape={shape}')
+    receptive_field_size = math.prod(shape[2:])
+    return shape[1] * receptive_field_size, shape[0] * receptive_field_size

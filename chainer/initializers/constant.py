@@ -1,0 +1,83 @@
+import numpy
+
+import chainer
+from chainer import backend, initializer
+
+
+class _Constant(initializer.Initializer):
+
+    fill_value = None
+
+    def __call__(self, array):
+        self._check_dtype(array)
+        value = self.fill_value
+        if not isinstance(value, chainer.get_array_types()):
+            array.fill(value)
+        elif value.shape == array.shape:
+            backend.copyto(array, backend.from_chx(value).astype(array.dtype, copy=False))
+        else:
+            xp = backend.get_array_module(array)
+            device = backend.get_device_from_array(array)
+            backend.copyto(array, xp.broadcast_to(
+                device.send(value).astype(array.dtype), array.shape))
+
+
+class Identity(initializer.Initializer):
+    """Initializes a square matrix with a multiple of the identity matrix.
+
+    Args:
+        scale (scalar): Value of the diagonal elements.
+        dtype: Data type specifier.
+
+    Raises:
+        ValueError: The array is not a square matrix.
+
+    """
+
+    def __init__(self, scale=1.0, dtype=None):
+        super().__init__(dtype)
+        self.scale = scale
+
+    def __call__(self, array):
+        self._check_dtype(array)
+        shape = array.shape
+        if len(shape) != 2 or shape[0] != shape[1]:
+            raise ValueError(
+                f'Identity matrix initialization can only be used for 2D square matrices, but '
+                f'the shape is {shape}')
+        value = numpy.identity(shape[0], dtype=array.dtype)
+        value *= self.scale
+        backend.copyto(array, value)
+
+
+class Constant(_Constant):
+    """Initializes an array with a constant.
+
+    Args:
+        fill_value (scalar or :ref:`ndarray`): The constant. An array is
+            broadcast to the shape of the initialized array.
+        dtype: Data type specifier.
+
+    """
+
+    def __init__(self, fill_value, dtype=None):
+        super().__init__(dtype)
+        self.fill_value = fill_value
+
+
+class Zero(_Constant):
+    """Initializes an array with zeros."""
+
+    fill_value = 0.0
+
+
+class One(_Constant):
+    """Initializes an array with ones."""
+
+    fill_value = 1.0
+
+
+class NaN(_Constant):
+    """Initializes an array with NaNs, which make missing values show up."""
+
+    fill_value = numpy.nan

@@ -1,0 +1,102 @@
+import math
+
+from chainer import initializer
+from chainer.utils import argument
+
+
+class Normal(initializer._RandomInitializer):
+    """Initializes an array with a normal distribution of mean zero.
+
+    Args:
+        scale (float): Standard deviation.
+        dtype: Data type specifier.
+        rng (xp.random.RandomState): Random number generator. If ``None``, the
+            global one.
+
+    """
+
+    def __init__(self, scale=0.05, dtype=None, **kwargs):
+        rng, = argument.parse_kwargs(kwargs, ('rng', None))
+        super().__init__(dtype, rng)
+        self.scale = scale
+
+    def _deviation(self, shape):
+        return self.scale
+
+    def __call__(self, array):
+        self._fill(array, 'normal', 0.0, self._deviation(array.shape))
+
+
+class _ScaledNormal(Normal):
+    """Normal distribution whose deviation follows from the fans."""
+
+    def __init__(self, scale=1.0, dtype=None, **kwargs):
+        super().__init__(scale, dtype, **kwargs)
+
+    def _variance(self, fan_in, fan_out):
+        raise NotImplementedError
+
+    def _deviation(self, shape):
+        return self.scale * math.sqrt(self._variance(*initializer.get_fans(shape)))
+
+
+class LeCunNormal(_ScaledNormal):
+    r"""Normal distribution with :math:`\sigma = scale \sqrt{1 / fan_{in}}`.
+
+    The default of weights. See Y. LeCun et al., Efficient BackProp, 1998.
+
+    Args:
+        scale (float): Factor of the standard deviation.
+        dtype: Data type specifier.
+        rng (xp.random.RandomState): Random number generator. If ``None``, the
+            global one.
+
+    """
+
+    def _variance(self, fan_in, fan_out):
+        return 1. / fan_in
+
+
+class GlorotNormal(_ScaledNormal):
+    r"""Normal distribution with :math:`\sigma = scale \sqrt{2 / (fan_{in} + fan_{out})}`.
+
+    See X. Glorot and Y. Bengio, Understanding the difficulty of training deep
+    feedforward neural networks, AISTATS 2010.
+
+    Args:
+        scale (float): Factor of the standard deviation.
+        dtype: Data type specifier.
+        rng (xp.random.RandomState): Random number generator. If ``None``, the
+            global one.
+
+    """
+
+    def _variance(self, fan_in, fan_out):
+        return 2. / (fan_in + fan_out)
+
+
+class HeNormal(_ScaledNormal):
+    r"""Normal distribution with :math:`\sigma = scale \sqrt{2 / fan}`.
+
+    See K. He et al., Delving Deep into Rectifiers, ICCV 2015.
+
+    Args:
+        scale (float): Factor of the standard deviation.
+        dtype: Data type specifier.
+        fan_option ({'fan_in', 'fan_out'}): Which :math:`fan` to use.
+        rng (xp.random.RandomState): Random number generator. If ``None``, the
+            global one.
+
+    """
+
+    def __init__(self, scale=1.0, dtype=None, fan_option='fan_in', **kwargs):
+        super().__init__(scale, dtype, **kwargs)
+        self.fan_option = fan_option
+
+    def _variance(self, fan_in, fan_out):
+        if self.fan_option == 'fan_in':
+            return 2. / fan_in
+        if self.fan_option == 'fan_out':
+            return 2. / fan_out
+        raise ValueError(
+            f'fan_option should be either "fan_in" or "fan_out", but is {self.fan_option!r}')

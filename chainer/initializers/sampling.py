@@ -1,0 +1,75 @@
+import functools
+
+import numpy
+
+from chainer import backend, initializer
+
+
+class _SamplingFilter(initializer.Initializer):
+    """Fills a filter of a convolution so that it works on each channel alone."""
+
+    def __init__(self, interpolation='linear', dtype=None):
+        if interpolation != 'linear':
+            raise ValueError(f'Unsupported interpolation method: {interpolation!r}')
+        super().__init__(dtype)
+        self.interpolation = interpolation
+
+    def _normalize(self, kernel):
+        return kernel
+
+    def __call__(self, array):
+        self._check_dtype(array)
+        if array.ndim < 3:
+            raise ValueError(
+                f'a convolution filter of 3 or more dimensions is needed, but the shape is '
+                f'{array.shape}')
+        n_first, n_second = array.shape[:2]
+        if n_second not in (1, n_first):
+            raise ValueError(
+                f'the second axis of the filter must be 1 or equal the first, but the shape is '
+                f'{array.shape}')
+        kernel = self._normalize(
+            functools.reduce(numpy.multiply.outer, map(_linear_kernel, array.shape[2:])))
+        value = numpy.zeros(array.shape, dtype=array.dtype)
+        channels = numpy.arange(n_first)
+        value[channels, channels % n_second] = kernel
+        backend.copyto(array, value)
+
+
+def _linear_kernel(size):
+    """Returns the triangular window of linear interpolation."""
+    factor = (size + 1) // 2
+    center = factor - 1 if size % 2 else factor - 0.5
+    return 1 - numpy.abs(numpy.arange(size) - center) / factor
+
+
+class UpsamplingDeconvFilter(_SamplingFilter):
+    """Initializes a deconvolution filter that enlarges images by interpolation.
+
+    The array has the shape (channels, channels or 1, kernel sizes...). For a
+    factor ``k`` use the kernel size ``2 * k``, the stride ``k`` and the padding
+    ``k // 2``. See J. Long et al., Fully Convolutional Networks for Semantic
+    Segmentation, CVPR 2015.
+
+    Args:
+        interpolation (str): Only ``'linear'`` is supported.
+        dtype: Data type specifier.
+
+    """
+
+
+class DownsamplingConvFilter(_SamplingFilter):
+    """Initializes a convolution filter that shrinks images by a weighted mean.
+
+    The array has the shape (channels, channels or 1, kernel sizes...). The
+    weights are those of :class:`~chainer.initializers.UpsamplingDeconvFilter`,
+    scaled to the sum one.
+
+    Args:
+        interpolation (str): Only ``'linear'`` is supported.
+        dtype: Data type specifier.
+
+    """
+
+    def _normalize(self, kernel):
+        return kernel / kernel.sum()

@@ -1,0 +1,93 @@
+import math
+
+from chainer import initializer
+from chainer.utils import argument
+
+
+class Uniform(initializer._RandomInitializer):
+    """Initializes an array with a uniform distribution on [-scale, scale).
+
+    Args:
+        scale (float): Bound of the interval.
+        dtype: Data type specifier.
+        rng (xp.random.RandomState): Random number generator. If ``None``, the
+            global one.
+
+    """
+
+    def __init__(self, scale=0.05, dtype=None, **kwargs):
+        rng, = argument.parse_kwargs(kwargs, ('rng', None))
+        super().__init__(dtype, rng)
+        self.scale = scale
+
+    def _bound(self, shape):
+        return self.scale
+
+    def __call__(self, array):
+        bound = self._bound(array.shape)
+        self._fill(array, 'uniform', -bound, bound)
+
+
+class _ScaledUniform(Uniform):
+    """Uniform distribution whose bound follows from the fans."""
+
+    def __init__(self, scale=1.0, dtype=None, **kwargs):
+        super().__init__(scale, dtype, **kwargs)
+
+    def _squared_bound(self, fan_in, fan_out):
+        raise NotImplementedError
+
+    def _bound(self, shape):
+        return self.scale * math.sqrt(self._squared_bound(*initializer.get_fans(shape)))
+
+
+class LeCunUniform(_ScaledUniform):
+    r"""Uniform distribution with the bound :math:`scale \sqrt{3 / fan_{in}}`.
+
+    See Y. LeCun et al., Efficient BackProp, 1998.
+
+    Args:
+        scale (float): Factor of the bound.
+        dtype: Data type specifier.
+        rng (xp.random.RandomState): Random number generator. If ``None``, the
+            global one.
+
+    """
+
+    def _squared_bound(self, fan_in, fan_out):
+        return 3. / fan_in
+
+
+class GlorotUniform(_ScaledUniform):
+    r"""Uniform distribution with the bound :math:`scale \sqrt{6 / (fan_{in} + fan_{out})}`.
+
+    See X. Glorot and Y. Bengio, Understanding the difficulty of training deep
+    feedforward neural networks, AISTATS 2010.
+
+    Args:
+        scale (float): Factor of the bound.
+        dtype: Data type specifier.
+        rng (xp.random.RandomState): Random number generator. If ``None``, the
+            global one.
+
+    """
+
+    def _squared_bound(self, fan_in, fan_out):
+        return 6. / (fan_in + fan_out)
+
+
+class HeUniform(_ScaledUniform):
+    r"""Uniform distribution with the bound :math:`scale \sqrt{6 / fan_{in}}`.
+
+    See K. He et al., Delving Deep into Rectifiers, ICCV 2015.
+
+    Args:
+        scale (float): Factor of the bound.
+        dtype: Data type specifier.
+        rng (xp.random.RandomState): Random number generator. If ``None``, the
+            global one.
+
+    """
+
+    def _squared_bound(self, fan_in, fan_out):
+        return 6. / fan_in

@@ -1,0 +1,255 @@
+"""What the iterators that choose examples by an order have in common.
+
+An iterator is a walk over states. A state says which batch comes next; advancing it gives
+the indices of that batch and the state after it. Iterators that read ahead advance a state
+of their own and keep, for each batch in preparation, the state to take over when the batch
+is handed out. Orders that were drawn for batches ahead are saved with the iterator, so that
+a resumed iterator continues with them instead of drawing others.
+"""
+import collections
+
+import numpy
+
+from chainer import serializer as serializer_module
+from chainer.dataset import iterator
+from chainer.iterators import order_samplers
+
+State = collections.namedtuple('State', 'current_position epoch is_new_epoch order')
+
+
+class OrderedIterator(iterator.Iterator):
+
+    """Base of Serial-, Multithread- and MultiprocessIterator."""
+
+    def __init__(self, dataset, batch_size, repeat, shuffle, order_sampler):
+        if order_sampler is None:
+            if shuffle is None or shuffle:
+                order_sampler = order_samplers.ShuffleOrderSampler()
+        elif shuffle is not None:
+            raise ValueError(
+                '`shuffle` is not `None` and a custom `order_sampler` is set. Please set '
+                '`shuffle` to `None` to use the custom order sampler.')
+        self.dataset = dataset
+        self.batch_size = batch_size
+        self.order_sampler = order_sampler
+        self._repeat = repeat
+        self._shuffle = shuffle
+        self._drawn = collections.deque()
+        self._reset_state()
+
+    def _reset_state(self):
+        self._drawn.clear()
+        order = None
+        if self.order_sampler is not None:
+            order = numpy.asarray(self.order_sampler(numpy.arange(len(self.dataset)), 0))
+        self._state = State(0, 0, False, order)
+        self._previous_epoch_detail = -1.
+
+    def _epoch_size(self, state):
+        return len(self.dataset) if state.order is None else len(state.order)
+
+    def _next_order(self, state):
+        if state.order is None:
+            return None
+        if self._drawn:
+            return self._drawn.popleft()
+        order = numpy.asarray(self.order_sampler(state.order, state.current_position))
+        if len(order) != len(state.order):
+            raise ValueError(
+                'The size of order does not match the size of the previous order: '
+                '{} != {}'.format(len(order), len(state.order)))
+        return order
+
+    def _advance(self, state):
+        """Walks on by one batch.
+
+        Returns the state after the batch, the indices of the batch (``None`` at the end) and
+        the list of the orders that were drawn.
+        """
+        position, epoch, _, order = state
+        size = self._epoch_size(state)
+        if not self._repeat:
+            if epoch > 0:
+                return state, None, []
+            end = min(position + self.batch_size, size)
+            indices = _indices(order, position, end) if size > 0 else None
+            if end < size:
+                return State(end, 0, False, order), indices, []
+            return State(0, 1, True, order), indices, []
+
+        if size == 0:
+            raise ValueError('the dataset is empty, so it cannot be repeated')
+        end = position + self.batch_size
+        parts = []
+        drawn = []
+        is_new_epoch = False
+        while end >= size:
+            # The batch reaches the end of the epoch, maybe (if larger) of several.
+            parts.append(_indices(order, position, size))
+            order = self._next_order(State(position, epoch, False, order))
+            drawn.append(order)
+            epoch += 1
+            is_new_epoch = True
+            end -= size
+            position = 0
+        if end > position:
+            parts.append(_indices(order, position, end))
+        indices = parts[0] if len(parts) == 1 else numpy.concatenate(parts)
+        return State(end, epoch, is_new_epoch, order), indices, drawn
+
+    def _take_over(self, state):
+        """Makes a state the one that users see, at the time its batch is handed out."""
+        self._previous_epoch_detail = self.epoch_detail
+        self._state = state
+
+    @property
+    def current_position(self):
+        """Number of examples of the current epoch that were handed out."""
+        return self._state.current_position
+
+    @property
+    def epoch(self):
+        """Number of completed epochs."""
+        return self._state.epoch
+
+    @property
+    def is_new_epoch(self):
+        """Whether the last batch completed an epoch."""
+        return self._state.is_new_epoch
+
+    @property
+    def epoch_detail(self):
+        """Number of completed epochs including the fraction of the current one."""
+        size = self._epoch_size(self._state)
+        return self.epoch + (self.current_position / size if size > 0 else 0.)
+
+    @property
+    def previous_epoch_detail(self):
+        """``epoch_detail`` before the last batch; ``None`` if there was none."""
+        return None if self._previous_epoch_detail < 0 else self._previous_epoch_detail
+
+    @property
+    def repeat(self):
+        """Whether the iterator goes on for ever."""
+        return self._repeat
+
+    def _drawn_orders(self):
+        """Orders of later epochs than that of ``_state`` that were drawn already."""
+        return list(self._drawn)
+
+    def _discard_ahead(self):
+        """Forgets batches in preparation, keeping the orders drawn for them."""
+
+    def serialize(self, serializer):
+        """Reads or writes the position and the order."""
+        position, epoch, is_new_epoch, order = self._state
+        position = serializer('current_position', position)
+        epoch = serializer('epoch', epoch)
+        is_new_epoch = serializer('is_new_epoch', is_new_epoch)
+        drawn = self._drawn_orders()
+        if order is not None:
+            # Read into a copy: batches in preparation and a failing load need the old one.
+            try:
+                order = serializer('order', order.copy())
+            except KeyError:  # Chainer v3 or older
+                order = serializer('_order', order.copy())
+            drawn = _serialize_drawn(serializer, drawn)
+            if hasattr(self.order_sampler, 'serialize'):
+                self.order_sampler.serialize(serializer['order_sampler'])
+        state = State(position, epoch, is_new_epoch, order)
+        try:
+            previous = serializer('previous_epoch_detail', self._previous_epoch_detail)
+        except KeyError:  # Chainer v2 or older
+            size = self._epoch_size(state)
+            previous = -1.
+            if epoch + position / size > 0:
+                previous = max(epoch + (position - self.batch_size) / size, 0.)
+        if not isinstance(serializer, serializer_module.Serializer):
+            self._discard_ahead()
+            self._state = state
+            self._previous_epoch_detail = previous
+            self._drawn = collections.deque(drawn)
+
+
+class LookaheadIterator(OrderedIterator):
+
+    """Base of the iterators that prepare the next batches while the last one is used.
+
+    Batches are ordered from within ``next`` only, so that the use of random numbers does
+    not depend on timing.
+    """
+
+    def __init__(self, dataset, batch_size, repeat, shuffle, order_sampler, n_prefetch):
+        self.n_prefetch = n_prefetch
+        self._ahead = collections.deque()
+        super().__init__(dataset, batch_size, repeat, shuffle, order_sampler)
+
+    def _submit(self, state, indices):
+        """Starts fetching the batch that follows ``state``; returns a job."""
+        raise NotImplementedError
+
+    def _collect(self, job):
+        """Waits for a job and returns the batch."""
+        raise NotImplementedError
+
+    def _cancel(self, job):
+        """Stops a job whose batch is not needed."""
+
+    def _fill(self):
+        while len(self._ahead) <= self.n_prefetch:
+            last = self._ahead[-1] if self._ahead else None
+            if last is not None and last.job is None:
+                return  # the end is reached
+            state = self._state if last is None else last.state
+            new_state, indices, drawn = self._advance(state)
+            job = None if indices is None else self._submit(state, indices)
+            self._ahead.append(_Ahead(new_state, drawn, job))
+
+    def __next__(self):
+        self._fill()
+        state, _, job = self._ahead[0]
+        if job is None:
+            raise StopIteration
+        try:
+            batch = self._collect(job)
+        except BaseException:
+            # The batch can be tried again, with the same examples.
+            self._discard_ahead()
+            raise
+        self._ahead.popleft()
+        self._take_over(state)
+        self._fill()
+        return batch
+
+    def _drawn_orders(self):
+        return [order for ahead in self._ahead for order in ahead.drawn] + list(self._drawn)
+
+    def _discard_ahead(self):
+        self._drawn = collections.deque(self._drawn_orders())
+        for ahead in self._ahead:
+            if ahead.job is not None:
+                self._cancel(ahead.job)
+        self._ahead.clear()
+
+    def _reset_state(self):
+        self._discard_ahead()
+        super()._reset_state()
+
+
+_Ahead = collections.namedtuple('_Ahead', 'state drawn job')
+
+
+def _indices(order, start, end):
+    return numpy.arange(start, end) if order is None else order[start:end]
+
+
+def _serialize_drawn(serializer, drawn):
+    if isinstance(serializer, serializer_module.Serializer):
+        if drawn:
+            serializer('drawn_orders', numpy.array(drawn))
+        return drawn
+    try:
+        saved = serializer('drawn_orders', None)
+    except KeyError:
+        return []
+    return [] if saved is None else list(saved)

@@ -1,0 +1,438 @@
+"""Worker processes that read examples of a dataset.
+
+Each worker has a pipe of its own, so a worker that is killed leaves no lock behind that
+another process waits for. A job (a batch) is cut into chunks; a worker has at most two of
+them at a time, which keeps it busy and lets it use two slots of shared memory in turn
+without further synchronization: a third chunk is sent only after the result of the first was
+copied out of its slot. Chunks are small enough for both requests to fit into the buffer of the
+pipe, so sending never blocks. A thread of the main process receives the results.
+"""
+import collections
+import contextlib
+import mmap
+import multiprocessing
+import os
+import pickle
+import random
+import signal
+import tempfile
+import threading
+import traceback
+import warnings
+import zlib
+from multiprocessing import connection
+
+import numpy
+
+_MAX_CHUNK = 1000  # 8 KB of indices; a pipe holds at least 64 KB
+_MAX_PENDING = 2
+
+
+class WorkerDied(RuntimeError):
+    """A worker process ended unexpectedly."""
+
+
+class _RemoteTraceback(Exception):
+
+    def __init__(self, text):
+        self.text = text
+
+    def __str__(self):
+        return '\n"""\n%s"""' % self.text
+
+
+class _Job:
+
+    """A batch being fetched."""
+
+    def __init__(self, n_chunks):
+        self.results = [None] * n_chunks
+        self.n_left = n_chunks
+        self.error = None
+        self.cancelled = False
+
+
+class _Worker:
+
+    """Main process' view of a worker."""
+
+    def __init__(self, process, conn):
+        self.process = process
+        self.conn = conn
+        self.pending = collections.deque()  # (job, chunk number), in the order of sending
+        self.n_sent = 0
+        self.memory = None
+
+
+class WorkerPool:
+
+    """Pool of processes that fetch examples.
+
+    Args:
+        dataset: Dataset, sent to each process.
+        n_processes (int): Number of processes.
+        shared_mem (int): Bytes of shared memory per example; ``None`` to fit it to the data.
+        maxtasksperchild (int): Number of chunks after which a process is replaced.
+
+    """
+
+    def __init__(self, dataset, n_processes, shared_mem, maxtasksperchild):
+        self._args = dataset, shared_mem
+        self._n_processes = n_processes
+        self._maxtasks = maxtasksperchild
+        self._pid = os.getpid()
+        self._changed = threading.Condition()
+        self._queue = collections.deque()
+        self._workers = []
+        self._closed = False
+        self._wake_recv, self._wake_send = multiprocessing.Pipe(duplex=False)
+        try:
+            for _ in range(n_processes):
+                self._start_worker()
+        except BaseException:
+            self.close()
+            raise
+        self._thread = threading.Thread(
+            target=self._receive, name='chainer-iterator', daemon=True)
+        self._thread.start()
+
+    def _start_worker(self):
+        context = multiprocessing.get_context()
+        conn, child_conn = context.Pipe()
+        # A forked child has a copy of our end, which would keep the pipe open for ever.
+        inherited = conn if context.get_start_method() == 'fork' else None
+        process = context.Process(
+            target=_run_worker, args=(child_conn, inherited) + self._args, daemon=True)
+        with warnings.catch_warnings():
+            # The child only runs the loop below and takes none of our locks.
+            warnings.filterwarnings('ignore', '.*fork', DeprecationWarning)
+            process.start()
+        child_conn.close()
+        self._workers.append(_Worker(process, conn))
+
+    def submit(self, indices, seed):
+        """Starts fetching examples; returns a job."""
+        size = min(-(-len(indices) // self._n_processes), _MAX_CHUNK)
+        chunks = [indices[i:i + size] for i in range(0, len(indices), size)]
+        job = _Job(len(chunks))
+        with self._changed:
+            for i, chunk in enumerate(chunks):
+                chunk_seed = zlib.crc32(b'%d' % i, seed)
+                self._queue.append(
+                    (job, i, (chunk.astype(numpy.int64).tobytes(), chunk_seed)))
+        self._replace_retired()
+        with self._changed:
+            self._dispatch()
+        self._wake()  # to look at new workers too
+        return job
+
+    def _replace_retired(self):
+        """Starts successors of workers that have done their share (main thread only)."""
+        if self._maxtasks is None:
+            return
+        with self._changed:
+            retired = [w for w in self._workers
+                       if w.n_sent >= self._maxtasks and not w.pending]
+            for worker in retired:
+                self._workers.remove(worker)
+        for worker in retired:
+            with contextlib.suppress(OSError):
+                worker.conn.send(None)
+            worker.process.join(1)
+            _end(worker.process)
+            worker.conn.close()
+            self._start_worker()
+
+    def _dispatch(self):
+        """Sends chunks to the workers that have least to do (lock held)."""
+        while self._queue:
+            free = [w for w in self._workers
+                    if len(w.pending) < _MAX_PENDING
+                    and (self._maxtasks is None or w.n_sent < self._maxtasks)]
+            if not free:
+                return
+            worker = min(free, key=lambda w: len(w.pending))
+            job, i, message = self._queue.popleft()
+            if job.cancelled:
+                continue
+            try:
+                worker.conn.send(message)
+            except OSError:
+                self._fail(self._died(worker))
+                return
+            worker.pending.append((job, i))
+            worker.n_sent += 1
+
+    def wait(self, job, timeout, on_timeout):
+        """Returns the examples of a job.
+
+        Args:
+            job: Job.
+            timeout (float): Seconds after which ``on_timeout`` is called, each time.
+            on_timeout: Function without arguments.
+
+        Raises:
+            WorkerDied: If a process died.
+            Exception: What the dataset raised.
+
+        """
+        while True:
+            with self._changed:
+                done = self._changed.wait_for(
+                    lambda: job.n_left == 0 or job.error is not None,
+                    # Workers that retire must be replaced now and then.
+                    timeout if self._maxtasks is None else 0.05)
+            if job.error is not None:
+                raise job.error
+            if done:
+                return [example for part in job.results for example in part]
+            if self._maxtasks is not None:
+                self._replace_retired()
+                with self._changed:
+                    self._dispatch()
+                self._wake()
+            else:
+                on_timeout()
+
+    def cancel(self, job):
+        """Drops a job."""
+        job.cancelled = True
+
+    def _wake(self):
+        with contextlib.suppress(OSError):
+            self._wake_send.send(None)
+
+    def _receive(self):
+        """Main loop of the receiving thread."""
+        while True:
+            with self._changed:
+                if self._closed:
+                    return
+                by_object = {}
+                for worker in self._workers:
+                    by_object[worker.conn] = worker
+                    by_object[worker.process.sentinel] = worker
+            try:
+                ready = connection.wait([self._wake_recv, *by_object])
+            except OSError:  # a pipe was closed meanwhile
+                continue
+            if self._wake_recv in ready:
+                self._wake_recv.recv()
+            for obj in ready:
+                if obj in by_object and isinstance(obj, connection.Connection):
+                    self._receive_from(by_object[obj])
+            for obj in ready:
+                # Whatever a process sent before it ended was received above or is now.
+                if isinstance(obj, int) and not by_object[obj].conn.closed:
+                    self._on_end(by_object[obj])
+
+    def _receive_from(self, worker):
+        try:
+            reply = worker.conn.recv()
+            result, error = self._unpack(worker, reply)
+        except (EOFError, OSError):
+            with self._changed:
+                if worker in self._workers and not self._closed:
+                    self._fail(self._died(worker))
+            return False
+        except Exception as e:  # the examples cannot be unpickled here
+            result, error = None, e
+        with self._changed:
+            job, i = worker.pending.popleft()
+            if error is not None:
+                job.error = error
+            job.results[i] = result
+            job.n_left -= 1
+            self._dispatch()
+            self._changed.notify_all()
+        return True
+
+    def _on_end(self, worker):
+        with self._changed:
+            if worker not in self._workers or self._closed:
+                return
+        try:
+            while worker.conn.poll():
+                if not self._receive_from(worker):
+                    return
+        except OSError:
+            pass
+        with self._changed:
+            if worker in self._workers and not self._closed:
+                self._fail(self._died(worker))
+
+    def _unpack(self, worker, reply):
+        """Returns the examples and the error of a reply."""
+        kind = reply[0]
+        if kind == 'error':
+            _, pickled, text = reply
+            try:
+                error = pickle.loads(pickled)
+            except Exception:
+                error = RuntimeError('reading the dataset failed in a worker process')
+            error.__cause__ = _RemoteTraceback(text)
+            return None, error
+        if kind == 'inline':
+            _, data, buffers = reply
+            return pickle.loads(data, buffers=[bytearray(b) for b in buffers]), None
+        _, data, path, start, sizes = reply
+        if path is not None:
+            with open(path, 'r+b') as f:
+                worker.memory = mmap.mmap(f.fileno(), 0)
+            os.unlink(path)
+        # The slot is overwritten soon, so the arrays get a block of their own.
+        block = numpy.empty(sum(map(_aligned, sizes)), numpy.uint8)
+        block[:] = numpy.frombuffer(worker.memory, numpy.uint8, len(block), start)
+        view = memoryview(block)
+        buffers = []
+        offset = 0
+        for size in sizes:
+            buffers.append(view[offset:offset + size])
+            offset += _aligned(size)
+        return pickle.loads(data, buffers=buffers), None
+
+    def _died(self, worker):
+        worker.process.join(1)
+        return WorkerDied(
+            'a worker process (pid {}) that reads the dataset died unexpectedly, exit code {}'
+            .format(worker.process.pid, worker.process.exitcode))
+
+    def _fail(self, error):
+        """Gives up all jobs (lock held)."""
+        jobs = {job for job, _, _ in self._queue}
+        for worker in self._workers:
+            jobs.update(job for job, _ in worker.pending)
+        for job in jobs:
+            job.error = error
+        self.error = error
+        self._closed = True
+        self._changed.notify_all()
+
+    @property
+    def broken(self):
+        """Whether a process died or the pool is closed."""
+        return self._closed
+
+    def close(self):
+        """Ends the processes, within a few seconds."""
+        if self._pid != os.getpid():
+            return  # a forked copy of the pool
+        with self._changed:
+            self._closed = True
+        self._wake()
+        for worker in self._workers:
+            worker.process.terminate()
+        for worker in self._workers:
+            worker.process.join(1)
+            _end(worker.process)
+        thread = getattr(self, '_thread', None)
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(1)
+        for worker in self._workers:
+            worker.conn.close()
+        self._wake_recv.close()
+        self._wake_send.close()
+
+
+def _end(process):
+    if process.is_alive():
+        process.kill()
+        process.join(1)
+
+
+def _aligned(size):
+    return -(-size // 64) * 64
+
+
+def _run_worker(conn, parent_conn, dataset, shared_mem):
+    """Main function of the worker processes."""
+    if parent_conn is not None:
+        parent_conn.close()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    slots = _Slots(shared_mem)
+    while True:
+        try:
+            message = conn.recv()
+        except (EOFError, OSError):
+            return
+        if message is None:
+            return
+        indices, seed = message
+        indices = numpy.frombuffer(indices, numpy.int64).tolist()
+        numpy.random.seed(seed)
+        random.seed(seed)
+        try:
+            buffers = []
+            data = pickle.dumps(
+                [dataset[i] for i in indices], 5, buffer_callback=buffers.append)
+            reply = slots.pack(data, [buffer.raw() for buffer in buffers], len(indices))
+        except Exception as e:
+            try:
+                pickled = pickle.dumps(e)
+            except Exception:
+                pickled = b''
+            reply = 'error', pickled, traceback.format_exc()
+        try:
+            conn.send(reply)
+        except OSError:
+            return
+
+
+class _Slots:
+
+    """Shared memory of a worker: two slots that its results are written to in turn.
+
+    The memory is a file that the main process maps and removes when it gets the name.
+    """
+
+    def __init__(self, shared_mem):
+        self._shared_mem = shared_mem
+        self._memory = None
+        self._slot_size = 0
+        self._slot = 0
+
+    def pack(self, data, buffers, n_examples):
+        """Returns the message that transports a pickle and its buffers."""
+        self._slot = 1 - self._slot
+        sizes = [buffer.nbytes for buffer in buffers]
+        total = sum(map(_aligned, sizes))
+        path = None
+        if total > self._slot_size:
+            path = self._allocate(total, n_examples)
+        if total > self._slot_size or total == 0:
+            return 'inline', data, [bytes(buffer) for buffer in buffers]
+        start = offset = self._slot * self._slot_size
+        for buffer, size in zip(buffers, sizes):
+            self._memory[offset:offset + size] = buffer
+            offset += _aligned(size)
+        return 'shared', data, path, start, sizes
+
+    def _allocate(self, total, n_examples):
+        """Makes larger slots, if allowed and possible; returns the path of the file."""
+        if self._shared_mem is not None:
+            size = self._shared_mem * n_examples
+            if self._memory is not None or size < total:
+                return None
+        else:
+            size = total + total // 4
+        size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+        folder = '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
+        try:
+            fd, path = tempfile.mkstemp(prefix='chainer-', dir=folder)
+        except OSError:
+            return None
+        try:
+            # Reserves the space: writing to a sparse file on a full disk is a bus error.
+            if hasattr(os, 'posix_fallocate'):
+                os.posix_fallocate(fd, 0, 2 * size)
+            else:
+                os.ftruncate(fd, 2 * size)
+            self._memory = mmap.mmap(fd, 2 * size)
+        except OSError:
+            os.unlink(path)
+            return None
+        finally:
+            os.close(fd)
+        self._slot_size = size
+        return path

@@ -1,0 +1,85 @@
+from chainer.dataset import iterator
+
+
+class DaliIterator(iterator.Iterator):
+
+    """Iterator over the output of a pipeline of NVIDIA DALI.
+
+    A batch is what ``pipeline.run()`` returns, one list per output; use a converter that
+    makes arrays of it, such as those of DALI's own examples.
+
+    Args:
+        pipeline (nvidia.dali.pipeline.Pipeline): DALI pipeline with the attribute
+            ``epoch_size``, built at construction of the iterator.
+        repeat (bool): If true, the iterator goes on for ever; otherwise it stops after one
+            epoch.
+
+    Raises:
+        ImportError: If DALI is not installed.
+
+    """
+
+    def __init__(self, pipeline, repeat=True):
+        try:
+            import nvidia.dali  # NOQA
+        except ImportError as e:
+            raise ImportError(
+                'DaliIterator needs NVIDIA DALI (the package nvidia-dali), which cannot be '
+                'imported: {}'.format(e)) from e
+        pipeline.build()
+        sizes = pipeline.epoch_size()
+        # A dictionary by reader, or a number.
+        self.epoch_size = list(sizes.values())[0] if isinstance(sizes, dict) else sizes
+        self._pipeline = pipeline
+        self._repeat = repeat
+        self.reset()
+
+    def __next__(self):
+        if not self._repeat and self.epoch > 0:
+            raise StopIteration
+        self._previous_epoch_detail = self.epoch_detail
+        outputs = self._pipeline.run()
+        self.current_position += self.batch_size
+        self.is_new_epoch = self.current_position >= self.epoch_size
+        if self.is_new_epoch:
+            self.epoch += 1
+            self.current_position = (
+                self.current_position - self.epoch_size if self._repeat else 0)
+        return outputs
+
+    next = __next__
+
+    @property
+    def batch_size(self):
+        """Number of examples in a batch."""
+        return getattr(self._pipeline, 'max_batch_size', None) or self._pipeline.batch_size
+
+    @property
+    def epoch_detail(self):
+        """Number of completed epochs including the fraction of the current one."""
+        return self.epoch + self.current_position / self.epoch_size
+
+    @property
+    def previous_epoch_detail(self):
+        """``epoch_detail`` before the last batch; ``None`` if there was none."""
+        return None if self._previous_epoch_detail < 0 else self._previous_epoch_detail
+
+    @property
+    def repeat(self):
+        """Whether the iterator goes on for ever."""
+        return self._repeat
+
+    def reset(self):
+        """Sets the position to the start. The pipeline itself goes on."""
+        self.current_position = 0
+        self.epoch = 0
+        self.is_new_epoch = False
+        self._previous_epoch_detail = -1.
+
+    def serialize(self, serializer):
+        """Reads or writes the position, but not the state of the pipeline."""
+        self.current_position = serializer('current_position', self.current_position)
+        self.epoch = serializer('epoch', self.epoch)
+        self.is_new_epoch = serializer('is_new_epoch', self.is_new_epoch)
+        self._previous_epoch_detail = serializer(
+            'previous_epoch_detail', self._previous_epoch_detail)

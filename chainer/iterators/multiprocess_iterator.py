@@ -1,0 +1,146 @@
+import collections
+import multiprocessing
+import warnings
+import zlib
+
+import numpy
+
+from chainer.iterators import _ordered_iterator, _worker_pool
+
+
+class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
+
+    """Iterator that reads the next batches by processes while the last one is used.
+
+    Its batches are those of :class:`~chainer.iterators.SerialIterator`. The processes are
+    started at the first ``next`` by the start method of :mod:`multiprocessing`; with other
+    methods than *fork* the dataset must be picklable. Arrays come back through shared
+    memory.
+
+    An exception of the dataset is raised by ``next``, as is a ``RuntimeError`` when a
+    process dies; calling ``next`` again then tries the same batch anew.
+
+    In the processes, ``numpy.random`` and ``random`` are seeded for each part of a batch
+    from the state that ``numpy.random`` had at the first use of the iterator.
+
+    Args:
+        dataset: Indexable object with a length.
+        batch_size (int): Number of examples in a batch.
+        repeat (bool): If true, the iterator goes on for ever; otherwise it stops after one
+            epoch.
+        shuffle (bool): If true, each epoch has a random order of its own. The default is
+            true, unless ``order_sampler`` is given.
+        n_processes (int): Number of processes, by default the number of CPU cores.
+        n_prefetch (int): Number of batches read ahead.
+        shared_mem (int): Bytes of shared memory per example. By default it is fitted to the
+            data. Data that does not fit is sent through pipes.
+        order_sampler (callable): Function that decides the order of each epoch, see
+            :class:`~chainer.iterators.OrderSampler`. Needs ``shuffle=None``.
+        dataset_timeout (float): :class:`MultiprocessIterator.TimeoutWarning` is issued each
+            time a batch is waited for this many seconds; ``None`` for never.
+        maxtasksperchild (int): Number of tasks (parts of batches) after which a process is
+            replaced by a new one, to free its memory; ``None`` for never.
+
+    Raises:
+        ValueError: If both ``shuffle`` and ``order_sampler`` are given.
+
+    """
+
+    class TimeoutWarning(RuntimeWarning):
+        """Reading a batch takes very long."""
+
+    def __init__(self, dataset, batch_size, repeat=True, shuffle=None, n_processes=None,
+                 n_prefetch=1, shared_mem=None, order_sampler=None, dataset_timeout=30.0,
+                 maxtasksperchild=None):
+        self._pool = None
+        self._finalized = False
+        self._worker_seed = None
+        self.n_processes = n_processes or multiprocessing.cpu_count()
+        self.shared_mem = shared_mem
+        self.dataset_timeout = dataset_timeout
+        self.maxtasksperchild = maxtasksperchild
+        super().__init__(
+            dataset, batch_size, repeat, shuffle, order_sampler, max(n_prefetch, 1))
+
+    def _submit(self, state, indices):
+        if self._worker_seed is None:
+            # Made without drawing a number, which would change the order of the examples.
+            self._worker_seed = zlib.crc32(numpy.random.get_state()[1].tobytes())
+        if self._pool is None:
+            self._pool = _worker_pool.WorkerPool(
+                self.dataset, self.n_processes, self.shared_mem, self.maxtasksperchild)
+        seed = zlib.crc32(b'%d,%d' % (state.epoch, state.current_position), self._worker_seed)
+        return self._pool.submit(indices, seed)
+
+    def _collect(self, job):
+        try:
+            return self._pool.wait(job, self.dataset_timeout, self._warn_timeout)
+        finally:
+            if self._pool.broken:
+                self._pool.close()
+                self._pool = None
+
+    def _cancel(self, job):
+        if self._pool is not None:
+            self._pool.cancel(job)
+
+    def _warn_timeout(self):
+        warnings.warn(
+            'Stalled dataset is detected: a batch took more than {} seconds. Common causes '
+            'are a slow or blocking dataset, locks or threads it held when the processes were '
+            'started, and a stopped process. dataset_timeout sets the time.'.format(
+                self.dataset_timeout),
+            MultiprocessIterator.TimeoutWarning, stacklevel=5)
+
+    def __next__(self):
+        if self._finalized:
+            raise RuntimeError('the iterator is finalized')
+        return super().__next__()
+
+    next = __next__
+
+    def reset(self):
+        """Goes back to the start, with a new order.
+
+        Raises:
+            NotImplementedError: If the iterator is finalized.
+
+        """
+        if self._finalized:
+            raise NotImplementedError(
+                'Reset of finalized MultiProcessIterator is currently not supported.')
+        self._reset_state()
+
+    def finalize(self):
+        """Ends the processes; returns within a few seconds whatever they do."""
+        if getattr(self, '_finalized', True):
+            return
+        self._finalized = True
+        self._discard_ahead()
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
+
+    def serialize(self, serializer):
+        super().serialize(serializer)
+        try:
+            seed = serializer('worker_seed', -1 if self._worker_seed is None
+                              else self._worker_seed)
+        except KeyError:
+            return
+        self._worker_seed = None if seed < 0 else seed
+
+    def __getstate__(self):
+        state = self.__dict__.copy()
+        # The copy starts processes of its own and fetches the batches ahead again.
+        state.update(_pool=None, _drawn=collections.deque(self._drawn_orders()),
+                     _ahead=collections.deque())
+        return state
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+
+    def __copy__(self):
+        other = self.__class__.__new__(self.__class__)
+        other.__setstate__(self.__getstate__())
+        return other

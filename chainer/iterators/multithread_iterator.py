@@ -1,0 +1,69 @@
+from concurrent import futures
+
+from chainer.iterators import _ordered_iterator
+
+
+class MultithreadIterator(_ordered_iterator.LookaheadIterator):
+
+    """Iterator that reads the next batch by threads while the last one is used.
+
+    Its batches are those of :class:`~chainer.iterators.SerialIterator`. Threads help when
+    the dataset waits for files or computes in functions that release Python's lock.
+
+    Args:
+        dataset: Indexable object with a length; it must allow being used by threads.
+        batch_size (int): Number of examples in a batch.
+        repeat (bool): If true, the iterator goes on for ever; otherwise it stops after one
+            epoch.
+        shuffle (bool): If true, each epoch has a random order of its own. The default is
+            true, unless ``order_sampler`` is given.
+        n_threads (int): Number of threads.
+        order_sampler (callable): Function that decides the order of each epoch, see
+            :class:`~chainer.iterators.OrderSampler`. Needs ``shuffle=None``.
+
+    Raises:
+        ValueError: If both ``shuffle`` and ``order_sampler`` are given.
+
+    """
+
+    def __init__(self, dataset, batch_size, repeat=True, shuffle=None, n_threads=1,
+                 order_sampler=None):
+        self._pool = None
+        self.n_threads = n_threads
+        super().__init__(dataset, batch_size, repeat, shuffle, order_sampler, n_prefetch=1)
+
+    def _submit(self, state, indices):
+        if self._pool is None:
+            self._pool = futures.ThreadPoolExecutor(self.n_threads, 'chainer-iterator')
+        get = self.dataset.__getitem__
+        return [self._pool.submit(get, i) for i in indices.tolist()]
+
+    def _collect(self, job):
+        return [future.result() for future in job]
+
+    def _cancel(self, job):
+        for future in job:
+            future.cancel()
+
+    def __next__(self):
+        return super().__next__()
+
+    next = __next__
+
+    def reset(self):
+        """Goes back to the start, with a new order."""
+        self._reset_state()
+
+    def finalize(self):
+        """Stops the threads. Examples being read are not waited for."""
+        pool = getattr(self, '_pool', None)
+        if pool is not None:
+            self._discard_ahead()
+            self._pool = None
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def __getstate__(self):
+        state = self.__dict__.copy()
+        state.update(_pool=None, _drawn=type(self._drawn)(self._drawn_orders()),
+                     _ahead=type(self._ahead)())
+        return state

@@ -1,0 +1,50 @@
+import numpy
+
+from chainer import _random_state
+
+
+class OrderSampler:
+
+    """Interface of the functions that decide the order of the examples of an epoch."""
+
+    def __call__(self, current_order, current_position):
+        """Returns the order of the next epoch.
+
+        Args:
+            current_order (numpy.ndarray): Indices in the order of the current epoch;
+                ``arange`` of the dataset before the first one.
+            current_position (int): How many of them the last batch began after.
+
+        Returns:
+            numpy.ndarray: Indices of the next epoch, as many as ``current_order``.
+
+        """
+        raise NotImplementedError
+
+
+class ShuffleOrderSampler(OrderSampler):
+
+    """Sampler of uniformly random permutations.
+
+    Args:
+        random_state (numpy.random.RandomState): Generator; NumPy's global one by default.
+
+    """
+
+    def __init__(self, random_state=None):
+        self._random_state = random_state
+        self._permutation = (random_state or numpy.random).permutation
+
+    def __call__(self, current_order, current_position):
+        return self._permutation(len(current_order))
+
+    def __getstate__(self):
+        return {'_random_state': self._random_state}
+
+    def __setstate__(self, state):
+        self.__init__(state['_random_state'])
+
+    def serialize(self, serializer):
+        """Reads or writes the state of the generator, unless it is the global one."""
+        if isinstance(self._random_state, numpy.random.RandomState):
+            _random_state.serialize_random_state(serializer, self._random_state)

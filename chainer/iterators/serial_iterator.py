@@ -1,0 +1,55 @@
+from chainer.iterators import _ordered_iterator
+
+
+class SerialIterator(_ordered_iterator.OrderedIterator):
+
+    """Iterator that reads the examples one after another when a batch is asked for.
+
+    At the end of an epoch a batch is filled up with examples of the next one, unless
+    ``repeat`` is false: then the last batch may be smaller.
+
+    Args:
+        dataset: Indexable object with a length.
+        batch_size (int): Number of examples in a batch.
+        repeat (bool): If true, the iterator goes on for ever; otherwise it stops after one
+            epoch.
+        shuffle (bool): If true, each epoch has a random order of its own, drawn from
+            ``numpy.random``. The default is true, unless ``order_sampler`` is given.
+        order_sampler (callable): Function that decides the order of each epoch, see
+            :class:`~chainer.iterators.OrderSampler`. Needs ``shuffle=None``.
+
+    Raises:
+        ValueError: If both ``shuffle`` and ``order_sampler`` are given, or (at ``next``) an
+            empty dataset is to be repeated.
+
+    .. admonition:: Example
+
+        >>> it = chainer.iterators.SerialIterator([1, 2, 3], 2, repeat=False, shuffle=False)
+        >>> list(it)
+        [[1, 2], [3]]
+
+    """
+
+    def __init__(self, dataset, batch_size, repeat=True, shuffle=None, order_sampler=None):
+        super().__init__(dataset, batch_size, repeat, shuffle, order_sampler)
+
+    def __next__(self):
+        state, indices, drawn = self._advance(self._state)
+        if indices is None:
+            self._take_over(state)
+            raise StopIteration
+        dataset = self.dataset
+        try:
+            batch = [dataset[i] for i in indices.tolist()]
+        except BaseException:
+            # The batch can be tried again, with the same examples.
+            self._drawn.extendleft(reversed(drawn))
+            raise
+        self._take_over(state)
+        return batch
+
+    next = __next__
+
+    def reset(self):
+        """Goes back to the start, with a new order."""
+        self._reset_state()

@@ -1,0 +1,717 @@
+"""Links: the parts of a model that hold parameters."""
+
+import collections.abc
+import contextlib
+import copy
+import numbers
+import warnings
+
+import numpy
+
+import chainer
+from chainer import backend, device_resident, initializers, link_hook, variable
+from chainer import serializer as serializer_module
+
+_COPY_MODES = ('share', 'copy', 'init')
+
+
+def _check_copy_mode(mode):
+    if mode not in _COPY_MODES:
+        raise ValueError(
+            "The 'mode' argument should be either 'init', 'copy', or 'share'. "
+            f'But {mode!r} was given.')
+
+
+def _split_shape_dtype(spec):
+    """Reads ``shape`` or ``(shape, dtype)`` of the keyword constructor of links."""
+    is_shape = isinstance(spec, numbers.Integral) or (
+        all(isinstance(n, numbers.Integral) for n in spec))
+    return (spec, numpy.float32) if is_shape else spec
+
+
+def _indent(lines):
+    return ''.join(f'  {line}\n' for line in lines.splitlines())
+
+
+class Link(device_resident.DeviceResident):
+    """A building block of a model: parameters and a computation on them.
+
+    Subclasses make their parameters in ``__init__``, inside the block of
+    :meth:`init_scope`, and compute in ``forward``, which calling the link runs.
+
+    Links also hold *persistent values*: arrays and scalars, such as running
+    means, that are saved and moved together with the parameters but are not
+    trained.
+
+    Args:
+        params: Names and shapes of initial parameters, each a shape or a pair
+            of a shape and a dtype. Prefer :meth:`init_scope`.
+
+    Attributes:
+        name (str): Name under which the parent link holds this one, or
+            ``None``.
+
+    .. admonition:: Example
+
+        >>> import chainer
+        >>> import chainer.functions as F
+        >>> class LinearLayer(chainer.Link):
+        ...     def __init__(self, n_in, n_out):
+        ...         super().__init__()
+        ...         with self.init_scope():
+        ...             self.W = chainer.Parameter(
+        ...                 chainer.initializers.Normal(), (n_out, n_in))
+        ...             self.b = chainer.Parameter(0, (n_out,))
+        ...     def forward(self, x):
+        ...         return F.linear(x, self.W, self.b)
+        >>> [name for name, _ in LinearLayer(3, 2).namedparams()]
+        ['/W', '/b']
+
+    """
+
+    _local_link_hooks = None
+
+    def __init__(self, **params):
+        super().__init__()
+        self._params = set()
+        self._persistent = set()
+        self._within_init_scope = False
+        self.name = None
+        for name, spec in params.items():
+            shape, dtype = _split_shape_dtype(spec)
+            self.add_param(name, shape, dtype=dtype)
+
+    def __str__(self):
+        specs = ', '.join(f'{name}={value}' for name, value in self.printable_specs)
+        return f'{type(self).__name__}({specs})'
+
+    @property
+    def printable_specs(self):
+        """Pairs of the names and values that ``str(link)`` shows."""
+        return iter(())
+
+    # -- calling
+
+    def __call__(self, *args, **kwargs):
+        """Runs ``forward`` with the given arguments, and the active link hooks."""
+        forward = getattr(self, 'forward', None)
+        if forward is None:
+            raise TypeError(
+                f'{type(self).__name__} object has neither the method "__call__" overridden nor '
+                'the method "forward" defined.')
+        hooks = link_hook._get_link_hooks()
+        if not hooks and not self._local_link_hooks:
+            return forward(*args, **kwargs)
+
+        hooks = list({**hooks, **(self._local_link_hooks or {})}.values())
+        pre_args = link_hook._ForwardPreprocessCallbackArgs(self, 'forward', args, kwargs)
+        for hook in hooks:
+            hook.forward_preprocess(pre_args)
+        out = forward(*args, **kwargs)
+        post_args = link_hook._ForwardPostprocessCallbackArgs(
+            self, 'forward', args, kwargs, out)
+        for hook in hooks:
+            hook.forward_postprocess(post_args)
+        return out
+
+    @property
+    def local_link_hooks(self):
+        """Dictionary of the hooks registered to this link, by name."""
+        if self._local_link_hooks is None:
+            self._local_link_hooks = {}
+        return self._local_link_hooks
+
+    def add_hook(self, hook, name=None):
+        """Registers a link hook to this link.
+
+        Args:
+            hook (chainer.LinkHook): The hook.
+            name (str): Its name. If ``None``, ``hook.name``.
+
+        Returns:
+            This link.
+
+        Raises:
+            TypeError: ``hook`` is not a link hook.
+            KeyError: The name is taken.
+
+        """
+        if not isinstance(hook, link_hook.LinkHook):
+            raise TypeError(f'Hook must be of type LinkHook, but {type(hook)} was given')
+        if name is None:
+            name = hook.name
+        if name in self.local_link_hooks:
+            raise KeyError(f'Hook {name} already exists')
+        self.local_link_hooks[name] = hook
+        hook.added(self)
+        return self
+
+    def delete_hook(self, name):
+        """Unregisters a link hook.
+
+        Args:
+            name (str): Name of the hook.
+
+        Raises:
+            KeyError: There is no such hook.
+
+        """
+        if name not in self.local_link_hooks:
+            raise KeyError(f'No hook named {name} is registered')
+        self.local_link_hooks.pop(name).deleted(self)
+
+    # -- registration
+
+    @property
+    def within_init_scope(self):
+        """``True`` inside the block of :meth:`init_scope`."""
+        return getattr(self, '_within_init_scope', False)
+
+    @contextlib.contextmanager
+    def init_scope(self):
+        """Makes a block in which assigned parameters and links are registered."""
+        self._check_initialized()
+        outer = self._within_init_scope
+        self._within_init_scope = True
+        try:
+            yield
+        finally:
+            self._within_init_scope = outer
+
+    def _check_initialized(self):
+        if '_params' not in self.__dict__:
+            raise RuntimeError('Link.__init__() has not been called.')
+
+    def __setattr__(self, name, value):
+        if isinstance(value, variable.Parameter) and self.within_init_scope:
+            value.name = name
+            self._params.add(name)
+            self._persistent.discard(name)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name):
+        self._params.discard(name)
+        self._persistent.discard(name)
+        super().__delattr__(name)
+
+    def add_param(self, name, shape=None, dtype=numpy.float32, initializer=None):
+        """Makes and registers a parameter. Prefer :meth:`init_scope`.
+
+        Args:
+            name (str): Name of the parameter.
+            shape (int or tuple of ints): Its shape. If ``None``, it is to be
+                initialized later.
+            dtype: Its data type.
+            initializer: Its initializer, a scalar or an array. If ``None``, it
+                is filled with NaN.
+
+        Raises:
+            AttributeError: The name is taken.
+
+        """
+        self._check_initialized()
+        if name in self.__dict__:
+            raise AttributeError(f'cannot register a new parameter {name}: attribute exists')
+        if initializer is None:
+            initializer = initializers.NaN(dtype)
+        with self.init_scope():
+            setattr(self, name, variable.Parameter(initializer, shape))
+
+    def add_persistent(self, name, value):
+        """Sets an attribute and registers it as a persistent value.
+
+        Args:
+            name (str): Name of the attribute.
+            value: An array, a scalar, a string or ``None``.
+
+        Raises:
+            AttributeError: The name is taken.
+
+        """
+        self._check_initialized()
+        if name in self.__dict__:
+            raise AttributeError(
+                f'cannot register a new persistent value {name}: attribute exists')
+        self._persistent.add(name)
+        self._params.discard(name)
+        super().__setattr__(name, value)
+
+    def register_persistent(self, name):
+        """Registers an existing attribute as a persistent value.
+
+        Args:
+            name (str): Name of the attribute.
+
+        Raises:
+            AttributeError: There is no such attribute.
+
+        """
+        self._check_initialized()
+        if not hasattr(self, name):
+            raise AttributeError(
+                f'cannot register non-existent attribute {name} as a persistent value')
+        self._persistent.add(name)
+        self._params.discard(name)
+
+    # -- walking through parameters and links
+
+    def _named_children(self):
+        """Yields the names and child links, in the order of all walks."""
+        return iter(())
+
+    def params(self, include_uninit=True):
+        """Yields all parameters of the link and its descendants.
+
+        A link's own parameters come first, sorted by name, then those of its
+        children.
+
+        Args:
+            include_uninit (bool): If ``True``, uninitialized ones too.
+
+        """
+        d = self.__dict__
+        for name in sorted(self._params):
+            if include_uninit or d[name].is_initialized:
+                yield d[name]
+        for _, child in self._named_children():
+            yield from child.params(include_uninit)
+
+    def namedparams(self, include_uninit=True):
+        """Yields pairs of the path, like ``'/l1/W'``, and the parameter.
+
+        Args:
+            include_uninit (bool): If ``True``, uninitialized ones too.
+
+        """
+        d = self.__dict__
+        for name in sorted(self._params):
+            if include_uninit or d[name].is_initialized:
+                yield '/' + name, d[name]
+        for name, child in self._named_children():
+            for path, param in child.namedparams(include_uninit):
+                yield f'/{name}{path}', param
+
+    def links(self, skipself=False):
+        """Yields the link and all its descendants.
+
+        Args:
+            skipself (bool): If ``True``, the link itself is left out.
+
+        """
+        if not skipself:
+            yield self
+        for _, child in self._named_children():
+            yield from child.links()
+
+    def namedlinks(self, skipself=False):
+        """Yields pairs of the path, like ``'/l1'``, and the link.
+
+        Args:
+            skipself (bool): If ``True``, the link itself (``'/'``) is left out.
+
+        """
+        if not skipself:
+            yield '/', self
+        for name, child in self._named_children():
+            yield '/' + name, child
+            for path, link in child.namedlinks(True):
+                yield f'/{name}{path}', link
+
+    def children(self):
+        """Yields the child links."""
+        for _, child in self._named_children():
+            yield child
+
+    def count_params(self):
+        """Returns the number of elements of all parameters.
+
+        Uninitialized parameters are left out, with a warning.
+        """
+        size = 0
+        for param in self.params():
+            if param.is_initialized:
+                size += param.size
+            else:
+                warnings.warn(
+                    f'Parameter {param.name!r} has not been initialized, so the resulting count '
+                    'will not include the number of parameters in it.', stacklevel=2)
+        return size
+
+    # -- gradients and updates
+
+    def cleargrads(self):
+        """Clears the gradients of all parameters; call it before ``backward``."""
+        for param in self.params():
+            param.cleargrad()
+
+    def zerograds(self):
+        """Fills the gradients of all parameters with zeros.
+
+        .. deprecated:: v1.15
+            Use :meth:`cleargrads`, which is faster.
+
+        """
+        warnings.warn(
+            'Link.zerograds is deprecated. Use Link.cleargrads instead.',
+            DeprecationWarning, stacklevel=2)
+        for param in self.params():
+            param.zerograd()
+
+    def addgrads(self, link):
+        """Adds the gradients of another link of the same structure.
+
+        Args:
+            link (Link): Link whose gradients are added. It may be on another
+                device.
+
+        """
+        for name in sorted(self._params):
+            self.__dict__[name].addgrad(link.__dict__[name])
+        theirs = dict(link._named_children())
+        for name, child in self._named_children():
+            child.addgrads(theirs[name])
+
+    def enable_update(self):
+        """Makes optimizers update all parameters of the link."""
+        self._set_update_enabled(True)
+
+    def disable_update(self):
+        """Makes optimizers leave all parameters of the link alone."""
+        self._set_update_enabled(False)
+
+    def _set_update_enabled(self, enabled):
+        for param in self.params():
+            if param.update_rule is not None:
+                param.update_rule.enabled = enabled
+
+    @property
+    def update_enabled(self):
+        """``True`` if optimizers update at least one parameter."""
+        return any(
+            param.update_rule is not None and param.update_rule.enabled
+            for param in self.params())
+
+    # -- copying
+
+    @classmethod
+    def from_params(cls, *args, **kwargs):
+        """Makes a link with given parameters, where a subclass provides it."""
+        raise NotImplementedError(f'{cls.__name__} does not provide from_params')
+
+    def copy(self, mode='share'):
+        """Copies the link.
+
+        Args:
+            mode (str): ``'share'`` makes new parameters, without gradients, on
+                the same arrays. ``'copy'`` copies the arrays too. ``'init'``
+                initializes the copied parameters anew.
+
+        Returns:
+            Link: The copy.
+
+        """
+        _check_copy_mode(mode)
+        if mode == 'share':
+            return self._share()
+        ret = copy.deepcopy(self)
+        ret.name = None
+        if mode == 'init':
+            for param in ret.params(include_uninit=False):
+                if param.initializer is not None:
+                    param.initialize(param.shape)
+        return ret
+
+    def _share(self):
+        ret = copy.copy(self)
+        ret._params = set(self._params)
+        ret._persistent = set(self._persistent)
+        if self._local_link_hooks:
+            ret._local_link_hooks = dict(self._local_link_hooks)
+        ret.name = None
+        for name in ret._params:
+            param = copy.copy(self.__dict__[name])
+            param.grad = None
+            ret.__dict__[name] = param
+        return ret
+
+    def repeat(self, n_repeat, mode='init'):
+        """Makes a :class:`~chainer.Sequential` of copies of the link.
+
+        Args:
+            n_repeat (int): Number of copies.
+            mode (str): See :meth:`copy`.
+
+        .. admonition:: Example
+
+            >>> import chainer.links as L
+            >>> len(L.Linear(4, 4).repeat(3))
+            3
+
+        """
+        _check_copy_mode(mode)
+        return chainer.Sequential(*[self.copy(mode) for _ in range(n_repeat)])
+
+    def copyparams(self, link, copy_persistent=True):
+        """Copies the parameters of another link of the same structure into this one.
+
+        Args:
+            link (Link): Link to copy from. It may be on another device.
+            copy_persistent (bool): If ``True``, persistent values too.
+
+        """
+        dst, src = self.__dict__, link.__dict__
+        for name in sorted(self._params):
+            dst[name].copydata(src[name])
+        if copy_persistent:
+            arrays = chainer.get_array_types()
+            for name in sorted(self._persistent):
+                if isinstance(dst[name], arrays) and isinstance(src[name], arrays):
+                    backend.copyto(dst[name], src[name])
+                else:
+                    dst[name] = copy.deepcopy(src[name])
+        theirs = dict(link._named_children())
+        for name, child in self._named_children():
+            child.copyparams(theirs[name], copy_persistent)
+
+    # -- devices and serialization
+
+    def device_resident_accept(self, visitor):
+        super().device_resident_accept(visitor)
+        d = self.__dict__
+        for name in sorted(self._params):
+            visitor.visit_variable(d[name])
+        arrays = chainer.get_array_types()
+        for name in sorted(self._persistent):
+            value = d[name]
+            if isinstance(value, arrays):
+                d[name] = visitor.visit_array(value)
+            elif isinstance(value, variable.Variable):
+                visitor.visit_variable(value)
+            elif isinstance(value, device_resident.DeviceResident):
+                value.device_resident_accept(visitor)
+        for _, child in self._named_children():
+            child.device_resident_accept(visitor)
+
+    def serialize(self, serializer):
+        """Saves or loads the parameters and persistent values.
+
+        Args:
+            serializer (~chainer.AbstractSerializer): Serializer or
+                deserializer. A loaded value initializes an uninitialized
+                parameter.
+
+        """
+        d = self.__dict__
+        serializer_module._remember(serializer, self)
+        for name in sorted(self._params):
+            param = d[name]
+            data = serializer(name, param.array)
+            if data is not None and not param.is_initialized:
+                _initialize_by_loading(param, data, serializer)
+        arrays = chainer.get_array_types()
+        for name in sorted(self._persistent):
+            value = serializer(name, d[name])
+            if d[name] is None and isinstance(value, arrays):
+                value = self.device.send(value)
+            d[name] = value
+        for name, child in self._named_children():
+            child.serialize(serializer[name])
+
+
+def _initialize_by_loading(param, data, serializer):
+    journal = getattr(serializer, '_journal', None)
+    if journal is not None:
+        def undo():
+            param.array = None
+        journal.append(undo)
+    param.initialize(data.shape)
+    backend.copyto(param.array, data.astype(param.dtype, copy=False))
+
+
+class Chain(Link):
+    """A link made of named child links.
+
+    Child links are assigned as attributes inside the block of
+    :meth:`~Link.init_scope`.
+
+    Args:
+        links: Child links by name.
+
+    .. admonition:: Example
+
+        >>> import chainer
+        >>> import chainer.functions as F
+        >>> import chainer.links as L
+        >>> class MLP(chainer.Chain):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         with self.init_scope():
+        ...             self.l1 = L.Linear(3, 4)
+        ...             self.l2 = L.Linear(4, 2)
+        ...     def forward(self, x):
+        ...         return self.l2(F.relu(self.l1(x)))
+        >>> print(MLP())
+        MLP(
+          (l1): Linear(in_size=3, out_size=4, nobias=False),
+          (l2): Linear(in_size=4, out_size=2, nobias=False),
+        )
+
+    """
+
+    def __init__(self, **links):
+        super().__init__()
+        self._children = set()
+        for name, link in links.items():
+            self.add_link(name, link)
+
+    def __str__(self):
+        body = ''.join(_indent(f'({child.name}): {child},') for child in self.children())
+        return f'{type(self).__name__}({chr(10) + body if body else ""})'
+
+    def __getitem__(self, name):
+        """Returns the attribute ``name``, usually a child link."""
+        return getattr(self, name)
+
+    def __setattr__(self, name, value):
+        if isinstance(value, Link) and self.within_init_scope:
+            if hasattr(self, name):
+                raise AttributeError(f'cannot register a new link {name}: attribute exists')
+            value.name = name
+            self._children.add(name)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name):
+        self._children.discard(name)
+        super().__delattr__(name)
+
+    def add_link(self, name, link):
+        """Registers a child link.
+
+        Args:
+            name (str): Name of the child.
+            link (Link): The child.
+
+        Raises:
+            AttributeError: The name is taken.
+            TypeError: ``link`` is no link.
+
+        """
+        if name in self.__dict__:
+            raise AttributeError(f'cannot register a new link {name}: attribute exists')
+        if not isinstance(link, Link):
+            raise TypeError(
+                f'cannot register a non-link object as a child: {name} is {type(link)}')
+        with self.init_scope():
+            setattr(self, name, link)
+
+    def _named_children(self):
+        d = self.__dict__
+        for name in sorted(self._children):
+            yield name, d[name]
+
+    def _share(self):
+        ret = super()._share()
+        ret._children = set(self._children)
+        for name in ret._children:
+            child = self.__dict__[name].copy('share')
+            child.name = name
+            ret.__dict__[name] = child
+        return ret
+
+
+class ChainList(Link, collections.abc.MutableSequence):
+    """A link made of a list of child links.
+
+    Args:
+        links (Link): Initial children.
+
+    .. admonition:: Example
+
+        >>> import chainer
+        >>> import chainer.links as L
+        >>> layers = chainer.ChainList(L.Linear(3, 4), L.Linear(4, 2, nobias=True))
+        >>> [name for name, _ in layers.namedparams()]
+        ['/0/W', '/0/b', '/1/W']
+
+    """
+
+    def __init__(self, *links):
+        super().__init__()
+        self._children = []
+        for link in links:
+            self.add_link(link)
+
+    def __str__(self):
+        body = ''.join(
+            _indent(f'({index}): {child},') for index, child in enumerate(self._children))
+        return f'{type(self).__name__}({chr(10) + body if body else ""})'
+
+    def __setattr__(self, name, value):
+        if isinstance(value, Link) and self.within_init_scope:
+            raise TypeError(
+                f'cannot register a new link {name} within a "with chainlist.init_scope():" '
+                'block; use append')
+        super().__setattr__(name, value)
+
+    def __getitem__(self, index):
+        """Returns a child, or a list of children for a slice."""
+        return self._children[index]
+
+    def __setitem__(self, index, value):
+        if isinstance(index, slice):
+            value = list(value)
+        for link in value if isinstance(index, slice) else [value]:
+            _check_child(link)
+        self._children[index] = value
+        self._number_children()
+
+    def __delitem__(self, index):
+        del self._children[index]
+        self._number_children()
+
+    def __iter__(self):
+        return iter(self._children)
+
+    def __len__(self):
+        return len(self._children)
+
+    def _number_children(self):
+        for index, child in enumerate(self._children):
+            child.name = str(index)
+
+    def insert(self, index, link):
+        """Inserts a child before the position ``index``.
+
+        Args:
+            index (int): Position.
+            link (Link): The child.
+
+        """
+        _check_child(link)
+        self._check_initialized()
+        self._children.insert(index, link)
+        self._number_children()
+
+    def add_link(self, link):
+        """Appends a child; the same as ``append``.
+
+        Args:
+            link (Link): The child.
+
+        """
+        self.append(link)
+
+    def _named_children(self):
+        for index, child in enumerate(self._children):
+            yield str(index), child
+
+    def _share(self):
+        ret = super()._share()
+        ret._children = [child.copy('share') for child in self._children]
+        ret._number_children()
+        return ret
+
+
+def _check_child(link):
+    if not isinstance(link, Link):
+        raise TypeError(f'cannot register a non-link object as a child: {type(link)}')

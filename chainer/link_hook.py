@@ -1,0 +1,110 @@
+"""The base class of link hooks."""
+
+import threading
+
+_thread_local = threading.local()
+
+
+def _get_link_hooks():
+    """Returns the hooks that are active in this thread, by name."""
+    try:
+        return _thread_local.hooks
+    except AttributeError:
+        _thread_local.hooks = {}
+        return _thread_local.hooks
+
+
+class _ForwardPreprocessCallbackArgs:
+    """Arguments of :meth:`LinkHook.forward_preprocess`."""
+
+    def __init__(self, link, forward_name, args, kwargs):
+        self.link = link
+        self.forward_name = forward_name
+        self.args = args
+        self.kwargs = kwargs
+
+    def __repr__(self):
+        return (
+            f'{type(self).__name__}(link={self.link!r}, forward_name={self.forward_name!r}, '
+            f'args={self.args!r}, kwargs={self.kwargs!r})')
+
+
+class _ForwardPostprocessCallbackArgs(_ForwardPreprocessCallbackArgs):
+    """Arguments of :meth:`LinkHook.forward_postprocess`."""
+
+    def __init__(self, link, forward_name, args, kwargs, out):
+        super().__init__(link, forward_name, args, kwargs)
+        self.out = out
+
+
+class LinkHook:
+    """Base class of link hooks, which run before and after links are called.
+
+    A hook is used either in a ``with`` statement, for every link called in
+    this thread, or is registered to one link by
+    :meth:`chainer.Link.add_hook`.
+
+    Attributes:
+        name (str): Default name; only one hook of a name can be active.
+
+    .. admonition:: Example
+
+        >>> import chainer
+        >>> class Shout(chainer.LinkHook):
+        ...     name = 'Shout'
+        ...     def forward_preprocess(self, args):
+        ...         print(type(args.link).__name__)
+        >>> model = chainer.Sequential()
+        >>> with Shout():
+        ...     _ = model(1)
+        Sequential
+
+    """
+
+    name = 'LinkHook'
+
+    def __enter__(self):
+        hooks = _get_link_hooks()
+        if self.name in hooks:
+            raise KeyError(f'hook {self.name} already exists')
+        hooks[self.name] = self
+        self.added(None)
+        return self
+
+    def __exit__(self, *_):
+        del _get_link_hooks()[self.name]
+        self.deleted(None)
+
+    def added(self, link):
+        """Called when the hook is registered.
+
+        Args:
+            link (chainer.Link): The link, or ``None`` for a ``with`` statement.
+
+        """
+
+    def deleted(self, link):
+        """Called when the hook is unregistered.
+
+        Args:
+            link (chainer.Link): The link, or ``None`` for a ``with`` statement.
+
+        """
+
+    def forward_preprocess(self, args):
+        """Called before a link is called.
+
+        Args:
+            args: Object with the attributes ``link``, ``forward_name``
+                (``'forward'``), ``args`` and ``kwargs``.
+
+        """
+
+    def forward_postprocess(self, args):
+        """Called after a link was called.
+
+        Args:
+            args: Object with the attributes of :meth:`forward_preprocess`, and
+                ``out``, what the link returned.
+
+        """

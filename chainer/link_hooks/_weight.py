@@ -1,0 +1,56 @@
+"""The common part of the hooks that replace a weight while a link is called."""
+
+import math
+
+from chainer import link_hook, variable
+
+
+class WeightHook(link_hook.LinkHook):
+    """Replaces the parameter ``weight_name`` by a function of it during a call.
+
+    It must be registered to one link by :meth:`chainer.Link.add_hook`.
+    """
+
+    def __init__(self, weight_name, name):
+        self.weight_name = weight_name
+        if name is not None:
+            self.name = name
+
+    def __enter__(self):
+        raise NotImplementedError(
+            f'{type(self).__name__} cannot be used in a with statement; register it to a link '
+            'by Link.add_hook')
+
+    def __exit__(self):
+        raise NotImplementedError(f'{type(self).__name__} cannot be used in a with statement')
+
+    def added(self, link):
+        if not hasattr(link, self.weight_name):
+            raise ValueError(
+                f"Weight '{self.weight_name}' does not exist in {type(link).__name__}")
+        # The filters of deconvolutions have their output axis second.
+        is_deconvolution = any('Deconvolution' in c.__name__ for c in type(link).__mro__)
+        self.axis = 1 if is_deconvolution else 0
+
+    def _transform(self, link):
+        """Returns the variable that takes the place of the weight."""
+        raise NotImplementedError
+
+    def forward_preprocess(self, cb_args):
+        link = cb_args.link
+        weight = getattr(link, self.weight_name)
+        if isinstance(weight, variable.Parameter):
+            self._original = weight
+        else:  # a call that failed left it replaced
+            link.__dict__[self.weight_name] = self._original
+        if self._original.array is None:
+            self._initialize_weight(link, cb_args.args[0])
+        link.__dict__[self.weight_name] = self._transform(link)
+
+    def _initialize_weight(self, link, x):
+        # Linear maps flatten their inputs, convolutions have channels on the second axis.
+        is_linear = not hasattr(link, 'ksize')
+        link._initialize_params(math.prod(x.shape[1:]) if is_linear else x.shape[1])
+
+    def forward_postprocess(self, cb_args):
+        cb_args.link.__dict__[self.weight_name] = self._original

@@ -1,0 +1,164 @@
+import numpy
+
+import chainer
+from chainer import backend, configuration, initializers, variable
+from chainer.functions.math import matmul
+from chainer.link_hooks import _weight
+
+
+def l2normalize(xp, v, eps):
+    """Returns a vector scaled to unit length.
+
+    Args:
+        xp (module): Array module.
+        v (:ref:`ndarray`): Vector.
+        eps (float): Small value, added to the length.
+
+    """
+    return v / (xp.sqrt((v * v).sum()) + eps)
+
+
+def update_approximate_vectors(weight_matrix, u, n_power_iteration, eps):
+    """Improves approximate singular vectors by the power method.
+
+    Args:
+        weight_matrix (:ref:`ndarray`): Matrix.
+        u (:ref:`ndarray`): Approximate first left singular vector.
+        n_power_iteration (int): Number of steps.
+        eps (float): Small value for the numerical stability.
+
+    Returns:
+        tuple: The first left and right singular vectors.
+
+    """
+    xp = backend.get_array_module(weight_matrix)
+    for _ in range(n_power_iteration):
+        v = l2normalize(xp, xp.dot(u, weight_matrix), eps)
+        u = l2normalize(xp, xp.dot(weight_matrix, v), eps)
+    return u, v
+
+
+def calculate_max_singular_value(weight_matrix, u, v):
+    """Returns the largest singular value as a differentiable variable.
+
+    Args:
+        weight_matrix (~chainer.Variable or :ref:`ndarray`): Matrix.
+        u (:ref:`ndarray`): First left singular vector.
+        v (:ref:`ndarray`): First right singular vector.
+
+    """
+    return matmul.matmul(matmul.matmul(u, weight_matrix), v)
+
+
+class SpectralNormalization(_weight.WeightHook):
+    r"""Spectral normalization: divides a weight by its largest singular value.
+
+    The singular value is approximated by power iterations, one step per call
+    in the training mode, from a vector that is kept in the link as a persistent
+    value ``W_u``. See T. Miyato et al., `Spectral Normalization for Generative
+    Adversarial Networks <https://arxiv.org/abs/1802.05957>`_.
+
+    Args:
+        n_power_iteration (int): Number of power iterations per call.
+        eps (float): Small value for the numerical stability.
+        use_gamma (bool): If ``True``, the weight is multiplied by a parameter
+            ``W_gamma``, which starts as the largest singular value.
+        factor (float): The norm that results. If ``None``, one.
+        weight_name (str): Name of the weight.
+        name (str): Name of the hook.
+
+    .. admonition:: Example
+
+        >>> import chainer.links as L
+        >>> from chainer.link_hooks import SpectralNormalization
+        >>> layer = L.Linear(3, 2).add_hook(SpectralNormalization())
+
+    """
+
+    name = 'SpectralNormalization'
+
+    def __init__(self, n_power_iteration=1, eps=1e-6, use_gamma=False, factor=None,
+                 weight_name='W', name=None):
+        if n_power_iteration < 1:
+            raise ValueError(f'n_power_iteration must be positive, but is {n_power_iteration}')
+        super().__init__(weight_name, name)
+        self.n_power_iteration = n_power_iteration
+        self.eps = eps
+        self.use_gamma = use_gamma
+        self.factor = factor
+        self.vector_name = weight_name + '_u'
+        self.v = None
+
+    @property
+    def _gamma_name(self):
+        return self.weight_name + '_gamma'
+
+    def added(self, link):
+        super().added(link)
+        if getattr(link, self.weight_name).array is not None:
+            self._prepare_parameters(link)
+
+    def deleted(self, link):
+        for name in (self.vector_name, self._gamma_name):
+            if name in link.__dict__:
+                delattr(link, name)
+
+    def _prepare_parameters(self, link):
+        W = getattr(link, self.weight_name)
+        matrix = self.reshape_W(backend.CpuDevice().send(W.array))
+        device = link.device
+        if not hasattr(link, self.vector_name):
+            u = numpy.random.normal(size=len(matrix)).astype(matrix.dtype)
+            link.add_persistent(self.vector_name, device.send(u))
+        if self.use_gamma and not hasattr(link, self._gamma_name):
+            sigma = numpy.linalg.norm(matrix.astype(numpy.float64), 2)
+            gamma = variable.Parameter(
+                initializers.Constant(float(sigma), dtype=matrix.dtype), ())
+            gamma.to_device(device)
+            with link.init_scope():
+                setattr(link, self._gamma_name, gamma)
+
+    def reshape_W(self, W):
+        """Returns the weight as a matrix with one row per output.
+
+        Args:
+            W (~chainer.Variable or :ref:`ndarray`): Weight.
+
+        """
+        if self.axis != 0:
+            axes = (self.axis, *[i for i in range(W.ndim) if i != self.axis])
+            W = W.transpose(axes)
+        return W if W.ndim == 2 else W.reshape((W.shape[0], W.size // W.shape[0]))
+
+    def normalize_weight(self, link):
+        """Returns the normalized weight.
+
+        Args:
+            link (chainer.Link): Link that has the weight.
+
+        """
+        W = getattr(link, self.weight_name)
+        u = getattr(link, self.vector_name)
+        config = configuration.config
+        if config.in_recomputing:
+            v = self.v
+        else:
+            with chainer.using_device(link.device):
+                new_u, v = update_approximate_vectors(
+                    self.reshape_W(W.array), u, self.n_power_iteration, self.eps)
+                if config.train:
+                    # In a new array, because graphs of earlier calls keep the old one.
+                    u = link.__dict__[self.vector_name] = new_u
+                else:
+                    u = new_u
+            self.v = v
+        sigma = calculate_max_singular_value(self.reshape_W(W), u, v)
+        if self.factor is not None:
+            sigma = sigma / self.factor
+        if self.use_gamma:
+            return W * (getattr(link, self._gamma_name) / sigma)
+        return W / sigma
+
+    def _transform(self, link):
+        self._prepare_parameters(link)
+        return self.normalize_weight(link)

@@ -1,0 +1,75 @@
+import time
+
+from chainer import _profile_report, link_hook
+
+
+class TimerHook(link_hook.LinkHook):
+    """Link hook that measures the time that links take.
+
+    The time is that of the host. Links called by other links count in both.
+
+    Attributes:
+        call_history: List of pairs of a link's class name and the seconds it
+            took.
+
+    .. admonition:: Example
+
+        >>> import chainer
+        >>> import chainer.links as L
+        >>> import numpy as np
+        >>> hook = chainer.link_hooks.TimerHook()
+        >>> model = L.Linear(3, 2)
+        >>> with hook:
+        ...     y = model(np.zeros((1, 3), 'f'))
+        >>> hook.call_history[0][0]
+        'Linear'
+
+    """
+
+    name = 'TimerHook'
+    table = {'sec': 1, 'ms': 10 ** 3, 'us': 10 ** 6, 'ns': 10 ** 9}
+
+    def __init__(self):
+        self.call_history = []
+        self._start_times = []
+        self._total_time = 0
+
+    def forward_preprocess(self, args):
+        self._start_times.append(time.perf_counter())
+
+    def forward_postprocess(self, args):
+        elapsed = time.perf_counter() - self._start_times.pop()
+        self.call_history.append((type(args.link).__name__, elapsed))
+        if not self._start_times:
+            self._total_time += elapsed
+
+    def total_time(self):
+        """Returns the seconds spent in all links, nested calls counted once."""
+        return self._total_time
+
+    def summary(self):
+        """Returns a summary by link class.
+
+        Returns:
+            dict: Class names to dictionaries of ``elapsed_time`` and
+            ``occurrence``.
+
+        """
+        summary = {}
+        for name, elapsed in self.call_history:
+            record = summary.setdefault(name, {'elapsed_time': 0, 'occurrence': 0})
+            record['elapsed_time'] += elapsed
+            record['occurrence'] += 1
+        return summary
+
+    def print_report(self, unit='auto', file=None):
+        """Prints the summary as a table.
+
+        Args:
+            unit (str): ``'sec'``, ``'ms'``, ``'us'``, ``'ns'``, ``'auto'`` for
+                one that fits all, or ``'auto_foreach'`` for one that fits each.
+            file: Text file; standard output by default.
+
+        """
+        _profile_report.print_table(
+            'LinkName', self.summary(), {'elapsed_time': 'ElapsedTime'}, self.table, unit, file)

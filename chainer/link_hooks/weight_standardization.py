@@ -1,0 +1,36 @@
+from chainer.functions.math import sqrt
+from chainer.link_hooks import _weight
+
+
+class WeightStandardization(_weight.WeightHook):
+    r"""Weight standardization: filters with zero mean and unit variance.
+
+    For each output channel, :math:`\hat{W} = (W - \mu) / \sqrt{\sigma^2 + \epsilon}`.
+    See S. Qiao et al., `Weight Standardization
+    <https://arxiv.org/abs/1903.10520>`_.
+
+    Args:
+        eps (float): Small value for the numerical stability.
+        weight_name (str): Name of the weight.
+        name (str): Name of the hook.
+
+    .. admonition:: Example
+
+        >>> import chainer.links as L
+        >>> from chainer.link_hooks import WeightStandardization
+        >>> layer = L.Linear(3, 2).add_hook(WeightStandardization())
+
+    """
+
+    name = 'WeightStandardization'
+
+    def __init__(self, *, eps=1e-5, weight_name='W', name=None):
+        super().__init__(weight_name, name)
+        self.eps = eps
+
+    def _transform(self, link):
+        W = getattr(link, self.weight_name)
+        axes = tuple(axis for axis in range(W.ndim) if axis != self.axis)
+        centered = W - W.mean(axis=axes, keepdims=True)
+        variance = (centered * centered).mean(axis=axes, keepdims=True)
+        return centered / sqrt.sqrt(variance + self.eps)

@@ -1,0 +1,1 @@
+"""Links with trainable activation functions."""

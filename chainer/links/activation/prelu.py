@@ -1,0 +1,38 @@
+from chainer import link, variable
+from chainer.functions.activation import prelu
+
+
+class PReLU(link.Link):
+    r"""Parametric ReLU, :math:`\max(x, 0) + W \min(x, 0)`.
+
+    See K. He et al., `Delving Deep into Rectifiers
+    <https://arxiv.org/abs/1502.01852>`_.
+
+    Args:
+        shape (tuple of ints): Shape of the slopes, those of the leading axes of
+            an input after the batch axis.
+        init (float): Initial slope.
+
+    Attributes:
+        W (~chainer.Parameter): Slopes.
+
+    .. seealso:: :func:`chainer.functions.prelu`
+
+    """
+
+    def __init__(self, shape=(), init=0.25):
+        super().__init__()
+        with self.init_scope():
+            self.W = variable.Parameter(init, shape)
+
+    def forward(self, x):
+        """Applies the activation function.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Input.
+
+        Returns:
+            ~chainer.Variable: Array of the shape of ``x``.
+
+        """
+        return prelu.prelu(x, self.W)

@@ -1,0 +1,77 @@
+import math
+
+from chainer import functions, initializers, link, variable
+
+
+class SimplifiedDropconnect(link.Link):
+    """Fully-connected layer whose weights are dropped at random in training.
+
+    Simplified means that, in the test phase, the output is the linear layer
+    without the sampling of the original method. See L. Wan et al.,
+    `Regularization of Neural Networks using DropConnect
+    <https://proceedings.mlr.press/v28/wan13.html>`_.
+
+    Args:
+        in_size (int or None): Size of an input vector. If ``None``, it is taken
+            from the first input.
+        out_size (int): Size of an output vector.
+        ratio (float): Ratio of dropped weights.
+        nobias (bool): If ``True``, there is no bias.
+        initialW (initializer or :ref:`ndarray`): Initializer of the weight. The
+            default is :class:`~chainer.initializers.HeNormal` with the scale
+            ``1 / sqrt(2)``.
+        initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
+            The default is zero.
+
+    Attributes:
+        W (~chainer.Parameter): Weight.
+        b (~chainer.Parameter): Bias, or ``None``.
+
+    .. seealso:: :func:`chainer.functions.simplified_dropconnect`
+
+    """
+
+    def __init__(self, in_size, out_size, ratio=0.5, nobias=False, initialW=None,
+                 initial_bias=None):
+        super().__init__()
+        self.out_size = out_size
+        self.ratio = ratio
+        if initialW is None:
+            initialW = initializers.HeNormal(1. / math.sqrt(2))
+
+        with self.init_scope():
+            self.W = variable.Parameter(initializers._get_initializer(initialW))
+            if in_size is not None:
+                self._initialize_params(in_size)
+            if nobias:
+                self.b = None
+            else:
+                if initial_bias is None:
+                    initial_bias = 0
+                self.b = variable.Parameter(
+                    initializers._get_initializer(initial_bias), out_size)
+
+    def _initialize_params(self, in_size):
+        self.W.initialize((self.out_size, in_size))
+
+    def forward(self, x, train=True, mask=None, use_batchwise_mask=True):
+        """Applies the layer.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of input vectors.
+            train (bool): If ``False``, no weight is dropped.
+            mask (None or :ref:`ndarray`): Which weights to keep. If ``None``,
+                it is drawn.
+            use_batchwise_mask (bool): If ``True``, every sample has its own
+                mask.
+
+        Returns:
+            ~chainer.Variable: Output of the shape ``(batch size, out_size)``.
+
+        """
+        if self.W.array is None:
+            self._initialize_params(x.size // len(x))
+        if mask is not None and hasattr(mask, 'array'):
+            mask = mask.array
+        return functions.simplified_dropconnect(
+            x, self.W, self.b, self.ratio, train, mask, use_batchwise_mask)

@@ -1,0 +1,42 @@
+from chainer import initializers, link, variable
+from chainer.functions.activation import swish
+
+
+class Swish(link.Link):
+    r"""Swish, :math:`x \sigma(\beta x)`, with trainable :math:`\beta`.
+
+    See P. Ramachandran et al., `Searching for Activation Functions
+    <https://arxiv.org/abs/1710.05941>`_.
+
+    Args:
+        beta_shape (tuple of ints or None): Shape of ``beta``, that of the
+            leading axes of an input after the batch axis. If ``None``, it is
+            taken from the first input: all axes but the batch axis.
+        beta_init (float): Initial value of ``beta``.
+
+    Attributes:
+        beta (~chainer.Parameter): The parameter.
+
+    .. seealso:: :func:`chainer.functions.swish`
+
+    """
+
+    def __init__(self, beta_shape, beta_init=1.0):
+        super().__init__()
+        with self.init_scope():
+            initializer = initializers.Constant(beta_init)
+            self.beta = variable.Parameter(initializer, beta_shape)
+
+    def forward(self, x):
+        """Applies the activation function.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Input.
+
+        Returns:
+            ~chainer.Variable: Array of the shape of ``x``.
+
+        """
+        if self.beta.array is None:
+            self.beta.initialize(x.shape[1:])
+        return swish.swish(x, self.beta)

@@ -1,0 +1,1 @@
+"""Links that connect units: linear maps, convolutions and the like."""

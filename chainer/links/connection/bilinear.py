@@ -1,0 +1,77 @@
+from chainer import functions, initializers, link, variable
+
+
+class Bilinear(link.Link):
+    r"""Bilinear layer with linear terms and a bias.
+
+    .. math::
+
+        y_k = \sum_{ij} e^1_i W_{ijk} e^2_j + \sum_i e^1_i V^1_{ik}
+            + \sum_j e^2_j V^2_{jk} + b_k
+
+    Args:
+        left_size (int): Size of a left input vector.
+        right_size (int): Size of a right input vector.
+        out_size (int): Size of an output vector.
+        nobias (bool): If ``True``, ``V1``, ``V2`` and ``b`` are left out.
+        initialW (initializer or :ref:`ndarray`): Initializer of ``W``. The
+            default is :class:`~chainer.initializers.LeCunNormal`.
+        initial_bias (tuple of initializers): Initializers of ``V1``, ``V2`` and
+            ``b``. The default is LeCunNormal for the first two and zero.
+
+    Attributes:
+        W (~chainer.Parameter): Weight of the shape
+            ``(left_size, right_size, out_size)``.
+        V1 (~chainer.Parameter): Weight of the shape ``(left_size, out_size)``.
+        V2 (~chainer.Parameter): Weight of the shape ``(right_size, out_size)``.
+        b (~chainer.Parameter): Bias of the shape ``(out_size,)``.
+
+    .. seealso:: :func:`chainer.functions.bilinear`
+
+    """
+
+    def __init__(self, left_size, right_size, out_size, nobias=False, initialW=None,
+                 initial_bias=None):
+        super().__init__()
+        self.in_sizes = (left_size, right_size)
+        self.nobias = nobias
+        if isinstance(initial_bias, tuple):
+            if len(initial_bias) != 3:
+                raise ValueError(
+                    f'initial_bias must have three elements, but {len(initial_bias)} were given')
+        elif initial_bias is None:
+            initial_bias = None, None, 0
+        else:
+            raise ValueError('initial_bias must be a tuple or None')
+
+        with self.init_scope():
+            self.W = _parameter(initialW, (left_size, right_size, out_size))
+            if not nobias:
+                V1, V2, b = initial_bias
+                self.V1 = _parameter(V1, (left_size, out_size))
+                self.V2 = _parameter(V2, (right_size, out_size))
+                self.b = _parameter(0 if b is None else b, (out_size,))
+
+    def forward(self, e1, e2):
+        """Applies the bilinear layer.
+
+        Args:
+            e1 (~chainer.Variable or :ref:`ndarray`): Left input.
+            e2 (~chainer.Variable or :ref:`ndarray`): Right input.
+
+        Returns:
+            ~chainer.Variable: Output of the shape ``(batch size, out_size)``.
+
+        """
+        if self.nobias:
+            return functions.bilinear(e1, e2, self.W)
+        return functions.bilinear(e1, e2, self.W, self.V1, self.V2, self.b)
+
+    def zero_grads(self):
+        """Fills the gradients with zeros; an old name of ``zerograds``."""
+        self.zerograds()
+
+
+def _parameter(initializer, shape):
+    initializer = initializers._get_initializer(initializer)
+    return variable.Parameter(initializer, shape)

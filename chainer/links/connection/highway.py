@@ -1,0 +1,50 @@
+from chainer import link
+from chainer.functions.activation import relu, sigmoid
+from chainer.links.connection import linear
+
+
+class Highway(link.Chain):
+    r"""Highway layer: a gate chooses between a transformed and the plain input.
+
+    .. math::
+
+        y = t \odot f(W_h x + b_h) + (1 - t) \odot x, \quad
+        t = \sigma(W_t x + b_t)
+
+    See R. K. Srivastava et al., `Highway Networks
+    <https://arxiv.org/abs/1505.00387>`_.
+
+    Args:
+        in_out_size (int): Size of input and output vectors.
+        nobias (bool): If ``True``, there are no biases.
+        activate (callable): Activation function :math:`f`.
+        init_Wh (initializer or :ref:`ndarray`): Initializer of ``plain.W``.
+        init_bh (initializer or :ref:`ndarray`): Initializer of ``plain.b``.
+        init_Wt (initializer or :ref:`ndarray`): Initializer of ``transform.W``.
+        init_bt (initializer or :ref:`ndarray`): Initializer of ``transform.b``.
+            Negative values favor the plain input.
+
+    """
+
+    def __init__(self, in_out_size, nobias=False, activate=relu.relu, init_Wh=None, init_Wt=None,
+                 init_bh=None, init_bt=-1):
+        super().__init__()
+        self.activate = activate
+        with self.init_scope():
+            self.plain = linear.Linear(
+                in_out_size, in_out_size, nobias, initialW=init_Wh, initial_bias=init_bh)
+            self.transform = linear.Linear(
+                in_out_size, in_out_size, nobias, initialW=init_Wt, initial_bias=init_bt)
+
+    def forward(self, x):
+        """Applies the highway layer.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of input vectors.
+
+        Returns:
+            ~chainer.Variable: Array of the shape of ``x``.
+
+        """
+        t = sigmoid.sigmoid(self.transform(x))
+        return t * self.activate(self.plain(x)) + (1 - t) * x

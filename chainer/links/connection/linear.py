@@ -1,0 +1,100 @@
+import math
+
+from chainer import initializers, link, variable
+from chainer.functions.connection import linear
+
+
+class Linear(link.Link):
+    r"""Linear layer, :math:`Y = x W^\top + b`.
+
+    Args:
+        in_size (int or None): Size of an input vector. If ``None``, it is taken
+            from the first input.
+        out_size (int): Size of an output vector. If it is the only size given,
+            it may stand first.
+        nobias (bool): If ``True``, there is no bias.
+        initialW (initializer or :ref:`ndarray`): Initializer of the weight, an
+            array of the shape ``(out_size, in_size)``. The default is
+            :class:`~chainer.initializers.LeCunNormal`.
+        initial_bias (initializer or :ref:`ndarray`): Initializer of the bias,
+            an array of the shape ``(out_size,)``. The default is zero.
+
+    Attributes:
+        W (~chainer.Parameter): Weight.
+        b (~chainer.Parameter): Bias, or ``None``.
+
+    .. seealso:: :func:`chainer.functions.linear`
+
+    .. admonition:: Example
+
+        >>> import chainer.links as L
+        >>> import numpy as np
+        >>> L.Linear(3, 5)(np.zeros((10, 3), 'f')).shape
+        (10, 5)
+        >>> L.Linear(5)(np.zeros((10, 3, 2), 'f')).shape
+        (10, 5)
+
+    """
+
+    def __init__(self, in_size, out_size=None, nobias=False, initialW=None, initial_bias=None):
+        super().__init__()
+        if out_size is None:
+            in_size, out_size = None, in_size
+        self.in_size = in_size
+        self.out_size = out_size
+        self.nobias = nobias
+
+        with self.init_scope():
+            self.W = variable.Parameter(initializers._get_initializer(initialW))
+            if in_size is not None:
+                self._initialize_params(in_size)
+            if nobias:
+                self.b = None
+            else:
+                if initial_bias is None:
+                    initial_bias = 0
+                self.b = variable.Parameter(
+                    initializers._get_initializer(initial_bias), out_size)
+
+    def _initialize_params(self, in_size):
+        self.W.initialize((self.out_size, in_size))
+
+    @classmethod
+    def from_params(cls, W, b=None, nobias=False):
+        """Makes a link with given parameters.
+
+        Args:
+            W (:ref:`ndarray` or ~chainer.Variable): Weight.
+            b (:ref:`ndarray` or ~chainer.Variable): Bias, or ``None``.
+            nobias (bool): If ``True``, there is no bias.
+
+        """
+        out_size, in_size = W.shape
+        if b is None:
+            nobias = True
+        return cls(
+            in_size, out_size, nobias, initialW=variable.as_array(W),
+            initial_bias=variable.as_array(b))
+
+    @property
+    def printable_specs(self):
+        yield 'in_size', self.in_size
+        yield 'out_size', self.out_size
+        yield 'nobias', self.nobias
+
+    def forward(self, x, n_batch_axes=1):
+        """Applies the linear layer.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of input vectors. All
+                axes after the batch axes are flattened.
+            n_batch_axes (int): Number of batch axes.
+
+        Returns:
+            ~chainer.Variable: Output of the shape
+            ``(batch axes..., out_size)``.
+
+        """
+        if self.W.array is None:
+            self._initialize_params(math.prod(x.shape[n_batch_axes:]))
+        return linear.linear(x, self.W, self.b, n_batch_axes=n_batch_axes)

@@ -1,0 +1,56 @@
+from chainer import link, variable
+from chainer.functions.math import scale
+from chainer.links.connection import bias
+
+
+class Scale(link.Chain):
+    """Multiplies by a weight, broadcast from an axis on, and adds a bias.
+
+    Args:
+        axis (int): First axis of the input along which the weight is applied.
+        W_shape (tuple of ints): Shape of the weight, which starts as ones. If
+            ``None``, the link has no weight and it is the second argument of a
+            call.
+        bias_term (bool): Whether to add a bias.
+        bias_shape (tuple of ints): Shape of the bias, needed with ``bias_term``
+            and without ``W_shape``.
+
+    Attributes:
+        W (~chainer.Parameter): Weight, if ``W_shape`` is given.
+        bias (~chainer.links.Bias): Bias, if ``bias_term`` is true.
+
+    .. seealso:: :func:`chainer.functions.scale`
+
+    """
+
+    def __init__(self, axis=1, W_shape=None, bias_term=False, bias_shape=None):
+        super().__init__()
+        self.axis = axis
+        if bias_term and W_shape is None and bias_shape is None:
+            raise ValueError(
+                'bias_shape should be given if W is not learnt parameter and bias_term is True.')
+        with self.init_scope():
+            if W_shape is not None:
+                self.W = variable.Parameter(1, W_shape)
+            if bias_term:
+                self.bias = bias.Bias(axis, W_shape if bias_shape is None else bias_shape)
+
+    def forward(self, *xs):
+        """Scales the input.
+
+        Args:
+            xs (~chainer.Variable or :ref:`ndarray`): The input, and the weight
+                if the link has none.
+
+        Returns:
+            ~chainer.Variable: Array of the shape of the input.
+
+        """
+        n_expected = 1 if hasattr(self, 'W') else 2
+        if len(xs) != n_expected:
+            raise ValueError(
+                f'{n_expected} input(s) expected by a Scale link '
+                f'{"with" if n_expected == 1 else "without"} a weight, but {len(xs)} given')
+        y = self.W if n_expected == 1 else xs[1]
+        z = scale.scale(xs[0], y, self.axis)
+        return self.bias(z) if hasattr(self, 'bias') else z

@@ -1,0 +1,1 @@
+"""Links that are whole models."""

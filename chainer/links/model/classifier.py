@@ -1,0 +1,79 @@
+from chainer import link, reporter
+from chainer.functions.evaluation import accuracy
+from chainer.functions.loss import softmax_cross_entropy
+
+
+class Classifier(link.Chain):
+    """A classifier: a predictor with its loss and accuracy, which are reported.
+
+    Args:
+        predictor (~chainer.Link): The network.
+        lossfun (callable): Loss function of the prediction and the labels.
+        accfun (callable): Function that computes the accuracy from the
+            prediction and the labels.
+        label_key (int or str): Which argument holds the labels: a position
+            among the positional arguments, or the name of a keyword argument.
+            All others are given to the predictor.
+
+    Attributes:
+        predictor (~chainer.Link): The network.
+        lossfun (callable): Loss function.
+        accfun (callable): Function that computes the accuracy.
+        y (~chainer.Variable): Prediction of the last call.
+        loss (~chainer.Variable): Loss of the last call.
+        accuracy (~chainer.Variable): Accuracy of the last call.
+        compute_accuracy (bool): If ``False``, no accuracy is computed.
+
+    """
+
+    compute_accuracy = True
+
+    def __init__(self, predictor, lossfun=softmax_cross_entropy.softmax_cross_entropy,
+                 accfun=accuracy.accuracy, label_key=-1):
+        if not isinstance(label_key, (int, str)):
+            raise TypeError(f'label_key must be int or str, but is {type(label_key)}')
+        super().__init__()
+        self.lossfun = lossfun
+        self.accfun = accfun
+        self.y = None
+        self.loss = None
+        self.accuracy = None
+        self.label_key = label_key
+        with self.init_scope():
+            self.predictor = predictor
+
+    def forward(self, *args, **kwargs):
+        """Computes the loss and the accuracy, and reports them.
+
+        Args:
+            args, kwargs: Arguments of the predictor, and the labels.
+
+        Returns:
+            ~chainer.Variable: The loss.
+
+        Raises:
+            ValueError: The labels are missing.
+
+        """
+        if isinstance(self.label_key, int):
+            if not -len(args) <= self.label_key < len(args):
+                raise ValueError(
+                    f'Label key {self.label_key} is out of bounds: {len(args)} positional '
+                    'arguments were given')
+            args = list(args)
+            t = args.pop(self.label_key)
+        else:
+            if self.label_key not in kwargs:
+                raise ValueError(f'Label key "{self.label_key}" is not found')
+            t = kwargs.pop(self.label_key)
+
+        self.y = None
+        self.loss = None
+        self.accuracy = None
+        self.y = self.predictor(*args, **kwargs)
+        self.loss = self.lossfun(self.y, t)
+        reporter.report({'loss': self.loss}, self)
+        if self.compute_accuracy:
+            self.accuracy = self.accfun(self.y, t)
+            reporter.report({'accuracy': self.accuracy}, self)
+        return self.loss

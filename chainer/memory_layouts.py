@@ -1,0 +1,129 @@
+"""Memory layouts of variables.
+
+A variable may hold its array in another order of axes than its shape tells: that of the shape is
+the *semantic* one, that of the array the *raw* one.
+"""
+from chainer import backend, function_node
+from chainer.utils import type_check
+
+CUDNN_CHANNEL_FIRST_X = 'CUDNN_CHANNEL_FIRST_X'
+CUDNN_CHANNEL_LAST_X = 'CUDNN_CHANNEL_LAST_X'
+CUDNN_CHANNEL_FIRST_W = 'CUDNN_CHANNEL_FIRST_W'
+CUDNN_CHANNEL_LAST_W = 'CUDNN_CHANNEL_LAST_W'
+
+_channel_last_layouts = (CUDNN_CHANNEL_LAST_X, CUDNN_CHANNEL_LAST_W)
+_layouts = (None, CUDNN_CHANNEL_FIRST_X, CUDNN_CHANNEL_FIRST_W, *_channel_last_layouts)
+
+
+class _Unspecified:
+
+    def __repr__(self):
+        return '<unspecified>'
+
+
+_unspecified = _Unspecified()
+
+
+def _get_layout_transpose_axes(ndim, src_layout, dst_layout):
+    """Axes that transpose an array between layouts, ``None`` if it stays as it is."""
+    for layout in (src_layout, dst_layout):
+        if layout not in _layouts:
+            raise ValueError(f'Unknown memory layout: {layout!r}')
+    src_last = src_layout in _channel_last_layouts
+    dst_last = dst_layout in _channel_last_layouts
+    if src_last == dst_last:
+        return None
+    if ndim < 2:
+        raise ValueError(
+            f'Arrays of {ndim} dimensions have no channel axis for the memory layout '
+            f'{dst_layout or src_layout}')
+    if dst_last:
+        return (0, *range(2, ndim), 1)
+    return (0, ndim - 1, *range(1, ndim - 1))
+
+
+def _transpose_array(arr, src_layout, dst_layout):
+    axes = _get_layout_transpose_axes(arr.ndim, src_layout, dst_layout)
+    if axes is None:
+        return arr
+    return backend.get_array_module(arr).ascontiguousarray(arr.transpose(axes))
+
+
+def _transpose_shape(shape, src_layout, dst_layout):
+    axes = _get_layout_transpose_axes(len(shape), src_layout, dst_layout)
+    return shape if axes is None else tuple([shape[axis] for axis in axes])
+
+
+def get_raw_shape(arr_or_var):
+    """Returns the shape of the array, in the order of its memory layout.
+
+    Args:
+        arr_or_var: Array or :class:`~chainer.Variable`.
+
+    """
+    from chainer.variable import Variable
+    if isinstance(arr_or_var, Variable):
+        return arr_or_var.raw_array.shape
+    return arr_or_var.shape
+
+
+def get_semantic_shape(arr_or_var, *, assumed_layout=_unspecified):
+    """Returns the shape in the order of axes that functions are documented with.
+
+    Args:
+        arr_or_var: Array or :class:`~chainer.Variable`.
+        assumed_layout: Memory layout of an array. That of a variable must be this one, if both
+            are given.
+
+    """
+    from chainer.variable import Variable
+    if isinstance(arr_or_var, Variable):
+        if assumed_layout not in (_unspecified, arr_or_var.layout):
+            raise ValueError(
+                f'The layout of the variable is {arr_or_var.layout}, not {assumed_layout}')
+        return arr_or_var.shape
+    layout = None if assumed_layout is _unspecified else assumed_layout
+    return _transpose_shape(arr_or_var.shape, layout, None)
+
+
+class AsLayout(function_node.FunctionNode):
+
+    """Changes the memory layout: the values by their semantic indexes stay the same."""
+
+    axes = None
+    in_layout = None
+
+    def __init__(self, layout):
+        if layout not in _layouts:
+            raise ValueError(f'Unknown memory layout: {layout!r}')
+        self.out_layout = layout
+
+    @property
+    def label(self):
+        return 'AsLayout'
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+
+    def check_layout_forward(self, inputs):
+        pass
+
+    def forward(self, inputs):
+        x, = inputs
+        # There are no input layouts if no input has a special one.
+        if self.input_layouts:
+            self.in_layout, = self.input_layouts
+        self.output_layouts = self.out_layout,
+        return _transpose_array(x, self.in_layout, self.out_layout),
+
+    def forward_chainerx(self, inputs):
+        # Arrays of ChainerX have the standard layout only.
+        if self.out_layout is not None:
+            raise RuntimeError('ChainerX arrays have no memory layout but the standard one')
+        return inputs
+
+    def backward(self, indexes, grad_outputs):
+        # Gradients are in the layout of the output, even where the variable does not say so.
+        grad = AsLayout(self.in_layout)
+        grad.in_layout = self.out_layout
+        return grad.apply(grad_outputs)

@@ -1,0 +1,54 @@
+import numpy
+
+import chainer
+from chainer import backend
+from chainer.optimizer_hooks import _arrays
+
+
+def exponential_decay_noise(xp, shape, dtype, hook, opt):
+    r"""Draws normal noise whose variance decays as :math:`\eta / (1 + t)^{0.55}`.
+
+    See A. Neelakantan et al., `Adding Gradient Noise Improves Learning for Very
+    Deep Networks <https://arxiv.org/abs/1511.06807>`_.
+
+    Args:
+        xp (module): :mod:`numpy` or :mod:`cupy`.
+        shape (tuple of ints): Shape of the noise.
+        dtype: Data type of the noise.
+        hook (GradientNoise): The hook, which has ``eta``.
+        opt (chainer.UpdateRule): The update rule, which has ``t``.
+
+    Returns:
+        :ref:`ndarray`: The noise.
+
+    """
+    std = numpy.sqrt(hook.eta / numpy.power(1 + opt.t, 0.55))
+    return xp.asarray(xp.random.normal(0, std, shape)).astype(dtype)
+
+
+class GradientNoise:
+    """Adds noise to the gradients.
+
+    Args:
+        eta (float): Scale of the variance of the noise.
+        noise_func (callable): Function that draws the noise, called with the
+            array module, the shape, the dtype, the hook and the update rule.
+
+    """
+
+    name = 'GradientNoise'
+    call_for_each_param = True
+    timing = 'pre'
+
+    def __init__(self, eta, noise_func=exponential_decay_noise):
+        self.eta = eta
+        self.noise_func = noise_func
+
+    def __call__(self, rule, param):
+        _, g = _arrays.shared_arrays(param)
+        if g is None:
+            return
+        xp = backend.get_array_module(g)
+        with chainer.using_device(backend.get_device_from_array(g)):
+            noise = self.noise_func(xp, g.shape, g.dtype, self, rule)
+            g += noise * g.dtype.type(_arrays.loss_scale_of(param))

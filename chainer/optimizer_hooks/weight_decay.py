@@ -1,0 +1,34 @@
+import chainer
+from chainer.backends import cuda
+from chainer.optimizer_hooks import _arrays
+
+
+class WeightDecay:
+    r"""Weight decay (L2 regularization): adds ``rate`` times a parameter to its gradient.
+
+    Args:
+        rate (float): Coefficient.
+
+    Attributes:
+        rate (float): Coefficient.
+
+    """
+
+    name = 'WeightDecay'
+    call_for_each_param = True
+    timing = 'pre'
+
+    def __init__(self, rate):
+        self.rate = rate
+
+    def __call__(self, rule, param):
+        p, g = _arrays.shared_arrays(param)
+        if p is None:
+            return
+        rate = self.rate * _arrays.loss_scale_of(param)
+        with chainer.using_device(param.device):
+            if isinstance(g, cuda.ndarray):
+                cuda.elementwise(
+                    'T p, T rate', 'T g', 'g += rate * p', 'weight_decay')(p, rate, g)
+            else:
+                g += rate * p

@@ -1,0 +1,105 @@
+"""The common part of the update rules of this package."""
+
+import numpy
+
+import chainer
+from chainer import optimizer
+from chainer.backends import cuda
+
+
+def make_hyperparam(**values):
+    hyperparam = optimizer.Hyperparameter()
+    hyperparam.__dict__.update(values)
+    return hyperparam
+
+
+class ElementwiseRule(optimizer.UpdateRule):
+    """Update rule that treats every element of a parameter alike.
+
+    A subclass states its hyperparameters and state arrays, and its step twice:
+    for NumPy as ``_step`` and for CuPy as CUDA code. float16 parameters are
+    computed in float32.
+
+    The CUDA code gets the element of the parameter as ``param``, of the
+    gradient as ``grad``, those of the state and the scalars under their names.
+    """
+
+    is_elementwise = True
+
+    _default_hyperparam = None
+    _state_names = ()
+    _scalar_names = ()  # by default the names of the hyperparameters
+    _gpu_code = None
+    _fused_name = None  # function of chainerx._core that does the step
+    _fusable = True
+
+    def __init__(self, parent_hyperparam=None, **values):
+        super().__init__(parent_hyperparam or self._default_hyperparam)
+        for name, value in values.items():
+            if value is not None:
+                setattr(self.hyperparam, name, value)
+
+    def init_state(self, param):
+        with chainer.using_device(param.device):
+            xp = param.device.xp
+            for name in self._state_names:
+                self.state[name] = xp.zeros_like(param.array)
+
+    def _scalars(self):
+        """Returns the scalar arguments of the step."""
+        hyperparam = self.hyperparam
+        return tuple([getattr(hyperparam, name) for name in self._scalar_names])
+
+    def _step(self, p, g, *args):
+        """Updates the array ``p`` and the state arrays in place.
+
+        ``args`` are the state arrays, then the scalars.
+        """
+        raise NotImplementedError
+
+    def _check_eps(self, dtype):
+        if 'eps' not in self._scalar_names:
+            return
+        eps = self.hyperparam.eps
+        if eps != 0 and dtype.type(eps) == 0:
+            name = type(self).__name__.removesuffix('Rule')
+            raise ValueError(f'eps of {name} optimizer is too small for {dtype.name} ({eps})')
+
+    def update_core_cpu(self, param):
+        g = param.grad
+        if g is None:
+            return
+        p = param.array
+        state = self._state
+        arrays = [p, *[state[name] for name in self._state_names]]
+        if p.dtype != numpy.float16:
+            self._check_eps(p.dtype)
+            self._step(p, g, *arrays[1:], *self._scalars())
+            return
+        self._check_eps(numpy.dtype(numpy.float32))
+        wide = [array.astype(numpy.float32) for array in arrays]
+        self._step(wide[0], g.astype(numpy.float32), *wide[1:], *self._scalars())
+        for array, value in zip(arrays, wide):
+            array[...] = value
+
+    def update_core_gpu(self, param):
+        g = param.grad
+        if g is None:
+            return
+        dtype = numpy.promote_types(param.dtype, numpy.float32)
+        self._check_eps(dtype)
+        kernel = _kernel(
+            type(self).__name__.lower(), dtype.name, self._state_names, self._scalar_names,
+            self._gpu_code)
+        kernel(g, *self._scalars(), param.array, *[self.state[n] for n in self._state_names])
+
+
+def _kernel(name, dtype, state_names, scalar_names, code):
+    outs = ['param', *state_names]
+    ins = ['T grad_', *[f'{dtype} {scalar}' for scalar in scalar_names]]
+    load = ''.join(f'S {out} = static_cast<S>({out}_);' for out in ['grad', *outs])
+    store = ''.join(f'{out}_ = static_cast<T>({out});' for out in outs)
+    c_type = 'double' if dtype == 'float64' else 'float'
+    return cuda.elementwise(
+        ', '.join(ins), ', '.join(f'T {out}_' for out in outs),
+        f'typedef {c_type} S; {load} {code} {store}', name)

@@ -1,0 +1,66 @@
+import numpy
+
+from chainer import optimizer
+from chainer.optimizers import _elementwise
+
+
+class AdaDeltaRule(_elementwise.ElementwiseRule):
+    """Update rule of :class:`~chainer.optimizers.AdaDelta`.
+
+    Args:
+        parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
+            of the optimizer.
+        rho (float): Exponential decay rate of the mean squares, of this parameter.
+        eps (float): Small value for the numerical stability, of this parameter.
+
+    """
+
+    _default_hyperparam = _elementwise.make_hyperparam(rho=0.95, eps=1e-6)
+    _state_names = ('msg', 'msdx')
+    _scalar_names = ('rho', 'eps')
+    _gpu_code = (
+        'msg = rho * msg + (1 - rho) * grad * grad;'
+        'S dx = sqrt((msdx + eps) / (msg + eps)) * grad;'
+        'msdx = rho * msdx + (1 - rho) * dx * dx; param -= dx;')
+
+    def __init__(self, parent_hyperparam=None, rho=None, eps=None):
+        super().__init__(parent_hyperparam, rho=rho, eps=eps)
+
+    def _step(self, p, g, msg, msdx, rho, eps):
+        msg *= rho
+        msg += (1 - rho) * g * g
+        dx = numpy.sqrt((msdx + eps) / (msg + eps)) * g
+        msdx *= rho
+        msdx += (1 - rho) * dx * dx
+        p -= dx
+
+
+class AdaDelta(optimizer.GradientMethod):
+    r"""AdaDelta.
+
+    .. math::
+
+        msg &\leftarrow \rho \, msg + (1 - \rho) g^2 \\
+        dx &= \sqrt{(msdx + \epsilon) / (msg + \epsilon)} \, g \\
+        msdx &\leftarrow \rho \, msdx + (1 - \rho) dx^2 \\
+        p &\leftarrow p - dx
+
+    See M. Zeiler, `ADADELTA: An Adaptive Learning Rate Method
+    <https://arxiv.org/abs/1212.5701>`_.
+
+    Args:
+        rho (float): Exponential decay rate of the mean squares.
+        eps (float): Small value for the numerical stability.
+
+    """
+
+    rho = optimizer.HyperparameterProxy('rho')
+    eps = optimizer.HyperparameterProxy('eps')
+
+    def __init__(self, rho=0.95, eps=1e-6):
+        super().__init__()
+        self.hyperparam.rho = rho
+        self.hyperparam.eps = eps
+
+    def create_update_rule(self):
+        return AdaDeltaRule(self.hyperparam)

@@ -1,0 +1,57 @@
+import numpy
+
+from chainer import optimizer
+from chainer.optimizers import _elementwise
+
+
+class AdaGradRule(_elementwise.ElementwiseRule):
+    """Update rule of :class:`~chainer.optimizers.AdaGrad`.
+
+    Args:
+        parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
+            of the optimizer.
+        lr (float): Learning rate, of this parameter.
+        eps (float): Small value for the numerical stability, of this parameter.
+
+    """
+
+    _default_hyperparam = _elementwise.make_hyperparam(lr=0.001, eps=1e-8)
+    _state_names = ('h',)
+    _scalar_names = ('lr', 'eps')
+    _gpu_code = 'h += grad * grad; param -= lr * grad / (sqrt(h) + eps);'
+
+    def __init__(self, parent_hyperparam=None, lr=None, eps=None):
+        super().__init__(parent_hyperparam, lr=lr, eps=eps)
+
+    def _step(self, p, g, h, lr, eps):
+        h += g * g
+        p -= lr * g / (numpy.sqrt(h) + eps)
+
+
+class AdaGrad(optimizer.GradientMethod):
+    r"""AdaGrad.
+
+    .. math::
+
+        h &\leftarrow h + g^2 \\
+        p &\leftarrow p - lr \, g / (\sqrt{h} + \epsilon)
+
+    See J. Duchi et al., `Adaptive Subgradient Methods for Online Learning and
+    Stochastic Optimization <https://jmlr.org/papers/v12/duchi11a.html>`_.
+
+    Args:
+        lr (float): Learning rate.
+        eps (float): Small value for the numerical stability.
+
+    """
+
+    lr = optimizer.HyperparameterProxy('lr')
+    eps = optimizer.HyperparameterProxy('eps')
+
+    def __init__(self, lr=0.001, eps=1e-8):
+        super().__init__()
+        self.hyperparam.lr = lr
+        self.hyperparam.eps = eps
+
+    def create_update_rule(self):
+        return AdaGradRule(self.hyperparam)

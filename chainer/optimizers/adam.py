@@ -1,0 +1,316 @@
+import math
+import warnings
+
+import numpy
+
+from chainer import optimizer
+from chainer.optimizers import _elementwise
+
+
+def _alpha_t(hyperparam, t):
+    """Returns the step size with the correction of the moments' bias."""
+    if t == 0:
+        raise RuntimeError(
+            "Can't determine the learning rate of Adam optimizer because the update steps have "
+            'not been started.')
+    fix1 = 1. - math.pow(hyperparam.beta1, t)
+    fix2 = 1. - math.pow(hyperparam.beta2, t)
+    return hyperparam.alpha * math.sqrt(fix2) / fix1
+
+
+def _warn_lr(name):
+    warnings.warn(
+        f'{name}.lr has been renamed to {name}.alpha_t. Use of {name}.lr is deprecated in '
+        'Chainer v6.', DeprecationWarning, stacklevel=3)
+
+
+class AdamRule(_elementwise.ElementwiseRule):
+    """Update rule of :class:`~chainer.optimizers.Adam` and its variants.
+
+    Args:
+        parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
+            of the optimizer. The other arguments are those of this parameter,
+            if it has its own.
+        alpha (float): Coefficient of the learning rate.
+        beta1 (float): Exponential decay rate of the first order moment.
+        beta2 (float): Exponential decay rate of the second order moment.
+        eps (float): Small value for the numerical stability.
+        eta (float): Schedule multiplier.
+        weight_decay_rate (float): Weight decay rate.
+        amsgrad (bool): Whether to use AMSGrad.
+        adabound (bool): Whether to use AdaBound.
+        final_lr (float): Final learning rate of AdaBound.
+        gamma (float): Convergence speed of AdaBound's bounds.
+
+    """
+
+    _default_hyperparam = _elementwise.make_hyperparam(
+        alpha=0.001, beta1=0.9, beta2=0.999, eps=1e-8, eta=1.0, weight_decay_rate=0,
+        amsgrad=False, adabound=False, final_lr=0.1, gamma=0.001)
+    _fused_name = '_adam_update'
+
+    def __init__(self, parent_hyperparam=None, alpha=None, beta1=None, beta2=None, eps=None,
+                 eta=None, weight_decay_rate=None, amsgrad=None, adabound=None, final_lr=None,
+                 gamma=None):
+        super().__init__(
+            parent_hyperparam, alpha=alpha, beta1=beta1, beta2=beta2, eps=eps, eta=eta,
+            weight_decay_rate=weight_decay_rate, amsgrad=amsgrad, adabound=adabound,
+            final_lr=final_lr, gamma=gamma)
+        if self.hyperparam.adabound:
+            # The bounds follow later changes of alpha in proportion.
+            self.initial_alpha = self.hyperparam.alpha
+
+    @property
+    def alpha_t(self):
+        """Learning rate with the bias correction at the current step.
+
+        Raises:
+            RuntimeError: There was no update yet.
+
+        """
+        return _alpha_t(self.hyperparam, self.t)
+
+    @property
+    def lr(self):
+        """Deprecated name of :attr:`alpha_t`."""
+        _warn_lr('AdamRule')
+        return self.alpha_t
+
+    @property
+    def bounds(self):
+        """Lower and upper bound of AdaBound's step sizes at the current step.
+
+        Raises:
+            RuntimeError: There was no update yet.
+
+        """
+        if self.t == 0:
+            raise RuntimeError(
+                "Can't determine the bounds of AdaBound optimizer because the update steps have "
+                'not been started.')
+        hp = self.hyperparam
+        final_lr = hp.final_lr * hp.alpha / self.initial_alpha
+        return (
+            final_lr * (1. - 1. / (hp.gamma * self.t + 1)),
+            final_lr * (1. + 1. / (hp.gamma * self.t)))
+
+    @property
+    def _fusable(self):
+        return not (self.hyperparam.amsgrad or self.hyperparam.adabound)
+
+    @property
+    def _state_names(self):
+        return ('m', 'v', 'vhat') if self.hyperparam.amsgrad else ('m', 'v')
+
+    @property
+    def _scalar_names(self):
+        names = ('alpha_t', 'rate1', 'rate2', 'eps', 'eta', 'weight_decay_rate')
+        return names + ('lower', 'upper') if self.hyperparam.adabound else names
+
+    def _scalars(self):
+        hp = self.hyperparam
+        values = (
+            self.alpha_t, 1. - hp.beta1, 1. - hp.beta2, hp.eps, hp.eta, hp.weight_decay_rate)
+        return values + self.bounds if hp.adabound else values
+
+    def _step(self, p, g, m, v, *args):
+        if self.hyperparam.amsgrad:
+            vhat, *args = args
+        alpha_t, rate1, rate2, eps, eta, weight_decay_rate, *bounds = args
+        step = numpy.empty_like(p)
+        numpy.subtract(g, m, out=step)
+        step *= rate1
+        m += step
+        numpy.multiply(g, g, out=step)
+        step -= v
+        step *= rate2
+        v += step
+        if self.hyperparam.amsgrad:
+            v = numpy.maximum(vhat, v, out=vhat)
+        numpy.sqrt(v, out=step)
+        step += eps
+        numpy.divide(alpha_t, step, out=step)
+        if bounds:
+            numpy.clip(step, *bounds, out=step)
+        step *= m
+        if weight_decay_rate:
+            step += weight_decay_rate * p
+        if eta != 1:
+            step *= eta
+        p -= step
+
+    @property
+    def _gpu_code(self):
+        hp = self.hyperparam
+        code = ['m += rate1 * (grad - m); v += rate2 * (grad * grad - v);']
+        if hp.amsgrad:
+            code.append('vhat = max(vhat, v);')
+        code.append(f"S rate = alpha_t / (sqrt({'vhat' if hp.amsgrad else 'v'}) + eps);")
+        if hp.adabound:
+            code.append('rate = max(lower, min(rate, upper));')
+        code.append('param -= eta * (rate * m + weight_decay_rate * param);')
+        return ' '.join(code)
+
+
+class Adam(optimizer.GradientMethod):
+    r"""Adam, and its variants AMSGrad, AdaBound and decoupled weight decay.
+
+    .. math::
+
+        m &\leftarrow \beta_1 m + (1 - \beta_1) g \\
+        v &\leftarrow \beta_2 v + (1 - \beta_2) g^2 \\
+        \alpha_t &= \alpha \sqrt{1 - \beta_2^t} / (1 - \beta_1^t) \\
+        p &\leftarrow p - \eta \left( \frac{\alpha_t m}{\sqrt{v} + \epsilon}
+            + \lambda p \right)
+
+    AMSGrad uses the maximum of all past :math:`v`. AdaBound clips
+    :math:`\alpha_t / (\sqrt{v} + \epsilon)` between bounds that converge to
+    ``final_lr``.
+
+    See `Adam: A Method for Stochastic Optimization
+    <https://arxiv.org/abs/1412.6980>`_, `On the Convergence of Adam and Beyond
+    <https://openreview.net/forum?id=ryQu7f-RZ>`_, `Adaptive Gradient Methods
+    with Dynamic Bound of Learning Rate <https://arxiv.org/abs/1902.09843>`_ and
+    `Decoupled Weight Decay Regularization <https://arxiv.org/abs/1711.05101>`_.
+
+    Args:
+        alpha (float): Coefficient of the learning rate, :math:`\alpha`.
+        beta1 (float): Exponential decay rate of the first order moment.
+        beta2 (float): Exponential decay rate of the second order moment.
+        eps (float): Small value for the numerical stability.
+        eta (float): Schedule multiplier, :math:`\eta`, for warm restarts.
+        weight_decay_rate (float): Weight decay rate, :math:`\lambda`.
+        amsgrad (bool): Whether to use AMSGrad.
+        adabound (bool): Whether to use AdaBound.
+        final_lr (float): Final learning rate of AdaBound.
+        gamma (float): Convergence speed of AdaBound's bounds.
+
+    """
+
+    alpha = optimizer.HyperparameterProxy('alpha')
+    beta1 = optimizer.HyperparameterProxy('beta1')
+    beta2 = optimizer.HyperparameterProxy('beta2')
+    eps = optimizer.HyperparameterProxy('eps')
+    eta = optimizer.HyperparameterProxy('eta')
+    weight_decay_rate = optimizer.HyperparameterProxy('weight_decay_rate')
+    amsgrad = optimizer.HyperparameterProxy('amsgrad')
+    adabound = optimizer.HyperparameterProxy('adabound')
+    final_lr = optimizer.HyperparameterProxy('final_lr')
+    gamma = optimizer.HyperparameterProxy('gamma')
+
+    def __init__(self, alpha=0.001, beta1=0.9, beta2=0.999, eps=1e-8, eta=1.0,
+                 weight_decay_rate=0, amsgrad=False, adabound=False, final_lr=0.1, gamma=0.001):
+        super().__init__()
+        self.hyperparam.alpha = alpha
+        self.hyperparam.beta1 = beta1
+        self.hyperparam.beta2 = beta2
+        self.hyperparam.eps = eps
+        self.hyperparam.eta = eta
+        self.hyperparam.weight_decay_rate = weight_decay_rate
+        self.hyperparam.amsgrad = amsgrad
+        self.hyperparam.adabound = adabound
+        self.hyperparam.final_lr = final_lr
+        self.hyperparam.gamma = gamma
+
+    def create_update_rule(self):
+        return AdamRule(self.hyperparam)
+
+    @property
+    def alpha_t(self):
+        """Learning rate with the bias correction at the current step.
+
+        Raises:
+            RuntimeError: There was no update yet.
+
+        """
+        return _alpha_t(self.hyperparam, self.t)
+
+    @property
+    def lr(self):
+        """Deprecated name of :attr:`alpha_t`."""
+        _warn_lr('Adam')
+        return self.alpha_t
+
+
+class AdamW(Adam):
+    """Adam with decoupled weight decay.
+
+    See :class:`~chainer.optimizers.Adam`. The decay is ``eta *
+    weight_decay_rate`` per step, whatever the learning rate.
+
+    Args:
+        alpha (float): Coefficient of the learning rate.
+        beta1 (float): Exponential decay rate of the first order moment.
+        beta2 (float): Exponential decay rate of the second order moment.
+        eps (float): Small value for the numerical stability.
+        eta (float): Schedule multiplier.
+        weight_decay_rate (float): Weight decay rate.
+
+    """
+
+    def __init__(self, alpha=0.001, beta1=0.9, beta2=0.999, eps=1e-8, eta=1.0,
+                 weight_decay_rate=0):
+        super().__init__(alpha, beta1, beta2, eps, eta, weight_decay_rate)
+
+
+class AMSGrad(Adam):
+    """AMSGrad, the variant of Adam that never forgets large gradients.
+
+    See :class:`~chainer.optimizers.Adam`.
+
+    Args:
+        alpha (float): Coefficient of the learning rate.
+        beta1 (float): Exponential decay rate of the first order moment.
+        beta2 (float): Exponential decay rate of the second order moment.
+        eps (float): Small value for the numerical stability.
+        eta (float): Schedule multiplier.
+
+    """
+
+    def __init__(self, alpha=0.001, beta1=0.9, beta2=0.999, eps=1e-8, eta=1.0):
+        super().__init__(alpha, beta1, beta2, eps, eta, amsgrad=True)
+
+
+class AdaBound(Adam):
+    """AdaBound, the variant of Adam that turns into SGD.
+
+    See :class:`~chainer.optimizers.Adam`.
+
+    Args:
+        alpha (float): Coefficient of the learning rate.
+        beta1 (float): Exponential decay rate of the first order moment.
+        beta2 (float): Exponential decay rate of the second order moment.
+        final_lr (float): Final learning rate.
+        gamma (float): Convergence speed of the bounds.
+        eps (float): Small value for the numerical stability.
+        eta (float): Schedule multiplier.
+
+    """
+
+    def __init__(self, alpha=0.001, beta1=0.9, beta2=0.999, final_lr=0.1, gamma=0.001,
+                 eps=1e-8, eta=1.0):
+        super().__init__(
+            alpha, beta1, beta2, eps, eta, adabound=True, final_lr=final_lr, gamma=gamma)
+
+
+class AMSBound(Adam):
+    """AMSBound, which is AMSGrad with the bounds of AdaBound.
+
+    See :class:`~chainer.optimizers.Adam`.
+
+    Args:
+        alpha (float): Coefficient of the learning rate.
+        beta1 (float): Exponential decay rate of the first order moment.
+        beta2 (float): Exponential decay rate of the second order moment.
+        final_lr (float): Final learning rate.
+        gamma (float): Convergence speed of the bounds.
+        eps (float): Small value for the numerical stability.
+        eta (float): Schedule multiplier.
+
+    """
+
+    def __init__(self, alpha=0.001, beta1=0.9, beta2=0.999, final_lr=0.1, gamma=0.001,
+                 eps=1e-8, eta=1.0):
+        super().__init__(
+            alpha, beta1, beta2, eps, eta, amsgrad=True, adabound=True, final_lr=final_lr,
+            gamma=gamma)

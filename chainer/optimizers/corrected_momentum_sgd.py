@@ -1,0 +1,58 @@
+from chainer import optimizer
+from chainer.optimizers import _elementwise
+
+
+class CorrectedMomentumSGDRule(_elementwise.ElementwiseRule):
+    """Update rule of :class:`~chainer.optimizers.CorrectedMomentumSGD`.
+
+    Args:
+        parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
+            of the optimizer.
+        lr (float): Learning rate, of this parameter.
+        momentum (float): Exponential decay rate of the first order moment, of this parameter.
+
+    """
+
+    _default_hyperparam = _elementwise.make_hyperparam(lr=0.01, momentum=0.9)
+    _state_names = ('v',)
+    _scalar_names = ('lr', 'momentum')
+    _gpu_code = 'v = momentum * v - grad; param += lr * v;'
+
+    def __init__(self, parent_hyperparam=None, lr=None, momentum=None):
+        super().__init__(parent_hyperparam, lr=lr, momentum=momentum)
+
+    def _step(self, p, g, v, lr, momentum):
+        v *= momentum
+        v -= g
+        p += lr * v
+
+
+class CorrectedMomentumSGD(optimizer.GradientMethod):
+    r"""Momentum SGD whose velocity does not depend on the learning rate.
+
+    When the learning rate is changed, it applies to the whole velocity at once.
+
+    .. math::
+
+        v &\leftarrow momentum \, v - g \\
+        p &\leftarrow p + lr \, v
+
+    See P. Goyal et al., `Accurate, Large Minibatch SGD
+    <https://arxiv.org/abs/1706.02677>`_, section 3.
+
+    Args:
+        lr (float): Learning rate.
+        momentum (float): Exponential decay rate of the first order moment.
+
+    """
+
+    lr = optimizer.HyperparameterProxy('lr')
+    momentum = optimizer.HyperparameterProxy('momentum')
+
+    def __init__(self, lr=0.01, momentum=0.9):
+        super().__init__()
+        self.hyperparam.lr = lr
+        self.hyperparam.momentum = momentum
+
+    def create_update_rule(self):
+        return CorrectedMomentumSGDRule(self.hyperparam)

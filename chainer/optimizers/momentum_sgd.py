@@ -1,0 +1,54 @@
+from chainer import optimizer
+from chainer.optimizers import _elementwise
+
+
+class MomentumSGDRule(_elementwise.ElementwiseRule):
+    """Update rule of :class:`~chainer.optimizers.MomentumSGD`.
+
+    Args:
+        parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
+            of the optimizer.
+        lr (float): Learning rate, of this parameter.
+        momentum (float): Exponential decay rate of the first order moment, of this parameter.
+
+    """
+
+    _default_hyperparam = _elementwise.make_hyperparam(lr=0.01, momentum=0.9)
+    _state_names = ('v',)
+    _scalar_names = ('lr', 'momentum')
+    _gpu_code = 'v = momentum * v - lr * grad; param += v;'
+    _fused_name = '_momentum_sgd_update'
+
+    def __init__(self, parent_hyperparam=None, lr=None, momentum=None):
+        super().__init__(parent_hyperparam, lr=lr, momentum=momentum)
+
+    def _step(self, p, g, v, lr, momentum):
+        v *= momentum
+        v -= lr * g
+        p += v
+
+
+class MomentumSGD(optimizer.GradientMethod):
+    r"""Momentum SGD: the steps accumulate in a velocity.
+
+    .. math::
+
+        v &\leftarrow momentum \, v - lr \, g \\
+        p &\leftarrow p + v
+
+    Args:
+        lr (float): Learning rate.
+        momentum (float): Exponential decay rate of the first order moment.
+
+    """
+
+    lr = optimizer.HyperparameterProxy('lr')
+    momentum = optimizer.HyperparameterProxy('momentum')
+
+    def __init__(self, lr=0.01, momentum=0.9):
+        super().__init__()
+        self.hyperparam.lr = lr
+        self.hyperparam.momentum = momentum
+
+    def create_update_rule(self):
+        return MomentumSGDRule(self.hyperparam)

@@ -1,0 +1,97 @@
+import numpy
+
+from chainer import optimizer
+from chainer.optimizers import _elementwise
+
+
+class MSVAGRule(_elementwise.ElementwiseRule):
+    """Update rule of :class:`~chainer.optimizers.MSVAG`.
+
+    Args:
+        parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
+            of the optimizer. The other arguments are those of this parameter,
+            if it has its own.
+        lr (float): Learning rate.
+        beta (float): Exponential decay rate of the moments.
+        eta (float): Schedule multiplier.
+        weight_decay_rate (float): Weight decay rate.
+
+    """
+
+    _default_hyperparam = _elementwise.make_hyperparam(
+        lr=0.1, beta=0.9, eta=1.0, weight_decay_rate=0)
+    _state_names = ('m', 'v')
+    _scalar_names = ('lr', 'rate', 'fix', 'rho', 'eta', 'weight_decay_rate')
+    _gpu_code = (
+        'm += rate * (grad - m); v += rate * (grad * grad - v);'
+        'S mean = m / fix; S mean2 = mean * mean;'
+        'S noise = rho < 1 ? max((S)0, (v / fix - mean2) / (1 - rho)) : (S)0;'
+        'S total = mean2 + rho * noise;'
+        'S factor = total > 0 ? mean2 / total : (S)0;'
+        'param -= eta * (lr * factor * mean + weight_decay_rate * param);')
+
+    def __init__(self, parent_hyperparam=None, lr=None, beta=None, eta=None,
+                 weight_decay_rate=None):
+        super().__init__(
+            parent_hyperparam, lr=lr, beta=beta, eta=eta, weight_decay_rate=weight_decay_rate)
+
+    def _scalars(self):
+        hp = self.hyperparam
+        power = hp.beta ** self.t
+        # The ratio of the variances of the mean of the gradients and of one gradient; it is
+        # one at the first step, exactly, whatever the rounding.
+        rho = 1. if self.t <= 1 else (
+            (1. - hp.beta) * (1. + power) / ((1. + hp.beta) * (1. - power)))
+        return hp.lr, 1. - hp.beta, 1. - power, rho, hp.eta, hp.weight_decay_rate
+
+    def _step(self, p, g, m, v, lr, rate, fix, rho, eta, weight_decay_rate):
+        m += rate * (g - m)
+        v += rate * (g * g - v)
+        mean = m / fix
+        mean2 = mean * mean
+        total = mean2
+        if rho < 1:
+            total = mean2 + rho * numpy.maximum((v / fix - mean2) / (1 - rho), 0)
+        # Where all gradients were zero, so is the step.
+        factor = mean2 / numpy.where(total > 0, total, 1)
+        p -= eta * (lr * factor * mean + weight_decay_rate * p)
+
+
+class MSVAG(optimizer.GradientMethod):
+    r"""M-SVAG: momentum SGD with variance adaptation.
+
+    With the moments :math:`m` and :math:`v` as in Adam, both with the rate
+    :math:`\beta` and corrected for their bias,
+
+    .. math::
+
+        \rho &= \frac{(1 - \beta)(1 + \beta^t)}{(1 + \beta)(1 - \beta^t)} \\
+        s &= (v - m^2) / (1 - \rho) \\
+        p &\leftarrow p - \eta \left(
+            lr \frac{m^2}{m^2 + \rho s} m + \lambda p \right)
+
+    See L. Balles and P. Hennig, `Dissecting Adam: The Sign, Magnitude and
+    Variance of Stochastic Gradients <https://arxiv.org/abs/1705.07774>`_.
+
+    Args:
+        lr (float): Learning rate.
+        beta (float): Exponential decay rate of the moments.
+        eta (float): Schedule multiplier.
+        weight_decay_rate (float): Weight decay rate, :math:`\lambda`.
+
+    """
+
+    lr = optimizer.HyperparameterProxy('lr')
+    beta = optimizer.HyperparameterProxy('beta')
+    eta = optimizer.HyperparameterProxy('eta')
+    weight_decay_rate = optimizer.HyperparameterProxy('weight_decay_rate')
+
+    def __init__(self, lr=0.1, beta=0.9, eta=1.0, weight_decay_rate=0):
+        super().__init__()
+        self.hyperparam.lr = lr
+        self.hyperparam.beta = beta
+        self.hyperparam.eta = eta
+        self.hyperparam.weight_decay_rate = weight_decay_rate
+
+    def create_update_rule(self):
+        return MSVAGRule(self.hyperparam)

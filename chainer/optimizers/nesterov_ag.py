@@ -1,0 +1,58 @@
+from chainer import optimizer
+from chainer.optimizers import _elementwise
+
+
+class NesterovAGRule(_elementwise.ElementwiseRule):
+    """Update rule of :class:`~chainer.optimizers.NesterovAG`.
+
+    Args:
+        parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
+            of the optimizer.
+        lr (float): Learning rate, of this parameter.
+        momentum (float): Exponential decay rate of the first order moment, of this parameter.
+
+    """
+
+    _default_hyperparam = _elementwise.make_hyperparam(lr=0.01, momentum=0.9)
+    _state_names = ('v',)
+    _scalar_names = ('lr', 'momentum')
+    _gpu_code = 'v = momentum * v - lr * grad; param += momentum * v - lr * grad;'
+
+    def __init__(self, parent_hyperparam=None, lr=None, momentum=None):
+        super().__init__(parent_hyperparam, lr=lr, momentum=momentum)
+
+    def _step(self, p, g, v, lr, momentum):
+        step = lr * g
+        v *= momentum
+        v -= step
+        p += momentum * v
+        p -= step
+
+
+class NesterovAG(optimizer.GradientMethod):
+    r"""Nesterov's accelerated gradient.
+
+    .. math::
+
+        v &\leftarrow momentum \, v - lr \, g \\
+        p &\leftarrow p + momentum \, v - lr \, g
+
+    See Y. Bengio et al., `Advances in Optimizing Recurrent Networks
+    <https://arxiv.org/abs/1212.0901>`_.
+
+    Args:
+        lr (float): Learning rate.
+        momentum (float): Exponential decay rate of the first order moment.
+
+    """
+
+    lr = optimizer.HyperparameterProxy('lr')
+    momentum = optimizer.HyperparameterProxy('momentum')
+
+    def __init__(self, lr=0.01, momentum=0.9):
+        super().__init__()
+        self.hyperparam.lr = lr
+        self.hyperparam.momentum = momentum
+
+    def create_update_rule(self):
+        return NesterovAGRule(self.hyperparam)

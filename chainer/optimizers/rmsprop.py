@@ -1,0 +1,73 @@
+import numpy
+
+from chainer import optimizer
+from chainer.optimizers import _elementwise
+
+
+class RMSpropRule(_elementwise.ElementwiseRule):
+    """Update rule of :class:`~chainer.optimizers.RMSprop`.
+
+    Args:
+        parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
+            of the optimizer.
+        lr (float): Learning rate, of this parameter.
+        alpha (float): Exponential decay rate of the mean square, of this parameter.
+        eps (float): Small value for the numerical stability, of this parameter.
+        eps_inside_sqrt (bool): Whether ``eps`` is added before the root is
+            taken, of this parameter.
+
+    """
+
+    _default_hyperparam = _elementwise.make_hyperparam(
+        lr=0.01, alpha=0.99, eps=1e-8, eps_inside_sqrt=False)
+    _state_names = ('ms',)
+    _scalar_names = ('lr', 'alpha', 'eps', 'eps_inside_sqrt')
+    _gpu_code = (
+        'ms = alpha * ms + (1 - alpha) * grad * grad;'
+        'param -= lr * grad / (eps_inside_sqrt ? sqrt(ms + eps) : sqrt(ms) + eps);')
+
+    def __init__(self, parent_hyperparam=None, lr=None, alpha=None, eps=None,
+                 eps_inside_sqrt=None):
+        super().__init__(
+            parent_hyperparam, lr=lr, alpha=alpha, eps=eps, eps_inside_sqrt=eps_inside_sqrt)
+
+    def _step(self, p, g, ms, lr, alpha, eps, eps_inside_sqrt):
+        ms *= alpha
+        ms += (1 - alpha) * g * g
+        p -= lr * g / (numpy.sqrt(ms + eps) if eps_inside_sqrt else numpy.sqrt(ms) + eps)
+
+
+class RMSprop(optimizer.GradientMethod):
+    r"""RMSprop.
+
+    .. math::
+
+        ms &\leftarrow \alpha \, ms + (1 - \alpha) g^2 \\
+        p &\leftarrow p - lr \, g / (\sqrt{ms} + \epsilon)
+
+    See T. Tieleman and G. Hinton, Lecture 6.5 - rmsprop, COURSERA: Neural
+    Networks for Machine Learning, 2012.
+
+    Args:
+        lr (float): Learning rate.
+        alpha (float): Exponential decay rate of the mean square.
+        eps (float): Small value for the numerical stability.
+        eps_inside_sqrt (bool): Whether ``eps`` is added before the root is
+            taken.
+
+    """
+
+    lr = optimizer.HyperparameterProxy('lr')
+    alpha = optimizer.HyperparameterProxy('alpha')
+    eps = optimizer.HyperparameterProxy('eps')
+    eps_inside_sqrt = optimizer.HyperparameterProxy('eps_inside_sqrt')
+
+    def __init__(self, lr=0.01, alpha=0.99, eps=1e-8, eps_inside_sqrt=False):
+        super().__init__()
+        self.hyperparam.lr = lr
+        self.hyperparam.alpha = alpha
+        self.hyperparam.eps = eps
+        self.hyperparam.eps_inside_sqrt = eps_inside_sqrt
+
+    def create_update_rule(self):
+        return RMSpropRule(self.hyperparam)

@@ -1,0 +1,75 @@
+import numpy
+
+from chainer import optimizer
+from chainer.optimizers import _elementwise
+
+
+class RMSpropGravesRule(_elementwise.ElementwiseRule):
+    """Update rule of :class:`~chainer.optimizers.RMSpropGraves`.
+
+    Args:
+        parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
+            of the optimizer.
+        lr (float): Learning rate, of this parameter.
+        alpha (float): Exponential decay rate of the mean square, of this parameter.
+        momentum (float): Exponential decay rate of the first order moment, of this parameter.
+        eps (float): Small value for the numerical stability, of this parameter.
+
+    """
+
+    _default_hyperparam = _elementwise.make_hyperparam(lr=1e-4, alpha=0.95, momentum=0.9, eps=1e-4)
+    _state_names = ('n', 'g', 'delta')
+    _scalar_names = ('lr', 'alpha', 'momentum', 'eps')
+    _gpu_code = (
+        'n = alpha * n + (1 - alpha) * grad * grad; g = alpha * g + (1 - alpha) * grad;'
+        'delta = momentum * delta - lr * grad / sqrt(n - g * g + eps); param += delta;')
+
+    def __init__(self, parent_hyperparam=None, lr=None, alpha=None, momentum=None, eps=None):
+        super().__init__(parent_hyperparam, lr=lr, alpha=alpha, momentum=momentum, eps=eps)
+
+    def _step(self, p, grad, n, g, delta, lr, alpha, momentum, eps):
+        n *= alpha
+        n += (1 - alpha) * grad * grad
+        g *= alpha
+        g += (1 - alpha) * grad
+        delta *= momentum
+        delta -= lr * grad / numpy.sqrt(n - g * g + eps)
+        p += delta
+
+
+class RMSpropGraves(optimizer.GradientMethod):
+    r"""Alex Graves's RMSprop.
+
+    .. math::
+
+        n &\leftarrow \alpha \, n + (1 - \alpha) g^2 \\
+        \bar{g} &\leftarrow \alpha \, \bar{g} + (1 - \alpha) g \\
+        \delta &\leftarrow momentum \, \delta
+            - lr \, g / \sqrt{n - \bar{g}^2 + \epsilon} \\
+        p &\leftarrow p + \delta
+
+    See A. Graves, `Generating Sequences With Recurrent Neural Networks
+    <https://arxiv.org/abs/1308.0850>`_, equations 38 to 45.
+
+    Args:
+        lr (float): Learning rate.
+        alpha (float): Exponential decay rate of the mean square.
+        momentum (float): Exponential decay rate of the first order moment.
+        eps (float): Small value for the numerical stability.
+
+    """
+
+    lr = optimizer.HyperparameterProxy('lr')
+    alpha = optimizer.HyperparameterProxy('alpha')
+    momentum = optimizer.HyperparameterProxy('momentum')
+    eps = optimizer.HyperparameterProxy('eps')
+
+    def __init__(self, lr=1e-4, alpha=0.95, momentum=0.9, eps=1e-4):
+        super().__init__()
+        self.hyperparam.lr = lr
+        self.hyperparam.alpha = alpha
+        self.hyperparam.momentum = momentum
+        self.hyperparam.eps = eps
+
+    def create_update_rule(self):
+        return RMSpropGravesRule(self.hyperparam)

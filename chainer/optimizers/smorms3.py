@@ -1,0 +1,73 @@
+import numpy
+
+from chainer import optimizer
+from chainer.optimizers import _elementwise
+
+
+class SMORMS3Rule(_elementwise.ElementwiseRule):
+    """Update rule of :class:`~chainer.optimizers.SMORMS3`.
+
+    Args:
+        parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
+            of the optimizer.
+        lr (float): Learning rate, of this parameter.
+        eps (float): Small value for the numerical stability, of this parameter.
+
+    """
+
+    _default_hyperparam = _elementwise.make_hyperparam(lr=0.001, eps=1e-16)
+    _state_names = ('mem', 'g', 'g2')
+    _scalar_names = ('lr', 'eps')
+    _gpu_code = (
+        'S r = 1 / (mem + 1); g = (1 - r) * g + r * grad; g2 = (1 - r) * g2 + r * grad * grad;'
+        'S x = g * g / (g2 + eps); param -= grad * min(lr, x) / (sqrt(g2) + eps);'
+        'mem = 1 + mem * (1 - x);')
+
+    def __init__(self, parent_hyperparam=None, lr=None, eps=None):
+        super().__init__(parent_hyperparam, lr=lr, eps=eps)
+
+    def init_state(self, param):
+        super().init_state(param)
+        self.state['mem'].fill(1)
+
+    def _step(self, p, grad, mem, g, g2, lr, eps):
+        r = 1 / (mem + 1)
+        g += r * (grad - g)
+        g2 += r * (grad * grad - g2)
+        x = g * g / (g2 + eps)
+        p -= grad * numpy.minimum(x, lr) / (numpy.sqrt(g2) + eps)
+        mem *= 1 - x
+        mem += 1
+
+
+class SMORMS3(optimizer.GradientMethod):
+    r"""Simon Funk's SMORMS3.
+
+    .. math::
+
+        r &= 1 / (mem + 1) \\
+        \bar{g} &\leftarrow (1 - r) \bar{g} + r g \\
+        g_2 &\leftarrow (1 - r) g_2 + r g^2 \\
+        x &= \bar{g}^2 / (g_2 + \epsilon) \\
+        p &\leftarrow p - g \min(x, lr) / (\sqrt{g_2} + \epsilon) \\
+        mem &\leftarrow 1 + mem (1 - x)
+
+    See S. Funk, `RMSprop loses to SMORMS3 - Beware the Epsilon!
+    <https://sifter.org/~simon/journal/20150420.html>`_.
+
+    Args:
+        lr (float): Learning rate.
+        eps (float): Small value for the numerical stability.
+
+    """
+
+    lr = optimizer.HyperparameterProxy('lr')
+    eps = optimizer.HyperparameterProxy('eps')
+
+    def __init__(self, lr=0.001, eps=1e-16):
+        super().__init__()
+        self.hyperparam.lr = lr
+        self.hyperparam.eps = eps
+
+    def create_update_rule(self):
+        return SMORMS3Rule(self.hyperparam)

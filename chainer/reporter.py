@@ -1,0 +1,335 @@
+"""Collecting named values while a program runs.
+
+A :class:`Reporter` maps observed objects to names and collects what they report;
+:class:`Summary` and :class:`DictSummary` reduce the collected values to statistics.
+"""
+import collections
+import contextlib
+import json
+import threading
+import warnings
+
+import numpy
+
+from chainer import backend, configuration, variable
+from chainer import serializer as serializer_module
+
+_thread_local = threading.local()
+
+
+def _get_reporters():
+    """Returns this thread's stack of entered reporters."""
+    try:
+        return _thread_local.reporters
+    except AttributeError:
+        reporters = _thread_local.reporters = []
+        return reporters
+
+
+class Reporter:
+
+    """Object to which observed values are reported.
+
+    Observers (usually links) are registered under a name. A value reported by an
+    observer is stored in ``observation`` under ``'<observer name>/<key>'``; a value
+    reported without an observer is stored under its own key.
+
+    A reporter is made current by a ``with`` statement, which is what
+    :func:`chainer.report` writes to; :meth:`scope` replaces the dictionary.
+
+    Attributes:
+        observation (dict): Dictionary of reported values.
+
+    .. admonition:: Example
+
+        >>> reporter = chainer.Reporter()
+        >>> observer = object()
+        >>> reporter.add_observer('my_observer', observer)
+        >>> observation = {}
+        >>> with reporter.scope(observation):
+        ...     reporter.report({'x': 1}, observer)
+        >>> observation
+        {'my_observer/x': 1}
+
+    """
+
+    def __init__(self):
+        self._observer_names = {}
+        self.observation = {}
+
+    def __enter__(self):
+        _get_reporters().append(self)
+        return self
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        _get_reporters().pop()
+
+    @contextlib.contextmanager
+    def scope(self, observation):
+        """Makes this reporter current, collecting into a given dictionary.
+
+        Args:
+            observation (dict): Dictionary that ``observation`` is within the scope.
+
+        """
+        old = self.observation
+        self.observation = observation
+        with self:
+            try:
+                yield
+            finally:
+                self.observation = old
+
+    def add_observer(self, name, observer):
+        """Registers an observer.
+
+        Args:
+            name (str): Name of the observer, the prefix of its values.
+            observer: Any object; it is identified by ``id``.
+
+        """
+        self._observer_names[id(observer)] = name
+
+    def add_observers(self, prefix, observers):
+        """Registers many observers, e.g. ``link.namedlinks(skipself=True)``.
+
+        Args:
+            prefix (str): Prefix of the names.
+            observers: Iterable of ``(name, observer)`` pairs.
+
+        """
+        for name, observer in observers:
+            self._observer_names[id(observer)] = prefix + name
+
+    def report(self, values, observer=None):
+        """Stores values in the current observation.
+
+        Variables are stored without their graph, unless the configuration
+        ``chainer.config.keep_graph_on_report`` is on.
+
+        Args:
+            values (dict): Values by key.
+            observer: The reporting object.
+
+        Raises:
+            KeyError: If ``observer`` is not registered.
+
+        """
+        if not configuration.config.keep_graph_on_report:
+            values = {key: _without_graph(value) for key, value in values.items()}
+
+        if observer is None:
+            self.observation.update(values)
+            return
+        try:
+            prefix = self._observer_names[id(observer)]
+        except KeyError:
+            raise KeyError('Given observer is not registered to the reporter.') from None
+        for key, value in values.items():
+            self.observation['%s/%s' % (prefix, key)] = value
+
+
+def _without_graph(value):
+    if isinstance(value, variable.Variable):
+        return variable.Variable(value.array, requires_grad=False)
+    return value
+
+
+def get_current_reporter():
+    """Returns the reporter entered last by this thread."""
+    return _get_reporters()[-1]
+
+
+def report(values, observer=None):
+    """Reports values to the current reporter; does nothing when there is none.
+
+    Links call this to make their values (loss, accuracy, ...) known to the trainer.
+
+    Args:
+        values (dict): Values by key.
+        observer: The reporting object, usually ``self``. Its registered name becomes
+            the prefix of the keys.
+
+    .. admonition:: Example
+
+        >>> class MyRegressor(chainer.Chain):
+        ...     def __init__(self, predictor):
+        ...         super().__init__(predictor=predictor)
+        ...
+        ...     def forward(self, x, y):
+        ...         # This chain just computes the mean absolute and squared errors.
+        ...         pred = self.predictor(x)
+        ...         abs_error = F.sum(abs(pred - y)) / len(x)
+        ...         loss = F.mean_squared_error(pred, y)
+        ...         chainer.report({'abs_error': abs_error, 'squared_error': loss}, self)
+        ...         return loss
+
+    """
+    reporters = _get_reporters()
+    if reporters:
+        reporters[-1].report(values, observer)
+
+
+@contextlib.contextmanager
+def report_scope(observation):
+    """Collects what is reported to the current reporter into another dictionary.
+
+    Args:
+        observation (dict): Dictionary that receives the values within the scope.
+
+    """
+    current = get_current_reporter()
+    old = current.observation
+    current.observation = observation
+    try:
+        yield
+    finally:
+        current.observation = old
+
+
+class Summary:
+
+    """Online statistics (weighted mean and standard deviation) of a sequence.
+
+    With values :math:`x_i` of weights :math:`w_i`, the mean is
+    :math:`m = \\sum w_i x_i / \\sum w_i` and the standard deviation is
+    :math:`\\sqrt{\\sum w_i x_i^2 / \\sum w_i - m^2}`.
+
+    """
+
+    def __init__(self):
+        self._x = 0.0
+        self._x2 = 0.0
+        self._n = 0
+
+    def add(self, value, weight=1):
+        """Adds a value.
+
+        Args:
+            value: Scalar or array of any device. 0-dimensional NumPy values are summed
+                in double precision.
+            weight: Weight of the value.
+
+        """
+        if backend.get_array_module(value) is not numpy:
+            if hasattr(value, 'as_grad_stopped'):  # ChainerX
+                value = value.as_grad_stopped()
+            with backend.using_device(backend.get_device_from_array(value)):
+                self._accumulate(value, weight)
+            return
+        if isinstance(value, (numpy.ndarray, numpy.generic)) and value.ndim == 0:
+            value = value.item()
+        self._accumulate(value, weight)
+
+    def _accumulate(self, value, weight):
+        # Not in place: the sums may be arrays that someone was given as a mean.
+        weighted = weight * value
+        self._x = self._x + weighted
+        self._x2 = self._x2 + weighted * value
+        self._n += weight
+
+    def compute_mean(self):
+        """Returns the mean."""
+        return self._x / self._n
+
+    def make_statistics(self):
+        """Returns the pair of the mean and the standard deviation."""
+        xp = backend.get_array_module(self._x)
+        mean = self.compute_mean()
+        # Rounding may bring the difference below zero.
+        variance = xp.maximum(self._x2 / self._n - mean * mean, 0)
+        return mean, xp.sqrt(variance)
+
+    def serialize(self, serializer):
+        """Reads or writes the sums."""
+        try:
+            self._x = _scalar(serializer('_x', self._x))
+            self._x2 = _scalar(serializer('_x2', self._x2))
+            self._n = _scalar(serializer('_n', self._n))
+        except KeyError:
+            warnings.warn('The previous statistics are not saved.')
+
+
+def _scalar(value):
+    if isinstance(value, numpy.ndarray) and value.ndim == 0:
+        return value.item()
+    return value
+
+
+class DictSummary:
+
+    """Online statistics of a sequence of dictionaries, key by key.
+
+    Only scalar values (and 0-dimensional arrays and variables) are summarized; other
+    entries are ignored. A value may be given as a pair ``(value, weight)``.
+
+    .. admonition:: Example
+
+        >>> summary = chainer.DictSummary()
+        >>> summary.add({'loss': 1.0})
+        >>> summary.add({'loss': 2.0, 'text': 'ignored'})
+        >>> summary.compute_mean()
+        {'loss': 1.5}
+
+    """
+
+    def __init__(self):
+        self._summaries = collections.defaultdict(Summary)
+
+    def add(self, d):
+        """Adds a dictionary of values.
+
+        Args:
+            d (dict): Values, or pairs of a value and its weight, by name.
+
+        Raises:
+            ValueError: If a weight is not a scalar.
+
+        """
+        for key, value in d.items():
+            weight = 1
+            if isinstance(value, tuple):
+                value, weight = value
+                weight = _unwrap(weight)
+                if not _is_scalar(weight):
+                    raise ValueError('Given weight to {} was not scalar.'.format(key))
+            value = _unwrap(value)
+            if _is_scalar(value):
+                self._summaries[key].add(value, weight=weight)
+
+    def compute_mean(self):
+        """Returns the dictionary of the means."""
+        return {name: summary.compute_mean() for name, summary in self._summaries.items()}
+
+    def make_statistics(self):
+        """Returns the means under their names and the deviations under ``'<name>.std'``."""
+        statistics = {}
+        for name, summary in self._summaries.items():
+            statistics[name], statistics[name + '.std'] = summary.make_statistics()
+        return statistics
+
+    def serialize(self, serializer):
+        """Reads or writes the sums of every name."""
+        if isinstance(serializer, serializer_module.Serializer):
+            names = list(self._summaries)
+            serializer('_names', json.dumps(names))
+        else:
+            try:
+                names = json.loads(serializer('_names', ''))
+            except (KeyError, ValueError):
+                warnings.warn('The names of statistics are not saved.')
+                return
+            serializer_module._remember(serializer, self)
+            self._summaries = collections.defaultdict(Summary)
+        for i, name in enumerate(names):
+            self._summaries[name].serialize(serializer['_summaries'][str(i)])
+
+
+def _unwrap(value):
+    return value.array if isinstance(value, variable.Variable) else value
+
+
+def _is_scalar(value):
+    if isinstance(value, (str, bytes)):
+        return False
+    return numpy.isscalar(value) or getattr(value, 'ndim', -1) == 0

@@ -1,0 +1,249 @@
+"""A chain of layers that are called one after another."""
+
+import copy
+
+from chainer import link as link_module
+
+
+def _layer_name(layer):
+    """Returns the name of a layer's type: its class, or the name of a function."""
+    if isinstance(layer, link_module.Link):
+        return type(layer).__name__
+    return getattr(layer, '__name__', None) or type(layer).__name__
+
+
+def _check_layer(layer):
+    if not callable(layer):
+        raise TypeError(
+            'All elements of a Sequential class should be callable, but given '
+            f'{layer} is not callable.')
+
+
+class Sequential(link_module.ChainList):
+    """A link that calls its layers one after another.
+
+    Layers are links or any other callables. The parameters of the layers that
+    are links are those of the whole. If a layer returns a tuple, the next one
+    gets its elements as separate arguments.
+
+    Args:
+        layers (callables): Initial layers.
+
+    .. admonition:: Example
+
+        >>> import chainer
+        >>> import chainer.functions as F
+        >>> import chainer.links as L
+        >>> import numpy as np
+        >>> model = chainer.Sequential(L.Linear(3, 4), F.relu, L.Linear(4, 2))
+        >>> model(np.zeros((5, 3), 'f')).shape
+        (5, 2)
+
+    """
+
+    def __init__(self, *layers):
+        super().__init__()
+        self._layers = []
+        for layer in layers:
+            self.append(layer)
+
+    def forward(self, *x):
+        """Calls all layers.
+
+        Args:
+            x: Arguments of the first layer.
+
+        Returns:
+            What the last layer returns.
+
+        """
+        for layer in self._layers:
+            x = layer(*x) if isinstance(x, tuple) else layer(x)
+        return x
+
+    def __str__(self):
+        body = ''.join(
+            link_module._indent(f'({index}): {layer},')
+            for index, layer in enumerate(self._layers))
+        return f'{type(self).__name__}({chr(10) + body if body else ""})'
+
+    # -- the sequence of layers
+
+    def _sync_children(self):
+        self._children = [
+            layer for layer in self._layers if isinstance(layer, link_module.Link)]
+        self._number_children()
+
+    def __len__(self):
+        return len(self._layers)
+
+    def __iter__(self):
+        return iter(self._layers)
+
+    def __contains__(self, item):
+        return item in self._layers
+
+    def __getitem__(self, i):
+        """Returns a layer, or a new Sequential of the same layers for a slice."""
+        if isinstance(i, slice):
+            return Sequential(*self._layers[i])
+        return self._layers[i]
+
+    def __setitem__(self, i, layer):
+        if isinstance(i, slice):
+            layer = list(layer)
+        for one in layer if isinstance(i, slice) else [layer]:
+            _check_layer(one)
+        self._layers[i] = layer
+        self._sync_children()
+
+    def __delitem__(self, i):
+        del self._layers[i]
+        self._sync_children()
+
+    def __add__(self, other):
+        if not isinstance(other, Sequential):
+            raise ValueError(
+                'add (+) operator supports only objects of Sequential class, but '
+                f'{type(other)} is given.')
+        return Sequential(*self._layers, *other._layers)
+
+    def append(self, layer):
+        """Appends a layer.
+
+        Args:
+            layer (callable): The layer.
+
+        """
+        self.insert(len(self), layer)
+
+    def insert(self, i, layer):
+        """Inserts a layer before the position ``i``.
+
+        Args:
+            i (int): Position.
+            layer (callable): The layer.
+
+        """
+        _check_layer(layer)
+        self._layers.insert(i, layer)
+        self._sync_children()
+
+    def extend(self, sequential):
+        """Appends all layers of another sequence.
+
+        Args:
+            sequential (Sequential or iterable): The layers.
+
+        """
+        for layer in list(sequential):
+            self.append(layer)
+
+    def pop(self, i=-1):
+        """Removes and returns a layer.
+
+        Args:
+            i (int): Position.
+
+        """
+        layer = self[i]
+        del self[i]
+        return layer
+
+    def remove(self, layer):
+        """Removes the first occurrence of a layer.
+
+        Raises:
+            ValueError: There is no such layer.
+
+        """
+        if layer not in self:
+            raise ValueError(f'There is no layer object that is same as {layer}')
+        del self[self._layers.index(layer)]
+
+    def remove_by_layer_type(self, type_name):
+        """Removes all layers of a type.
+
+        Args:
+            type_name (str): Name of the class of links, such as ``'Linear'``,
+                or of a function.
+
+        Raises:
+            ValueError: There is no such layer.
+
+        """
+        if self.count_by_layer_type(type_name) == 0:
+            raise ValueError(f'There is no layer that the type is {type_name}')
+        self._layers = [layer for layer in self._layers if _layer_name(layer) != type_name]
+        self._sync_children()
+
+    def clear(self):
+        """Removes all layers."""
+        self._layers = []
+        self._sync_children()
+
+    def index(self, layer, start=None, end=None):
+        """Returns the position of a layer, as ``list.index``.
+
+        Args:
+            layer: The layer.
+            start (int): First position to look at.
+            end (int): Position to stop before.
+
+        """
+        return self._layers[:end].index(layer, 0 if start is None else start)
+
+    def count(self, layer):
+        """Returns how often a layer occurs."""
+        return self._layers.count(layer)
+
+    def count_by_layer_type(self, type_name):
+        """Returns the number of layers of a type.
+
+        Args:
+            type_name (str): Name of the class of links, such as ``'Linear'``,
+                or of a function.
+
+        """
+        return sum(_layer_name(layer) == type_name for layer in self._layers)
+
+    def flatten(self):
+        """Returns a Sequential in which nested ones are replaced by their layers."""
+        ret = Sequential()
+        for layer in self._layers:
+            ret.extend(layer.flatten() if isinstance(layer, Sequential) else [layer])
+        return ret
+
+    # -- copying
+
+    def copy(self, mode='share'):
+        link_module._check_copy_mode(mode)
+        return Sequential(*[
+            layer.copy(mode) if isinstance(layer, link_module.Link) else copy.copy(layer)
+            for layer in self._layers])
+
+    def copyparams(self, link, copy_persistent=True):
+        """Copies the parameters of another Sequential into this one.
+
+        Args:
+            link (Sequential): Sequential of the same layers.
+            copy_persistent (bool): If ``True``, persistent values too.
+
+        """
+        if not isinstance(link, Sequential):
+            raise ValueError(f'copyparams needs a Sequential, but {type(link)} was given')
+        super().copyparams(link, copy_persistent)
+
+    def __deepcopy__(self, memo):
+        # Not by __reduce__, because lambdas can be copied but not pickled.
+        ret = type(self).__new__(type(self))
+        memo[id(self)] = ret
+        ret.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return ret
+
+    def __reduce__(self):
+        if any(_layer_name(layer) == '<lambda>' for layer in self._layers):
+            raise ValueError(
+                'This Sequential object has at least one lambda function as its component, and '
+                'Pickle does not support lambda functions.')
+        return super().__reduce__()

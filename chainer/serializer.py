@@ -1,0 +1,71 @@
+"""The protocol between objects and the stores their state is written to.
+
+An object that keeps state defines ``serialize(serializer)`` and walks over its
+state there, calling ``x = serializer('x', x)`` for every value. The same walk
+saves (the serializer stores the value and returns it) and loads (the
+deserializer returns the stored value, or fills the given array in place).
+"""
+
+
+class AbstractSerializer:
+    """Base class of serializers and deserializers."""
+
+    def __getitem__(self, key):
+        """Returns the serializer of a child object.
+
+        Args:
+            key (str): Name of the child.
+
+        """
+        raise NotImplementedError
+
+    def __call__(self, key, value):
+        """Saves or loads one value.
+
+        Args:
+            key (str): Name of the value.
+            value: The current value: an array, a scalar, a string or ``None``.
+
+        Returns:
+            When saving, ``value``. When loading, the stored value; if ``value``
+            is an array, it is filled in place and returned.
+
+        """
+        raise NotImplementedError
+
+
+class Serializer(AbstractSerializer):
+    """Base class of serializers, which save."""
+
+    def save(self, obj):
+        """Saves an object by ``obj.serialize(self)``."""
+        obj.serialize(self)
+
+
+class Deserializer(AbstractSerializer):
+    """Base class of deserializers, which load."""
+
+    # List of undo functions shared by a deserializer and its children while
+    # a whole file is being loaded; see chainer.serializers._loading.
+    _journal = None
+
+    def load(self, obj):
+        """Loads an object by ``obj.serialize(self)``."""
+        obj.serialize(self)
+
+
+def _remember(serializer, obj):
+    """Lets a failing load put the attributes of ``obj`` back.
+
+    ``serialize`` methods call this before they assign loaded values.
+    """
+    journal = getattr(serializer, '_journal', None)
+    if journal is None:
+        return
+    saved = obj.__dict__.copy()
+
+    def undo():
+        obj.__dict__.clear()
+        obj.__dict__.update(saved)
+
+    journal.append(undo)

@@ -1,0 +1,113 @@
+"""What the file formats share: conversion of values, safe writing and loading."""
+
+import contextlib
+import os
+import shutil
+import uuid
+
+import numpy
+
+import chainer
+from chainer import backend
+from chainer.backends import _cpu
+
+
+def to_numpy(value):
+    """Returns what is stored for a value: a NumPy array.
+
+    ``None`` becomes a 0-dimensional object array.
+    """
+    if isinstance(value, chainer.Variable):
+        value = value.array
+    if isinstance(value, chainer.get_array_types()):
+        return _cpu._to_cpu(value)
+    array = numpy.asarray(value)
+    if array.dtype.kind == 'O' and value is not None:
+        raise TypeError(
+            f'cannot serialize an object of type {type(value).__name__}; arrays, numbers, '
+            'strings and None are supported')
+    return array
+
+
+def restore(key, value, stored, journal):
+    """Returns the loaded value for the current value ``value``.
+
+    Args:
+        key (str): Full name, for messages.
+        value: Current value. An array is filled in place.
+        stored (numpy.ndarray): Loaded array.
+        journal (list or None): Receives a function that undoes the filling.
+
+    """
+    if value is None:
+        return stored
+    if isinstance(value, chainer.get_array_types()):
+        if stored.shape != value.shape:
+            raise ValueError(
+                f"shape mismatch for '{key}': the stored array has shape {stored.shape}, but "
+                f'{tuple(value.shape)} is expected')
+        dtype = numpy.dtype(str(value.dtype))
+        if not numpy.can_cast(stored.dtype, dtype, 'same_kind'):
+            raise TypeError(
+                f"dtype mismatch for '{key}': the stored array has dtype {stored.dtype}, which "
+                f'cannot be cast to {dtype}')
+        if journal is not None:
+            backup = value.copy()
+            journal.append(lambda: backend.copyto(value, backup))
+        backend.copyto(value, stored.astype(dtype, copy=False))
+        return value
+    return _to_scalar(key, type(value), stored)
+
+
+def _to_scalar(key, kind, stored):
+    if stored.size == 1:
+        scalar = stored.reshape(())[()]
+        if isinstance(scalar, bytes) and kind is str:
+            return scalar.decode()
+        try:
+            return kind(scalar)
+        except (TypeError, ValueError):
+            pass
+    raise TypeError(
+        f"cannot load '{key}': {kind.__name__} is expected, but an array of shape "
+        f'{stored.shape} and dtype {stored.dtype} is stored')
+
+
+@contextlib.contextmanager
+def atomic_path(path):
+    """Gives a temporary path that replaces ``path`` when the block succeeds.
+
+    On failure the temporary file is removed and ``path`` keeps its old content.
+    """
+    path = os.path.realpath(os.fsdecode(path))
+    if os.path.exists(path) and not os.path.isfile(path):
+        yield path  # a device or a pipe cannot be replaced
+        return
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f'.{name}.{uuid.uuid4().hex}.tmp')
+    try:
+        yield temporary
+        if os.path.exists(path):
+            shutil.copymode(path, temporary)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(temporary)
+        raise
+
+
+def load_all_or_nothing(deserializer, obj):
+    """Loads an object; if that raises, puts the previous state back first.
+
+    Arrays that are filled in place are always restored, other attributes for
+    the classes that call :func:`chainer.serializer._remember`.
+    """
+    journal = deserializer._journal = []
+    try:
+        deserializer.load(obj)
+    except BaseException:
+        for undo in reversed(journal):
+            undo()
+        raise
+    finally:
+        deserializer._journal = None

@@ -1,0 +1,142 @@
+"""Serialization to HDF5, for which h5py is needed."""
+
+import numpy
+
+from chainer import serializer as serializer_module
+from chainer.serializers import _storage
+
+
+def _import_h5py():
+    try:
+        import h5py
+    except ImportError:
+        raise RuntimeError(
+            'h5py is not installed on your environment; HDF5 files need it '
+            '(pip install h5py)') from None
+    return h5py
+
+
+def _join(group, key):
+    return f"{group.name.rstrip('/')}/{key.strip('/')}"
+
+
+class HDF5Serializer(serializer_module.Serializer):
+    """Serializer that writes into an HDF5 group.
+
+    Args:
+        group (h5py.Group): Group to write into.
+        compression (int): Level of gzip compression, or ``None``. Arrays of at
+            most one element are not compressed.
+
+    """
+
+    def __init__(self, group, compression=4):
+        _import_h5py()
+        self.group = group
+        self.compression = compression
+
+    def __getitem__(self, key):
+        name = _join(self.group, key)
+        return HDF5Serializer(self.group.require_group(name), self.compression)
+
+    def __call__(self, key, value):
+        h5py = _import_h5py()
+        name = _join(self.group, key)
+        if value is None:
+            self.group.create_dataset(name, data=h5py.Empty('f'))
+            return value
+        array = _storage.to_numpy(value)
+        if array.dtype.kind == 'U':
+            array = array.astype(h5py.string_dtype())
+        options = {}
+        if array.size > 1:
+            options = {'compression': self.compression, 'fletcher32': array.dtype.kind != 'O'}
+        self.group.create_dataset(name, data=array, **options)
+        return value
+
+
+class HDF5Deserializer(serializer_module.Deserializer):
+    """Deserializer that reads from an HDF5 group.
+
+    Args:
+        group (h5py.Group): Group to read from.
+        strict (bool): If ``True``, a missing value raises ``KeyError``. If
+            ``False``, it stays as it is.
+
+    """
+
+    def __init__(self, group, strict=True):
+        _import_h5py()
+        self.group = group
+        self.strict = strict
+
+    def __getitem__(self, key):
+        if self.group is None:
+            return self
+        name = _join(self.group, key)
+        if name in self.group:
+            group = self.group[name]
+        elif self.strict:
+            raise KeyError(f"'{name}' is not found in the file")
+        else:
+            group = None
+        child = HDF5Deserializer(group, self.strict)
+        child._journal = self._journal
+        return child
+
+    def __call__(self, key, value):
+        if self.group is None:
+            return value
+        h5py = _import_h5py()
+        name = _join(self.group, key)
+        if name not in self.group:
+            if self.strict:
+                raise KeyError(f"'{name}' is not found in the file")
+            return value
+        dataset = self.group[name]
+        if dataset.shape is None:
+            return None
+        if h5py.check_string_dtype(dataset.dtype) is not None:
+            dataset = dataset.asstr()
+            return _storage.restore(name, value, numpy.asarray(dataset[()], str), self._journal)
+        return _storage.restore(name, value, numpy.asarray(dataset[()]), self._journal)
+
+
+def save_hdf5(filename, obj, compression=4):
+    """Saves an object to a file in HDF5 format.
+
+    The file is replaced only after everything was written.
+
+    Args:
+        filename (str or path): Target file.
+        obj: Object with a ``serialize`` method, e.g. a link.
+        compression (int): Level of gzip compression.
+
+    Raises:
+        RuntimeError: h5py is not installed.
+
+    """
+    h5py = _import_h5py()
+    with _storage.atomic_path(filename) as path, h5py.File(path, 'w') as f:
+        HDF5Serializer(f, compression=compression).save(obj)
+
+
+def load_hdf5(filename, obj):
+    """Loads an object from a file in HDF5 format.
+
+    When the file is damaged or its content does not fit the object, an error
+    is raised and the object keeps its state.
+
+    Args:
+        filename (str or path): File to read.
+        obj: Object with a ``serialize`` method, e.g. a link.
+
+    Raises:
+        RuntimeError: h5py is not installed.
+        OSError: The file cannot be read or is damaged.
+        KeyError: A value is missing.
+
+    """
+    h5py = _import_h5py()
+    with h5py.File(filename, 'r') as f:
+        _storage.load_all_or_nothing(HDF5Deserializer(f), obj)

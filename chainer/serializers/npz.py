@@ -1,0 +1,267 @@
+"""Serialization to NumPy's npz format."""
+
+import contextlib
+import io
+import os
+import zipfile
+
+import numpy
+
+from chainer import serializer as serializer_module
+from chainer.serializers import _none_marker, _storage
+
+
+class DictionarySerializer(serializer_module.Serializer):
+    """Serializer that stores NumPy arrays in a dictionary.
+
+    The keys are slash-separated paths such as ``'predictor/l1/W'``.
+
+    Args:
+        target (dict): Dictionary to fill. If ``None``, a new one is made.
+        path (str): Prefix of the keys.
+
+    Attributes:
+        target (dict): The dictionary.
+
+    .. admonition:: Example
+
+        >>> import chainer
+        >>> s = chainer.serializers.DictionarySerializer()
+        >>> s('x', 3)
+        3
+        >>> s['child']('y', 1.5)
+        1.5
+        >>> sorted(s.target)
+        ['child/y', 'x']
+
+    """
+
+    def __init__(self, target=None, path=''):
+        self.target = {} if target is None else target
+        self.path = path
+
+    def __getitem__(self, key):
+        return DictionarySerializer(self.target, self.path + key.strip('/') + '/')
+
+    def __call__(self, key, value):
+        self.target[self.path + key.lstrip('/')] = _storage.to_numpy(value)
+        return value
+
+
+def serialize(obj):
+    """Returns a dictionary with the state of an object.
+
+    Args:
+        obj: Object with a ``serialize`` method, e.g. a link.
+
+    Returns:
+        dict: Names to NumPy arrays. Arrays that live in the main memory are
+        not copied.
+
+    """
+    s = DictionarySerializer()
+    s.save(obj)
+    return s.target
+
+
+def save_npz(file, obj, compression=True):
+    """Saves an object to a file in npz format.
+
+    A file given by its path is replaced only after everything was written, so
+    that a failure loses nothing. No suffix is added to the path.
+
+    Args:
+        file (str, path or file-like): Target file.
+        obj: Object with a ``serialize`` method, e.g. a link.
+        compression (bool): If ``True``, the content is compressed.
+
+    .. seealso:: :func:`chainer.serializers.load_npz`
+
+    """
+    arrays = serialize(obj)
+    if isinstance(file, (str, bytes, os.PathLike)):
+        with _storage.atomic_path(file) as path, open(path, 'wb') as f:
+            _write(f, arrays, compression)
+            f.flush()
+            os.fsync(f.fileno())
+    else:
+        _write(file, arrays, compression)
+
+
+def _write(f, arrays, compression):
+    method = zipfile.ZIP_DEFLATED if compression else zipfile.ZIP_STORED
+    with zipfile.ZipFile(f, 'w', method, allowZip64=True) as archive:
+        for key, array in arrays.items():
+            with archive.open(zipfile_info(key, method), 'w', force_zip64=True) as member:
+                if array.dtype.kind == 'O':
+                    numpy.lib.format.write_array_header_1_0(member, {
+                        'shape': (), 'fortran_order': False, 'descr': '|O'})
+                    member.write(_none_marker.MARKER)
+                else:
+                    numpy.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def zipfile_info(key, method):
+    # The default time stamp (1980) keeps equal content byte-identical.
+    info = zipfile.ZipInfo(key + '.npy')
+    info.compress_type = method
+    info.external_attr = 0o600 << 16
+    return info
+
+
+def load_npz(file, obj, path='', strict=True, ignore_names=None):
+    """Loads an object from a file in npz format.
+
+    The whole file is read and checked before the object is touched, and
+    nothing in it is ever executed. When the content does not fit the object,
+    an error is raised and the object keeps its state.
+
+    Args:
+        file (str, path or file-like): File to read.
+        obj: Object with a ``serialize`` method, e.g. a link.
+        path (str): Path in the file under which the object is stored, such as
+            ``'updater/model:main/'`` in a snapshot of a trainer.
+        strict (bool): If ``True``, a value that the file lacks raises
+            ``KeyError``. If ``False``, such a value stays as it is.
+        ignore_names (str, callable, or list of them): Names of values that
+            stay as they are. A callable takes a name and tells whether to
+            ignore it.
+
+    Raises:
+        ValueError: The file is damaged, is no npz file or holds objects.
+        KeyError: A value is missing.
+
+    .. admonition:: Example
+
+        >>> import io
+        >>> import chainer
+        >>> model = chainer.links.Linear(3, 2)
+        >>> f = io.BytesIO()
+        >>> chainer.serializers.save_npz(f, model)
+        >>> position = f.seek(0)
+        >>> chainer.serializers.load_npz(f, model)
+
+    """
+    if path:
+        path = path.strip('/') + '/'
+    deserializer = NpzDeserializer(_read(file), path, strict, ignore_names)
+    _storage.load_all_or_nothing(deserializer, obj)
+
+
+def _read(file):
+    """Reads and verifies all arrays of an npz file."""
+    is_path = isinstance(file, (str, bytes, os.PathLike))
+    name = os.fsdecode(file) if is_path else getattr(file, 'name', 'the given file')
+    with open(file, 'rb') if is_path else contextlib.nullcontext(file) as f:
+        try:
+            with zipfile.ZipFile(f) as archive:
+                return {
+                    info.filename.removesuffix('.npy'):
+                        _read_member(archive.read(info), info.filename)
+                    for info in archive.infolist()}
+        except _Unloadable as e:
+            raise ValueError(f"cannot load '{name}': {e}") from e
+        except OSError as e:
+            if e.errno is not None:  # trouble with the disk, not with the content
+                raise
+            raise _damaged(name, e) from e
+        except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, RuntimeError, ValueError,
+                KeyError, IndexError, OverflowError, SyntaxError, NotImplementedError,
+                *_CODEC_ERRORS) as e:
+            raise _damaged(name, e) from e
+
+
+def _codec_errors():
+    import lzma
+    import struct
+    import zlib
+    return zlib.error, lzma.LZMAError, struct.error
+
+
+_CODEC_ERRORS = _codec_errors()
+
+
+class _Unloadable(Exception):
+    pass
+
+
+def _damaged(name, error):
+    return ValueError(
+        f"cannot load '{name}': it is damaged, truncated or not an npz file ({error})")
+
+
+def _read_member(data, name):
+    f = io.BytesIO(data)
+    version = numpy.lib.format.read_magic(f)
+    if version == (1, 0):
+        shape, _, dtype = numpy.lib.format.read_array_header_1_0(f)
+    elif version in ((2, 0), (3, 0)):
+        shape, _, dtype = numpy.lib.format.read_array_header_2_0(f)
+    else:
+        raise ValueError(f"unknown version {version} of the array format in '{name}'")
+    if dtype.hasobject:
+        if shape == () and dtype.kind == 'O' and _none_marker.is_none_marker(data[f.tell():]):
+            return numpy.asarray(None)
+        raise _Unloadable(
+            f"'{name}' holds Python objects, which are not loaded because unpickling them "
+            'could run any code')
+    f.seek(0)
+    return numpy.lib.format.read_array(f, allow_pickle=False)
+
+
+class NpzDeserializer(serializer_module.Deserializer):
+    """Deserializer for a dictionary of arrays or an opened npz file.
+
+    Args:
+        npz: Mapping from names to arrays, such as the ``target`` of
+            :class:`~chainer.serializers.DictionarySerializer` or the result of
+            ``numpy.load``.
+        path (str): Prefix of the names.
+        strict (bool): If ``True``, a missing value raises ``KeyError``. If
+            ``False``, it stays as it is.
+        ignore_names (str, callable, or list of them): Names of values that
+            stay as they are. A callable takes a name and tells whether to
+            ignore it.
+
+    """
+
+    def __init__(self, npz, path='', strict=True, ignore_names=None):
+        if ignore_names is None:
+            ignore_names = []
+        elif not isinstance(ignore_names, (list, tuple)):
+            ignore_names = [ignore_names]
+        for name in ignore_names:
+            if not isinstance(name, str) and not callable(name):
+                raise ValueError(
+                    'ignore_names needs to be a callable, string or list of them, but '
+                    f'{name!r} was given')
+        self.npz = npz
+        self.path = path
+        self.strict = strict
+        self.ignore_names = ignore_names
+
+    def __getitem__(self, key):
+        child = NpzDeserializer(
+            self.npz, self.path + key.strip('/') + '/', self.strict, self.ignore_names)
+        child._journal = self._journal
+        return child
+
+    def __call__(self, key, value):
+        key = self.path + key.lstrip('/')
+        if any(name(key) if callable(name) else name.lstrip('/') == key
+               for name in self.ignore_names):
+            return value
+        stored_key = key
+        if key not in self.npz and '/' + key in self.npz:
+            stored_key = '/' + key
+        if not self.strict and stored_key not in self.npz:
+            return value
+        try:
+            stored = numpy.asarray(self.npz[stored_key])
+        except KeyError:
+            raise KeyError(f"'{key}' is not found in the file") from None
+        if stored.dtype.kind == 'O':
+            if stored.ndim == 0 and stored[()] is None:
+                return None
+            raise ValueError(f"'{key}' holds Python objects, which cannot be loaded")
+        return _storage.restore(key, value, stored, self._journal)

@@ -1,0 +1,43 @@
+"""What the class decorators that make several test cases out of one have in common."""
+import sys
+
+
+class TestCaseBundle:
+    """Test cases generated from one class.
+
+    It takes the place of the decorated class in its module, so that the class itself is not
+    collected as a test, and carries the generated classes to further decorators.
+    """
+
+    __test__ = False  # keep pytest from collecting this class by its name
+
+    def __init__(self, cases):
+        self.cases = cases
+
+    def map(self, decorate):
+        """Applies a class decorator to each case."""
+        return TestCaseBundle([decorate(case) for case in self.cases])
+
+
+def expand(target, generate):
+    """Replaces each class of ``target`` by the classes that ``generate(cls)`` yields.
+
+    Args:
+        target (type or TestCaseBundle): Decorated class, or the result of another decorator.
+        generate (callable): Function from a class to an iterable of its subclasses.
+
+    Returns:
+        TestCaseBundle: All the new classes. They stand in the module of their base by name.
+    """
+    bases = [target]
+    if isinstance(target, TestCaseBundle):
+        bases = target.cases
+        for base in bases:
+            # They are intermediate steps now and must not be run themselves.
+            delattr(sys.modules[base.__module__], base.__name__)
+    cases = []
+    for base in bases:
+        for case in generate(base):
+            setattr(sys.modules[base.__module__], case.__name__, case)
+            cases.append(case)
+    return TestCaseBundle(cases)

@@ -1,0 +1,197 @@
+"""What the test cases of functions and of links share."""
+import contextlib
+import unittest
+
+import numpy
+
+import chainer
+from chainer import backend, gradient_check
+from chainer.testing.array import assert_allclose
+
+# How often inputs are drawn again after meeting a nondifferentiable point.
+_MAX_DODGES = 100
+
+
+class _TestError(AssertionError):
+    """Failure that says at which step of the test it happened."""
+
+    @classmethod
+    def check(cls, condition, message):
+        if not condition:
+            raise cls(message)
+
+    @classmethod
+    def fail(cls, message, exc=None):
+        if exc is not None:
+            message = f'{message}\n\n{type(exc).__name__}: {exc}'
+        raise cls(message) from exc
+
+    @classmethod
+    @contextlib.contextmanager
+    def raise_if_fail(cls, message, error_types=AssertionError):
+        try:
+            yield
+        except error_types as e:
+            cls.fail(message, e)
+
+
+def _noncontiguous(x):
+    """Returns a copy that is not C-contiguous, where an array of the shape can be so."""
+    wide = numpy.zeros(x.shape + (2,), x.dtype)
+    wide[..., 0] = x
+    return wide[..., 0]
+
+
+class _TestBase:
+    """What function and link tests share: layouts, devices and checks of arrays.
+
+    A test is a chain of steps. Each step blames the user's method that it calls, by name.
+    """
+
+    backend_config = None
+    contiguous = None
+    _error = _TestError
+
+    # Names of the attributes that hold keyword arguments of checks.
+    _options = ()
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        for name in self._options:  # own copies, for setUp to change
+            setattr(self, name, dict(getattr(type(self), name) or {}))
+
+    def before_test(self, test_name):
+        """Called before each test with its name, such as ``'test_forward'``."""
+
+    def _start(self, test_name, backend_config):
+        if getattr(self, f'skip_{test_name[5:]}_test', False):
+            raise unittest.SkipTest(f'skip_{test_name[5:]}_test is set')
+        self.backend_config = backend_config
+        self.test_name = test_name
+        self.before_test(test_name)
+
+    def _check_arrays(self, arrays, what, allow_none=False):
+        check = self._error.check
+        check(isinstance(arrays, tuple),
+              f'{what} must be a tuple, actual: {type(arrays)}')
+        types = (numpy.ndarray, numpy.generic) + ((type(None),) if allow_none else ())
+        check(all(isinstance(a, types) for a in arrays),
+              f'{what} must be NumPy arrays, actual: {[type(a) for a in arrays]}')
+        return tuple(a if a is None else numpy.asarray(a) for a in arrays)
+
+    def _check_outputs(self, outputs, what):
+        check = self._error.check
+        check(isinstance(outputs, tuple),
+              f'{what} must return a tuple, actual: {type(outputs)}')
+        check(all(isinstance(y, chainer.Variable) for y in outputs),
+              f'{what} must return variables, actual: {[type(y) for y in outputs]}')
+
+    def _generate(self, name, *args, allow_none=False):
+        return self._check_arrays(getattr(self, name)(*args), f'{name}()', allow_none)
+
+    def _generate_like(self, name, templates):
+        arrays = self._generate(name, templates, allow_none=True)
+        what = f'{name}()'
+        self._error.check(
+            len(arrays) == len(templates),
+            f'{what} returned {len(arrays)} arrays, expected {len(templates)}')
+        for i, (a, t) in enumerate(zip(arrays, templates)):
+            if a is not None and t is not None:
+                self._error.check(
+                    a.shape == t.shape,
+                    f'{what} returned shape {a.shape} at {i}, expected {t.shape}')
+        return arrays
+
+    def _send(self, arrays):
+        """Brings NumPy arrays into a memory layout and onto the device of the test."""
+        if self.contiguous == 'C':
+            arrays = [a if a is None else numpy.array(a, order='C') for a in arrays]
+        elif self.contiguous is None:
+            arrays = [a if a is None else _noncontiguous(a) for a in arrays]
+        else:
+            raise ValueError(f'contiguous must be None or \'C\', got {self.contiguous!r}')
+        arrays = [self.backend_config.get_array(a) for a in arrays]
+        if self.contiguous is None:  # transfers make arrays contiguous
+            arrays = [a if a is None else _noncontiguous_on_device(a) for a in arrays]
+        return arrays
+
+    def _variables(self, arrays):
+        return tuple(chainer.Variable(a, requires_grad=a.dtype.kind == 'f') for a in arrays)
+
+    def _check_forward(self, arrays, forward, outputs_expected):
+        """Runs ``forward(variables)`` and compares outputs and the untouched inputs."""
+        error = self._error
+        sent = self._send(arrays)
+        with self.backend_config:
+            outputs = forward(self._variables(sent))
+        self._check_outputs(outputs, 'forward()')
+        cpu = backend.CpuDevice()
+        changed = [i for i, (a, b) in enumerate(zip(arrays, sent))
+                   if not numpy.array_equal(a, cpu.send(b), equal_nan=a.dtype.kind in 'fc')]
+        error.check(not changed, f'Input arrays have been modified during forward: {changed}')
+
+        outputs = tuple(cpu.send(y.array) for y in outputs)
+        error.check(
+            len(outputs) == len(outputs_expected),
+            f'forward() returned {len(outputs)} outputs, expected {len(outputs_expected)}')
+        for name in 'shape', 'dtype':
+            actual = [getattr(y, name) for y in outputs]
+            expected = [getattr(y, name) for y in outputs_expected]
+            error.check(actual == expected,
+                        f'{name}s of outputs do not match: actual {actual}, expected {expected}')
+        with error.raise_if_fail('Outputs do not match the expected values.'):
+            self.check_forward_outputs(outputs, outputs_expected)
+
+    def check_forward_outputs(self, outputs, expected_outputs):
+        """Compares output arrays with the expected ones, within ``check_forward_options``.
+
+        Args:
+            outputs (tuple of numpy.ndarray): Outputs.
+            expected_outputs (tuple of numpy.ndarray): Expected outputs.
+        """
+        for y, expected in zip(outputs, expected_outputs):
+            assert_allclose(y, expected, **self.check_forward_options)
+
+    def _output_templates(self, arrays, forward):
+        """Returns arrays like the outputs for given inputs."""
+        with self.backend_config, chainer.no_backprop_mode():
+            outputs = forward(self._variables(self._send(arrays)))
+        self._check_outputs(outputs, 'forward()')
+        return tuple(numpy.empty(y.shape, y.dtype) for y in outputs)
+
+    def generate_grad_outputs(self, outputs_template):
+        """Draws gradients of the outputs, by default uniformly from -1 to 1.
+
+        Args:
+            outputs_template (tuple of numpy.ndarray): Arrays of the outputs' shapes and dtypes.
+
+        Returns:
+            tuple of numpy.ndarray: Gradients; ``None`` stands for no gradient.
+        """
+        return _uniform_like(outputs_template)
+
+    def _run_gradient_check(self, check):
+        """Runs a check; draws everything again at points without a derivative."""
+        for _ in range(_MAX_DODGES if self.dodge_nondifferentiable else 1):
+            try:
+                with self._error.raise_if_fail(f'{self.test_name} failed.'):
+                    check()
+                return
+            except gradient_check.NondifferentiableError as e:
+                last = e
+        self._error.fail('No differentiable point was found.', last)
+
+
+def _noncontiguous_on_device(a):
+    if a.ndim == 0 or not hasattr(a, 'flags') or not a.flags.c_contiguous:
+        return a
+    if isinstance(a, numpy.ndarray):
+        return a
+    xp = backend.get_array_module(a)
+    return xp.stack([a, a], axis=-1)[..., 0]
+
+
+def _uniform_like(templates):
+    return tuple(
+        None if t is None else numpy.random.uniform(-1, 1, t.shape).astype(t.dtype)
+        for t in templates)

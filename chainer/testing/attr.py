@@ -1,0 +1,95 @@
+"""Marks for tests that need special hardware or much time.
+
+Select them with ``pytest -m``, for example ``pytest -m "not slow and not gpu"``.
+"""
+import os
+import unittest
+
+from chainer.backends import cuda
+
+_error = None
+try:
+    import pytest
+except ImportError as e:
+    pytest = None
+    _error = e
+
+
+def get_error():
+    """Returns the error met when importing pytest, or ``None``."""
+    return _error
+
+
+def is_available():
+    """Tells whether marks can be made, that is, whether pytest is installed."""
+    return _error is None
+
+
+def check_available():
+    """Raises :class:`RuntimeError` unless pytest is installed."""
+    if _error is not None:
+        raise RuntimeError(
+            f'chainer.testing is not available; install pytest.\n  '
+            f'{type(_error).__name__}: {_error}') from _error
+
+
+def _mark(name, args, kwargs):
+    check_available()
+    return getattr(pytest.mark, name)(*args, **kwargs)
+
+
+def slow(*args, **kwargs):
+    """Marks a test that takes long."""
+    return _mark('slow', args, kwargs)
+
+
+def cudnn(*args, **kwargs):
+    """Marks a test that needs cuDNN."""
+    return _mark('cudnn', args, kwargs)
+
+
+def ideep(*args, **kwargs):
+    """Marks a test that needs iDeep."""
+    return _mark('ideep', args, kwargs)
+
+
+def chainerx(*args, **kwargs):
+    """Marks a test that needs ChainerX."""
+    return _mark('chainerx', args, kwargs)
+
+
+def _skip_without_gpus(gpu_num):
+    # The limit lets one machine stand in for a smaller one; by default the real number counts.
+    limit = int(os.environ.get('CHAINER_TEST_GPU_LIMIT', '-1'))
+    if limit < 0:
+        enough = cuda.available and (
+            gpu_num <= 1 or cuda.cupy.cuda.runtime.getDeviceCount() >= gpu_num)
+    else:
+        enough = cuda.available and limit >= gpu_num
+    reason = f'{gpu_num} GPUs required'
+    # pytest looks at the first decorator only on subclasses of TestCase and on functions.
+    skip = unittest.skipIf(not enough, reason)
+    mark = pytest.mark.skipif(not enough, reason=reason)
+    return lambda f: skip(mark(f))
+
+
+def multi_gpu(gpu_num):
+    """Marks a test that needs several GPUs and skips it where there are fewer.
+
+    The environment variable ``CHAINER_TEST_GPU_LIMIT`` lowers the number taken to be there.
+
+    Args:
+        gpu_num (int): Number of GPUs needed.
+
+    Returns:
+        A decorator of test functions and classes.
+    """
+    check_available()
+    skip = _skip_without_gpus(gpu_num)
+    return lambda f: skip(pytest.mark.multi_gpu(gpu_num)(pytest.mark.gpu(f)))
+
+
+def gpu(f):
+    """Marks a test that needs a GPU and skips it where there is none."""
+    check_available()
+    return _skip_without_gpus(1)(pytest.mark.gpu(f))

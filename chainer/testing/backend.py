@@ -1,0 +1,229 @@
+import contextlib
+import functools
+import inspect
+import unittest
+
+import chainer
+from chainer import backend
+from chainer.backends import cuda, intel64
+from chainer.testing import _bundle, attr
+
+
+class BackendConfig:
+    """Device and configuration for running a test.
+
+    As a context manager, it switches to the device and sets the configuration.
+
+    Args:
+        params (dict): Settings that differ from the defaults:
+
+            - ``use_cuda`` (``False``), ``cuda_device`` (``None``): run with CuPy, on that GPU;
+            - ``use_chainerx`` (``False``), ``chainerx_device`` (``None``): run with ChainerX,
+              on that device, ``'native:0'`` by default;
+            - ``use_ideep`` (``'never'``), ``use_cudnn`` (``'never'``), ``cudnn_deterministic``,
+              ``autotune``, ``cudnn_fast_batch_normalization`` (``False``): configuration
+              entries of the same name.
+
+    Each setting is an attribute of the same name.
+
+    .. admonition:: Example
+
+       >>> from chainer import testing
+       >>> backend_config = testing.BackendConfig({'use_ideep': 'never'})
+       >>> print(backend_config.device)
+       @numpy
+       >>> with backend_config:
+       ...     x = backend_config.get_array(np.zeros(3))
+
+    """
+
+    _config_entries = {
+        'use_cudnn': 'never',
+        'cudnn_deterministic': False,
+        'autotune': False,
+        'cudnn_fast_batch_normalization': False,
+        'use_ideep': 'never',
+    }
+    _defaults = {
+        'use_cuda': False,
+        'cuda_device': None,
+        'use_chainerx': False,
+        'chainerx_device': None,
+        **_config_entries,
+    }
+
+    def __init__(self, params):
+        if not isinstance(params, dict):
+            raise TypeError(f'params must be a dict, got {type(params)}')
+        unknown = sorted(set(params) - set(self._defaults))
+        if unknown:
+            raise ValueError('unknown backend config: {} (known: {})'.format(
+                ', '.join(unknown), ', '.join(self._defaults)))
+        self.params = {**self._defaults, **params}
+        if self.params['use_cuda'] and self.params['use_chainerx']:
+            raise ValueError('use_cuda and use_chainerx cannot both be True')
+        for name, value in self.params.items():
+            setattr(self, name, value)
+        self._contexts = []
+        self._device = None
+
+    @property
+    def device(self):
+        """chainer.backend.Device: Device the test runs on."""
+        if self._device is None:
+            self._device = backend.get_device(self._device_name)
+        return self._device
+
+    @property
+    def _device_name(self):
+        if self.use_cuda:
+            return f'@cupy:{self.cuda_device or 0}'
+        if self.use_chainerx:
+            return self.chainerx_device or 'native:0'
+        if self.use_ideep != 'never':
+            return '@intel64'
+        return '@numpy'
+
+    @property
+    def xp(self):
+        """module: Array module of the device."""
+        return self.device.xp
+
+    def get_array(self, np_array):
+        """Returns a NumPy array on the device of this configuration (and ``None`` as it is)."""
+        return None if np_array is None else self.device.send(np_array)
+
+    def __enter__(self):
+        with contextlib.ExitStack() as stack:
+            for name in self._config_entries:
+                stack.enter_context(chainer.using_config(name, self.params[name]))
+            stack.enter_context(chainer.using_device(self.device))
+            self._contexts.append(stack.pop_all())
+        return self
+
+    def __exit__(self, typ, value, traceback):
+        return self._contexts.pop().__exit__(typ, value, traceback)
+
+    def __repr__(self):
+        return '<BackendConfig {}>'.format(
+            ' '.join(f'{name}={value!r}' for name, value in sorted(self.params.items())))
+
+    def get_func_str(self):
+        """Returns a suffix for the names of test methods that run with this configuration."""
+        if self.use_cuda:
+            names = ['gpu' if self.cuda_device is None else f'gpu{self.cuda_device}']
+        elif self.use_chainerx:
+            names = ['chainerx', self._device_name.replace(':', '')]
+        else:
+            names = ['cpu']
+        for name in self._config_entries:
+            value = self.params[name]
+            if value != self._defaults[name]:
+                names.append(name if value is True else f'{name}_{value}')
+        return '_'.join(names)
+
+    def get_pytest_marks(self):
+        """Returns the decorators that mark a test as one that needs this device.
+
+        Where the device is missing, they skip the test.
+        """
+        marks = []
+        if self.use_cuda:
+            marks.append(attr.multi_gpu(self.cuda_device + 1) if self.cuda_device else attr.gpu)
+        if self.use_cudnn != 'never' and self.use_cuda:
+            marks += [attr.cudnn,
+                      unittest.skipIf(not cuda.cudnn_enabled, 'cuDNN required')]
+        if self.use_ideep != 'never':
+            marks += [attr.ideep,
+                      unittest.skipIf(not intel64.is_ideep_available(), 'iDeep required')]
+        if self.use_chainerx:
+            import chainerx
+            marks += [attr.chainerx,
+                      unittest.skipIf(not chainerx.is_available(), 'ChainerX required')]
+            name, _, index = self._device_name.partition(':')
+            if name == 'cuda':
+                index = int(index or 0)
+                marks.append(attr.multi_gpu(index + 1) if index else attr.gpu)
+        return marks
+
+
+def _bind_config(method, backend_config):
+    """Makes a test method that passes the configuration as first argument."""
+    @functools.wraps(method)
+    def wrapper(self, *args, **kwargs):
+        return method(self, backend_config, *args, **kwargs)
+
+    # pytest takes the remaining parameters for fixtures, so hide the bound one.
+    parameters = list(inspect.signature(method).parameters.values())
+    if len(parameters) > 1 and parameters[1].kind is not inspect.Parameter.VAR_POSITIONAL:
+        del parameters[1]
+    wrapper.__signature__ = inspect.Signature(parameters)
+    del wrapper.__wrapped__
+    for mark in backend_config.get_pytest_marks():
+        wrapper = mark(wrapper)
+    return wrapper
+
+
+def inject_backend_tests(method_names, params):
+    """Makes a class decorator that runs test methods once per backend configuration.
+
+    The methods take the :class:`BackendConfig` as their argument. They are replaced by one method
+    per configuration, marked and skipped as the configuration needs. The decorator may be applied
+    several times to the same methods: the lowest one gives the first argument.
+
+    Args:
+        method_names (list of str): Names of the methods, or ``None`` for all tests of the class.
+        params (list of dict): Settings of the configurations, see :class:`BackendConfig`.
+
+    Returns:
+        A decorator of test classes.
+
+    .. admonition:: Example
+
+       >>> import unittest
+       >>> from chainer import testing
+       >>> @testing.inject_backend_tests(['test_copy'], [{}, {'use_cuda': True}])
+       ... class TestCopy(unittest.TestCase):
+       ...     def test_copy(self, backend_config):
+       ...         x = backend_config.get_array(np.ones(2))
+       ...         testing.assert_allclose(x.copy(), np.ones(2))
+
+    """
+    if not (method_names is None or isinstance(method_names, list)):
+        raise TypeError(f'method_names must be None or a list, got {type(method_names)}')
+    if not isinstance(params, list):
+        raise TypeError(f'params must be a list of dicts, got {type(params)}')
+    backend_configs = [BackendConfig(param) for param in params]
+
+    def find(case, name):
+        if callable(getattr(case, name, None)):
+            return [name]
+        # An earlier application of this decorator put the method under longer names.
+        replaced = getattr(case, '_injected_tests', {})
+        if name not in replaced:
+            raise AttributeError(f'{case.__name__} has no test method {name}')
+        return [found for new_name in replaced[name] for found in find(case, new_name)]
+
+    def decorate(case):
+        if isinstance(case, _bundle.TestCaseBundle):
+            return case.map(decorate)
+        names = method_names
+        if names is None:
+            names = [name for name in dir(case)
+                     if name.startswith('test') and callable(getattr(case, name))]
+        else:
+            names = [found for name in names for found in find(case, name)]
+        injected = dict(getattr(case, '_injected_tests', {}))
+        for name in names:
+            method = getattr(case, name)
+            injected[name] = []
+            for i, config in enumerate(backend_configs):
+                new_name = f'{name}_{i}_{config.get_func_str()}'
+                wrapper = _bind_config(method, config)
+                wrapper.__name__ = new_name
+                setattr(case, new_name, wrapper)
+                injected[name].append(new_name)
+            setattr(case, name, None)  # hides an inherited method, too
+        case._injected_tests = injected
+        return case
+    return decorate

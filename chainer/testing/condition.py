@@ -1,0 +1,79 @@
+"""Repetition of tests that may fail by chance."""
+import functools
+import unittest
+
+
+class QuietTestRunner:
+    """Runner that runs a test suite and prints nothing."""
+
+    def run(self, suite):
+        """Runs a suite and returns its :class:`unittest.TestResult`."""
+        result = unittest.TestResult()
+        suite(result)
+        return result
+
+
+def _run_once(f, instance, args, kwargs):
+    """Runs the test method between the instance's own set-up and tear-down."""
+    fixtures = {}
+    if isinstance(instance, unittest.TestCase):
+        fixtures = {'setUp': instance.setUp, 'tearDown': instance.tearDown}
+    case = unittest.FunctionTestCase(lambda: f(instance, *args, **kwargs), **fixtures)
+    return QuietTestRunner().run(unittest.TestSuite([case]))
+
+
+def repeat_with_success_at_least(times, min_success):
+    """Makes a decorator that runs a test many times and asks for some successes.
+
+    The runs stop as soon as the outcome is certain. A skipped run skips the test.
+
+    Args:
+        times (int): Number of runs at most.
+        min_success (int): Number of runs that have to succeed.
+
+    Returns:
+        A decorator of test methods.
+    """
+    assert times >= min_success, (
+        f'min_success must not exceed times: times={times}, min_success={min_success}')
+
+    def decorate(f):
+        @functools.wraps(f)
+        def wrapper(instance, *args, **kwargs):
+            successes = 0
+            failures = []
+            for _ in range(times):
+                result = _run_once(f, instance, args, kwargs)
+                if result.skipped:
+                    raise unittest.SkipTest(result.skipped[0][1])
+                if result.wasSuccessful():
+                    successes += 1
+                else:
+                    failures += result.errors + result.failures
+                if successes >= min_success or len(failures) > times - min_success:
+                    break
+            if successes < min_success:
+                message = f'\nFail: {len(failures)}, Success: {successes}'
+                if failures:
+                    message += f'\n\nThe first error message:\n{failures[0][1]}'
+                raise AssertionError(message)
+        return wrapper
+    return decorate
+
+
+def repeat(times):
+    """Makes a decorator that asks for success in all of ``times`` runs of a test.
+
+    Args:
+        times (int): Number of runs.
+    """
+    return repeat_with_success_at_least(times, times)
+
+
+def retry(times):
+    """Makes a decorator that asks for one success in at most ``times`` runs of a test.
+
+    Args:
+        times (int): Number of runs at most.
+    """
+    return repeat_with_success_at_least(times, 1)

@@ -1,0 +1,91 @@
+import contextlib
+import unittest
+import warnings
+from unittest import mock
+
+
+def _is_satisfied(requirement):
+    """Tells whether an installed distribution meets a requirement such as ``numpy>=1.20``."""
+    from importlib import metadata
+
+    from packaging.requirements import Requirement
+    requirement = Requirement(requirement)
+    if requirement.marker is not None and not requirement.marker.evaluate():
+        return True
+    try:
+        version = metadata.version(requirement.name)
+    except metadata.PackageNotFoundError:
+        return False
+    return requirement.specifier.contains(version, prereleases=True)
+
+
+def with_requires(*requirements):
+    """Runs a test only if all the given requirements are met.
+
+    Args:
+        requirements (str): Requirements in the form of PEP 508, as in ``requirements.txt``.
+
+    Returns:
+        A decorator of test functions and classes.
+
+    .. admonition:: Example
+
+       >>> from chainer import testing
+       >>> @testing.with_requires('numpy>=1.20', 'scipy')
+       ... def test_with_scipy():
+       ...     pass
+
+    """
+    satisfied = all(_is_satisfied(r) for r in requirements)
+    return unittest.skipIf(not satisfied, 'requires: {}'.format(','.join(requirements)))
+
+
+def without_requires(*requirements):
+    """Runs a test only if the given requirements are not all met.
+
+    Args:
+        requirements (str): Requirements in the form of PEP 508.
+
+    Returns:
+        A decorator of test functions and classes.
+    """
+    satisfied = all(_is_satisfied(r) for r in requirements)
+    return unittest.skipIf(satisfied, 'requires: {}'.format(','.join(requirements)))
+
+
+@contextlib.contextmanager
+def assert_warns(expected):
+    """Context manager that asserts that a warning of a category is raised inside it.
+
+    Other warnings raised inside it are dropped, and filters do not matter.
+
+    Args:
+        expected (type or tuple of types): Warning category.
+
+    Raises:
+        AssertionError: If no such warning came.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter('always')
+        yield
+    if not any(isinstance(w.message, expected) for w in caught):
+        name = getattr(expected, '__name__', str(expected))
+        raise AssertionError(f'{name} not triggered')
+
+
+def patch(target, *args, **kwargs):
+    """Patches a name for the time of a test.
+
+    Takes the arguments of :func:`unittest.mock.patch`. Beside that, ``wraps`` together with
+    ``autospec=True`` works for functions and methods: the mock checks its arguments against the
+    signature and then calls the wrapped function, ``self`` included.
+
+    Args:
+        target (str): Dotted name of what is replaced.
+
+    Returns:
+        A patcher: usable as a decorator or in a ``with`` statement, giving the mock.
+    """
+    if kwargs.get('autospec') and 'wraps' in kwargs and 'side_effect' not in kwargs:
+        kwargs['side_effect'] = kwargs.pop('wraps')
+    return mock.patch(target, *args, **kwargs)

@@ -1,0 +1,50 @@
+import numpy
+
+from chainer.utils import argument
+
+
+def generate_matrix(shape, dtype=float, **kwargs):
+    """generate_matrix(shape, dtype=float, *, singular_values)
+
+    Draws a random matrix (or a stack of them) with given singular values.
+
+    The matrix is :math:`U \\operatorname{diag}(s) V^H` with random orthonormal :math:`U` and
+    :math:`V`, so a test can ask for a well-conditioned matrix.
+
+    Args:
+        shape (tuple of ints): Shape, at least two axes; the last two make up the matrices.
+        dtype: Float or complex dtype of the matrix.
+        singular_values (float or array): Singular values, which broadcast to
+            ``shape[:-2] + (min(shape[-2:]),)``. Not negative.
+
+    Returns:
+        numpy.ndarray: Array of the given shape and dtype.
+
+    Raises:
+        TypeError: If ``singular_values`` is not given.
+        ValueError: If the shape has fewer than two axes, the dtype is neither float nor complex,
+            or a singular value is negative or does not fit the shape.
+    """
+    singular_values, = argument.parse_kwargs(kwargs, ('singular_values', None))
+    if singular_values is None:
+        raise TypeError('singular_values is not given')
+    dtype = numpy.dtype(dtype)
+    if dtype.kind not in 'fc':
+        raise ValueError(f'dtype must be float or complex: {dtype}')
+    if len(shape) < 2:
+        raise ValueError(f'shape {shape} is invalid for matrices: too few axes')
+    singular_values = numpy.asarray(singular_values)
+    if (singular_values < 0).any():
+        raise ValueError(f'negative singular value is given: {singular_values}')
+
+    a = numpy.random.standard_normal(shape)
+    if dtype.kind == 'c':
+        a = a + 1j * numpy.random.standard_normal(shape)
+    u, s, vh = numpy.linalg.svd(a, full_matrices=False)
+    try:
+        s = numpy.broadcast_to(singular_values, s.shape)
+    except ValueError:
+        raise ValueError(
+            f'singular_values of shape {singular_values.shape} do not broadcast to {s.shape}'
+        ) from None
+    return numpy.matmul(u * s[..., None, :], vh).astype(dtype)

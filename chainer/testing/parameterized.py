@@ -1,0 +1,176 @@
+import functools
+import itertools
+import types
+import unittest
+
+import numpy
+
+from chainer.testing import _bundle
+
+_PARAM_MAXLEN = 100
+_PARAMS_MAXLEN = 5000
+
+
+def _shorten(text, maxlen):
+    return text if len(text) <= maxlen else text[:maxlen - 3] + '...'
+
+
+def _param_to_str(value):
+    if isinstance(value, (type, types.FunctionType)):
+        return value.__name__
+    if isinstance(value, numpy.ndarray):
+        return f'array(shape={value.shape}, dtype={value.dtype})'
+    return repr(value)
+
+
+def _params_to_str(param):
+    return ', '.join(f'{name}={_shorten(_param_to_str(value), _PARAM_MAXLEN)}'
+                     for name, value in sorted(param.items()))
+
+
+def _explain_failure(method, base_name, param):
+    """Makes a test method whose failures name the parameters."""
+    @functools.wraps(method)
+    def wrapper(*args, **kwargs):
+        try:
+            return method(*args, **kwargs)
+        except unittest.SkipTest:
+            raise
+        except Exception as e:
+            lines = ['Parameterized test failed.', '',
+                     f'Base test method: {base_name}.{method.__name__}', 'Test parameters:']
+            lines += [f'  {name}: {value!r}' for name, value in sorted(param.items())]
+            message = '\n'.join(lines) + f'\n\n{type(e).__name__}: {e}'
+            try:
+                explained = type(e)(message)
+            except Exception:  # its constructor takes something else
+                explained = AssertionError(message)
+            raise explained.with_traceback(e.__traceback__) from e
+    return wrapper
+
+
+def _make_case(base, i, param):
+    def __str__(self):
+        return f'{base.__str__(self)}  parameter: {param}'
+
+    members = {'__str__': __str__, '__module__': base.__module__}
+    for name, value in param.items():
+        # A function is a value here, not a method.
+        members[name] = staticmethod(value) if isinstance(value, types.FunctionType) else value
+    for name in dir(base):
+        method = getattr(base, name)
+        if name.startswith('test') and isinstance(method, types.FunctionType):
+            members[name] = _explain_failure(method, base.__name__, param)
+    name = f'{base.__name__}_param_{i}_{{{_shorten(_params_to_str(param), _PARAMS_MAXLEN)}}}'
+    return type(base)(name, (base,), members)
+
+
+def parameterize(*params):
+    """Makes a class decorator that generates a test class per set of parameters.
+
+    Each generated class is a subclass of the decorated one with the parameters as attributes and
+    stands in the same module under a name like ``TestName_param_0_{dtype=float32}``. The
+    decorators of this package stack in any order.
+
+    Args:
+        params (dict): Sets of parameters, from names to values.
+
+    Returns:
+        A decorator of test classes.
+
+    .. admonition:: Example
+
+       >>> import unittest
+       >>> from chainer import testing
+       >>> @testing.parameterize(*testing.product({
+       ...     'shape': [(2, 3), ()], 'dtype': ['float32', 'float64']}))
+       ... class TestZeros(unittest.TestCase):
+       ...     def test_zeros(self):
+       ...         x = np.zeros(self.shape, self.dtype)
+       ...         assert x.shape == self.shape
+
+    """
+    def generate(base):
+        return [_make_case(base, i, param) for i, param in enumerate(params)]
+    return lambda target: _bundle.expand(target, generate)
+
+
+def from_pytest_parameterize(names, values):
+    """Turns the arguments of ``pytest.mark.parametrize`` into those of :func:`parameterize`.
+
+    Args:
+        names (str or sequence of str): Parameter names; a string is split at commas.
+        values (sequence): For several names tuples of values, for a single name values.
+
+    Returns:
+        list of dict: Sets of parameters.
+
+    >>> from_pytest_parameterize('a, b', [(1, 2), (3, 4)])
+    [{'a': 1, 'b': 2}, {'a': 3, 'b': 4}]
+    """
+    if isinstance(names, str):
+        names = [name.strip() for name in names.split(',') if name.strip()]
+    params = []
+    for value in values:
+        row = (value,) if len(names) == 1 else tuple(value)
+        if len(row) != len(names):
+            raise ValueError(f'{len(names)} values are needed for {names}, got {value!r}')
+        params.append(dict(zip(names, row)))
+    return params
+
+
+def parameterize_pytest(names, values):
+    """:func:`parameterize` with the arguments of ``pytest.mark.parametrize``.
+
+    Args:
+        names (str or sequence of str): Parameter names; a string is split at commas.
+        values (sequence): For several names tuples of values, for a single name values.
+
+    Returns:
+        A decorator of test classes.
+    """
+    return parameterize(*from_pytest_parameterize(names, values))
+
+
+def product(parameter):
+    """Makes all combinations of parameters.
+
+    Args:
+        parameter (dict or list): Either a dictionary from names to sequences of values, or a list
+            of lists of dictionaries as :func:`product_dict` takes them as separate arguments.
+
+    Returns:
+        list of dict: Sets of parameters.
+
+    Raises:
+        TypeError: If the argument is neither.
+
+    >>> product({'a': [1, 2], 'b': [3]})
+    [{'a': 1, 'b': 3}, {'a': 2, 'b': 3}]
+    """
+    if isinstance(parameter, dict):
+        names = sorted(parameter)
+        return [dict(zip(names, values))
+                for values in itertools.product(*(parameter[name] for name in names))]
+    if isinstance(parameter, list):
+        if not all(isinstance(group, list) and all(isinstance(param, dict) for param in group)
+                   for group in parameter):
+            raise TypeError('parameter must be list of lists of dicts')
+        return product_dict(*parameter)
+    raise TypeError(f'parameter must be either dict or list. Actual: {type(parameter)}')
+
+
+def product_dict(*parameters):
+    """Combines each set of parameters of one list with each of the others.
+
+    Args:
+        parameters (sequence of dict): Lists of sets of parameters.
+
+    Returns:
+        list of dict: Merged sets of parameters.
+
+    >>> product_dict([{'a': 1}, {'a': 2}], [{'b': 3}])
+    [{'a': 1, 'b': 3}, {'a': 2, 'b': 3}]
+    """
+    return [{name: value for param in params for name, value in param.items()}
+            for params in itertools.product(*parameters)]

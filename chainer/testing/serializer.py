@@ -1,0 +1,32 @@
+import os
+import tempfile
+
+import chainer
+
+
+def save_and_load(src, dst, filename, saver, loader):
+    """Saves an object to a temporary file and loads the file into another one.
+
+    Args:
+        src: Object to save.
+        dst: Object to load into.
+        filename (str): Name of the file, without a folder.
+        saver (callable): Function of a path and an object that saves.
+        loader (callable): Function of a path and an object that loads.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, filename)
+        saver(path, src)
+        loader(path, dst)
+
+
+def save_and_load_npz(src, dst):
+    """Copies the state of ``src`` to ``dst`` through an npz file."""
+    save_and_load(src, dst, 'tmp.npz',
+                  chainer.serializers.save_npz, chainer.serializers.load_npz)
+
+
+def save_and_load_hdf5(src, dst):
+    """Copies the state of ``src`` to ``dst`` through an HDF5 file."""
+    save_and_load(src, dst, 'tmp.h5',
+                  chainer.serializers.save_hdf5, chainer.serializers.load_hdf5)

@@ -1,0 +1,53 @@
+from unittest import mock
+
+import chainer
+
+
+def is_available():
+    """Tells whether mock updaters can be made. They always can."""
+    return True
+
+
+def get_error():
+    """Returns why mock updaters cannot be made: ``None``."""
+    return None
+
+
+def check_available():
+    """Raises an error unless mock updaters can be made. They always can."""
+
+
+def get_trainer_with_mock_updater(
+        stop_trigger=(10, 'iteration'), iter_per_epoch=10, extensions=None):
+    """Makes a trainer that counts iterations and epochs but trains nothing.
+
+    Its updater is a :class:`unittest.mock.Mock` whose ``update_core`` is called once per
+    iteration. Use it to test extensions and triggers.
+
+    Args:
+        stop_trigger: Trigger that ends the training.
+        iter_per_epoch (int): Number of iterations that make an epoch.
+        extensions (iterable): Extensions of the trainer.
+
+    Returns:
+        chainer.training.Trainer: The trainer.
+    """
+    updater = mock.Mock()
+    updater.get_all_optimizers.return_value = {}
+    updater.iteration = 0
+    updater.epoch = 0
+    updater.epoch_detail = 0
+    updater.is_new_epoch = True
+    updater.previous_epoch_detail = None
+
+    def update():
+        updater.update_core()
+        previous_epoch = updater.epoch
+        updater.previous_epoch_detail = updater.epoch_detail
+        updater.iteration += 1
+        updater.epoch = updater.iteration // iter_per_epoch
+        updater.epoch_detail = updater.iteration / iter_per_epoch
+        updater.is_new_epoch = updater.epoch != previous_epoch
+
+    updater.update = update
+    return chainer.training.Trainer(updater, stop_trigger, extensions=extensions)

@@ -1,0 +1,40 @@
+class Updater:
+
+    """Interface of updaters, which do one iteration of the training.
+
+    An updater also has the attributes ``iteration``, ``epoch``, ``epoch_detail``,
+    ``previous_epoch_detail`` and ``is_new_epoch``, by which triggers fire.
+
+    """
+
+    def connect_trainer(self, trainer):
+        """Called once with the trainer that is to use the updater.
+
+        Args:
+            trainer (Trainer): The trainer.
+
+        """
+
+    def finalize(self):
+        """Called when the training ends, to release resources."""
+
+    def get_optimizer(self, name):
+        """Returns the optimizer of a name.
+
+        Args:
+            name (str): Name of the optimizer; the only or most important is ``'main'``.
+
+        """
+        raise NotImplementedError
+
+    def get_all_optimizers(self):
+        """Returns the dictionary of the optimizers by name."""
+        raise NotImplementedError
+
+    def update(self):
+        """Does one iteration."""
+        raise NotImplementedError
+
+    def serialize(self, serializer):
+        """Reads or writes the state of the updater."""
+        raise NotImplementedError

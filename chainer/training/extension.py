@@ -1,0 +1,115 @@
+from chainer.utils import argument
+
+PRIORITY_WRITER = 300
+PRIORITY_EDITOR = 200
+PRIORITY_READER = 100
+
+
+class Extension:
+
+    """Base of trainer extensions, which the trainer calls after updates.
+
+    Any callable that takes the trainer can be an extension; this class gives names and
+    defaults to what the trainer looks for.
+
+    Attributes:
+        trigger: When the extension is called, see
+            :func:`~chainer.training.get_trigger`. Default: after each iteration.
+        priority (int): Extensions of higher priority are called earlier.
+            ``PRIORITY_WRITER`` (300) is for those that write to the observation,
+            ``PRIORITY_EDITOR`` (200) for those that change it, ``PRIORITY_READER`` (100)
+            for those that only read it.
+        name (str): Name within the trainer, set by :meth:`Trainer.extend`.
+
+    """
+
+    trigger = 1, 'iteration'
+    priority = PRIORITY_READER
+    name = None
+
+    @property
+    def default_name(self):
+        """Name of the extension when none is given: the name of its class."""
+        return type(self).__name__
+
+    def __call__(self, trainer):
+        """Runs the extension.
+
+        Args:
+            trainer (Trainer): Trainer that calls it.
+
+        """
+        raise NotImplementedError(
+            'Extension implementation must override __call__.')
+
+    def __getattr__(self, name):
+        if name == 'invoke_before_training':
+            raise NotImplementedError(
+                'invoke_before_training has been removed since Chainer v2.0.0. '
+                'Use Extension.initialize instead.')
+        raise AttributeError('{} object has no attribute {}'.format(
+            type(self).__name__, name))
+
+    def finalize(self):
+        """Called when the training ends, also by an exception."""
+
+    def initialize(self, trainer):
+        """Called before the training starts, e.g. to set up what depends on a resumed state.
+
+        Args:
+            trainer (Trainer): Trainer that runs the training loop.
+
+        """
+
+    def on_error(self, trainer, exc, tb):
+        """Called when the training is stopped by an exception, before :meth:`finalize`.
+
+        Args:
+            trainer (Trainer): Trainer that runs the training loop.
+            exc (Exception): The exception.
+            tb (traceback): Its traceback.
+
+        """
+
+    def serialize(self, serializer):
+        """Reads or writes the state of the extension."""
+
+
+def make_extension(
+        trigger=None, default_name=None, priority=None, finalizer=None, initializer=None,
+        on_error=None, **kwargs):
+    """Decorator that gives a function the attributes of an extension.
+
+    Args:
+        trigger: When the function is called. Default: after each iteration.
+        default_name (str): Name of the extension. Default: name of the function.
+        priority (int): Priority. Default: ``PRIORITY_READER``.
+        finalizer: Function without arguments called when the training ends.
+        initializer: Function of the trainer called before the training starts.
+        on_error: Function of the trainer, an exception and its traceback, called when the
+            training is stopped by the exception.
+
+    .. admonition:: Example
+
+        >>> @chainer.training.make_extension(trigger=(10, 'iteration'))
+        ... def say_hello(trainer):
+        ...     print('hello')
+        >>> say_hello.trigger
+        (10, 'iteration')
+
+    """
+    argument.check_unexpected_kwargs(
+        kwargs, invoke_before_training='invoke_before_training has been removed since '
+        'Chainer v2.0.0. Use initializer= instead.')
+    argument.assert_kwargs_empty(kwargs)
+
+    def decorator(extension):
+        extension.trigger = Extension.trigger if trigger is None else trigger
+        extension.default_name = default_name or extension.__name__
+        extension.priority = Extension.priority if priority is None else priority
+        extension.finalize = finalizer
+        extension.on_error = on_error
+        extension.initialize = initializer
+        return extension
+
+    return decorator

@@ -1,0 +1,66 @@
+import numpy
+
+from chainer.training import extension
+
+
+class Shift(extension.Extension):
+
+    """Base of the extensions that change a hyperparameter of an optimizer over time.
+
+    The value is a function of the number of calls, which a subclass defines. It is set
+    before the training starts (for zero calls) and at each call.
+    """
+
+    def __init__(self, attr, init=None, optimizer=None):
+        self._attr = attr
+        self._init = init
+        self._optimizer = optimizer
+        self._t = 0
+        self._last_value = None
+
+    def _value(self, t):
+        """Returns the value after ``t`` calls."""
+        raise NotImplementedError
+
+    def initialize(self, trainer):
+        optimizer = self._get_optimizer(trainer)
+        if self._init is None:
+            self._init = getattr(optimizer, self._attr)
+        if self._last_value is None:
+            self._set(optimizer, self._value(0))
+        else:  # resumed
+            self._set(optimizer, self._last_value)
+
+    def __call__(self, trainer):
+        self._t += 1
+        self._set(self._get_optimizer(trainer), self._value(self._t))
+
+    def _get_optimizer(self, trainer):
+        return self._optimizer or trainer.updater.get_optimizer('main')
+
+    def _set(self, optimizer, value):
+        setattr(optimizer, self._attr, value)
+        self._last_value = value
+
+    def serialize(self, serializer):
+        """Reads or writes the number of calls and the value."""
+        self._t = serializer('_t', self._t)
+        value = serializer('_last_value', self._last_value)
+        self._last_value = value.item() if isinstance(value, numpy.ndarray) else value
+        # With init=None the initial value is taken from the optimizer at the first start; when
+        # the training is resumed, the optimizer may have another value.
+        try:
+            init = serializer('_init', self._init)
+        except KeyError:  # Chainer v7 or older
+            return
+        if self._init is None:
+            self._init = init.item() if isinstance(init, numpy.ndarray) else init
+
+
+def limit(value, target, growing):
+    """Returns the value, but not beyond a target (``None``: no target)."""
+    if target is None:
+        return value
+    # The quotient does the right thing for negative values, too.
+    beyond = value / target > 1 if growing else value / target < 1
+    return target if beyond else value

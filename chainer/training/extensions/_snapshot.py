@@ -1,0 +1,202 @@
+import os
+import re
+import warnings
+
+from chainer import serializers
+from chainer.serializers import npz
+from chainer.training import extension
+from chainer.training.extensions import snapshot_writers
+
+
+def snapshot_object(
+        target, filename, savefun=None, *, condition=None, writer=None,
+        snapshot_on_error=False, n_retains=-1, autoload=False):
+    """Returns an extension that saves an object, e.g. a model, regularly.
+
+    The arguments are those of :func:`snapshot`, except
+
+    Args:
+        target: Object with a ``serialize`` method.
+        filename (str or callable): Name of the file in the output folder; a string is
+            formatted with the trainer (e.g. ``'model_{.updater.iteration}'``), a function is
+            called with it.
+
+    .. admonition:: Example
+
+        >>> model = L.Linear(3, 2)
+        >>> extension = chainer.training.extensions.snapshot_object(
+        ...     model, 'model_epoch_{.updater.epoch}.npz')
+
+    """
+    return _Snapshot(
+        target=target, condition=condition, writer=_make_writer(savefun, writer),
+        filename=filename, snapshot_on_error=snapshot_on_error, n_retains=n_retains,
+        autoload=autoload)
+
+
+def snapshot(
+        savefun=None, filename='snapshot_iter_{.updater.iteration}', *, target=None,
+        condition=None, writer=None, snapshot_on_error=False, n_retains=-1, autoload=False):
+    """Returns an extension that saves the trainer regularly, by default at each epoch.
+
+    A snapshot file appears under its name when it is complete and on the disk, so a program
+    that is stopped meanwhile, even by force, leaves the snapshots before it intact.
+
+    The priority is -100, so that the snapshot has everything that other extensions did.
+
+    Args:
+        savefun: Function of a path and the serialized object that writes the file;
+            :func:`~chainer.serializers.save_npz` by default.
+        filename (str or callable): Name of the file in the output folder; a string is
+            formatted with the trainer, a function is called with it.
+        target: Object to save instead of the trainer.
+        condition: Function without arguments that returns whether to save.
+        writer: Writer of :mod:`chainer.training.extensions.snapshot_writers`, which may use
+            threads or processes. Not together with ``savefun``.
+        snapshot_on_error (bool): If true, a snapshot is also saved when the training is
+            stopped by an exception.
+        n_retains (int): Number of latest snapshots to keep, older ones are deleted; all if
+            not positive. Needs ``filename`` to be a string.
+        autoload (bool): If true, the latest snapshot in the output folder is loaded before
+            the training starts. A file that is damaged or does not fit is skipped with a warning,
+            and the one before it is tried. Needs ``filename`` to be a string.
+
+    Raises:
+        TypeError: If both ``savefun`` and ``writer`` are given.
+
+    """
+    return _Snapshot(
+        target=target, condition=condition, writer=_make_writer(savefun, writer),
+        filename=filename, snapshot_on_error=snapshot_on_error, n_retains=n_retains,
+        autoload=autoload)
+
+
+def _make_writer(savefun, writer):
+    if savefun is not None and writer is not None:
+        raise TypeError('savefun and writer arguments cannot be specified together.')
+    if writer is not None:
+        return writer
+    return snapshot_writers.SimpleWriter(savefun=savefun or npz.save_npz)
+
+
+class _SerializedObject(dict):
+
+    """Serialized object that can be handed to any function that saves objects."""
+
+    def serialize(self, serializer):
+        for key, array in self.items():
+            serializer(key, array)
+
+
+class _Snapshot(extension.Extension):
+
+    """Extension that saves an object to a file in the output folder."""
+
+    trigger = 1, 'epoch'
+    priority = -100
+
+    def __init__(
+            self, target=None, condition=None, writer=None,
+            filename='snapshot_iter_{.updater.iteration}', snapshot_on_error=False,
+            n_retains=-1, autoload=False):
+        self._target = target
+        self.filename = filename
+        self.condition = _always_true if condition is None else condition
+        self.writer = snapshot_writers.SimpleWriter() if writer is None else writer
+        self._snapshot_on_error = snapshot_on_error
+        self.n_retains = n_retains
+        self.autoload = autoload
+
+    def initialize(self, trainer):
+        target = trainer if self._target is None else self._target
+        if self.autoload:
+            self._autoload(trainer.out, target)
+        if (hasattr(self.writer, '_add_cleanup_hook') and self.n_retains > 0
+                and isinstance(self.filename, str)):
+            def cleanup():
+                for name in _find_stale_snapshots(self.filename, trainer.out, self.n_retains):
+                    os.remove(os.path.join(trainer.out, name))
+            self.writer._add_cleanup_hook(cleanup)
+
+    def _autoload(self, outdir, target):
+        names = []
+        if isinstance(self.filename, str):
+            names = [name for _, name in _find_snapshot_files(self.filename, outdir)]
+        for name in reversed(names):
+            path = os.path.join(outdir, name)
+            try:
+                # This reads and checks all of the file before the target is touched.
+                serializers.load_npz(path, target)
+            except (ValueError, KeyError, TypeError, OSError) as e:
+                warnings.warn(
+                    'The snapshot {} cannot be loaded, so an older one is tried: {}'.format(
+                        path, e))
+            else:
+                print('Snapshot loaded from', path)
+                return
+        print('No snapshot file that matches {} was found'.format(self.filename))
+
+    def on_error(self, trainer, exc, tb):
+        if self._snapshot_on_error:
+            self._make_snapshot(trainer)
+
+    def __call__(self, trainer):
+        if self.condition():
+            self._make_snapshot(trainer)
+
+    def _make_snapshot(self, trainer):
+        target = trainer if self._target is None else self._target
+        filename = self.filename
+        if callable(filename):
+            filename = filename(trainer)
+        else:
+            filename = filename.format(trainer)
+        self.writer(filename, trainer.out, _SerializedObject(npz.serialize(target)))
+
+    def finalize(self):
+        if hasattr(self.writer, 'finalize'):
+            self.writer.finalize()
+
+
+def _always_true():
+    return True
+
+
+def _find_snapshot_files(fmt, path):
+    """Finds the snapshots in a folder.
+
+    Args:
+        fmt (str): Format string of the file names.
+        path (str): Folder.
+
+    Returns:
+        list: Pairs of modification time and name, the oldest first.
+
+    """
+    parts = re.split(r'(?:\{[^{}]*\})', fmt)
+    pattern = re.compile('([0-9.]+)'.join(
+        re.escape(part.replace('{{', '{').replace('}}', '}')) for part in parts))
+    found = []
+    if os.path.isdir(path):
+        for name in os.listdir(path):
+            match = pattern.fullmatch(name)
+            if match:
+                # Files may be younger than the resolution of the time; numbers decide then.
+                numbers = [float(n) if re.fullmatch(r'\d+(\.\d+)?', n) else 0.
+                           for n in match.groups()]
+                mtime = os.stat(os.path.join(path, name)).st_mtime_ns
+                found.append(((mtime, numbers), name))
+    found.sort()
+    return [(mtime / 1e9, name) for (mtime, _), name in found]
+
+
+def _find_latest_snapshot(fmt, path):
+    """Returns the name of the youngest snapshot in a folder, or ``None``."""
+    found = _find_snapshot_files(fmt, path)
+    return found[-1][1] if found else None
+
+
+def _find_stale_snapshots(fmt, path, n_retains):
+    """Returns the names of all but the youngest snapshots in a folder."""
+    found = _find_snapshot_files(fmt, path)
+    return [name for _, name in found[:max(len(found) - n_retains, 0)]]

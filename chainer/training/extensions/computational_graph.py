@@ -1,0 +1,101 @@
+import os
+import subprocess
+
+from chainer import computational_graph, configuration, variable
+from chainer.training import _files, extension
+from chainer.utils import argument
+
+_var_style = {'shape': 'octagon', 'fillcolor': '#E0E0E0', 'style': 'filled'}
+_func_style = {'shape': 'record', 'fillcolor': '#6495ED', 'style': 'filled'}
+
+
+def is_return_code_zero(args):
+    """Returns whether a command can be run and succeeds.
+
+    Args:
+        args (list of strs): Command and its arguments.
+
+    """
+    try:
+        return subprocess.call(
+            args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
+    except OSError:
+        return False
+
+
+def is_graphviz_available():
+    """Returns whether the program ``dot`` of Graphviz can be run."""
+    return is_return_code_zero(['dot', '-V'])
+
+
+class DumpGraph(extension.Extension):
+
+    """Extension that writes the computational graph of the first iteration.
+
+    The graph is written in the language of Graphviz; if its program ``dot`` is there, an image
+    is made of it, too.
+
+    Args:
+        root_name (str): Key of the variable in the observation (such as ``'main/loss'``) whose
+            graph is written.
+        filename (str): Name of the file in the output folder, ``cg.dot`` by default.
+        variable_style (dict): Graphviz attributes of variable nodes.
+        function_style (dict): Graphviz attributes of function nodes.
+
+    Raises:
+        TypeError: When called and the value is not a variable.
+
+    """
+
+    default_name = 'dump_graph'
+
+    def __init__(self, root_name, filename=None, variable_style=None, function_style=None,
+                 **kwargs):
+        # out_name is the name of the argument in old versions.
+        out_name, = argument.parse_kwargs(kwargs, ('out_name', 'cg.dot'))
+        self._root_name = root_name
+        self._filename = out_name if filename is None else filename
+        self._variable_style = _var_style if variable_style is None else variable_style
+        self._function_style = _func_style if function_style is None else function_style
+        self._original_flag = None
+        self._flag_called = False
+
+    def initialize(self, trainer):
+        if not self._flag_called:
+            self._original_flag = configuration.config.keep_graph_on_report
+            configuration.config.keep_graph_on_report = True
+
+    def trigger(self, trainer):
+        """Returns whether the graph has not been written yet."""
+        return not self._flag_called
+
+    def __call__(self, trainer):
+        if self._flag_called:
+            return
+        self._flag_called = True
+        try:
+            root = trainer.observation[self._root_name]
+            if not isinstance(root, variable.Variable):
+                raise TypeError('root value is not a Variable: {} is a {}'.format(
+                    self._root_name, type(root).__name__))
+            graph = computational_graph.build_computational_graph(
+                [root], variable_style=self._variable_style,
+                function_style=self._function_style).dump()
+        finally:
+            self.finalize()
+
+        path = os.path.join(trainer.out, self._filename)
+        with _files.atomic_file(path) as temp_path:
+            with open(temp_path, 'w') as f:
+                f.write(graph)
+        if is_graphviz_available():
+            image_path = os.path.splitext(path)[0] + '.png'
+            subprocess.call(['dot', '-Tpng', path, '-o', image_path])
+
+    def finalize(self):
+        if self._original_flag is not None:
+            configuration.config.keep_graph_on_report = self._original_flag
+            self._original_flag = None
+
+    def serialize(self, serializer):
+        self._flag_called = serializer('_flag_called', self._flag_called)

@@ -1,0 +1,37 @@
+import math
+
+from chainer.training.extensions import _shift
+
+
+class CosineShift(_shift.Shift):
+
+    """Extension that changes a hyperparameter along half a cosine wave.
+
+    After ``t`` calls the value is :math:`\\mathrm{target} + \\frac12 (\\mathrm{init} -
+    \\mathrm{target}) (1 + \\cos(\\pi \\min(t / \\mathrm{max\\_count}, 1)))`.
+
+    Source: Loshchilov and Hutter, `SGDR: Stochastic Gradient Descent with Warm Restarts
+    <https://arxiv.org/abs/1608.03983>`_ (without restarts).
+
+    Args:
+        attr (str): Name of the attribute of the optimizer.
+        max_count (int): Number of calls after which ``target`` is reached.
+        init (float): Initial value; the value of the attribute by default.
+        target (float): Final value.
+        optimizer: Optimizer; the main one of the updater by default.
+
+    Raises:
+        ValueError: If ``max_count`` is not positive.
+
+    """
+
+    def __init__(self, attr, max_count, init=None, target=0., optimizer=None):
+        if max_count <= 0:
+            raise ValueError('max_count must be positive, but is {}'.format(max_count))
+        super().__init__(attr, init, optimizer)
+        self._max_count = max_count
+        self._target = target
+
+    def _value(self, t):
+        wave = 0.5 * (1 + math.cos(math.pi * min(t / self._max_count, 1)))
+        return self._target + (self._init - self._target) * wave

@@ -1,0 +1,181 @@
+import copy
+import datetime
+import warnings
+
+from chainer import configuration, function
+from chainer import reporter as reporter_module
+from chainer.dataset import convert
+from chainer.dataset import iterator as iterator_module
+from chainer.training import extension
+from chainer.training.extensions import util
+from chainer.utils import argument
+
+
+class Evaluator(extension.Extension):
+
+    """Extension that evaluates a model on a validation dataset.
+
+    It sweeps over an iterator, calls the evaluation function with each batch in test mode and
+    without graphs, and reports the means of all values that were reported by the function. Their
+    names get the prefix ``<name of the extension>/`` (default: ``validation/``).
+
+    To evaluate in another way, override :meth:`evaluate`.
+
+    Args:
+        iterator: Iterator of the validation dataset that does not repeat, or a dictionary of
+            iterators with a key ``'main'``.
+        target: Link to evaluate, or a dictionary of links.
+        converter: Function that makes arrays of a batch and a device,
+            :func:`~chainer.dataset.concat_examples` by default.
+        device: Device specifier of the batches.
+        eval_hook: Function of the evaluator, called before each evaluation.
+        eval_func: Function called with each converted batch; the main target by default.
+        progress_bar (bool): If true, a progress bar is shown.
+
+    Attributes:
+        converter: The converter.
+        device: Device of the batches.
+        eval_hook: The hook.
+        eval_func: The evaluation function, or ``None``.
+
+    """
+
+    trigger = 1, 'epoch'
+    default_name = 'validation'
+    priority = extension.PRIORITY_WRITER
+
+    name = None
+
+    def __init__(self, iterator, target, converter=convert.concat_examples, device=None,
+                 eval_hook=None, eval_func=None, **kwargs):
+        progress_bar, = argument.parse_kwargs(kwargs, ('progress_bar', False))
+
+        if isinstance(iterator, iterator_module.Iterator) or not isinstance(iterator, dict):
+            iterator = {'main': iterator}
+        self._iterators = iterator
+        if not isinstance(target, dict):
+            target = {'main': target}
+        self._targets = target
+
+        self.converter = converter
+        self.device = convert._get_device(device)
+        self.eval_hook = eval_hook
+        self.eval_func = eval_func
+        self._progress_bar = progress_bar
+
+        for key, it in self._iterators.items():
+            if getattr(it, 'repeat', False) is True:
+                warnings.warn(
+                    'The `repeat` property of the iterator {} is set to `True`. Typically, the '
+                    'evaluator sweeps over iterators until they stop, but as the property '
+                    'being `True`, this iterator might not stop and evaluation could go into '
+                    'an infinite loop. We recommend to check the configuration of '
+                    'iterators'.format(key))
+
+    def get_iterator(self, name):
+        """Returns the iterator of a name."""
+        return self._iterators[name]
+
+    def get_all_iterators(self):
+        """Returns the dictionary of all iterators."""
+        return dict(self._iterators)
+
+    def get_target(self, name):
+        """Returns the link of a name."""
+        return self._targets[name]
+
+    def get_all_targets(self):
+        """Returns the dictionary of all links."""
+        return dict(self._targets)
+
+    def __call__(self, trainer=None):
+        """Evaluates, and reports the results to the current reporter.
+
+        Args:
+            trainer (Trainer): Trainer that calls the extension; not needed.
+
+        Returns:
+            dict: Results, with the prefix in the names.
+
+        """
+        # The names of the links get a prefix of their own reporter.
+        reporter = reporter_module.Reporter()
+        prefix = '' if self.name is None else self.name + '/'
+        for name, target in self._targets.items():
+            reporter.add_observer(prefix + name, target)
+            reporter.add_observers(prefix + name, target.namedlinks(skipself=True))
+
+        with reporter, configuration.using_config('train', False):
+            result = self.evaluate()
+        reporter_module.report(result)
+        return result
+
+    def evaluate(self):
+        """Sweeps over the main iterator; override this for another evaluation.
+
+        Returns:
+            dict: Mean of each reported value.
+
+        """
+        iterator = self._iterators['main']
+        eval_func = self.eval_func or self._targets['main']
+        if self.eval_hook:
+            self.eval_hook(self)
+
+        if hasattr(iterator, 'reset'):
+            iterator.reset()
+            it = iterator
+        else:
+            warnings.warn(
+                'This iterator does not have the reset method. Evaluator copies the iterator '
+                'instead of resetting. This behavior is deprecated. Please implement the reset '
+                'method.', DeprecationWarning)
+            it = copy.copy(iterator)
+
+        summary = reporter_module.DictSummary()
+        progress = _SweepProgressBar(it) if self._progress_bar else None
+        for batch in it:
+            in_arrays = convert._call_converter(self.converter, batch, self.device)
+            observation = {}
+            with reporter_module.report_scope(observation), function.no_backprop_mode():
+                if isinstance(in_arrays, tuple):
+                    eval_func(*in_arrays)
+                elif isinstance(in_arrays, dict):
+                    eval_func(**in_arrays)
+                else:
+                    eval_func(in_arrays)
+            summary.add(observation)
+            if progress is not None:
+                progress.advance(len(batch))
+        if progress is not None:
+            progress.close()
+        return summary.compute_mean()
+
+    def finalize(self):
+        """Finalizes the iterators."""
+        for iterator in self._iterators.values():
+            iterator.finalize()
+
+
+class _SweepProgressBar(util.ProgressBar):
+
+    """Progress of one sweep over a dataset."""
+
+    def __init__(self, iterator, bar_length=None, out=None):
+        super().__init__(bar_length, out)
+        self._size = len(iterator.dataset)
+        self._position = 0
+
+    def advance(self, n_examples):
+        self._position += n_examples
+        self.update()
+
+    def get_lines(self):
+        rate = self._position / self._size if self._size else 1.
+        speed, _ = self.update_speed(self._position, rate)
+        remaining = (self._size - self._position) / speed if speed else 0.
+        return [
+            self.format_bar('validation', rate),
+            '{:10} / {} iterations\n'.format(self._position, self._size),
+            '{:10.5g} iters/sec. Estimated time to finish: {}.\n'.format(
+                speed, datetime.timedelta(seconds=remaining))]

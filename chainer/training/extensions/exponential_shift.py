@@ -1,0 +1,33 @@
+from chainer.training.extensions import _shift
+
+
+class ExponentialShift(_shift.Shift):
+
+    """Extension that multiplies a hyperparameter by a factor at each call.
+
+    After ``t`` calls the value is :math:`\\mathrm{init} \\cdot \\mathrm{rate}^t`, but not
+    beyond ``target``. Give the period as the trigger of the extension.
+
+    Args:
+        attr (str): Name of the attribute of the optimizer.
+        rate (float): Factor.
+        init (float): Initial value; the value of the attribute by default.
+        target (float): Value to stop at.
+        optimizer: Optimizer; the main one of the updater by default.
+
+    Raises:
+        ValueError: If ``rate`` is negative.
+
+    """
+
+    def __init__(self, attr, rate, init=None, target=None, optimizer=None):
+        if rate < 0:
+            raise ValueError('ExponentialShift does not support negative rate')
+        super().__init__(attr, init, optimizer)
+        self._rate = rate
+        self._target = target
+
+    def _value(self, t):
+        if t == 0:
+            return self._init
+        return _shift.limit(self._init * self._rate ** t, self._target, self._rate > 1)

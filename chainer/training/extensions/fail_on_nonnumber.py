@@ -1,0 +1,28 @@
+from chainer.training import extension
+
+
+class FailOnNonNumber(extension.Extension):
+
+    """Extension that stops the training when a parameter is infinite or not a number.
+
+    Call it after each iteration (the default) to stop at once.
+
+    Raises:
+        RuntimeError: When called and there is such a parameter, naming the optimizer and it.
+
+    """
+
+    def __call__(self, trainer):
+        for name, optimizer in trainer.updater.get_all_optimizers().items():
+            for param_name, param in sorted(optimizer.target.namedparams()):
+                array = param.array
+                if array is None:
+                    continue
+                # NaN and infinity survive summation, so only sums that are not finite (which
+                # overflow makes too) need a closer look.
+                if param.xp.isfinite(array.sum()) or param.xp.isfinite(array).all():
+                    continue
+                raise RuntimeError(
+                    'Kill the process since parameters in optimizer \'{}\' diverge. R.I.P.\n'
+                    '{} has an infinite element or one that is not a number.'.format(
+                        name, param_name))

@@ -1,0 +1,37 @@
+from chainer.training.extensions import _shift
+
+
+class InverseShift(_shift.Shift):
+
+    """Extension that decreases a hyperparameter inversely to the number of calls.
+
+    After ``t`` calls the value is
+    :math:`\\mathrm{init} \\cdot (1 + \\mathrm{gamma} \\cdot t)^{-\\mathrm{power}}`, but not beyond
+    ``target``.
+
+    Args:
+        attr (str): Name of the attribute of the optimizer.
+        gamma (float): Speed.
+        power (float): Exponent.
+        init (float): Initial value; the value of the attribute by default.
+        target (float): Value to stop at.
+        optimizer: Optimizer; the main one of the updater by default.
+
+    Raises:
+        ValueError: If ``gamma`` is negative.
+
+    """
+
+    def __init__(self, attr, gamma, power, init=None, target=None, optimizer=None):
+        if gamma < 0:
+            raise ValueError('InverseShift does not support negative gamma')
+        super().__init__(attr, init, optimizer)
+        self._gamma = gamma
+        self._power = power
+        self._target = target
+
+    def _value(self, t):
+        if t == 0:
+            return self._init
+        value = self._init * (1 + self._gamma * t) ** -self._power
+        return _shift.limit(value, self._target, self._power < 0)

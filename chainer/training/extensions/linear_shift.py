@@ -1,0 +1,29 @@
+from chainer.training.extensions import _shift
+
+
+class LinearShift(_shift.Shift):
+
+    """Extension that changes a hyperparameter linearly from one value to another.
+
+    Args:
+        attr (str): Name of the attribute of the optimizer.
+        value_range (tuple of floats): First and last value.
+        time_range (tuple of ints): Numbers of calls up to which the first value holds and
+            from which the last one does.
+        optimizer: Optimizer; the main one of the updater by default.
+
+    """
+
+    def __init__(self, attr, value_range, time_range, optimizer=None):
+        super().__init__(attr, value_range[0], optimizer)
+        self._value_range = value_range
+        self._time_range = time_range
+
+    def _value(self, t):
+        t1, t2 = self._time_range
+        v1, v2 = self._value_range
+        if t <= t1:
+            return v1
+        if t >= t2:
+            return v2
+        return v1 + (v2 - v1) * ((t - t1) / (t2 - t1))

@@ -1,0 +1,78 @@
+import json
+import os
+
+from chainer import reporter
+from chainer import serializer as serializer_module
+from chainer.training import _files, extension, util
+from chainer.utils import argument
+
+
+class LogReport(extension.Extension):
+
+    """Extension that writes the means of observed values to a JSON file.
+
+    Values are averaged over the intervals that a trigger makes. At the end of each, the means
+    with ``epoch``, ``iteration`` and ``elapsed_time`` are appended to the log, which is written
+    as a list of dictionaries.
+
+    Args:
+        keys (iterable of strs): Keys of the values; all values by default.
+        trigger: Trigger that makes the intervals. (The extension itself is to be called
+            after each iteration.)
+        postprocess: Function that may change the dictionary of an interval before it is
+            appended.
+        filename (str): Name of the file in the output folder, ``log`` by default. It can be
+            a format string for the dictionary of the last interval, such as
+            ``'log_{epoch}'``.
+
+    """
+
+    def __init__(self, keys=None, trigger=(1, 'epoch'), postprocess=None, filename=None,
+                 **kwargs):
+        # log_name is the name of the argument in old versions.
+        log_name, = argument.parse_kwargs(kwargs, ('log_name', 'log'))
+        self._keys = keys
+        self._trigger = util.get_trigger(trigger)
+        self._postprocess = postprocess
+        self._log_name = log_name if filename is None else filename
+        self._log = []
+        self._summary = reporter.DictSummary()
+
+    def __call__(self, trainer):
+        observation = trainer.observation
+        if self._keys is not None:
+            observation = {key: observation[key] for key in self._keys if key in observation}
+        self._summary.add(observation)
+
+        if not (trainer.is_before_training or self._trigger(trainer)):
+            return
+        # float() also copies from GPUs.
+        stats = {key: float(value) for key, value in self._summary.compute_mean().items()}
+        updater = trainer.updater
+        stats['epoch'] = updater.epoch
+        stats['iteration'] = updater.iteration
+        stats['elapsed_time'] = trainer.elapsed_time
+        if self._postprocess is not None:
+            self._postprocess(stats)
+        self._log.append(stats)
+        self._summary = reporter.DictSummary()
+
+        if self._log_name is not None:
+            path = os.path.join(trainer.out, self._log_name.format(**stats))
+            with _files.atomic_file(path) as temp_path:
+                with open(temp_path, 'w') as f:
+                    json.dump(self._log, f, indent=4)
+
+    @property
+    def log(self):
+        """List of the dictionaries of all intervals."""
+        return self._log
+
+    def serialize(self, serializer):
+        if hasattr(self._trigger, 'serialize'):
+            self._trigger.serialize(serializer['_trigger'])
+        self._summary.serialize(serializer['_summary'])
+        if isinstance(serializer, serializer_module.Serializer):
+            serializer('_log', json.dumps(self._log))
+        else:
+            self._log = json.loads(serializer('_log', ''))

@@ -1,0 +1,49 @@
+from chainer import reporter
+from chainer.training import extension, util
+
+
+class MicroAverage(extension.Extension):
+
+    """Extension that reports the quotient of the sums of two observed values.
+
+    The mean of batch-wise quotients is not the quotient over all examples when the batches
+    have different sizes; this extension computes the latter: the sum of numerators over an
+    interval divided by the sum of denominators.
+
+    Args:
+        numerator_key (str): Key of the numerator.
+        denominator_key (str): Key of the denominator.
+        result_key (str): Key that the quotient is reported under.
+        trigger: Trigger that makes the intervals, at whose ends the quotient is reported.
+
+    """
+
+    priority = extension.PRIORITY_EDITOR
+
+    def __init__(self, numerator_key, denominator_key, result_key, trigger=(1, 'epoch')):
+        self._trigger = util.get_trigger(trigger)
+        self._numerator_key = numerator_key
+        self._denominator_key = denominator_key
+        self._result_key = result_key
+        self._numerator = 0
+        self._denominator = 0
+
+    def __call__(self, trainer):
+        observation = trainer.observation
+        if not (self._numerator_key in observation and self._denominator_key in observation):
+            return
+        self._numerator += observation[self._numerator_key]
+        self._denominator += observation[self._denominator_key]
+        if self._trigger(trainer):
+            result = float(reporter._unwrap(self._numerator / self._denominator))
+            self._numerator = 0
+            self._denominator = 0
+            reporter.report({self._result_key: result})
+
+    def serialize(self, serializer):
+        if hasattr(self._trigger, 'serialize'):
+            self._trigger.serialize(serializer['_trigger'])
+        self._numerator = reporter._scalar(
+            serializer('_numerator', reporter._unwrap(self._numerator)))
+        self._denominator = reporter._scalar(
+            serializer('_denominator', reporter._unwrap(self._denominator)))

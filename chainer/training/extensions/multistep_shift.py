@@ -1,0 +1,33 @@
+import bisect
+
+from chainer.training.extensions import _shift
+
+
+class MultistepShift(_shift.Shift):
+
+    """Extension that multiplies a hyperparameter by a factor at given numbers of calls.
+
+    After ``t`` calls the value is :math:`\\mathrm{init} \\cdot \\mathrm{gamma}^k`, where ``k`` is
+    the number of the steps that are not larger than ``t``.
+
+    Args:
+        attr (str): Name of the attribute of the optimizer.
+        gamma (float): Factor.
+        step_value (list of ints): Steps, ascending.
+        init (float): Initial value; ``None`` for the value of the attribute.
+        optimizer: Optimizer; the main one of the updater by default.
+
+    Raises:
+        ValueError: If ``gamma`` is negative.
+
+    """
+
+    def __init__(self, attr, gamma, step_value, init, optimizer=None):
+        if gamma < 0:
+            raise ValueError('MultistepShift does not support negative gamma')
+        super().__init__(attr, init, optimizer)
+        self._gamma = gamma
+        self._step_value = list(step_value)
+
+    def _value(self, t):
+        return self._init * self._gamma ** bisect.bisect_right(self._step_value, t)

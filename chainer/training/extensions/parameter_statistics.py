@@ -1,0 +1,127 @@
+import functools
+
+import numpy
+
+from chainer import backend, reporter
+from chainer.training import extension, util
+
+_PERCENTILES = 0, 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87, 100
+
+
+def _call_xp(name, x, *args):
+    return getattr(backend.get_array_module(x), name)(x, *args)
+
+
+def _zeros(x):
+    return _call_xp('count_nonzero', x == 0)
+
+
+class ParameterStatistics(extension.Extension):
+
+    """Extension that reports statistics of parameters and their gradients.
+
+    Each statistic is a function of the flattened array. It is averaged over the intervals that a
+    trigger makes, and then reported under
+    ``{prefix}/{link name}{parameter name}/{'data' or 'grad'}/{function name}``. The elements of
+    statistics that are arrays (the percentiles) get the suffixes ``/0``, ``/1``, ...
+
+    Args:
+        links (Link or iterable of Links): Links whose parameters are observed.
+        statistics (dict): Functions by name; ``None`` for none, to register them later.
+            Default are mean, std, min, max, zeros (number of) and percentile.
+        report_params (bool): If true, parameters are observed.
+        report_grads (bool): If true, gradients are observed.
+        prefix (str): Prefix of the keys.
+        trigger: Trigger that makes the intervals.
+        skip_nan_params (bool): If true, the statistics of an array that contains NaN are NaN
+            without calling the functions.
+
+    """
+
+    default_name = 'parameter_statistics'
+    priority = extension.PRIORITY_WRITER
+
+    report_key_template = '{prefix}{link_name}{param_name}/{attr_name}/{function_name}'
+
+    default_statistics = {
+        'mean': functools.partial(_call_xp, 'mean'),
+        'std': functools.partial(_call_xp, 'std'),
+        'min': functools.partial(_call_xp, 'min'),
+        'max': functools.partial(_call_xp, 'max'),
+        'zeros': _zeros,
+        'percentile': lambda x: _call_xp('percentile', x, numpy.array(_PERCENTILES)),
+    }
+
+    def __init__(self, links, statistics='default', report_params=True, report_grads=True,
+                 prefix=None, trigger=(1, 'epoch'), skip_nan_params=False):
+        self._links = list(links) if isinstance(links, (list, tuple)) else [links]
+        if isinstance(statistics, str) and statistics == 'default':
+            statistics = self.default_statistics
+        self._statistics = dict(statistics or {})
+        self._attrs = []
+        if report_params:
+            self._attrs.append('data')
+        if report_grads:
+            self._attrs.append('grad')
+        self._prefix = prefix
+        self._trigger = util.get_trigger(trigger)
+        self._summary = reporter.DictSummary()
+        self._skip_nan_params = skip_nan_params
+
+    def __call__(self, trainer):
+        statistics = {}
+        for link in self._links:
+            for param_name, param in sorted(link.namedparams()):
+                for attr_name in self._attrs:
+                    array = param.array if attr_name == 'data' else param.grad
+                    if array is None:
+                        continue
+                    key = functools.partial(
+                        self.report_key_template.format,
+                        prefix='' if self._prefix is None else self._prefix + '/',
+                        link_name='' if link.name is None else link.name,
+                        param_name=param_name, attr_name=attr_name)
+                    statistics.update(self._compute(array, key))
+
+        self._summary.add(statistics)
+        if self._trigger(trainer):
+            reporter.report(self._summary.compute_mean())
+            self._summary = reporter.DictSummary()
+
+    def _compute(self, array, key):
+        # Functions may assume nothing about axes. NumPy serves for ChainerX, which lacks many.
+        device = backend.get_device_from_array(array)
+        if isinstance(device, backend.ChainerxDevice):
+            array = backend.CpuDevice().send(array)
+        array = array.ravel()
+        xp = backend.get_array_module(array)
+        skip = self._skip_nan_params and bool(xp.isnan(array).any())
+        result = {}
+        for name, function in self._statistics.items():
+            value = float('nan') if skip else function(array)
+            key_name = key(function_name=name)
+            if getattr(value, 'ndim', 0) > 0:
+                result.update(
+                    ('{}/{}'.format(key_name, i), v) for i, v in enumerate(value.ravel()))
+            else:
+                result[key_name] = value
+        return result
+
+    def register_statistics(self, name, function):
+        """Adds a statistic.
+
+        Args:
+            name (str): Name, the last part of the keys.
+            function: Function of a 1-dimensional array that returns a scalar or an array.
+
+        """
+        self._statistics[name] = function
+
+    def serialize(self, serializer):
+        """Reads or writes the current interval."""
+        try:
+            self._summary.serialize(serializer['_summary'])
+            if hasattr(self._trigger, 'serialize'):
+                self._trigger.serialize(serializer['_trigger'])
+        except KeyError:
+            pass  # Chainer v7 or older saved nothing

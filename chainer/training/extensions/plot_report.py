@@ -1,0 +1,132 @@
+import json
+import os
+import warnings
+
+import numpy
+
+from chainer import reporter
+from chainer import serializer as serializer_module
+from chainer.training import _files, extension, util
+from chainer.utils import argument
+
+
+def _check_available():
+    try:
+        import matplotlib  # NOQA
+    except ImportError:
+        warnings.warn(
+            'matplotlib is not installed on your environment, so nothing will be plotted at '
+            'this time. Please install matplotlib to plot figures.\n\n'
+            '  $ pip install matplotlib\n')
+        return False
+    return True
+
+
+def make_figure(**kwargs):
+    """Makes a figure that needs no display and leaves no trace in pyplot."""
+    from matplotlib import figure
+    from matplotlib.backends import backend_agg
+    fig = figure.Figure(**kwargs)
+    backend_agg.FigureCanvasAgg(fig)
+    return fig
+
+
+class PlotReport(extension.Extension):
+
+    """Extension that plots observed values to an image file.
+
+    Values are averaged over the intervals that a trigger makes; at the end of each, the file
+    is written anew. Without matplotlib nothing is plotted, with a warning. No display is needed.
+
+    Args:
+        y_keys (iterable of strs): Keys of the values to plot.
+        x_key (str): Key of the value on the x axis; ``'iteration'`` and ``'epoch'`` are
+            always there.
+        trigger: Trigger that makes the intervals. (The extension itself is to be called
+            after each iteration.)
+        postprocess: Function of the figure, its axes and the summary of the interval, called
+            before the figure is saved.
+        filename (str): Name of the file in the output folder, ``plot.png`` by default; its
+            suffix decides the format.
+        marker (str): Marker of matplotlib at each point; ``None`` for none.
+        grid (bool): If true, a grid is drawn.
+
+    """
+
+    def __init__(self, y_keys, x_key='iteration', trigger=(1, 'epoch'), postprocess=None,
+                 filename=None, marker='x', grid=True, **kwargs):
+        # file_name is the name of the argument in old versions.
+        file_name, = argument.parse_kwargs(kwargs, ('file_name', 'plot.png'))
+        _check_available()
+        self._x_key = x_key
+        self._y_keys = [y_keys] if isinstance(y_keys, str) else list(y_keys)
+        self._trigger = util.get_trigger(trigger)
+        self._file_name = file_name if filename is None else filename
+        self._postprocess = postprocess
+        self._marker = marker
+        self._grid = grid
+        self._summary = reporter.DictSummary()
+        self._data = {key: [] for key in self._y_keys}
+
+    @staticmethod
+    def available():
+        """Returns whether matplotlib is there; warns if it is not."""
+        return _check_available()
+
+    def __call__(self, trainer):
+        observation = trainer.observation
+        keys = [*self._y_keys, self._x_key]
+        self._summary.add({key: observation[key] for key in keys if key in observation})
+        if not (trainer.is_before_training or self._trigger(trainer)):
+            return
+
+        stats = {key: float(value) for key, value in self._summary.compute_mean().items()}
+        stats['epoch'] = trainer.updater.epoch
+        stats['iteration'] = trainer.updater.iteration
+        x = stats[self._x_key]
+        for key in self._y_keys:
+            if key in stats:
+                self._data[key].append((x, stats[key]))
+        summary, self._summary = self._summary, reporter.DictSummary()
+        if PlotReport._has_matplotlib():
+            self._plot(os.path.join(trainer.out, self._file_name), summary)
+
+    @staticmethod
+    def _has_matplotlib():
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')  # the constructor has warned
+            return _check_available()
+
+    def _plot(self, path, summary):
+        fig = make_figure()
+        axes = fig.add_subplot(111)
+        axes.set_xlabel(self._x_key)
+        if self._grid:
+            axes.grid()
+        for key in self._y_keys:
+            if self._data[key]:
+                xy = numpy.array(self._data[key])
+                axes.plot(xy[:, 0], xy[:, 1], marker=self._marker, label=key)
+        if not axes.has_data():
+            return
+        if self._postprocess is not None:
+            self._postprocess(fig, axes, summary)
+        legend = axes.legend(bbox_to_anchor=(1.05, 1), loc=2, borderaxespad=0.)
+        with _files.atomic_file(path) as temp_path:
+            fig.savefig(temp_path, bbox_extra_artists=(legend,), bbox_inches='tight')
+
+    def serialize(self, serializer):
+        if hasattr(self._trigger, 'serialize'):
+            self._trigger.serialize(serializer['_trigger'])
+        self._summary.serialize(serializer['_summary'])
+        if isinstance(serializer, serializer_module.Serializer):
+            for key in self._y_keys:
+                serializer('_plot_' + key, json.dumps(self._data[key]))
+        else:
+            data = {}
+            for key in self._y_keys:
+                try:
+                    data[key] = json.loads(serializer('_plot_' + key, ''))
+                except KeyError:  # a key that was added to the script
+                    data[key] = []
+            self._data = data

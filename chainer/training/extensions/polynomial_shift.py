@@ -1,0 +1,39 @@
+from chainer.training.extensions import _shift
+
+
+class PolynomialShift(_shift.Shift):
+
+    """Extension that decreases a hyperparameter to zero by a power function.
+
+    After ``t`` calls the value is
+    :math:`\\mathrm{init} \\cdot \\max(1 - t / \\mathrm{max\\_count}, 0)^{\\mathrm{rate}}`, but not
+    beyond ``target``.
+
+    Args:
+        attr (str): Name of the attribute of the optimizer.
+        rate (float): Exponent.
+        max_count (int): Number of calls after which zero is reached.
+        init (float): Initial value; the value of the attribute by default.
+        target (float): Value to stop at.
+        optimizer: Optimizer; the main one of the updater by default.
+
+    Raises:
+        ValueError: If ``rate`` is negative.
+
+    """
+
+    invoke_before_training = True
+
+    def __init__(self, attr, rate, max_count, init=None, target=None, optimizer=None):
+        if rate < 0:
+            raise ValueError('PolynomialShift does not support negative rate')
+        super().__init__(attr, init, optimizer)
+        self._rate = rate
+        self._max_count = max_count
+        self._target = target
+
+    def _value(self, t):
+        if t == 0:
+            return self._init
+        value = self._init * max(1 - t / self._max_count, 0) ** self._rate
+        return _shift.limit(value, self._target, False)

@@ -1,0 +1,75 @@
+import os
+import sys
+
+from chainer import serializer as serializer_module
+from chainer.training import extension
+from chainer.training.extensions import log_report as log_report_module
+
+
+class PrintReport(extension.Extension):
+
+    """Extension that prints the entries of a log report as a table.
+
+    Args:
+        entries (list of strs): Keys of the values, the columns of the table.
+        log_report (str or LogReport): Log report to print: the name of the extension in the
+            trainer, or an extension of its own, which is called by this one.
+        out: File to write to.
+
+    """
+
+    def __init__(self, entries, log_report='LogReport', out=sys.stdout):
+        self._entries = entries
+        self._log_report = log_report
+        # The default is looked up again, as the standard output may have been redirected.
+        self._out = sys.stdout if out is _default_out else out
+        self._log_len = 0  # number of entries that are printed
+
+        widths = [max(10, len(entry)) for entry in entries]
+        self._header = '  '.join(
+            '{:{}}'.format(entry, width) for entry, width in zip(entries, widths)) + '\n'
+        self._templates = [
+            (entry, '{:<%dg}  ' % width, ' ' * (width + 2))
+            for entry, width in zip(entries, widths)]
+
+    def __call__(self, trainer):
+        log = self._update(trainer)
+        if self._header:
+            self._out.write(self._header)
+            self._header = None
+        while len(log) > self._log_len:
+            # A progress bar may stand here.
+            if os.name != 'nt':
+                self._out.write('\033[J')
+            self._print(log[self._log_len])
+            self._log_len += 1
+
+    def _update(self, trainer):
+        """Returns the current log."""
+        log_report = self._log_report
+        if isinstance(log_report, str):
+            log_report = trainer.get_extension(log_report)
+        elif isinstance(log_report, log_report_module.LogReport):
+            log_report(trainer)
+        else:
+            raise TypeError('log report has a wrong type %s' % type(log_report))
+        return log_report.log
+
+    def _print(self, observation):
+        for entry, template, empty in self._templates:
+            if entry in observation:
+                self._out.write(template.format(observation[entry]))
+            else:
+                self._out.write(empty)
+        self._out.write('\n')
+        if hasattr(self._out, 'flush'):
+            self._out.flush()
+
+    def serialize(self, serializer):
+        log_report = self._log_report
+        if isinstance(log_report, log_report_module.LogReport):
+            serializer_module._remember(serializer, log_report)
+            log_report.serialize(serializer['_log_report'])
+
+
+_default_out = sys.stdout

@@ -1,0 +1,37 @@
+from chainer.training.extensions import print_report
+
+
+class PrintReportNotebook(print_report.PrintReport):
+
+    """The form of :class:`~chainer.training.extensions.PrintReport` for notebooks.
+
+    It is used under that name in Jupyter notebooks, shows a table that is updated in place,
+    and needs ipywidgets and pandas.
+
+    Args:
+        entries (list of strs): Keys of the values, the columns of the table.
+        log_report (str or LogReport): Log report to print: the name of the extension in the
+            trainer, or an extension of its own, which is called by this one.
+
+    """
+
+    def __init__(self, entries, log_report='LogReport'):
+        super().__init__(entries, log_report)
+        self._widget = None
+
+    def initialize(self, trainer):
+        import ipywidgets
+        from IPython import display
+        self._widget = ipywidgets.HTML()
+        self._show(trainer)
+        display.display(self._widget)
+
+    def __call__(self, trainer):
+        self._show(trainer)
+
+    def _show(self, trainer):
+        import pandas
+        log = self._update(trainer) if trainer.updater.iteration > 0 else []
+        if log or not self._widget.value:
+            frame = pandas.DataFrame(log, columns=self._entries)
+            self._widget.value = frame.to_html(index=False, na_rep='')

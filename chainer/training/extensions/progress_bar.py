@@ -1,0 +1,66 @@
+import datetime
+import sys
+
+from chainer.training import extension
+from chainer.training.extensions import util
+
+
+class ProgressBar(extension.Extension):
+
+    """Extension that shows the progress of the training on a terminal.
+
+    Args:
+        training_length (tuple): Number and unit (``'epoch'`` or ``'iteration'``) of the whole
+            training. By default the stop trigger of the trainer tells it.
+        update_interval (int): Number of iterations between two updates of the screen.
+        bar_length (int): Number of characters of a bar.
+        out: File to write to.
+
+    """
+
+    def __init__(self, training_length=None, update_interval=100, bar_length=50,
+                 out=sys.stdout):
+        self._training_length = training_length
+        self._update_interval = update_interval
+        self._bar_length = bar_length
+        # The default is looked up again, as the standard output may have been redirected.
+        self._out = sys.stdout if out is None or out is _default_out else out
+        self._pbar = None
+
+    def __call__(self, trainer):
+        if self._pbar is None:
+            self._pbar = _TrainerProgressBar(
+                trainer, self._training_length, self._bar_length, self._out)
+        if trainer.updater.iteration % self._update_interval == 0:
+            self._pbar.update()
+
+    def finalize(self):
+        if self._pbar is not None:
+            self._pbar.close()
+
+
+_default_out = sys.stdout
+
+
+class _TrainerProgressBar(util.ProgressBar):
+
+    def __init__(self, trainer, training_length, bar_length, out):
+        super().__init__(bar_length, out)
+        self._trainer = trainer
+        self._training_length = training_length or trainer.stop_trigger.get_training_length()
+
+    def get_lines(self):
+        updater = self._trainer.updater
+        length, unit = self._training_length
+        done = updater.iteration if unit == 'iteration' else updater.epoch_detail
+        iters_per_sec, epochs_per_sec = self.update_speed(
+            updater.iteration, updater.epoch_detail)
+        speed = iters_per_sec if unit == 'iteration' else epochs_per_sec
+        remaining = (length - done) / speed if speed else 0.
+        return [
+            self.format_bar('total', done / length),
+            self.format_bar('this epoch', updater.epoch_detail - int(updater.epoch_detail)),
+            '{:10} iter, {} epoch / {} {}s\n'.format(
+                updater.iteration, updater.epoch, length, unit),
+            '{:10.5g} iters/sec. Estimated time to finish: {}.\n'.format(
+                iters_per_sec, datetime.timedelta(seconds=remaining))]

@@ -1,0 +1,63 @@
+import datetime
+
+from chainer.training import extension
+from chainer.training.extensions import util
+
+
+class ProgressBarNotebook(extension.Extension):
+
+    """The form of :class:`~chainer.training.extensions.ProgressBar` for notebooks.
+
+    It is used under that name in Jupyter notebooks and needs ipywidgets.
+
+    Args:
+        training_length (tuple): Number and unit (``'epoch'`` or ``'iteration'``) of the whole
+            training. By default the stop trigger of the trainer tells it.
+        update_interval (int): Number of iterations between two updates.
+        bar_length (int): Ignored.
+        out: Ignored.
+
+    """
+
+    def __init__(self, training_length=None, update_interval=100, bar_length=50, out=None):
+        self._training_length = training_length
+        self._update_interval = update_interval
+        self._speed = util.ProgressBar()
+        self._widgets = None
+
+    def initialize(self, trainer):
+        import ipywidgets
+        from IPython import display
+        self._length, self._unit = (
+            self._training_length or trainer.stop_trigger.get_training_length())
+        self._widgets = [
+            ipywidgets.FloatProgress(description='total', min=0, max=1),
+            ipywidgets.FloatProgress(description='this epoch', min=0, max=1),
+            ipywidgets.HTML()]
+        self._update(trainer.updater)
+        display.display(ipywidgets.VBox(self._widgets))
+
+    def __call__(self, trainer):
+        if trainer.updater.iteration % self._update_interval == 0:
+            self._update(trainer.updater)
+
+    def finalize(self):
+        if self._widgets is not None:
+            total, this_epoch, _ = self._widgets
+            total.value = total.max
+            this_epoch.value = this_epoch.max
+
+    def _update(self, updater):
+        iteration, epoch_detail = updater.iteration, updater.epoch_detail
+        done = iteration if self._unit == 'iteration' else epoch_detail
+        iters_per_sec, epochs_per_sec = self._speed.update_speed(iteration, epoch_detail)
+        speed = iters_per_sec if self._unit == 'iteration' else epochs_per_sec
+        remaining = (self._length - done) / speed if speed else 0.
+        total, this_epoch, status = self._widgets
+        total.value = done / self._length
+        this_epoch.value = epoch_detail - int(epoch_detail)
+        status.value = (
+            '{:10} iter, {} epoch / {} {}s<br />'
+            '{:10.5g} iters/sec. Estimated time to finish: {}.'.format(
+                iteration, updater.epoch, self._length, self._unit, iters_per_sec,
+                datetime.timedelta(seconds=remaining)))

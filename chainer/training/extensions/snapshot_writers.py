@@ -1,0 +1,350 @@
+"""Writers, which decide by whom snapshots are written to files."""
+import multiprocessing
+import os
+import queue
+import threading
+import warnings
+
+from chainer.serializers import npz
+from chainer.training import _files
+
+
+class Writer:
+
+    """Base of snapshot writers.
+
+    A snapshot writer is called with the state of an object, a dictionary of arrays, and writes
+    it to a file.
+
+    """
+
+    def __init__(self):
+        self._post_save_hooks = []
+
+    def __call__(self, filename, outdir, target):
+        """Writes a snapshot, or arranges that it is written.
+
+        Args:
+            filename (str): Name of the file.
+            outdir (str): Folder of the file.
+            target (dict): Serialized object.
+
+        """
+        raise NotImplementedError
+
+    def finalize(self):
+        """Waits until everything is written.
+
+        Raises:
+            RuntimeError: If writing has failed.
+
+        """
+
+    def save(self, filename, outdir, target, savefun, **kwds):
+        """Writes a file, which gets its name when it is complete and on the disk.
+
+        Args:
+            filename (str): Name of the file.
+            outdir (str): Folder of the file.
+            target (dict): Serialized object.
+            savefun: Function of a path and the target that writes the file.
+            kwds: Further arguments of ``savefun``.
+
+        """
+        with _files.atomic_file(os.path.join(outdir, filename)) as path:
+            savefun(path, target, **kwds)
+        self._post_save()
+
+    def _add_cleanup_hook(self, hook):
+        """Adds a function that is called after each file was written."""
+        self._post_save_hooks.append(hook)
+
+    def _post_save(self):
+        for hook in self._post_save_hooks:
+            hook()
+
+
+class SimpleWriter(Writer):
+
+    """Writer that writes at once, in the main thread.
+
+    Args:
+        savefun: Function of a path and the serialized object that writes the file.
+        kwds: Further arguments of ``savefun``.
+
+    """
+
+    def __init__(self, savefun=npz.save_npz, **kwds):
+        super().__init__()
+        self._savefun = savefun
+        self._kwds = kwds
+
+    def __call__(self, filename, outdir, target):
+        self.save(filename, outdir, target, self._savefun, **self._kwds)
+
+
+class StandardWriter(Writer):
+
+    """Base of the writers that start a thread or process for each snapshot.
+
+    A new snapshot waits for the one before it. A failure is raised by the next call or by
+    :meth:`finalize`.
+
+    Args:
+        savefun: Function of a path and the serialized object that writes the file.
+        kwds: Further arguments of ``savefun``.
+
+    """
+
+    def __init__(self, savefun=npz.save_npz, **kwds):
+        super().__init__()
+        self._savefun = savefun
+        self._kwds = kwds
+        self._worker = None
+
+    def __call__(self, filename, outdir, target):
+        self.finalize()
+        self._worker = self.create_worker(filename, outdir, _copy(target), **self._kwds)
+        _start(self._worker)
+
+    def create_worker(self, filename, outdir, target, **kwds):
+        """Makes the thread or process that writes a snapshot.
+
+        It is to have the methods ``start`` and ``join``.
+
+        Args:
+            filename (str): Name of the file.
+            outdir (str): Folder of the file.
+            target (dict): Serialized object.
+            kwds: Further arguments of ``savefun``.
+
+        """
+        raise NotImplementedError
+
+    def finalize(self):
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.join()
+            _check(worker)
+
+
+class _Thread(threading.Thread):
+
+    """Thread that keeps the exception of its function."""
+
+    error = None
+
+    def run(self):
+        try:
+            super().run()
+        except Exception as e:
+            self.error = e
+
+
+def _start(worker):
+    with warnings.catch_warnings():
+        # The forked process only writes a file and takes none of our locks.
+        warnings.filterwarnings('ignore', '.*fork', DeprecationWarning)
+        worker.start()
+
+
+def _check(worker):
+    error = getattr(worker, 'error', None)
+    if error is not None:
+        raise RuntimeError('writing a snapshot failed: {}'.format(error)) from error
+    exitcode = getattr(worker, 'exitcode', 0)
+    if isinstance(exitcode, int) and exitcode != 0:
+        raise RuntimeError('the process that writes snapshots failed, exit code {}'.format(
+            exitcode))
+
+
+def _copy(target):
+    """Copies the arrays, which training goes on changing while they are written."""
+    if not isinstance(target, dict):
+        return target
+    copy = type(target)()
+    copy.update((key, array.copy()) for key, array in target.items())
+    return copy
+
+
+class ThreadWriter(StandardWriter):
+
+    """Writer that writes each snapshot in a thread of its own.
+
+    Args:
+        savefun: Function of a path and the serialized object that writes the file.
+        kwds: Further arguments of ``savefun``.
+
+    """
+
+    def __init__(self, savefun=npz.save_npz, **kwds):
+        super().__init__(savefun=savefun, **kwds)
+
+    def create_worker(self, filename, outdir, target, **kwds):
+        return _Thread(
+            target=self.save, args=(filename, outdir, target, self._savefun), kwargs=kwds)
+
+
+class ProcessWriter(StandardWriter):
+
+    """Writer that writes each snapshot in a process of its own.
+
+    Do not use it with the start method *fork* after a GPU or MPI was used.
+
+    Args:
+        savefun: Function of a path and the serialized object that writes the file.
+        kwds: Further arguments of ``savefun``.
+
+    """
+
+    def __init__(self, savefun=npz.save_npz, **kwds):
+        super().__init__(savefun=savefun, **kwds)
+
+    def create_worker(self, filename, outdir, target, **kwds):
+        return multiprocessing.Process(
+            target=self.save, args=(filename, outdir, target, self._savefun), kwargs=kwds)
+
+    def __getstate__(self):
+        # For the start method spawn.
+        state = self.__dict__.copy()
+        state.update(_worker=None, _post_save_hooks=[])
+        return state
+
+    def finalize(self):
+        had_worker = self._worker is not None
+        super().finalize()
+        if had_worker and multiprocessing.get_start_method() != 'fork':
+            self._post_save()
+
+
+class QueueWriter(Writer):
+
+    """Base of the writers that have one thread or process write all snapshots.
+
+    A failure is raised by the next call or by :meth:`finalize`.
+
+    Args:
+        savefun: Function of a path and the serialized object that writes the file.
+        task: Callable with the arguments of :meth:`Writer.__call__` that writes a snapshot;
+            by default it is made by :meth:`create_task`.
+
+    """
+
+    def __init__(self, savefun=npz.save_npz, task=None):
+        super().__init__()
+        self._task = self.create_task(savefun) if task is None else task
+        self._queue = self.create_queue()
+        self._consumer = self.create_consumer(self._queue)
+        _start(self._consumer)
+        self._finalized = False
+
+    def __call__(self, filename, outdir, target):
+        if not self._consumer.is_alive():
+            _check(self._consumer)
+        self._queue.put((self._task, filename, outdir, _copy(target)))
+
+    def create_task(self, savefun):
+        """Makes the callable that writes a snapshot.
+
+        Args:
+            savefun: Function of a path and the serialized object that writes the file.
+
+        """
+        return SimpleWriter(savefun=savefun)
+
+    def create_queue(self):
+        """Makes the queue."""
+        raise NotImplementedError
+
+    def create_consumer(self, q):
+        """Makes the thread or process that runs :meth:`consume`.
+
+        Args:
+            q: Queue.
+
+        """
+        raise NotImplementedError
+
+    def consume(self, q):
+        """Writes the snapshots of a queue until it gets ``None``.
+
+        Args:
+            q: Queue.
+
+        """
+        while True:
+            item = q.get()
+            if item is None:
+                return
+            task, filename, outdir, target = item
+            task(filename, outdir, target)
+            self._post_save()
+
+    def finalize(self):
+        if self._finalized:
+            return
+        self._finalized = True
+        if self._consumer.is_alive():
+            self._queue.put(None)
+        self._consumer.join()
+        _check(self._consumer)
+
+
+class ThreadQueueWriter(QueueWriter):
+
+    """Writer that writes all snapshots in one thread.
+
+    Args:
+        savefun: Function of a path and the serialized object that writes the file.
+        task: Callable that writes a snapshot, see :class:`QueueWriter`.
+
+    """
+
+    def __init__(self, savefun=npz.save_npz, task=None):
+        super().__init__(savefun=savefun, task=task)
+
+    def create_queue(self):
+        return queue.Queue()
+
+    def create_consumer(self, q):
+        return _Thread(target=self.consume, args=(q,), daemon=True)
+
+
+class ProcessQueueWriter(QueueWriter):
+
+    """Writer that writes all snapshots in one process.
+
+    Args:
+        savefun: Function of a path and the serialized object that writes the file.
+        task: Callable that writes a snapshot, see :class:`QueueWriter`.
+
+    """
+
+    def __init__(self, savefun=npz.save_npz, task=None):
+        super().__init__(savefun=savefun, task=task)
+
+    def create_queue(self):
+        return multiprocessing.JoinableQueue()
+
+    def create_consumer(self, q):
+        return multiprocessing.Process(target=_consume, args=(q,), daemon=True)
+
+    def __call__(self, filename, outdir, target):
+        super().__call__(filename, outdir, target)
+        # The other process does not know the hooks, which came after its start.
+        self._post_save()
+
+    def finalize(self):
+        was_finalized = self._finalized
+        super().finalize()
+        if not was_finalized:
+            self._post_save()
+
+
+def _consume(q):
+    while True:
+        item = q.get()
+        if item is None:
+            return
+        task, filename, outdir, target = item
+        task(filename, outdir, target)

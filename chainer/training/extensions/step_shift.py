@@ -1,0 +1,37 @@
+from chainer.training.extensions import _shift
+
+
+class StepShift(_shift.Shift):
+
+    """Extension that multiplies a hyperparameter by a factor each time some calls are made.
+
+    After ``t`` calls the value is
+    :math:`\\mathrm{init} \\cdot \\mathrm{gamma}^{\\lfloor t / \\mathrm{step} \\rfloor}`, but not
+    beyond ``target``.
+
+    Args:
+        attr (str): Name of the attribute of the optimizer.
+        gamma (float): Factor.
+        step (int): Number of calls between two changes.
+        init (float): Initial value; the value of the attribute by default.
+        target (float): Value to stop at.
+        optimizer: Optimizer; the main one of the updater by default.
+
+    Raises:
+        ValueError: If ``gamma`` is negative.
+
+    """
+
+    def __init__(self, attr, gamma, step, init=None, target=None, optimizer=None):
+        if gamma < 0:
+            raise ValueError('StepShift does not support negative gamma')
+        super().__init__(attr, init, optimizer)
+        self._gamma = gamma
+        self._step = step
+        self._target = target
+
+    def _value(self, t):
+        if t == 0:
+            return self._init
+        value = self._init * self._gamma ** (t // self._step)
+        return _shift.limit(value, self._target, self._gamma > 1)

@@ -1,0 +1,88 @@
+import os
+import sys
+import time
+
+
+class ProgressBar:
+
+    """Base of progress bars on a terminal, which are overwritten by each update.
+
+    Args:
+        bar_length (int): Number of characters of a bar, 50 by default.
+        out: File to write to, the standard output by default.
+
+    """
+
+    def __init__(self, bar_length=None, out=None):
+        self._bar_length = 50 if bar_length is None else bar_length
+        self._out = sys.stdout if out is None else out
+        self._recent_timing = []
+
+    def update_speed(self, iteration, epoch_detail):
+        """Records the progress, and returns the recent iterations and epochs per second.
+
+        Args:
+            iteration (int): Number of completed iterations.
+            epoch_detail (float): Number of completed epochs.
+
+        """
+        now = time.time()
+        self._recent_timing.append((iteration, epoch_detail, now))
+        old_iteration, old_epoch_detail, old_time = self._recent_timing[0]
+        span = now - old_time
+        if len(self._recent_timing) > 100:
+            del self._recent_timing[0]
+        if span == 0:
+            return float('inf'), float('inf')
+        return (iteration - old_iteration) / span, (epoch_detail - old_epoch_detail) / span
+
+    def format_bar(self, title, rate):
+        """Returns the line with the bar of a fraction."""
+        marks = '#' * int(rate * self._bar_length)
+        return '{:>10} [{}{}] {:6.2%}\n'.format(
+            title, marks, '.' * (self._bar_length - len(marks)), rate)
+
+    def get_lines(self):
+        """Returns the lines to show; subclasses implement it."""
+        raise NotImplementedError
+
+    def update(self):
+        """Shows the current lines."""
+        self.erase_console()
+        lines = self.get_lines()
+        for line in lines:
+            self._out.write(line)
+        self.move_cursor_up(len(lines))
+        self.flush()
+
+    def close(self):
+        """Erases the lines."""
+        self.erase_console()
+        self.flush()
+
+    def erase_console(self):
+        """Erases everything from the cursor to the end of the screen."""
+        if os.name == 'nt':
+            _enable_windows_terminal()
+        self._out.write('\033[J')
+
+    def move_cursor_up(self, n):
+        """Moves the cursor up.
+
+        Args:
+            n (int): Number of lines.
+
+        """
+        self._out.write('\033[{:d}A'.format(n))
+
+    def flush(self):
+        """Flushes the file, if it can be flushed."""
+        if hasattr(self._out, 'flush'):
+            self._out.flush()
+
+
+def _enable_windows_terminal():
+    # The console of Windows understands escape sequences once this mode is set.
+    import ctypes
+    kernel32 = ctypes.windll.kernel32
+    kernel32.SetConsoleMode(kernel32.GetStdHandle(-11), 7)

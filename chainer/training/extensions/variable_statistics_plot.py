@@ -1,0 +1,247 @@
+import os
+
+import numpy
+
+from chainer import backend, variable
+from chainer import serializer as serializer_module
+from chainer.training import _files, extension, util
+from chainer.training.extensions import plot_report
+from chainer.utils import argument
+
+
+class Reservoir:
+
+    """Uniform random sample of fixed size of a sequence of arrays.
+
+    Args:
+        size (int): Number of arrays that are kept.
+        data_shape (tuple of ints): Shape of an array.
+        dtype: Type of the arrays.
+
+    """
+
+    def __init__(self, size, data_shape, dtype=numpy.float32):
+        self.size = size
+        self.data = numpy.zeros((size,) + tuple(data_shape), dtype)
+        self.idxs = numpy.zeros(size, numpy.int32)
+        self.counter = 0
+
+    def add(self, x, idx=None):
+        """Adds an array, which replaces a random one when the reservoir is full.
+
+        Args:
+            x (numpy.ndarray): Array.
+            idx (int): Position of the array in the sequence.
+
+        """
+        position = self.counter
+        if position >= self.size:
+            # The n-th array is kept with the probability size / n.
+            position = numpy.random.randint(self.counter + 1)
+        if position < self.size:
+            self.data[position] = x
+            self.idxs[position] = self.counter if idx is None else idx
+        self.counter += 1
+
+    def get_data(self):
+        """Returns the positions and the arrays, in the order of the positions."""
+        n = min(self.size, self.counter)
+        order = numpy.argsort(self.idxs[:n])
+        return self.idxs[:n][order], self.data[:n][order]
+
+    def serialize(self, serializer):
+        """Reads or writes the sample."""
+        data = serializer('data', self.data.copy())
+        idxs = serializer('idxs', self.idxs.copy())
+        self.counter = serializer('counter', self.counter)
+        self.data, self.idxs = data, idxs
+
+
+class Statistician:
+
+    """Function that computes mean, standard deviation and percentiles of an array.
+
+    Args:
+        collect_mean (bool): If true, the mean is computed.
+        collect_std (bool): If true, the standard deviation is computed.
+        percentile_sigmas (float or tuple of floats): Percentiles (0 to 100) to compute.
+
+    """
+
+    def __init__(self, collect_mean, collect_std, percentile_sigmas):
+        self.collect_mean = collect_mean
+        self.collect_std = collect_std
+        self.percentile_sigmas = percentile_sigmas
+
+    def __call__(self, x, axis=0, dtype=None, xp=None):
+        """Computes the statistics.
+
+        Args:
+            x: Array.
+            axis (int): Axis along which they are computed.
+            dtype: Type to compute in, that of ``x`` by default.
+            xp: Array module, that of ``x`` by default.
+
+        Returns:
+            dict: Arrays with the keys ``'mean'``, ``'std'`` and ``'percentile'``.
+
+        """
+        if xp is None:
+            xp = backend.get_array_module(x)
+        if dtype is not None:
+            x = x.astype(dtype, copy=False)
+        return self.collect(x, axis)
+
+    def collect(self, x, axis):
+        """Computes the statistics along an axis."""
+        xp = backend.get_array_module(x)
+        out = {}
+        if self.collect_mean:
+            out['mean'] = x.mean(axis=axis)
+        if self.collect_std:
+            out['std'] = x.std(axis=axis)
+        if self.percentile_sigmas is not None and numpy.size(self.percentile_sigmas) > 0:
+            percentiles = xp.asarray(numpy.atleast_1d(self.percentile_sigmas))
+            out['percentile'] = xp.percentile(x, percentiles, axis=axis)
+        return out
+
+
+class VariableStatisticsPlot(extension.Extension):
+
+    """Extension that plots statistics of variables over the iterations.
+
+    At each call statistics of the elements of all targets together are added to a random sample
+    of bounded size; when the trigger fires, the sample is plotted. Without matplotlib nothing is
+    plotted, with a warning.
+
+    Args:
+        targets: Variable, link, or list of both, whose values and gradients are observed.
+        max_sample_size (int): Size of the sample.
+        report_data (bool): If true, values are observed.
+        report_grad (bool): If true, gradients are observed.
+        plot_mean (bool): If true, the mean is plotted.
+        plot_std (bool): If true, the standard deviation is plotted.
+        percentile_sigmas (float or tuple of floats): Percentiles to plot.
+        trigger: When to write the plot.
+        filename (str): Name of the file in the output folder, ``statistics.png`` by default.
+        figsize (tuple of ints): Size of the figure, see matplotlib.
+        marker (str): Marker of matplotlib at each point.
+        grid (bool): If true, a grid is drawn.
+
+    Raises:
+        ValueError: If there is nothing to observe or to plot.
+        TypeError: If a target is neither a variable nor a link.
+
+    """
+
+    def __init__(self, targets, max_sample_size=1000, report_data=True, report_grad=True,
+                 plot_mean=True, plot_std=True,
+                 percentile_sigmas=(0, 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87, 100),
+                 trigger=(1, 'epoch'), filename=None, figsize=None, marker=None, grid=True,
+                 **kwargs):
+        # file_name is the name of the argument in old versions.
+        file_name, = argument.parse_kwargs(kwargs, ('file_name', 'statistics.png'))
+        plot_report._check_available()
+        self._keys = [key for key, wanted in (('data', report_data), ('grad', report_grad))
+                      if wanted]
+        if not self._keys:
+            raise ValueError('report_data or report_grad must be true')
+        n_percentiles = 0 if percentile_sigmas is None else numpy.size(percentile_sigmas)
+        if not (plot_mean or plot_std or n_percentiles):
+            raise ValueError('plot_mean, plot_std or percentile_sigmas must be given')
+        self._vars = _get_variables(targets)
+        self._statistician = Statistician(plot_mean, plot_std, percentile_sigmas)
+        self._percentile_sigmas = percentile_sigmas
+        # A row of a sample: [mean], [std], percentiles.
+        self._columns = (['mean'] * bool(plot_mean) + ['std'] * bool(plot_std) +
+                         ['percentile'] * bool(n_percentiles))
+        n_columns = bool(plot_mean) + bool(plot_std) + n_percentiles
+        self._samples = {
+            key: Reservoir(max_sample_size, (n_columns,)) for key in self._keys}
+        self._n_percentiles = n_percentiles
+        self._trigger = util.get_trigger(trigger)
+        self._filename = file_name if filename is None else filename
+        self._figsize = figsize
+        self._marker = marker
+        self._grid = grid
+
+    @staticmethod
+    def available():
+        """Returns whether matplotlib is there; warns if it is not."""
+        return plot_report._check_available()
+
+    def __call__(self, trainer):
+        for key in self._keys:
+            arrays = [var.array if key == 'data' else var.grad for var in self._vars]
+            arrays = [backend.CpuDevice().send(array).ravel()
+                      for array in arrays if array is not None]
+            if arrays:
+                stats = self._statistician(numpy.concatenate(arrays), dtype=numpy.float32)
+                row = numpy.concatenate([numpy.ravel(stats[name]) for name in self._columns])
+                self._samples[key].add(row, idx=trainer.updater.iteration)
+        if self._trigger(trainer) and plot_report.PlotReport._has_matplotlib():
+            path = os.path.join(trainer.out, self._filename)
+            with _files.atomic_file(path) as temp_path:
+                self.save_plot_using_module(temp_path, plot_report)
+
+    def save_plot_using_module(self, file_path, plt):
+        """Plots the samples to a file.
+
+        Args:
+            file_path (str): Path of the file.
+            plt: Module that makes the figure: ``matplotlib.pyplot``, or another one with
+                a function ``make_figure``.
+
+        """
+        make_figure = getattr(plt, 'make_figure', None) or plt.figure
+        n_rows, n_columns = len(self._columns), len(self._keys)
+        fig = make_figure(figsize=self._figsize)
+        all_axes = fig.subplots(n_rows, n_columns, squeeze=False)
+        for j, key in enumerate(self._keys):
+            idxs, data = self._samples[key].get_data()
+            start = 0
+            for i, name in enumerate(self._columns):
+                stop = start + (self._n_percentiles if name == 'percentile' else 1)
+                axes = all_axes[i, j]
+                axes.plot(idxs, data[:, start:stop], marker=self._marker)
+                if name == 'percentile':
+                    axes.legend([str(p) for p in numpy.atleast_1d(self._percentile_sigmas)],
+                                fontsize='x-small')
+                if i == 0:
+                    axes.set_title(key)
+                if j == 0:
+                    axes.set_ylabel(name)
+                if i == n_rows - 1:
+                    axes.set_xlabel('iteration')
+                if self._grid:
+                    axes.grid()
+                start = stop
+        fig.savefig(file_path)
+        if hasattr(plt, 'close'):
+            plt.close(fig)
+
+    def serialize(self, serializer):
+        """Reads or writes the samples."""
+        try:
+            for key, sample in self._samples.items():
+                serializer_module._remember(serializer, sample)
+                sample.serialize(serializer['_samples'][key])
+            if hasattr(self._trigger, 'serialize'):
+                self._trigger.serialize(serializer['_trigger'])
+        except KeyError:
+            pass  # Chainer v7 or older saved nothing
+
+
+def _get_variables(targets):
+    if not isinstance(targets, (list, tuple)):
+        targets = [targets]
+    variables = []
+    for target in targets:
+        if isinstance(target, variable.Variable):
+            variables.append(target)
+        elif hasattr(target, 'params'):
+            variables.extend(target.params())
+        else:
+            raise TypeError('targets must be variables and links, but a {} is given'.format(
+                type(target).__name__))
+    return variables

@@ -1,0 +1,33 @@
+import chainer
+from chainer import configuration
+from chainer.training import extension
+
+
+class unchain_variables(extension.Extension):
+
+    """Extension that frees the graphs of the variables in the observation.
+
+    When graphs are kept on reporting (``chainer.config.keep_graph_on_report``, which
+    :class:`~chainer.training.extensions.DumpGraph` turns on), they would take memory until the
+    next iteration ends. This extension runs after all others and cuts them off.
+
+    """
+
+    priority = 0
+
+    def __init__(self):
+        self._keep_graph = False
+
+    def initialize(self, _):
+        self._keep_graph = configuration.config.keep_graph_on_report
+
+    def trigger(self, _):
+        """Returns whether graphs were or are kept."""
+        return self._keep_graph or configuration.config.keep_graph_on_report
+
+    def __call__(self, trainer):
+        for value in trainer.observation.values():
+            if isinstance(value, chainer.Variable):
+                value.unchain_backward()
+        # What was turned on by another extension may have been turned off in this iteration.
+        self._keep_graph = configuration.config.keep_graph_on_report

@@ -1,0 +1,28 @@
+from chainer.training.extensions import _shift
+
+
+class WarmupShift(_shift.Shift):
+
+    """Extension that raises a hyperparameter linearly to its value at first.
+
+    Source: Goyal et al., `Accurate, Large Minibatch SGD
+    <https://arxiv.org/abs/1706.02677>`_.
+
+    Args:
+        attr (str): Name of the attribute of the optimizer.
+        warmup_start (float): Value at the start.
+        warmup_iter (int): Number of calls after which ``init`` is reached.
+        init (float): Value after warming up; ``None`` for the value of the attribute.
+        optimizer: Optimizer; the main one of the updater by default.
+
+    """
+
+    def __init__(self, attr, warmup_start, warmup_iter, init, optimizer=None):
+        super().__init__(attr, init, optimizer)
+        self._warmup_start = warmup_start
+        self._warmup_iter = warmup_iter
+
+    def _value(self, t):
+        if t >= self._warmup_iter:
+            return self._init
+        return self._warmup_start + (self._init - self._warmup_start) * (t / self._warmup_iter)

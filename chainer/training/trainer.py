@@ -1,0 +1,276 @@
+import collections
+import os
+import sys
+import time
+import traceback
+
+from chainer import _random_state
+from chainer import reporter as reporter_module
+from chainer import serializer as serializer_module
+from chainer.training import extension as extension_module
+from chainer.training import util
+from chainer.utils import argument
+
+_ExtensionEntry = collections.namedtuple(
+    '_ExtensionEntry', 'extension priority trigger call_before_training')
+
+
+class Trainer:
+
+    """The training loop: updates, extensions, results and resuming.
+
+    In each iteration the trainer calls ``updater.update()`` and then, by descending
+    priority, the extensions whose triggers fire. Values reported by links and extensions
+    during the iteration are collected in ``observation``.
+
+    A trainer is saved and loaded by serializers (see
+    :func:`chainer.training.extensions.snapshot`) with everything it consists of, including
+    the states of ``numpy.random`` and ``random``: resumed training goes on as if it had not
+    been interrupted.
+
+    Args:
+        updater (Updater): Updater that does an iteration.
+        stop_trigger: Trigger that ends the loop, see
+            :func:`~chainer.training.get_trigger`. ``None`` never ends it.
+        out (str): Folder of the results, created when the loop starts.
+        extensions: Iterable of extensions, or of tuples of the positional arguments of
+            :meth:`extend`.
+
+    Attributes:
+        updater (Updater): The updater.
+        stop_trigger: Trigger that ends the loop.
+        observation (dict): Values reported in the current iteration.
+        out (str): Folder of the results.
+        reporter (chainer.Reporter): Reporter that knows the optimizers' links by name.
+
+    .. admonition:: Example
+
+        >>> model = L.Classifier(L.Linear(64, 10))
+        >>> optimizer = chainer.optimizers.SGD().setup(model)
+        >>> train, test = chainer.datasets.get_digits()
+        >>> iterator = chainer.iterators.SerialIterator(train, 100)
+        >>> updater = chainer.training.StandardUpdater(iterator, optimizer)
+        >>> trainer = chainer.training.Trainer(updater, (2, 'epoch'), out='result')
+        >>> trainer.extend(chainer.training.extensions.LogReport())
+
+    """
+
+    def __init__(self, updater, stop_trigger=None, out='result', extensions=None):
+        self.updater = updater
+        self.stop_trigger = util.get_trigger(stop_trigger)
+        self.observation = {}
+        self.out = out
+        self.reporter = reporter_module.Reporter()
+        for name, optimizer in updater.get_all_optimizers().items():
+            self.reporter.add_observer(name, optimizer.target)
+            self.reporter.add_observers(name, optimizer.target.namedlinks(skipself=True))
+
+        self._done = False
+        self._extensions = collections.OrderedDict()
+        self._start_at = None
+        self._snapshot_elapsed_time = 0.0
+        self._final_elapsed_time = None
+
+        updater.connect_trainer(self)
+        for extension in extensions or ():
+            if isinstance(extension, (tuple, list)):
+                self.extend(*extension)
+            else:
+                self.extend(extension)
+
+    @property
+    def elapsed_time(self):
+        """Seconds spent in the loop, including the time before resuming.
+
+        Raises:
+            RuntimeError: If the loop has not been started.
+
+        """
+        if self._done:
+            return self._final_elapsed_time
+        if self._start_at is None:
+            raise RuntimeError('training has not been started yet')
+        return time.perf_counter() - self._start_at + self._snapshot_elapsed_time
+
+    @property
+    def is_before_training(self):
+        """Whether no iteration has been done yet."""
+        return self.updater.iteration == 0
+
+    def extend(self, extension, name=None, trigger=None, priority=None, *,
+               call_before_training=False, **kwargs):
+        """Adds an extension.
+
+        Args:
+            extension: Extension, or any callable that takes the trainer.
+            name (str): Name; ``extension.name``, ``extension.default_name`` or
+                ``extension.__name__`` by default. A name in use gets a suffix ``_1``, ...
+            trigger: When the extension is called; ``extension.trigger`` or after each
+                iteration by default.
+            priority (int): Extensions of higher priority are called earlier;
+                ``extension.priority`` or ``PRIORITY_READER`` by default.
+            call_before_training (bool): If true, the extension is also called once before
+                the first iteration.
+
+        Raises:
+            TypeError: If the extension has no name.
+            ValueError: If the name is ``'training'``, which is reserved.
+
+        """
+        argument.check_unexpected_kwargs(
+            kwargs, invoke_before_training='invoke_before_training has been removed since '
+            'Chainer v2.0.0. Use call_before_training= instead.')
+        argument.assert_kwargs_empty(kwargs)
+
+        for attribute in ('name', 'default_name', '__name__'):
+            if name is None:
+                name = getattr(extension, attribute, None)
+        if name is None:
+            raise TypeError('name is not given for the extension')
+        if name == 'training':
+            raise ValueError('the name "training" is prohibited as an extension name')
+
+        if trigger is None:
+            trigger = getattr(extension, 'trigger', (1, 'iteration'))
+        if priority is None:
+            priority = getattr(extension, 'priority', extension_module.PRIORITY_READER)
+
+        unique_name = name
+        ordinal = 0
+        while unique_name in self._extensions:
+            ordinal += 1
+            unique_name = '%s_%d' % (name, ordinal)
+
+        extension.name = unique_name
+        self._extensions[unique_name] = _ExtensionEntry(
+            extension, priority, util.get_trigger(trigger), call_before_training)
+
+    def get_extension(self, name):
+        """Returns the extension of a name.
+
+        Args:
+            name (str): Name of the extension.
+
+        Raises:
+            ValueError: If there is no such extension.
+
+        """
+        if name not in self._extensions:
+            raise ValueError('extension %s not found' % name)
+        return self._extensions[name].extension
+
+    def run(self, show_loop_exception_msg=True):
+        """Runs the training loop until the stop trigger fires.
+
+        When an update or an extension raises an exception, the ``on_error`` handlers of the
+        extensions are called, the extensions and the updater are finalized, and the
+        exception is raised.
+
+        Args:
+            show_loop_exception_msg (bool): If true, the exception is shown on the standard
+                error output before extensions are finalized.
+
+        Raises:
+            RuntimeError: If it was run before.
+
+        """
+        if self._done:
+            raise RuntimeError('cannot run training loop multiple times')
+        os.makedirs(self.out, exist_ok=True)
+
+        # Stable: extensions of equal priority keep the order of their registration.
+        entries = sorted(self._extensions.values(), key=lambda entry: -entry.priority)
+        self._start_at = time.perf_counter()
+        try:
+            self._initialize(entries)
+            self._loop(entries)
+        except Exception as e:
+            self._handle_error(entries, e, show_loop_exception_msg)
+            raise
+        finally:
+            self._finalize(entries)
+
+    def _initialize(self, entries):
+        for entry in entries:
+            initializer = getattr(entry.extension, 'initialize', None)
+            if initializer and not getattr(entry.trigger, 'finished', False):
+                initializer(self)
+
+        if any(entry.call_before_training for entry in entries):
+            self.observation = {}
+            with self.reporter.scope(self.observation):
+                for entry in entries:
+                    if entry.call_before_training:
+                        entry.extension(self)
+
+    def _loop(self, entries):
+        calls = [(entry.trigger, entry.extension) for entry in entries]
+        update = self.updater.update
+        scope = self.reporter.scope
+        stop_trigger = self.stop_trigger
+        while not stop_trigger(self):
+            self.observation = {}
+            with scope(self.observation):
+                update()
+                for trigger, extension in calls:
+                    if trigger(self):
+                        extension(self)
+
+    def _handle_error(self, entries, error, show_message):
+        stream = sys.stderr
+        if show_message:
+            stream.write('Exception in main training loop: {}\n'.format(error))
+            stream.write('Traceback (most recent call last):\n')
+            traceback.print_tb(error.__traceback__, file=stream)
+            stream.write('Will finalize trainer extensions and updater before '
+                         'reraising the exception.\n')
+        for entry in entries:
+            handler = getattr(entry.extension, 'on_error', None)
+            if handler:
+                try:
+                    handler(self, error, error.__traceback__)
+                except Exception as e:
+                    stream.write('Exception in error handler: {}\n'.format(e))
+                    stream.write('Traceback (most recent call last):\n')
+                    traceback.print_tb(e.__traceback__, file=stream)
+
+    def _finalize(self, entries):
+        """Finalizes everything, even if something fails; then the first failure is raised."""
+        finalizers = [getattr(entry.extension, 'finalize', None) for entry in entries]
+        first_error = None
+        for finalizer in [*filter(None, finalizers), self.updater.finalize]:
+            try:
+                finalizer()
+            except Exception as e:
+                first_error = first_error or e
+        self._final_elapsed_time = self.elapsed_time
+        self._done = True
+        if first_error is not None:
+            raise first_error
+
+    def serialize(self, serializer):
+        """Reads or writes the state of the updater, the triggers and the extensions."""
+        remember = serializer_module._remember
+        remember(serializer, self)
+        remember(serializer, self.updater)
+        self.updater.serialize(serializer['updater'])
+        _serialize_if_possible(self.stop_trigger, serializer['stop_trigger'])
+
+        extensions = serializer['extensions']
+        triggers = serializer['extension_triggers']
+        for name, entry in self._extensions.items():
+            _serialize_if_possible(entry.extension, extensions[name])
+            _serialize_if_possible(entry.trigger, triggers[name])
+
+        if isinstance(serializer, serializer_module.Serializer):
+            serializer('_snapshot_elapsed_time', self.elapsed_time)
+        else:
+            self._snapshot_elapsed_time = serializer('_snapshot_elapsed_time', 0.0)
+        _random_state.serialize_global_states(serializer['_random_state'])
+
+
+def _serialize_if_possible(obj, serializer):
+    if hasattr(obj, 'serialize'):
+        if hasattr(obj, '__dict__'):
+            serializer_module._remember(serializer, obj)
+        obj.serialize(serializer)

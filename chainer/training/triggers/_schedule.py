@@ -1,0 +1,47 @@
+import warnings
+
+
+class ScheduleTrigger:
+
+    """Base of the triggers that compare the progress with that of their last call."""
+
+    def __init__(self, unit):
+        if unit not in ('epoch', 'iteration'):
+            raise ValueError(
+                "Trigger unit must be either 'epoch' or 'iteration', but {!r} is given.".format(
+                    unit))
+        self.unit = unit
+        # Negative values stand for progress that is not known.
+        self._previous_iteration = 0
+        self._previous_epoch_detail = 0.
+
+    def _progress(self, trainer):
+        """Returns the progress at the last call and now."""
+        updater = trainer.updater
+        if self.unit == 'epoch':
+            previous, current = self._previous_epoch_detail, updater.epoch_detail
+            if previous < 0:
+                previous = updater.previous_epoch_detail or 0.
+        else:
+            previous, current = self._previous_iteration, updater.iteration
+            if previous < 0:
+                previous = current - 1
+        self._previous_iteration = updater.iteration
+        if hasattr(updater, 'epoch_detail'):
+            self._previous_epoch_detail = updater.epoch_detail
+        return previous, current
+
+    def serialize(self, serializer):
+        """Reads or writes the progress at the last call."""
+        for name, unknown, source in (
+                ('previous_iteration', -1, 'iteration'),
+                ('previous_epoch_detail', -1., 'epoch_detail')):
+            try:
+                value = serializer(name, getattr(self, '_' + name))
+            except KeyError:
+                warnings.warn(
+                    'The previous value of {0} is not saved. {1} guesses it using current {0}. '
+                    'If this trigger is not called at every iteration, it may not work '
+                    'correctly.'.format(source, type(self).__name__))
+                value = unknown
+            setattr(self, '_' + name, value)

@@ -1,0 +1,99 @@
+import operator
+import warnings
+
+from chainer import reporter
+from chainer.training import util
+from chainer.utils import argument
+
+
+class EarlyStoppingTrigger:
+
+    """Trigger that ends the training when an observed value no longer improves.
+
+    Use it as ``stop_trigger`` of a trainer.
+
+    Args:
+        check_trigger: Trigger that makes the intervals over which the value is averaged and
+            at whose ends it is compared.
+        monitor (str): Key of the value in the observation.
+        patience (int): Number of intervals without improvement after which the training is
+            ended; 3 by default.
+        mode (str): ``'max'`` if larger values are better, ``'min'`` if smaller ones are, or
+            ``'auto'``, which is ``'max'`` if ``monitor`` contains ``'accuracy'``.
+        verbose (bool): If true, the decision is printed.
+        max_trigger: Trigger that ends the training in any case.
+
+    """
+
+    def __init__(self, check_trigger=(1, 'epoch'), monitor='main/loss', patience=None,
+                 mode='auto', verbose=False, max_trigger=(100, 'epoch'), **kwargs):
+        # The argument was called patients in version 3.
+        patients, = argument.parse_kwargs(kwargs, ('patients', None))
+        if patience is None:
+            patience = 3 if patients is None else patients
+        self.count = 0
+        self.patience = patience
+        self.monitor = monitor
+        self.verbose = verbose
+        self.already_warning = False
+        self._max_trigger = util.get_trigger(max_trigger)
+        self._interval_trigger = util.get_trigger(check_trigger)
+        self._summary = reporter.DictSummary()
+
+        if mode == 'max' or (mode != 'min' and 'accuracy' in monitor):
+            self._compare = operator.gt
+            self.best = float('-inf')
+        else:
+            self._compare = operator.lt
+            self.best = float('inf')
+        if verbose:
+            print('early stopping: operator is {}'.format(
+                'greater' if self._compare is operator.gt else 'less'))
+
+    def __call__(self, trainer):
+        """Decides whether the training ends.
+
+        Args:
+            trainer (Trainer): Trainer whose observation has the value.
+
+        """
+        if self.monitor in trainer.observation:
+            self._summary.add({self.monitor: trainer.observation[self.monitor]})
+        if self._max_trigger(trainer):
+            return True
+        if not self._interval_trigger(trainer):
+            return False
+
+        statistics = self._summary.compute_mean()
+        if self.monitor not in statistics:
+            warnings.warn('{} is not in observation'.format(self.monitor))
+            return False
+        value = float(statistics[self.monitor])
+        self._summary = reporter.DictSummary()
+        if self._compare(value, self.best):
+            self.best = value
+            self.count = 0
+        else:
+            self.count += 1
+        if self.count < self.patience:
+            return False
+        if self.verbose:
+            print('Epoch {}: early stopping'.format(trainer.updater.epoch))
+        return True
+
+    def get_training_length(self):
+        """Returns the length of the training if it does not end early."""
+        return self._max_trigger.get_training_length()
+
+    def serialize(self, serializer):
+        """Reads or writes the best value, the patience used up and the triggers."""
+        try:
+            self.best = serializer('best', self.best)
+            self.count = serializer('count', self.count)
+        except KeyError:
+            return  # Chainer v7 or older saved nothing
+        self._summary.serialize(serializer['summary'])
+        for name, trigger in (('max_trigger', self._max_trigger),
+                              ('interval_trigger', self._interval_trigger)):
+            if hasattr(trigger, 'serialize'):
+                trigger.serialize(serializer[name])

@@ -1,0 +1,41 @@
+from chainer.training.triggers import _schedule
+
+
+class IntervalTrigger(_schedule.ScheduleTrigger):
+
+    """Trigger that fires each time a number of iterations or epochs is completed.
+
+    Args:
+        period (int or float): Length of the interval. A fraction is possible for epochs.
+        unit (str): ``'iteration'`` or ``'epoch'``.
+
+    Raises:
+        ValueError: If ``unit`` is none of these.
+
+    """
+
+    def __init__(self, period, unit):
+        super().__init__(unit)
+        self.period = period
+        self.count = 0
+
+    def __call__(self, trainer):
+        """Decides whether the extension is called in this iteration.
+
+        Args:
+            trainer (Trainer): Trainer whose updater tells the progress.
+
+        Returns:
+            bool: Whether an interval ended since the last call.
+
+        """
+        previous, current = self._progress(trainer)
+        self.count = current // self.period
+        return previous // self.period != current // self.period
+
+    def __str__(self):
+        return "{}({}, '{}')".format(type(self).__name__, self.period, self.unit)
+
+    def get_training_length(self):
+        """Returns the pair of the period and its unit."""
+        return self.period, self.unit

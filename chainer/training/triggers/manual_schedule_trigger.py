@@ -1,0 +1,44 @@
+from chainer.training.triggers import _schedule
+
+
+class ManualScheduleTrigger(_schedule.ScheduleTrigger):
+
+    """Trigger that fires at given iterations or epochs.
+
+    Args:
+        points (int, float or list): When to fire.
+        unit (str): ``'iteration'`` or ``'epoch'``.
+
+    Attributes:
+        finished (bool): Whether the last point was passed.
+
+    Raises:
+        ValueError: If ``unit`` is none of these.
+
+    """
+
+    def __init__(self, points, unit):
+        super().__init__(unit)
+        self.points = points if isinstance(points, list) else [points]
+        self.finished = False
+
+    def __call__(self, trainer):
+        """Decides whether the extension is called in this iteration.
+
+        Args:
+            trainer (Trainer): Trainer whose updater tells the progress.
+
+        Returns:
+            bool: Whether a point was passed since the last call.
+
+        """
+        previous, current = self._progress(trainer)
+        self.finished = current >= max(self.points)
+        return any(previous < point <= current for point in self.points)
+
+    def serialize(self, serializer):
+        super().serialize(serializer)
+        try:
+            self.finished = serializer('finished', self.finished)
+        except KeyError:
+            self.finished = False  # decided anew at the next call

@@ -1,0 +1,86 @@
+import operator
+
+from chainer import reporter
+from chainer.training import util
+
+
+class BestValueTrigger:
+
+    """Trigger that fires when an observed value becomes the best so far.
+
+    The value is averaged over the intervals that another trigger makes, at whose ends it is
+    compared.
+
+    Args:
+        key (str): Key of the value in the observation.
+        compare: Function of the best value so far and a new one that returns whether the
+            new one is better.
+        trigger: Trigger that makes the intervals, see
+            :func:`~chainer.training.get_trigger`.
+
+    """
+
+    def __init__(self, key, compare, trigger=(1, 'epoch')):
+        self._key = key
+        self._best_value = None
+        self._interval_trigger = util.get_trigger(trigger)
+        self._summary = reporter.DictSummary()
+        self._compare = compare
+
+    def __call__(self, trainer):
+        """Decides whether the extension is called in this iteration.
+
+        Args:
+            trainer (Trainer): Trainer whose observation has the value.
+
+        Raises:
+            KeyError: If the value was not observed in the whole interval.
+
+        """
+        if self._key in trainer.observation:
+            self._summary.add({self._key: trainer.observation[self._key]})
+        if not self._interval_trigger(trainer):
+            return False
+
+        value = float(self._summary.compute_mean()[self._key])  # copies from a GPU
+        self._summary = reporter.DictSummary()
+        if self._best_value is None or self._compare(self._best_value, value):
+            self._best_value = value
+            return True
+        return False
+
+    def serialize(self, serializer):
+        """Reads or writes the best value and the current interval."""
+        if hasattr(self._interval_trigger, 'serialize'):
+            self._interval_trigger.serialize(serializer['interval_trigger'])
+        self._summary.serialize(serializer['summary'])
+        best = serializer('best_value', self._best_value)
+        self._best_value = None if best is None else float(best)
+
+
+class MaxValueTrigger(BestValueTrigger):
+
+    """Trigger that fires when an observed value becomes the largest so far.
+
+    Args:
+        key (str): Key of the value in the observation.
+        trigger: Trigger that makes the intervals over which the value is averaged.
+
+    """
+
+    def __init__(self, key, trigger=(1, 'epoch')):
+        super().__init__(key, operator.lt, trigger)
+
+
+class MinValueTrigger(BestValueTrigger):
+
+    """Trigger that fires when an observed value becomes the smallest so far.
+
+    Args:
+        key (str): Key of the value in the observation.
+        trigger: Trigger that makes the intervals over which the value is averaged.
+
+    """
+
+    def __init__(self, key, trigger=(1, 'epoch')):
+        super().__init__(key, operator.gt, trigger)

@@ -1,0 +1,27 @@
+class OnceTrigger:
+
+    """Trigger that fires at its first call only.
+
+    Args:
+        call_on_resume (bool): If true, it also fires once after resuming.
+
+    """
+
+    def __init__(self, call_on_resume=False):
+        self._flag_first = True
+        self._flag_resumed = call_on_resume
+
+    @property
+    def finished(self):
+        """Whether it will not fire any more."""
+        return not (self._flag_first or self._flag_resumed)
+
+    def __call__(self, trainer):
+        fire = not self.finished
+        self._flag_resumed = False
+        self._flag_first = False
+        return fire
+
+    def serialize(self, serializer):
+        """Reads or writes whether it has been called."""
+        self._flag_first = serializer('_flag_first', self._flag_first)

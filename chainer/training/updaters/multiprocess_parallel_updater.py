@@ -1,0 +1,306 @@
+import multiprocessing
+import signal
+import warnings
+
+import numpy
+
+from chainer import backend, reporter
+from chainer.backends import cuda
+from chainer.dataset import convert
+from chainer.training.updaters import standard_updater
+
+
+def _nccl():
+    """Returns CuPy's NCCL module, or ``None``."""
+    if not cuda.available:
+        return None
+    try:
+        from cupy.cuda import nccl
+        return nccl if nccl.get_version() > 0 else None
+    except (ImportError, AttributeError):
+        return None
+
+
+class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
+
+    """Updater that trains on several GPUs with one process for each.
+
+    Each process has an iterator and a copy of the model; gradients are added up and
+    parameters are distributed by NCCL. The other processes are forked at the first update,
+    so CUDA must not be initialized before (except by sending the model to its GPU is done
+    here, too). As the gradients of all batches are added, see
+    :class:`~chainer.training.updaters.ParallelUpdater` about the learning rate.
+
+    Args:
+        iterators (list): Iterator of each process, e.g. over parts of the dataset, which
+            :func:`~chainer.datasets.split_dataset_n_random` makes.
+        optimizer: Optimizer.
+        converter: Function that makes arrays of a batch and a device,
+            :func:`~chainer.dataset.concat_examples` by default.
+        devices (list or dict): GPU of each process; in a dictionary the main one has the
+            key ``'main'``.
+        auto_new_epoch (bool): If true, ``optimizer.new_epoch`` is called at the end of each
+            epoch.
+
+    Raises:
+        RuntimeError: If CuPy has no NCCL.
+        ValueError: If the numbers of iterators and devices differ, or a device is no GPU.
+
+    """
+
+    def __init__(self, iterators, optimizer, converter=convert.concat_examples, devices=None,
+                 auto_new_epoch=True):
+        if not MultiprocessParallelUpdater.available():
+            raise RuntimeError(
+                'NCCL is not enabled. MultiprocessParallelUpdater requires NCCL, which CuPy '
+                'has when it is installed with it.')
+        if isinstance(devices, dict):
+            devices = dict(devices)
+            devices = [devices.pop('main'), *devices.values()]
+        if not devices:
+            raise ValueError('devices must be specified')
+        devices = [convert._get_device(device) for device in devices]
+        if not all(isinstance(device, cuda.GpuDevice) for device in devices):
+            raise ValueError('all devices must be GPUs of CuPy, but they are {}'.format(devices))
+        iterators = list(iterators)
+        if len(iterators) != len(devices):
+            raise ValueError('{} iterators are given for {} devices'.format(
+                len(iterators), len(devices)))
+        for iterator in iterators[1:]:
+            if len(iterator.dataset) != len(iterators[0].dataset):
+                warnings.warn('The lengths of the datasets of the iterators differ.')
+
+        super().__init__(
+            iterators[0], optimizer, converter, auto_new_epoch=auto_new_epoch)
+        optimizer.target.cleargrads()
+        self._devices = devices
+        self._device = self._input_device = devices[0]
+        self._other_iterators = iterators[1:]
+        self._pipes = []
+        self._workers = []
+        self.comm = None
+        self._master = optimizer.target
+
+    @staticmethod
+    def available():
+        """Returns whether CuPy and NCCL can be used."""
+        return _nccl() is not None
+
+    def setup_workers(self):
+        """Starts the processes and connects them. :meth:`update_core` calls it."""
+        if self._workers:
+            return
+        nccl = _nccl()
+        context = multiprocessing.get_context('fork')
+        for i, (iterator, device) in enumerate(
+                zip(self._other_iterators, self._devices[1:]), start=1):
+            pipe, child_pipe = context.Pipe()
+            worker = context.Process(
+                target=_run_worker,
+                args=(i, len(self._devices), child_pipe, iterator, device, self._master,
+                      self.converter), daemon=True)
+            worker.start()
+            child_pipe.close()
+            self._workers.append(worker)
+            self._pipes.append(pipe)
+
+        device = self._devices[0]
+        device.use()
+        self._master.to_device(device)
+        if len(self._devices) > 1:
+            comm_id = nccl.get_unique_id()
+            self._send_message(('set comm_id', comm_id))
+            self.comm = nccl.NcclCommunicator(len(self._devices), comm_id, 0)
+
+    def _send_message(self, message):
+        for pipe, worker in zip(self._pipes, self._workers):
+            if not worker.is_alive():
+                raise RuntimeError('worker process {} of MultiprocessParallelUpdater ended, '
+                                   'exit code {}'.format(worker.pid, worker.exitcode))
+            pipe.send(message)
+
+    def update_core(self):
+        """Does one iteration on all GPUs."""
+        self.setup_workers()
+        self._send_message(('update', None))
+        with backend.using_device(self._devices[0]):
+            iterator = self.get_iterator('main')
+            optimizer = self.get_optimizer('main')
+            self._master.cleargrads()
+            loss = _compute_loss(
+                self._master, self.converter, iterator.next(), self._devices[0])
+            self._master.cleargrads()
+            loss.backward()
+            del loss
+
+            if self.comm is not None:
+                stream = cuda.Stream.null
+                grads = gather_grads(self._master)
+                self.comm.reduce(grads.data.ptr, grads.data.ptr, grads.size,
+                                 _nccl_type(grads), _nccl().NCCL_SUM, 0, stream.ptr)
+                scatter_grads(self._master, grads)
+            optimizer.update()
+            if self.comm is not None:
+                params = gather_params(self._master)
+                self.comm.bcast(params.data.ptr, params.size, _nccl_type(params), 0,
+                                stream.ptr)
+            if self.auto_new_epoch and iterator.is_new_epoch:
+                optimizer.new_epoch(auto=True)
+
+    def finalize(self):
+        """Ends the processes."""
+        for pipe in self._pipes:
+            try:
+                pipe.send(('finalize', None))
+            except OSError:
+                pass  # the process has ended already
+        for worker in self._workers:
+            worker.join(10)
+            if worker.is_alive():
+                worker.kill()
+        self._workers = []
+        self._pipes = []
+        super().finalize()
+
+
+def _compute_loss(model, converter, batch, device):
+    in_arrays = convert._call_converter(converter, batch, device)
+    if isinstance(in_arrays, tuple):
+        return model(*in_arrays)
+    if isinstance(in_arrays, dict):
+        return model(**in_arrays)
+    return model(in_arrays)
+
+
+def _run_worker(rank, n_devices, pipe, iterator, device, model, converter):
+    """Main function of the other processes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    device.use()
+    model.to_device(device)
+    nccl = _nccl()
+    _, comm_id = pipe.recv()
+    comm = nccl.NcclCommunicator(n_devices, comm_id, rank)
+    worker_reporter = reporter.Reporter()
+    worker_reporter.add_observer('main', model)
+    worker_reporter.add_observers('main', model.namedlinks(skipself=True))
+    stream = cuda.Stream.null
+    while True:
+        try:
+            message, _ = pipe.recv()
+        except EOFError:
+            message = 'finalize'
+        if message == 'finalize':
+            iterator.finalize()
+            return
+        with worker_reporter.scope({}):
+            model.cleargrads()
+            loss = _compute_loss(model, converter, iterator.next(), device)
+            model.cleargrads()
+            loss.backward()
+        del loss
+        grads = gather_grads(model)
+        comm.reduce(grads.data.ptr, grads.data.ptr, grads.size, _nccl_type(grads),
+                    nccl.NCCL_SUM, 0, stream.ptr)
+        params = gather_params(model)
+        comm.bcast(params.data.ptr, params.size, _nccl_type(params), 0, stream.ptr)
+        scatter_params(model, params)
+        model.cleargrads()
+
+
+def _nccl_type(array):
+    nccl = _nccl()
+    types = {numpy.dtype('f2'): nccl.NCCL_FLOAT16, numpy.dtype('f4'): nccl.NCCL_FLOAT32,
+             numpy.dtype('f8'): nccl.NCCL_FLOAT64}
+    return types[array.dtype]
+
+
+def size_num_grads(link):
+    """Counts the elements and the number of the initialized parameters of a link.
+
+    Args:
+        link (chainer.Link): Link.
+
+    Returns:
+        tuple: Total number of elements, and number of parameters.
+
+    """
+    params = _params(link)
+    return sum(param.size for param in params), len(params)
+
+
+def gather_grads(link):
+    """Puts all gradients of a link together to one array.
+
+    Args:
+        link (chainer.Link): Link.
+
+    Returns:
+        1-dimensional array on the device of the link. Missing gradients are zeros.
+
+    """
+    return _gather(link, lambda param: (
+        param.xp.zeros_like(param.array) if param.grad is None else param.grad))
+
+
+def gather_params(link):
+    """Puts all parameters of a link together to one array.
+
+    Args:
+        link (chainer.Link): Link.
+
+    Returns:
+        1-dimensional array on the device of the link.
+
+    """
+    return _gather(link, lambda param: param.array)
+
+
+def scatter_grads(link, array):
+    """Sets the gradients of a link to the parts of an array.
+
+    Args:
+        link (chainer.Link): Link.
+        array: Array as :func:`gather_grads` makes it.
+
+    """
+    for param, part in _parts(link, array):
+        if param.grad is None:
+            param.grad = part.copy()
+        else:
+            param.grad[...] = part
+
+
+def scatter_params(link, array):
+    """Sets the parameters of a link to the parts of an array.
+
+    Args:
+        link (chainer.Link): Link.
+        array: Array as :func:`gather_params` makes it.
+
+    """
+    for param, part in _parts(link, array):
+        param.array[...] = part
+
+
+def _params(link):
+    return [param for _, param in sorted(link.namedparams()) if param.is_initialized]
+
+
+def _gather(link, get):
+    params = _params(link)
+    if not params:
+        return None
+    return params[0].xp.concatenate([get(param).ravel() for param in params])
+
+
+def _parts(link, array):
+    params = _params(link)
+    size = sum(param.size for param in params)
+    if params and array.shape != (size,):
+        raise ValueError('array must have the shape ({},), but it has {}'.format(
+            size, array.shape))
+    start = 0
+    for param in params:
+        part = array[start:start + param.size].reshape(param.shape)
+        yield param, part.astype(param.dtype, copy=False)
+        start += param.size

@@ -1,0 +1,124 @@
+import copy
+
+from chainer import backend, function
+from chainer.dataset import convert
+from chainer.training.updaters import standard_updater
+
+
+class ParallelUpdater(standard_updater.StandardUpdater):
+
+    """Updater that splits each batch among copies of the model on several devices.
+
+    The ``i``-th of ``n`` copies gets the examples ``batch[i::n]`` and computes its loss; the
+    gradients of all losses are added up into the main model, which is updated and copied
+    to the others. As with the loss functions that take the mean over a batch each loss is
+    the mean over its part, the gradient is ``n`` times that of the whole batch: divide the
+    learning rate of plain SGD by ``n`` to get the result of one device.
+
+    Statistics that a model collects itself, such as those of batch normalization, are those
+    of the part that the main model sees.
+
+    Args:
+        iterator: Iterator of the training batches, or a dictionary of iterators.
+        optimizer: Optimizer, or a dictionary of optimizers.
+        converter: Function that makes arrays of a batch and a device,
+            :func:`~chainer.dataset.concat_examples` by default.
+        models (dict): Models by name, on their devices, the target of the main optimizer
+            being ``'main'``. By default the target is copied to each of ``devices``.
+        devices (dict): Device specifiers by name, with a key ``'main'``. Any devices will do.
+        loss_func: Function of the converted batch that returns the loss; each model itself
+            by default.
+        loss_scale (float): Factor on the loss, see
+            :class:`~chainer.training.updaters.StandardUpdater`.
+        auto_new_epoch (bool): If true, ``optimizer.new_epoch`` is called at the end of each
+            epoch.
+
+    Raises:
+        ValueError: If neither models nor devices are given.
+        KeyError: If ``'main'`` is missing, or a model has no device.
+
+    """
+
+    def __init__(self, iterator, optimizer, converter=convert.concat_examples, models=None,
+                 devices=None, loss_func=None, loss_scale=None, auto_new_epoch=True):
+        super().__init__(
+            iterator, optimizer, converter, loss_func=loss_func, loss_scale=loss_scale,
+            auto_new_epoch=auto_new_epoch)
+        if devices is not None:
+            devices = {name: convert._get_device(spec) for name, spec in devices.items()}
+
+        if models is None:
+            if devices is None:
+                raise ValueError('either models or devices must be specified')
+            if 'main' not in devices:
+                raise KeyError("'devices' must contain a 'main' key.")
+            main = self._optimizers['main'].target
+            # Copied before the main model is sent away, so that all copies start alike.
+            models = {}
+            for name, device in devices.items():
+                model = main if name == 'main' else copy.deepcopy(main)
+                if device is not None:
+                    model.to_device(device)
+                models[name] = model
+        elif 'main' not in models:
+            raise KeyError("'models' must contain a 'main' key.")
+        elif devices is None:
+            devices = {name: model.device for name, model in models.items()}
+        missing = [name for name in models if name not in devices]
+        if missing:
+            raise KeyError('no device is given for the models: ' + ', '.join(missing))
+        self._models = models
+        self._devices = devices
+
+    def connect_trainer(self, trainer):
+        # The copies report too, under names of their own.
+        main = self._models['main']
+        for name, model in self._models.items():
+            if model is main:
+                continue
+            trainer.reporter.add_observer(name, model)
+            trainer.reporter.add_observers(name, model.namedlinks(skipself=True))
+
+    def update_core(self):
+        """Computes the gradients of all parts of a batch, and updates all models."""
+        optimizer = self.get_optimizer('main')
+        main = self._models['main']
+        others = [model for model in self._models.values() if model is not main]
+        iterator = self.get_iterator('main')
+        batch = iterator.next()
+
+        n = len(self._models)
+        inputs = {
+            name: convert._call_converter(self.converter, batch[i::n], self._devices[name])
+            for i, name in enumerate(self._models) if len(batch) > i}
+
+        losses = []
+        for name, in_arrays in inputs.items():
+            loss_func = self.loss_func or self._models[name]
+            with function.force_backprop_mode(), _using(self._devices[name]):
+                if isinstance(in_arrays, tuple):
+                    loss = loss_func(*in_arrays)
+                elif isinstance(in_arrays, dict):
+                    loss = loss_func(**in_arrays)
+                else:
+                    loss = loss_func(in_arrays)
+            losses.append((loss, self._devices[name]))
+
+        # Only now, as parameters may have been initialized by the forward computation.
+        for model in self._models.values():
+            model.cleargrads()
+        for loss, device in losses:
+            with _using(device):
+                loss.backward(loss_scale=self.loss_scale)
+        for model in others:
+            main.addgrads(model)
+        optimizer.update()
+        for model in others:
+            model.copyparams(main)
+
+        if self.auto_new_epoch and iterator.is_new_epoch:
+            optimizer.new_epoch(auto=True)
+
+
+def _using(device):
+    return backend.using_device(backend.CpuDevice() if device is None else device)

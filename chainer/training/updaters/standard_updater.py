@@ -1,0 +1,161 @@
+from chainer import serializer as serializer_module
+from chainer.backends import cuda
+from chainer.dataset import convert
+from chainer.dataset import iterator as iterator_module
+from chainer.training import _updater
+from chainer.utils import argument
+
+
+class StandardUpdater(_updater.Updater):
+
+    """Updater for training by one loss: fetch a batch, convert it, update the parameters.
+
+    For another procedure override :meth:`update_core`; iterators and optimizers may be
+    several then, given as dictionaries with a key ``'main'``.
+
+    Args:
+        iterator: Iterator of the training batches, or a dictionary of iterators.
+        optimizer: Optimizer, or a dictionary of optimizers. Their models must be set up.
+        converter: Function that makes arrays of a batch and a device,
+            :func:`~chainer.dataset.concat_examples` by default.
+        device: Device specifier. The models are sent to it, and the batches unless
+            ``input_device`` says otherwise. ``None`` leaves both where they are.
+        loss_func: Function of the converted batch that returns the loss; the model of the
+            main optimizer by default.
+        loss_scale (float): Factor on the loss, which keeps float16 gradients from
+            vanishing; the optimizers divide by it again.
+        auto_new_epoch (bool): If true, ``optimizer.new_epoch`` is called at the end of each
+            epoch.
+        input_device: Device specifier of the batches.
+
+    Attributes:
+        converter: The converter.
+        loss_func: The loss function, or ``None``.
+        iteration (int): Number of completed updates.
+        auto_new_epoch (bool): Whether ``new_epoch`` is called.
+
+    """
+
+    def __init__(self, iterator, optimizer, converter=convert.concat_examples, device=None,
+                 loss_func=None, loss_scale=None, auto_new_epoch=True, **kwargs):
+        input_device, = argument.parse_kwargs(kwargs, ('input_device', None))
+
+        if isinstance(iterator, iterator_module.Iterator) or not isinstance(iterator, dict):
+            iterator = {'main': iterator}
+        self._iterators = iterator
+        if not isinstance(optimizer, dict):
+            optimizer = {'main': optimizer}
+        self._optimizers = optimizer
+
+        device = convert._get_device(device)
+        if device is not None:
+            for opt in self._optimizers.values():
+                _send_model(opt.target, device)
+        self._device = device
+        self._input_device = device
+        if input_device is not None:
+            self._input_device = convert._get_device(input_device)
+
+        self.converter = converter
+        self.loss_func = loss_func
+        self.iteration = 0
+        self.auto_new_epoch = auto_new_epoch
+        self.loss_scale = loss_scale
+        if loss_scale is not None:
+            for opt in self._optimizers.values():
+                opt.set_loss_scale(loss_scale)
+        if auto_new_epoch:
+            for opt in self._optimizers.values():
+                opt.use_auto_new_epoch = True
+
+    @property
+    def device(self):
+        """Device of the models, or ``None`` if it was not given."""
+        return self._device
+
+    @property
+    def input_device(self):
+        """Device of the batches, or ``None`` if it was not given."""
+        return self._input_device
+
+    @property
+    def epoch(self):
+        """Number of completed epochs of the main iterator."""
+        return self._iterators['main'].epoch
+
+    @property
+    def epoch_detail(self):
+        """Number of completed epochs, with fraction, of the main iterator."""
+        return self._iterators['main'].epoch_detail
+
+    @property
+    def previous_epoch_detail(self):
+        """``epoch_detail`` before the last batch."""
+        return self._iterators['main'].previous_epoch_detail
+
+    @property
+    def is_new_epoch(self):
+        """Whether the last batch completed an epoch."""
+        return self._iterators['main'].is_new_epoch
+
+    def finalize(self):
+        """Finalizes the iterators."""
+        for iterator in self._iterators.values():
+            iterator.finalize()
+
+    def get_optimizer(self, name):
+        return self._optimizers[name]
+
+    def get_all_optimizers(self):
+        return dict(self._optimizers)
+
+    def get_iterator(self, name):
+        """Returns the iterator of a name.
+
+        Args:
+            name (str): Name of the iterator.
+
+        """
+        return self._iterators[name]
+
+    def update(self):
+        """Does one iteration: calls :meth:`update_core` and counts."""
+        self.update_core()
+        self.iteration += 1
+
+    def update_core(self):
+        """Fetches and converts a batch, and updates the model by the main optimizer."""
+        iterator = self._iterators['main']
+        batch = iterator.next()
+        in_arrays = convert._call_converter(self.converter, batch, self.input_device)
+
+        optimizer = self._optimizers['main']
+        loss_func = self.loss_func or optimizer.target
+        if isinstance(in_arrays, tuple):
+            optimizer.update(loss_func, *in_arrays)
+        elif isinstance(in_arrays, dict):
+            optimizer.update(loss_func, **in_arrays)
+        else:
+            optimizer.update(loss_func, in_arrays)
+
+        if self.auto_new_epoch and iterator.is_new_epoch:
+            optimizer.new_epoch(auto=True)
+
+    def serialize(self, serializer):
+        """Reads or writes the states of iterators, optimizers and models."""
+        for name, iterator in self._iterators.items():
+            if hasattr(iterator, '__dict__'):
+                serializer_module._remember(serializer, iterator)
+            iterator.serialize(serializer['iterator:' + name])
+        for name, optimizer in self._optimizers.items():
+            optimizer.serialize(serializer['optimizer:' + name])
+            optimizer.target.serialize(serializer['model:' + name])
+        self.iteration = serializer('iteration', self.iteration)
+
+
+def _send_model(model, device):
+    if isinstance(device, cuda.GpuDevice):
+        # A model that is spread over several GPUs stays so.
+        model.to_gpu(device.device.id)
+    else:
+        model.to_device(device)

@@ -1,0 +1,24 @@
+from chainer.training.triggers import interval_trigger
+
+
+def get_trigger(trigger):
+    """Makes a trigger of its short forms.
+
+    Args:
+        trigger: A callable, which is returned; a pair ``(period, unit)`` for an
+            :class:`~chainer.training.triggers.IntervalTrigger`; or ``None`` for a trigger
+            that never fires.
+
+    Returns:
+        Callable of a trainer that returns whether to fire.
+
+    """
+    if trigger is None:
+        return _never_fire_trigger
+    if callable(trigger):
+        return trigger
+    return interval_trigger.IntervalTrigger(*trigger)
+
+
+def _never_fire_trigger(trainer):
+    return False

@@ -1,0 +1,76 @@
+"""Utilities."""
+import collections.abc as collections_abc  # noqa: F401
+import contextlib
+import shutil
+import tempfile
+
+import numpy
+
+# Names of other packages that scripts reach through this one.
+from chainer.utils.argument import (  # noqa: F401
+    assert_kwargs_empty,
+    check_unexpected_kwargs,
+    parse_kwargs,
+)
+from chainer.utils.array import size_of_shape, sum_to  # noqa: F401
+from chainer.utils.cache import cached_property  # noqa: F401
+from chainer.utils.conv import get_conv_outsize, get_deconv_outsize  # noqa: F401
+from chainer.utils.error import _format_array_props  # noqa: F401
+from chainer.utils.experimental import experimental  # noqa: F401
+from chainer.utils.meta import enable_final, final  # noqa: F401
+from chainer.utils.nondeterministic import nondeterministic  # noqa: F401
+from chainer.utils.sparse import CooMatrix, get_order, to_coo  # noqa: F401
+
+
+def force_array(x, dtype=None):
+    """Makes an array of a scalar, which 0-dimensional NumPy operations return.
+
+    Args:
+        x: Array or scalar.
+        dtype: Dtype to cast to; that of ``x`` by default.
+
+    Returns:
+        Array.
+
+    """
+    if dtype is None:
+        return numpy.array(x) if numpy.isscalar(x) else x
+    return numpy.array(x, dtype) if numpy.isscalar(x) else x.astype(dtype, copy=False)
+
+
+def force_type(dtype, value):
+    """Casts a scalar or an array to a dtype, unless it has it.
+
+    Args:
+        dtype: Dtype.
+        value: Scalar or array.
+
+    """
+    if numpy.isscalar(value):
+        return numpy.dtype(dtype).type(value)
+    return value if value.dtype == dtype else value.astype(dtype, copy=False)
+
+
+@contextlib.contextmanager
+def tempdir(**kwargs):
+    """Makes a temporary folder that is removed after the ``with`` statement.
+
+    Args:
+        kwargs: Arguments of :func:`tempfile.mkdtemp`, and ``ignore_errors`` (bool): whether errors
+            during the removal are ignored.
+
+    """
+    ignore_errors = kwargs.pop('ignore_errors', False)
+    path = tempfile.mkdtemp(**kwargs)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=ignore_errors)
+
+
+def __getattr__(name):
+    if name == 'WalkerAlias':
+        # Its base class needs modules that need this package.
+        from chainer.utils.walker_alias import WalkerAlias
+        return WalkerAlias
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

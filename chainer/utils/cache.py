@@ -1,0 +1,27 @@
+"""Properties that are computed once."""
+from chainer import configuration
+
+
+class cached_property:
+
+    """Property that is computed at its first use and then is an attribute.
+
+    A value computed while backprop is off is not kept: a variable in it would lack its graph.
+
+    Args:
+        func: Getter.
+
+    """
+
+    def __init__(self, func):
+        self._func = func
+        self.__doc__ = func.__doc__
+
+    def __get__(self, obj, cls):
+        if obj is None:
+            return self
+        value = self._func(obj)
+        if configuration.config.enable_backprop:
+            # The instance attribute goes before this descriptor, which has no `__set__`.
+            obj.__dict__[self._func.__name__] = value
+        return value

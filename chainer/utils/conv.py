@@ -1,0 +1,197 @@
+"""Patches of images as matrices, for convolution and pooling.
+
+The functions come in forms for two dimensions here and for any number of them in
+:mod:`chainer.utils.conv_nd`; both use the private functions of this module.
+"""
+import itertools
+
+import numpy
+
+from chainer.backends import cuda
+
+
+def get_conv_outsize(size, k, s, p, cover_all=False, d=1):
+    """Calculates the output size of a convolution along an axis.
+
+    Args:
+        size (int): Size of the input.
+        k (int): Size of the kernel.
+        s (int): Stride.
+        p (int): Padding on each side.
+        cover_all (bool): Whether every input element belongs to some output.
+        d (int): Dilation.
+
+    Returns:
+        int: Output size.
+
+    >>> from chainer import utils
+    >>> utils.get_conv_outsize(7, 3, 2, 1)
+    4
+
+    """
+    dk = k + (k - 1) * (d - 1)
+    if cover_all:
+        return (size + p * 2 - dk + s - 1) // s + 1
+    return (size + p * 2 - dk) // s + 1
+
+
+def get_deconv_outsize(size, k, s, p, cover_all=False, d=1):
+    """Calculates the output size of a deconvolution along an axis.
+
+    Args:
+        size (int): Size of the input.
+        k (int): Size of the kernel.
+        s (int): Stride.
+        p (int): Padding on each side of the output.
+        cover_all (bool): Whether the corresponding convolution covers all.
+        d (int): Dilation.
+
+    Returns:
+        int: Output size: the smallest input size of the corresponding convolution.
+
+    """
+    dk = k + (k - 1) * (d - 1)
+    if cover_all:
+        return s * (size - 1) + dk - s + 1 - 2 * p
+    return s * (size - 1) + dk - 2 * p
+
+
+def _im2col(img, ksize, stride, pad, pval, cover_all, dilate, outs=None):
+    """Collects patches: (n, c, *in) -> (n, c, *ksize, *outs)."""
+    n, c, *dims = img.shape
+    if outs is None:
+        outs = tuple([
+            get_conv_outsize(*row, cover_all, d)
+            for *row, d in zip(dims, ksize, stride, pad, dilate)])
+    assert all(out > 0 for out in outs), (
+        f'Each size of the output should be positive: {outs} (input {tuple(dims)}, '
+        f'kernel {tuple(ksize)}, stride {tuple(stride)}, pad {tuple(pad)}, '
+        f'dilation {tuple(dilate)})')
+
+    # What the patches reach beyond the image, on either side.
+    afters = [
+        max((out - 1) * s + (k - 1) * d + 1 - dim - p, 0)
+        for out, s, k, d, dim, p in zip(outs, stride, ksize, dilate, dims, pad)]
+    xp = cuda.get_array_module(img)
+    if any(pad) or any(afters):
+        shape = (n, c, *[p + dim + a for p, dim, a in zip(pad, dims, afters)])
+        # Zeros come for free with the memory.
+        padded = xp.full(shape, pval, img.dtype) if pval else xp.zeros(shape, img.dtype)
+        padded[(..., *[slice(p, p + dim) for p, dim in zip(pad, dims)])] = img
+        img = padded
+    else:
+        img = xp.ascontiguousarray(img)
+
+    steps = img.strides[2:]
+    shape = (n, c, *ksize, *outs)
+    strides = (
+        *img.strides[:2], *[x * d for x, d in zip(steps, dilate)],
+        *[x * s for x, s in zip(steps, stride)])
+    if xp is numpy:
+        # The same as `as_strided`, at a tenth of its cost.
+        return numpy.ndarray(shape, img.dtype, img, 0, strides).copy()
+    return xp.ascontiguousarray(xp.lib.stride_tricks.as_strided(img, shape, strides))
+
+
+def _col2im(col, stride, pad, dims, dilate):
+    """Adds patches up where they come from: (n, c, *ksize, *outs) -> (n, c, *dims)."""
+    n, c = col.shape[:2]
+    ndim = len(dims)
+    ksize = col.shape[2:2 + ndim]
+    outs = col.shape[2 + ndim:]
+    img = cuda.get_array_module(col).zeros((n, c, *dims), col.dtype)
+    axes = [_get_taps(*row) for row in zip(ksize, stride, pad, dims, dilate, outs)]
+    everything = slice(None)
+    for taps in itertools.product(*axes):
+        indexes, sources, targets = zip(*taps)
+        # `img[...] += ...` would assign the sum once more.
+        target = img[(everything, everything, *targets)]
+        target += col[(everything, everything, *indexes, *sources)]
+    return img
+
+
+def _get_taps(k, s, p, dim, d, out):
+    """Lists positions in a kernel along an axis, the outputs where they are within the image, and
+    where in the image that is."""
+    taps = []
+    for i in range(k):
+        offset = i * d - p
+        start = -(offset // s) if offset < 0 else 0
+        stop = min(-((offset - dim) // s), out)
+        if start < stop:
+            first = start * s + offset
+            taps.append((i, slice(start, stop), slice(first, first + (stop - start) * s, s)))
+    return taps
+
+
+def im2col_cpu(img, kh, kw, sy, sx, ph, pw, pval=0, cover_all=False, dy=1, dx=1,
+               out_h=None, out_w=None):
+    """Collects the patches of images.
+
+    Args:
+        img: Images of shape ``(n, c, h, w)``.
+        kh (int): Height of the kernel.
+        kw (int): Width of the kernel.
+        sy (int): Vertical stride.
+        sx (int): Horizontal stride.
+        ph (int): Vertical padding.
+        pw (int): Horizontal padding.
+        pval: Value of the padding.
+        cover_all (bool): Whether the patches cover all pixels.
+        dy (int): Vertical dilation.
+        dx (int): Horizontal dilation.
+        out_h (int): Height of the output, if it is not the usual one.
+        out_w (int): Width of the output, if it is not the usual one.
+
+    Returns:
+        Array of shape ``(n, c, kh, kw, out_h, out_w)``.
+
+    """
+    h, w = img.shape[2:]
+    if out_h is None:
+        out_h = get_conv_outsize(h, kh, sy, ph, cover_all, dy)
+    if out_w is None:
+        out_w = get_conv_outsize(w, kw, sx, pw, cover_all, dx)
+    return _im2col(
+        img, (kh, kw), (sy, sx), (ph, pw), pval, cover_all, (dy, dx), (out_h, out_w))
+
+
+def im2col_gpu(img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=None, out_w=None):
+    """Collects the patches of images, padded with zeros; see :func:`im2col_cpu`."""
+    return im2col_cpu(img, kh, kw, sy, sx, ph, pw, 0, cover_all, dy, dx, out_h, out_w)
+
+
+def im2col(img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=None, out_w=None):
+    """Collects the patches of images, padded with zeros; see :func:`im2col_cpu`."""
+    return im2col_cpu(img, kh, kw, sy, sx, ph, pw, 0, cover_all, dy, dx, out_h, out_w)
+
+
+def col2im_cpu(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
+    """Adds up patches at their places in the images: the transpose of :func:`im2col`.
+
+    Args:
+        col: Patches of shape ``(n, c, kh, kw, out_h, out_w)``.
+        sy (int): Vertical stride.
+        sx (int): Horizontal stride.
+        ph (int): Vertical padding.
+        pw (int): Horizontal padding.
+        h (int): Height of the images.
+        w (int): Width of the images.
+        dy (int): Vertical dilation.
+        dx (int): Horizontal dilation.
+
+    Returns:
+        Array of shape ``(n, c, h, w)``.
+
+    """
+    return _col2im(col, (sy, sx), (ph, pw), (h, w), (dy, dx))
+
+
+def col2im_gpu(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
+    """Adds up patches at their places in the images; see :func:`col2im_cpu`."""
+    return _col2im(col, (sy, sx), (ph, pw), (h, w), (dy, dx))
+
+
+def col2im(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
+    """Adds up patches at their places in the images; see :func:`col2im_cpu`."""
+    return _col2im(col, (sy, sx), (ph, pw), (h, w), (dy, dx))

@@ -1,0 +1,65 @@
+"""Methods that subclasses must not override."""
+import warnings
+
+
+class _FinalMeta(type):
+
+    def __init__(cls, name, bases, namespace):
+        super().__init__(name, bases, namespace)
+        for key in namespace:
+            for base in cls.__mro__[1:]:
+                action = getattr(base.__dict__.get(key), '__override_action', None)
+                if action is not None:
+                    _act(action, key, cls, base)
+                    break
+
+
+def _act(action, name, cls, base):
+    message = (f'Overriding method {name!r} of class {base.__module__}.{base.__name__!r} '
+               f'in {cls.__module__}.{cls.__name__!r} is not allowed')
+    if issubclass(action, Warning):
+        warnings.warn(message.replace('not allowed', 'deprecated'), action, stacklevel=4)
+    else:
+        raise action(message)
+
+
+def final(*args, **kwargs):
+    """Declares that a method must not be overridden; see :func:`enable_final`.
+
+    Usable as ``@final`` and as ``@final(action=DeprecationWarning)``.
+
+    Args:
+        action: Exception that is raised, or warning that is issued, when a class that overrides
+            the method is defined; ``TypeError`` by default.
+
+    """
+    if args:
+        if len(args) != 1 or kwargs or not callable(args[0]):
+            raise TypeError('final takes the method, or the keyword argument action')
+        return _set_action(args[0], TypeError)
+    action = kwargs.pop('action', TypeError)
+    if kwargs:
+        raise TypeError(f'final() got unexpected keyword argument(s) {sorted(kwargs)}')
+    if not (isinstance(action, type) and issubclass(action, Exception)):
+        raise TypeError(f'action must be an exception class, not {action!r}')
+    return lambda method: _set_action(method, action)
+
+
+def _set_action(method, action):
+    setattr(method, '__override_action', action)
+    return method
+
+
+def enable_final(base=(), meta_base=()):
+    """Returns a base class in whose subclasses :func:`final` has its effect.
+
+    Args:
+        base (tuple of type): Base classes of it.
+        meta_base (tuple of type): Base classes of its metaclass.
+
+    """
+    def as_tuple(classes):
+        return classes if isinstance(classes, tuple) else (classes,)
+
+    metaclass = type('_EnableFinal', (_FinalMeta, *as_tuple(meta_base)), {})
+    return metaclass('base', as_tuple(base), {})

@@ -1,0 +1,580 @@
+"""Checks of the types of function inputs, with readable messages.
+
+A function describes what it expects of its inputs in ``check_type_forward(in_types)``::
+
+    def check_type_forward(self, in_types):
+        type_check.expect(in_types.size() == 2)
+        x_type, w_type = in_types
+        type_check.expect(
+            x_type.dtype.kind == 'f',
+            x_type.shape[1] == w_type.shape[1],
+        )
+
+It runs in *light mode* first, where ``in_types`` holds the arrays and all expressions are
+evaluated by Python at once, which costs next to nothing. If something fails, it runs again with
+``in_types`` made of :class:`Expr` trees, which know how they are written and what they evaluate
+to, and make the message.
+"""
+import contextlib
+import operator
+import threading
+
+import numpy
+
+import chainerx
+from chainer.backends import cuda
+
+_thread_local = threading.local()
+
+
+class InvalidType(Exception):
+
+    """Raised when inputs of a function are not what it expects.
+
+    Attributes:
+        expect (str): What was expected.
+        actual (str): What was given.
+
+    """
+
+    def __init__(self, expect, actual, msg=None):
+        if msg is None:
+            msg = f'Expect: {expect}\nActual: {actual}'
+            function = getattr(_thread_local, 'current_function', None)
+            if function is not None:
+                msg = f'\nInvalid operation is performed in: {function.label} (Forward)\n\n{msg}'
+        super().__init__(msg)
+        self.expect = expect
+        self.actual = actual
+
+    def __reduce__(self):
+        return InvalidType, (self.expect, self.actual, self.args[0])
+
+
+# -- modes --------------------------------------------------------------------
+
+
+class LightMode:
+
+    """Context manager of the light mode."""
+
+    def __enter__(self):
+        _thread_local.light_mode = True
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        _thread_local.light_mode = False
+
+
+light_mode = LightMode()
+
+
+def in_light_mode():
+    """Tells whether the current thread is in light mode."""
+    return getattr(_thread_local, 'light_mode', False)
+
+
+@contextlib.contextmanager
+def get_function_check_context(f):
+    """Makes ``f`` the function that messages of :class:`InvalidType` name."""
+    previous = getattr(_thread_local, 'current_function', None)
+    _thread_local.current_function = f
+    try:
+        yield
+    finally:
+        _thread_local.current_function = previous
+
+
+# -- type information ---------------------------------------------------------
+
+
+class TypeInfo:
+
+    """Shape and dtype of an array.
+
+    Attributes:
+        shape (tuple of int): Shape.
+        dtype (numpy.dtype): Dtype.
+        ndim (int): Number of dimensions.
+
+    """
+
+    def __init__(self, shape, dtype):
+        self.shape = shape
+        self.dtype = dtype
+        self.ndim = len(shape)
+
+    @property
+    def size(self):
+        return _prod(self.shape)
+
+
+class TypeInfoTuple(tuple):
+
+    """Types of the inputs as expressions.
+
+    Attributes:
+        name (str): Name of the tuple in messages.
+
+    """
+
+    name = 'in_types'
+
+    def size(self):
+        """Returns the number of inputs as an expression."""
+        return Variable(len(self), f'{self.name}.size')
+
+
+class LightTypeInfoTuple(tuple):
+
+    """Types of the inputs in light mode."""
+
+    def size(self):
+        """Returns the number of inputs."""
+        return len(self)
+
+
+def get_types(data, name, accept_none, *, shapes=None):
+    """Returns the types of arrays as expressions.
+
+    Args:
+        data (tuple): Arrays.
+        name (str): Name of the tuple in messages.
+        accept_none (bool): Whether ``None`` may stand for an array.
+        shapes: Shapes of the arrays, if they are not their own.
+
+    Returns:
+        TypeInfoTuple: Tuple of :class:`Variable`.
+
+    """
+    if not isinstance(data, tuple):
+        raise TypeError(f'data must be a tuple, not {type(data)}')
+    types = TypeInfoTuple([
+        Variable(_get_type(x, accept_none, shapes and shapes[i]), f'{name}[{i}]')
+        for i, x in enumerate(data)])
+    types.name = name
+    return types
+
+
+def _get_type(x, accept_none, shape):
+    if x is None and accept_none:
+        return TypeInfo((), None)
+    return TypeInfo(x.shape if shape is None else shape, x.dtype)
+
+
+def get_light_types(data, *, shapes=None):
+    """Returns the types of arrays for the light mode; see :func:`get_types`."""
+    if shapes is None:
+        return LightTypeInfoTuple(data)
+    return LightTypeInfoTuple([_get_type(x, False, shape) for x, shape in zip(data, shapes)])
+
+
+def _argname(in_types, names):
+    """Gives the inputs names for messages, and checks that there are as many.
+
+    Args:
+        in_types: Types of the inputs.
+        names (tuple of str): Names of the arguments.
+
+    Raises:
+        InvalidType: If the numbers differ.
+
+    """
+    if len(in_types) != len(names):
+        raise InvalidType(f'{len(names)} argument(s)', f'{len(in_types)} argument(s)')
+    if isinstance(in_types, LightTypeInfoTuple):
+        return
+    for in_type, name in zip(in_types, names):
+        if isinstance(in_type, Variable):
+            in_type.name = name
+
+
+# -- expressions --------------------------------------------------------------
+
+# Binding strengths as in Python, so that expressions are printed with the parentheses they need.
+_PRIORITY_ATOM = 8
+
+
+def _wrap(value):
+    return value if isinstance(value, Expr) else Constant(value)
+
+
+class Expr:
+
+    """Base class of expressions. Operators and calls on them make larger ones.
+
+    Attributes:
+        priority (int): How strongly the expression binds.
+
+    """
+
+    def __init__(self, priority):
+        self.priority = priority
+
+    def eval(self):
+        """Returns the value of the expression."""
+        raise NotImplementedError
+
+    def __getattr__(self, name):
+        if name.startswith('__') and name.endswith('__'):
+            # Protocols of Python, such as copying, are no part of expressions.
+            raise AttributeError(name)
+        return GetAttr(self, name)
+
+    def __getitem__(self, key):
+        return GetItem(self, key)
+
+    def __call__(self, *args):
+        return Call(self, args)
+
+    def __bool__(self):
+        raise RuntimeError(
+            "Don't convert Expr to bool. Please call Expr.eval method to evaluate expression.")
+
+    __hash__ = object.__hash__
+
+
+class Atom(Expr):
+
+    """Expression that never needs parentheses."""
+
+    def __init__(self):
+        super().__init__(_PRIORITY_ATOM)
+
+
+class Constant(Atom):
+
+    """Constant.
+
+    Args:
+        value: Value.
+
+    """
+
+    def __init__(self, value):
+        super().__init__()
+        self.value = value
+
+    def __str__(self):
+        return str(self.value)
+
+    def eval(self):
+        return self.value
+
+
+class Variable(Atom):
+
+    """Value with a name.
+
+    Args:
+        value: Value.
+        name (str): Name in messages.
+
+    """
+
+    def __init__(self, value, name):
+        super().__init__()
+        self.value = value
+        self.name = name
+
+    def __str__(self):
+        return self.name
+
+    def eval(self):
+        return self.value
+
+
+class GetAttr(Atom):
+
+    """Attribute of an expression.
+
+    Args:
+        obj (Expr): Expression.
+        name: Name of the attribute.
+
+    """
+
+    def __init__(self, obj, name):
+        super().__init__()
+        self.obj = obj
+        self.name = name
+
+    def __str__(self):
+        return f'{_parenthesize(self.obj, self.priority)}.{_str_value(self.name)}'
+
+    def eval(self):
+        return getattr(eval(self.obj), eval(self.name))
+
+
+class GetItem(Atom):
+
+    """Item of an expression.
+
+    Args:
+        obj (Expr): Expression.
+        key: Index, slice or tuple of them.
+
+    """
+
+    def __init__(self, obj, key):
+        super().__init__()
+        self.obj = obj
+        self.key = key
+
+    def __str__(self):
+        key = eval(self.key)
+        if isinstance(key, tuple):
+            text = ', '.join(map(_str_index, key)) + (',' if len(key) == 1 else '')
+        else:
+            text = _str_index(self.key)
+        return f'{_parenthesize(self.obj, self.priority)}[{text}]'
+
+    def eval(self):
+        return eval(self.obj)[_eval_index(self.key)]
+
+
+def _str_value(obj):
+    return str(obj.value if isinstance(obj, Constant) else obj)
+
+
+def _str_index(index):
+    if index is Ellipsis:
+        return '...'
+    if isinstance(index, slice):
+        parts = [index.start, index.stop] + ([] if index.step is None else [index.step])
+        return ':'.join('' if part is None else str(part) for part in parts)
+    return repr(index) if isinstance(index, str) else str(index)
+
+
+def _eval_index(index):
+    if isinstance(index, tuple):
+        return tuple(map(_eval_index, index))
+    if isinstance(index, slice):
+        return slice(eval(index.start), eval(index.stop), eval(index.step))
+    return eval(index)
+
+
+class Call(Atom):
+
+    """Call of an expression.
+
+    Args:
+        obj (Expr): Expression of the function.
+        args (tuple): Arguments.
+
+    """
+
+    def __init__(self, obj, args):
+        super().__init__()
+        self.obj = obj
+        self.args = args
+
+    def __str__(self):
+        return f'{_parenthesize(self.obj, self.priority)}({", ".join(map(str, self.args))})'
+
+    def eval(self):
+        return eval(self.obj)(*[eval(arg) for arg in self.args])
+
+
+def _parenthesize(expr, priority, strictly=False):
+    if isinstance(expr, Expr) and (
+            expr.priority < priority or strictly and expr.priority == priority):
+        return f'({expr})'
+    return str(expr)
+
+
+class UnaryOperator(Expr):
+
+    """Expression of a unary operator.
+
+    Args:
+        priority (int): How strongly the operator binds.
+        term: Operand.
+        exp (str): The operator as it is written.
+        func: Function that computes it.
+
+    """
+
+    def __init__(self, priority, term, exp, func):
+        super().__init__(priority)
+        self.term = _wrap(term)
+        self.exp = exp
+        self.func = func
+
+    def __str__(self):
+        return self.exp + _parenthesize(self.term, self.priority)
+
+    def eval(self):
+        return self.func(self.term.eval())
+
+
+class BinaryOperator(Expr):
+
+    """Expression of a binary operator.
+
+    Args:
+        priority (int): How strongly the operator binds.
+        lhs: Left operand.
+        rhs: Right operand.
+        exp (str): The operator as it is written.
+        func: Function that computes it.
+        right_associative (bool): Whether ``a * b * c`` means ``a * (b * c)``.
+
+    """
+
+    def __init__(self, priority, lhs, rhs, exp, func, right_associative=False):
+        super().__init__(priority)
+        self.lhs = _wrap(lhs)
+        self.rhs = _wrap(rhs)
+        self.exp = exp
+        self.func = func
+        self.right_associative = right_associative
+
+    def __str__(self):
+        right = self.right_associative
+        left_text = _parenthesize(self.lhs, self.priority, right)
+        right_text = _parenthesize(self.rhs, self.priority, not right)
+        return f'{left_text} {self.exp} {right_text}'
+
+    def eval(self):
+        return self.func(self.lhs.eval(), self.rhs.eval())
+
+
+class Testable:
+
+    """Mix-in of expressions that :func:`expect` takes."""
+
+    def expect(self):
+        """Raises :class:`InvalidType` if the expression is not true."""
+        raise NotImplementedError
+
+
+class BoolBinaryOperator(BinaryOperator, Testable):
+
+    """Expression of a comparison.
+
+    Args:
+        lhs: Left operand.
+        rhs: Right operand.
+        exp (str): The operator as it is written.
+        inv (str): Its opposite, for messages.
+        func: Function that computes it.
+
+    """
+
+    def __init__(self, lhs, rhs, exp, inv, func):
+        super().__init__(-1, lhs, rhs, exp, func)
+        self.inv = inv
+
+    def expect(self):
+        left = self.lhs.eval()
+        right = self.rhs.eval()
+        if not self.func(left, right):
+            raise InvalidType(
+                f'{self.lhs} {self.exp} {self.rhs}', f'{left} {self.inv} {right}')
+
+
+def _add_operators():
+    def add_comparison(name, exp, inv):
+        func = getattr(operator, name)
+        setattr(Expr, name, lambda x, y: BoolBinaryOperator(x, y, exp, inv, func))
+
+    def add_binary(name, exp, priority, right_associative=False):
+        func = getattr(operator, f'__{name}__')
+
+        def make(x, y):
+            return BinaryOperator(priority, x, y, exp, func, right_associative)
+
+        setattr(Expr, f'__{name}__', make)
+        setattr(Expr, f'__r{name}__', lambda x, y: make(y, x))
+
+    def add_unary(name, exp, priority):
+        func = getattr(operator, name)
+        setattr(Expr, name, lambda x: UnaryOperator(priority, x, exp, func))
+
+    for row in (
+            ('__eq__', '==', '!='), ('__ne__', '!=', '=='), ('__lt__', '<', '>='),
+            ('__le__', '<=', '>'), ('__gt__', '>', '<='), ('__ge__', '>=', '<')):
+        add_comparison(*row)
+    for row in (
+            ('pow', '**', 7, True), ('mul', '*', 5), ('truediv', '/', 5), ('floordiv', '//', 5),
+            ('mod', '%', 5), ('add', '+', 4), ('sub', '-', 4), ('lshift', '<<', 3),
+            ('rshift', '>>', 3), ('and', '&', 2), ('xor', '^', 1), ('or', '|', 0)):
+        add_binary(*row)
+    for row in (('__neg__', '-', 6), ('__pos__', '+', 6), ('__invert__', '~', 6)):
+        add_unary(*row)
+
+
+_add_operators()
+
+
+def eval(exp):
+    """Returns the value of an expression; anything else is its own value."""
+    return exp.eval() if isinstance(exp, Expr) else exp
+
+
+def make_variable(value, name):
+    """Returns an expression of a value with a name; in light mode, the value itself."""
+    return value if in_light_mode() else Variable(value, name)
+
+
+def _prod(xs):
+    result = 1
+    for x in xs:
+        result *= x
+    return result
+
+
+_prod_variable = Variable(_prod, 'prod')
+
+
+def prod(xs):
+    """Returns the product of the elements of ``xs``, an expression unless in light mode."""
+    return _prod(xs) if in_light_mode() else _prod_variable(xs)
+
+
+def expect(*bool_exprs):
+    """Checks that all expressions are true.
+
+    Args:
+        bool_exprs: Comparisons of expressions, or their values in light mode.
+
+    Raises:
+        InvalidType: If one is not true.
+
+    """
+    for expr in bool_exprs:
+        if expr is True:
+            continue
+        if isinstance(expr, Testable):
+            expr.expect()
+        elif isinstance(expr, Expr):
+            raise TypeError(f'expect takes comparisons, but got: {expr}')
+        elif not expr:
+            # In light mode, whose caller makes the message by a second run.
+            raise InvalidType('True', str(expr))
+
+
+def expect_broadcast_shapes(*shape_types):
+    """Checks that shapes can be broadcast together.
+
+    Args:
+        shape_types: Expressions of shapes, or shapes in light mode.
+
+    Raises:
+        InvalidType: If they cannot.
+
+    """
+    shapes = [eval(shape) for shape in shape_types]
+    try:
+        numpy.broadcast_shapes(*shapes)
+    except ValueError:
+        names = ', '.join(map(str, shape_types))
+        values = ', '.join(map(str, shapes))
+        raise InvalidType(f'{names} can be broadcast together', values) from None
+
+
+def same_types(*arrays):
+    """Tells whether all arguments are arrays of the same module."""
+    return (all(isinstance(x, numpy.ndarray) for x in arrays)
+            or all(isinstance(x, cuda.ndarray) for x in arrays)
+            or all(isinstance(x, chainerx.ndarray) for x in arrays))

@@ -1,0 +1,85 @@
+"""Sampling from discrete distributions."""
+import numpy
+
+from chainer import device_resident
+from chainer.backends import cuda
+
+
+class WalkerAlias(device_resident.DeviceResident):
+
+    """Sampler of integers by the alias method of Walker: each sample takes constant time.
+
+    A table has one column per value. A column is divided at its threshold among the value itself
+    and one other value.
+
+    Args:
+        probs (iterable of float): Weights of the values 0, 1, ...; they need not add up to one.
+
+    See: `Walker, An Efficient Method for Generating Discrete Random Variables with General
+    Distributions (1977) <https://doi.org/10.1145/355744.355749>`_
+
+    """
+
+    def __init__(self, probs):
+        super().__init__()
+        probs = numpy.asarray(probs, numpy.float64)
+        if probs.ndim != 1 or probs.size == 0:
+            raise ValueError(f'probs must be a nonempty vector, but has shape {probs.shape}')
+        if not (numpy.isfinite(probs).all() and (probs >= 0).all() and probs.sum() > 0):
+            raise ValueError('probs must be nonnegative, finite and not all zero')
+        heights = probs * (len(probs) / probs.sum())
+        threshold = numpy.ones(len(probs), numpy.float32)
+        values = numpy.repeat(numpy.arange(len(probs), dtype=numpy.int32), 2)
+
+        # Each low column is filled up from a high one, which may become a low one by that.
+        low = list(numpy.flatnonzero(heights < 1))
+        high = list(numpy.flatnonzero(heights >= 1))
+        while low and high:
+            i, j = low.pop(), high[-1]
+            threshold[i] = heights[i]
+            values[2 * i + 1] = j
+            heights[j] -= 1 - heights[i]
+            if heights[j] < 1:
+                low.append(high.pop())
+        self.threshold = threshold
+        self.values = values
+
+    def device_resident_accept(self, visitor):
+        super().device_resident_accept(visitor)
+        self.threshold = visitor.visit_array(self.threshold)
+        self.values = visitor.visit_array(self.values)
+
+    @property
+    def use_gpu(self):
+        """Whether the table is on a CUDA device of CuPy."""
+        return isinstance(self.threshold, cuda.ndarray)
+
+    def sample(self, shape):
+        """Draws samples.
+
+        Args:
+            shape (tuple of int): Shape of the result.
+
+        Returns:
+            int32 array on the device of the sampler.
+
+        """
+        return self.sample_xp(self.device.xp, shape)
+
+    def sample_gpu(self, shape):
+        """Draws samples with CuPy; see :meth:`sample`."""
+        return self.sample_xp(cuda.cupy, shape)
+
+    def sample_xp(self, xp, shape):
+        """Draws samples with an array module; see :meth:`sample`."""
+        from chainer import backend
+        threshold, values = backend.from_chx((self.threshold, self.values))
+        device = backend.get_device_from_array(threshold)
+        with device.create_context():
+            position = device.xp.random.uniform(0, len(threshold), shape)
+            column = position.astype(numpy.int32)
+            # Rounding could put a sample past the last column.
+            column = column.clip(0, len(threshold) - 1)
+            other = threshold[column] <= position - column
+            samples = values[2 * column + other]
+        return backend.to_chx(samples) if xp.__name__ == 'chainerx' else samples

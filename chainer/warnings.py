@@ -1,0 +1,6 @@
+"""Warning categories."""
+
+
+class PerformanceWarning(RuntimeWarning):
+
+    """Warning of an operation that works, but slower than it could."""

@@ -1,0 +1,454 @@
+"""Distributions of numbers, held against scipy.stats."""
+import math
+import warnings
+
+import numpy
+import pytest
+from scipy import integrate, stats
+
+import chainer
+import chainer.distributions as D
+from chainer import gradient_check, testing
+
+
+def positive(rng, shape):
+    return rng.uniform(0.5, 3, shape)
+
+
+def real(rng, shape):
+    return rng.uniform(-2, 2, shape)
+
+
+def unit(rng, shape):
+    return rng.uniform(0.05, 0.95, shape)
+
+
+class Row:
+    """A distribution, how its parameters are drawn and SciPy's equivalent."""
+
+    def __init__(self, cls, params, scipy, points, support, outside=None, discrete=False,
+                 has='mean variance stddev entropy', differentiable=(), names=None):
+        self.cls = cls
+        self.params = params
+        self.scipy = scipy
+        self.points = points
+        self.support = support
+        self.outside = outside
+        self.discrete = discrete
+        self.has = has.split()
+        self.differentiable = differentiable
+        self.names = names or tuple(params)
+
+    def __repr__(self):
+        return f'{self.cls.__name__}({", ".join(self.params)})'
+
+    def draw(self, shape, dtype=numpy.float64, seed=0):
+        rng = numpy.random.default_rng(seed)
+        return {k: numpy.asarray(f(rng, shape), dtype) for k, f in self.params.items()}
+
+
+def pareto_alpha(rng, shape):
+    return rng.uniform(2.5, 4, shape)
+
+
+cdfs = 'mean variance stddev entropy cdf icdf'
+rows = [
+    Row(D.Bernoulli, {'p': unit}, lambda p: stats.bernoulli(p), lambda d: d.rvs(), '{0, 1}',
+        discrete=True, names=('logit',)),
+    Row(D.Bernoulli, {'logit': real}, lambda logit: stats.bernoulli(1 / (1 + numpy.exp(-logit))),
+        lambda d: d.rvs(), '{0, 1}', discrete=True),
+    Row(D.Beta, {'a': positive, 'b': positive}, lambda a, b: stats.beta(a, b),
+        lambda d: d.ppf(0.3), '[0, 1]', outside=(-0.5, 1.5)),
+    Row(D.Cauchy, {'loc': real, 'scale': positive}, lambda loc, scale: stats.cauchy(loc, scale),
+        lambda d: d.ppf(0.3), 'real', has='entropy cdf icdf', differentiable=('loc', 'scale')),
+    Row(D.Chisquare, {'k': positive}, lambda k: stats.chi2(k), lambda d: d.ppf(0.3), 'positive',
+        outside=(-1,)),
+    Row(D.Exponential, {'lam': positive}, lambda lam: stats.expon(scale=1 / lam),
+        lambda d: d.ppf(0.3), 'positive', outside=(-1,), has=cdfs, differentiable=('lam',)),
+    Row(D.Gamma, {'k': positive, 'theta': positive},
+        lambda k, theta: stats.gamma(k, scale=theta), lambda d: d.ppf(0.3), 'positive',
+        outside=(-1,), differentiable=('theta',)),
+    Row(D.Geometric, {'p': unit}, lambda p: stats.geom(p), lambda d: d.rvs(),
+        'positive integer', outside=(0, -1), discrete=True, has='mean variance stddev'),
+    Row(D.Gumbel, {'loc': real, 'scale': positive},
+        lambda loc, scale: stats.gumbel_r(loc, scale), lambda d: d.ppf(0.3), 'real',
+        differentiable=('loc', 'scale')),
+    Row(D.Laplace, {'loc': real, 'scale': positive},
+        lambda loc, scale: stats.laplace(loc, scale), lambda d: d.ppf(0.3), 'real',
+        has=cdfs, differentiable=('loc', 'scale')),
+    Row(D.LogNormal, {'mu': real, 'sigma': lambda rng, shape: rng.uniform(0.5, 1.5, shape)},
+        lambda mu, sigma: stats.lognorm(sigma, scale=numpy.exp(mu)), lambda d: d.ppf(0.3),
+        'positive', outside=(0, -1), differentiable=('mu', 'sigma')),
+    Row(D.Normal, {'loc': real, 'scale': positive}, lambda loc, scale: stats.norm(loc, scale),
+        lambda d: d.ppf(0.3), 'real', has=cdfs, differentiable=('loc', 'scale')),
+    Row(D.Normal, {'loc': real, 'log_scale': real},
+        lambda loc, log_scale: stats.norm(loc, numpy.exp(log_scale)),
+        lambda d: d.ppf(0.3), 'real', has=cdfs, differentiable=('loc', 'log_scale'),
+        names=('loc', 'scale')),
+    Row(D.Pareto, {'scale': positive, 'alpha': pareto_alpha},
+        lambda scale, alpha: stats.pareto(alpha, scale=scale), lambda d: d.ppf(0.3),
+        '[scale, inf]', outside=(0.1, -1), differentiable=('scale',)),
+    Row(D.Poisson, {'lam': positive}, lambda lam: stats.poisson(lam), lambda d: d.rvs(),
+        'non negative integer', outside=(-1,), discrete=True, has='mean variance stddev'),
+    Row(D.Uniform, {'low': real, 'high': lambda rng, shape: 2 + positive(rng, shape)},
+        lambda low, high: stats.uniform(low, high - low), lambda d: d.ppf(0.3), '[low, high]',
+        outside=(-3, 6), has=cdfs, differentiable=('low', 'high')),
+    Row(D.Uniform, {'loc': real, 'scale': positive}, lambda loc, scale: stats.uniform(loc, scale),
+        lambda d: d.ppf(0.3), '[low, high]', outside=(-3, 6), has=cdfs,
+        differentiable=('loc', 'scale'), names=('low', 'high')),
+]
+each_row = pytest.mark.parametrize('row', rows, ids=repr)
+shapes = pytest.mark.parametrize('shape', [(), (2, 3)])
+tolerances = {numpy.float16: 2e-2, numpy.float32: 1e-4, numpy.float64: 1e-7}
+
+
+def check(actual, expected, dtype):
+    assert isinstance(actual, chainer.Variable)
+    assert actual.dtype == dtype
+    assert actual.shape == numpy.shape(expected)
+    tol = tolerances[dtype]
+    testing.assert_allclose(actual.array, expected, atol=tol, rtol=tol)
+
+
+@each_row
+@shapes
+@pytest.mark.parametrize('dtype', [numpy.float16, numpy.float32, numpy.float64])
+def test_values(row, shape, dtype):
+    params = row.draw(shape, dtype)
+    dist = row.cls(**params)
+    expected = row.scipy(**{k: v.astype(float) for k, v in params.items()})
+    assert dist.batch_shape == shape
+    assert dist.event_shape == ()
+    assert dist.support == row.support
+    assert dist.xp is numpy
+    names = {'mean': 'mean', 'variance': 'var', 'stddev': 'std', 'entropy': 'entropy'}
+    for name in row.has:
+        if name in names:
+            check(getattr(dist, name), getattr(expected, names[name])(), dtype)
+    x = numpy.asarray(row.points(expected), dtype)
+    density = 'pmf' if row.discrete else 'pdf'
+    at = x.astype(float)
+    check(dist.log_prob(x), getattr(expected, 'log' + density)(at), dtype)
+    check(dist.prob(x), getattr(expected, density)(at), dtype)
+    if 'cdf' in row.has:
+        check(dist.cdf(x), expected.cdf(at), dtype)
+        check(dist.log_cdf(x), expected.logcdf(at), dtype)
+        check(dist.survival_function(x), expected.sf(at), dtype)
+        check(dist.log_survival_function(x), expected.logsf(at), dtype)
+        q = numpy.linspace(0.1, 0.9, 6).reshape(2, 3).astype(dtype)
+        q = q if shape else q[0, 1]
+        check(dist.icdf(q), expected.ppf(q.astype(float)), dtype)
+    else:
+        for method in dist.cdf, dist.icdf:
+            with pytest.raises(NotImplementedError, match=f'{row.cls.__name__}.'):
+                method(x)
+    if 'entropy' in row.has:
+        check(dist.perplexity(x), numpy.exp(expected.entropy()), dtype)
+
+
+@each_row
+def test_broadcast_points(row):
+    params = row.draw((3,))
+    expected = row.scipy(**params)
+    x = row.points(expected)
+    x = numpy.stack([x, x[::-1]])
+    if row.cls in (D.Uniform, D.Pareto):
+        x = numpy.stack([x[0], x[0]])
+    name = 'logpmf' if row.discrete else 'logpdf'
+    check(row.cls(**params).log_prob(x), getattr(expected, name)(x), numpy.float64)
+    with chainer.using_config('enable_backprop', False):
+        check(row.cls(**params).log_prob(chainer.Variable(x)), getattr(expected, name)(x),
+              numpy.float64)
+
+
+@each_row
+def test_params(row):
+    params = {k: chainer.Variable(v) for k, v in row.draw((3,), numpy.float32).items()}
+    dist = row.cls(**params)
+    assert set(dist.params) == set(row.names)
+    for name, value in dist.params.items():
+        assert isinstance(value, chainer.Variable)
+        assert value is getattr(dist, name)
+    for name, value in params.items():
+        if name in row.names:
+            assert dist.params[name] is value
+
+
+@each_row
+def test_number_params(row):
+    params = {k: float(v) for k, v in row.draw(()).items()}
+    dist = row.cls(**params)
+    expected = row.scipy(**params)
+    assert dist.batch_shape == ()
+    x = float(row.points(expected))
+    name = 'logpmf' if row.discrete else 'logpdf'
+    check(dist.log_prob(x), getattr(expected, name)(x), numpy.float32)
+
+
+@each_row
+@pytest.mark.parametrize('sample_shape', [(), 2, (2,), (4, 1), (0,)])
+def test_sample_shape(row, sample_shape):
+    dist = row.cls(**row.draw((2, 3), numpy.float32))
+    x = dist.sample(sample_shape)
+    expected = sample_shape if isinstance(sample_shape, tuple) else (sample_shape,)
+    assert isinstance(x, chainer.Variable)
+    assert x.shape == expected + (2, 3)
+    assert x.dtype == numpy.float32
+    assert dist.sample_n(5).shape == (5, 2, 3)
+    assert numpy.isfinite(dist.log_prob(dist.sample((2,))).array).all()
+
+
+@each_row
+def test_sample_distribution(row):
+    params = row.draw((2,))
+    dist = row.cls(**params)
+    numpy.random.seed(0)
+    x = dist.sample(4000).array
+    expected = row.scipy(**params)
+    for i in range(2):
+        cdf = row.scipy(**{k: v[i] for k, v in params.items()})
+        if row.discrete:
+            value = int(numpy.round(expected.mean()[i]))
+            p = cdf.pmf(value)
+            share = (x[:, i] == value).mean()
+            assert abs(share - p) < 5 * math.sqrt(p * (1 - p) / len(x))
+        else:
+            assert stats.kstest(x[:, i], cdf.cdf).pvalue > 1e-4
+    if 'mean' in row.has:
+        error = numpy.sqrt(expected.var() / len(x))
+        assert (abs(x.mean(axis=0) - expected.mean()) < 5 * error).all()
+
+
+@each_row
+def test_sample_gradient(row):
+    params = {k: chainer.Variable(v) for k, v in row.draw((3,)).items()}
+    x = row.cls(**params).sample((100,))
+    if x.creator is not None:
+        chainer.functions.sum(x).backward()
+    assert tuple(k for k, v in params.items() if v.grad is not None) == row.differentiable
+
+
+@each_row
+@pytest.mark.parametrize('name', [
+    'log_prob', 'prob', 'cdf', 'icdf', 'entropy', 'mean', 'variance', 'stddev'])
+def test_gradients(row, name):
+    if name not in row.has and not name.endswith('prob'):
+        pytest.skip(f'{row.cls.__name__} has no {name}')
+    params = row.draw((3,))
+    x = row.points(row.scipy(**params)).astype(float)
+    if name == 'icdf':
+        x = numpy.array([0.2, 0.4, 0.7])
+    by_point = name in ('log_prob', 'prob', 'cdf', 'icdf')
+    differentiable = by_point and not row.discrete
+
+    def function(*args):
+        dist = row.cls(**dict(zip(params, args)))
+        if not by_point:
+            return getattr(dist, name) * 1
+        return getattr(dist, name)(args[-1] if differentiable else x)
+    arguments = tuple(params.values()) + ((x,) if differentiable else ())
+    kwargs = {'dtype': numpy.float64, 'atol': 1e-4, 'rtol': 1e-4}
+    gy = numpy.random.uniform(-1, 1, 3)
+    gradient_check.check_backward(function, arguments, gy, **kwargs)
+
+
+@pytest.mark.parametrize('row', [r for r in rows if r.outside], ids=repr)
+def test_outside_of_support(row):
+    params = {k: chainer.Variable(v) for k, v in row.draw((3,)).items()}
+    dist = row.cls(**params)
+    inside = row.points(row.scipy(**row.draw((3,))))
+    for outside in row.outside:
+        x = chainer.Variable(numpy.array(inside, float))
+        x.array[1] = outside
+        y = dist.log_prob(x)
+        numpy.testing.assert_array_equal(numpy.isneginf(y.array), [False, True, False])
+        chainer.functions.sum(y[::2] * 1.).backward()
+        for v in (x, *params.values()):
+            if v.grad is not None:
+                assert numpy.isfinite(v.grad).all()
+        numpy.testing.assert_array_equal(dist.prob(x).array[1], 0)
+        if 'cdf' in row.has:
+            testing.assert_allclose(dist.cdf(x).array[1], row.scipy(
+                **row.draw((3,))).cdf(outside)[1])
+
+
+def quad_kl(p, q, discrete):
+    if discrete:
+        x = numpy.arange(200)
+        with numpy.errstate(invalid='ignore'):
+            terms = p.pmf(x) * (p.logpmf(x) - q.logpmf(x))
+        return numpy.nansum(terms)
+    low, high = p.ppf(1e-13), p.ppf(1 - 1e-13)
+    edges = p.ppf([1e-6, 0.01, 0.2, 0.5, 0.8, 0.99, 1 - 1e-6])
+    edges = [low, *edges, high]
+    return sum(integrate.quad(lambda x: p.pdf(x) * (p.logpdf(x) - q.logpdf(x)), a, b)[0]
+               for a, b in zip(edges, edges[1:]))
+
+
+@pytest.mark.parametrize('row', [r for r in rows if r.cls not in (D.Cauchy, D.Chisquare)],
+                         ids=repr)
+def test_kl_divergence(row):
+    params1, params2 = row.draw((3,)), row.draw((3,), seed=1)
+    if row.cls is D.Pareto:
+        params1['scale'] += 3
+    if row.cls is D.Beta:  # the integration does not like poles
+        params1, params2 = ({k: v + 1 for k, v in p.items()} for p in (params1, params2))
+    if row.cls is D.Uniform and 'low' in params1:
+        params2 = {'low': params1['low'] - 1, 'high': params1['high'] + 0.5}
+    elif row.cls is D.Uniform:
+        params2 = {'loc': params1['loc'] - 1, 'scale': params1['scale'] + 2}
+    actual = chainer.kl_divergence(row.cls(**params1), row.cls(**params2))
+    expected = [
+        quad_kl(row.scipy(**{k: v[i] for k, v in params1.items()}),
+                row.scipy(**{k: v[i] for k, v in params2.items()}), row.discrete)
+        for i in range(3)]
+    assert actual.shape == (3,)
+    testing.assert_allclose(actual.array, expected, atol=1e-6, rtol=1e-6)
+    same = chainer.kl_divergence(row.cls(**params1), row.cls(**params1))
+    testing.assert_allclose(same.array, numpy.zeros(3), atol=1e-12)
+    if 'entropy' in row.has:
+        testing.assert_allclose(
+            chainer.cross_entropy(row.cls(**params1), row.cls(**params2)).array,
+            expected + row.scipy(**params1).entropy(), atol=1e-6, rtol=1e-6)
+
+
+def test_infinite_kl_divergence():
+    d = D.Uniform(low=numpy.zeros(3), high=numpy.ones(3))
+    other = D.Uniform(low=numpy.array([0., 0.5, -1.]), high=numpy.array([1., 1., 0.9]))
+    numpy.testing.assert_array_equal(
+        chainer.kl_divergence(d, other).array, [0, numpy.inf, numpy.inf])
+    d = D.Pareto(numpy.ones(2), numpy.ones(2))
+    other = D.Pareto(numpy.array([1., 2.]), numpy.ones(2))
+    numpy.testing.assert_array_equal(
+        chainer.kl_divergence(d, other).array, [0, numpy.inf])
+
+
+@pytest.mark.parametrize('cls,kwargs', [
+    (D.Normal, {'loc': 1}),
+    (D.Normal, {'loc': 1, 'scale': 1, 'log_scale': 0}),
+    (D.Bernoulli, {}),
+    (D.Bernoulli, {'p': 0.5, 'logit': 0}),
+    (D.Uniform, {}),
+    (D.Uniform, {'low': 0}),
+    (D.Uniform, {'low': 0, 'scale': 1}),
+    (D.Uniform, {'low': 0, 'high': 1, 'loc': 0, 'scale': 1}),
+    (D.Uniform, {'low': 0, 'high': 1, 'loc': 0}),
+])
+def test_contradictory_params(cls, kwargs):
+    with pytest.raises(ValueError, match='not both'):
+        cls(**kwargs)
+
+
+@pytest.mark.parametrize('cls', [D.Normal, D.Uniform])
+def test_unknown_param(cls):
+    with pytest.raises(TypeError):
+        cls(loc=1, scale=1, size=2)
+
+
+def test_parameters_broadcast():
+    d = D.Normal(numpy.zeros((2, 1)), numpy.ones(3))
+    assert d.batch_shape == d.loc.shape == d.scale.shape == (2, 3)
+    assert d.sample(4).shape == (4, 2, 3)
+
+
+@pytest.mark.parametrize('row', [r for r in rows if r.discrete], ids=repr)
+def test_integer_points(row):
+    dist = row.cls(**row.draw((3,), numpy.float32))
+    x = numpy.ones(3, numpy.int32)
+    testing.assert_allclose(dist.log_prob(x).array, dist.log_prob(x.astype('f')).array)
+
+
+def test_cauchy_has_no_moments():
+    d = D.Cauchy(numpy.zeros(2), numpy.ones(2))
+    for name in 'mean', 'variance':
+        with pytest.warns(RuntimeWarning, match=f'(?i){name} of the cauchy'):
+            value = getattr(d, name)
+        assert value.shape == (2,)
+        assert numpy.isnan(value.array).all()
+
+
+def test_pareto_infinite_moments():
+    d = D.Pareto(numpy.ones(3), numpy.array([0.5, 1.5, 2.5]))
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        testing.assert_allclose(d.mean.array, [numpy.inf, 3, 5 / 3])
+        testing.assert_allclose(d.variance.array, stats.pareto([0.5, 1.5, 2.5]).var())
+
+
+@pytest.mark.parametrize('cls', [D.Cauchy, D.Gumbel, D.Laplace, D.Normal])
+def test_mode(cls):
+    d = cls(numpy.ones(2), numpy.ones(2))
+    assert d.mode is d.loc
+
+
+class TestBernoulli:
+
+    def test_extreme_logit(self):
+        logit = numpy.array([-numpy.inf, numpy.inf, -1000., 1000.])
+        for x, expected in [(0., [0, -numpy.inf, 0, -1000]), (1., [-numpy.inf, 0, -1000, 0])]:
+            y = D.Bernoulli(logit=logit).log_prob(numpy.full(4, x))
+            numpy.testing.assert_array_equal(y.array, expected)
+
+    def test_extreme_p(self):
+        d = D.Bernoulli(numpy.array([0., 1.]))
+        numpy.testing.assert_array_equal(d.entropy.array, [0, 0])
+        numpy.testing.assert_array_equal(d.logit.array, [-numpy.inf, numpy.inf])
+        numpy.testing.assert_array_equal(d.log_prob(numpy.ones(2)).array, [-numpy.inf, 0])
+        numpy.testing.assert_array_equal(d.sample(100).array.sum(axis=0), [0, 100])
+
+    def test_entropy_gradient_at_ends(self):
+        p = chainer.Variable(numpy.array([0., 0.5, 1.]))
+        chainer.functions.sum(D.Bernoulli(p).entropy).backward()
+        assert numpy.isfinite(p.grad).all()
+
+    def test_binary_check(self):
+        p, x = numpy.array([0.3, 0.3, 0.3]), numpy.array([0., 0.5, 1.])
+        loose, strict = D.Bernoulli(p), D.Bernoulli(p, binary_check=True)
+        numpy.testing.assert_array_equal(
+            numpy.isneginf(strict.log_prob(x).array), [False, True, False])
+        numpy.testing.assert_array_equal(strict.prob(x).array == 0, [False, True, False])
+        testing.assert_allclose(
+            loose.log_prob(x).array[1], 0.5 * (math.log(0.3) + math.log(0.7)))
+
+    def test_double_backward(self):
+        def f(logit, x):
+            return D.Bernoulli(logit=logit).log_prob(x)
+        arrays = [numpy.random.uniform(-1, 1, s) for s in [(3,), (2, 3), (2, 3), (3,), (2, 3)]]
+        gradient_check.check_double_backward(
+            f, tuple(arrays[:2]), arrays[2], tuple(arrays[3:]), dtype=numpy.float64)
+
+
+@pytest.mark.parametrize('name', ['cdf', 'icdf'])
+def test_laplace_double_backward(name):
+    def f(loc, scale, x):
+        return getattr(D.Laplace(loc, scale), name)(x)
+    rng = numpy.random.default_rng(0)
+    arguments = rng.uniform(-1, 1, 4), rng.uniform(1, 2, 4), rng.uniform(0.1, 0.4, 4)
+    ggx = tuple(rng.uniform(-1, 1, 4) for _ in range(3))
+    gradient_check.check_double_backward(
+        f, arguments, rng.uniform(-1, 1, 4), ggx, dtype=numpy.float64)
+
+
+devices = [pytest.param('@cupy:0', marks=pytest.mark.gpu),
+           pytest.param('native:0', marks=pytest.mark.chainerx)]
+
+
+@each_row
+@pytest.mark.parametrize('device', devices)
+def test_device(row, device):
+    device = chainer.get_device(device)
+    params = row.draw((2, 3), numpy.float32)
+    expected = row.cls(**params)
+    dist = row.cls(**{k: device.send(v) for k, v in params.items()})
+    assert dist.xp is device.xp
+    x = numpy.asarray(row.points(row.scipy(**params)), numpy.float32)
+    y = dist.log_prob(device.send(x))
+    assert y.device == device
+    testing.assert_allclose(y.array, expected.log_prob(x).array)
+    for name in row.has:
+        if name not in ('cdf', 'icdf'):
+            testing.assert_allclose(getattr(dist, name).array, getattr(expected, name).array)
+    smp = dist.sample((5,))
+    assert smp.device == device
+    assert smp.shape == (5, 2, 3)
+    chainer.kl_divergence(dist, dist) if row.cls not in (D.Cauchy, D.Chisquare) else None

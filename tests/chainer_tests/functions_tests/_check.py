@@ -1,0 +1,155 @@
+"""One check for a differentiable function: values, dtypes, layouts, gradients, ChainerX."""
+import numpy
+
+import chainer
+import chainerx
+
+_tolerance = {'e': 2e-2, 'f': 1e-4, 'd': 1e-8}
+
+
+def check_function(f, inputs, expected=None, *, grad=True, double=True, rtol=None, atol=None,
+                   dtypes='efd', chainerx_device=True, eps=1e-5):
+    """Checks a function against a reference and against numerical derivatives.
+
+    Args:
+        f: Function of variables that returns one variable or a sequence of them.
+        inputs: NumPy array or tuple of them. Floating point ones take each of ``dtypes``
+            in turn, and float64 for the derivatives; others are handed to ``f`` as they are.
+        expected: Reference on float64 arrays (``None``: values are not compared).
+        grad, double (bool): Whether first and second derivatives are checked.
+        rtol, atol (float): Tolerances of values (default: by dtype).
+        dtypes: dtypes in which the floating point outputs must come.
+        chainerx_device (bool): Whether values and gradients are also checked on ``native:0``.
+        eps (float): Step of the numerical derivatives.
+
+    """
+    inputs = inputs if isinstance(inputs, tuple) else (inputs,)
+    for dtype in dtypes:
+        xs = tuple([_cast(x, dtype) for x in inputs])
+        tolerance = _tolerance[numpy.dtype(dtype).char]
+        options = {'rtol': tolerance if rtol is None else max(rtol, tolerance),
+                   'atol': tolerance if atol is None else max(atol, tolerance)}
+        reference = None
+        if expected is not None:
+            reference = _as_tuple(expected(*[_cast(x, 'd') for x in xs]))
+        for arrays in (xs, tuple([_strided(x) for x in xs])):
+            before = [x.copy() for x in arrays]
+            _check_values(_as_tuple(f(*arrays)), reference, dtype, options)
+            for x, x_before in zip(arrays, before):
+                numpy.testing.assert_array_equal(x, x_before, 'an input was changed')
+        if chainerx_device and chainerx.is_available():
+            arrays = [chainerx.array(x, device='native:0') for x in xs]
+            ys = _as_tuple(f(*arrays))
+            assert all([isinstance(y.array, chainerx.ndarray) for y in ys])
+            _check_values(ys, reference, dtype, options)
+    if grad:
+        _check_gradients(f, tuple([_cast(x, 'd') for x in inputs]), double, eps,
+                         chainerx_device and chainerx.is_available())
+
+
+def _as_tuple(ys):
+    return tuple(ys) if isinstance(ys, (tuple, list)) else (ys,)
+
+
+def _cast(x, dtype):
+    return x.astype(dtype) if x.dtype.kind == 'f' else x
+
+
+def _strided(x):
+    """Array of the same values that is not contiguous."""
+    return numpy.repeat(x, 2, axis=-1)[..., ::2] if x.ndim else x
+
+
+def _check_values(ys, reference, dtype, options):
+    for i, y in enumerate(ys):
+        assert isinstance(y, chainer.Variable)
+        if reference is None:
+            continue
+        if numpy.asarray(reference[i]).dtype.kind == 'f':
+            assert y.dtype == dtype, f'output {i}: {y.dtype} from {dtype}'
+        assert y.shape == numpy.shape(reference[i]), f'output {i}'
+        numpy.testing.assert_allclose(
+            chainer.backends.cuda.to_cpu(y.array).astype('d'), reference[i],
+            err_msg=f'output {i} for {dtype}', **options)
+    assert reference is None or len(ys) == len(reference)
+
+
+def _gradients(f, xs, gys, double):
+    """Variables of inputs, of output gradients and of input gradients."""
+    xs = [chainer.Variable(x) for x in xs]
+    gys = [None if gy is None else chainer.Variable(gy) for gy in gys]
+    ys = _as_tuple(f(*xs))
+    targets = [x for x in xs if x.dtype.kind == 'f']
+    used = [i for i, gy in enumerate(gys) if gy is not None]
+    gxs = chainer.grad([ys[i] for i in used], targets, [gys[i] for i in used],
+                       enable_double_backprop=double)
+    return targets, gys, gxs
+
+
+def _dot(arrays, directions):
+    return sum([float((a * d).sum()) for a, d in zip(arrays, directions)
+                if a is not None and d is not None])
+
+
+def _check_gradients(f, xs, double, eps, on_chainerx):
+    rng = numpy.random.RandomState(0)
+
+    def like(x):
+        return numpy.asarray(rng.uniform(-1, 1, x.shape))
+
+    with chainer.no_backprop_mode():
+        ys = [y.array for y in _as_tuple(f(*xs))]
+    gys = [like(y) if y.dtype.kind == 'f' else None for y in ys]
+    moving = [i for i, x in enumerate(xs) if x.dtype.kind == 'f']
+    directions = [like(xs[i]) for i in moving]
+
+    def moved(step):
+        arrays = list(xs)
+        for i, direction in zip(moving, directions):
+            arrays[i] = numpy.asarray(xs[i] + step * direction)
+        return arrays
+
+    def outputs(step):
+        with chainer.no_backprop_mode():
+            return _dot([y.array for y in _as_tuple(f(*moved(step)))], gys)
+
+    numerical = (outputs(eps) - outputs(-eps)) / (2 * eps)
+    plain = [None if g is None else g.array for g in _gradients(f, xs, gys, False)[2]]
+    _assert_close(_dot(plain, directions), numerical, 'gradient')
+    if on_chainerx:
+        def send(x):
+            return None if x is None else chainerx.array(x, device='native:0')
+        gxs = _gradients(f, [send(x) for x in xs], [send(gy) for gy in gys], False)[2]
+        for gx, g in zip(gxs, plain):
+            if g is not None:
+                numpy.testing.assert_allclose(chainerx.to_numpy(gx.array), g, 1e-7, 1e-7)
+    if not double:
+        return
+
+    targets, gy_vars, gxs = _gradients(f, xs, gys, True)
+    for recorded, g in zip(gxs, plain):
+        if recorded is None:
+            assert g is None
+        else:
+            numpy.testing.assert_allclose(recorded.array, g, 1e-9, 1e-9)
+    weights = [None if gx is None else like(gx) for gx in gxs]
+    gy_directions = [None if gy is None else like(gy) for gy in gys]
+    total = sum([chainer.functions.sum(gx * w) for gx, w in zip(gxs, weights)
+                 if gx is not None])
+    gy_vars = [gy for gy in gy_vars if gy is not None]
+    seconds = chainer.grad([total], [*targets, *gy_vars])
+    analytic = _dot([None if g is None else g.array for g in seconds],
+                    [*directions, *[d for d in gy_directions if d is not None]])
+
+    def first(step):
+        moved_gys = [None if gy is None else numpy.asarray(gy + step * d)
+                     for gy, d in zip(gys, gy_directions)]
+        return _dot([None if g is None else g.array
+                     for g in _gradients(f, moved(step), moved_gys, False)[2]], weights)
+
+    numerical = (first(eps) - first(-eps)) / (2 * eps)
+    _assert_close(analytic, numerical, 'gradient of the gradient')
+
+
+def _assert_close(actual, expected, what):
+    numpy.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6, err_msg=what)

@@ -1,0 +1,36 @@
+import io
+import platform
+
+import numpy
+import pytest
+
+import chainer
+import chainerx
+from chainer.backends import cuda
+
+
+def test_print_runtime_info():
+    out = io.StringIO()
+    chainer.print_runtime_info(out)
+    lines = out.getvalue().splitlines()
+    assert f'Platform: {platform.platform()}' in lines
+    assert f'Chainer: {chainer.__version__}' in lines
+    assert f'NumPy: {numpy.__version__}' in lines
+    assert out.getvalue().endswith('\n')
+
+
+def test_print_to_stdout(capsys):
+    chainer.print_runtime_info()
+    assert f'Chainer: {chainer.__version__}\n' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize('name, available', [
+    ('CuPy', cuda.available), ('ChainerX', chainerx.is_available()), ('iDeep', False)])
+def test_reasons(capsys, name, available):
+    chainer.print_runtime_info()
+    lines = capsys.readouterr().out.splitlines()
+    if available:
+        assert any(line.startswith(f'{name}:') and 'Not Available' not in line for line in lines)
+    else:
+        index = lines.index(f'{name}: Not Available')
+        assert lines[index + 1].startswith('  Reason: ')

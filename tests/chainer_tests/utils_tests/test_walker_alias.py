@@ -1,0 +1,65 @@
+import numpy
+import pytest
+
+import chainer
+from chainer import utils
+
+
+def distribution_of(sampler):
+    """The exact distribution that the table stands for."""
+    n = len(sampler.threshold)
+    probs = numpy.zeros(n)
+    for i in range(n):
+        probs[sampler.values[2 * i]] += sampler.threshold[i] / n
+        probs[sampler.values[2 * i + 1]] += (1 - sampler.threshold[i]) / n
+    return probs
+
+
+@pytest.mark.parametrize('probs', [
+    [1], [1, 1, 1], [5, 3, 4, 1, 2], [0, 1], [1e-8, 1, 1e-8], [0.1] * 10,
+    numpy.random.RandomState(0).rand(100)], ids=len)
+def test_table(probs):
+    sampler = utils.WalkerAlias(probs)
+    numpy.testing.assert_allclose(
+        distribution_of(sampler), numpy.asarray(probs) / numpy.sum(probs), atol=1e-6)
+
+
+def test_sample():
+    probs = numpy.array([5, 0, 4, 1], 'f')
+    sampler = utils.WalkerAlias(probs)
+    samples = sampler.sample((1000, 10))
+    assert samples.shape == (1000, 10) and samples.dtype == numpy.int32
+    frequency = numpy.bincount(samples.ravel(), minlength=4) / samples.size
+    numpy.testing.assert_allclose(frequency, probs / 10, atol=.03)
+    assert frequency[1] == 0
+    assert sampler.sample(()).shape == ()
+    assert sampler.sample_xp(numpy, 3).shape == (3,)
+
+
+def test_devices():
+    sampler = utils.WalkerAlias([1, 2])
+    assert not sampler.use_gpu
+    assert sampler.to_cpu() is sampler
+    assert sampler.device == chainer.get_device('@numpy')
+
+
+@pytest.mark.chainerx
+def test_chainerx():
+    import chainerx
+    sampler = utils.WalkerAlias([1, 2]).to_device('native:0')
+    samples = sampler.sample((3, 4))
+    assert isinstance(samples, chainerx.ndarray) and samples.shape == (3, 4)
+
+
+@pytest.mark.gpu
+def test_gpu():
+    sampler = utils.WalkerAlias([1, 2]).to_device('@cupy:0')
+    assert sampler.use_gpu
+    samples = sampler.sample((100,)).get()
+    assert set(samples) == {0, 1} and samples.dtype == numpy.int32
+
+
+@pytest.mark.parametrize('probs', [[], [[1]], [-1, 2], [0, 0], [numpy.nan]])
+def test_bad(probs):
+    with pytest.raises(ValueError, match='probs must be'):
+        utils.WalkerAlias(probs)
