@@ -66,6 +66,10 @@ from chainer.functions.connection.linear import linear
 
 # Evaluation
 from chainer.functions.evaluation.accuracy import accuracy
+from chainer.functions.evaluation.binary_accuracy import binary_accuracy
+from chainer.functions.evaluation.classification_summary import (
+    classification_summary, f1_score, fbeta_score, precision, recall)
+from chainer.functions.evaluation.r2_score import r2_score
 
 # Loss
 from chainer.functions.loss.absolute_error import absolute_error
@@ -138,3 +142,13 @@ from chainer.functions.math.tensordot import tensordot
 from chainer.functions.math.trigonometric import (
     arccos, arcsin, arctan, arctan2, cos, sin, tan)
 from chainer.functions.math.zeta import zeta
+
+# Noise
+from chainer.functions.noise.dropout import dropout
+from chainer.functions.noise.gaussian import gaussian
+from chainer.functions.noise.gumbel_softmax import gumbel_softmax
+from chainer.functions.noise.simplified_dropconnect import simplified_dropconnect
+from chainer.functions.noise.zoneout import zoneout
+
+# Utility
+from chainer.functions.util.forget import forget

@@ -110,7 +110,7 @@ class Trainer:
             priority (int): Extensions of higher priority are called earlier;
                 ``extension.priority`` or ``PRIORITY_READER`` by default.
             call_before_training (bool): If true, the extension is also called once before
-                the first iteration.
+                the first iteration, but not when training is resumed.
 
         Raises:
             TypeError: If the extension has no name.
@@ -196,7 +196,8 @@ class Trainer:
             if initializer and not getattr(entry.trigger, 'finished', False):
                 initializer(self)
 
-        if any(entry.call_before_training for entry in entries):
+        # Not when resuming: the results were recorded at the first start.
+        if self.is_before_training and any(entry.call_before_training for entry in entries):
             self.observation = {}
             with self.reporter.scope(self.observation):
                 for entry in entries:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import chainer
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
+from chainer.functions import _base
 from chainer.utils import type_check
 
 
@@ -21,6 +22,9 @@ class Tile(FunctionNode):
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x',))
+
+    def forward_chainerx(self, inputs):
+        return _base.call_chainerx('tile', inputs[0], self.reps)
 
     def forward(self, inputs):
         x, = inputs

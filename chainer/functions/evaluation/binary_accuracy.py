@@ -1,0 +1,44 @@
+"""Accuracy of binary classification."""
+from __future__ import annotations
+
+import numpy
+
+from chainer import utils
+from chainer.function_node import FunctionNode
+from chainer.utils import type_check
+
+
+class BinaryAccuracy(FunctionNode):
+
+    ignore_label = -1
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x', 't'))
+        x_type, t_type = in_types
+        type_check.expect(
+            x_type.dtype.kind == 'f', t_type.dtype.kind == 'i', t_type.shape == x_type.shape)
+
+    def forward(self, inputs):
+        y, t = inputs
+        mask = t != self.ignore_label
+        hits = (((y >= 0) == (t == 1)) & mask).sum()
+        count = max(int(mask.sum()), 1)
+        return utils.force_array(hits / numpy.float64(count), y.dtype),
+
+
+def binary_accuracy(y, t):
+    """Accuracy of binary classification; it has no gradient.
+
+    Args:
+        y (:class:`~chainer.Variable` or array): Scores; zero or more predicts one.
+        t (:class:`~chainer.Variable` or array): Labels 0, 1, or -1 for elements that do not
+            count, of the same shape.
+
+    Returns:
+        ~chainer.Variable: Scalar of the dtype of ``y``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    """
+    return BinaryAccuracy().apply((y, t))[0]

@@ -1,0 +1,94 @@
+"""Precision, recall and F-score."""
+from __future__ import annotations
+
+from chainer import backend
+from chainer.function_node import FunctionNode
+from chainer.utils import type_check
+
+
+class ClassificationSummary(FunctionNode):
+    """Precision, recall, F-beta score and support of each class."""
+
+    def __init__(self, label_num, beta, ignore_label):
+        self.label_num = label_num
+        self.beta = beta
+        self.ignore_label = ignore_label
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('y', 't'))
+        y_type, t_type = in_types
+        type_check.expect(
+            y_type.dtype.kind == 'f', t_type.dtype.kind == 'i',
+            y_type.ndim >= 2, y_type.shape[0] == t_type.shape[0])
+        y_ndim, t_ndim = type_check.eval(y_type.ndim), type_check.eval(t_type.ndim)
+        for i in range(1, t_ndim):
+            type_check.expect(y_type.shape[i + 1] == t_type.shape[i])
+        for i in range(t_ndim + 1, y_ndim):
+            type_check.expect(y_type.shape[i] == 1)
+
+    def forward(self, inputs):
+        y, t = inputs
+        xp = backend.get_array_module(y)
+        n = y.shape[1] if self.label_num is None else self.label_num
+        predicted = y.argmax(axis=1).reshape(t.shape)
+        counted = t != self.ignore_label
+        classes = xp.arange(n).reshape((n,) + (1,) * t.ndim)
+        axes = tuple(range(1, t.ndim + 1))
+        is_true = (t == classes) & counted
+        is_predicted = (predicted == classes) & counted
+        relevant = (is_true & is_predicted).sum(axis=axes)
+        support = is_true.sum(axis=axes)
+
+        def ratio(a, b):
+            return xp.where(b == 0, 0, a / xp.where(b == 0, 1, b)).astype(y.dtype)
+
+        precision = ratio(relevant, is_predicted.sum(axis=axes))
+        recall = ratio(relevant, support)
+        beta2 = y.dtype.type(self.beta ** 2)
+        fbeta = ratio((1 + beta2) * precision * recall, beta2 * precision + recall)
+        return precision, recall, fbeta, support
+
+
+def classification_summary(y, t, label_num=None, beta=1.0, ignore_label=-1):
+    """Precision, recall, F-beta score and support of each class; they have no gradient.
+
+    With true positives :math:`tp`, false positives :math:`fp` and false negatives :math:`fn` the
+    precision is :math:`P = tp / (tp + fp)`, the recall is :math:`R = tp / (tp + fn)` and the
+    score is :math:`(1 + \\beta^2) P R / (\\beta^2 P + R)`; a ratio to zero is zero. The support
+    is the number of true labels.
+
+    Args:
+        y (:class:`~chainer.Variable` or array): Scores, of shape :math:`(N, K, ...)`.
+        t (:class:`~chainer.Variable` or array): Integer labels, of shape :math:`(N, ...)`.
+        label_num (int): Number of classes (default: :math:`K`).
+        beta (float): Weight of the recall in the score.
+        ignore_label (int): Label of elements that do not count.
+
+    Returns:
+        tuple of ~chainer.Variable: Precision, recall, score and support, of shape :math:`(K,)`.
+
+    """
+    return ClassificationSummary(label_num, beta, ignore_label).apply((y, t))
+
+
+def precision(y, t, label_num=None, ignore_label=-1):
+    """Precision and support of each class; see :func:`classification_summary`."""
+    result = ClassificationSummary(label_num, 1.0, ignore_label).apply((y, t))
+    return result[0], result[3]
+
+
+def recall(y, t, label_num=None, ignore_label=-1):
+    """Recall and support of each class; see :func:`classification_summary`."""
+    result = ClassificationSummary(label_num, 1.0, ignore_label).apply((y, t))
+    return result[1], result[3]
+
+
+def fbeta_score(y, t, label_num=None, beta=1.0, ignore_label=-1):
+    """F-beta score and support of each class; see :func:`classification_summary`."""
+    result = ClassificationSummary(label_num, beta, ignore_label).apply((y, t))
+    return result[2], result[3]
+
+
+def f1_score(y, t, label_num=None, ignore_label=-1):
+    """F1 score and support of each class; see :func:`classification_summary`."""
+    return fbeta_score(y, t, label_num, 1.0, ignore_label)

@@ -1,0 +1,59 @@
+"""Coefficient of determination."""
+from __future__ import annotations
+
+from chainer import backend, utils
+from chainer.function_node import FunctionNode
+from chainer.utils import type_check
+
+
+class R2_score(FunctionNode):
+
+    def __init__(self, sample_weight, multioutput):
+        if sample_weight is not None:
+            raise NotImplementedError('sample_weight is not supported: it must be None')
+        if multioutput not in ('uniform_average', 'raw_values'):
+            raise ValueError("multioutput must be 'uniform_average' or 'raw_values', "
+                             f'got {multioutput!r}')
+        self.sample_weight = sample_weight
+        self.multioutput = multioutput
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('pred', 'true'))
+        pred_type, true_type = in_types
+        type_check.expect(
+            pred_type.dtype.kind == 'f', true_type.dtype.kind == 'f',
+            pred_type.shape == true_type.shape)
+
+    def forward(self, inputs):
+        pred, true = inputs
+        xp = backend.get_array_module(pred)
+        residual = ((pred - true) ** 2).sum(axis=0)
+        total = ((true - true.mean(axis=0)) ** 2).sum(axis=0)
+        # Constant targets leave nothing to explain.
+        score = xp.where(total != 0, 1 - residual / xp.where(total != 0, total, 1), 0)
+        if self.multioutput == 'uniform_average':
+            score = score.mean()
+        return utils.force_array(score, pred.dtype),
+
+
+def r2_score(pred, true, sample_weight=None, multioutput='uniform_average'):
+    """Coefficient of determination of a regression; it has no gradient.
+
+    It is :math:`R^2 = 1 - \\sum (t - y)^2 / \\sum (t - \\bar t)^2`, and zero where the targets are
+    constant.
+
+    Args:
+        pred (:class:`~chainer.Variable` or array): Predictions.
+        true (:class:`~chainer.Variable` or array): Targets, of the same shape.
+        sample_weight: Must be ``None``.
+        multioutput (str): ``'uniform_average'``, or ``'raw_values'`` for one score per output.
+
+    Returns:
+        ~chainer.Variable: Scalar, or scores of the outputs.
+
+    Raises:
+        NotImplementedError: If ``sample_weight`` is given.
+        ValueError: If ``multioutput`` has no meaning.
+
+    """
+    return R2_score(sample_weight, multioutput).apply((pred, true))[0]

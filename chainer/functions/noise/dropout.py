@@ -1,0 +1,88 @@
+"""Dropout."""
+from __future__ import annotations
+
+import chainer
+from chainer import backend
+from chainer.configuration import config
+from chainer.function_node import FunctionNode
+from chainer.utils import argument, type_check
+
+
+class Dropout(FunctionNode):
+    """Sets random elements to zero and scales the others to keep the mean."""
+
+    def __init__(self, dropout_ratio, mask=None, return_mask=False):
+        if not 0.0 <= dropout_ratio < 1.0:
+            raise ValueError(f'dropout_ratio must be in the range [0, 1), got {dropout_ratio}')
+        self.dropout_ratio = dropout_ratio
+        self.mask = mask
+        self.return_mask = return_mask
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].dtype.kind == 'f')
+
+    def _make_mask(self, xp, x):
+        scale = x.dtype.type(1. / (1 - self.dropout_ratio))
+        return (xp.random.rand(*x.shape) >= self.dropout_ratio) * scale
+
+    def forward(self, inputs):
+        x, = inputs
+        if self.mask is None:
+            self.mask = self._make_mask(backend.get_array_module(x), x)
+        return x * self.mask,
+
+    def forward_chainerx(self, inputs):
+        x, = inputs
+        device = backend.ChainerxDevice(x.device)
+        if self.mask is None:
+            fallback = device.fallback_device
+            with chainer.using_device(fallback):
+                mask = self._make_mask(fallback.xp, x)
+            self.mask = device.send(fallback.xp.asarray(mask, x.dtype))
+        return x * device.send(self.mask),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return grad_outputs[0] * self.mask,
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        return grad_outputs[0] * self.mask,
+
+
+def dropout(x, ratio=.5, **kwargs):
+    """Sets elements to zero at random in training mode, and does nothing otherwise.
+
+    Elements stay with probability ``1 - ratio`` and are then divided by it.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
+        ratio (float): Probability of an element to become zero, in :math:`[0, 1)`.
+        mask (array or None): Mask to use instead of a random one, with the scale in it.
+        return_mask (bool): Whether the mask is returned too; it is ``None`` outside training.
+
+    Returns:
+        ~chainer.Variable or tuple: Output, and the mask if asked for.
+
+    Raises:
+        ValueError: If ``ratio`` is out of range.
+
+    See: Srivastava et al., Dropout: a simple way to prevent neural networks from overfitting,
+    JMLR 2014.
+
+    .. admonition:: Example
+
+        >>> x = np.ones((1, 3), np.float32)
+        >>> with chainer.using_config('train', False):
+        ...     chainer.functions.dropout(x).array
+        array([[1., 1., 1.]], dtype=float32)
+
+    """
+    mask, return_mask = argument.parse_kwargs(
+        kwargs, ('mask', None), ('return_mask', False),
+        train='train argument is not supported anymore. Use chainer.using_config')
+    if not config.train:
+        y = chainer.as_variable(x)
+        return (y, None) if return_mask else y
+    func = Dropout(ratio, mask, return_mask)
+    y, = func.apply((x,))
+    return (y, func.mask) if return_mask else y

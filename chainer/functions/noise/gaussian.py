@@ -1,0 +1,61 @@
+"""Samples of a Gaussian distribution."""
+from __future__ import annotations
+
+import chainer
+from chainer import backend
+from chainer.function_node import FunctionNode
+from chainer.utils import argument, type_check
+
+
+class Gaussian(FunctionNode):
+    """Reparameterized sample, :math:`\\mu + \\sigma \\epsilon`."""
+
+    def __init__(self, eps=None):
+        self.eps = eps
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('mean', 'ln_var'))
+        m_type, v_type = in_types
+        type_check.expect(
+            m_type.dtype.kind == 'f', m_type.dtype == v_type.dtype, m_type.shape == v_type.shape)
+
+    def forward(self, inputs):
+        mean, ln_var = inputs
+        self.retain_inputs((1,))
+        xp = backend.get_array_module(mean)
+        if self.eps is None:
+            self.eps = xp.asarray(xp.random.standard_normal(ln_var.shape), dtype=mean.dtype)
+        half = ln_var.dtype.type(0.5)
+        return chainer.utils.force_array(mean + xp.exp(ln_var * half) * self.eps, mean.dtype),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        ln_var, = self.get_retained_inputs()
+        gy, = grad_outputs
+        gxs = []
+        for i in target_input_indexes:
+            gxs.append(gy * chainer.functions.exp(ln_var * 0.5) * self.eps * 0.5 if i else gy)
+        return tuple(gxs)
+
+
+def gaussian(mean, ln_var, **kwargs):
+    """Samples of Gaussian distributions, differentiable in their parameters.
+
+    The sample is :math:`\\mu + \\epsilon \\exp(\\frac12 \\ln \\sigma^2)` with standard normal
+    :math:`\\epsilon`.
+
+    Args:
+        mean (:class:`~chainer.Variable` or array): Means :math:`\\mu`.
+        ln_var (:class:`~chainer.Variable` or array): Logarithms of variances, of the same shape.
+        eps (array or None): Noise to use instead of a random one.
+        return_eps (bool): Whether the noise is returned too.
+
+    Returns:
+        ~chainer.Variable or tuple: Samples, and the noise if asked for.
+
+    See: Kingma and Welling, Auto-encoding variational Bayes, ICLR 2014.
+
+    """
+    eps, return_eps = argument.parse_kwargs(kwargs, ('eps', None), ('return_eps', False))
+    func = Gaussian(eps)
+    y, = func.apply((mean, ln_var))
+    return (y, func.eps) if return_eps else y

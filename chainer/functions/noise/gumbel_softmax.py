@@ -1,0 +1,30 @@
+"""Gumbel-Softmax samples."""
+from __future__ import annotations
+
+import chainer
+from chainer import backend
+
+
+def gumbel_softmax(log_pi, tau=0.1, axis=1):
+    """Samples of a continuous relaxation of a categorical distribution.
+
+    The sample is :math:`\\mathrm{softmax}((\\log \\pi + g) / \\tau)` with Gumbel noise :math:`g`.
+
+    Args:
+        log_pi (:class:`~chainer.Variable` or array): Unnormalized log probabilities.
+        tau (float): Temperature; towards zero samples become one-hot.
+        axis (int): Axis of the categories.
+
+    Returns:
+        ~chainer.Variable: Samples of the shape and dtype of ``log_pi``.
+
+    See: Jang et al., Categorical reparameterization with Gumbel-Softmax, ICLR 2017.
+
+    """
+    log_pi = chainer.as_variable(log_pi)
+    if log_pi.size < 1:
+        return log_pi
+    device = backend.get_device_from_array(log_pi.array)
+    xp = device.fallback_device.xp if isinstance(device, backend.ChainerxDevice) else device.xp
+    noise = device.send(xp.asarray(xp.random.gumbel(size=log_pi.shape), dtype=log_pi.dtype))
+    return chainer.functions.softmax((log_pi + noise) * (1 / tau), axis=axis)

@@ -1,0 +1,124 @@
+"""Simplified DropConnect."""
+from __future__ import annotations
+
+import chainer
+from chainer import backend
+from chainer.function_node import FunctionNode
+from chainer.utils import type_check
+
+
+class SimplifiedDropconnect(FunctionNode):
+    """Linear function whose weights are set to zero at random.
+
+    Args:
+        ratio (float): Probability of a weight to become zero.
+        mask (array or None): Mask to use instead of a random one, without the scale.
+        use_batchwise_mask (bool): Whether every sample has a mask of its own.
+
+    """
+
+    def __init__(self, ratio, mask=None, use_batchwise_mask=True):
+        if not 0.0 <= ratio < 1.0:
+            raise ValueError(f'ratio must be in the range [0, 1), got {ratio}')
+        self.ratio = ratio
+        self.mask = mask
+        self.use_batchwise_mask = use_batchwise_mask
+
+    def check_type_forward(self, in_types):
+        n_in = type_check.eval(in_types.size())
+        type_check.expect(2 <= n_in, n_in <= 3)
+        x_type, w_type = in_types[:2]
+        type_check._argname((x_type, w_type), ('x', 'W'))
+        type_check.expect(
+            x_type.dtype.kind == 'f', w_type.dtype.kind == 'f', x_type.ndim >= 2,
+            w_type.ndim == 2,
+            type_check.prod(x_type.shape[1:]) == w_type.shape[1])
+        if n_in == 3:
+            b_type = in_types[2]
+            type_check._argname((b_type,), ('b',))
+            type_check.expect(
+                b_type.dtype == x_type.dtype, b_type.ndim == 1,
+                b_type.shape[0] == w_type.shape[0])
+        if self.mask is not None:
+            shape = (type_check.make_variable(self.mask.shape, 'mask.shape'))
+            if self.use_batchwise_mask:
+                type_check.expect(shape[0] == x_type.shape[0], shape[1:] == w_type.shape)
+            else:
+                type_check.expect(shape == w_type.shape)
+
+    def forward(self, inputs):
+        self.retain_inputs((0, 1))
+        x, W = inputs[:2]
+        xp = backend.get_array_module(x)
+        if self.mask is None:
+            shape = (x.shape[0], *W.shape) if self.use_batchwise_mask else W.shape
+            self.mask = xp.random.rand(*shape) >= self.ratio
+        elif isinstance(self.mask, chainer.Variable):
+            self.mask = self.mask.array
+        self._scaled_mask = self.mask * x.dtype.type(1. / (1 - self.ratio))
+        masked = W * self._scaled_mask
+        flat = x.reshape(len(x), -1)
+        if self.use_batchwise_mask:
+            y = xp.matmul(masked, flat[:, :, None])[:, :, 0]
+        else:
+            y = flat.dot(masked.T)
+        y = y.astype(x.dtype, copy=False)
+        return (y + inputs[2] if len(inputs) == 3 else y),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        F = chainer.functions
+        x, W = self.get_retained_inputs()
+        gy, = grad_outputs
+        flat = F.reshape(x, (len(x), -1))
+        mask = self._scaled_mask
+        gxs = []
+        for i in target_input_indexes:
+            if i == 0:
+                if self.use_batchwise_mask:
+                    masked = F.broadcast_to(W, mask.shape) * mask
+                    gx = F.matmul(F.expand_dims(gy, 1), masked)
+                else:
+                    gx = F.matmul(gy, W * mask)
+                gxs.append(F.cast(F.reshape(gx, x.shape), x.dtype))
+            elif i == 1:
+                if self.use_batchwise_mask:
+                    gw = F.sum(F.matmul(F.expand_dims(gy, 2), F.expand_dims(flat, 1)) * mask,
+                               axis=0)
+                else:
+                    gw = F.matmul(gy, flat, transa=True) * mask
+                gxs.append(F.cast(gw, W.dtype))
+            else:
+                gxs.append(F.sum(gy, axis=0))
+        return tuple(gxs)
+
+
+def simplified_dropconnect(x, W, b=None, ratio=0.5, train=True, mask=None,
+                           use_batchwise_mask=True):
+    """Linear function whose weights are set to zero at random (DropConnect).
+
+    Weights stay with probability ``1 - ratio`` and are then divided by it. Outside training the
+    weights are used as they are: the paper's sampling from a Gaussian is simplified away.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input, of shape :math:`(N, ...)`.
+        W (:class:`~chainer.Variable` or array): Weight, of shape :math:`(M, K)`.
+        b (:class:`~chainer.Variable` or array): Bias, of shape :math:`(M,)` (optional).
+        ratio (float): Probability of a weight to become zero, in :math:`[0, 1)`.
+        train (bool): Whether weights are dropped.
+        mask (None, :class:`~chainer.Variable` or array): Boolean mask to use instead of a random
+            one, of shape :math:`(N, M, K)` or :math:`(M, K)`.
+        use_batchwise_mask (bool): Whether every sample has a mask of its own.
+
+    Returns:
+        ~chainer.Variable: Output, of shape :math:`(N, M)`.
+
+    Raises:
+        ValueError: If ``ratio`` is out of range.
+
+    See: Wan et al., Regularization of neural networks using DropConnect, ICML 2013.
+
+    """
+    if not train:
+        return chainer.functions.linear(x, W, b)
+    func = SimplifiedDropconnect(ratio, mask, use_batchwise_mask)
+    return func.apply((x, W) if b is None else (x, W, b))[0]

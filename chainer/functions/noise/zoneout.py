@@ -1,0 +1,67 @@
+"""Zoneout."""
+from __future__ import annotations
+
+import chainer
+from chainer import backend
+from chainer.configuration import config
+from chainer.function_node import FunctionNode
+from chainer.utils import argument, type_check
+
+
+class Zoneout(FunctionNode):
+    """Takes each element from the first or, at random, from the second input."""
+
+    def __init__(self, zoneout_ratio):
+        if not 0.0 <= zoneout_ratio < 1.0:
+            raise ValueError(f'zoneout_ratio must be in the range [0, 1), got {zoneout_ratio}')
+        self.zoneout_ratio = zoneout_ratio
+        self.flag_x = None
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('h', 'x'))
+        h_type, x_type = in_types
+        type_check.expect(
+            h_type.dtype.kind == 'f', x_type.dtype == h_type.dtype, h_type.shape == x_type.shape)
+
+    def forward(self, inputs):
+        h, x = inputs
+        xp = backend.get_array_module(h)
+        if self.flag_x is None:
+            self.flag_x = xp.random.rand(*x.shape) >= self.zoneout_ratio
+        return xp.where(self.flag_x, x, h),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        gy, = grad_outputs
+        new = self.flag_x.astype(gy.dtype)
+        return tuple([gy * (new if i else 1 - new) for i in target_input_indexes])
+
+
+def zoneout(h, x, ratio=.5, **kwargs):
+    """Keeps elements of the previous state at random.
+
+    In training an element is that of ``h`` with probability ``ratio`` and that of ``x``
+    otherwise; outside training it is the expectation of that.
+
+    Args:
+        h (:class:`~chainer.Variable` or array): Previous state.
+        x (:class:`~chainer.Variable` or array): New state, of the same shape.
+        ratio (float): Probability of an element to keep, in :math:`[0, 1)`.
+
+    Returns:
+        ~chainer.Variable: Output of the shape of the inputs.
+
+    Raises:
+        ValueError: If ``ratio`` is out of range.
+
+    See: Krueger et al., Zoneout: regularizing RNNs by randomly preserving hidden activations,
+    ICLR 2017.
+
+    """
+    if kwargs:
+        argument.check_unexpected_kwargs(
+            kwargs, train='train argument is not supported anymore. Use chainer.using_config')
+        argument.assert_kwargs_empty(kwargs)
+    if config.train:
+        return Zoneout(ratio).apply((h, x))[0]
+    h, x = chainer.as_variable(h), chainer.as_variable(x)
+    return h * ratio + x * (1 - ratio)

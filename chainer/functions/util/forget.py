@@ -1,0 +1,75 @@
+"""Recomputation of intermediate results in the backward pass."""
+from __future__ import annotations
+
+import numpy
+
+import chainer
+from chainer.function_node import FunctionNode
+from chainer.variable import Variable
+
+
+class Forget(FunctionNode):
+    """Function that keeps only its inputs and computes everything else twice."""
+
+    def __init__(self, func):
+        self._func = func
+
+    def _call(self, xs):
+        outputs = self._func(*xs)
+        if isinstance(outputs, Variable):
+            return outputs,
+        if isinstance(outputs, tuple):
+            for y in outputs:
+                if not isinstance(y, Variable):
+                    raise RuntimeError('func of chainer.functions.forget must return variables, '
+                                       f'got a tuple with {type(y)}')
+            return outputs
+        raise RuntimeError('func of chainer.functions.forget must return a variable or a tuple '
+                           f'of variables, got {type(outputs)}')
+
+    def forward(self, inputs):
+        self.retain_inputs(range(len(inputs)))
+        with chainer.no_backprop_mode():
+            return tuple([y.array for y in self._call([Variable(x) for x in inputs])])
+
+    def backward(self, target_input_indexes, grad_outputs):
+        if chainer.config.enable_backprop:
+            raise RuntimeError('double backpropagation in functions.forget is not allowed.')
+        # Fresh variables: gradients of the inputs are taken here, those of parameters that
+        # func uses are accumulated where they are.
+        xs = [Variable(x.array) for x in self.get_retained_inputs()]
+        with chainer.using_config('in_recomputing', True), chainer.force_backprop_mode():
+            outputs = self._call(xs)
+        pairs = [(y, gy) for y, gy in zip(outputs, grad_outputs) if gy is not None]
+        chainer.backward([y for y, _ in pairs], [gy for _, gy in pairs])
+        return tuple([xs[i].grad_var for i in target_input_indexes])
+
+
+def forget(func, *xs):
+    """Calls a function without keeping its intermediate results.
+
+    They are computed again in the backward pass, which saves memory and costs time.
+
+    Args:
+        func (callable): Function of variables that returns a variable or a tuple of them, and
+            gives the same results when called again (statistics of batch normalization, for
+            one, are not updated twice: ``chainer.config.in_recomputing`` is set).
+        xs (:class:`~chainer.Variable` or array): Arguments of ``func``.
+
+    Returns:
+        ~chainer.Variable or tuple: What ``func`` returns.
+
+    Raises:
+        TypeError: If ``func`` is not callable.
+        RuntimeError: If ``func`` returns something else, or on double backprop.
+
+    """
+    if not callable(func):
+        raise TypeError(f'func must be callable, got {type(func)}')
+    xs = tuple([chainer.as_variable(x) for x in xs])
+    if not any(x.requires_grad for x in xs):
+        # Parameters inside func get gradients only if the walk back reaches it.
+        func, inner = (lambda *args: inner(*args[:-1])), func
+        xs += Variable(xs[0].xp.zeros((), 'f') if xs else numpy.zeros((), 'f')),
+    outputs = Forget(func).apply(xs)
+    return outputs[0] if len(outputs) == 1 else outputs

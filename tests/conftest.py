@@ -1,0 +1,80 @@
+"""What every test gets: fixed seeds, no display, marks that skip, a check for leaked devices."""
+import os
+import random
+
+import numpy
+import pytest
+
+os.environ.setdefault('MPLBACKEND', 'Agg')
+# Worker processes share the cores; one thread each is both faster and steadier.
+if 'PYTEST_XDIST_WORKER' in os.environ:
+    for name in 'OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS':
+        os.environ.setdefault(name, '1')
+
+import chainerx  # noqa: E402
+from chainer.backends import cuda  # noqa: E402
+
+
+def _cuda_device_count():
+    return cuda.cupy.cuda.runtime.getDeviceCount() if cuda.available else 0
+
+
+def _reason_to_skip(item):
+    """Why this machine cannot run a test, from its marks; None when it can."""
+    marks = {mark.name: mark for mark in item.iter_markers()}
+    if 'ideep' in marks:
+        return 'there is no iDeep'
+    if 'chainerx' in marks and not chainerx.is_available():
+        return 'ChainerX is not built'
+    if not {'gpu', 'multi_gpu', 'cudnn', 'nccl'} & marks.keys():
+        return None
+    count = _cuda_device_count()
+    wanted = marks['multi_gpu'].args[0] if 'multi_gpu' in marks else 1
+    if count < wanted:
+        return 'needs %d CUDA devices, found %d' % (wanted, count)
+    if 'cudnn' in marks and not cuda.cudnn_enabled:
+        return 'cuDNN is not available'
+    if 'nccl' in marks and not cuda.cupy.cuda.nccl.available:
+        return 'NCCL is not available'
+    return None
+
+
+def pytest_report_header():
+    return 'chainerx: %s, CUDA devices: %d' % (
+        'built' if chainerx.is_available() else 'not built', _cuda_device_count())
+
+
+def pytest_ignore_collect(collection_path):
+    # These files use the compiled core while they are imported.
+    if collection_path.name == 'chainerx_tests' and not chainerx.is_available():
+        return True
+    return None
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        reason = _reason_to_skip(item)
+        if reason:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(autouse=True)
+def _seeds():
+    random.seed(0)
+    numpy.random.seed(0)
+    if cuda.available:
+        cuda.cupy.random.seed(0)
+
+
+@pytest.fixture(autouse=True)
+def _no_leaked_device():
+    """A test that changes the default device must change it back."""
+    if not chainerx.is_available():
+        yield
+        return
+    before = chainerx.get_default_device()
+    yield
+    after = chainerx.get_default_device()
+    if after is not before:
+        chainerx.set_default_device(before)
+        pytest.fail('the test left %s as the default ChainerX device' % after.name)
