@@ -62,6 +62,7 @@ from chainer.functions.array.vstack import vstack
 from chainer.functions.array.where import where
 
 # Connection
+from chainer.functions.connection.embed_id import embed_id
 from chainer.functions.connection.linear import linear
 
 # Evaluation

@@ -53,7 +53,6 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
                  n_prefetch=1, shared_mem=None, order_sampler=None, dataset_timeout=30.0,
                  maxtasksperchild=None):
         self._pool = None
-        self._finalized = False
         self._worker_seed = None
         self.n_processes = n_processes or multiprocessing.cpu_count()
         self.shared_mem = shared_mem
@@ -61,6 +60,7 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
         self.maxtasksperchild = maxtasksperchild
         super().__init__(
             dataset, batch_size, repeat, shuffle, order_sampler, max(n_prefetch, 1))
+        self._finalized = False
 
     def _submit(self, state, indices):
         if self._worker_seed is None:

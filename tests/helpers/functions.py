@@ -1,26 +1,10 @@
-"""Checks that every test of a function makes, from one description of the function."""
-import numpy as np
+"""One check for a differentiable function: values, dtypes, layouts, gradients, ChainerX."""
+import numpy
 
 import chainer
 import chainerx
 
-TOLERANCES = {np.dtype(np.float16): 5e-3, np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-9}
-
-
-def _as_tuple(values):
-    return tuple(values) if isinstance(values, (tuple, list)) else (values,)
-
-
-def _cast(x, dtype):
-    return x.astype(dtype) if x.dtype.kind == 'f' else x
-
-
-def _non_contiguous(x):
-    if x.ndim == 0:
-        return x
-    spaced = np.empty((*x.shape[:-1], 2 * x.shape[-1]), x.dtype)
-    spaced[..., ::2] = x
-    return spaced[..., ::2]
+TOLERANCES = {'e': 5e-3, 'f': 1e-5, 'd': 1e-9}
 
 
 def devices():
@@ -28,89 +12,160 @@ def devices():
     return ['@numpy', 'native:0'] if chainerx.is_available() else ['@numpy']
 
 
-def _check_values(f, inputs, expected, device, tolerance):
-    variables = [chainer.Variable(device.send(x), requires_grad=x.dtype.kind == 'f')
-                 for x in inputs]
-    outputs = _as_tuple(f(*variables))
-    assert len(outputs) == len(expected)
-    for y, e in zip(outputs, expected):
-        assert isinstance(y, chainer.Variable)
-        assert y.device == device
-        e = np.asarray(e)
-        assert y.shape == e.shape, (y.shape, e.shape)
-        if e.dtype.kind == 'f' and inputs[0].dtype.kind == 'f':
-            float_dtypes = [x.dtype for x in inputs if x.dtype.kind == 'f']
-            assert y.dtype == float_dtypes[0], (y.dtype, float_dtypes)
-        actual = chainer.get_device('@numpy').send(y.array)
-        np.testing.assert_allclose(
-            actual.astype(np.float64) if actual.dtype.kind == 'f' else actual, e,
-            rtol=tolerance, atol=tolerance)
-    return outputs
+def check_function(f, inputs, expected=None, *, grad=True, double=True, tolerances=None,
+                   rtol=0, atol=0, dtypes='efd', on_chainerx=True, eps=1e-5,
+                   grad_tolerance=1e-5):
+    """Checks a function against a reference and against numerical derivatives.
 
-
-def _check_gradients(f, inputs, device, double, rng, tolerance):
-    floating = [i for i, x in enumerate(inputs) if x.dtype.kind == 'f']
-    others = [device.send(x) for x in inputs]
-
-    def g(*xs):
-        args = list(others)
-        for i, x in zip(floating, xs):
-            args[i] = x
-        return tuple([y for y in _as_tuple(f(*args)) if y.dtype.kind == 'f'])
-
-    xs = [device.send(inputs[i].astype(np.float64)) for i in floating]
-    with chainer.no_backprop_mode():
-        shapes = [y.shape for y in g(*xs)]
-
-    def draw(shapes):
-        return tuple([device.send(np.asarray(rng.uniform(-1, 1, s))) for s in shapes])
-
-    if all(0 in s for s in shapes):
-        return
-    gys = draw(shapes)
-    chainer.gradient_check.check_backward(
-        g, tuple(xs), gys, dtype=np.float64, atol=tolerance, rtol=tolerance)
-    if double:
-        chainer.gradient_check.check_double_backward(
-            g, tuple(xs), gys, draw([x.shape for x in xs]), dtype=np.float64,
-            atol=tolerance, rtol=tolerance)
-
-
-def check_function(f, inputs, expected, *, grad=True, double=True, tolerances=None,
-                   grad_tolerance=1e-4, dtypes=(np.float16, np.float32, np.float64),
-                   chainerx=True):
-    """Checks a differentiable function against a reference.
+    Checked are forward values for contiguous and other inputs, that inputs are not changed, that
+    outputs have the dtype of the inputs, gradients on plain arrays and on variables, gradients of
+    gradients, and values and gradients on ``native:0``.
 
     Args:
-        f: Function of variables or arrays.
-        inputs: NumPy arrays; those of floating point are cast to each of ``dtypes``.
-        expected: Reference on float64 (and integer) NumPy arrays, returning one array or a
-            tuple of arrays.
-        grad, double (bool): Whether first and second gradients are compared with numerical ones.
-        tolerances (dict): Tolerances of forward by dtype, over the defaults.
-        dtypes: Floating point dtypes to check; outputs must have the dtype of the inputs.
-        chainerx (bool): Whether the function is also checked on ``native:0``.
+        f: Function of variables that returns one variable or a sequence of them.
+        inputs: NumPy array, or list or tuple of them. Floating point ones take each of
+            ``dtypes`` in turn, and float64 for the derivatives; others are handed to ``f`` as
+            they are.
+        expected: Reference on float64 arrays (``None``: values are not compared).
+        grad, double (bool): Whether first and second derivatives are checked.
+        tolerances (dict): Tolerances of values by dtype, over the defaults.
+        rtol, atol (float): Least tolerances of values, for all dtypes.
+        dtypes: dtypes in which the floating point outputs must come.
+        on_chainerx (bool): Whether values and gradients are also checked on ``native:0``.
+        eps (float): Step of the numerical derivatives.
+        grad_tolerance (float): Tolerance of derivatives.
 
-    Checked are forward values for contiguous and non-contiguous inputs in all dtypes, that
-    inputs are left unchanged, that plain arrays are accepted, and the gradients in float64,
-    on NumPy and on ChainerX.
     """
-    rng = np.random.RandomState(0)
-    tolerances = {**TOLERANCES, **{np.dtype(k): v for k, v in (tolerances or {}).items()}}
-    inputs = [np.asarray(x) for x in inputs]
-    for name in devices() if chainerx else ['@numpy']:
-        device = chainer.get_device(name)
-        for dtype in map(np.dtype, dtypes):
-            cast = [_cast(x, dtype) for x in inputs]
-            reference = _as_tuple(expected(*[_cast(x, np.float64) for x in cast]))
-            _check_values(f, cast, reference, device, tolerances[dtype])
-            if name == '@numpy':
-                copies = [x.copy() for x in cast]
-                _check_values(f, [_non_contiguous(x) for x in cast], reference, device,
-                              tolerances[dtype])
-                for y in _as_tuple(f(*cast)):
-                    assert isinstance(y, chainer.Variable)
-                for x, copy in zip(cast, copies):
-                    np.testing.assert_array_equal(x, copy)
-        if grad:
-            _check_gradients(f, inputs, device, double, rng, grad_tolerance)
+    inputs = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
+    inputs = tuple([numpy.asarray(x) for x in inputs])
+    on_chainerx = on_chainerx and chainerx.is_available()
+    known = {**TOLERANCES, **{numpy.dtype(k).char: v for k, v in (tolerances or {}).items()}}
+    for dtype in dtypes:
+        dtype = numpy.dtype(dtype)
+        xs = tuple([_cast(x, dtype) for x in inputs])
+        tolerance = known[dtype.char]
+        options = {'rtol': max(rtol, tolerance), 'atol': max(atol, tolerance)}
+        reference = None
+        if expected is not None:
+            reference = _as_tuple(expected(*[_cast(x, 'd') for x in xs]))
+        for arrays in (xs, tuple([_strided(x) for x in xs])):
+            before = [x.copy() for x in arrays]
+            _check_values(_as_tuple(f(*arrays)), reference, dtype, options)
+            for x, x_before in zip(arrays, before):
+                numpy.testing.assert_array_equal(x, x_before, 'an input was changed')
+        if on_chainerx:
+            arrays = [chainerx.array(x, device='native:0') for x in xs]
+            ys = _as_tuple(f(*arrays))
+            assert all([isinstance(y.array, chainerx.ndarray) for y in ys])
+            _check_values(ys, reference, dtype, options)
+    if grad:
+        _check_gradients(f, tuple([_cast(x, 'd') for x in inputs]), double, eps, on_chainerx,
+                         grad_tolerance)
+
+
+def _as_tuple(ys):
+    return tuple(ys) if isinstance(ys, (tuple, list)) else (ys,)
+
+
+def _cast(x, dtype):
+    return x.astype(dtype) if x.dtype.kind == 'f' else x
+
+
+def _strided(x):
+    """Array of the same values that is not contiguous."""
+    return numpy.repeat(x, 2, axis=-1)[..., ::2] if x.ndim else x
+
+
+def _check_values(ys, reference, dtype, options):
+    for i, y in enumerate(ys):
+        assert isinstance(y, chainer.Variable)
+        if reference is None:
+            continue
+        if numpy.asarray(reference[i]).dtype.kind == 'f':
+            assert y.dtype == dtype, f'output {i}: {y.dtype} from {dtype}'
+        assert y.shape == numpy.shape(reference[i]), f'output {i}'
+        numpy.testing.assert_allclose(
+            chainer.backends.cuda.to_cpu(y.array).astype('d'), reference[i],
+            err_msg=f'output {i} for {dtype}', **options)
+    assert reference is None or len(ys) == len(reference)
+
+
+def _gradients(f, xs, gys, double):
+    """Variables of inputs, of output gradients and of input gradients."""
+    xs = [chainer.Variable(x) for x in xs]
+    gys = [None if gy is None else chainer.Variable(gy) for gy in gys]
+    ys = _as_tuple(f(*xs))
+    targets = [x for x in xs if x.dtype.kind == 'f']
+    used = [i for i, gy in enumerate(gys) if gy is not None]
+    gxs = chainer.grad([ys[i] for i in used], targets, [gys[i] for i in used],
+                       enable_double_backprop=double)
+    return targets, gys, gxs
+
+
+def _dot(arrays, directions):
+    return sum([float((a * d).sum()) for a, d in zip(arrays, directions)
+                if a is not None and d is not None])
+
+
+def _check_gradients(f, xs, double, eps, on_chainerx, tolerance):
+    rng = numpy.random.RandomState(0)
+
+    def like(x):
+        return numpy.asarray(rng.uniform(-1, 1, x.shape))
+
+    with chainer.no_backprop_mode():
+        ys = [y.array for y in _as_tuple(f(*xs))]
+    gys = [like(y) if y.dtype.kind == 'f' else None for y in ys]
+    moving = [i for i, x in enumerate(xs) if x.dtype.kind == 'f']
+    directions = [like(xs[i]) for i in moving]
+
+    def moved(step):
+        arrays = list(xs)
+        for i, direction in zip(moving, directions):
+            arrays[i] = numpy.asarray(xs[i] + step * direction)
+        return arrays
+
+    def outputs(step):
+        with chainer.no_backprop_mode():
+            return _dot([y.array for y in _as_tuple(f(*moved(step)))], gys)
+
+    numerical = (outputs(eps) - outputs(-eps)) / (2 * eps)
+    plain = [None if g is None else g.array for g in _gradients(f, xs, gys, False)[2]]
+    _assert_close(_dot(plain, directions), numerical, tolerance, 'gradient')
+    if on_chainerx:
+        def send(x):
+            return None if x is None else chainerx.array(x, device='native:0')
+        gxs = _gradients(f, [send(x) for x in xs], [send(gy) for gy in gys], False)[2]
+        for gx, g in zip(gxs, plain):
+            if g is not None:
+                numpy.testing.assert_allclose(chainerx.to_numpy(gx.array), g, 1e-7, 1e-7)
+    if not double:
+        return
+
+    targets, gy_vars, gxs = _gradients(f, xs, gys, True)
+    for recorded, g in zip(gxs, plain):
+        if recorded is None:
+            assert g is None
+        else:
+            numpy.testing.assert_allclose(recorded.array, g, 1e-9, 1e-9)
+    weights = [None if gx is None else like(gx) for gx in gxs]
+    gy_directions = [None if gy is None else like(gy) for gy in gys]
+    total = sum([chainer.functions.sum(gx * w) for gx, w in zip(gxs, weights)
+                 if gx is not None])
+    gy_vars = [gy for gy in gy_vars if gy is not None]
+    seconds = chainer.grad([total], [*targets, *gy_vars])
+    analytic = _dot([None if g is None else g.array for g in seconds],
+                    [*directions, *[d for d in gy_directions if d is not None]])
+
+    def first(step):
+        moved_gys = [None if gy is None else numpy.asarray(gy + step * d)
+                     for gy, d in zip(gys, gy_directions)]
+        return _dot([None if g is None else g.array
+                     for g in _gradients(f, moved(step), moved_gys, False)[2]], weights)
+
+    numerical = (first(eps) - first(-eps)) / (2 * eps)
+    _assert_close(analytic, numerical, tolerance, 'gradient of the gradient')
+
+
+def _assert_close(actual, expected, tolerance, what):
+    numpy.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance, err_msg=what)

@@ -16,4 +16,4 @@ def fix(x):
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     """
-    return apply_without_gradient('fix', x)
+    return apply_without_gradient('trunc', x)  # the same; NumPy 2.5 deprecates its fix

@@ -69,6 +69,7 @@ class ParallelUpdater(standard_updater.StandardUpdater):
             raise KeyError('no device is given for the models: ' + ', '.join(missing))
         self._models = models
         self._devices = devices
+        self._synchronized = False  # not known after construction and loading
 
     def connect_trainer(self, trainer):
         # The copies report too, under names of their own.
@@ -93,7 +94,11 @@ class ParallelUpdater(standard_updater.StandardUpdater):
             for i, name in enumerate(self._models) if len(batch) > i}
 
         losses = []
-        for name, in_arrays in inputs.items():
+        # The main model comes first, because it may get its parameters initialized here.
+        for name in sorted(inputs, key=lambda name: self._models[name] is not main):
+            in_arrays = inputs[name]
+            if not self._synchronized and self._models[name] is not main:
+                self._models[name].copyparams(main)
             loss_func = self.loss_func or self._models[name]
             with function.force_backprop_mode(), _using(self._devices[name]):
                 if isinstance(in_arrays, tuple):
@@ -115,9 +120,14 @@ class ParallelUpdater(standard_updater.StandardUpdater):
         optimizer.update()
         for model in others:
             model.copyparams(main)
+        self._synchronized = True
 
         if self.auto_new_epoch and iterator.is_new_epoch:
             optimizer.new_epoch(auto=True)
+
+    def serialize(self, serializer):
+        super().serialize(serializer)
+        self._synchronized = False
 
 
 def _using(device):

@@ -1,7 +1,7 @@
 """Activation functions."""
 import numpy
 import pytest
-from chainer_tests.functions_tests._check import check_function
+from helpers.functions import check_function
 from scipy import special
 
 import chainer

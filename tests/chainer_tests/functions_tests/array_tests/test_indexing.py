@@ -1,7 +1,7 @@
 """Functions that pick or place elements by an index or a condition."""
 import numpy
 import pytest
-from chainer_tests.functions_tests._check import check_function
+from helpers.functions import check_function
 
 import chainer
 import chainer.functions as F
@@ -144,7 +144,7 @@ def test_cast_without_graph():
 
 
 def test_copy():
-    check_function(lambda x: F.copy(x, -1), X, lambda x: x, chainerx_device=False)
+    check_function(lambda x: F.copy(x, -1), X, lambda x: x, on_chainerx=False)
     x = chainer.Variable(X)
     y = F.copy(x, '@numpy')
     assert y.array is not X and (y.array == X).all()

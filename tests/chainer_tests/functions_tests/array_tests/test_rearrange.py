@@ -1,7 +1,7 @@
 """Functions that move, repeat or pad elements."""
 import numpy
 import pytest
-from chainer_tests.functions_tests._check import check_function
+from helpers.functions import check_function
 
 import chainer
 import chainer.functions as F

@@ -52,7 +52,7 @@ def test_ctc(labels, lengths, blank, reduce):
         return loss.mean() if reduce == 'mean' else loss
     xs = [_sample((n_batch, n_label), i) for i in range(n_time)]
     # On ChainerX the labels move with the inputs.
-    check_function(f, xs, expected, tolerances=LOOSE, chainerx=False)
+    check_function(f, xs, expected, tolerances=LOOSE, on_chainerx=False)
 
 
 def test_ctc_errors():
@@ -98,7 +98,7 @@ def test_crf1d(sizes, reduce):
     inputs = [_sample((n_label, n_label), 9), *[_sample((n, n_label), i)
                                                for i, n in enumerate(sizes)]]
     check_function(lambda cost, *xs: F.crf1d(cost, xs, ys, reduce), inputs, expected,
-                   tolerances=LOOSE, chainerx=False)
+                   tolerances=LOOSE, on_chainerx=False)
 
 
 @pytest.mark.parametrize('sizes', SIZES, ids=str)
@@ -150,7 +150,7 @@ def test_black_out(reduce):
         return loss.mean() if reduce == 'mean' else loss
     check_function(lambda x, w: F.black_out(x, t, w, samples, reduce),
                    [_sample((2, 3)), _sample((4, 3), 1)], expected, tolerances=LOOSE,
-                   chainerx=False)
+                   on_chainerx=False)
 
 
 @pytest.mark.parametrize('norm', [1, 2])
@@ -172,4 +172,4 @@ def test_discriminative_loss(norm):
         return variance / 2, distance / 2, 0.001 * regular / 2
     check_function(
         lambda e: F.discriminative_margin_based_clustering_loss(e, labels, .2, 1.5, 3, norm),
-        [_sample((2, 4, 2, 3))], expected, tolerances=LOOSE, grad_tolerance=1e-3, chainerx=False)
+        [_sample((2, 4, 2, 3))], expected, tolerances=LOOSE, grad_tolerance=1e-3, on_chainerx=False)

@@ -1,0 +1,186 @@
+"""Datasets that read files: texts, pickles and images."""
+import io
+import multiprocessing
+import pickle
+import zipfile
+
+import numpy
+import pytest
+
+from chainer import datasets
+
+
+class TestTextDataset:
+
+    @pytest.fixture
+    def paths(self, tmp_path):
+        (tmp_path / 'a').write_text('a0\na1 ä\n\na3', encoding='utf-8')
+        (tmp_path / 'b').write_text('b0\nb1\nb2\nb3\n', encoding='utf-8')
+        (tmp_path / 'c').write_text('c0\n', encoding='utf-8')
+        return [str(tmp_path / name) for name in 'abc']
+
+    def test_one_file(self, paths):
+        dataset = datasets.TextDataset(paths[0], encoding='utf-8')
+        assert len(dataset) == 4
+        assert dataset[3] == 'a3'
+        assert dataset[:] == ['a0\n', 'a1 ä\n', '\n', 'a3']
+        dataset.close()
+        with pytest.raises(ValueError):
+            dataset[0]
+
+    def test_parallel_files(self, paths):
+        dataset = datasets.TextDataset(paths[:2], encoding='utf-8')
+        assert dataset[1] == ('a1 ä\n', 'b1\n')
+        dataset.close()
+
+    def test_filter(self, paths):
+        dataset = datasets.TextDataset(
+            paths[:2], encoding='utf-8', filter_func=lambda a, b: a != '\n' and b != 'b0\n')
+        assert [b for _, b in dataset[:]] == ['b1\n', 'b3\n']
+        dataset.close()
+
+    def test_errors(self, paths):
+        with pytest.raises(ValueError, match='lines in files does not match'):
+            datasets.TextDataset([paths[0], paths[2]], encoding='utf-8')
+        with pytest.raises(ValueError, match='At least one'):
+            datasets.TextDataset([])
+        with pytest.raises(TypeError, match='paths'):
+            datasets.TextDataset(3)
+        with pytest.raises(ValueError, match='encoding'):
+            datasets.TextDataset(paths[:1], encoding=['utf-8', 'utf-8'])
+        dataset = datasets.TextDataset(paths[2])
+        for i in -1, 1:
+            with pytest.raises(IndexError):
+                dataset[i]
+        dataset.close()
+
+    def test_pickle(self, paths):
+        dataset = datasets.TextDataset(paths[1])
+        copy = pickle.loads(pickle.dumps(dataset))
+        dataset.close()
+        assert copy[2] == 'b2\n'
+        copy.close()
+
+
+class TestPickleDataset:
+
+    @pytest.fixture
+    def path(self, tmp_path):
+        path = str(tmp_path / 'data.pkl')
+        with datasets.open_pickle_dataset_writer(path) as writer:
+            writer.write('x')
+            writer.write({'a': numpy.arange(3)})
+            writer.flush()
+            writer.write(None)
+        return path
+
+    def test_get(self, path):
+        with datasets.open_pickle_dataset(path) as dataset:
+            assert len(dataset) == 3
+            assert dataset[2] is None
+            numpy.testing.assert_array_equal(dataset[1]['a'], numpy.arange(3))
+            assert dataset[0] == 'x'
+            with pytest.raises(IndexError):
+                dataset[3]
+
+    def test_file_object(self):
+        f = io.BytesIO()
+        writer = datasets.PickleDatasetWriter(f, protocol=2)
+        writer.write(1)
+        writer.close()
+        writer.close()
+        dataset = datasets.PickleDataset(f)
+        assert dataset[:] == [1]
+        dataset.close()
+        assert f.closed
+
+    def test_pickle(self, path):
+        with datasets.open_pickle_dataset(path) as dataset:
+            with pickle.loads(pickle.dumps(dataset)) as copy:
+                assert copy[0] == dataset[0] == 'x'
+
+    def test_fork(self, path):
+        with datasets.open_pickle_dataset(path) as dataset:
+            assert dataset[0] == 'x'
+            with multiprocessing.get_context('spawn').Pool(1) as pool:
+                assert pool.map(dataset.__getitem__, [0, 2]) == ['x', None]
+
+    @pytest.mark.parametrize('content,message', [
+        (b'abc', 'too short'), (b'\xff' * 40, 'no valid index')])
+    def test_broken(self, content, message):
+        with pytest.raises(ValueError, match=message):
+            datasets.PickleDataset(io.BytesIO(content))
+
+
+class TestImageDatasets:
+
+    @pytest.fixture(autouse=True)
+    def files(self, tmp_path):
+        image = pytest.importorskip('PIL.Image')
+        rng = numpy.random.RandomState(0)
+        self.root = tmp_path
+        self.arrays = {}
+        for name, shape in (('rgb.png', (4, 5, 3)), ('gray.png', (3, 2))):
+            array = rng.randint(0, 256, shape, numpy.uint8)
+            image.fromarray(array).save(tmp_path / name)
+            self.arrays[name] = (
+                array.transpose(2, 0, 1) if len(shape) == 3 else array[None]).astype('f')
+        (tmp_path / 'list.txt').write_text('rgb.png\ngray.png\n')
+        (tmp_path / 'pairs.txt').write_text('rgb.png 3\ngray.png 0\n')
+        with zipfile.ZipFile(tmp_path / 'images.zip', 'w') as zf:
+            zf.writestr('folder/', '')
+            for name in self.arrays:
+                zf.write(tmp_path / name, name)
+
+    def check(self, image, name, dtype='f'):
+        assert image.dtype == dtype
+        numpy.testing.assert_array_equal(image, self.arrays[name])
+
+    def test_images(self):
+        for paths in ['rgb.png', 'gray.png'], str(self.root / 'list.txt'):
+            dataset = datasets.ImageDataset(paths, root=str(self.root), dtype='d')
+            assert len(dataset) == 2
+            self.check(dataset[0], 'rgb.png', 'd')
+            self.check(dataset[1], 'gray.png', 'd')
+
+    def test_labeled(self):
+        for pairs in [('rgb.png', 3), ('gray.png', 0)], str(self.root / 'pairs.txt'):
+            dataset = datasets.LabeledImageDataset(pairs, root=str(self.root))
+            assert len(dataset) == 2
+            image, label = dataset[0]
+            self.check(image, 'rgb.png')
+            assert label == 3 and label.dtype == numpy.int32 and label.shape == ()
+
+    def test_zipped(self):
+        dataset = datasets.ZippedImageDataset(str(self.root / 'images.zip'))
+        for ds in dataset, pickle.loads(pickle.dumps(dataset)):
+            assert len(ds) == 2
+            self.check(ds[1], 'gray.png')
+            self.check(ds.get_example('rgb.png'), 'rgb.png')
+            ds._zf.close()
+
+    def test_multi_zipped(self):
+        path = str(self.root / 'images.zip')
+        dataset = datasets.MultiZippedImageDataset([path, path])
+        assert len(dataset) == 4
+        for i, name in enumerate(['rgb.png', 'gray.png'] * 2):
+            self.check(dataset[i], name)
+        self.check(dataset[-1], 'gray.png')
+        with pytest.raises(IndexError):
+            dataset[4]
+        for zf in dataset._zfs:
+            zf._zf.close()
+
+    def test_labeled_zipped(self):
+        dataset = datasets.LabeledZippedImageDataset(
+            str(self.root / 'images.zip'), str(self.root / 'pairs.txt'), label_dtype='i8')
+        assert len(dataset) == 2
+        image, label = dataset[0]
+        self.check(image, 'rgb.png')
+        assert label == 3 and label.dtype == numpy.int64
+        dataset._zf._zf.close()
+
+    def test_invalid_pairs(self):
+        (self.root / 'pairs.txt').write_text('rgb.png 3\ngray.png\n')
+        with pytest.raises(ValueError, match='invalid format at line 1'):
+            datasets.LabeledImageDataset(str(self.root / 'pairs.txt'))

@@ -1,0 +1,275 @@
+import gc
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import numpy
+import pytest
+
+from chainer import iterators, serializers
+
+
+class Images:
+
+    """Dataset of arrays of different sizes."""
+
+    def __len__(self):
+        return 12
+
+    def __getitem__(self, i):
+        return {'x': numpy.full((i + 1, 100), i, 'f'), 'y': (numpy.array(i), str(i)),
+                'empty': numpy.zeros((0, 3))}
+
+
+class Noise:
+
+    def __len__(self):
+        return 12
+
+    def __getitem__(self, i):
+        return i, numpy.random.rand(), random.random(), os.getpid()
+
+
+class Stuck:
+
+    """Dataset whose second example takes for ever."""
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        if i == 1:
+            time.sleep(1000)
+        return i
+
+
+class Slow(Stuck):
+
+    def __getitem__(self, i):
+        time.sleep(0.3)
+        return i
+
+
+class Unpicklable:
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        return threading.Lock()
+
+
+class LocalError(Exception):
+
+    def __init__(self, a, b):  # cannot be unpickled from its args
+        super().__init__(a)
+
+
+class Failing:
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        raise LocalError('message', 2)
+
+
+@pytest.fixture(params=['fork', 'spawn', 'forkserver'])
+def start_method(request, monkeypatch):
+    context = multiprocessing.get_context(request.param)
+    monkeypatch.setattr(multiprocessing, 'get_context', lambda method=None: context)
+    return request.param
+
+
+def check_images(batch, indices):
+    assert [example['y'][1] for example in batch] == [str(i) for i in indices]
+    for example, i in zip(batch, indices):
+        numpy.testing.assert_array_equal(example['x'], numpy.full((i + 1, 100), i, 'f'))
+        assert example['empty'].shape == (0, 3)
+        example['x'][...] = -1  # a copy of our own
+
+
+@pytest.mark.slow
+def test_start_methods(start_method):
+    with iterators.MultiprocessIterator(
+            Images(), 5, shuffle=False, n_processes=2, n_prefetch=2) as it:
+        for k in range(6):
+            check_images(it.next(), [(5 * k + j) % 12 for j in range(5)])
+
+
+@pytest.mark.parametrize('shared_mem', [None, 0, 1000, 10000])
+def test_shared_memory(shared_mem):
+    before = set(os.listdir('/dev/shm')) if os.path.isdir('/dev/shm') else set()
+    with iterators.MultiprocessIterator(
+            Images(), 5, shuffle=False, n_processes=2, shared_mem=shared_mem) as it:
+        kept = []
+        for k in range(6):
+            batch = it.next()
+            kept.append((batch[0]['x'], batch[0]['x'].copy()))
+            check_images(batch, [(5 * k + j) % 12 for j in range(5)])
+        # The arrays do not share the memory that later batches are written to.
+        for array, _ in kept:
+            assert (array == -1).all()
+    if os.path.isdir('/dev/shm'):
+        left = {name for name in set(os.listdir('/dev/shm')) - before
+                if name.startswith('chainer-')}
+        assert left == set()
+
+
+def test_many_chunks():
+    with iterators.MultiprocessIterator(
+            range(5000), 4500, shuffle=False, n_processes=2) as it:
+        assert it.next() == list(range(4500))
+        assert it.next() == list(range(4500, 5000)) + list(range(4000))
+
+
+def test_random_numbers_of_workers():
+    def run(n):
+        numpy.random.seed(0)
+        with iterators.MultiprocessIterator(Noise(), 6, n_processes=2) as it:
+            batches = [it.next() for _ in range(n)]
+            return batches, it.next(), serializers.npz.serialize(it)
+
+    first, *_ = run(4)
+    second, *_ = run(4)
+    strip = [[example[:3] for example in batch] for batch in first]
+    assert strip == [[example[:3] for example in batch] for batch in second]
+    values = [example[1] for batch in first for example in batch]
+    assert len(set(values)) == len(values)
+    assert len({example[3] for batch in first for example in batch}) == 2
+    assert os.getpid() not in {example[3] for batch in first for example in batch}
+
+
+def test_random_numbers_are_resumed():
+    numpy.random.seed(0)
+    with iterators.MultiprocessIterator(Noise(), 6, n_processes=2) as it:
+        it.next()
+        target = serializers.npz.serialize(it)
+        expected = [example[:3] for example in it.next()]
+    numpy.random.seed(1)
+    with iterators.MultiprocessIterator(Noise(), 6, n_processes=2) as it:
+        it.serialize(serializers.NpzDeserializer(target))
+        assert [example[:3] for example in it.next()] == expected
+
+
+def test_maxtasksperchild():
+    with iterators.MultiprocessIterator(
+            Noise(), 6, n_processes=2, maxtasksperchild=2) as it:
+        batches = [it.next() for _ in range(8)]
+    assert len({example[3] for batch in batches for example in batch}) > 4
+
+
+@pytest.mark.parametrize('sig', [signal.SIGKILL, signal.SIGTERM])
+def test_killed_worker(sig):
+    with iterators.MultiprocessIterator(
+            Images(), 4, shuffle=False, n_processes=2) as it:
+        check_images(it.next(), range(4))
+        time.sleep(0.1)
+        os.kill(it._pool._workers[0].process.pid, sig)
+        position = it.current_position
+        with pytest.raises(RuntimeError, match='died unexpectedly, exit code -%d' % sig):
+            for _ in range(10):
+                it.next()
+                position = it.current_position
+        assert it.current_position == position
+        # New processes take over.
+        check_images(it.next(), [(position + j) % 12 for j in range(4)])
+
+
+@pytest.mark.parametrize('sig', [None, signal.SIGSTOP])
+def test_finalize_is_bounded(sig):
+    it = iterators.MultiprocessIterator(
+        Stuck(), 2, shuffle=False, n_processes=2, dataset_timeout=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        with pytest.raises(iterators.MultiprocessIterator.TimeoutWarning, match='Stalled'):
+            it.next()
+    processes = [worker.process for worker in it._pool._workers]
+    if sig is not None:
+        for process in processes:
+            os.kill(process.pid, sig)
+    start = time.monotonic()
+    it.finalize()
+    assert time.monotonic() - start < 5
+    assert not any(process.is_alive() for process in processes)
+    it.finalize()
+    with pytest.raises(NotImplementedError):
+        it.reset()
+    with pytest.raises(RuntimeError, match='finalized'):
+        it.next()
+
+
+def test_timeout_warning_only_warns():
+    with iterators.MultiprocessIterator(
+            Slow(), 1, shuffle=False, n_processes=1, dataset_timeout=0.1) as it:
+        with pytest.warns(iterators.MultiprocessIterator.TimeoutWarning):
+            assert it.next() == [0]
+
+
+def test_no_timeout():
+    with iterators.MultiprocessIterator(
+            Slow(), 2, shuffle=False, n_processes=1, dataset_timeout=None) as it:
+        assert it.next() == [0, 1]
+
+
+def test_examples_that_cannot_be_sent():
+    with iterators.MultiprocessIterator(Unpicklable(), 2, n_processes=1) as it:
+        with pytest.raises(TypeError, match='pickle'):
+            it.next()
+
+
+def test_exceptions_that_cannot_be_sent():
+    with iterators.MultiprocessIterator(Failing(), 2, n_processes=1) as it:
+        with pytest.raises(RuntimeError, match='worker process') as e:
+            it.next()
+    assert 'LocalError' in str(e.value.__cause__)
+
+
+def test_garbage_collection_ends_processes():
+    it = iterators.MultiprocessIterator(Images(), 2, n_processes=2)
+    it.next()
+    processes = [worker.process for worker in it._pool._workers]
+    threads = threading.active_count()
+    del it
+    gc.collect()
+    for process in processes:
+        process.join(5)
+        assert not process.is_alive()
+    assert threading.active_count() < threads
+
+
+@pytest.mark.slow
+def test_orphans_end():
+    """Workers of a process that is killed do not stay behind."""
+    code = '''
+import os, signal
+from chainer import iterators
+it = iterators.MultiprocessIterator(list(range(10)), 2, n_processes=2)
+it.next()
+print(*[worker.process.pid for worker in it._pool._workers], flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+'''
+    root = os.path.dirname(os.path.dirname(os.path.dirname(iterators.__file__)))
+    result = subprocess.run(
+        [sys.executable, '-W', 'ignore', '-c', code], capture_output=True, text=True,
+        timeout=60, env=dict(os.environ, PYTHONPATH=root))
+    pids = [int(pid) for pid in result.stdout.split()]
+    assert len(pids) == 2
+    deadline = time.monotonic() + 10
+    while any(_runs(pid) for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(_runs(pid) for pid in pids)
+
+
+def _runs(pid):
+    try:
+        with open('/proc/%d/stat' % pid) as f:
+            return f.read().split(')')[1].split()[0] != 'Z'
+    except OSError:
+        return False

@@ -1,0 +1,272 @@
+"""Variables and functions on ChainerX devices, native and in fallback."""
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import chainer
+import chainerx
+from chainer import functions as F
+from chainer.utils import type_check
+
+pytestmark = pytest.mark.chainerx
+
+
+def _send(x, device='native:0'):
+    return chainer.get_device(device).send(np.asarray(x))
+
+
+def _var(x, device='native:0', **kwargs):
+    return chainer.Variable(_send(x, device), **kwargs)
+
+
+def _numpy(x):
+    return chainer.get_device('@numpy').send(chainer.as_array(x))
+
+
+class Cube(chainer.FunctionNode):
+    """New-style function without a native path, with an array of its own for backward."""
+
+    def forward(self, inputs):
+        x, = inputs
+        assert isinstance(x, np.ndarray)
+        self.retain_inputs((0,))
+        self.factor = np.full(x.shape, 3, x.dtype)
+        return x ** 3,
+
+    def backward(self, indexes, gys):
+        x, = self.get_retained_inputs()
+        gy, = gys
+        assert isinstance(gy.array, np.ndarray)
+        return self.factor * x ** 2 * gy,
+
+
+class TwoOutputs(chainer.FunctionNode):
+
+    def forward(self, inputs):
+        x, y = inputs
+        self.retain_inputs((0, 1))
+        self.retain_outputs((0,))
+        return np.exp(x), x * y
+
+    def backward(self, indexes, gys):
+        x, y = self.get_retained_inputs()
+        e, = self.get_retained_outputs()
+        g0, g1 = gys
+        gx = 0 if g0 is None else g0 * e
+        gxs = [gx if g1 is None else gx + g1 * y, None if g1 is None else g1 * x]
+        return tuple([gxs[i] for i in indexes])
+
+
+class OldSquare(chainer.Function):
+
+    def forward(self, inputs):
+        return inputs[0] ** 2,
+
+    def backward(self, inputs, gys):
+        return 2 * inputs[0] * gys[0],
+
+
+class TestVariable:
+
+    def test_attributes(self):
+        x = _var(np.ones((2, 3), np.float32), name='x')
+        assert x.device == chainer.get_device('native:0')
+        assert x.xp is chainerx and x.requires_grad and x.shape == (2, 3)
+        assert isinstance(x.chx_array, chainerx.ndarray) and x.chx_array.is_backprop_required()
+        assert not x.array.is_backprop_required()
+        assert x.grad is None
+        for name in ('node', 'creator', 'creator_node'):
+            with pytest.raises(RuntimeError, match='ChainerX'):
+                getattr(x, name)
+        with pytest.raises(ValueError):
+            chainer.Variable(np.ones(2)).chx_array
+
+    def test_users_array_stays_outside_the_graph(self):
+        a = _send(np.ones(2, np.float32))
+        chainer.Variable(a)
+        assert not a.is_backprop_required()
+
+    def test_integers_require_no_gradient(self):
+        assert not _var(np.arange(3)).requires_grad
+
+    def test_grad(self):
+        x = _var(np.ones(2, np.float32))
+        x.grad = _send(np.full(2, 3, np.float32))
+        np.testing.assert_array_equal(_numpy(x.grad), [3, 3])
+        x.cleargrad()
+        assert x.grad is None
+        for bad, error in ((np.ones(2, np.float32), TypeError),
+                           (_send(np.ones(3, np.float32)), ValueError),
+                           (_send(np.ones(2, np.float64)), TypeError)):
+            with pytest.raises(error):
+                x.grad = bad
+
+    def test_moves_keep_gradients(self):
+        x = chainer.Variable(np.array([1, 2], np.float32), grad=np.array([3, 4], np.float32))
+        x.to_chx()
+        assert x.device.name == 'native:0'
+        np.testing.assert_array_equal(_numpy(x.grad), [3, 4])
+        x.to_device('native:1')
+        assert x.device.name == 'native:1'
+        np.testing.assert_array_equal(_numpy(x.grad), [3, 4])
+        x.from_chx()
+        assert isinstance(x.array, np.ndarray)
+        np.testing.assert_array_equal(x.grad, [3, 4])
+
+    def test_text_and_copies(self):
+        x = _var(np.array([1, 2], np.float32), name='x')
+        assert repr(x) == 'variable x([1., 2.])'
+        assert 'native:0' in x.debug_print()
+        for y in (pickle.loads(pickle.dumps(x)), copy.copy(x)):
+            assert y.device == x.device
+            np.testing.assert_array_equal(_numpy(y), [1, 2])
+
+    def test_copydata_and_addgrad_across_devices(self):
+        x, y = _var(np.array([1, 2], np.float32)), chainer.Variable(np.zeros(2, np.float32))
+        y.copydata(x)
+        np.testing.assert_array_equal(y.array, [1, 2])
+        y.grad = np.array([5, 6], np.float32)
+        x.addgrad(y)
+        x.addgrad(y)
+        np.testing.assert_array_equal(_numpy(x.grad), [10, 12])
+
+    def test_unchain(self):
+        x = _var(np.ones(2, np.float32))
+        y = x * 2
+        y.unchain()
+        assert not y.requires_grad
+        assert x.requires_grad
+
+
+class TestBackward:
+
+    def test_native(self):
+        x, y = _var(np.array([1., 2.])), _var(np.array([3., 4.]))
+        z = F.sum(x * y + F.exp(x))
+        z.backward()
+        np.testing.assert_allclose(_numpy(x.grad), [3, 4] + np.exp([1, 2]))
+        np.testing.assert_allclose(_numpy(y.grad), [1, 2])
+
+    def test_double(self):
+        x = _var(np.array([1., 2.]))
+        F.sum(x ** 3).backward(enable_double_backprop=True)
+        gx = x.grad_var
+        x.cleargrad()
+        F.sum(gx).backward()
+        np.testing.assert_allclose(_numpy(x.grad), [6, 12])
+
+    def test_chainer_grad(self):
+        x, y = _var(np.array([1., 2.])), _var(np.array([3., 4.]))
+        z = x * x * y
+        gx, gy = chainer.grad([z], [x, y], [_var(np.array([1., 10.]))])
+        np.testing.assert_allclose(_numpy(gx), [6, 160])
+        np.testing.assert_allclose(_numpy(gy), [1, 40])
+        assert x.grad is None
+
+    def test_non_scalar_without_gradient(self):
+        y = _var(np.array([1., 2.])) * 2
+        with pytest.raises((ValueError, chainerx.ChainerxError)):
+            y.backward()
+
+    def test_no_backprop_mode(self):
+        x = _var(np.array([1., 2.]))
+        with chainer.no_backprop_mode():
+            y, z = x * 2, Cube().apply((x,))[0]
+            with chainer.force_backprop_mode():
+                w = x * 2
+        assert not y.requires_grad and not z.requires_grad and w.requires_grad
+        with chainer.using_config('enable_backprop', False):
+            assert not (x * 2).requires_grad
+
+    def test_mixed_arrays(self):
+        with pytest.raises(TypeError):
+            F.matmul(_var(np.ones((2, 2))), np.ones((2, 2)))
+
+    def test_type_error_is_chainers(self):
+        with pytest.raises(type_check.InvalidType):
+            _var(np.ones(2, np.float32)) + _var(np.ones(3, np.float32))
+
+    def test_different_devices(self):
+        for f in (lambda x, y: x + y, lambda x, y: TwoOutputs().apply((x, y))[0]):
+            with pytest.raises(chainerx.ChainerxError) as e:
+                f(_var(np.ones(2)), _var(np.ones(2), 'native:1'))
+            assert 'native:0' in str(e.value) and 'native:1' in str(e.value)
+
+
+class TestFallback:
+
+    def _check(self, f, arrays, expected, gradients, device='native:0'):
+        xs = [_var(a, device) for a in arrays]
+        y = f(*xs)
+        assert y.device.name == device
+        np.testing.assert_allclose(_numpy(y), expected)
+        F.sum(y).backward()
+        for x, g in zip(xs, gradients):
+            assert x.device.name == device
+            np.testing.assert_allclose(_numpy(x.grad), g)
+
+    @pytest.mark.parametrize('device', ['native:0', 'native:1'])
+    def test_gradient(self, device):
+        x = np.array([1., 2.])
+        self._check(lambda x: Cube().apply((x,))[0], [x], x ** 3, [3 * x ** 2], device)
+        self._check(lambda x: Cube().apply((x * 2,))[0] * x, [x], 8 * x ** 4, [32 * x ** 3],
+                    device)
+
+    def test_old_style(self):
+        x = np.array([1., 2.])
+        self._check(lambda x: OldSquare()(x), [x], x ** 2, [2 * x])
+
+    def test_old_style_double_backprop_raises(self):
+        x = _var(np.array([1., 2.]))
+        F.sum(OldSquare()(x)).backward(enable_double_backprop=True)
+        gx = x.grad_var
+        np.testing.assert_allclose(_numpy(gx), [2, 4])
+        with pytest.raises(RuntimeError, match='OldSquare is an old-style'):
+            F.sum(gx).backward()
+
+    def test_several_outputs(self):
+        x, y = np.array([1., 2.]), np.array([3., 4.])
+        self._check(lambda x, y: TwoOutputs().apply((x, y))[0], [x, y], np.exp(x),
+                    [np.exp(x)])
+        self._check(lambda x, y: sum(TwoOutputs().apply((x, y))), [x, y], np.exp(x) + x * y,
+                    [np.exp(x) + y, x])
+
+    def test_higher_order(self):
+        x = _var(np.array([1., 2.]))
+        g, = Cube().apply((x,))
+        for n, expected in enumerate((3 * _numpy(x) ** 2, 6 * _numpy(x), np.full(2, 6.))):
+            g, = chainer.grad([F.sum(g)], [x], enable_double_backprop=n < 2)
+            np.testing.assert_allclose(_numpy(g), expected)
+
+    def test_gradient_check(self):
+        rng = np.random.RandomState(0)
+        x, y, gy, gz, ggx, ggy = [_send(rng.uniform(.5, 1.5, 3)) for _ in range(6)]
+
+        def f(x, y):
+            return TwoOutputs().apply((Cube().apply((x,))[0], y * x))
+        chainer.gradient_check.check_backward(f, (x, y), (gy, gz), atol=1e-4, rtol=1e-4)
+        chainer.gradient_check.check_double_backward(
+            f, (x, y), (gy, gz), (ggx, ggy), atol=1e-4, rtol=1e-4)
+
+    def test_exception_leaves_modes(self):
+        class Bad(Cube):
+            def backward(self, indexes, gys):
+                raise KeyError('bad')
+        x = _var(np.array([1., 2.]))
+        y = F.sum(Bad().apply((x,))[0])
+        with pytest.raises(KeyError, match='bad'):
+            y.backward()
+        assert chainer.config.enable_backprop
+        assert (x * 2).requires_grad
+
+    def test_hooks_see_functions(self):
+        class Hook(chainer.FunctionHook):
+            labels = []
+
+            def forward_postprocess(self, function, in_data):
+                self.labels.append(function.label)
+        with Hook():
+            Cube().apply((_var(np.ones(2)) * 2,))
+        assert Hook.labels == ['_ * 2', 'Cube']
