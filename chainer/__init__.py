@@ -9,40 +9,44 @@ from __future__ import annotations
 import numpy
 
 import chainerx
+from chainer._backprop import backward
 from chainer._dtype import get_dtype, mixed16
 from chainer._fallback import Fallback
+from chainer._runtime_info import print_runtime_info
 from chainer._version import __version__
-from chainer.configuration import config, global_config, using_config
+from chainer.backend import get_device, using_device
 from chainer.backends import cuda
 from chainer.backends import intel64 as _intel64
-from chainer.function_hook import FunctionHook, get_function_hooks
-from chainer.backend import get_device, using_device
 from chainer.backends.cuda import should_use_cudnn, should_use_cudnn_tensor_core
-from chainer.variable import Parameter, Variable, as_array, as_variable
+from chainer.configuration import config, global_config, using_config
 from chainer.device_resident import DeviceResident
-from chainer._backprop import backward
+from chainer.distribution import Distribution, cross_entropy, kl_divergence, register_kl
+from chainer.function import Function, FunctionAdapter, force_backprop_mode, no_backprop_mode
+from chainer.function_hook import FunctionHook, get_function_hooks
 from chainer.function_node import FunctionNode, grad
-from chainer.function import (
-    Function, FunctionAdapter, force_backprop_mode, no_backprop_mode)
-from chainer.initializer import Initializer
-from chainer.link_hook import LinkHook, _get_link_hooks
-from chainer.link import Chain, ChainList, Link
-from chainer.optimizer import GradientMethod, Optimizer, UpdateRule
-from chainer.reporter import (
-    DictSummary, Reporter, Summary, get_current_reporter, report, report_scope)
-from chainer.sequential import Sequential
-from chainer.serializer import AbstractSerializer, Deserializer, Serializer
-from chainer.distribution import (
-    Distribution, cross_entropy, kl_divergence, register_kl)
-from chainer._runtime_info import print_runtime_info
 from chainer.graph_optimizations.static_graph import static_graph
 from chainer.graph_optimizations.static_graph_utilities import static_code
+from chainer.initializer import Initializer
+from chainer.link import Chain, ChainList, Link
+from chainer.link_hook import LinkHook, _get_link_hooks
+from chainer.optimizer import GradientMethod, Optimizer, UpdateRule
+from chainer.reporter import (
+    DictSummary,
+    Reporter,
+    Summary,
+    get_current_reporter,
+    report,
+    report_scope,
+)
+from chainer.sequential import Sequential
+from chainer.serializer import AbstractSerializer, Deserializer, Serializer
+from chainer.variable import Parameter, Variable, as_array, as_variable
 
 # Subpackages users reach as attributes after a mere `import chainer`.
 from chainer import (  # isort: skip
-    backends, computational_graph, dataset, datasets, distributions, function_hooks, functions,
-    gradient_check, initializers, iterators, link_hooks, links, optimizer_hooks, optimizers,
-    serializers, training, types, utils)
+    backends, computational_graph, dataset, datasets, distributions, exporters, function_hooks,
+    functions, gradient_check, initializers, iterators, link_hooks, links, optimizer_hooks,
+    optimizers, serializers, training, types, utils)
 
 disable_experimental_feature_warning = False
 
@@ -139,8 +143,8 @@ class DebugMode:
         self._using.__exit__(*args)
 
 
-from chainer.functions.math import basic_math as _basic_math  # noqa: E402
 from chainer.functions.array import get_item as _get_item  # noqa: E402
+from chainer.functions.math import basic_math as _basic_math  # noqa: E402
 
 _basic_math.install_variable_arithmetics()
 _get_item.install_variable_get_item()

@@ -522,11 +522,13 @@ def _grad_chainerx(outputs, inputs, grad_outputs, grad_inputs, set_grad, retain_
 def _nodes_between(outputs, inputs):
     """Returns the nodes on a path from an input to an output."""
     found = {x.node for x in inputs}
+    # A function that uses an input, however indirectly, has at least the rank of that input.
+    lowest = min([x.rank for x in found], default=0)
     funcs, seen = [], set()
     stack = [y.node._creator_node for y in outputs]
     while stack:
         func = stack.pop()
-        if func is None or func in seen:
+        if func is None or func.rank < lowest or func in seen:
             continue
         seen.add(func)
         funcs.append(func)

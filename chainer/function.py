@@ -28,15 +28,12 @@ def no_backprop_mode():
 def force_backprop_mode():
     """Returns a context manager that records graphs inside :func:`no_backprop_mode`.
 
-    .. admonition:: Example
-
-        >>> x = chainer.Variable(np.array([1,], np.float32))
-        >>> with chainer.no_backprop_mode():
-        ...     with chainer.force_backprop_mode():
-        ...         y = x + 1
-        >>> y.backward()
-        >>> x.grad
-        array([1.], dtype=float32)
+    >>> w = chainer.Variable(np.array(3.0, np.float32))
+    >>> with chainer.no_backprop_mode(), chainer.force_backprop_mode():
+    ...     loss = w * w
+    >>> loss.backward()
+    >>> w.grad
+    array(6., dtype=float32)
 
     """
     return _BackpropMode(True)

@@ -62,6 +62,12 @@ from chainer.functions.array.vstack import vstack
 from chainer.functions.array.where import where
 
 # Connection
+from chainer.functions.connection.convolution_2d import convolution_2d
+from chainer.functions.connection.convolution_nd import (
+    convolution_1d, convolution_3d, convolution_nd)
+from chainer.functions.connection.deconvolution_2d import deconvolution_2d
+from chainer.functions.connection.deconvolution_nd import (
+    deconvolution_1d, deconvolution_3d, deconvolution_nd)
 from chainer.functions.connection.embed_id import embed_id
 from chainer.functions.connection.linear import linear
 

@@ -1,14 +1,17 @@
 import collections
+import json
 import os
 import sys
 import time
 import traceback
 
+import numpy
+
 from chainer import _random_state
 from chainer import reporter as reporter_module
 from chainer import serializer as serializer_module
+from chainer.training import _serialization, util
 from chainer.training import extension as extension_module
-from chainer.training import util
 from chainer.utils import argument
 
 _ExtensionEntry = collections.namedtuple(
@@ -251,27 +254,34 @@ class Trainer:
 
     def serialize(self, serializer):
         """Reads or writes the state of the updater, the triggers and the extensions."""
-        remember = serializer_module._remember
-        remember(serializer, self)
-        remember(serializer, self.updater)
-        self.updater.serialize(serializer['updater'])
-        _serialize_if_possible(self.stop_trigger, serializer['stop_trigger'])
+        serializer_module._remember(serializer, self)
+        _serialization.serialize_part(self.updater, serializer['updater'])
+        _serialization.serialize_part(self.stop_trigger, serializer['stop_trigger'])
 
         extensions = serializer['extensions']
         triggers = serializer['extension_triggers']
         for name, entry in self._extensions.items():
-            _serialize_if_possible(entry.extension, extensions[name])
-            _serialize_if_possible(entry.trigger, triggers[name])
+            _serialization.serialize_part(entry.extension, extensions[name])
+            _serialization.serialize_part(entry.trigger, triggers[name])
 
         if isinstance(serializer, serializer_module.Serializer):
             serializer('_snapshot_elapsed_time', self.elapsed_time)
         else:
             self._snapshot_elapsed_time = serializer('_snapshot_elapsed_time', 0.0)
+        self._serialize_observation(serializer)
         _random_state.serialize_global_states(serializer['_random_state'])
 
-
-def _serialize_if_possible(obj, serializer):
-    if hasattr(obj, 'serialize'):
-        if hasattr(obj, '__dict__'):
-            serializer_module._remember(serializer, obj)
-        obj.serialize(serializer)
+    def _serialize_observation(self, serializer):
+        # A snapshot is written before the stop trigger sees the observation of the iteration.
+        if isinstance(serializer, serializer_module.Serializer):
+            values = {}
+            for key, value in self.observation.items():
+                value = reporter_module._unwrap(value)
+                if reporter_module._is_scalar(value) and not numpy.iscomplexobj(value):
+                    values[key] = float(value)
+            serializer('_observation', json.dumps(values))
+        else:
+            try:
+                self.observation = json.loads(serializer('_observation', '{}'))
+            except KeyError:  # Chainer v7 or older
+                pass

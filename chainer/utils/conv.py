@@ -87,10 +87,16 @@ def _im2col(img, ksize, stride, pad, pval, cover_all, dilate, outs=None):
     strides = (
         *img.strides[:2], *[x * d for x, d in zip(steps, dilate)],
         *[x * s for x, s in zip(steps, stride)])
-    if xp is numpy:
+    return _as_strided(img, shape, strides).copy()
+
+
+def _as_strided(array, shape, strides):
+    """View of the memory of a C-contiguous array."""
+    if isinstance(array, numpy.ndarray):
         # The same as `as_strided`, at a tenth of its cost.
-        return numpy.ndarray(shape, img.dtype, img, 0, strides).copy()
-    return xp.ascontiguousarray(xp.lib.stride_tricks.as_strided(img, shape, strides))
+        return numpy.ndarray(shape, array.dtype, array, 0, strides)
+    xp = cuda.get_array_module(array)
+    return xp.lib.stride_tricks.as_strided(array, shape, strides)
 
 
 def _col2im(col, stride, pad, dims, dilate):

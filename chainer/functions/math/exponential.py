@@ -31,9 +31,9 @@ def exp(x):
 
     .. admonition:: Example
 
-        >>> x = np.array([0., 1.], np.float32)
+        >>> x = np.array([0, -np.inf], np.float32)
         >>> chainer.functions.exp(x).array
-        array([1.       , 2.7182817], dtype=float32)
+        array([1., 0.], dtype=float32)
 
     """
     return Exp().apply((x,))[0]

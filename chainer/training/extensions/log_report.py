@@ -3,7 +3,7 @@ import os
 
 from chainer import reporter
 from chainer import serializer as serializer_module
-from chainer.training import _files, extension, util
+from chainer.training import _files, _serialization, extension, util
 from chainer.utils import argument
 
 
@@ -69,8 +69,7 @@ class LogReport(extension.Extension):
         return self._log
 
     def serialize(self, serializer):
-        if hasattr(self._trigger, 'serialize'):
-            self._trigger.serialize(serializer['_trigger'])
+        _serialization.serialize_part(self._trigger, serializer['_trigger'])
         self._summary.serialize(serializer['_summary'])
         if isinstance(serializer, serializer_module.Serializer):
             serializer('_log', json.dumps(self._log))

@@ -1,5 +1,5 @@
 from chainer import reporter
-from chainer.training import extension, util
+from chainer.training import _serialization, extension, util
 
 
 class MicroAverage(extension.Extension):
@@ -41,8 +41,7 @@ class MicroAverage(extension.Extension):
             reporter.report({self._result_key: result})
 
     def serialize(self, serializer):
-        if hasattr(self._trigger, 'serialize'):
-            self._trigger.serialize(serializer['_trigger'])
+        _serialization.serialize_part(self._trigger, serializer['_trigger'])
         self._numerator = reporter._scalar(
             serializer('_numerator', reporter._unwrap(self._numerator)))
         self._denominator = reporter._scalar(

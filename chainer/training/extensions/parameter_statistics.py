@@ -3,7 +3,7 @@ import functools
 import numpy
 
 from chainer import backend, reporter
-from chainer.training import extension, util
+from chainer.training import _serialization, extension, util
 
 _PERCENTILES = 0, 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87, 100
 
@@ -121,7 +121,6 @@ class ParameterStatistics(extension.Extension):
         """Reads or writes the current interval."""
         try:
             self._summary.serialize(serializer['_summary'])
-            if hasattr(self._trigger, 'serialize'):
-                self._trigger.serialize(serializer['_trigger'])
+            _serialization.serialize_part(self._trigger, serializer['_trigger'])
         except KeyError:
             pass  # Chainer v7 or older saved nothing

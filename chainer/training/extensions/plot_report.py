@@ -6,7 +6,7 @@ import numpy
 
 from chainer import reporter
 from chainer import serializer as serializer_module
-from chainer.training import _files, extension, util
+from chainer.training import _files, _serialization, extension, util
 from chainer.utils import argument
 
 
@@ -116,8 +116,7 @@ class PlotReport(extension.Extension):
             fig.savefig(temp_path, bbox_extra_artists=(legend,), bbox_inches='tight')
 
     def serialize(self, serializer):
-        if hasattr(self._trigger, 'serialize'):
-            self._trigger.serialize(serializer['_trigger'])
+        _serialization.serialize_part(self._trigger, serializer['_trigger'])
         self._summary.serialize(serializer['_summary'])
         if isinstance(serializer, serializer_module.Serializer):
             for key in self._y_keys:

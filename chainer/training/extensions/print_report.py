@@ -1,8 +1,7 @@
 import os
 import sys
 
-from chainer import serializer as serializer_module
-from chainer.training import extension
+from chainer.training import _serialization, extension
 from chainer.training.extensions import log_report as log_report_module
 
 
@@ -68,8 +67,7 @@ class PrintReport(extension.Extension):
     def serialize(self, serializer):
         log_report = self._log_report
         if isinstance(log_report, log_report_module.LogReport):
-            serializer_module._remember(serializer, log_report)
-            log_report.serialize(serializer['_log_report'])
+            _serialization.serialize_part(log_report, serializer['_log_report'])
 
 
 _default_out = sys.stdout

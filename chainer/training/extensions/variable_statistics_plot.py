@@ -3,8 +3,7 @@ import os
 import numpy
 
 from chainer import backend, variable
-from chainer import serializer as serializer_module
-from chainer.training import _files, extension, util
+from chainer.training import _files, _serialization, extension, util
 from chainer.training.extensions import plot_report
 from chainer.utils import argument
 
@@ -224,10 +223,8 @@ class VariableStatisticsPlot(extension.Extension):
         """Reads or writes the samples."""
         try:
             for key, sample in self._samples.items():
-                serializer_module._remember(serializer, sample)
-                sample.serialize(serializer['_samples'][key])
-            if hasattr(self._trigger, 'serialize'):
-                self._trigger.serialize(serializer['_trigger'])
+                _serialization.serialize_part(sample, serializer['_samples'][key])
+            _serialization.serialize_part(self._trigger, serializer['_trigger'])
         except KeyError:
             pass  # Chainer v7 or older saved nothing
 

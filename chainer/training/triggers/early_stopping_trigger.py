@@ -2,7 +2,7 @@ import operator
 import warnings
 
 from chainer import reporter
-from chainer.training import util
+from chainer.training import _serialization, util
 from chainer.utils import argument
 
 
@@ -95,5 +95,4 @@ class EarlyStoppingTrigger:
         self._summary.serialize(serializer['summary'])
         for name, trigger in (('max_trigger', self._max_trigger),
                               ('interval_trigger', self._interval_trigger)):
-            if hasattr(trigger, 'serialize'):
-                trigger.serialize(serializer[name])
+            _serialization.serialize_part(trigger, serializer[name])

@@ -1,7 +1,7 @@
 import operator
 
 from chainer import reporter
-from chainer.training import util
+from chainer.training import _serialization, util
 
 
 class BestValueTrigger:
@@ -51,8 +51,7 @@ class BestValueTrigger:
 
     def serialize(self, serializer):
         """Reads or writes the best value and the current interval."""
-        if hasattr(self._interval_trigger, 'serialize'):
-            self._interval_trigger.serialize(serializer['interval_trigger'])
+        _serialization.serialize_part(self._interval_trigger, serializer['interval_trigger'])
         self._summary.serialize(serializer['summary'])
         best = serializer('best_value', self._best_value)
         self._best_value = None if best is None else float(best)

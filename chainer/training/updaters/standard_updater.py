@@ -1,8 +1,7 @@
-from chainer import serializer as serializer_module
 from chainer.backends import cuda
 from chainer.dataset import convert
 from chainer.dataset import iterator as iterator_module
-from chainer.training import _updater
+from chainer.training import _serialization, _updater
 from chainer.utils import argument
 
 
@@ -144,9 +143,7 @@ class StandardUpdater(_updater.Updater):
     def serialize(self, serializer):
         """Reads or writes the states of iterators, optimizers and models."""
         for name, iterator in self._iterators.items():
-            if hasattr(iterator, '__dict__'):
-                serializer_module._remember(serializer, iterator)
-            iterator.serialize(serializer['iterator:' + name])
+            _serialization.serialize_part(iterator, serializer['iterator:' + name])
         for name, optimizer in self._optimizers.items():
             optimizer.serialize(serializer['optimizer:' + name])
             optimizer.target.serialize(serializer['model:' + name])

@@ -97,7 +97,7 @@ def test_mnist(serve, get):
         serve['/%s-images-idx3-ubyte.gz' % part] = idx(x)
         serve['/%s-labels-idx1-ubyte.gz' % part] = idx(y)
         expected.append((x, y))
-    for attempt in range(2):
+    for _ in range(2):
         for actual, (x, y) in zip(get(), expected):
             assert len(actual) == len(x)
             for (image, label), xi, yi in zip(actual[:], x, y):

@@ -43,6 +43,10 @@ def assert_equal_params(a, b, **kwargs):
         numpy.testing.assert_allclose(a[name], b[name], **kwargs)
 
 
+def saved(updater):
+    return {key: value.copy() for key, value in serializers.npz.serialize(updater).items()}
+
+
 class TestStandardUpdater:
 
     def test_update(self):
@@ -151,7 +155,7 @@ class TestStandardUpdater:
         updater = new()
         for _ in range(4):
             updater.update()
-        target = serializers.npz.serialize(updater)
+        target = saved(updater)
         assert {'iteration', 'iterator:main/epoch', 'model:main/l/W', 'optimizer:main/t',
                 'optimizer:main/l/W/v'} <= set(target)
         resumed = new()
@@ -240,7 +244,7 @@ class TestParallelUpdater:
         made = []
         updater = new()
         updater.update()
-        target = serializers.npz.serialize(updater)
+        target = saved(updater)
         resumed = new()
         resumed.serialize(serializers.NpzDeserializer(target))
         for u in made:

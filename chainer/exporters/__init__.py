@@ -1,0 +1,1 @@
+"""Export of models to the formats of other frameworks."""

@@ -1,0 +1,50 @@
+"""Base of functions that compute many steps at once on arrays."""
+from __future__ import annotations
+
+import chainer
+from chainer.function_node import FunctionNode
+
+
+class FusedFunction(FunctionNode):
+    """Function whose forward and gradient are written by hand on arrays, for speed.
+
+    Subclasses give ``forward``, which retains what it needs, and two views of the gradient:
+
+    * ``gradients(targets, xs, ys, gys)``: gradients of the target inputs on plain arrays, from
+      the retained inputs and outputs.
+    * ``compose(*xs)``: tuple of the outputs as a composition of other functions, on variables.
+      All inputs come, ``None`` where not retained. A backward that is itself recorded takes
+      its gradients from this composition, so gradients of every order follow from it.
+
+    """
+
+    def compose(self, *xs):
+        raise NotImplementedError
+
+    def gradients(self, targets, xs, ys, gys):
+        raise NotImplementedError
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        xs, ys = self._retained_arrays()
+        return tuple(self.gradients(target_input_indexes, xs, ys, grad_outputs))
+
+    def backward(self, target_input_indexes, grad_outputs):
+        xs = self.get_retained_inputs()
+        if not chainer.config.enable_backprop:
+            ys = [y.array for y in self.get_retained_outputs()]
+            gxs = self.gradients(
+                target_input_indexes, [x.array for x in xs], ys,
+                tuple([None if gy is None else gy.array for gy in grad_outputs]))
+            return tuple([None if gx is None else chainer.Variable(gx, requires_grad=False)
+                          for gx in gxs])
+        # Behind the identity no input depends on another one: derivatives are partial.
+        xs = chainer.functions.math.identity.Identity().apply(xs)
+        inputs = [None] * len(self.inputs)
+        for i, x in zip(self._input_indexes_to_retain, xs):
+            inputs[i] = x
+        pairs = [(y, gy) for y, gy in zip(self.compose(*inputs), grad_outputs) if gy is not None]
+        known = [i for i in target_input_indexes if inputs[i] is not None]
+        gxs = dict(zip(known, chainer.grad(
+            [y for y, _ in pairs], [inputs[i] for i in known], [gy for _, gy in pairs],
+            enable_double_backprop=True)))
+        return tuple([gxs.get(i) for i in target_input_indexes])

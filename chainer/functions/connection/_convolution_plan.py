@@ -1,0 +1,220 @@
+"""Arithmetic of convolution, its transpose and the gradient of its weight.
+
+The three are one trilinear form of an image ``x``, a weight ``W`` and an output ``y``, each
+contracted from the other two by one matrix product per group: patches of ``x`` are columns of
+a matrix, ``y`` and ``W`` are matrices as they lie in memory. Batches are cut into chunks whose
+patches stay in the cache.
+"""
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+
+import numpy
+
+from chainer.backends import cuda
+from chainer.utils import conv
+
+# Elements of the patches made at once.
+_HOST_CHUNK = 2 ** 18
+_GPU_CHUNK = 2 ** 26
+# Images with fewer outputs than this share a matrix product.
+_WIDE = 256
+
+
+class Plan:
+    """Geometry of a convolution, and the contractions it serves.
+
+    Args:
+        x_shape (tuple of int): Shape of the image, ``(n, c, *dims)``.
+        w_shape (tuple of int): Shape of the weight, ``(o, c / groups, *ksize)``.
+        outs (tuple of int): Spatial shape of the output.
+        stride, pad, dilate (tuple of int): One for each dimension.
+        groups (int): Number of groups.
+        on_host (bool): Whether the arrays are NumPy's.
+
+    """
+
+    def __init__(self, x_shape, w_shape, outs, stride, pad, dilate, groups, on_host):
+        n, c, *dims = x_shape
+        o, _, *ksize = w_shape
+        self.x_shape = x_shape
+        self.w_shape = w_shape
+        self.y_shape = (n, o, *outs)
+        self.ksize = tuple(ksize)
+        self.outs = outs
+        self.stride = stride
+        self.dilate = dilate
+        self.groups = groups
+        self.n_rows = w_shape[1] * math.prod(ksize)
+        self.n_columns = n_columns = math.prod(outs)
+
+        # Images per matrix product, and per chunk.
+        size = max(c * math.prod(ksize) * n_columns, 1)
+        fitting = (_HOST_CHUNK if on_host else _GPU_CHUNK) // size
+        self.merged = on_host and 0 < n_columns < _WIDE and n > 1
+        if self.merged:
+            fitting = max(fitting, -(-_WIDE // n_columns))
+        self.chunk = max(1, min(n, fitting))
+        width = n_columns * (self.chunk if self.merged else 1)
+        # Rows at a distance of a power of two compete for the same lines of the cache.
+        self.row_length = width + 16 if on_host and width % 256 == 0 else width
+
+        self.is_pointwise = (
+            not self.merged and set(ksize) <= {1} and set(stride) <= {1} and not any(pad)
+            and tuple(dims) == outs)
+        after = [max((out - 1) * s + (k - 1) * d + 1 - dim - p, 0)
+                 for out, s, k, d, dim, p in zip(outs, stride, ksize, dilate, dims, pad)]
+        self.padded_dims = tuple([p + dim + a for p, dim, a in zip(pad, dims, after)])
+        self.interior = tuple([slice(p, p + dim) for p, dim in zip(pad, dims)])
+
+        axes = [conv._get_taps(*row) for row in zip(ksize, stride, pad, dims, dilate, outs)]
+        self.taps = [tuple(zip(*taps)) for taps in itertools.product(*axes)]
+
+        # The transpose with unit strides is a convolution itself, and a faster one unless it
+        # has more channels to collect or a large weight to turn around for few columns.
+        self.transposed = None
+        rest = tuple([(k - 1) * d - p for k, d, p in zip(ksize, dilate, pad)])
+        if (o <= min(2 * c, n * n_columns // 4) and set(stride) <= {1} and not self.is_pointwise
+                and min(rest, default=0) >= 0):
+            self.transposed = functools.partial(
+                get_plan, self.y_shape, (c, o // groups, *ksize), tuple(dims), stride, rest,
+                dilate, groups, on_host)
+
+    # A chunk of `r` images gives a stack of matrices, (r, groups, rows, n_columns), or if the
+    # images are merged (1, groups, rows, r * n_columns).
+
+    def _chunks(self):
+        n = self.x_shape[0]
+        return [slice(i, min(i + self.chunk, n)) for i in range(0, n, self.chunk)]
+
+    def _empty_columns(self, xp, dtype):
+        stack = 1 if self.merged else self.chunk
+        return xp.empty((stack, self.groups, self.n_rows, self.row_length), dtype)
+
+    def _trim(self, columns, r):
+        """Matrices of ``r`` images."""
+        if self.merged:
+            return columns[..., :r * self.n_columns]
+        return columns[:r, ..., :self.n_columns]
+
+    def _as_patches(self, columns, r):
+        """View of matrices as (stack, c, *ksize, merged, *outs)."""
+        stack, merged = (1, r) if self.merged else (r, 1)
+        return columns.reshape(stack, self.x_shape[1], *self.ksize, merged, *self.outs)
+
+    def _collect(self, x, dtype):
+        """Yields chunks and the matrices of their patches."""
+        xp = cuda.get_array_module(x)
+        if self.is_pointwise:
+            yield slice(None), x.astype(dtype, copy=False).reshape(
+                len(x), self.groups, self.n_rows, self.n_columns)
+            return
+        c, *dims = self.x_shape[1:]
+        columns = self._empty_columns(xp, dtype)
+        needs_pad = self.padded_dims != tuple(dims)
+        if needs_pad:
+            source = xp.zeros((self.chunk, c, *self.padded_dims), dtype)
+        else:
+            x = xp.ascontiguousarray(x)
+        for chunk in self._chunks():
+            r = chunk.stop - chunk.start
+            if needs_pad:
+                source[(slice(r), slice(None), *self.interior)] = x[chunk]
+            else:
+                source = x[chunk]
+            matrices = self._trim(columns, r)
+            patches = self._as_patches(matrices, r)
+            s_n, s_c, *steps = source.strides
+            patches[...] = conv._as_strided(source, patches.shape, (
+                s_n, s_c, *[s * d for s, d in zip(steps, self.dilate)],
+                s_n, *[s * t for s, t in zip(steps, self.stride)]))
+            yield chunk, matrices
+
+    def _output_matrices(self, y, chunk):
+        y = y[chunk]
+        r, o = y.shape[:2]
+        if self.merged:
+            y = y.reshape(r, o, -1).transpose(1, 0, 2)
+            return y.reshape(1, self.groups, o // self.groups, r * self.n_columns)
+        return y.reshape(r, self.groups, o // self.groups, self.n_columns)
+
+    def _weight_matrices(self, W, dtype):
+        o = self.w_shape[0]
+        return W.astype(dtype, copy=False).reshape(
+            self.groups, o // self.groups, self.n_rows)
+
+    def convolve(self, x, W, b=None):
+        """``y`` from ``x`` and ``W``, in the dtype of ``x``."""
+        xp = cuda.get_array_module(x)
+        dtype = _compute_dtype(x, W)
+        W = self._weight_matrices(W, dtype)
+        y = xp.empty(self.y_shape, dtype)
+        o = self.w_shape[0]
+        if b is not None:
+            b = b.astype(dtype, copy=False).reshape(o, 1)
+        for chunk, columns in self._collect(x, dtype):
+            part = y[chunk].reshape(-1, o, self.n_columns)
+            if self.merged:
+                product = xp.matmul(W, columns).reshape(o, len(part), self.n_columns)
+                part[...] = product.transpose(1, 0, 2)
+            else:
+                xp.matmul(W, columns, out=part.reshape(
+                    len(part), self.groups, o // self.groups, self.n_columns))
+            if b is not None:
+                part += b
+        return y.astype(x.dtype, copy=False)
+
+    def transpose(self, y, W):
+        """``x`` from ``y`` and ``W``, in the dtype of ``y``."""
+        if self.transposed is not None:
+            o, c_per_group, *ksize = self.w_shape
+            flipped = W.reshape(self.groups, o // self.groups, *W.shape[1:])
+            flipped = flipped.swapaxes(1, 2)[(..., *[slice(None, None, -1)] * len(ksize))]
+            plan = self.transposed()
+            return plan.convolve(y, flipped.reshape(plan.w_shape))
+        xp = cuda.get_array_module(y)
+        dtype = _compute_dtype(y, W)
+        W = self._weight_matrices(W, dtype).swapaxes(1, 2)
+        cast = y.astype(dtype, copy=False)
+        if self.is_pointwise:
+            x = xp.matmul(W, self._output_matrices(cast, slice(None)))
+            return x.reshape(self.x_shape).astype(y.dtype, copy=False)
+        x = xp.zeros(self.x_shape, dtype)
+        columns = self._empty_columns(xp, dtype)
+        merged_axis = 2 + len(self.ksize)
+        for chunk in self._chunks():
+            r = chunk.stop - chunk.start
+            matrices = self._trim(columns, r)
+            xp.matmul(W, self._output_matrices(cast, chunk), out=matrices)
+            patches = xp.moveaxis(self._as_patches(matrices, r), merged_axis, 1)
+            patches = patches.reshape(r, *patches.shape[2:])
+            part = x[chunk]
+            for index, outs, dims in self.taps:
+                target = part[(..., *dims)]
+                target += patches[(slice(None), slice(None), *index, *outs)]
+        return x.astype(y.dtype, copy=False)
+
+    def weight(self, x, y, w_dtype):
+        """``W`` from ``x`` and ``y``."""
+        xp = cuda.get_array_module(x)
+        dtype = _compute_dtype(x, y)
+        cast = y.astype(dtype, copy=False)
+        o = self.w_shape[0]
+        # The transpose of W: products with many rows and few columns are faster.
+        W = xp.zeros((self.groups, self.n_rows, o // self.groups), dtype)
+        for chunk, columns in self._collect(x, dtype):
+            product = xp.matmul(columns, self._output_matrices(cast, chunk).swapaxes(2, 3))
+            W += product[0] if len(product) == 1 else product.sum(axis=0)
+        W = xp.ascontiguousarray(W.swapaxes(1, 2))
+        return W.reshape(self.w_shape).astype(w_dtype, copy=False)
+
+
+get_plan = functools.lru_cache(maxsize=512)(Plan)
+
+
+def _compute_dtype(*arrays):
+    """Common dtype of arrays, where float32 stands for float16: that has no fast products."""
+    dtype = numpy.result_type(*[a.dtype for a in arrays])
+    return numpy.dtype(numpy.float32) if dtype == numpy.float16 else dtype

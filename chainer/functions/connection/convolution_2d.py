@@ -1,0 +1,70 @@
+"""Two-dimensional convolution."""
+from __future__ import annotations
+
+from chainer.functions.connection._convolution import Convolution, TwoDimensional
+from chainer.utils import argument
+
+_MESSAGES = {
+    'deterministic': 'deterministic argument is not supported anymore. Use '
+                     "chainer.using_config('cudnn_deterministic', value) instead.",
+    'requires_x_grad': 'requires_x_grad argument is not supported anymore. Just remove the '
+                       'argument: it is taken from the input.',
+}
+
+
+class Convolution2DFunction(TwoDimensional, Convolution):
+    """Convolution of images."""
+
+    def __init__(self, stride=1, pad=0, cover_all=False, **kwargs):
+        dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1), **_MESSAGES)
+        self._set_geometry(2, stride, pad, dilate, groups)
+        self.cover_all = cover_all
+
+
+def convolution_2d(x, W, b=None, stride=1, pad=0, cover_all=False, **kwargs):
+    """Two-dimensional convolution, as deep learning calls cross-correlation.
+
+    .. math::
+
+        y_{o, i, j} = b_o + \\sum_{c, u, v} W_{o, c, u, v} \\,
+            x_{c,\\, i s_h + u d_h - p_h,\\, j s_w + v d_w - p_w}
+
+    with zeros around the image. With ``groups`` :math:`g > 1`, input and output channels are
+    cut into :math:`g` groups each, and every output group sees its own input group only.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c_I, h, w)``.
+        W (:class:`~chainer.Variable` or array): Weight of shape ``(c_O, c_I / groups, kh, kw)``.
+        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O,)`` (optional).
+        stride (int or pair of int): Stride :math:`s`.
+        pad (int or pair of int): Width :math:`p` of the padding on each side.
+        cover_all (bool): Whether the output is made large enough that every pixel of the
+            input contributes.
+        dilate (int or pair of int): Distance :math:`d` of the pixels under the kernel.
+        groups (int): Number of groups.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c_O, h_O, w_O)``, where ``h_O`` is
+        ``(h + 2 * ph - (kh - 1) * dh - 1) // sh + 1``, rounded up if ``cover_all``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+        RuntimeError: If the output would be empty.
+        TypeError: If the numbers of channels are no multiples of ``groups``.
+        ValueError: If the arguments ``deterministic`` or ``requires_x_grad`` of old versions
+            are given.
+
+    .. seealso:: :class:`~chainer.links.Convolution2D`
+
+    .. admonition:: Example
+
+        >>> x = np.ones((10, 3, 30, 40), np.float32)
+        >>> W = np.ones((1, 3, 10, 10), np.float32)
+        >>> F.convolution_2d(x, W, stride=5, pad=5).shape
+        (10, 1, 7, 9)
+        >>> F.convolution_2d(x, W, stride=5, pad=5, cover_all=True).shape
+        (10, 1, 7, 9)
+
+    """
+    func = Convolution2DFunction(stride, pad, cover_all, **kwargs)
+    return func.apply((x, W) if b is None else (x, W, b))[0]

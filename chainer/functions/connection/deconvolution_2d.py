@@ -1,0 +1,70 @@
+"""Two-dimensional deconvolution."""
+from __future__ import annotations
+
+from chainer.functions.connection._convolution import Deconvolution, TwoDimensional
+from chainer.functions.connection.convolution_2d import _MESSAGES, Convolution2DFunction
+from chainer.utils import argument
+
+
+class Deconvolution2DFunction(TwoDimensional, Deconvolution):
+    """Transpose of the convolution of images."""
+
+    transposed_class = Convolution2DFunction
+    outh = property(lambda self: None if self.outs is None else self.outs[0])
+    outw = property(lambda self: None if self.outs is None else self.outs[1])
+
+    def __init__(self, stride=1, pad=0, outsize=None, **kwargs):
+        dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1), **_MESSAGES)
+        self._set_geometry(2, stride, pad, dilate, groups)
+        if outsize is not None:
+            self.outs = tuple(outsize)
+
+
+Convolution2DFunction.transposed_class = Deconvolution2DFunction
+
+
+def deconvolution_2d(x, W, b=None, stride=1, pad=0, outsize=None, **kwargs):
+    """Two-dimensional deconvolution: the transpose of :func:`convolution_2d`.
+
+    It spreads every pixel of the input over a patch of the output, as the gradient of a
+    convolution does:
+
+    .. math::
+
+        y_{c,\\, i s_h + u d_h - p_h,\\, j s_w + v d_w - p_w} \\mathrel{+}=
+            W_{o, c, u, v} \\, x_{o, i, j}
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c_I, h, w)``.
+        W (:class:`~chainer.Variable` or array): Weight of shape ``(c_I, c_O / groups, kh, kw)``.
+        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O,)`` (optional).
+        stride (int or pair of int): Stride :math:`s`, in the output.
+        pad (int or pair of int): Width :math:`p` of the border that is cut off the output.
+        outsize (None or pair of int): Size of the output. A convolution of this size must give
+            one of the size of ``x``. The default is the smallest.
+        dilate (int or pair of int): Distance :math:`d` of the pixels under the kernel.
+        groups (int): Number of groups.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c_O, h_O, w_O)``, where ``h_O`` is by default
+        ``sh * (h - 1) + (kh - 1) * dh + 1 - 2 * ph``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+        RuntimeError: If the output would be empty.
+        TypeError: If the numbers of channels are no multiples of ``groups``.
+        ValueError: If the arguments ``deterministic`` or ``requires_x_grad`` of old versions
+            are given.
+
+    .. seealso:: :class:`~chainer.links.Deconvolution2D`
+
+    .. admonition:: Example
+
+        >>> x = np.ones((2, 3, 4, 5), np.float32)
+        >>> W = np.ones((3, 1, 4, 4), np.float32)
+        >>> F.deconvolution_2d(x, W, stride=2, pad=1).shape
+        (2, 1, 8, 10)
+
+    """
+    func = Deconvolution2DFunction(stride, pad, outsize, **kwargs)
+    return func.apply((x, W) if b is None else (x, W, b))[0]

@@ -1,0 +1,66 @@
+"""What the convolution links share: a filter made when the input channels are known."""
+from chainer import initializers, link, variable
+from chainer.utils import conv_nd
+
+SEE_CUDNN_CONFIG = (
+    'deterministic argument is not supported anymore. '
+    "Use chainer.using_config('cudnn_deterministic', value) context where value is either "
+    '`True` or `False`.')
+
+
+def shift_sizes(in_channels, out_channels, ksize):
+    """Reads the sizes of ``L.Convolution2D(out_channels, ksize)``, the form without inputs."""
+    if ksize is None:
+        return None, in_channels, out_channels
+    return in_channels, out_channels, ksize
+
+
+class ConvolutionBase(link.Link):
+    """Base of the links with a filter ``W`` and a bias ``b``.
+
+    A subclass sets ``ksize`` and what else :meth:`_weight_shape` needs, then
+    calls :meth:`_make_params`.
+    """
+
+    groups = 1
+    ndim = 2
+
+    def _make_params(self, in_channels, n_bias, nobias, initialW, initial_bias):
+        with self.init_scope():
+            self.W = variable.Parameter(initializers._get_initializer(initialW))
+            if in_channels is not None:
+                self._initialize_params(in_channels)
+            if nobias:
+                self.b = None
+            else:
+                self.b = variable.Parameter(
+                    initializers._get_initializer(0 if initial_bias is None else initial_bias),
+                    n_bias)
+
+    def _initialize_params(self, in_channels):
+        self.W.initialize(self._weight_shape(in_channels))
+
+    def _initialize_for(self, x):
+        # The weight may have been replaced by a plain variable, for example by a link hook.
+        if self.W.array is None:
+            self._initialize_params(x.shape[1])
+
+    def _weight_shape(self, in_channels):
+        return (self.out_channels, self._per_group(in_channels, 'input'), *self._kernel())
+
+    def _transposed_weight_shape(self, in_channels):
+        self._per_group(in_channels, 'input')
+        return (in_channels, self._per_group(self.out_channels, 'output'), *self._kernel())
+
+    def _kernel(self):
+        return conv_nd.as_tuple(self.ksize, self.ndim)
+
+    def _per_group(self, n_channels, what):
+        if self.groups < 1:
+            raise ValueError(f'groups must be positive, but is {self.groups}')
+        for kind, n in ((what, n_channels), ('output', self.out_channels)):
+            if n % self.groups != 0:
+                raise ValueError(
+                    f'the number of {kind} channels must be divisible by the number of groups, '
+                    f'but {n} channels and {self.groups} groups were given')
+        return n_channels // self.groups

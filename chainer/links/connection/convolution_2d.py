@@ -1,0 +1,105 @@
+from chainer import functions, variable
+from chainer.links.connection import _convolution
+from chainer.utils import argument, conv_nd
+
+
+class Convolution2D(_convolution.ConvolutionBase):
+    """Two-dimensional convolution layer.
+
+    Args:
+        in_channels (int or None): Number of channels of inputs. If ``None`` or
+            left out, as in ``Convolution2D(out_channels, ksize)``, it is taken
+            from the first input.
+        out_channels (int): Number of channels of outputs.
+        ksize (int or pair of ints): Size of the filter.
+        stride (int or pair of ints): Stride of the filter.
+        pad (int or pair of ints): Width of the zeros around inputs.
+        nobias (bool): If ``True``, there is no bias.
+        initialW (initializer or :ref:`ndarray`): Initializer of the filter. The
+            default is :class:`~chainer.initializers.LeCunNormal`.
+        initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
+            The default is zero.
+        dilate (int or pair of ints): Distance of the elements of the filter.
+        groups (int): Number of groups of channels, each convolved on its own.
+
+    Raises:
+        ValueError: The numbers of channels are not multiples of ``groups``.
+
+    Attributes:
+        W (~chainer.Parameter): Filter of the shape
+            ``(out_channels, in_channels / groups, height, width)``.
+        b (~chainer.Parameter): Bias of the shape ``(out_channels,)``, or
+            ``None``.
+
+    .. seealso:: :func:`chainer.functions.convolution_2d`
+
+    .. admonition:: Example
+
+        >>> import chainer.links as L
+        >>> import numpy as np
+        >>> x = np.zeros((1, 3, 10, 10), 'f')
+        >>> L.Convolution2D(3, 7, 5)(x).shape
+        (1, 7, 6, 6)
+        >>> L.Convolution2D(None, 4, ksize=5, pad=2)(x).shape
+        (1, 4, 10, 10)
+
+    """
+
+    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False,
+                 initialW=None, initial_bias=None, **kwargs):
+        super().__init__()
+        dilate, groups = argument.parse_kwargs(
+            kwargs, ('dilate', 1), ('groups', 1),
+            deterministic=_convolution.SEE_CUDNN_CONFIG)
+        in_channels, out_channels, ksize = _convolution.shift_sizes(
+            in_channels, out_channels, ksize)
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.ksize = ksize
+        self.stride = conv_nd.as_tuple(stride, 2)
+        self.pad = conv_nd.as_tuple(pad, 2)
+        self.dilate = conv_nd.as_tuple(dilate, 2)
+        self.groups = int(groups)
+        self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
+
+    @classmethod
+    def from_params(cls, W, b=None, stride=1, pad=0, nobias=False, **kwargs):
+        """Makes a link with given parameters.
+
+        Args:
+            W (:ref:`ndarray` or ~chainer.Variable): Filter.
+            b (:ref:`ndarray` or ~chainer.Variable): Bias, or ``None``.
+            stride, pad, nobias, dilate, groups: See the constructor.
+
+        """
+        dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1))
+        out_channels, in_channels, kh, kw = W.shape
+        return cls(
+            in_channels * groups, out_channels, (kh, kw), stride, pad, nobias or b is None,
+            variable.as_array(W), variable.as_array(b), dilate=dilate, groups=groups)
+
+    @property
+    def printable_specs(self):
+        yield 'in_channels', self.in_channels
+        yield 'out_channels', self.out_channels
+        yield 'ksize', self.ksize
+        yield 'stride', self.stride
+        yield 'pad', self.pad
+        yield 'nobias', self.b is None
+        yield 'dilate', self.dilate
+        yield 'groups', self.groups
+
+    def forward(self, x):
+        """Applies the convolution.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of images of the shape
+                ``(batch size, in_channels, height, width)``.
+
+        Returns:
+            ~chainer.Variable: Batch of images.
+
+        """
+        self._initialize_for(x)
+        return functions.convolution_2d(
+            x, self.W, self.b, self.stride, self.pad, dilate=self.dilate, groups=self.groups)

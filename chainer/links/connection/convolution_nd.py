@@ -1,0 +1,126 @@
+from chainer import functions, variable
+from chainer.links.connection import _convolution
+from chainer.utils import argument, conv_nd
+
+
+class ConvolutionND(_convolution.ConvolutionBase):
+    """Convolution layer over any number of axes.
+
+    Args:
+        ndim (int): Number of spatial axes.
+        in_channels (int or None): Number of channels of inputs. If ``None`` or
+            left out, as in ``ConvolutionND(ndim, out_channels, ksize)``, it is
+            taken from the first input.
+        out_channels (int): Number of channels of outputs.
+        ksize (int or tuple of ints): Size of the filter.
+        stride (int or tuple of ints): Stride of the filter.
+        pad (int or tuple of ints): Width of the zeros around inputs.
+        nobias (bool): If ``True``, there is no bias.
+        initialW (initializer or :ref:`ndarray`): Initializer of the filter. The
+            default is :class:`~chainer.initializers.LeCunNormal`.
+        initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
+            The default is zero.
+        cover_all (bool): If ``True``, all elements of inputs take part, and
+            outputs may be larger.
+        dilate (int or tuple of ints): Distance of the elements of the filter.
+        groups (int): Number of groups of channels, each convolved on its own.
+
+    Raises:
+        ValueError: The numbers of channels are not multiples of ``groups``.
+
+    Attributes:
+        W (~chainer.Parameter): Filter of the shape
+            ``(out_channels, in_channels / groups, k_1, ..., k_N)``.
+        b (~chainer.Parameter): Bias of the shape ``(out_channels,)``, or
+            ``None``.
+
+    .. seealso:: :func:`chainer.functions.convolution_nd`
+
+    .. admonition:: Example
+
+        >>> import chainer.links as L
+        >>> import numpy as np
+        >>> L.ConvolutionND(3, 2, 4, ksize=3)(np.zeros((1, 2, 5, 6, 7), 'f')).shape
+        (1, 4, 3, 4, 5)
+
+    """
+
+    def __init__(self, ndim, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False,
+                 initialW=None, initial_bias=None, cover_all=False, dilate=1, groups=1):
+        super().__init__()
+        in_channels, out_channels, ksize = _convolution.shift_sizes(
+            in_channels, out_channels, ksize)
+        self.ndim = ndim
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.ksize = conv_nd.as_tuple(ksize, ndim)
+        self.stride = stride
+        self.pad = pad
+        self.cover_all = cover_all
+        self.dilate = conv_nd.as_tuple(dilate, ndim)
+        self.groups = int(groups)
+        self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
+
+    @classmethod
+    def from_params(cls, W, b=None, stride=1, pad=0, nobias=False, **kwargs):
+        """Makes a link with given parameters.
+
+        Args:
+            W (:ref:`ndarray` or ~chainer.Variable): Filter.
+            b (:ref:`ndarray` or ~chainer.Variable): Bias, or ``None``.
+            stride, pad, nobias, cover_all, dilate, groups: See the constructor.
+
+        """
+        cover_all, dilate, groups = argument.parse_kwargs(
+            kwargs, ('cover_all', False), ('dilate', 1), ('groups', 1))
+        out_channels, in_channels, *ksize = W.shape
+        # The classes of a fixed number of axes do not take it.
+        ndim = () if issubclass(cls, (Convolution1D, Convolution3D)) else (len(ksize),)
+        return cls(
+            *ndim, in_channels * groups, out_channels, tuple(ksize), stride, pad,
+            nobias or b is None, variable.as_array(W), variable.as_array(b), cover_all, dilate,
+            groups)
+
+    def forward(self, x):
+        """Applies the convolution.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of arrays of the shape
+                ``(batch size, in_channels, d_1, ..., d_N)``.
+
+        Returns:
+            ~chainer.Variable: Batch of arrays with as many axes.
+
+        """
+        self._initialize_for(x)
+        return functions.convolution_nd(
+            x, self.W, self.b, self.stride, self.pad, cover_all=self.cover_all,
+            dilate=self.dilate, groups=self.groups)
+
+
+class Convolution1D(ConvolutionND):
+    """One-dimensional convolution layer.
+
+    The arguments are those of :class:`~chainer.links.ConvolutionND` after
+    ``ndim``.
+    """
+
+    def __init__(self, in_channels, out_channels, ksize, stride=1, pad=0, nobias=False,
+                 initialW=None, initial_bias=None, cover_all=False, dilate=1, groups=1):
+        super().__init__(
+            1, in_channels, out_channels, ksize, stride, pad, nobias, initialW, initial_bias,
+            cover_all, dilate, groups)
+
+
+class Convolution3D(ConvolutionND):
+    """Three-dimensional convolution layer.
+
+    The arguments are those of :class:`~chainer.links.ConvolutionND` after
+    ``ndim``.
+    """
+
+    def __init__(self, in_channels, out_channels, ksize, stride=1, pad=0, nobias=False,
+                 initialW=None, initial_bias=None, cover_all=False, dilate=1, groups=1):
+        super().__init__(
+            3, in_channels, out_channels, ksize, stride, pad, nobias, initialW, initial_bias,
+            cover_all, dilate, groups)

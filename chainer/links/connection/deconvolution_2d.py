@@ -1,0 +1,81 @@
+from chainer import functions
+from chainer.links.connection import _convolution
+from chainer.utils import argument, conv_nd
+
+
+class Deconvolution2D(_convolution.ConvolutionBase):
+    """Two-dimensional transposed convolution layer.
+
+    Args:
+        in_channels (int or None): Number of channels of inputs. If ``None`` or
+            left out, as in ``Deconvolution2D(out_channels, ksize)``, it is
+            taken from the first input.
+        out_channels (int): Number of channels of outputs.
+        ksize (int or pair of ints): Size of the filter.
+        stride (int or pair of ints): Stride of the filter.
+        pad (int or pair of ints): Width that is cut from the borders of outputs.
+        nobias (bool): If ``True``, there is no bias.
+        outsize (pair of ints): Height and width of outputs. If ``None``, they
+            follow from the input and the filter.
+        initialW (initializer or :ref:`ndarray`): Initializer of the filter. The
+            default is :class:`~chainer.initializers.LeCunNormal`.
+        initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
+            The default is zero.
+        dilate (int or pair of ints): Distance of the elements of the filter.
+        groups (int): Number of groups of channels, each convolved on its own.
+
+    Raises:
+        ValueError: The numbers of channels are not multiples of ``groups``.
+
+    Attributes:
+        W (~chainer.Parameter): Filter of the shape
+            ``(in_channels, out_channels / groups, height, width)``.
+        b (~chainer.Parameter): Bias of the shape ``(out_channels,)``, or
+            ``None``.
+
+    .. seealso:: :func:`chainer.functions.deconvolution_2d`
+
+    .. admonition:: Example
+
+        >>> import chainer.links as L
+        >>> import numpy as np
+        >>> L.Deconvolution2D(3, 8, ksize=4, stride=2, pad=1)(np.zeros((1, 3, 5, 5), 'f')).shape
+        (1, 8, 10, 10)
+
+    """
+
+    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False,
+                 outsize=None, initialW=None, initial_bias=None, **kwargs):
+        super().__init__()
+        dilate, groups = argument.parse_kwargs(
+            kwargs, ('dilate', 1), ('groups', 1),
+            deterministic=_convolution.SEE_CUDNN_CONFIG)
+        in_channels, out_channels, ksize = _convolution.shift_sizes(
+            in_channels, out_channels, ksize)
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.ksize = ksize
+        self.stride = conv_nd.as_tuple(stride, 2)
+        self.pad = conv_nd.as_tuple(pad, 2)
+        self.dilate = conv_nd.as_tuple(dilate, 2)
+        self.outsize = (None, None) if outsize is None else outsize
+        self.groups = int(groups)
+        self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
+
+    _weight_shape = _convolution.ConvolutionBase._transposed_weight_shape
+
+    def forward(self, x):
+        """Applies the transposed convolution.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of images of the shape
+                ``(batch size, in_channels, height, width)``.
+
+        Returns:
+            ~chainer.Variable: Batch of images.
+
+        """
+        self._initialize_for(x)
+        return functions.deconvolution_2d(
+            x, self.W, self.b, self.stride, self.pad, self.outsize, dilate=self.dilate,
+            groups=self.groups)

@@ -1,0 +1,102 @@
+from chainer import functions
+from chainer.links.connection import _convolution
+from chainer.utils import conv_nd
+
+
+class DeconvolutionND(_convolution.ConvolutionBase):
+    """Transposed convolution layer over any number of axes.
+
+    Args:
+        ndim (int): Number of spatial axes.
+        in_channels (int or None): Number of channels of inputs. If ``None`` or
+            left out, as in ``DeconvolutionND(ndim, out_channels, ksize)``, it
+            is taken from the first input.
+        out_channels (int): Number of channels of outputs.
+        ksize (int or tuple of ints): Size of the filter.
+        stride (int or tuple of ints): Stride of the filter.
+        pad (int or tuple of ints): Width that is cut from the borders of
+            outputs.
+        nobias (bool): If ``True``, there is no bias.
+        outsize (tuple of ints): Spatial size of outputs. If ``None``, it
+            follows from the input and the filter.
+        initialW (initializer or :ref:`ndarray`): Initializer of the filter. The
+            default is :class:`~chainer.initializers.LeCunNormal`.
+        initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
+            The default is zero.
+        dilate (int or tuple of ints): Distance of the elements of the filter.
+        groups (int): Number of groups of channels, each convolved on its own.
+
+    Raises:
+        ValueError: The numbers of channels are not multiples of ``groups``.
+
+    Attributes:
+        W (~chainer.Parameter): Filter of the shape
+            ``(in_channels, out_channels / groups, k_1, ..., k_N)``.
+        b (~chainer.Parameter): Bias of the shape ``(out_channels,)``, or
+            ``None``.
+
+    .. seealso:: :func:`chainer.functions.deconvolution_nd`
+
+    """
+
+    def __init__(self, ndim, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False,
+                 outsize=None, initialW=None, initial_bias=None, dilate=1, groups=1):
+        super().__init__()
+        in_channels, out_channels, ksize = _convolution.shift_sizes(
+            in_channels, out_channels, ksize)
+        self.ndim = ndim
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.ksize = conv_nd.as_tuple(ksize, ndim)
+        self.stride = stride
+        self.pad = pad
+        self.outsize = outsize
+        self.dilate = conv_nd.as_tuple(dilate, ndim)
+        self.groups = int(groups)
+        self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
+
+    _weight_shape = _convolution.ConvolutionBase._transposed_weight_shape
+
+    def forward(self, x):
+        """Applies the transposed convolution.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of arrays of the shape
+                ``(batch size, in_channels, d_1, ..., d_N)``.
+
+        Returns:
+            ~chainer.Variable: Batch of arrays with as many axes.
+
+        """
+        self._initialize_for(x)
+        return functions.deconvolution_nd(
+            x, self.W, self.b, self.stride, self.pad, self.outsize, dilate=self.dilate,
+            groups=self.groups)
+
+
+class Deconvolution1D(DeconvolutionND):
+    """One-dimensional transposed convolution layer.
+
+    The arguments are those of :class:`~chainer.links.DeconvolutionND` after
+    ``ndim``.
+    """
+
+    def __init__(self, in_channels, out_channels, ksize, stride=1, pad=0, nobias=False,
+                 outsize=None, initialW=None, initial_bias=None, dilate=1, groups=1):
+        super().__init__(
+            1, in_channels, out_channels, ksize, stride, pad, nobias, outsize, initialW,
+            initial_bias, dilate, groups)
+
+
+class Deconvolution3D(DeconvolutionND):
+    """Three-dimensional transposed convolution layer.
+
+    The arguments are those of :class:`~chainer.links.DeconvolutionND` after
+    ``ndim``.
+    """
+
+    def __init__(self, in_channels, out_channels, ksize, stride=1, pad=0, nobias=False,
+                 outsize=None, initialW=None, initial_bias=None, dilate=1, groups=1):
+        super().__init__(
+            3, in_channels, out_channels, ksize, stride, pad, nobias, outsize, initialW,
+            initial_bias, dilate, groups)

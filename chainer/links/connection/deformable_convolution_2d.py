@@ -1,0 +1,108 @@
+from chainer import functions, link
+from chainer.links.connection import _convolution, convolution_2d
+from chainer.utils import conv_nd
+
+
+class DeformableConvolution2D(link.Chain):
+    """Two-dimensional convolution layer whose filter is bent by learned offsets.
+
+    A convolution computes, for every output pixel, where each element of the
+    filter of a second convolution reads. See J. Dai et al., `Deformable
+    Convolutional Networks <https://arxiv.org/abs/1703.06211>`_.
+
+    Args:
+        in_channels (int or None): Number of channels of inputs. If ``None``, it
+            is taken from the first input.
+        out_channels (int): Number of channels of outputs.
+        ksize (int or pair of ints): Size of the filter.
+        stride (int or pair of ints): Stride of the filter.
+        pad (int or pair of ints): Width of the zeros around inputs.
+        offset_nobias (bool): If ``True``, ``offset_conv`` has no bias.
+        offset_initialW (initializer or :ref:`ndarray`): Initializer of
+            ``offset_conv.W``.
+        offset_initial_bias (initializer or :ref:`ndarray`): Initializer of
+            ``offset_conv.b``.
+        deform_nobias (bool): If ``True``, ``deform_conv`` has no bias.
+        deform_initialW (initializer or :ref:`ndarray`): Initializer of
+            ``deform_conv.W``.
+        deform_initial_bias (initializer or :ref:`ndarray`): Initializer of
+            ``deform_conv.b``.
+
+    Attributes:
+        offset_conv (~chainer.links.Convolution2D): Convolution that computes
+            the offsets.
+        deform_conv: Convolution at the offsets.
+
+    .. seealso:: :func:`chainer.functions.deformable_convolution_2d_sampler`
+
+    """
+
+    def __init__(self, in_channels, out_channels, ksize, stride=1, pad=0, offset_nobias=False,
+                 offset_initialW=None, offset_initial_bias=None, deform_nobias=False,
+                 deform_initialW=None, deform_initial_bias=None):
+        super().__init__()
+        kh, kw = conv_nd.as_tuple(ksize, 2)
+        with self.init_scope():
+            self.offset_conv = convolution_2d.Convolution2D(
+                in_channels, 2 * kh * kw, ksize, stride, pad, offset_nobias, offset_initialW,
+                offset_initial_bias)
+            self.deform_conv = DeformableConvolution2DSampler(
+                in_channels, out_channels, ksize, stride, pad, deform_nobias, deform_initialW,
+                deform_initial_bias)
+
+    def forward(self, x):
+        """Applies the convolutions.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of images of the shape
+                ``(batch size, in_channels, height, width)``.
+
+        Returns:
+            ~chainer.Variable: Batch of images.
+
+        """
+        return self.deform_conv(x, self.offset_conv(x))
+
+
+class DeformableConvolution2DSampler(_convolution.ConvolutionBase):
+    """The second convolution of :class:`DeformableConvolution2D`.
+
+    Args:
+        in_channels (int or None): Number of channels of inputs. If ``None``, it
+            is taken from the first input.
+        out_channels (int): Number of channels of outputs.
+        ksize (int or pair of ints): Size of the filter.
+        stride (int or pair of ints): Stride of the filter.
+        pad (int or pair of ints): Width of the zeros around inputs.
+        nobias (bool): If ``True``, there is no bias.
+        initialW (initializer or :ref:`ndarray`): Initializer of the filter.
+        initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
+
+    """
+
+    def __init__(self, in_channels, out_channels, ksize, stride=1, pad=0, nobias=False,
+                 initialW=None, initial_bias=None):
+        super().__init__()
+        self.out_channels = out_channels
+        self.ksize = ksize
+        self.stride = conv_nd.as_tuple(stride, 2)
+        self.pad = conv_nd.as_tuple(pad, 2)
+        self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
+
+    def forward(self, x, offset):
+        """Applies the convolution.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of images of the shape
+                ``(batch size, in_channels, height, width)``.
+            offset (~chainer.Variable or :ref:`ndarray`): Offsets of the shape
+                ``(batch size, 2 * kernel height * kernel width, output height,
+                output width)``.
+
+        Returns:
+            ~chainer.Variable: Batch of images.
+
+        """
+        self._initialize_for(x)
+        return functions.deformable_convolution_2d_sampler(
+            x, offset, self.W, self.b, self.stride, self.pad)

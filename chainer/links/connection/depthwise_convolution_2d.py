@@ -1,0 +1,65 @@
+from chainer import functions
+from chainer.links.connection import _convolution
+from chainer.utils import conv_nd
+
+
+class DepthwiseConvolution2D(_convolution.ConvolutionBase):
+    """Two-dimensional convolution layer that convolves each channel on its own.
+
+    See L. Sifre, `Rigid-motion scattering for image classification
+    <https://arxiv.org/abs/1403.1687>`_.
+
+    Args:
+        in_channels (int or None): Number of channels of inputs. If ``None``, it
+            is taken from the first input.
+        channel_multiplier (int): Number of outputs of each channel.
+        ksize (int or pair of ints): Size of the filter.
+        stride (int or pair of ints): Stride of the filter.
+        pad (int or pair of ints): Width of the zeros around inputs.
+        nobias (bool): If ``True``, there is no bias.
+        initialW (initializer or :ref:`ndarray`): Initializer of the filter. The
+            default is :class:`~chainer.initializers.LeCunNormal`.
+        initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
+            The default is zero.
+
+    Attributes:
+        W (~chainer.Parameter): Filter of the shape
+            ``(channel_multiplier, in_channels, height, width)``.
+        b (~chainer.Parameter): Bias of the shape
+            ``(in_channels * channel_multiplier,)``, or ``None``.
+
+    .. seealso:: :func:`chainer.functions.depthwise_convolution_2d`
+
+    """
+
+    def __init__(self, in_channels, channel_multiplier, ksize, stride=1, pad=0, nobias=False,
+                 initialW=None, initial_bias=None):
+        super().__init__()
+        self.ksize = ksize
+        self.stride = conv_nd.as_tuple(stride, 2)
+        self.pad = conv_nd.as_tuple(pad, 2)
+        self.channel_multiplier = channel_multiplier
+        self.nobias = nobias
+        self._make_params(None, None, nobias, initialW, initial_bias)
+        if in_channels is not None:
+            self._initialize_params(in_channels)
+
+    def _initialize_params(self, in_channels):
+        self.W.initialize((self.channel_multiplier, in_channels, *self._kernel()))
+        if self.b is not None:
+            self.b.initialize(self.channel_multiplier * in_channels)
+
+    def forward(self, x):
+        """Applies the convolution.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of images of the shape
+                ``(batch size, in_channels, height, width)``.
+
+        Returns:
+            ~chainer.Variable: Batch of images with
+            ``in_channels * channel_multiplier`` channels.
+
+        """
+        self._initialize_for(x)
+        return functions.depthwise_convolution_2d(x, self.W, self.b, self.stride, self.pad)

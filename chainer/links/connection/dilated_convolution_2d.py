@@ -1,0 +1,63 @@
+from chainer import functions
+from chainer.links.connection import _convolution
+from chainer.utils import conv_nd
+
+
+class DilatedConvolution2D(_convolution.ConvolutionBase):
+    """Two-dimensional convolution layer with a dilated filter.
+
+    :class:`~chainer.links.Convolution2D` with ``dilate`` does the same. See
+    F. Yu and V. Koltun, `Multi-Scale Context Aggregation by Dilated
+    Convolutions <https://arxiv.org/abs/1511.07122>`_.
+
+    Args:
+        in_channels (int or None): Number of channels of inputs. If ``None`` or
+            left out, as in ``DilatedConvolution2D(out_channels, ksize)``, it is
+            taken from the first input.
+        out_channels (int): Number of channels of outputs.
+        ksize (int or pair of ints): Size of the filter.
+        stride (int or pair of ints): Stride of the filter.
+        pad (int or pair of ints): Width of the zeros around inputs.
+        dilate (int or pair of ints): Distance of the elements of the filter.
+        nobias (bool): If ``True``, there is no bias.
+        initialW (initializer or :ref:`ndarray`): Initializer of the filter. The
+            default is :class:`~chainer.initializers.LeCunNormal`.
+        initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
+            The default is zero.
+
+    Attributes:
+        W (~chainer.Parameter): Filter of the shape
+            ``(out_channels, in_channels, height, width)``.
+        b (~chainer.Parameter): Bias of the shape ``(out_channels,)``, or
+            ``None``.
+
+    .. seealso:: :func:`chainer.functions.dilated_convolution_2d`
+
+    """
+
+    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, dilate=1,
+                 nobias=False, initialW=None, initial_bias=None):
+        super().__init__()
+        in_channels, out_channels, ksize = _convolution.shift_sizes(
+            in_channels, out_channels, ksize)
+        self.out_channels = out_channels
+        self.ksize = ksize
+        self.stride = conv_nd.as_tuple(stride, 2)
+        self.pad = conv_nd.as_tuple(pad, 2)
+        self.dilate = conv_nd.as_tuple(dilate, 2)
+        self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
+
+    def forward(self, x):
+        """Applies the convolution.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of images of the shape
+                ``(batch size, in_channels, height, width)``.
+
+        Returns:
+            ~chainer.Variable: Batch of images.
+
+        """
+        self._initialize_for(x)
+        return functions.dilated_convolution_2d(
+            x, self.W, self.b, self.stride, self.pad, self.dilate)

@@ -1,0 +1,60 @@
+from chainer import functions, link
+from chainer.links.connection import convolution_2d
+
+
+class Inception(link.Chain):
+    """Inception module of GoogLeNet.
+
+    The channels of four branches are concatenated: a 1x1 convolution, a 3x3 and
+    a 5x5 convolution after projections by 1x1 convolutions, and a projection
+    after 3x3 max pooling. See C. Szegedy et al., `Going Deeper with
+    Convolutions <https://arxiv.org/abs/1409.4842>`_.
+
+    Args:
+        in_channels (int or None): Number of channels of inputs. If ``None``, it
+            is taken from the first input.
+        out1 (int): Number of channels of the 1x1 convolution.
+        proj3 (int): Number of channels of the projection before 3x3.
+        out3 (int): Number of channels of the 3x3 convolution.
+        proj5 (int): Number of channels of the projection before 5x5.
+        out5 (int): Number of channels of the 5x5 convolution.
+        proj_pool (int): Number of channels of the projection after pooling.
+        conv_init (initializer): Initializer of the filters.
+        bias_init (initializer): Initializer of the biases.
+
+    """
+
+    def __init__(self, in_channels, out1, proj3, out3, proj5, out5, proj_pool, conv_init=None,
+                 bias_init=None):
+        super().__init__()
+
+        def conv(n_in, n_out, ksize, pad=0):
+            return convolution_2d.Convolution2D(
+                n_in, n_out, ksize, pad=pad, initialW=conv_init, initial_bias=bias_init)
+
+        with self.init_scope():
+            self.conv1 = conv(in_channels, out1, 1)
+            self.proj3 = conv(in_channels, proj3, 1)
+            self.conv3 = conv(proj3, out3, 3, 1)
+            self.proj5 = conv(in_channels, proj5, 1)
+            self.conv5 = conv(proj5, out5, 5, 2)
+            self.projp = conv(in_channels, proj_pool, 1)
+
+    def forward(self, x):
+        """Applies the module.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of images of the shape
+                ``(batch size, in_channels, height, width)``.
+
+        Returns:
+            ~chainer.Variable: Batch of images of the same height and width with
+            ``out1 + out3 + out5 + proj_pool`` channels.
+
+        """
+        relu = functions.relu
+        out1 = self.conv1(x)
+        out3 = self.conv3(relu(self.proj3(x)))
+        out5 = self.conv5(relu(self.proj5(x)))
+        pool = self.projp(functions.max_pooling_2d(x, 3, stride=1, pad=1))
+        return relu(functions.concat((out1, out3, out5, pool), axis=1))

@@ -1,0 +1,74 @@
+from chainer import functions, initializers, link, variable
+from chainer.utils import argument, conv, conv_nd
+
+
+class LocalConvolution2D(link.Link):
+    """Two-dimensional convolution layer with a filter of its own at every position.
+
+    Args:
+        in_channels (int or None): Number of channels of inputs.
+        out_channels (int): Number of channels of outputs.
+        in_size (int or pair of ints): Height and width of inputs. If this or
+            ``in_channels`` is ``None``, both are taken from the first input.
+        ksize (int or pair of ints): Size of the filters.
+        stride (int or pair of ints): Stride of the filters.
+        nobias (bool): If ``True``, there is no bias.
+        initialW (initializer or :ref:`ndarray`): Initializer of the filters.
+            The default is :class:`~chainer.initializers.LeCunNormal`.
+        initial_bias (initializer or :ref:`ndarray`): Initializer of the biases.
+            The default is zero.
+
+    Attributes:
+        W (~chainer.Parameter): Filters of the shape
+            ``(out_channels, output height, output width, in_channels, height,
+            width)``.
+        b (~chainer.Parameter): Biases of the shape
+            ``(out_channels, output height, output width)``, or ``None``.
+
+    .. seealso:: :func:`chainer.functions.local_convolution_2d`
+
+    """
+
+    def __init__(self, in_channels, out_channels, in_size=None, ksize=None, stride=1,
+                 nobias=False, initialW=None, initial_bias=None, **kwargs):
+        super().__init__()
+        argument.assert_kwargs_empty(kwargs)
+        if ksize is None:
+            raise TypeError('ksize must be given')
+        self.ksize = ksize
+        self.stride = conv_nd.as_tuple(stride, 2)
+        self.nobias = nobias
+        self.out_channels = out_channels
+        with self.init_scope():
+            self.W = variable.Parameter(initializers._get_initializer(initialW))
+            if nobias:
+                self.b = None
+            else:
+                self.b = variable.Parameter(
+                    initializers._get_initializer(0 if initial_bias is None else initial_bias))
+        if in_channels is not None and in_size is not None:
+            self._initialize_params(in_channels, in_size)
+
+    def _initialize_params(self, in_channels, in_size):
+        kernel = conv_nd.as_tuple(self.ksize, 2)
+        out_size = [
+            conv.get_conv_outsize(size, k, s, 0)
+            for size, k, s in zip(conv_nd.as_tuple(in_size, 2), kernel, self.stride)]
+        self.W.initialize((self.out_channels, *out_size, in_channels, *kernel))
+        if self.b is not None:
+            self.b.initialize((self.out_channels, *out_size))
+
+    def forward(self, x):
+        """Applies the local convolution.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of images of the shape
+                ``(batch size, in_channels, height, width)``.
+
+        Returns:
+            ~chainer.Variable: Batch of images.
+
+        """
+        if self.W.array is None:
+            self._initialize_params(x.shape[1], x.shape[2:])
+        return functions.local_convolution_2d(x, self.W, self.b, self.stride)

@@ -1,0 +1,65 @@
+from chainer import link
+from chainer.functions.activation import relu
+from chainer.links.connection import _convolution, convolution_2d
+from chainer.utils import argument
+
+
+class MLPConvolution2D(link.ChainList):
+    """Convolution layer followed by a multi-layer perceptron at every pixel.
+
+    The first layer is a convolution with a filter of the size ``ksize``, the
+    others are of the size one. See M. Lin et al., `Network In Network
+    <https://arxiv.org/abs/1312.4400>`_.
+
+    Args:
+        in_channels (int or None): Number of channels of inputs. If ``None`` or
+            left out, as in ``MLPConvolution2D(out_channels, ksize)``, it is
+            taken from the first input.
+        out_channels (tuple of ints): Numbers of channels of the layers.
+        ksize (int or pair of ints): Size of the first filter.
+        stride (int or pair of ints): Stride of the first filter.
+        pad (int or pair of ints): Width of the zeros around inputs.
+        activation (callable): Activation function between the layers. There is
+            none after the last one.
+        conv_init (initializer): Initializer of the filters.
+        bias_init (initializer): Initializer of the biases.
+
+    """
+
+    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0,
+                 activation=relu.relu, *args, **kwargs):
+        if args:
+            raise TypeError(
+                'arguments after activation must be given by name: '
+                f'{len(args)} more positional argument(s) were given')
+        conv_init, bias_init = argument.parse_kwargs(
+            kwargs, ('conv_init', None), ('bias_init', None),
+            wscale='wscale is not supported anymore. Use conv_init and bias_init argument to '
+                   'change the scale of initial parameters.')
+        in_channels, out_channels, ksize = _convolution.shift_sizes(
+            in_channels, out_channels, ksize)
+        if not out_channels:
+            raise ValueError('out_channels must have one element at least')
+        first = convolution_2d.Convolution2D(
+            in_channels, out_channels[0], ksize, stride, pad, initialW=conv_init,
+            initial_bias=bias_init)
+        super().__init__(first, *[
+            convolution_2d.Convolution2D(
+                n_in, n_out, 1, initialW=conv_init, initial_bias=bias_init)
+            for n_in, n_out in zip(out_channels, out_channels[1:])])
+        self.activation = activation
+
+    def forward(self, x):
+        """Applies the layers.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of images of the shape
+                ``(batch size, in_channels, height, width)``.
+
+        Returns:
+            ~chainer.Variable: Batch of images.
+
+        """
+        for layer in self[:-1]:
+            x = self.activation(layer(x))
+        return self[-1](x)

@@ -1,0 +1,436 @@
+"""The extensions that write logs, tables, progress bars and plots."""
+import io
+import json
+import re
+import sys
+
+import numpy
+import pytest
+
+import chainer
+import chainer.links as L
+from chainer import serializers, testing, training
+from chainer.training import extensions
+from chainer.training.extensions import util
+
+
+@pytest.fixture
+def trainer(tmp_path):
+    trainer = testing.get_trainer_with_mock_updater((6, 'iteration'), iter_per_epoch=2)
+    trainer.out = str(tmp_path)
+
+    @training.make_extension(priority=training.PRIORITY_WRITER)
+    def source(trainer):
+        i = trainer.updater.iteration
+        chainer.report({'x': float(i), 'y': numpy.array(-i, 'f')})
+        if i % 3 == 0:
+            chainer.report({'rare': chainer.Variable(numpy.array(i, 'f'))})
+
+    trainer.extend(source)
+    return trainer
+
+
+class TestLogReport:
+
+    def test_log(self, trainer, tmp_path):
+        report = extensions.LogReport()
+        trainer.extend(report)
+        trainer.run()
+        with open(tmp_path / 'log') as f:
+            text = f.read()
+        log = json.loads(text)
+        assert text == json.dumps(log, indent=4)
+        assert log == report.log
+        assert [list(entry) for entry in log] == [
+            ['x', 'y', 'epoch', 'iteration', 'elapsed_time'],
+            ['x', 'y', 'rare', 'epoch', 'iteration', 'elapsed_time'],
+            ['x', 'y', 'rare', 'epoch', 'iteration', 'elapsed_time']]
+        assert [entry['x'] for entry in log] == [1.5, 3.5, 5.5]
+        assert [entry['y'] for entry in log] == [-1.5, -3.5, -5.5]
+        assert [entry.get('rare') for entry in log] == [None, 3, 6]
+        assert [(entry['epoch'], entry['iteration']) for entry in log] == [(1, 2), (2, 4), (3, 6)]
+        assert [path.name for path in tmp_path.iterdir()] == ['log']
+
+    def test_options(self, trainer, tmp_path):
+        trainer.extend(extensions.LogReport(
+            keys=['x', 'unknown'], trigger=(4, 'iteration'), filename='log_{epoch}.json',
+            postprocess=lambda stats: stats.update(extra=1)))
+        trainer.extend(extensions.LogReport(log_name='old_name'))
+        trainer.run()
+        assert sorted(path.name for path in tmp_path.iterdir()) == ['log_2.json', 'old_name']
+        entry, = json.loads((tmp_path / 'log_2.json').read_text())
+        assert entry.pop('elapsed_time') > 0
+        assert entry == {'x': 2.5, 'epoch': 2, 'iteration': 4, 'extra': 1}
+        with pytest.raises(TypeError):
+            extensions.LogReport(file='x')
+
+    def test_before_training(self, trainer):
+        report = extensions.LogReport()
+        trainer.extend(report, call_before_training=True)
+        trainer.run()
+        assert [entry['iteration'] for entry in report.log] == [0, 2, 4, 6]
+
+    def test_resume(self, trainer):
+        whole = extensions.LogReport()
+        trainer.extend(whole)
+        targets = []
+        trainer.extend(lambda trainer: targets.append(serializers.npz.serialize(whole)),
+                       name='save', priority=-1)
+        trainer.run()
+        resumed = extensions.LogReport()
+        resumed.serialize(serializers.NpzDeserializer(targets[2]))
+        assert [entry['x'] for entry in resumed.log] == [1.5]
+        trainer.observation = {'x': 4.}
+        trainer.updater.iteration, trainer.updater.epoch_detail = 4, 2
+        resumed(trainer)
+        assert resumed.log[1]['x'] == 3.5
+
+    def test_file_stays_complete(self, trainer, tmp_path):
+        report = extensions.LogReport(
+            postprocess=lambda stats: stats.update(bad=object()) if stats['x'] > 2 else None)
+        trainer.extend(report)
+        with pytest.raises(TypeError, match='JSON'):
+            trainer.run(show_loop_exception_msg=False)
+        assert len(json.loads((tmp_path / 'log').read_text())) == 1
+        assert [path.name for path in tmp_path.iterdir()] == ['log']
+
+
+class TestPrintReport:
+
+    def test_table(self, trainer):
+        out = io.StringIO()
+        trainer.extend(extensions.LogReport())
+        trainer.extend(extensions.PrintReport(
+            ['epoch', 'x', 'rare', 'a_very_long_name'], out=out))
+        trainer.run()
+        rows = [('1', '1.5', '', ''), ('2', '3.5', '3', ''), ('3', '5.5', '6', '')]
+        assert out.getvalue() == (
+            'epoch       x           rare        a_very_long_name\n' + ''.join(
+                '\x1b[J{:<10}  {:<10}  {:<10}  {:<16}  \n'.format(*row) for row in rows))
+
+    def test_standard_output(self, trainer, capsys):
+        trainer.extend(extensions.LogReport())
+        trainer.extend(extensions.PrintReport(['x']))
+        trainer.run()
+        assert capsys.readouterr().out.startswith('x         \n')
+
+    def test_own_log_report(self, trainer):
+        out = io.StringIO()
+        report = extensions.PrintReport(
+            ['x'], extensions.LogReport(trigger=(3, 'iteration'), filename='other'), out)
+        trainer.extend(report)
+        trainer.run()
+        assert out.getvalue().count('\n') == 3
+        target = serializers.npz.serialize(report)
+        assert '_log_report/_log' in target
+
+    def test_errors(self, trainer):
+        for log_report, error in ('unknown', ValueError), (3, TypeError):
+            with pytest.raises(error):
+                extensions.PrintReport(['x'], log_report)(trainer)
+
+
+class TestProgressBar:
+
+    @pytest.mark.parametrize('length,status', [
+        ((6, 'iteration'), '         4 iter, 2 epoch / 6 iterations\n'),
+        ((4, 'epoch'), '         4 iter, 2 epoch / 4 epochs\n')])
+    @pytest.mark.parametrize('given', [True, False])
+    def test_lines(self, trainer, length, status, given):
+        out = io.StringIO()
+        if not given:
+            trainer.stop_trigger = training.get_trigger(length)
+        trainer.extend(extensions.ProgressBar(
+            length if given else None, update_interval=4, bar_length=10, out=out))
+        trainer.run()
+        done = 4 / 6 if length[1] == 'iteration' else 0.5
+        marks = '#' * int(done * 10)
+        total = '     total [{:.<10}] {:6.2%}\n'.format(marks, done)
+        first = out.getvalue().split('\x1b[4A')[0]
+        lines = first.splitlines(keepends=True)
+        assert lines[0] == '\x1b[J' + total
+        assert lines[1] == 'this epoch [..........]  0.00%\n'
+        assert lines[2] == status
+        assert lines[3] == (
+            '       inf iters/sec. Estimated time to finish: 0:00:00.\n')
+        assert len(lines) == 4
+        assert out.getvalue().endswith('\x1b[J')
+
+    def test_speed(self, monkeypatch):
+        now = [100.]
+        monkeypatch.setattr(util.time, 'time', lambda: now[0])
+        bar = util.ProgressBar()
+        assert bar.update_speed(0, 0.) == (float('inf'), float('inf'))
+        now[0] = 102.
+        assert bar.update_speed(10, 0.5) == (5, 0.25)
+        with pytest.raises(NotImplementedError):
+            bar.update()
+
+    def test_not_used(self):
+        out = io.StringIO()
+        extensions.ProgressBar(out=out).finalize()
+        assert out.getvalue() == ''
+
+
+class TestPlotReport:
+
+    @pytest.fixture(autouse=True)
+    def matplotlib(self):
+        pytest.importorskip('matplotlib')
+
+    @pytest.mark.parametrize('kwargs,name', [
+        ({}, 'plot.png'), ({'file_name': 'a.png'}, 'a.png'),
+        ({'filename': 'a.svg', 'marker': None, 'grid': False, 'x_key': 'epoch'}, 'a.svg')])
+    def test_file(self, trainer, tmp_path, kwargs, name):
+        trainer.extend(extensions.PlotReport(['x', 'rare', 'unknown'], **kwargs))
+        pyplot_loaded = 'matplotlib.pyplot' in sys.modules
+        trainer.run()
+        content = (tmp_path / name).read_bytes()
+        assert content[:4] == (b'\x89PNG' if name.endswith('png') else b'<?xm')
+        assert [path.name for path in tmp_path.iterdir()] == [name]
+        assert ('matplotlib.pyplot' in sys.modules) == pyplot_loaded
+
+    def test_data(self, trainer):
+        seen = []
+        report = extensions.PlotReport(
+            'x', trigger=(3, 'iteration'),
+            postprocess=lambda figure, axes, summary: seen.append(
+                (axes.lines[0].get_xydata().tolist(), summary.compute_mean()['x'])))
+        trainer.extend(report)
+        trainer.run()
+        assert seen == [([[3, 2]], 2), ([[3, 2], [6, 5]], 5)]
+        target = serializers.npz.serialize(report)
+        resumed = extensions.PlotReport(['x', 'y'])
+        resumed.serialize(serializers.NpzDeserializer(target))
+        assert resumed._data == {'x': [[3, 2], [6, 5]], 'y': []}
+
+    def test_nothing_to_plot(self, trainer, tmp_path):
+        trainer.extend(extensions.PlotReport(['unknown']))
+        trainer.run()
+        assert list(tmp_path.iterdir()) == []
+
+    def test_available(self, monkeypatch, trainer, tmp_path):
+        assert extensions.PlotReport.available()
+        assert extensions.VariableStatisticsPlot.available()
+        monkeypatch.setitem(sys.modules, 'matplotlib', None)
+        with pytest.warns(UserWarning, match='matplotlib is not installed'):
+            assert not extensions.PlotReport.available()
+        with pytest.warns(UserWarning, match='matplotlib is not installed'):
+            trainer.extend(extensions.PlotReport(['x']))
+        trainer.run()
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestVariableStatisticsPlot:
+
+    def test_file(self, trainer, tmp_path):
+        pytest.importorskip('matplotlib')
+        link = L.Linear(3, 2)
+        link.cleargrads()
+        link.W.grad = numpy.ones((2, 3), 'f')
+        x = chainer.Variable(numpy.arange(4, dtype='f'))
+        plot = extensions.VariableStatisticsPlot(
+            [link, x], max_sample_size=3, trigger=(3, 'iteration'))
+        trainer.extend(plot)
+        trainer.run()
+        assert (tmp_path / 'statistics.png').read_bytes()[:4] == b'\x89PNG'
+        values = numpy.concatenate([link.W.array.ravel(), link.b.array, x.array])
+        idxs, data = plot._samples['data'].get_data()
+        assert data.shape == (3, 2 + 9)
+        numpy.testing.assert_allclose(data[0, :2], [values.mean(), values.std()], rtol=1e-5)
+        numpy.testing.assert_allclose(
+            data[0, 2:], numpy.percentile(values, plot._percentile_sigmas), rtol=1e-5, atol=1e-7)
+        other = extensions.VariableStatisticsPlot(x, max_sample_size=3)
+        other.serialize(serializers.NpzDeserializer(serializers.npz.serialize(plot)))
+        numpy.testing.assert_array_equal(other._samples['data'].get_data()[1], data)
+        from matplotlib import pyplot
+        plot.save_plot_using_module(str(tmp_path / 'own.png'), pyplot)
+        assert (tmp_path / 'own.png').exists()
+
+    def test_errors(self):
+        x = chainer.Variable(numpy.zeros(1, 'f'))
+        for kwargs in ({'report_data': False, 'report_grad': False},
+                       {'plot_mean': False, 'plot_std': False, 'percentile_sigmas': ()}):
+            with pytest.raises(ValueError):
+                extensions.VariableStatisticsPlot(x, **kwargs)
+        with pytest.raises(TypeError, match='targets'):
+            extensions.VariableStatisticsPlot([3])
+
+    def test_reservoir(self):
+        module = extensions.variable_statistics_plot
+        counts = numpy.zeros(20)
+        for _ in range(300):
+            reservoir = module.Reservoir(5, (1,))
+            for i in range(20):
+                reservoir.add(numpy.array([i]), idx=i)
+            idxs, data = reservoir.get_data()
+            assert (numpy.diff(idxs) > 0).all()
+            numpy.testing.assert_array_equal(data[:, 0], idxs)
+            counts[idxs] += 1
+        # Each is kept with the probability 1/4: 75 times, with deviation 7.5.
+        assert (abs(counts - 75) < 40).all()
+
+    def test_statistician(self):
+        module = extensions.variable_statistics_plot
+        x = numpy.arange(12, dtype='f').reshape(4, 3)
+        out = module.Statistician(True, True, (0, 50))(x, axis=0)
+        numpy.testing.assert_allclose(out['mean'], x.mean(axis=0))
+        numpy.testing.assert_allclose(out['std'], x.std(axis=0))
+        numpy.testing.assert_allclose(out['percentile'], [x[0], [4.5, 5.5, 6.5]])
+        assert set(module.Statistician(False, True, ())(x)) == {'std'}
+
+
+class TestParameterStatistics:
+
+    def test_keys_and_values(self, trainer):
+        link = L.Linear(3, 2)
+        link.cleargrads()
+        link.W.grad = numpy.ones((2, 3), 'f')
+        trainer.extend(extensions.ParameterStatistics(
+            link, trigger=(1, 'iteration'), prefix='model'))
+        trainer.run()
+        observation = trainer.observation
+        names = {name for name in observation if name.startswith('model')}
+        statistics = ['mean', 'std', 'min', 'max', 'zeros'] + [
+            'percentile/%d' % i for i in range(9)]
+        assert names == {
+            'model//%s/%s' % (key, name) for key in ('W/data', 'W/grad', 'b/data')
+            for name in statistics}
+        assert observation['model//W/data/mean'] == pytest.approx(link.W.array.mean())
+        assert observation['model//W/data/percentile/4'] == pytest.approx(
+            numpy.median(link.W.array))
+        assert observation['model//b/data/zeros'] == 2
+
+    def test_options(self, trainer):
+        model = chainer.Chain()
+        with model.init_scope():
+            model.l = L.Linear(3, 2)
+        model.l.W.array[0, 0] = float('nan')
+        extension = extensions.ParameterStatistics(
+            [model.l], {'sum': numpy.sum}, report_grads=False, trigger=(2, 'iteration'),
+            skip_nan_params=True)
+        extension.register_statistics('size', lambda x: x.size)
+        trainer.extend(extension)
+        trainer.run()
+        observation = {key: value for key, value in trainer.observation.items()
+                       if key.startswith('l/')}
+        assert set(observation) == {'l/%s/data/%s' % (p, f) for p in 'Wb' for f in ('sum', 'size')}
+        assert numpy.isnan(observation['l/W/data/size'])
+        assert observation['l/b/data/size'] == 2
+
+
+class TestMicroAverage:
+
+    @pytest.mark.parametrize('resume_at', [None, 2, 3])
+    def test_quotient(self, resume_at):
+        def new():
+            return extensions.MicroAverage('n', 'd', 'q', (3, 'iteration'))
+
+        trainer = testing.get_trainer_with_mock_updater()
+        extension = new()
+        assert extension.priority == training.PRIORITY_EDITOR
+        results = []
+        data = [(1, 2), (0, 4), (2, 4), (1, 1), (1, 2), (4, 5)]
+        for i, (n, d) in enumerate(data):
+            if i == resume_at:
+                target = serializers.npz.serialize(extension)
+                extension = new()
+                extension.serialize(serializers.NpzDeserializer(target))
+            trainer.updater.update()
+            trainer.observation = {'n': chainer.Variable(numpy.array(n, 'f')), 'd': d}
+            with trainer.reporter.scope(trainer.observation):
+                extension(trainer)
+            results.append(trainer.observation.get('q'))
+        assert results == [None, None, pytest.approx(0.3), None, None, pytest.approx(0.75)]
+
+
+def test_observe_value(trainer):
+    trainer.extend(extensions.observe_value('it', lambda trainer: trainer.updater.iteration))
+    optimizers = {'main': chainer.optimizers.SGD(lr=0.5), 'other': chainer.optimizers.SGD(lr=2)}
+    trainer.updater.get_optimizer = optimizers.__getitem__
+    trainer.extend(extensions.observe_lr())
+    trainer.extend(extensions.observe_lr('other', 'lr2'), trigger=(1, 'iteration'))
+    log = extensions.LogReport()
+    trainer.extend(log)
+    trainer.run()
+    assert log.log[0]['it'] == 2
+    assert (log.log[0]['lr'], log.log[0]['lr2']) == (0.5, 2)
+
+
+class TestFailOnNonNumber:
+
+    @pytest.mark.parametrize('value,fails', [
+        (float('nan'), True), (float('inf'), True), (3e38, False), (1., False)])
+    def test_check(self, trainer, value, fails):
+        link = L.Linear(2, 2)
+        link.W.array[...] = value
+        lazy = L.Linear(None, 2)
+        trainer.updater.get_all_optimizers = lambda: {
+            'lazy': chainer.optimizers.SGD().setup(lazy),
+            'name': chainer.optimizers.SGD().setup(link)}
+        with numpy.errstate(over='ignore'):
+            if fails:
+                with pytest.raises(RuntimeError, match="optimizer 'name' diverge. R.I.P.\n/W"):
+                    extensions.FailOnNonNumber()(trainer)
+            else:
+                extensions.FailOnNonNumber()(trainer)
+
+
+class TestGraphs:
+
+    @pytest.fixture
+    def graph_trainer(self, tmp_path):
+        trainer = testing.get_trainer_with_mock_updater((2, 'iteration'))
+        trainer.out = str(tmp_path)
+        x = chainer.Variable(numpy.ones(2, 'f'), name='input')
+        trainer.updater.update_core.side_effect = lambda: chainer.report({
+            'loss': chainer.functions.sum(chainer.functions.relu(x)), 'number': 1})
+        return trainer
+
+    @pytest.mark.parametrize('kwargs,name', [
+        ({}, 'cg.dot'), ({'filename': 'g.dot'}, 'g.dot'), ({'out_name': 'h.dot'}, 'h.dot')])
+    def test_dump(self, graph_trainer, tmp_path, kwargs, name):
+        extension = extensions.dump_graph('loss', **kwargs)
+        graph_trainer.extend(extension)
+        assert extension.name == 'dump_graph'
+        flags = []
+        graph_trainer.extend(lambda trainer: flags.append(
+            chainer.config.keep_graph_on_report), name='flag')
+        graph_trainer.run()
+        text = (tmp_path / name).read_text()
+        assert text.startswith('digraph graphname{') and 'ReLU' in text and 'octagon' in text
+        assert flags == [False, False]
+        assert not extension.trigger(graph_trainer)
+        resumed = extensions.DumpGraph('loss')
+        resumed.serialize(serializers.NpzDeserializer(serializers.npz.serialize(extension)))
+        resumed.initialize(graph_trainer)
+        assert not resumed.trigger(graph_trainer)
+        assert not chainer.config.keep_graph_on_report
+
+    def test_dump_error(self, graph_trainer):
+        graph_trainer.extend(extensions.DumpGraph('number'))
+        with pytest.raises(TypeError, match='root value is not a Variable'):
+            graph_trainer.run(show_loop_exception_msg=False)
+        assert not chainer.config.keep_graph_on_report
+
+    def test_graphviz(self):
+        module = extensions.computational_graph
+        assert module.is_return_code_zero([sys.executable, '-c', ''])
+        assert not module.is_return_code_zero([sys.executable, '-c', 'raise SystemExit(1)'])
+        assert not module.is_return_code_zero(['/no/such/program'])
+        assert module.is_graphviz_available() in (True, False)
+
+    @pytest.mark.parametrize('unchain', [False, True])
+    def test_unchain(self, graph_trainer, unchain):
+        graph_trainer.extend(lambda trainer: None, name='nothing')
+        if unchain:
+            graph_trainer.extend(extensions.unchain_variables())
+        with chainer.using_config('keep_graph_on_report', True):
+            graph_trainer.run()
+        assert (graph_trainer.observation['loss'].creator is None) == unchain
+
+
+def test_notebook_is_not_assumed():
+    from chainer.training.extensions import _ipynb
+    assert not _ipynb.is_notebook()
+    assert re.search('print_report$', extensions.PrintReport.__module__)

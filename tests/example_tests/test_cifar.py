@@ -1,0 +1,30 @@
+import pytest
+
+OPTIONS = ('--dataset', 'digits', '--unit', 2, '--test', '-e', 1)
+
+
+@pytest.mark.parametrize('model', ['VGG', 'resnet50'])
+def test_train(run_example, read_log, device, model):
+    run_example('cifar/train_cifar.py', *OPTIONS, '--model', model, '-d', device)
+    log, = read_log()
+    assert log['iteration'] == 4 and log['main/loss'] < 10
+
+
+def test_resume_and_early_stopping(run_example, read_log):
+    run_example('cifar/train_cifar.py', *OPTIONS)
+    options = *OPTIONS[:-1], 2, '--resume', 'result/snapshot_epoch_1', '--early-stopping'
+    run_example('cifar/train_cifar.py', *options)
+    assert [entry['epoch'] for entry in read_log()] == [1, 2]
+
+
+def test_custom_loop(run_example, device, tmp_path):
+    out = run_example('cifar/train_cifar_custom_loop.py', *OPTIONS, '-d', device, '-o', 'out')
+    assert 'epoch: 1' in out and 'test mean loss' in out
+    assert (tmp_path / 'out' / 'cifar.model').exists()
+
+
+@pytest.mark.slow
+def test_learns(run_example, read_log):
+    run_example('cifar/train_cifar.py', *OPTIONS[:-4], 4, '-e', 5, '-b', 32)
+    log = read_log()
+    assert log[-1]['main/accuracy'] > log[0]['main/accuracy'] + 0.2
