@@ -1,12 +1,7 @@
 """Cache of downloaded files, safe for use by many processes at once."""
-import hashlib
 import os
 import shutil
 import tempfile
-import urllib.error
-import urllib.request
-
-import filelock
 
 _dataset_root = os.environ.get(
     'CHAINER_DATASET_ROOT', os.path.join(os.path.expanduser('~'), '.chainer', 'dataset'))
@@ -64,6 +59,13 @@ def cached_download(url):
         urllib.error.URLError: If the download fails. Nothing is left in the cache then.
 
     """
+    # Loaded here, because they take long and most programs download nothing.
+    import hashlib
+    import urllib.error
+    import urllib.request
+
+    import filelock
+
     cache_root = os.path.join(_dataset_root, '_dl_cache')
     try:
         os.makedirs(cache_root, exist_ok=True)
@@ -110,6 +112,8 @@ def cache_or_load_file(path, creator, loader):
     """
     if os.path.exists(path):
         return loader(path)
+
+    import filelock
 
     folder = os.path.dirname(os.path.abspath(path))
     try:

@@ -1,5 +1,3 @@
-import tarfile
-
 import numpy
 
 from chainer.dataset import download
@@ -72,6 +70,8 @@ def _get_cifar(name, archive, train_members, test_members, label_bytes,
 
 def _read_members(archive, members, label_bytes):
     """Reads records of label bytes (the last is the fine label) and 3072 pixels."""
+    import tarfile
+
     with tarfile.open(archive, 'r:gz') as tar:
         data = b''.join(tar.extractfile(member).read() for member in members)
     records = numpy.frombuffer(data, numpy.uint8).reshape(-1, label_bytes + 3072)

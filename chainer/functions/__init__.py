@@ -157,5 +157,30 @@ from chainer.functions.noise.gumbel_softmax import gumbel_softmax
 from chainer.functions.noise.simplified_dropconnect import simplified_dropconnect
 from chainer.functions.noise.zoneout import zoneout
 
+# Normalization
+from chainer.functions.normalization.batch_normalization import (
+    batch_normalization, fixed_batch_normalization)
+from chainer.functions.normalization.batch_renormalization import (
+    batch_renormalization, fixed_batch_renormalization)
+from chainer.functions.normalization.decorrelated_batch_normalization import (
+    decorrelated_batch_normalization, fixed_decorrelated_batch_normalization)
+from chainer.functions.normalization.group_normalization import group_normalization
+from chainer.functions.normalization.l2_normalization import normalize
+from chainer.functions.normalization.layer_normalization import layer_normalization
+from chainer.functions.normalization.local_response_normalization import (
+    local_response_normalization)
+from chainer.functions.normalization.rms_normalization import rms_normalization
+
+# Pooling
+from chainer.functions.pooling.average_pooling_2d import average_pooling_2d
+from chainer.functions.pooling.average_pooling_nd import (
+    average_pooling_1d, average_pooling_3d, average_pooling_nd)
+from chainer.functions.pooling.max_pooling_nd import (
+    max_pooling_1d, max_pooling_2d, max_pooling_3d, max_pooling_nd)
+from chainer.functions.pooling.spatial_pyramid_pooling_2d import spatial_pyramid_pooling_2d
+from chainer.functions.pooling.unpooling_2d import unpooling_2d
+from chainer.functions.pooling.unpooling_nd import unpooling_1d, unpooling_3d, unpooling_nd
+from chainer.functions.pooling.upsampling_2d import upsampling_2d
+
 # Utility
 from chainer.functions.util.forget import forget

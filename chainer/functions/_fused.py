@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import chainer
 from chainer.function_node import FunctionNode
+from chainer.functions.math.identity import Identity
 
 
 class FusedFunction(FunctionNode):
@@ -13,8 +14,9 @@ class FusedFunction(FunctionNode):
     * ``gradients(targets, xs, ys, gys)``: gradients of the target inputs on plain arrays, from
       the retained inputs and outputs.
     * ``compose(*xs)``: tuple of the outputs as a composition of other functions, on variables.
-      All inputs come, ``None`` where not retained. A backward that is itself recorded takes
-      its gradients from this composition, so gradients of every order follow from it.
+      Inputs that are not retained come as zeros: their values must not matter for gradients.
+      A backward that is itself recorded takes its gradients from this composition, so
+      gradients of every order follow from it.
 
     """
 
@@ -37,14 +39,16 @@ class FusedFunction(FunctionNode):
                 tuple([None if gy is None else gy.array for gy in grad_outputs]))
             return tuple([None if gx is None else chainer.Variable(gx, requires_grad=False)
                           for gx in gxs])
-        # Behind the identity no input depends on another one: derivatives are partial.
-        xs = chainer.functions.math.identity.Identity().apply(xs)
         inputs = [None] * len(self.inputs)
         for i, x in zip(self._input_indexes_to_retain, xs):
             inputs[i] = x
+        xp = xs[0].xp
+        for i, node in enumerate(self.inputs):
+            if inputs[i] is None:
+                inputs[i] = xp.zeros(node.shape, node.dtype)
+        # Behind the identity no input depends on another one: derivatives are partial.
+        inputs = Identity().apply(inputs)
         pairs = [(y, gy) for y, gy in zip(self.compose(*inputs), grad_outputs) if gy is not None]
-        known = [i for i in target_input_indexes if inputs[i] is not None]
-        gxs = dict(zip(known, chainer.grad(
-            [y for y, _ in pairs], [inputs[i] for i in known], [gy for _, gy in pairs],
-            enable_double_backprop=True)))
-        return tuple([gxs.get(i) for i in target_input_indexes])
+        return tuple(chainer.grad(
+            [y for y, _ in pairs], [inputs[i] for i in target_input_indexes],
+            [gy for _, gy in pairs], enable_double_backprop=True))

@@ -5,7 +5,7 @@ import zlib
 
 import numpy
 
-from chainer.iterators import _ordered_iterator, _worker_pool
+from chainer.iterators import _ordered_iterator
 
 
 class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
@@ -67,6 +67,7 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
             # Made without drawing a number, which would change the order of the examples.
             self._worker_seed = zlib.crc32(numpy.random.get_state()[1].tobytes())
         if self._pool is None:
+            from chainer.iterators import _worker_pool
             self._pool = _worker_pool.WorkerPool(
                 self.dataset, self.n_processes, self.shared_mem, self.maxtasksperchild)
         seed = zlib.crc32(b'%d,%d' % (state.epoch, state.current_position), self._worker_seed)

@@ -1,5 +1,3 @@
-from concurrent import futures
-
 from chainer.iterators import _ordered_iterator
 
 
@@ -34,6 +32,7 @@ class MultithreadIterator(_ordered_iterator.LookaheadIterator):
 
     def _submit(self, state, indices):
         if self._pool is None:
+            from concurrent import futures
             self._pool = futures.ThreadPoolExecutor(self.n_threads, 'chainer-iterator')
         get = self.dataset.__getitem__
         return [self._pool.submit(get, i) for i in indices.tolist()]

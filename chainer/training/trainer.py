@@ -184,14 +184,19 @@ class Trainer:
         # Stable: extensions of equal priority keep the order of their registration.
         entries = sorted(self._extensions.values(), key=lambda entry: -entry.priority)
         self._start_at = time.perf_counter()
+        completed = False
         try:
             self._initialize(entries)
             self._loop(entries)
+            completed = True
         except Exception as e:
             self._handle_error(entries, e, show_loop_exception_msg)
             raise
         finally:
-            self._finalize(entries)
+            # What stopped the training is more important than what failed afterwards.
+            error = self._finalize(entries)
+            if completed and error is not None:
+                raise error
 
     def _initialize(self, entries):
         for entry in entries:
@@ -239,7 +244,7 @@ class Trainer:
                     traceback.print_tb(e.__traceback__, file=stream)
 
     def _finalize(self, entries):
-        """Finalizes everything, even if something fails; then the first failure is raised."""
+        """Finalizes everything, even if something fails; returns the first failure."""
         finalizers = [getattr(entry.extension, 'finalize', None) for entry in entries]
         first_error = None
         for finalizer in [*filter(None, finalizers), self.updater.finalize]:
@@ -249,8 +254,7 @@ class Trainer:
                 first_error = first_error or e
         self._final_elapsed_time = self.elapsed_time
         self._done = True
-        if first_error is not None:
-            raise first_error
+        return first_error
 
     def serialize(self, serializer):
         """Reads or writes the state of the updater, the triggers and the extensions."""

@@ -34,7 +34,7 @@ def test_unknown_environment(run_example, monkeypatch):
 @pytest.mark.slow
 def test_dqn_learns(run_example):
     out = run_example(
-        'reinforcement_learning/dqn_cartpole.py', '-e', 130, '-b', 32, '-u', 32,
-        '--iterations-to-decay-epsilon', 1000)
+        'reinforcement_learning/dqn_cartpole.py', '-e', 110, '-b', 32, '-u', 64,
+        '--iterations-to-decay-epsilon', 2000)
     values = returns(out)
     assert sum(values[-20:]) > 3 * sum(values[:20])

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from chainer.functions.connection._convolution import Convolution
+from chainer.functions.pooling.pooling_nd import _check_ndim
 
 
 class ConvolutionND(Convolution):
@@ -71,15 +72,3 @@ def convolution_3d(x, W, b=None, stride=1, pad=0, cover_all=False, dilate=1, gro
     """
     _check_ndim(x, 3)
     return convolution_nd(x, W, b, stride, pad, cover_all, dilate, groups)
-
-
-def _check_ndim(x, n):
-    """Checks that an input has ``n`` spatial dimensions.
-
-    Raises:
-        ValueError: If it has not.
-
-    """
-    if x.ndim != n + 2:
-        raise ValueError('The number of dimensions under channel dimension of the input '
-                         f"'x' should be {n}, but the actual ndim was {x.ndim - 2}.")

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 from chainer.functions.connection._convolution import Deconvolution
-from chainer.functions.connection.convolution_nd import ConvolutionND, _check_ndim
+from chainer.functions.connection.convolution_nd import ConvolutionND
+from chainer.functions.pooling.pooling_nd import _check_ndim
 
 
 class DeconvolutionND(Deconvolution):

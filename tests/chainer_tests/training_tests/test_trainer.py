@@ -236,6 +236,12 @@ class TestErrors:
         assert log[-1] == ('good', 'finalize')
         trainer.updater.finalize.assert_called_once_with()
 
+    def test_failing_update_and_finalizer(self, trainer):
+        trainer.updater.update_core.side_effect = ValueError('first')
+        trainer.updater.finalize.side_effect = RuntimeError('second')
+        with pytest.raises(ValueError, match='first'):
+            trainer.run(show_loop_exception_msg=False)
+
     def test_keyboard_interrupt(self, trainer, capsys):
         log = []
         trainer.extend(Recorder(log, 'a'))

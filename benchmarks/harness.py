@@ -1,0 +1,182 @@
+"""Measuring and printing; knows nothing of what a workload computes."""
+import importlib.util
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import time
+import timeit
+from importlib import metadata
+
+# name: (title in the tables, package that it imports)
+ENGINES = {
+    'torch': ('PyTorch', 'torch'),
+    'hand': ('hand-written NumPy', 'numpy'),
+    'numpy': ('Chainer on NumPy', 'chainer'),
+    'chainerx': ('Chainer on ChainerX', 'chainer'),
+    'bare': ('bare chainerx', 'chainerx'),
+}
+
+
+def _reason_not_to_run(engine):
+    package = ENGINES[engine][1]
+    if importlib.util.find_spec(package) is None:
+        return '%s is not installed' % package
+    if engine in ('chainerx', 'bare'):
+        import chainerx
+        if not chainerx.is_available():
+            return 'ChainerX is not built'
+    return None
+
+
+def select_engines(names):
+    """Returns the engines that can run here; says on stderr which are left out."""
+    unknown = [name for name in names or () if name not in ENGINES]
+    if unknown:
+        raise ValueError('unknown engine %s; choose from %s'
+                         % (', '.join(unknown), ', '.join(ENGINES)))
+    chosen = []
+    for name in names or ENGINES:
+        reason = _reason_not_to_run(name)
+        if reason:
+            print('%s is left out: %s' % (ENGINES[name][0], reason), file=sys.stderr)
+        else:
+            chosen.append(name)
+    return chosen
+
+
+def _print_table(head, rows):
+    print('\n| %s |' % ' | '.join(head))
+    print('|%s' % ('---|' * len(head)))
+    for row in rows:
+        print('| %s |' % ' | '.join(row))
+    sys.stdout.flush()
+
+
+def _format_time(seconds):
+    for unit, scale in ('s', 1), ('ms', 1e3), ('us', 1e6):
+        if seconds * scale >= 1:
+            return '%.3g %s' % (seconds * scale, unit)
+    return '%.0f ns' % (seconds * 1e9)
+
+
+def print_machine(threads):
+    model = platform.processor()
+    if os.path.exists('/proc/cpuinfo'):
+        with open('/proc/cpuinfo') as file:
+            names = [line.split(': ')[1].strip() for line in file if line.startswith('model name')]
+        model = names[0] if names else model
+    versions = []
+    for package in 'numpy', 'torch', 'chainer':
+        try:
+            versions.append('%s %s' % (package, metadata.version(package)))
+        except metadata.PackageNotFoundError:
+            continue
+    print('%s, %d cores, load %.1f; %d thread%s; Python %s, %s' % (
+        model, os.cpu_count(), os.getloadavg()[0], threads, 's' * (threads != 1),
+        platform.python_version(), ', '.join(versions)))
+
+
+def _check_losses(workload, steps):
+    """Runs a few steps, which also warms up, and compares the losses between the engines."""
+    losses = {engine: [step().item() for _ in range(3)] for engine, step in steps.items()}
+    reference_engine, reference = next(iter(losses.items()))
+    for engine, values in losses.items():
+        for value, wanted in zip(values, reference):
+            if not abs(value - wanted) <= 1e-3 * abs(wanted):
+                raise RuntimeError('%s: the losses differ, %s has %s, %s has %s' % (
+                    workload.name, reference_engine, reference, engine, values))
+
+
+def measure(timers, rounds, seconds):
+    """Times each timer in turn; returns the median seconds of one execution for each."""
+    counts = {}
+    for name, timer in timers.items():
+        count, elapsed = 1, timer.timeit(1)
+        while elapsed < seconds / 4:
+            count *= 4
+            elapsed = timer.timeit(count)
+        counts[name] = max(1, round(count * seconds / elapsed))
+    times = {name: [] for name in timers}
+    for _ in range(rounds):
+        for name, timer in timers.items():
+            times[name].append(timer.timeit(counts[name]) / counts[name])
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def print_timings(workloads, engines, rounds, seconds):
+    rows = []
+    for workload in workloads:
+        runs = {e: workload.build(e) for e in engines if e in workload.engines}
+        steps = {engine: run for engine, run in runs.items() if callable(run)}
+        if steps:
+            _check_losses(workload, steps)
+        # The garbage collector stays on, as it is in real use.
+        timers = {engine: timeit.Timer(run, 'import gc; gc.enable()') if callable(run) else run
+                  for engine, run in runs.items()}
+        times = measure(timers, rounds, seconds)
+        unit = times.get(workload.unit)
+        cells = []
+        for engine in engines:
+            if engine not in times:
+                cells.append('-')
+            elif unit is None:
+                cells.append(_format_time(times[engine]))
+            else:
+                cells.append('%s (%.2fx)' % (_format_time(times[engine]), times[engine] / unit))
+        rows.append(['`%s`' % workload.name, *cells])
+        print('measured %s' % workload.name, file=sys.stderr)
+    _print_table(['one step', *(ENGINES[engine][0] for engine in engines)], rows)
+    print('\n(x: multiples of PyTorch\'s time; for `add` of NumPy\'s.)')
+
+
+def print_imports(engines, rounds=5):
+    packages = list(dict.fromkeys(['numpy', *(ENGINES[engine][1] for engine in engines)]))
+    code = ('import sys, time; before = len(sys.modules); start = time.perf_counter(); import %s; '
+            'print(time.perf_counter() - start, len(sys.modules) - before)')
+    results = {package: [] for package in packages}
+    for _ in range(rounds):
+        for package in packages:
+            output = subprocess.check_output([sys.executable, '-c', code % package], text=True)
+            seconds, modules = output.split()
+            results[package].append((float(seconds), int(modules)))
+    _print_table(
+        ['`import`', 'time', 'modules loaded'],
+        [['`%s`' % package, _format_time(statistics.median(t for t, _ in values)),
+          str(values[0][1])] for package, values in results.items()])
+
+
+def _peak_mib():
+    # Not getrusage's ru_maxrss: a new process starts with its parent's.
+    with open('/proc/self/status') as file:
+        return int(re.search(r'VmHWM:\s+(\d+) kB', file.read()).group(1)) / 1024
+
+
+def print_memory(workload, engine):
+    """Prints the peak resident memory after the import and after some steps; own process."""
+    importlib.import_module(ENGINES[engine][1])
+    imported = _peak_mib()
+    step = workload.build(engine)
+    deadline = time.monotonic() + 2
+    for _ in range(20):
+        step()
+        if time.monotonic() > deadline:
+            break
+    print(imported, _peak_mib())
+
+
+def print_memory_table(workload, engines, threads):
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'run.py')
+    rows = []
+    for engine in engines:
+        if engine not in workload.engines:
+            continue
+        output = subprocess.check_output(
+            [sys.executable, script, '--threads', str(threads),
+             '--memory-of', workload.name, engine], text=True)
+        imported, peak = map(float, output.split())
+        rows.append([ENGINES[engine][0], '%.0f MiB' % imported, '%.0f MiB' % (peak - imported),
+                     '%.0f MiB' % peak])
+    _print_table(['memory, `%s`' % workload.name, 'after import', 'training', 'peak'], rows)

@@ -1,0 +1,125 @@
+"""What all workloads share."""
+import numpy
+
+
+class Workload:
+    """Something to time in several engines.
+
+    A subclass has one method per engine it runs in, named after it. The method returns a function
+    that does one step and returns its loss, or a ``timeit.Timer`` where a call would count.
+    """
+
+    unit = 'torch'  # the engine whose time is 1
+    engines = ('torch', 'hand', 'numpy', 'chainerx', 'bare')
+    measure_memory = False
+
+    def __init__(self, name, about):
+        self.name = name
+        self.about = about
+
+    def build(self, engine):
+        return getattr(self, engine)()
+
+
+class Training(Workload):
+    """One step of training a classifier: forward, backward, update by SGD.
+
+    A subclass gives the data, the initial parameters and the forward passes; the steps are here.
+    """
+
+    lr = 0.01
+    engines = ('torch', 'numpy', 'chainerx', 'bare')
+
+    def data(self):
+        """Returns the input and the labels as NumPy arrays."""
+        raise NotImplementedError
+
+    def parameters(self):
+        """Returns the initial parameters, in the order in which every engine keeps them."""
+        raise NotImplementedError
+
+    def chainer_model(self):
+        """Returns a chain whose ``__call__`` gives the scores, and its parameters in order."""
+        raise NotImplementedError
+
+    def torch_model(self):
+        """Returns a module that gives the scores, and its parameters in order."""
+        raise NotImplementedError
+
+    def bare_forward(self, x, params):
+        """Returns the scores, computed from ChainerX arrays."""
+        raise NotImplementedError
+
+    def numpy(self):
+        return self._chainer_step('@numpy')
+
+    def chainerx(self):
+        return self._chainer_step('native:0')
+
+    def _chainer_step(self, device):
+        import chainer
+        import chainer.functions as F
+
+        device = chainer.get_device(device)
+        model, params = self.chainer_model()
+        arrays = self.parameters()
+        assert len(arrays) == len(params) == len(list(model.params()))
+        for param, array in zip(params, arrays):
+            param.array[...] = array
+        model.to_device(device)
+        optimizer = chainer.optimizers.SGD(lr=self.lr).setup(model)
+        x, t = device.send(self.data())
+
+        def step():
+            loss = F.softmax_cross_entropy(model(x), t)
+            model.cleargrads()
+            loss.backward()
+            optimizer.update()
+            return loss.array
+
+        return step
+
+    def bare(self):
+        import chainerx
+
+        lr = self.lr
+        x, t = map(chainerx.array, self.data())
+        params = [chainerx.array(array).require_grad() for array in self.parameters()]
+        forward = self.bare_forward
+
+        def step():
+            loss = chainerx.softmax_cross_entropy(forward(x, params), t).mean()
+            loss.backward()
+            for param in params:
+                values = param.as_grad_stopped()  # the same memory, outside of the graph
+                values -= param.grad * lr
+                param.cleargrad()
+            return loss
+
+        return step
+
+    def torch(self):
+        import torch
+        import torch.nn.functional as F
+
+        model, params = self.torch_model()
+        with torch.no_grad():
+            for param, array in zip(params, self.parameters()):
+                param.copy_(torch.from_numpy(array))
+        optimizer = torch.optim.SGD(params, lr=self.lr)
+        x, t = (torch.from_numpy(array) for array in self.data())
+        t = t.long()
+
+        def step():
+            loss = F.cross_entropy(model(x), t)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return step
+
+
+def normal(rng, shape, fan_in):
+    """Float32 weights with a standard deviation that keeps activations at their scale."""
+    return (rng.standard_normal(shape) / numpy.sqrt(fan_in)).astype('f')

@@ -1,0 +1,95 @@
+"""Arithmetic shared by the normalizations: layouts, sums over channels, blocks."""
+from __future__ import annotations
+
+import functools
+
+import numpy
+
+#: Elements worked on at a time on the CPU, so that intermediate results stay in its cache.
+_block_size = 1 << 16
+
+
+def compute_dtype(*arrays):
+    """dtype of intermediate results: at least float32."""
+    return numpy.result_type(numpy.float32, *[a.dtype for a in arrays])
+
+
+def blocks(x):
+    """Slices of the first axis of ``x``, each of about the size that fits the cache."""
+    n = len(x)
+    if x.size <= 2 * _block_size or not isinstance(x, numpy.ndarray):
+        return slice(0, n),
+    step = max(1, _block_size * n // x.size)
+    return [slice(i, i + step) for i in range(0, n, step)]
+
+
+def channel_sum(x, dtype):
+    """Sums of an array of shape (A, C, B) for each channel, of shape (C,)."""
+    return x.sum(axis=(0, 2), dtype=dtype)
+
+
+def channel_dot(xp, x, y):
+    """Inner products of two arrays of shape (A, C, B) for each channel, of shape (C,)."""
+    if x.shape[2] == 1:
+        return xp.einsum('ac,ac->c', x[:, :, 0], y[:, :, 0])
+    return xp.einsum('acb,acb->c', x, y)
+
+
+def scratch(xp, x, dtype):
+    """Buffer for one block of ``x``; cut it to the length of the block."""
+    first = blocks(x)[0]
+    return xp.empty((first.stop - first.start, *x.shape[1:]), dtype)
+
+
+@functools.lru_cache(maxsize=256)
+def layout(shape, axis):
+    """Layout of arrays of ``shape`` whose channels are along the axes not in ``axis``."""
+    return Layout(shape, axis)
+
+
+class Layout:
+    """View of an array as (A, C, B), whose middle axis is that of the channels.
+
+    Args:
+        shape (tuple of int): Shape of the array.
+        axis (tuple of int): Axes that are not axes of channels.
+
+    Attributes:
+        count (int): Number of elements of a channel.
+
+    """
+
+    def __init__(self, shape, axis):
+        key = [i for i in range(len(shape)) if i not in axis]
+        self.shape = shape
+        self._order = self._inverse = None
+        start = key[0] if key else 0
+        stop = start + len(key)
+        if key and key[-1] >= stop:
+            # Channels with other axes between them: they go last.
+            self._order = (*axis, *key)
+            self._inverse = tuple(sorted(range(len(shape)), key=self._order.__getitem__))
+            shape = tuple([shape[i] for i in self._order])
+            start, stop = len(axis), len(shape)
+        self._ordered_shape = shape
+        self.view_shape = (_product(shape[:start]), _product(shape[start:stop]),
+                           _product(shape[stop:]))
+        self.count = self.view_shape[0] * self.view_shape[2]
+
+    def view(self, x):
+        """View (a copy where there is none) of an array or variable as (A, C, B)."""
+        if self._order is not None:
+            x = x.transpose(self._order)
+        return x.reshape(self.view_shape)
+
+    def restore(self, y):
+        """Inverse of :meth:`view`."""
+        y = y.reshape(self._ordered_shape)
+        return y if self._inverse is None else y.transpose(self._inverse)
+
+
+def _product(lengths):
+    n = 1
+    for length in lengths:
+        n *= length
+    return n

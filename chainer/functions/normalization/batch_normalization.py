@@ -1,0 +1,407 @@
+"""Batch normalization."""
+from __future__ import annotations
+
+import collections.abc
+import numbers
+import warnings
+
+import chainer
+from chainer import backend
+from chainer._fallback import Fallback
+from chainer.backends import cuda
+from chainer.configuration import config
+from chainer.functions import _base
+from chainer.functions._fused import FusedFunction
+from chainer.functions.normalization import _moments
+from chainer.utils import argument, type_check
+
+
+def _parse_axis(axis):
+    if axis is None:
+        return None
+    if isinstance(axis, numbers.Integral):
+        return int(axis),
+    if not isinstance(axis, collections.abc.Sequence):
+        raise RuntimeError(f'axis must be int, tuple of int or None, not {axis!r}')
+    if any(a >= b for a, b in zip(axis, axis[1:])):
+        raise RuntimeError(f'numbers in axis must be sorted in ascending order: {axis}')
+    return tuple([int(a) for a in axis])
+
+
+class _BatchNormalizationImpl:
+    """Where the statistics of a batch come from."""
+
+    #: Number of batches of equal size that make up the whole batch.
+    workers = 1
+
+    def total(self, partial):
+        """Sum of ``partial``, an array of shape (C,), over the batches of all workers."""
+        raise NotImplementedError
+
+
+class GeneralBatchNormalizationImpl(_BatchNormalizationImpl):
+    """Statistics of the batch at hand."""
+
+    def total(self, partial):
+        return partial
+
+
+_general = GeneralBatchNormalizationImpl()
+
+
+def _impl_selector(batch_norm_func, inputs):
+    return _general
+
+
+class _Normalization(FusedFunction):
+    """What the functions below share: axes, type checks and the affine map."""
+
+    statistics = ()
+
+    def __init__(self, eps=2e-5, axis=None):
+        self.eps = eps
+        self.axis = _parse_axis(axis)
+
+    def check_type_forward(self, in_types):
+        type_check.expect(in_types.size() == 3 + len(self.statistics))
+        x_type, gamma_type = in_types[:2]
+        type_check._argname(in_types, ('x', 'gamma', 'beta', *self.statistics))
+        type_check.expect(
+            x_type.dtype.kind == 'f',
+            gamma_type.dtype.kind == 'f',
+            x_type.ndim >= gamma_type.ndim + 1,
+        )
+        for t in in_types[2:]:
+            type_check.expect(t.dtype.kind == 'f', t.shape == gamma_type.shape)
+        type_check.expect(gamma_type.dtype == in_types[2].dtype)
+        x_ndim = type_check.eval(x_type.ndim)
+        gamma_ndim = type_check.eval(gamma_type.ndim)
+        axis = self._axes(x_ndim, gamma_ndim)
+        key_axis = [i for i in range(x_ndim) if i not in axis]
+        type_check.expect(gamma_type.ndim == len(key_axis))
+        for i, a in enumerate(key_axis):
+            type_check.expect(x_type.shape[a] == gamma_type.shape[i])
+
+    def _axes(self, x_ndim, gamma_ndim):
+        """Axes over which statistics are taken."""
+        return self.axis or (0, *range(gamma_ndim + 1, x_ndim))
+
+    def _start(self, x, gamma):
+        self.axis = self._axes(x.ndim, gamma.ndim)
+        self._layout = _moments.layout(x.shape, self.axis)
+        return self._layout.view(x)
+
+    def _supported_by_chainerx(self, x, gamma):
+        # Its routines take no other order of the axes than that of the default.
+        return self.axis is None or self.axis == (0, *range(gamma.ndim + 1, x.ndim))
+
+    def _normalize(self, xp, x, mean, scale, shift, out_dtype):
+        """(x - mean) * scale + shift."""
+        mean, scale, shift = mean[:, None], scale[:, None], shift[:, None]
+        y = xp.empty(x.shape, out_dtype)
+        direct = out_dtype == scale.dtype
+        buffer = None if direct else _moments.scratch(xp, x, scale.dtype)
+        for block in _moments.blocks(x):
+            part = x[block]
+            t = y[block] if direct else buffer[:len(part)]
+            xp.subtract(part, mean, out=t)
+            t *= scale
+            t += shift
+            if not direct:
+                y[block] = t
+        return y
+
+    def _sums(self, xp, x, gy, mean):
+        """Sums over channels of gy and of gy * (x - mean)."""
+        total = product = None
+        mean_column = mean[:, None]
+        buffer = _moments.scratch(xp, x, mean.dtype)
+        for block in _moments.blocks(x):
+            g = gy[block]
+            t = xp.subtract(x[block], mean_column, out=buffer[:len(g)])
+            s = _moments.channel_sum(g, mean.dtype)
+            p = _moments.channel_dot(xp, t, g)
+            total, product = (s, p) if total is None else (total + s, product + p)
+        return total, product
+
+    def _compose(self, x, mean, scale, shift):
+        """The map of :meth:`_normalize` on variables."""
+        y = (self._layout.view(x) - mean[:, None]) * scale[:, None] + shift[:, None]
+        return self._layout.restore(y)
+
+
+class BatchNormalization(_Normalization):
+    """Normalization by the statistics of the batch.
+
+    Attributes:
+        running_mean, running_var (array or None): Statistics to update.
+        mean, inv_std (array): Statistics of the batch, after forward.
+
+    """
+
+    def __init__(self, eps=2e-5, mean=None, var=None, decay=0.9, axis=None,
+                 impl_selector=_impl_selector):
+        super().__init__(eps, axis)
+        self.running_mean = mean
+        self.running_var = var
+        self.decay = decay
+        self.mean = self.inv_std = None
+        self._impl_selector = impl_selector
+
+    # -- how the normalized values are scaled; renormalization overrides these ---------------
+
+    def _affine(self, mean, var, gamma, beta):
+        """Scale and shift of values that have been normalized."""
+        return gamma, beta
+
+    def _updates_statistics(self):
+        return self.running_mean is not None and not config.in_recomputing
+
+    # -----------------------------------------------------------------------------------------
+
+    def forward_chainerx(self, inputs):
+        x, gamma, beta = inputs
+        if self.running_mean is None or not self._supported_by_chainerx(x, gamma):
+            return Fallback
+        return _base.call_chainerx(
+            'batch_norm', x, gamma, beta, self.running_mean, self.running_var, eps=self.eps,
+            decay=self.decay, axis=self._axes(x.ndim, gamma.ndim))
+
+    def forward(self, inputs):
+        x, gamma, beta = inputs
+        self.retain_inputs((0, 1))
+        self._impl = self._impl_selector(self, inputs)
+        xp = cuda.get_array_module(x)
+        x3 = self._start(x, gamma)
+        if all([x.shape[a] == 1 for a in self.axis]) and self._impl.workers == 1:
+            warnings.warn(
+                'Batch normalization got a batch with one element for each channel: the output '
+                'does not depend on it. This happens with a batch of one sample, for example '
+                'the last one of an iterator that does not repeat, or when a model is evaluated '
+                'without chainer.using_config("train", False).', UserWarning, stacklevel=4)
+        dtype = _moments.compute_dtype(x, gamma)
+        mean, var = self._batch_statistics(xp, x3, dtype)
+        std = var + dtype.type(self.eps)
+        inv_std = dtype.type(1) / xp.sqrt(std, out=std)
+        scale, shift = self._affine(mean, var, gamma.reshape(-1), beta.reshape(-1))
+        y = self._normalize(xp, x3, mean, inv_std * scale, shift, x.dtype)
+        self.mean, self.inv_std = mean.reshape(gamma.shape), inv_std.reshape(gamma.shape)
+        if self._updates_statistics() and x.size:
+            m = self._count
+            self._update(self.running_mean, self.mean, 1.)
+            self._update(self.running_var, var.reshape(gamma.shape), m / max(m - 1., 1.))
+        return self._layout.restore(y),
+
+    def _batch_statistics(self, xp, x, dtype):
+        total = self._impl.total
+        self._count = max(self._layout.count * self._impl.workers, 1)
+        m = dtype.type(self._count)
+        mean = total(_moments.channel_sum(x, dtype)) / m
+        mean_column = mean[:, None]
+        buffer = _moments.scratch(xp, x, dtype)
+        squares = None
+        for block in _moments.blocks(x):
+            part = x[block]
+            t = xp.subtract(part, mean_column, out=buffer[:len(part)])
+            s = _moments.channel_dot(xp, t, t)
+            squares = s if squares is None else squares + s
+        return mean, total(squares) / m
+
+    def _update(self, running, value, adjust):
+        """Moves a running statistic towards a value, in place."""
+        array = backend.from_chx(running)
+        array *= array.dtype.type(self.decay)
+        array += (value * value.dtype.type((1 - self.decay) * adjust)).astype(
+            array.dtype, copy=False)
+
+    def gradients(self, targets, xs, ys, gys):
+        x, gamma = xs
+        gy = self._layout.view(gys[0])
+        xp = cuda.get_array_module(x)
+        x3 = self._layout.view(x)
+        mean, inv_std = self.mean.reshape(-1), self.inv_std.reshape(-1)
+        gshift, product = self._sums(xp, x3, gy, mean)
+        gscale = product * inv_std
+        gx = None
+        if 0 in targets:
+            total, m = self._impl.total, mean.dtype.type(1. / self._count)
+            scale = self._scale(gamma.reshape(-1)) * inv_std
+            gx = self._layout.restore(self._input_gradient(
+                xp, x3, gy, mean, scale, total(gshift) * m,
+                -scale * inv_std * total(gscale) * m))
+        ggamma, gbeta = self._affine_gradients(gscale, gshift)
+        gxs = (gx, ggamma.astype(gamma.dtype, copy=False).reshape(gamma.shape),
+               gbeta.astype(gamma.dtype, copy=False).reshape(gamma.shape))
+        return [gxs[i] for i in targets]
+
+    def _scale(self, gamma):
+        return gamma
+
+    def _affine_gradients(self, gscale, gshift):
+        """Gradients of gamma and beta, from those of scale and shift."""
+        return gscale, gshift
+
+    def _input_gradient(self, xp, x, gy, mean, scale, gy_mean, slope):
+        """scale * (gy - gy_mean) + slope * (x - mean)."""
+        offset = (scale * gy_mean + slope * mean)[:, None]
+        scale, slope = scale[:, None], slope[:, None]
+        gx = xp.empty(x.shape, x.dtype)
+        direct = x.dtype == scale.dtype
+        buffer = _moments.scratch(xp, x, scale.dtype)
+        other = None if direct else xp.empty_like(buffer)
+        for block in _moments.blocks(x):
+            part = x[block]
+            t = xp.multiply(part, slope, out=buffer[:len(part)])
+            u = xp.multiply(gy[block], scale, out=gx[block] if direct else other[:len(part)])
+            u += t
+            u -= offset
+            if not direct:
+                gx[block] = u
+        return gx
+
+    def compose(self, x, gamma, beta):
+        if self._impl.workers != 1:
+            raise NotImplementedError('double backprop of batch normalization over several '
+                                      'workers is not supported')
+        F = chainer.functions
+        dtype = _moments.compute_dtype(x, gamma)
+        y_dtype = x.dtype
+        x = F.cast(x, dtype)
+        x3 = self._layout.view(x)
+        mean = F.mean(x3, axis=(0, 2))
+        var = F.mean(F.square(x3 - mean[:, None]), axis=(0, 2))
+        scale, shift = self._affine(
+            mean.array, var.array, *[F.cast(a.reshape(-1), dtype) for a in (gamma, beta)])
+        inv_std = F.rsqrt(var + dtype.type(self.eps))
+        return F.cast(self._compose(x, mean, inv_std * scale, shift), y_dtype),
+
+
+def batch_normalization(x, gamma, beta, **kwargs):
+    """Batch normalization.
+
+    Each channel :math:`c` is normalized by its mean and variance over the batch and over all
+    positions, :math:`y = \\gamma_c (x - \\mu_c) / \\sqrt{\\sigma_c^2 + \\epsilon} + \\beta_c`.
+    The sums are made in float32 at least.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype; by default the
+            first axis is the batch, and the axes after it are those of ``gamma``.
+        gamma (:class:`~chainer.Variable` or array): Scale, with one element for each channel.
+        beta (:class:`~chainer.Variable` or array): Shift, of the shape and dtype of ``gamma``.
+        eps (float): Added to the variance (default: 2e-5).
+        running_mean (array or None): Moving average of the mean, updated in place.
+        running_var (array or None): Moving average of the unbiased variance, updated in place.
+        decay (float): Decay of the moving averages (default: 0.9).
+        axis (None, int or tuple of int): Axes over which the statistics are taken, in
+            ascending order; the others are the channels.
+
+    Returns:
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        RuntimeError: If ``axis`` is of another kind or not sorted.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    Warns:
+        UserWarning: If there is one element for each channel.
+
+    See: Ioffe and Szegedy, Batch normalization: accelerating deep network training by reducing
+    internal covariate shift, ICML 2015.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[1, 10], [3, 30]], np.float32)
+        >>> gamma, beta = np.ones(2, np.float32), np.zeros(2, np.float32)
+        >>> chainer.functions.batch_normalization(x, gamma, beta, eps=0).array
+        array([[-1., -1.],
+               [ 1.,  1.]], dtype=float32)
+
+    """
+    eps, running_mean, running_var, decay, axis = argument.parse_kwargs(
+        kwargs, ('eps', 2e-5), ('running_mean', None), ('running_var', None), ('decay', .9),
+        ('axis', None),
+        train='train argument is not supported anymore. Use chainer.using_config')
+    return BatchNormalization(eps, running_mean, running_var, decay, axis).apply(
+        (x, gamma, beta))[0]
+
+
+class FixedBatchNormalization(_Normalization):
+    """Normalization by given statistics."""
+
+    statistics = ('mean', 'var')
+    inv_std = inv_var = None
+
+    def forward_chainerx(self, inputs):
+        x, gamma = inputs[:2]
+        if not self._supported_by_chainerx(x, gamma):
+            return Fallback
+        return _base.call_chainerx('fixed_batch_norm', *inputs, eps=self.eps,
+                                   axis=self._axes(x.ndim, gamma.ndim))
+
+    def forward(self, inputs):
+        self.retain_inputs((0, 1, 3, 4))
+        x, gamma, beta, mean, var = inputs
+        xp = cuda.get_array_module(x)
+        x3 = self._start(x, gamma)
+        dtype = _moments.compute_dtype(x, gamma)
+        self.inv_var = 1 / (var.astype(dtype, copy=False) + dtype.type(self.eps))
+        self.inv_std = xp.sqrt(self.inv_var)
+        y = self._normalize(
+            xp, x3, mean.reshape(-1).astype(dtype, copy=False),
+            (gamma * self.inv_std).reshape(-1), beta.reshape(-1), x.dtype)
+        return self._layout.restore(y),
+
+    def gradients(self, targets, xs, ys, gys):
+        x, gamma, mean, var = xs
+        gy = gys[0]
+        dtype = self.inv_std.dtype
+        xp = cuda.get_array_module(x)
+        inv_std = self.inv_std.reshape(-1)
+        scale = inv_std * gamma.reshape(-1)
+        gxs = [None] * 5
+        gy3 = self._layout.view(gy)
+        if 0 in targets:
+            gx = (gy3 * scale[:, None]).astype(x.dtype, copy=False)
+            gxs[0] = self._layout.restore(gx)
+        if targets != (0,):
+            gbeta, product = self._sums(xp, self._layout.view(x), gy3,
+                                        mean.reshape(-1).astype(dtype, copy=False))
+            ggamma = product * inv_std
+            gvar = ggamma * scale * inv_std * dtype.type(-0.5)
+            for i, g in enumerate((ggamma, gbeta, -scale * gbeta, gvar), 1):
+                g_dtype = gamma.dtype if i < 3 else xs[i - 1].dtype
+                gxs[i] = g.astype(g_dtype, copy=False).reshape(gamma.shape)
+        return [gxs[i] for i in targets]
+
+    def compose(self, x, gamma, beta, mean, var):
+        F = chainer.functions
+        y_dtype, dtype = x.dtype, _moments.compute_dtype(x, gamma)
+        gamma, beta, mean, var = [F.cast(a.reshape(-1), dtype) for a in (gamma, beta, mean, var)]
+        scale = gamma * F.rsqrt(var + dtype.type(self.eps))
+        return F.cast(self._compose(F.cast(x, dtype), mean, scale, beta), y_dtype),
+
+
+def fixed_batch_normalization(x, gamma, beta, mean, var, eps=2e-5, axis=None):
+    """Batch normalization with given statistics.
+
+    It is :func:`~chainer.functions.batch_normalization` for evaluation: mean and variance are
+    inputs, and get gradients like them.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
+        gamma (:class:`~chainer.Variable` or array): Scale, with one element for each channel.
+        beta (:class:`~chainer.Variable` or array): Shift, of the shape of ``gamma``.
+        mean (:class:`~chainer.Variable` or array): Mean, of the shape of ``gamma``.
+        var (:class:`~chainer.Variable` or array): Variance, of the shape of ``gamma``.
+        eps (float): Added to the variance.
+        axis (None, int or tuple of int): Axes that are not those of the channels, ascending.
+
+    Returns:
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        RuntimeError: If ``axis`` is of another kind or not sorted.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    """
+    return FixedBatchNormalization(eps, axis).apply((x, gamma, beta, mean, var))[0]

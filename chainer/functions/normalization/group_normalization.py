@@ -1,0 +1,75 @@
+"""Group normalization."""
+from __future__ import annotations
+
+import numbers
+
+from chainer.functions.normalization._rows import RowNormalization
+from chainer.utils import type_check
+
+
+class GroupNormalization(RowNormalization):
+    """Normalization of groups of channels of every sample."""
+
+    def __init__(self, groups, eps=1e-5):
+        if not isinstance(groups, numbers.Integral):
+            raise TypeError(f'groups must be an int, not {type(groups)}')
+        super().__init__(eps)
+        self.groups = int(groups)
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x', 'gamma', 'beta'))
+        x_type, gamma_type, beta_type = in_types
+        type_check.expect(
+            x_type.dtype.kind == 'f',
+            x_type.ndim >= 2,
+            gamma_type.ndim == 1,
+            beta_type.ndim == 1,
+            gamma_type.dtype.kind == 'f',
+            gamma_type.dtype == beta_type.dtype,
+            x_type.shape[1] == gamma_type.shape[0],
+            gamma_type.shape == beta_type.shape,
+        )
+
+    def forward(self, inputs):
+        channels = inputs[0].shape[1]
+        if self.groups < 1 or channels % self.groups:
+            raise ValueError(f'groups must be a divisor of the number of channels, {channels}; '
+                             f'got {self.groups}')
+        return super().forward(inputs)
+
+    def _shapes(self, shape):
+        n, channels = shape[:2]
+        positions = 1
+        for length in shape[2:]:
+            positions *= length
+        return ((n, self.groups, channels // self.groups * positions),
+                (n, channels, positions))
+
+
+def group_normalization(x, groups, gamma, beta, eps=1e-5):
+    """Group normalization.
+
+    Channels are divided into groups. Every group of every sample is normalized by the mean and
+    variance of its own elements, then scaled and shifted by channel. With one group all of a
+    sample is normalized at once, with as many groups as channels this is instance
+    normalization.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input, of shape :math:`(N, C, ...)`.
+        groups (int): Number of groups, a divisor of :math:`C`.
+        gamma (:class:`~chainer.Variable` or array): Scale, of shape :math:`(C,)`.
+        beta (:class:`~chainer.Variable` or array): Shift, of shape :math:`(C,)`.
+        eps (float): Added to variances.
+
+    Returns:
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        TypeError: If ``groups`` is not an int.
+        ValueError: If ``groups`` does not divide the number of channels.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    See: Wu and He, Group normalization, ECCV 2018.
+
+    """
+    return GroupNormalization(groups, eps).apply((x, gamma, beta))[0]

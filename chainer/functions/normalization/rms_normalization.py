@@ -1,0 +1,57 @@
+"""Root mean square normalization."""
+from __future__ import annotations
+
+from chainer.functions.normalization._rows import RowNormalization
+from chainer.utils import type_check
+
+
+class RMSNormalization(RowNormalization):
+    """Division by the root mean square over the last axis."""
+
+    centered = False
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x', 'gamma'))
+        x_type, gamma_type = in_types
+        type_check.expect(
+            x_type.dtype.kind == 'f',
+            x_type.ndim >= 1,
+            gamma_type.dtype.kind == 'f',
+            gamma_type.ndim == 1,
+            gamma_type.shape[0] == x_type.shape[-1],
+        )
+
+    def _shapes(self, shape):
+        size = shape[-1]
+        n = 1
+        for length in shape[:-1]:
+            n *= length
+        return (n, 1, size), (n, size, 1)
+
+
+def rms_normalization(x, gamma, eps=1e-5):
+    """Root mean square normalization over the last axis.
+
+    .. math:: y = \\gamma \\frac{x}{\\sqrt{\\frac1D \\sum_{i=1}^D x_i^2 + \\epsilon}}
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input, of shape :math:`(..., D)`.
+        gamma (:class:`~chainer.Variable` or array): Scale, of shape :math:`(D,)`.
+        eps (float): Added to mean squares.
+
+    Returns:
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    See: Zhang and Sennrich, Root mean square layer normalization, NeurIPS 2019.
+
+    .. admonition:: Example
+
+        >>> x = np.array([3, 4], np.float32)
+        >>> chainer.functions.rms_normalization(x, np.ones(2, np.float32), eps=0).array
+        array([0.84852815, 1.1313709 ], dtype=float32)
+
+    """
+    return RMSNormalization(eps).apply((x, gamma))[0]

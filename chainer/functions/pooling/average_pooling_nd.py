@@ -1,0 +1,118 @@
+"""Average pooling in any number of dimensions."""
+from __future__ import annotations
+
+import math
+
+import numpy
+
+import chainer
+import chainerx
+from chainer.backends import cuda
+from chainer.functions.pooling._windows import LinearMap
+from chainer.functions.pooling.pooling_nd import _check_ndim, _PoolingND
+
+
+class _Average(_PoolingND):
+    """Means of windows."""
+
+    #: Value of the padding, or ``None`` to average what lies in the image only.
+    pad_value = 0
+
+    def forward(self, inputs):
+        return self._pool(inputs[0]),
+
+    def forward_chainerx(self, inputs):
+        if self.cover_all:
+            return chainer.Fallback
+        mode = 'zero' if self.pad_value == 0 else 'ignore'
+        return chainerx.average_pool(inputs[0], self.ksize, self.stride, self.pad, mode),
+
+    def _divide(self, y, windows):
+        if self.pad_value is None:
+            y /= cuda.get_array_module(y).asarray(windows.counts, y.dtype)
+        else:
+            y /= y.dtype.type(math.prod(self.ksize))
+        return y
+
+    def _pool(self, x):
+        windows = self._windows(x.shape[2:])
+        # Sums of float16 may overflow.
+        wide = x.astype(numpy.float32) if x.dtype == numpy.float16 else x
+        return self._divide(windows.sum(wide), windows).astype(x.dtype, copy=False)
+
+    def _pool_transposed(self, gy):
+        windows = self._windows(self.inputs[0].shape[2:])
+        return windows.spread(self._divide(gy.copy(), windows))
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return LinearMap(self._pool_transposed, self._pool).apply(grad_outputs)
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        return self._pool_transposed(grad_outputs[0]),
+
+
+class AveragePoolingND(_Average):
+    """Means of windows in ``ndim`` dimensions."""
+
+    def __init__(self, ndim, ksize, stride=None, pad=0, cover_all=False, pad_value=0):
+        if pad_value is not None and pad_value != 0:
+            raise ValueError(f'pad_value must be either 0 or None, not {pad_value}.')
+        if cover_all is True:
+            raise ValueError('`cover_all` mode is not supported yet.')
+        super().__init__(ndim, ksize, stride, pad, cover_all)
+        self.pad_value = pad_value
+
+
+def average_pooling_nd(x, ksize, stride=None, pad=0, pad_value=0):
+    """Means of the windows of an input with :math:`N` spatial dimensions.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d_1, ..., d_N)``.
+        ksize (int or tuple of int): Size of the windows.
+        stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
+        pad (int or tuple of int): Width of the padding on each side.
+        pad_value (0 or None): ``0`` counts the padding as zeros, ``None`` does not count it.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c, l_1, ..., l_N)``, where ``l_i`` is
+        ``(d_i + 2 * p_i - k_i) // s_i + 1``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not of floating point.
+        ValueError: If ``pad_value`` is another.
+        AssertionError: If the output would be empty, or an argument has another number of
+            dimensions.
+
+    .. admonition:: Example
+
+        >>> x = np.arange(6, dtype=np.float32).reshape(1, 1, 6)
+        >>> F.average_pooling_nd(x, 3, stride=2, pad=1).array[0, 0]
+        array([0.33333334, 2.        , 4.        ], dtype=float32)
+        >>> F.average_pooling_nd(x, 3, stride=2, pad=1, pad_value=None).array[0, 0]
+        array([0.5, 2. , 4. ], dtype=float32)
+
+    """
+    func = AveragePoolingND(x.ndim - 2, ksize, stride, pad, pad_value=pad_value)
+    return func.apply((x,))[0]
+
+
+def average_pooling_1d(x, ksize, stride=None, pad=0, pad_value=0):
+    """Means of the windows of a sequence; see :func:`average_pooling_nd`.
+
+    Raises:
+        ValueError: If ``x`` is not of shape ``(n, c, d)``.
+
+    """
+    _check_ndim(x, 1)
+    return average_pooling_nd(x, ksize, stride, pad, pad_value)
+
+
+def average_pooling_3d(x, ksize, stride=None, pad=0, pad_value=0):
+    """Means of the windows of a volume; see :func:`average_pooling_nd`.
+
+    Raises:
+        ValueError: If ``x`` is not of shape ``(n, c, d_1, d_2, d_3)``.
+
+    """
+    _check_ndim(x, 3)
+    return average_pooling_nd(x, ksize, stride, pad, pad_value)

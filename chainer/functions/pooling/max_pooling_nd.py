@@ -1,0 +1,160 @@
+"""Max pooling in any number of dimensions."""
+from __future__ import annotations
+
+import numpy
+
+import chainer
+import chainerx
+from chainer import configuration
+from chainer.function_node import FunctionNode
+from chainer.functions.pooling.pooling_nd import _check_ndim, _PoolingND
+
+
+class MaxPoolingND(_PoolingND):
+    """Maxima of windows in ``ndim`` dimensions."""
+
+    # Kept as small integers.
+    _indexes = None
+
+    @property
+    def indexes(self):
+        """Positions of the maxima within their windows, numbered in row-major order."""
+        return None if self._indexes is None else self._indexes.astype(numpy.intp)
+
+    def forward(self, inputs):
+        x, = inputs
+        windows = self._windows(x.shape[2:])
+        if not (self.return_indices or configuration.config.enable_backprop):
+            return windows.max(x),
+        y, self._indexes = windows.argmax(x)
+        return y,
+
+    def forward_chainerx(self, inputs):
+        if self.return_indices:
+            return chainer.Fallback
+        return chainerx.max_pool(
+            inputs[0], self.ksize, self.stride, self.pad, self.cover_all),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return MaxPoolingNDGrad(self).apply(grad_outputs)
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        return MaxPoolingNDGrad(self).forward(grad_outputs)
+
+
+class MaxPoolingNDGrad(FunctionNode):
+    """Adds values to the elements that were the maxima of their windows."""
+
+    def __init__(self, func):
+        self.func = func
+        self._dims = func.inputs[0].shape[2:]
+
+    def forward(self, inputs):
+        func = self.func
+        return func._windows(self._dims).scatter(inputs[0], func._indexes),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return MaxPoolingNDWithIndexes(self.func).apply(grad_outputs)
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        return MaxPoolingNDWithIndexes(self.func).forward(grad_outputs)
+
+
+class MaxPoolingNDWithIndexes(FunctionNode):
+    """Takes the elements where another image had its maxima.
+
+    Args:
+        func (MaxPoolingND): Function that was applied to the other image.
+
+    """
+
+    def __init__(self, func):
+        self.func = func
+
+    def forward(self, inputs):
+        x, = inputs
+        return self.func._windows(x.shape[2:]).gather(x, self.func._indexes),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return MaxPoolingNDGrad(self.func).apply(grad_outputs)
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        return MaxPoolingNDGrad(self.func).forward(grad_outputs)
+
+
+def max_pooling_nd(x, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
+    """Maxima of the windows of an input with :math:`N` spatial dimensions.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d_1, ..., d_N)``.
+        ksize (int or tuple of int): Size of the windows.
+        stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
+        pad (int or tuple of int): Width of the padding on each side, which is never a maximum.
+        cover_all (bool): Whether there are enough windows for every element.
+        return_indices (bool): Whether the positions of the maxima are returned too, as
+            :func:`upsampling_2d` takes them.
+
+    Returns:
+        ~chainer.Variable or tuple: Output of shape ``(n, c, l_1, ..., l_N)``, where ``l_i`` is
+        ``(d_i + 2 * p_i - k_i) // s_i + 1``, rounded up if ``cover_all``; with
+        ``return_indices``, also an integer array of the same shape: the positions of the
+        maxima within their windows, numbered in row-major order.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not of floating point.
+        AssertionError: If the output would be empty, or an argument has another number of
+            dimensions.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[[3, 1, 4, 1, 5]]], np.float32)
+        >>> y, indexes = F.max_pooling_nd(x, 2, return_indices=True)
+        >>> y.array[0, 0], indexes[0, 0]
+        (array([3., 4., 5.], dtype=float32), array([0, 0, 0]))
+
+    """
+    func = MaxPoolingND(x.ndim - 2, ksize, stride, pad, cover_all, return_indices)
+    y, = func.apply((x,))
+    return (y, func.indexes) if return_indices else y
+
+
+def max_pooling_1d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
+    """Maxima of the windows of a sequence; see :func:`max_pooling_nd`.
+
+    Raises:
+        ValueError: If ``x`` is not of shape ``(n, c, d)``.
+
+    """
+    _check_ndim(x, 1)
+    return max_pooling_nd(x, ksize, stride, pad, cover_all, return_indices)
+
+
+def max_pooling_2d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
+    """Maxima of the windows of images; see :func:`max_pooling_nd`.
+
+    Raises:
+        ValueError: If ``x`` is not of shape ``(n, c, h, w)``.
+
+    .. admonition:: Example
+
+        >>> x = np.arange(9, dtype=np.float32).reshape(1, 1, 3, 3)
+        >>> F.max_pooling_2d(x, 2).array[0, 0]
+        array([[4., 5.],
+               [7., 8.]], dtype=float32)
+        >>> F.max_pooling_2d(x, 2, cover_all=False).array[0, 0]
+        array([[4.]], dtype=float32)
+
+    """
+    _check_ndim(x, 2)
+    return max_pooling_nd(x, ksize, stride, pad, cover_all, return_indices)
+
+
+def max_pooling_3d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
+    """Maxima of the windows of a volume; see :func:`max_pooling_nd`.
+
+    Raises:
+        ValueError: If ``x`` is not of shape ``(n, c, d_1, d_2, d_3)``.
+
+    """
+    _check_ndim(x, 3)
+    return max_pooling_nd(x, ksize, stride, pad, cover_all, return_indices)

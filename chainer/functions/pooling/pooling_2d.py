@@ -1,0 +1,25 @@
+"""Base of pooling functions of images."""
+from __future__ import annotations
+
+from chainer.functions.pooling.pooling_nd import _PoolingND
+
+
+class Pooling2D(_PoolingND):
+    """Function of the windows of an image in two dimensions.
+
+    Attributes:
+        kh, kw (int): Height and width of the windows.
+        sy, sx (int): Vertical and horizontal stride.
+        ph, pw (int): Vertical and horizontal padding.
+
+    """
+
+    kh = property(lambda self: self.ksize[0])
+    kw = property(lambda self: self.ksize[1])
+    sy = property(lambda self: self.stride[0])
+    sx = property(lambda self: self.stride[1])
+    ph = property(lambda self: self.pad[0])
+    pw = property(lambda self: self.pad[1])
+
+    def __init__(self, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
+        super().__init__(2, ksize, stride, pad, cover_all, return_indices)

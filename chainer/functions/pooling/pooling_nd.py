@@ -1,0 +1,54 @@
+"""Base of pooling functions in any number of dimensions."""
+from __future__ import annotations
+
+from chainer.function_node import FunctionNode
+from chainer.functions.pooling._windows import get_windows
+from chainer.utils import conv, conv_nd, type_check
+
+
+class _PoolingND(FunctionNode):
+    """Function of the windows of an image.
+
+    Attributes:
+        ndim (int): Number of spatial dimensions.
+        ksize, stride, pad (tuple of int): Size of the windows, their distance and the width of
+            the padding, for each dimension.
+        cover_all (bool): Whether all elements of the image belong to some window.
+        return_indices (bool): Whether the positions of maxima are wanted.
+
+    """
+
+    def __init__(self, ndim, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
+        if stride is None:
+            stride = ksize
+        self.ndim = ndim
+        self.ksize = conv_nd.as_tuple(ksize, ndim)
+        self.stride = conv_nd.as_tuple(stride, ndim)
+        self.pad = conv_nd.as_tuple(pad, ndim)
+        self.cover_all = cover_all
+        self.return_indices = return_indices
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
+        x_type, = in_types
+        type_check.expect(x_type.dtype.kind == 'f', x_type.ndim == self.ndim + 2)
+
+    def _windows(self, dims):
+        outs = tuple([conv.get_conv_outsize(*row, self.cover_all)
+                      for row in zip(dims, self.ksize, self.stride, self.pad)])
+        assert all([out > 0 for out in outs]), (
+            f'Output size should be positive, but is {outs} (input {tuple(dims)}, window '
+            f'{self.ksize}, stride {self.stride}, pad {self.pad})')
+        return get_windows(tuple(dims), self.ksize, self.stride, self.pad, outs)
+
+
+def _check_ndim(x, n):
+    """Checks that an input has ``n`` spatial dimensions.
+
+    Raises:
+        ValueError: If it has not.
+
+    """
+    if x.ndim != n + 2:
+        raise ValueError('The number of dimensions under channel dimension of the input '
+                         f"'x' should be {n}, but the actual ndim was {x.ndim - 2}.")

@@ -1,0 +1,44 @@
+"""Spatial pyramid pooling."""
+from __future__ import annotations
+
+from chainer.functions.array.concat import concat
+from chainer.functions.array.reshape import reshape
+from chainer.functions.pooling.max_pooling_nd import max_pooling_2d
+
+
+def spatial_pyramid_pooling_2d(x, pyramid_height, pooling=None):
+    """Max pooling of images of any size to a vector of fixed length.
+
+    Level :math:`l` of the pyramid cuts an image into :math:`2^l \\times 2^l` windows.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c, h, w)``.
+        pyramid_height (int): Number of levels.
+        pooling (str): Kind of pooling: ``'max'`` is the only one.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c * (4 ** pyramid_height - 1) / 3, 1, 1)``.
+
+    Raises:
+        ValueError: If ``pooling`` is another.
+
+    See: K. He et al., Spatial Pyramid Pooling in Deep Convolutional Networks for Visual
+    Recognition, ECCV 2014.
+
+    .. admonition:: Example
+
+        >>> x = np.zeros((2, 3, 9, 13), np.float32)
+        >>> F.spatial_pyramid_pooling_2d(x, 3, pooling='max').shape
+        (2, 63, 1, 1)
+
+    """
+    if pooling != 'max':
+        raise ValueError(f"pooling must be 'max', but is {pooling!r}")
+    ys = []
+    for level in range(pyramid_height):
+        n_bins = 2 ** level
+        ksize = tuple([-(-size // n_bins) for size in x.shape[2:]])
+        pad = tuple([(k * n_bins - size) // 2 for k, size in zip(ksize, x.shape[2:])])
+        y = max_pooling_2d(x, ksize, pad=pad)
+        ys.append(reshape(y, (y.shape[0], y.shape[1] * y.shape[2] * y.shape[3], 1, 1)))
+    return concat(ys)

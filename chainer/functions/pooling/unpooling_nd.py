@@ -1,0 +1,119 @@
+"""Unpooling in any number of dimensions."""
+from __future__ import annotations
+
+from chainer.functions.pooling._windows import LinearMap, get_windows
+from chainer.functions.pooling.pooling_nd import _check_ndim, _PoolingND
+from chainer.utils import conv, conv_nd, type_check
+
+
+class _Unpooling(_PoolingND):
+    """Base of functions from windows to images: transposes of pooling.
+
+    Attributes:
+        outs (tuple of int or None): Spatial shape of the output, if it is not the usual one.
+
+    """
+
+    outs = None
+
+    def check_type_forward(self, in_types):
+        super().check_type_forward(in_types)
+        x_type, = in_types
+        for i, out in enumerate(self.outs or ()):
+            expected = conv.get_conv_outsize(
+                out, self.ksize[i], self.stride[i], self.pad[i], self.cover_all)
+            type_check.expect(x_type.shape[i + 2] == expected)
+
+    def _windows(self, dims):
+        """Windows of the output, given the spatial shape of the input."""
+        if self.outs is None:
+            self.outs = tuple([conv.get_deconv_outsize(*row, self.cover_all)
+                               for row in zip(dims, self.ksize, self.stride, self.pad)])
+        assert all([out > 0 for out in self.outs]), (
+            f'Output size should be positive, but is {self.outs}')
+        return get_windows(self.outs, self.ksize, self.stride, self.pad, tuple(dims))
+
+    def _set_outsize(self, outsize):
+        if outsize is not None:
+            self.outs = conv_nd.as_tuple(outsize, self.ndim)
+
+
+class _Spread(_Unpooling):
+    """Adds each element to all of its window."""
+
+    def forward(self, inputs):
+        return self._windows(inputs[0].shape[2:]).spread(inputs[0]),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        windows = self._windows(self.inputs[0].shape[2:])
+        return LinearMap(windows.sum, windows.spread).apply(grad_outputs)
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        return self._windows(self.inputs[0].shape[2:]).sum(grad_outputs[0]),
+
+
+class UnpoolingND(_Spread):
+    """Unpooling in ``ndim`` dimensions."""
+
+    def __init__(self, ndim, ksize, stride=None, pad=0, outsize=None, cover_all=True):
+        super().__init__(ndim, ksize, stride, pad, cover_all)
+        self._set_outsize(outsize)
+
+
+def unpooling_nd(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
+    """Unpooling: spreads each element over a window, with :math:`N` spatial dimensions.
+
+    It is the transpose of pooling by sums; where windows overlap, their elements add up.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d_1, ..., d_N)``.
+        ksize (int or tuple of int): Size of the windows.
+        stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
+        pad (int or tuple of int): Width of the border that is cut off the output.
+        outsize (None or tuple of int): Spatial shape of the output. Pooling of this size must
+            give one of the size of ``x``. The default is the smallest.
+        cover_all (bool): Whether the pooling covers all elements: then the last windows may
+            extend beyond the output, and by default do so by ``s_i - 1``.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c, l_1, ..., l_N)``, where ``l_i`` is by default
+        ``s_i * (d_i - 1) + k_i - 2 * p_i``, less ``s_i - 1`` if ``cover_all``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not of floating point, or its shape
+            does not fit ``outsize``.
+        AssertionError: If the output would be empty, or an argument has another number of
+            dimensions.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[[1, 2]]], np.float32)
+        >>> F.unpooling_nd(x, 2, cover_all=False).array[0, 0]
+        array([1., 1., 2., 2.], dtype=float32)
+        >>> F.unpooling_nd(x, 2).array[0, 0]
+        array([1., 1., 2.], dtype=float32)
+
+    """
+    return UnpoolingND(x.ndim - 2, ksize, stride, pad, outsize, cover_all).apply((x,))[0]
+
+
+def unpooling_1d(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
+    """Unpooling of a sequence; see :func:`unpooling_nd`.
+
+    Raises:
+        ValueError: If ``x`` is not of shape ``(n, c, d)``.
+
+    """
+    _check_ndim(x, 1)
+    return unpooling_nd(x, ksize, stride, pad, outsize, cover_all)
+
+
+def unpooling_3d(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
+    """Unpooling of a volume; see :func:`unpooling_nd`.
+
+    Raises:
+        ValueError: If ``x`` is not of shape ``(n, c, d_1, d_2, d_3)``.
+
+    """
+    _check_ndim(x, 3)
+    return unpooling_nd(x, ksize, stride, pad, outsize, cover_all)

@@ -1,0 +1,78 @@
+"""Upsampling of images to the positions of maxima."""
+from __future__ import annotations
+
+from chainer import backend
+from chainer.backends import cuda
+from chainer.functions.pooling._windows import LinearMap
+from chainer.functions.pooling.unpooling_2d import _Unpooling2D
+from chainer.utils import type_check
+
+
+class Upsampling2D(_Unpooling2D):
+    """Adds each element to one of its window.
+
+    Attributes:
+        indexes (array of int): Positions within the windows.
+
+    """
+
+    def __init__(self, indexes, ksize, stride=None, pad=0, outsize=None, cover_all=True):
+        super().__init__(ksize, stride, pad, outsize, cover_all)
+        self.indexes = getattr(indexes, 'array', indexes)
+
+    def check_type_forward(self, in_types):
+        super().check_type_forward(in_types)
+        type_check.expect(in_types[0].shape == self.indexes.shape)
+
+    def _indexes_like(self, x):
+        return cuda.get_array_module(x).asarray(backend.from_chx(self.indexes))
+
+    def _scatter(self, x):
+        return self._windows(x.shape[2:]).scatter(x, self._indexes_like(x))
+
+    def _gather(self, y):
+        return self._windows(self.indexes.shape[2:]).gather(y, self._indexes_like(y))
+
+    def forward(self, inputs):
+        return self._scatter(inputs[0]),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return LinearMap(self._gather, self._scatter).apply(grad_outputs)
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        return self._gather(grad_outputs[0]),
+
+
+def upsampling_2d(x, indexes, ksize, stride=None, pad=0, outsize=None, cover_all=True):
+    """Upsampling: puts each pixel where the maximum of its window was, among zeros.
+
+    With the arguments of a max pooling it is a partial inverse of that.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c, h, w)``.
+        indexes (array of int): Positions within the windows, numbered in row-major order, of the
+            shape of ``x``; :func:`max_pooling_2d` gives them with ``return_indices``.
+        ksize (int or pair of int): Size of the windows.
+        stride (int, pair of int or None): Distance of the windows (default: ``ksize``).
+        pad (int or pair of int): Width of the border that is cut off the output.
+        outsize (None or pair of int): Size of the output.
+        cover_all (bool): Whether the last windows may extend beyond the output.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c, h_O, w_O)``; see :func:`unpooling_nd`. Values
+        at the same place add up.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not four-dimensional and of floating
+            point, or its shape does not fit ``indexes`` or ``outsize``.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[[[1, 4, 2, 3], [2, 0, 5, 1]]]], np.float32)
+        >>> y, indexes = F.max_pooling_2d(x, 2, return_indices=True)
+        >>> F.upsampling_2d(y, indexes, 2, outsize=(2, 4)).array[0, 0]
+        array([[0., 4., 0., 0.],
+               [0., 0., 5., 0.]], dtype=float32)
+
+    """
+    return Upsampling2D(indexes, ksize, stride, pad, outsize, cover_all).apply((x,))[0]

@@ -1,0 +1,56 @@
+import numpy
+
+from chainer import functions, link, variable
+from chainer.utils import walker_alias
+
+
+class BlackOut(link.Link):
+    """BlackOut loss layer, an approximation of softmax for large vocabularies.
+
+    See S. Ji et al., `BlackOut: Speeding up Recurrent Neural Network Language
+    Models With Very Large Vocabularies <https://arxiv.org/abs/1511.06909>`_.
+
+    Args:
+        in_size (int): Size of an input vector.
+        counts (list of numbers): Numbers of occurrences of the labels, in
+            proportion to which negative samples are drawn.
+        sample_size (int): Number of negative samples.
+
+    Attributes:
+        W (~chainer.Parameter): Weight of the shape ``(labels, in_size)``, zeros
+            at first.
+        sample_data (:ref:`ndarray`): If not ``None``, the negative samples to
+            use instead of random ones.
+
+    .. seealso:: :func:`chainer.functions.black_out`
+
+    """
+
+    sample_data = None
+
+    def __init__(self, in_size, counts, sample_size):
+        super().__init__()
+        self.sampler = walker_alias.WalkerAlias(numpy.array(counts, dtype=numpy.float32))
+        self.sample_size = sample_size
+        with self.init_scope():
+            self.W = variable.Parameter(0, (len(counts), in_size))
+
+    def device_resident_accept(self, visitor):
+        super().device_resident_accept(visitor)
+        self.sampler.device_resident_accept(visitor)
+
+    def forward(self, x, t):
+        """Computes the loss.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of input vectors.
+            t (~chainer.Variable or :ref:`ndarray`): Integer labels.
+
+        Returns:
+            ~chainer.Variable: Mean loss, a scalar.
+
+        """
+        samples = self.sample_data
+        if samples is None:
+            samples = self.sampler.sample((x.shape[0], self.sample_size))
+        return functions.black_out(x, t, self.W, samples)

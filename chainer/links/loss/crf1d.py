@@ -1,0 +1,78 @@
+from chainer import functions, initializers, link, variable
+from chainer.links.rnn import n_step_rnn
+
+
+class CRF1d(link.Link):
+    """Linear-chain conditional random field loss layer.
+
+    Args:
+        n_label (int): Number of labels.
+        initial_cost (initializer): Initializer of the transition costs. The
+            default is zero.
+
+    Attributes:
+        cost (~chainer.Parameter): Transition costs of the shape
+            ``(n_label, n_label)``.
+
+    .. seealso:: :func:`chainer.functions.crf1d`
+
+    """
+
+    def __init__(self, n_label, initial_cost=None):
+        super().__init__()
+        with self.init_scope():
+            self.cost = variable.Parameter(
+                initializers._get_initializer(0 if initial_cost is None else initial_cost),
+                (n_label, n_label))
+
+    def forward(self, xs, ys, reduce='mean', transpose=False):
+        """Computes the negative log-likelihood.
+
+        Args:
+            xs (list of ~chainer.Variable): Scores of the labels at every time
+                step, each of the shape ``(batch size, n_label)``. Batch sizes
+                do not grow. With ``transpose``, a list of sequences instead,
+                each of the shape ``(length, n_label)``.
+            ys (list of ~chainer.Variable): Labels, arranged in the same way.
+            reduce (str): ``'mean'``, or ``'no'`` for the loss of every
+                sequence.
+            transpose (bool): Whether ``xs`` and ``ys`` are lists of sequences,
+                in any order.
+
+        Returns:
+            ~chainer.Variable: Loss.
+
+        """
+        if not transpose:
+            return functions.crf1d(self.cost, xs, ys, reduce)
+        indices = n_step_rnn.argsort_list_descent(xs)
+        loss = functions.crf1d(
+            self.cost, _to_time_steps(xs, indices), _to_time_steps(ys, indices), reduce)
+        return functions.permutate(loss, indices, inv=True) if reduce == 'no' else loss
+
+    def argmax(self, xs, transpose=False):
+        """Computes the most likely labels.
+
+        Args:
+            xs (list of ~chainer.Variable): Scores of the labels; see
+                :meth:`forward`.
+            transpose (bool): Whether ``xs`` is a list of sequences.
+
+        Returns:
+            tuple: Scores of the labels, a variable of the shape
+            ``(number of sequences,)``, and a list of arrays of labels, arranged
+            like ``xs``.
+
+        """
+        if not transpose:
+            return functions.argmax_crf1d(self.cost, xs)
+        indices = n_step_rnn.argsort_list_descent(xs)
+        score, path = functions.argmax_crf1d(self.cost, _to_time_steps(xs, indices))
+        path = [p.array for p in functions.transpose_sequence(path)]
+        return (functions.permutate(score, indices, inv=True),
+                n_step_rnn.permutate_list(path, indices, inv=True))
+
+
+def _to_time_steps(sequences, indices):
+    return functions.transpose_sequence(
+        n_step_rnn.permutate_list(sequences, indices, inv=False))

@@ -1,0 +1,238 @@
+import copy
+import heapq
+
+import numpy
+
+import chainer
+from chainer import (
+    backend, device_resident, function_node, functions, initializers, link, variable)
+from chainer.utils import type_check
+
+
+class TreeParser:
+    """Numbers the inner nodes of a binary tree, and finds the ways to its leaves.
+
+    Inner nodes are pairs, leaves are integers.
+
+    Args:
+        dtype: Data type of the codes.
+
+    """
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+        self.next_id = 0
+        self.paths = {}
+        self.codes = {}
+
+    def size(self):
+        """Returns the number of inner nodes."""
+        return self.next_id
+
+    def get_paths(self):
+        """Returns the inner nodes on the way to each leaf, int32 arrays by leaf."""
+        return self.paths
+
+    def get_codes(self):
+        """Returns 1 for left and -1 for right on the way to each leaf, arrays by leaf."""
+        return self.codes
+
+    def parse(self, tree):
+        """Reads a tree.
+
+        Args:
+            tree: Tree of nested pairs with integers as its leaves.
+
+        Raises:
+            ValueError: An inner node has not two children.
+
+        """
+        self.next_id = 0
+        self.paths = {}
+        self.codes = {}
+        # A stack of its own: trees of rare words are deeper than Python's.
+        stack = [(tree, (), ())]
+        while stack:
+            node, path, code = stack.pop()
+            if not isinstance(node, tuple):
+                self.paths[node] = numpy.array(path, numpy.int32)
+                self.codes[node] = numpy.array(code, self.dtype)
+                continue
+            if len(node) != 2:
+                raise ValueError(
+                    'All internal nodes must have two child nodes, but one has '
+                    f'{len(node)}: {node!r}')
+            left, right = node
+            path += self.next_id,
+            self.next_id += 1
+            stack.append((right, path, code + (-1,)))
+            stack.append((left, path, code + (1,)))
+
+
+class BinaryHierarchicalSoftmaxFunction(
+        device_resident.DeviceResident, function_node.FunctionNode):
+    """Hierarchical softmax loss over a binary tree.
+
+    Args:
+        tree: Tree of nested pairs with labels as its leaves.
+        dtype: Data type of the codes.
+
+    """
+
+    def __init__(self, tree, dtype):
+        device_resident.DeviceResident.__init__(self)
+        parser = TreeParser(dtype)
+        parser.parse(tree)
+        paths, codes = parser.get_paths(), parser.get_codes()
+        n_vocab = max(paths) + 1
+        labels = [label for label in range(n_vocab) if label in paths]
+        self.paths = numpy.concatenate([paths[label] for label in labels])
+        self.codes = numpy.concatenate([codes[label] for label in labels])
+        lengths = [len(paths.get(label, ())) for label in range(n_vocab)]
+        self.begins = numpy.concatenate([[0], numpy.cumsum(lengths)]).astype(numpy.int32)
+        self.parser_size = parser.size()
+
+    def device_resident_accept(self, visitor):
+        super().device_resident_accept(visitor)
+        self.paths = visitor.visit_array(self.paths)
+        self.codes = visitor.visit_array(self.codes)
+        self.begins = visitor.visit_array(self.begins)
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x', 't', 'W'))
+        x_type, t_type, w_type = in_types
+        type_check.expect(
+            x_type.dtype.kind == 'f', x_type.ndim == 2,
+            t_type.dtype.kind == 'i', t_type.ndim == 1, x_type.shape[0] == t_type.shape[0],
+            w_type.dtype == x_type.dtype, w_type.ndim == 2,
+            w_type.shape[0] == self.parser_size, w_type.shape[1] == x_type.shape[1])
+
+    def _steps(self, x, t):
+        """Returns row, inner node and code of every step of the ways to the labels."""
+        xp = backend.get_array_module(x)
+        device = backend.get_device_from_array(x)
+        paths, codes, begins = (
+            device.send(backend.from_chx(a)) for a in (self.paths, self.codes, self.begins))
+        starts = begins[t]
+        lengths = begins[t + 1] - starts
+        ends = xp.cumsum(lengths)
+        n_steps = int(ends[-1]) if len(t) else 0
+        steps = xp.arange(n_steps)
+        rows = xp.searchsorted(ends, steps, side='right')
+        steps += (starts - (ends - lengths))[rows]
+        return rows, paths[steps], codes[steps].astype(x.dtype, copy=False)
+
+    def forward(self, inputs):
+        x, t, W = inputs
+        self.retain_inputs((0, 1, 2))
+        xp = backend.get_array_module(x)
+        rows, nodes, codes = self._steps(x, t)
+        scores = (W[nodes] * x[rows]).sum(axis=1) * codes
+        loss = xp.logaddexp(x.dtype.type(0), -scores).sum(dtype=x.dtype)
+        return chainer.utils.force_array(loss, x.dtype),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        x, t, W = self.get_retained_inputs()
+        gy, = grad_outputs
+        F = functions
+        rows, nodes, codes = self._steps(x.array, t.array)
+        x_steps = F.get_item(x, rows)
+        W_steps = F.get_item(W, nodes)
+        scores = F.sum(W_steps * x_steps, axis=1) * codes
+        g = F.sigmoid(-scores) * (-codes) * F.broadcast_to(gy, codes.shape)
+        g = F.broadcast_to(F.expand_dims(g, 1), x_steps.shape)
+
+        def scatter(like, index, values):
+            zeros = like.xp.zeros(like.shape, like.dtype)
+            return F.scatter_add(zeros, index, values)
+
+        return tuple([
+            scatter(x, rows, g * W_steps) if i == 0 else
+            scatter(W, nodes, g * x_steps) if i == 2 else None
+            for i in target_input_indexes])
+
+
+class BinaryHierarchicalSoftmax(link.Link):
+    r"""Hierarchical softmax loss layer over a binary tree of labels.
+
+    The probability of a label is that of the way to it from the root of the
+    tree, where :math:`v` is the code, 1 for left and -1 for right:
+
+    .. math::
+
+        L = -\log p(t \mid x) = \sum_{n \in path(t)} \log(1 + \exp(-v_n w_n^\top x))
+
+    See F. Morin and Y. Bengio, Hierarchical Probabilistic Neural Network
+    Language Model, AISTATS 2005.
+
+    Args:
+        in_size (int): Size of an input vector.
+        tree: Tree of nested pairs with labels as its leaves, such as
+            ``((1, 2), 3)``; see :meth:`create_huffman_tree`.
+        dtype: Data type of the weight.
+
+    Attributes:
+        W (~chainer.Parameter): Weight of the shape
+            ``(number of inner nodes, in_size)``.
+
+    Raises:
+        ValueError: An inner node has not two children.
+
+    """
+
+    def __init__(self, in_size, tree, dtype=None):
+        super().__init__()
+        dtype = chainer.get_dtype(dtype, map_mixed16=numpy.float16)
+        self._func = BinaryHierarchicalSoftmaxFunction(tree, dtype)
+        with self.init_scope():
+            self.W = variable.Parameter(
+                initializers.Uniform(1, dtype=dtype), (self._func.parser_size, in_size))
+
+    def device_resident_accept(self, visitor):
+        super().device_resident_accept(visitor)
+        self._func.device_resident_accept(visitor)
+
+    @staticmethod
+    def create_huffman_tree(word_counts):
+        """Makes a tree in which frequent labels are near the root.
+
+        Args:
+            word_counts (dict): Numbers of occurrences by label.
+
+        Returns:
+            Tree of nested pairs with labels as its leaves.
+
+        Raises:
+            ValueError: ``word_counts`` is empty.
+
+        .. admonition:: Example
+
+            >>> import chainer.links as L
+            >>> L.BinaryHierarchicalSoftmax.create_huffman_tree({0: 8, 1: 5, 2: 6, 3: 4})
+            ((3, 1), (2, 0))
+
+        """
+        if not word_counts:
+            raise ValueError('Empty vocabulary')
+        # The order of insertion decides between equal counts.
+        heap = [(count, i, word) for i, (word, count) in enumerate(word_counts.items())]
+        heapq.heapify(heap)
+        while len(heap) > 1:
+            count1, i1, tree1 = heapq.heappop(heap)
+            count2, i2, tree2 = heapq.heappop(heap)
+            heapq.heappush(heap, (count1 + count2, min(i1, i2), (tree1, tree2)))
+        return heap[0][2]
+
+    def forward(self, x, t):
+        """Computes the loss.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of input vectors.
+            t (~chainer.Variable or :ref:`ndarray`): Integer labels.
+
+        Returns:
+            ~chainer.Variable: Sum of the losses, a scalar.
+
+        """
+        loss, = copy.copy(self._func).apply((x, t, self.W))
+        return loss

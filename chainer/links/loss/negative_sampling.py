@@ -1,0 +1,58 @@
+import numpy
+
+import chainer
+from chainer import functions, initializers, link, variable
+from chainer.utils import walker_alias
+
+
+class NegativeSampling(link.Link):
+    """Negative sampling loss layer, for large numbers of labels.
+
+    See T. Mikolov et al., `Distributed Representations of Words and Phrases and
+    their Compositionality <https://arxiv.org/abs/1310.4546>`_.
+
+    Args:
+        in_size (int): Size of an input vector.
+        counts (list of numbers): Numbers of occurrences of the labels.
+        sample_size (int): Number of negative samples.
+        power (float): Samples are drawn in proportion to ``counts ** power``.
+        dtype: Data type of the weight.
+
+    Attributes:
+        W (~chainer.Parameter): Weight of the shape ``(labels, in_size)``, zeros
+            at first.
+
+    .. seealso:: :func:`chainer.functions.negative_sampling`
+
+    """
+
+    def __init__(self, in_size, counts, sample_size, power=0.75, dtype=None):
+        super().__init__()
+        dtype = chainer.get_dtype(dtype, map_mixed16=numpy.float16)
+        weights = numpy.power(numpy.array(counts, dtype=numpy.float64), power)
+        self.sampler = walker_alias.WalkerAlias(weights)
+        self.sample_size = sample_size
+        with self.init_scope():
+            self.W = variable.Parameter(
+                initializers.Constant(0, dtype=dtype), (len(counts), in_size))
+
+    def device_resident_accept(self, visitor):
+        super().device_resident_accept(visitor)
+        self.sampler.device_resident_accept(visitor)
+
+    def forward(self, x, t, reduce='sum', **kwargs):
+        """Computes the loss.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of input vectors.
+            t (~chainer.Variable or :ref:`ndarray`): Integer labels.
+            reduce (str): ``'sum'``, or ``'no'`` for the loss of each input.
+            return_samples (bool): If ``True``, the samples are returned too.
+
+        Returns:
+            ~chainer.Variable or tuple: Loss, and with ``return_samples`` the
+            array of the labels and samples.
+
+        """
+        return functions.negative_sampling(
+            x, t, self.W, self.sampler.sample, self.sample_size, reduce=reduce, **kwargs)

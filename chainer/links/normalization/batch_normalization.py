@@ -1,0 +1,183 @@
+import numpy
+
+import chainer
+from chainer import configuration, functions, initializers, link
+from chainer.links.normalization import _parameters
+from chainer.utils import argument
+
+
+class BatchNormalization(link.Link):
+    r"""Batch normalization layer.
+
+    In training it normalizes by the mean and variance of the batch, and updates
+    the running averages of them; in test (``chainer.config.train`` is
+    ``False``) it normalizes by the running averages:
+
+    .. math::
+
+        y = \gamma \frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta
+
+    To have the averages of the whole training set at the end of training
+    instead of the running ones, call :meth:`start_finetuning` and then forward
+    with ``finetune=True`` for each batch. See S. Ioffe and C. Szegedy, `Batch
+    Normalization <https://arxiv.org/abs/1502.03167>`_.
+
+    Args:
+        size (int or tuple of ints): Shape of the parameters, that of the axes
+            which are not aggregated. If ``None``, it is taken from the first
+            input, and ``axis`` must be given.
+        decay (float): Decay rate of the running averages.
+        eps (float): Small value for numerical stability.
+        dtype: Data type of the parameters and averages. If ``None``,
+            ``chainer.config.dtype``, with ``mixed16`` meaning float32.
+        use_gamma (bool): If ``False``, there is no scale.
+        use_beta (bool): If ``False``, there is no shift.
+        initial_gamma (initializer): Initializer of the scale, one by default.
+        initial_beta (initializer): Initializer of the shift, zero by default.
+        axis (int or tuple of ints): Axes over which to aggregate. If ``None``,
+            all but the second and, with a tuple ``size``, following axes.
+        initial_avg_mean (initializer): Initializer of the running mean, zero by
+            default.
+        initial_avg_var (initializer): Initializer of the running variance, one
+            by default.
+
+    Raises:
+        RuntimeError: Neither ``size`` nor ``axis`` is given.
+
+    Attributes:
+        gamma (~chainer.Parameter): Scale, or ``None``.
+        beta (~chainer.Parameter): Shift, or ``None``.
+        avg_mean (:ref:`ndarray`): Running mean, a persistent value.
+        avg_var (:ref:`ndarray`): Running variance, a persistent value.
+        N (int): Number of batches of the fine-tuning, a persistent value.
+        decay (float): Decay rate of the running averages.
+        eps (float): Small value for numerical stability.
+
+    .. seealso::
+        :func:`chainer.functions.batch_normalization`,
+        :func:`chainer.functions.fixed_batch_normalization`
+
+    .. admonition:: Example
+
+        >>> import chainer
+        >>> import chainer.links as L
+        >>> import numpy as np
+        >>> bn = L.BatchNormalization(3)
+        >>> bn(np.zeros((4, 3, 2, 2), 'f')).shape
+        (4, 3, 2, 2)
+        >>> with chainer.using_config('train', False):
+        ...     y = bn(np.zeros((4, 3), 'f'))
+
+    """
+
+    gamma = None
+    beta = None
+    avg_mean = None
+    avg_var = None
+
+    def __init__(self, size=None, decay=0.9, eps=2e-5, dtype=None, use_gamma=True, use_beta=True,
+                 initial_gamma=None, initial_beta=None, axis=None, initial_avg_mean=None,
+                 initial_avg_var=None):
+        super().__init__()
+        if size is None and axis is None:
+            raise RuntimeError('size or axis is required')
+        self._initial_avg_mean = initial_avg_mean
+        self._initial_avg_var = initial_avg_var
+        self._highprec_dtype = chainer.get_dtype(dtype, map_mixed16=numpy.float32)
+        self.N = 0
+        self.decay = decay
+        self.eps = eps
+        self.axis = (axis,) if isinstance(axis, int) else axis
+        for name in 'N', 'decay':
+            self.register_persistent(name)
+        for name in 'avg_mean', 'avg_var':
+            self.add_persistent(name, None)
+        with self.init_scope():
+            if use_gamma:
+                self.gamma = _parameters.make_parameter(
+                    initial_gamma, 1, dtype=self._highprec_dtype)
+            if use_beta:
+                self.beta = _parameters.make_parameter(
+                    initial_beta, 0, dtype=self._highprec_dtype)
+        if size is not None:
+            self._initialize_params(size)
+
+    def _initialize_params(self, shape):
+        self.avg_mean = self._make_array(self._initial_avg_mean, 0, shape)
+        self.avg_var = self._make_array(self._initial_avg_var, 1, shape)
+        self._initial_avg_mean = self._initial_avg_var = None
+        for param in self.gamma, self.beta:
+            # A loaded model has its parameters already.
+            if param is not None and param.array is None:
+                param.initialize(shape)
+
+    def _make_array(self, initializer, default, shape):
+        initializer = initializers._get_initializer(
+            default if initializer is None else initializer)
+        return initializers.generate_array(
+            initializer, shape, self.xp, dtype=self._highprec_dtype, device=self.device)
+
+    @property
+    def printable_specs(self):
+        shape = None if self.avg_mean is None else tuple(self.avg_mean.shape)
+        yield 'size', shape[0] if shape is not None and len(shape) == 1 else shape
+        yield 'decay', self.decay
+        yield 'eps', self.eps
+        yield 'dtype', self._highprec_dtype
+        yield 'use_gamma', self.gamma is not None
+        yield 'use_beta', self.beta is not None
+
+    def _prepare(self, x):
+        """Returns gamma and beta for an input, which settles their shape."""
+        if self.avg_mean is None:
+            self._initialize_params(tuple(
+                [n for i, n in enumerate(x.shape) if i not in self.axis]))
+        gamma, beta = self.gamma, self.beta
+        if gamma is None or beta is None:
+            with chainer.using_device(self.device):
+                shape, dtype = self.avg_mean.shape, self._highprec_dtype
+                if gamma is None:
+                    gamma = self.xp.ones(shape, dtype=dtype)
+                if beta is None:
+                    beta = self.xp.zeros(shape, dtype=dtype)
+        return gamma, beta
+
+    def _advance(self, finetune):
+        """Returns the decay rate of this batch, and counts the batch in fine-tuning."""
+        # A recomputed batch was counted when it was computed first.
+        if not finetune:
+            return self.decay
+        if not configuration.config.in_recomputing:
+            self.N += 1
+        return 1. - 1. / self.N
+
+    def forward(self, x, **kwargs):
+        """Normalizes a batch.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch.
+            finetune (bool): If ``True``, the running averages become those of
+                all batches since :meth:`start_finetuning`.
+
+        Returns:
+            ~chainer.Variable: Array of the shape of ``x``.
+
+        """
+        finetune, = argument.parse_kwargs(
+            kwargs, ('finetune', False),
+            test='test argument is not supported anymore. Use chainer.using_config')
+        gamma, beta = self._prepare(x)
+        if not configuration.config.train:
+            return functions.fixed_batch_normalization(
+                x, gamma, beta, self.avg_mean, self.avg_var, self.eps, axis=self.axis)
+        decay = self._advance(finetune)
+        avg_mean, avg_var = self.avg_mean, self.avg_var
+        if configuration.config.in_recomputing:
+            avg_mean = avg_var = None
+        return functions.batch_normalization(
+            x, gamma, beta, eps=self.eps, running_mean=avg_mean, running_var=avg_var,
+            decay=decay, axis=self.axis)
+
+    def start_finetuning(self):
+        """Resets the count of batches, so that averages of the next batches start anew."""
+        self.N = 0

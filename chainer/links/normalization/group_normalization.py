@@ -1,0 +1,61 @@
+from chainer import functions, link
+from chainer.links.normalization import _parameters
+
+
+class GroupNormalization(link.Link):
+    """Group normalization layer: normalizes groups of channels of each sample.
+
+    See Y. Wu and K. He, `Group Normalization
+    <https://arxiv.org/abs/1803.08494>`_.
+
+    Args:
+        groups (int): Number of groups, which divides the number of channels.
+        size (int or None): Number of channels. If ``None``, it is taken from
+            the first input.
+        eps (float): Small value for numerical stability.
+        initial_gamma (initializer): Initializer of the scale, one by default.
+        initial_beta (initializer): Initializer of the shift, zero by default.
+
+    Attributes:
+        gamma (~chainer.Parameter): Scale of the shape ``(channels,)``.
+        beta (~chainer.Parameter): Shift of the shape ``(channels,)``.
+
+    .. seealso:: :func:`chainer.functions.group_normalization`
+
+    """
+
+    def __init__(self, groups, size=None, eps=1e-5, initial_gamma=None, initial_beta=None):
+        super().__init__()
+        self.groups = groups
+        self.eps = eps
+        with self.init_scope():
+            self.gamma = _parameters.make_parameter(initial_gamma, 1)
+            self.beta = _parameters.make_parameter(initial_beta, 0)
+        if size is not None:
+            self._initialize_params(size)
+
+    def _initialize_params(self, size):
+        self.gamma.initialize(size)
+        self.beta.initialize(size)
+
+    def forward(self, x):
+        """Normalizes each sample.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of the shape
+                ``(batch size, channels, ...)``.
+
+        Returns:
+            ~chainer.Variable: Array of the shape of ``x``.
+
+        Raises:
+            ValueError: ``x`` has less than two axes.
+
+        """
+        if self.gamma.array is None:
+            if x.ndim < 2:
+                raise ValueError(
+                    'Input dimension should be at least 2, including batch size dimension '
+                    f'(first dimension), but the shape is {x.shape}')
+            self._initialize_params(x.shape[1])
+        return functions.group_normalization(x, self.groups, self.gamma, self.beta, self.eps)

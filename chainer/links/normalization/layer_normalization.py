@@ -1,0 +1,54 @@
+import math
+
+from chainer import functions, link
+from chainer.links.normalization import _parameters
+
+
+class LayerNormalization(link.Link):
+    """Layer normalization layer: normalizes the units of each sample.
+
+    See J. L. Ba et al., `Layer Normalization
+    <https://arxiv.org/abs/1607.06450>`_.
+
+    Args:
+        size (int or None): Number of units. If ``None``, it is taken from the
+            first input.
+        eps (float): Small value for numerical stability.
+        initial_gamma (initializer): Initializer of the scale, one by default.
+        initial_beta (initializer): Initializer of the shift, zero by default.
+
+    Attributes:
+        gamma (~chainer.Parameter): Scale of the shape ``(size,)``.
+        beta (~chainer.Parameter): Shift of the shape ``(size,)``.
+
+    .. seealso:: :func:`chainer.functions.layer_normalization`
+
+    """
+
+    def __init__(self, size=None, eps=1e-6, initial_gamma=None, initial_beta=None):
+        super().__init__()
+        self.eps = eps
+        with self.init_scope():
+            self.gamma = _parameters.make_parameter(initial_gamma, 1)
+            self.beta = _parameters.make_parameter(initial_beta, 0)
+        if size is not None:
+            self._initialize_params(size)
+
+    def _initialize_params(self, size):
+        self.gamma.initialize(size)
+        self.beta.initialize(size)
+
+    def forward(self, x):
+        """Normalizes each sample.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of the shape
+                ``(batch size, size)``.
+
+        Returns:
+            ~chainer.Variable: Array of the shape of ``x``.
+
+        """
+        if self.gamma.array is None:
+            self._initialize_params(math.prod(x.shape[1:]))
+        return functions.layer_normalization(x, self.gamma, self.beta, self.eps)

@@ -1,0 +1,38 @@
+"""States of recurrent links."""
+from chainer import link, variable
+
+
+class StatefulChain(link.Chain):
+    """Chain that keeps variables, its state, from call to call.
+
+    A subclass names the state's attributes in ``_state_names``.
+    """
+
+    _state_names = ()
+
+    def reset_state(self):
+        """Forgets the state: the next call starts from zeros."""
+        for name in self._state_names:
+            setattr(self, name, None)
+
+    def device_resident_accept(self, visitor):
+        super().device_resident_accept(visitor)
+        for name in self._state_names:
+            state = getattr(self, name)
+            if state is not None:
+                visitor.visit_variable(state)
+
+    def _set_state(self, *states):
+        for name, state in zip(self._state_names, states):
+            if not isinstance(state, variable.Variable):
+                raise TypeError(f'{name} must be a Variable, but {type(state)} was given')
+        for name, state in zip(self._state_names, states):
+            state.to_device(self.device)
+            setattr(self, name, state)
+
+
+def zero_state(link, x, size):
+    """Returns a state of zeros for a batch of inputs."""
+    import chainer
+    with chainer.using_device(link.device):
+        return variable.Variable(link.xp.zeros((x.shape[0], size), dtype=x.dtype))

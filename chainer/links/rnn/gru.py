@@ -1,0 +1,153 @@
+from chainer import functions, link
+from chainer.links.connection import linear
+from chainer.links.rnn import _stateful
+
+
+class GRUBase(link.Chain):
+    """Parameters of a GRU layer.
+
+    Args:
+        in_size (int or None): Size of an input vector. If ``None``, it is taken
+            from the first input.
+        out_size (int): Size of an output vector.
+        init (initializer): Initializer of the weights of inputs (``W``,
+            ``W_r``, ``W_z``).
+        inner_init (initializer): Initializer of the weights of outputs (``U``,
+            ``U_r``, ``U_z``).
+        bias_init (initializer): Initializer of the biases.
+
+    """
+
+    def __init__(self, in_size, out_size, init=None, inner_init=None, bias_init=None):
+        super().__init__()
+
+        def upward():
+            return linear.Linear(in_size, out_size, initialW=init, initial_bias=bias_init)
+
+        def lateral():
+            return linear.Linear(out_size, out_size, initialW=inner_init, initial_bias=bias_init)
+
+        with self.init_scope():
+            self.W_r = upward()
+            self.U_r = lateral()
+            self.W_z = upward()
+            self.U_z = lateral()
+            self.W = upward()
+            self.U = lateral()
+
+    def _step(self, h, x):
+        z = self.W_z(x)
+        h_bar = self.W(x)
+        if h is None:
+            return functions.sigmoid(z) * functions.tanh(h_bar)
+        r = functions.sigmoid(self.W_r(x) + self.U_r(h))
+        z = functions.sigmoid(z + self.U_z(h))
+        h_bar = functions.tanh(h_bar + self.U(r * h))
+        return functions.linear_interpolate(z, h_bar, h)
+
+
+class StatelessGRU(GRUBase):
+    r"""GRU layer that takes and returns its state.
+
+    .. math::
+
+        r &= \sigma(W_r x + U_r h), \\
+        z &= \sigma(W_z x + U_z h), \\
+        \bar h &= \tanh(W x + U (r \odot h)), \\
+        h' &= (1 - z) \odot h + z \odot \bar h
+
+    (the biases of all six layers are left out here). See K. Cho et al., `On the
+    Properties of Neural Machine Translation
+    <https://arxiv.org/abs/1409.1259>`_.
+
+    Args:
+        in_size (int or None): Size of an input vector. If ``None``, it is taken
+            from the first input.
+        out_size (int): Size of an output vector.
+        init (initializer): Initializer of ``W``, ``W_r`` and ``W_z``. The
+            default is :class:`~chainer.initializers.LeCunNormal`.
+        inner_init (initializer): Initializer of ``U``, ``U_r`` and ``U_z``,
+            likewise.
+        bias_init (initializer): Initializer of the biases. The default is zero.
+
+    """
+
+    def forward(self, h, x):
+        """Computes one step.
+
+        Args:
+            h (~chainer.Variable or None): Previous outputs of the shape
+                ``(batch size, out_size)``; ``None`` stands for zeros.
+            x (~chainer.Variable or :ref:`ndarray`): Batch of input vectors.
+
+        Returns:
+            ~chainer.Variable: New outputs.
+
+        """
+        return self._step(h, x)
+
+
+class StatefulGRU(GRUBase, _stateful.StatefulChain):
+    """GRU layer that keeps its state.
+
+    See :class:`~chainer.links.StatelessGRU` for the computation and the
+    arguments.
+
+    Attributes:
+        h (~chainer.Variable): Outputs, or ``None`` before the first step.
+
+    """
+
+    _state_names = 'h',
+
+    def __init__(self, in_size, out_size, init=None, inner_init=None, bias_init=0):
+        super().__init__(in_size, out_size, init, inner_init, bias_init)
+        self.state_size = out_size
+        self.reset_state()
+
+    def set_state(self, h):
+        """Sets the state, which is moved to the device of the link.
+
+        Args:
+            h (~chainer.Variable): Outputs of the shape ``(batch size, out_size)``.
+
+        """
+        self._set_state(h)
+
+    def forward(self, x):
+        """Computes one step and replaces the state.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of input vectors.
+
+        Returns:
+            ~chainer.Variable: Outputs of the shape ``(batch size, out_size)``.
+
+        """
+        self.h = self._step(self.h, x)
+        return self.h
+
+
+class GRU(StatefulGRU):
+    """GRU layer that keeps its state; the same as :class:`~chainer.links.StatefulGRU`.
+
+    Calls with another number of arguments, as :class:`StatelessGRU` takes, are
+    refused with a hint.
+    """
+
+    def forward(self, *args):
+        """Computes one step; see :class:`~chainer.links.StatefulGRU`.
+
+        Raises:
+            ValueError: More or less than one argument was given.
+
+        """
+        if len(args) != 1:
+            hint = ''
+            if len(args) == 2:
+                hint = (' Since Chainer v2 this link keeps its state. '
+                        'Use chainer.links.StatelessGRU for one that does not.')
+            raise ValueError(
+                f'Invalid argument. The number of arguments of GRU must be 1, but {len(args)} '
+                f'were given.{hint}')
+        return super().forward(*args)

@@ -1,0 +1,187 @@
+import math
+
+import chainer
+from chainer import functions, initializers, link
+from chainer.links.connection import linear
+from chainer.links.rnn import _stateful
+
+
+class LSTMBase(link.Chain):
+    """Parameters of an LSTM layer.
+
+    The four gates stand interleaved along the output axis, the order
+    :func:`chainer.functions.lstm` expects. Each is initialized on its own.
+
+    Args:
+        in_size (int or None): Size of an input vector. If ``None`` or left out,
+            as in ``LSTM(out_size)``, it is taken from the first input.
+        out_size (int): Size of an output vector.
+        lateral_init (initializer): Initializer of the weights of the previous
+            output.
+        upward_init (initializer): Initializer of the weights of the input.
+        bias_init (initializer): Initializer of the biases but the forget
+            gate's. The default is zero.
+        forget_bias_init (initializer): Initializer of the forget gate's biases.
+            The default is one.
+
+    Attributes:
+        upward (~chainer.links.Linear): Layer from inputs.
+        lateral (~chainer.links.Linear): Layer from previous outputs.
+        state_size (int): Size of the states.
+
+    """
+
+    def __init__(self, in_size, out_size=None, lateral_init=None, upward_init=None,
+                 bias_init=None, forget_bias_init=None):
+        super().__init__()
+        if out_size is None:
+            in_size, out_size = None, in_size
+        self.state_size = out_size
+        self.lateral_init = lateral_init
+        self.upward_init = upward_init
+        self.bias_init = 0 if bias_init is None else bias_init
+        self.forget_bias_init = 1 if forget_bias_init is None else forget_bias_init
+        with self.init_scope():
+            self.upward = linear.Linear(in_size, 4 * out_size, initialW=0)
+            self.lateral = linear.Linear(out_size, 4 * out_size, initialW=0, nobias=True)
+            if in_size is not None:
+                self._initialize_params()
+
+    def _initialize_params(self):
+        size = self.state_size
+        lateral_init = initializers._get_initializer(self.lateral_init)
+        upward_init = initializers._get_initializer(self.upward_init)
+        for start in range(0, 4 * size, size):
+            lateral_init(self.lateral.W.array[start:start + size])
+            upward_init(self.upward.W.array[start:start + size])
+        bias_init = initializers._get_initializer(self.bias_init)
+        forget_bias_init = initializers._get_initializer(self.forget_bias_init)
+        biases = self.upward.b.array.reshape(1, size, 4, 1)
+        for gate, init in enumerate((bias_init, bias_init, forget_bias_init, bias_init)):
+            init(biases[:, :, gate])
+
+    def _initialize_for(self, x):
+        if self.upward.W.array is None:
+            with chainer.using_device(self.device):
+                self.upward._initialize_params(math.prod(x.shape[1:]))
+                self._initialize_params()
+
+
+class StatelessLSTM(LSTMBase):
+    """LSTM layer that takes and returns its states.
+
+    The arguments are those of :class:`~chainer.links.LSTM`.
+
+    .. seealso:: :func:`chainer.functions.lstm`
+
+    """
+
+    def forward(self, c, h, x):
+        """Computes one step.
+
+        Args:
+            c (~chainer.Variable or None): Previous cells of the shape
+                ``(batch size, out_size)``; ``None`` stands for zeros.
+            h (~chainer.Variable or None): Previous outputs, likewise.
+            x (~chainer.Variable or :ref:`ndarray`): Batch of input vectors.
+
+        Returns:
+            tuple of ~chainer.Variable: New cells and outputs.
+
+        """
+        self._initialize_for(x)
+        lstm_in = self.upward(x)
+        if h is not None:
+            lstm_in += self.lateral(h)
+        if c is None:
+            c = _stateful.zero_state(self, x, self.state_size)
+        return functions.lstm(c, lstm_in)
+
+
+class LSTM(LSTMBase, _stateful.StatefulChain):
+    """LSTM layer that keeps its states.
+
+    Batches may shrink from step to step: the sequences at the end of a batch,
+    which are over, keep their states. Sort sequences by descending length.
+
+    Args:
+        in_size (int or None): Size of an input vector. If ``None`` or left out,
+            as in ``LSTM(out_size)``, it is taken from the first input.
+        out_size (int): Size of an output vector.
+        lateral_init (initializer): Initializer of the weights of the previous
+            output, applied to each gate. The default is
+            :class:`~chainer.initializers.LeCunNormal`.
+        upward_init (initializer): Initializer of the weights of the input,
+            likewise.
+        bias_init (initializer): Initializer of the biases but the forget
+            gate's. The default is zero.
+        forget_bias_init (initializer): Initializer of the forget gate's biases.
+            The default is one.
+
+    Attributes:
+        upward (~chainer.links.Linear): Layer from inputs.
+        lateral (~chainer.links.Linear): Layer from previous outputs.
+        c (~chainer.Variable): Cells, or ``None`` before the first step.
+        h (~chainer.Variable): Outputs, likewise.
+
+    .. seealso:: :func:`chainer.functions.lstm`
+
+    .. admonition:: Example
+
+        >>> import chainer.links as L
+        >>> import numpy as np
+        >>> lstm = L.LSTM(3, 5)
+        >>> for size in 4, 4, 2:
+        ...     y = lstm(np.zeros((size, 3), 'f'))
+        >>> y.shape, lstm.h.shape
+        ((2, 5), (4, 5))
+
+    """
+
+    _state_names = 'c', 'h'
+
+    def __init__(self, in_size, out_size=None, lateral_init=None, upward_init=None,
+                 bias_init=None, forget_bias_init=None):
+        super().__init__(
+            in_size, out_size, lateral_init, upward_init, bias_init, forget_bias_init)
+        self.reset_state()
+
+    def set_state(self, c, h):
+        """Sets the states, which are moved to the device of the link.
+
+        Args:
+            c (~chainer.Variable): Cells of the shape ``(batch size, out_size)``.
+            h (~chainer.Variable): Outputs, likewise.
+
+        """
+        self._set_state(c, h)
+
+    def forward(self, x):
+        """Computes one step and replaces the states.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of input vectors, not
+                larger than the batch of the states.
+
+        Returns:
+            ~chainer.Variable: Outputs of the shape ``(batch size, out_size)``.
+
+        """
+        self._initialize_for(x)
+        batch = x.shape[0]
+        lstm_in = self.upward(x)
+        h = self.h
+        ended = None
+        if h is not None:
+            if h.shape[0] < batch:
+                raise TypeError(
+                    'The batch size of x must be equal to or less than the size of the previous '
+                    f'state h, but {batch} > {h.shape[0]}')
+            if h.shape[0] > batch:
+                h, ended = functions.split_axis(h, [batch], axis=0)
+            lstm_in += self.lateral(h)
+        if self.c is None:
+            self.c = _stateful.zero_state(self, x, self.state_size)
+        self.c, y = functions.lstm(self.c, lstm_in)
+        self.h = y if ended is None else functions.concat([y, ended], axis=0)
+        return y

@@ -1,0 +1,103 @@
+from chainer import functions, link
+from chainer.links.connection import linear
+from chainer.links.rnn import _stateful
+
+
+class MGUBase(link.Chain):
+    """Parameters of a minimal gated unit layer.
+
+    Args:
+        n_inputs (int): Size of an input vector.
+        n_units (int): Size of an output vector.
+
+    """
+
+    def __init__(self, n_inputs, n_units):
+        super().__init__()
+        with self.init_scope():
+            self.W_f = linear.Linear(n_inputs + n_units, n_units)
+            self.W_h = linear.Linear(n_inputs + n_units, n_units)
+
+    def _step(self, h, x):
+        f = functions.sigmoid(self.W_f(functions.concat([h, x])))
+        h_bar = functions.tanh(self.W_h(functions.concat([f * h, x])))
+        return functions.linear_interpolate(f, h_bar, h)
+
+
+class StatelessMGU(MGUBase):
+    r"""Minimal gated unit layer that takes and returns its state.
+
+    .. math::
+
+        f &= \sigma(W_f [h, x]), \\
+        \bar h &= \tanh(W_h [f \odot h, x]), \\
+        h' &= (1 - f) \odot h + f \odot \bar h
+
+    (the biases are left out here). See G.-B. Zhou et al., `Minimal Gated Unit
+    for Recurrent Neural Networks <https://arxiv.org/abs/1603.09420>`_.
+
+    Args:
+        n_inputs (int): Size of an input vector.
+        n_units (int): Size of an output vector.
+
+    """
+
+    def forward(self, h, x):
+        """Computes one step.
+
+        Args:
+            h (~chainer.Variable or :ref:`ndarray`): Previous outputs of the
+                shape ``(batch size, n_units)``.
+            x (~chainer.Variable or :ref:`ndarray`): Batch of input vectors.
+
+        Returns:
+            ~chainer.Variable: New outputs.
+
+        """
+        return self._step(h, x)
+
+
+class StatefulMGU(MGUBase, _stateful.StatefulChain):
+    """Minimal gated unit layer that keeps its state.
+
+    See :class:`~chainer.links.StatelessMGU` for the computation.
+
+    Args:
+        in_size (int): Size of an input vector.
+        out_size (int): Size of an output vector.
+
+    Attributes:
+        h (~chainer.Variable): Outputs, or ``None`` before the first step.
+
+    """
+
+    _state_names = 'h',
+
+    def __init__(self, in_size, out_size):
+        super().__init__(in_size, out_size)
+        self.state_size = out_size
+        self.reset_state()
+
+    def set_state(self, h):
+        """Sets the state, which is moved to the device of the link.
+
+        Args:
+            h (~chainer.Variable): Outputs of the shape ``(batch size, out_size)``.
+
+        """
+        self._set_state(h)
+
+    def forward(self, x):
+        """Computes one step and replaces the state.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch of input vectors.
+
+        Returns:
+            ~chainer.Variable: Outputs of the shape ``(batch size, out_size)``.
+
+        """
+        if self.h is None:
+            self.h = _stateful.zero_state(self, x, self.state_size)
+        self.h = self._step(self.h, x)
+        return self.h

@@ -1,0 +1,55 @@
+from chainer import functions
+from chainer.links.rnn import n_step_rnn
+
+
+class NStepGRUBase(n_step_rnn.NStepRNNBase):
+    """Base of the links of stacked GRU layers.
+
+    The weights of a layer are those of the reset gate, the update gate and the
+    candidate, from inputs (``w0`` to ``w2``) and from outputs (``w3`` to
+    ``w5``). See :class:`NStepRNNBase
+    <chainer.links.rnn.n_step_rnn.NStepRNNBase>` for the arguments.
+    """
+
+    n_weights = 6
+
+    @property
+    def n_cells(self):
+        return 1
+
+
+class NStepGRU(NStepGRUBase):
+    """Stacked GRU layers over whole sequences.
+
+    Args:
+        n_layers (int): Number of layers.
+        in_size (int): Size of an input vector.
+        out_size (int): Size of states and outputs.
+        dropout (float): Ratio of dropout between the layers.
+        initialW (initializer): Initializer of every weight. The default is
+            :class:`~chainer.initializers.LeCunNormal`.
+        initial_bias (initializer): Initializer of every bias. The default is
+            zero.
+
+    .. seealso:: :func:`chainer.functions.n_step_gru`
+
+    """
+
+    def rnn(self, *args):
+        return functions.n_step_gru(*args)
+
+
+class NStepBiGRU(NStepGRUBase):
+    """Stacked GRU layers over whole sequences, in both directions.
+
+    The arguments are those of :class:`~chainer.links.NStepGRU`; outputs are of
+    the size ``2 * out_size``.
+
+    .. seealso:: :func:`chainer.functions.n_step_bigru`
+
+    """
+
+    use_bi_direction = True
+
+    def rnn(self, *args):
+        return functions.n_step_bigru(*args)

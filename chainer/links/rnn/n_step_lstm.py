@@ -1,0 +1,82 @@
+from chainer import functions
+from chainer.links.rnn import n_step_rnn
+
+
+class NStepLSTMBase(n_step_rnn.NStepRNNBase):
+    """Base of the links of stacked LSTM layers.
+
+    The weights of a layer are those of the input, forget, cell and output
+    gates, from inputs (``w0`` to ``w3``) and from outputs (``w4`` to ``w7``).
+    See :class:`NStepRNNBase <chainer.links.rnn.n_step_rnn.NStepRNNBase>` for
+    the arguments.
+    """
+
+    n_weights = 8
+
+    @property
+    def n_cells(self):
+        return 2
+
+    def forward(self, hx, cx, xs, **kwargs):
+        """Runs all layers over all sequences.
+
+        Args:
+            hx (~chainer.Variable or None): Initial outputs of the shape
+                ``(n_layers * directions, number of sequences, out_size)``;
+                ``None`` stands for zeros.
+            cx (~chainer.Variable or None): Initial cells, likewise.
+            xs (list of ~chainer.Variable): Input sequences, each of the shape
+                ``(length, in_size)``. Lengths may differ.
+
+        Returns:
+            tuple: Final outputs, final cells, and a list of output sequences,
+            each of the shape ``(length, out_size * directions)``.
+
+        """
+        return self._forward((hx, cx), xs, kwargs)
+
+
+class NStepLSTM(NStepLSTMBase):
+    """Stacked LSTM layers over whole sequences.
+
+    Args:
+        n_layers (int): Number of layers.
+        in_size (int): Size of an input vector.
+        out_size (int): Size of states and outputs.
+        dropout (float): Ratio of dropout between the layers.
+        initialW (initializer): Initializer of every weight. The default is
+            :class:`~chainer.initializers.LeCunNormal`.
+        initial_bias (initializer): Initializer of every bias. The default is
+            zero.
+
+    .. seealso:: :func:`chainer.functions.n_step_lstm`
+
+    .. admonition:: Example
+
+        >>> import chainer.links as L
+        >>> import numpy as np
+        >>> xs = [np.zeros((length, 3), 'f') for length in (2, 4)]
+        >>> hy, cy, ys = L.NStepLSTM(1, 3, 5, 0)(None, None, xs)
+        >>> hy.shape, [y.shape for y in ys]
+        ((1, 2, 5), [(2, 5), (4, 5)])
+
+    """
+
+    def rnn(self, *args):
+        return functions.n_step_lstm(*args)
+
+
+class NStepBiLSTM(NStepLSTMBase):
+    """Stacked LSTM layers over whole sequences, in both directions.
+
+    The arguments are those of :class:`~chainer.links.NStepLSTM`; outputs are of
+    the size ``2 * out_size``.
+
+    .. seealso:: :func:`chainer.functions.n_step_bilstm`
+
+    """
+
+    use_bi_direction = True
+
+    def rnn(self, *args):
+        return functions.n_step_bilstm(*args)

@@ -1,0 +1,236 @@
+import numpy
+
+import chainer
+from chainer import functions, initializers, link, variable
+from chainer.utils import argument
+
+
+def argsort_list_descent(lst):
+    """Returns the indices that sort a list of arrays by descending length.
+
+    Args:
+        lst (list of arrays): Arrays to sort.
+
+    Returns:
+        numpy.ndarray: int32 indices.
+
+    """
+    return numpy.argsort([-len(x) for x in lst]).astype(numpy.int32)
+
+
+def permutate_list(lst, indices, inv):
+    """Permutes a list by indices, or with ``inv`` undoes that.
+
+    >>> from chainer.links.rnn import n_step_rnn
+    >>> n_step_rnn.permutate_list(['a', 'b', 'c'], [2, 0, 1], inv=False)
+    ['c', 'a', 'b']
+    >>> n_step_rnn.permutate_list(['c', 'a', 'b'], [2, 0, 1], inv=True)
+    ['a', 'b', 'c']
+
+    """
+    if not inv:
+        return [lst[i] for i in indices]
+    ret = [None] * len(lst)
+    for value, i in zip(lst, indices):
+        ret[i] = value
+    return ret
+
+
+class NStepRNNBase(link.ChainList):
+    """Base of the links of stacked recurrent layers over whole sequences.
+
+    A child link holds the parameters of one layer in one direction: weights
+    ``w0``, ``w1``, ... (of inputs first, then of outputs) and biases ``b0``,
+    ``b1``, ....
+
+    Args:
+        n_layers (int): Number of layers.
+        in_size (int): Size of an input vector.
+        out_size (int): Size of the states and, in each direction, of outputs.
+        dropout (float): Ratio of dropout between the layers.
+        initialW (initializer): Initializer of every weight. The default is
+            :class:`~chainer.initializers.LeCunNormal`.
+        initial_bias (initializer): Initializer of every bias. The default is
+            zero.
+
+    """
+
+    n_weights = None
+    use_bi_direction = False
+
+    def __init__(self, n_layers, in_size, out_size, dropout, *, initialW=None, initial_bias=None,
+                 **kwargs):
+        argument.check_unexpected_kwargs(
+            kwargs,
+            use_cudnn='use_cudnn argument is not supported anymore. Use chainer.using_config',
+            use_bi_direction='use_bi_direction is not supported anymore',
+            activation='activation is not supported anymore')
+        argument.assert_kwargs_empty(kwargs)
+        direction = 2 if self.use_bi_direction else 1
+        W_initializer = initializers._get_initializer(initialW)
+        bias_initializer = initializers._get_initializer(
+            0 if initial_bias is None else initial_bias)
+
+        layers = []
+        for i in range(n_layers * direction):
+            below = in_size if i < direction else out_size * direction
+            layer = link.Link()
+            with layer.init_scope():
+                for j in range(self.n_weights):
+                    n_in = below if j < self.n_weights // 2 else out_size
+                    setattr(layer, f'w{j}', variable.Parameter(W_initializer, (out_size, n_in)))
+                    setattr(layer, f'b{j}', variable.Parameter(bias_initializer, (out_size,)))
+            layers.append(layer)
+        super().__init__(*layers)
+        self.n_layers = n_layers
+        self.dropout = dropout
+        self.out_size = out_size
+        self.direction = direction
+
+    @property
+    def ws(self):
+        """Weights, a list for every layer and direction."""
+        return [[getattr(layer, f'w{j}') for j in range(self.n_weights)] for layer in self]
+
+    @property
+    def bs(self):
+        """Biases, a list for every layer and direction."""
+        return [[getattr(layer, f'b{j}') for j in range(self.n_weights)] for layer in self]
+
+    def init_hx(self, xs):
+        """Returns initial states of zeros.
+
+        Args:
+            xs (list of ~chainer.Variable): Input sequences.
+
+        Returns:
+            ~chainer.Variable: Array of the shape
+            ``(n_layers * directions, number of sequences, out_size)``.
+
+        """
+        shape = (self.n_layers * self.direction, len(xs), self.out_size)
+        with chainer.using_device(self.device):
+            return variable.Variable(self.xp.zeros(shape, dtype=xs[0].dtype))
+
+    def rnn(self, *args):
+        """Calls the function of this link."""
+        raise NotImplementedError
+
+    @property
+    def n_cells(self):
+        """Number of kinds of states."""
+        raise NotImplementedError
+
+    def forward(self, hx, xs, **kwargs):
+        """Runs all layers over all sequences.
+
+        Args:
+            hx (~chainer.Variable or None): Initial states of the shape
+                ``(n_layers * directions, number of sequences, out_size)``;
+                ``None`` stands for zeros.
+            xs (list of ~chainer.Variable): Input sequences, each of the shape
+                ``(length, in_size)``. Lengths may differ.
+
+        Returns:
+            tuple: Final states, of the shape of ``hx``, and a list of output
+            sequences, each of the shape ``(length, out_size * directions)``.
+
+        """
+        return self._forward((hx,), xs, kwargs)
+
+    def _forward(self, states, xs, kwargs):
+        argument.check_unexpected_kwargs(
+            kwargs, train='train argument is not supported anymore. Use chainer.using_config')
+        argument.assert_kwargs_empty(kwargs)
+        if not isinstance(xs, (list, tuple)):
+            raise TypeError(f'xs must be a list or tuple of sequences, but is {type(xs)}')
+        if not xs:
+            raise ValueError('xs must have one sequence at least')
+
+        # The functions want the longest sequences first.
+        lengths = [len(x) for x in xs]
+        indices = None
+        if any(m < n for m, n in zip(lengths, lengths[1:])):
+            indices = argsort_list_descent(xs)
+            xs = permutate_list(xs, indices, inv=False)
+
+        def permutate(state, inv):
+            if indices is None:
+                return state
+            return functions.permutate(state, indices, axis=1, inv=inv)
+
+        states = [self.init_hx(xs) if state is None else permutate(state, False)
+                  for state in states]
+        *states, ys = self.rnn(self.n_layers, self.dropout, *states, self.ws, self.bs, xs)
+        if indices is not None:
+            ys = permutate_list(ys, indices, inv=True)
+        return (*[permutate(state, True) for state in states], ys)
+
+
+class _OneStateRNN(NStepRNNBase):
+
+    n_weights = 2
+
+    @property
+    def n_cells(self):
+        return 1
+
+
+class NStepRNNTanh(_OneStateRNN):
+    """Stacked recurrent layers with tanh over whole sequences.
+
+    See :class:`NStepRNNBase <chainer.links.rnn.n_step_rnn.NStepRNNBase>` for
+    the arguments.
+
+    .. seealso:: :func:`chainer.functions.n_step_rnn`
+
+    """
+
+    def rnn(self, *args):
+        return functions.n_step_rnn(*args, activation='tanh')
+
+
+class NStepRNNReLU(_OneStateRNN):
+    """Stacked recurrent layers with ReLU over whole sequences.
+
+    See :class:`NStepRNNBase <chainer.links.rnn.n_step_rnn.NStepRNNBase>` for
+    the arguments.
+
+    .. seealso:: :func:`chainer.functions.n_step_rnn`
+
+    """
+
+    def rnn(self, *args):
+        return functions.n_step_rnn(*args, activation='relu')
+
+
+class NStepBiRNNTanh(_OneStateRNN):
+    """Stacked recurrent layers with tanh over whole sequences, in both directions.
+
+    See :class:`NStepRNNBase <chainer.links.rnn.n_step_rnn.NStepRNNBase>` for
+    the arguments.
+
+    .. seealso:: :func:`chainer.functions.n_step_birnn`
+
+    """
+
+    use_bi_direction = True
+
+    def rnn(self, *args):
+        return functions.n_step_birnn(*args, activation='tanh')
+
+
+class NStepBiRNNReLU(_OneStateRNN):
+    """Stacked recurrent layers with ReLU over whole sequences, in both directions.
+
+    See :class:`NStepRNNBase <chainer.links.rnn.n_step_rnn.NStepRNNBase>` for
+    the arguments.
+
+    .. seealso:: :func:`chainer.functions.n_step_birnn`
+
+    """
+
+    use_bi_direction = True
+
+    def rnn(self, *args):
+        return functions.n_step_birnn(*args, activation='relu')

@@ -1,0 +1,2 @@
+from models.resnet50 import ResNet50
+from models.VGG import VGG

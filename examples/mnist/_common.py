@@ -1,0 +1,85 @@
+"""What the MNIST examples have in common: model, data and command line."""
+import argparse
+import random
+
+import numpy as np
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+
+
+class MLP(chainer.Chain):
+
+    """Two hidden layers of ReLU units; input sizes are found at the first call."""
+
+    def __init__(self, n_units, n_out):
+        super().__init__()
+        with self.init_scope():
+            self.l1 = L.Linear(None, n_units)
+            self.l2 = L.Linear(None, n_units)
+            self.l3 = L.Linear(None, n_out)
+
+    def forward(self, x):
+        h1 = F.relu(self.l1(x))
+        h2 = F.relu(self.l2(h1))
+        return self.l3(h2)
+
+
+def make_parser(out='result', device=True):
+    """Makes the parser of the options that the examples share."""
+    parser = argparse.ArgumentParser(description='Chainer example: MNIST')
+    parser.add_argument('--batchsize', '-b', type=int, default=100,
+                        help='Number of images in each mini-batch')
+    parser.add_argument('--epoch', '-e', type=int, default=20,
+                        help='Number of sweeps over the dataset to train')
+    parser.add_argument('--out', '-o', default=out,
+                        help='Directory to output the result')
+    parser.add_argument('--unit', '-u', type=int, default=1000,
+                        help='Number of units')
+    parser.add_argument('--dataset', choices=('digits', 'mnist'), default='digits',
+                        help='Images to learn: digits come with Chainer, mnist is downloaded')
+    parser.add_argument('--seed', type=int, default=None,
+                        help='Seed of the random numbers')
+    if device:
+        parser.add_argument('--device', '-d', type=str, default='-1',
+                            help='Device specifier: a GPU number (negative for CPU), or e.g. '
+                            '@numpy, @cupy:0, native:0, cuda:0')
+        group = parser.add_argument_group('deprecated arguments')
+        group.add_argument('--gpu', '-g', dest='device', type=int, nargs='?', const=0,
+                           help='GPU number (negative value indicates CPU)')
+    return parser
+
+
+def get_device(spec):
+    """Returns the device of a command line option."""
+    try:
+        return chainer.get_device(int(spec))
+    except ValueError:
+        return chainer.get_device(spec)
+
+
+def set_seed(seed):
+    """Makes the random numbers repeatable."""
+    if seed is None:
+        return
+    random.seed(seed)
+    np.random.seed(seed)
+    if chainer.backends.cuda.available:
+        chainer.backends.cuda.cupy.random.seed(seed)
+
+
+def get_datasets(name):
+    """Returns the training and the test dataset."""
+    if name == 'digits':
+        return chainer.datasets.get_digits()
+    return chainer.datasets.get_mnist()
+
+
+def print_settings(args, devices):
+    """Prints what is going to be done."""
+    print('Device: {}'.format(', '.join(str(device) for device in devices)))
+    print('# unit: {}'.format(args.unit))
+    print('# Minibatch-size: {}'.format(args.batchsize))
+    print('# epoch: {}'.format(args.epoch))
+    print('')

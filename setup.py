@@ -1,0 +1,57 @@
+"""Builds the distribution: pure Python, or with ``CHAINER_BUILD_CHAINERX=1`` the C++ core as well.
+
+Everything static stands in ``pyproject.toml``; the CMake calls stand in ``tools/build.py``, which
+is also the command that rebuilds the core during development.
+"""
+import shutil
+import sys
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
+from setuptools.errors import ExecError
+
+ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT / 'tools'))
+
+import build  # noqa: E402
+
+
+class BuildPy(build_py):
+    """Starts from an empty folder: files deleted from the sources must not live on in wheels."""
+
+    def run(self):
+        target = Path(self.build_lib).resolve()
+        if ROOT / 'build' in target.parents:
+            shutil.rmtree(target, ignore_errors=True)
+        super().run()
+
+
+class BuildChainerx(build_ext):
+    """Has CMake build the core and put it into the package (or, if editable, into the sources)."""
+
+    def run(self):
+        prefix = ROOT if self.inplace else Path(self.build_lib).resolve()
+        try:
+            self.installed = build.build_chainerx(prefix)
+        except build.BuildError as error:
+            raise ExecError('ChainerX was not built: %s' % error) from None
+
+    def get_source_files(self):
+        return []
+
+    def get_outputs(self):
+        return list(self.installed)
+
+    def get_output_mapping(self):
+        return {}
+
+
+if build.wanted():
+    setup(
+        ext_modules=[Extension('chainerx._core', sources=[])],
+        cmdclass={'build_py': BuildPy, 'build_ext': BuildChainerx},
+    )
+else:
+    setup(cmdclass={'build_py': BuildPy})

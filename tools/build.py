@@ -1,0 +1,160 @@
+"""Builds the ChainerX core with CMake: ``python tools/build.py [--test] [--type TYPE]``.
+
+Without arguments: configure if needed, compile what changed and install the module into the source
+tree, where an editable install finds it. ``--test`` also builds and runs the C++ tests.
+
+``setup.py`` calls the same functions for wheels. These environment variables count in both:
+
+- ``CHAINER_BUILD_CHAINERX``: build the core with the package (``setup.py`` only).
+- ``CHAINERX_BUILD_CUDA``: also build the CUDA backend.
+- ``CHAINERX_BUILD_TYPE``: CMake's build type, ``Release`` unless given.
+- ``CHAINERX_CMAKE_GENERATOR``: CMake's generator, ``Ninja`` unless given.
+- ``CHAINERX_NVCC_GENERATE_CODE``: nvcc's ``--generate-code`` options, separated by commas.
+- ``CMAKE_ARGS``: more arguments for CMake's configure step.
+"""
+import argparse
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / 'chainerx_cc'
+BUILD = ROOT / 'build' / 'chainerx'
+
+
+class BuildError(Exception):
+    """A build that cannot go on, with the message that the user should read."""
+
+
+def _flag(name):
+    value = os.environ.get(name, '0')
+    if value not in ('', '0', '1'):
+        raise BuildError('the environment variable %s must be 0 or 1, not %r' % (name, value))
+    return value == '1'
+
+
+def wanted():
+    """Whether the environment asks for the compiled core."""
+    return _flag('CHAINER_BUILD_CHAINERX')
+
+
+def _program(name):
+    """Path of a program, of this interpreter's environment first: it may not be activated."""
+    path = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
+    if path is None:
+        raise BuildError(
+            '%r was not found; install the build requirements with '
+            '"pip install cmake ninja pybind11 scipy-openblas32" or leave out '
+            '--no-build-isolation' % name)
+    return path
+
+
+def _check_compiler():
+    candidates = [os.environ['CXX']] if os.environ.get('CXX') else ['c++', 'g++', 'clang++']
+    if not any(shutil.which(shlex.split(name)[0]) for name in candidates):
+        raise BuildError(
+            'no C++ compiler was found (tried %s); install one (on Debian and Ubuntu: '
+            '"apt install g++") or set CXX' % ', '.join(candidates))
+
+
+def _check_cuda():
+    toolkit = os.environ.get('CUDA_PATH') or os.environ.get('CUDA_HOME')
+    candidates = [os.environ.get('CUDACXX'), toolkit and toolkit + '/bin/nvcc', 'nvcc',
+                  '/usr/local/cuda/bin/nvcc']
+    if not any(name and shutil.which(name) for name in candidates):
+        raise BuildError(
+            'CHAINERX_BUILD_CUDA=1 needs the CUDA compiler nvcc, which was not found; '
+            'set CUDACXX or CUDA_PATH, put nvcc on PATH, or unset CHAINERX_BUILD_CUDA')
+
+
+def _check_modules():
+    missing = []
+    for module in 'pybind11', 'scipy_openblas32':
+        try:
+            __import__(module)
+        except ImportError:
+            missing.append(module.replace('_', '-'))
+    if missing:
+        raise BuildError(
+            'the build needs %s; run "pip install %s" or leave out --no-build-isolation'
+            % (' and '.join(missing), ' '.join(missing)))
+
+
+def _run(step, command):
+    print('+', shlex.join(command), flush=True)
+    if subprocess.run(command).returncode != 0:
+        raise BuildError('the step "%s" failed; its messages stand above' % step)
+
+
+def _python_changed():
+    """Whether the build folder was configured for another interpreter than this one."""
+    cache = BUILD / 'CMakeCache.txt'
+    line = 'Python_EXECUTABLE:FILEPATH=%s' % sys.executable
+    return cache.exists() and line not in cache.read_text().splitlines()
+
+
+def configure(build_type=None, build_tests=False):
+    """Runs CMake's configure step in the build folder."""
+    _check_compiler()
+    cuda = _flag('CHAINERX_BUILD_CUDA')
+    if cuda:
+        _check_cuda()
+    _check_modules()
+    command = [
+        _program('cmake'), '-S', str(SOURCE), '-B', str(BUILD),
+        '-G', os.environ.get('CHAINERX_CMAKE_GENERATOR') or 'Ninja',
+        '-DPython_EXECUTABLE:FILEPATH=%s' % sys.executable,
+        '-DCMAKE_BUILD_TYPE=%s' % (
+            build_type or os.environ.get('CHAINERX_BUILD_TYPE') or 'Release'),
+        '-DCHAINERX_BUILD_CUDA=%s' % ('ON' if cuda else 'OFF'),
+        '-DCHAINERX_BUILD_PYTHON=ON',
+        '-DCHAINERX_BUILD_TEST=%s' % ('ON' if build_tests else 'OFF'),
+    ]
+    if _python_changed():
+        command.insert(1, '--fresh')
+    if 'CHAINERX_NVCC_GENERATE_CODE' in os.environ:
+        codes = os.environ['CHAINERX_NVCC_GENERATE_CODE'].split(',')
+        command.append('-DCHAINERX_NVCC_GENERATE_CODE=%s' % ';'.join(codes))
+    if command[command.index('-G') + 1].startswith('Ninja'):
+        command.append('-DCMAKE_MAKE_PROGRAM=%s' % _program('ninja'))
+    _run('configure', command + shlex.split(os.environ.get('CMAKE_ARGS', '')))
+
+
+def build_chainerx(prefix, build_type=None, build_tests=False):
+    """Configures, compiles and installs the Python module below ``prefix``.
+
+    Returns:
+        list of str: Paths of the installed files.
+    """
+    if not (SOURCE / 'CMakeLists.txt').exists():
+        raise BuildError('%s has no CMakeLists.txt' % SOURCE)
+    configure(build_type, build_tests)
+    # CMake uses ccache where there is one; these make it hit from other copies of the sources too.
+    os.environ.setdefault('CCACHE_BASEDIR', str(ROOT))
+    os.environ.setdefault('CCACHE_NOHASHDIR', '1')
+    cmake = _program('cmake')
+    _run('compile', [cmake, '--build', str(BUILD), '--parallel', str(os.cpu_count())])
+    _run('install', [cmake, '--install', str(BUILD), '--component', 'python',
+                     '--prefix', str(prefix)])
+    return (BUILD / 'install_manifest_python.txt').read_text().splitlines()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--type', help='CMake build type, for example Debug')
+    parser.add_argument('--test', action='store_true', help='also build and run the C++ tests')
+    args = parser.parse_args()
+    try:
+        build_chainerx(ROOT, args.type, args.test)
+        if args.test:
+            _run('C++ tests', [_program('ctest'), '--test-dir', str(BUILD), '--output-on-failure',
+                               '--no-tests=error', '--parallel', str(os.cpu_count())])
+    except BuildError as error:
+        sys.exit('error: %s' % error)
+
+
+if __name__ == '__main__':
+    main()
