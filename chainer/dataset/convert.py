@@ -101,6 +101,15 @@ def _call_converter(converter, batch, device):
         'GPU devices only, but the device is {}.'.format(device))
 
 
+def _call_with(func, in_arrays):
+    """Calls a function with what a converter returned: as several arguments or as one."""
+    if isinstance(in_arrays, tuple):
+        return func(*in_arrays)
+    if isinstance(in_arrays, dict):
+        return func(**in_arrays)
+    return func(in_arrays)
+
+
 def to_device(device, x):
     """Sends an array, or a list, tuple or dictionary of arrays, to a device.
 

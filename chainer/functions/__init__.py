@@ -62,14 +62,23 @@ from chainer.functions.array.vstack import vstack
 from chainer.functions.array.where import where
 
 # Connection
+from chainer.functions.connection.bilinear import bilinear
 from chainer.functions.connection.convolution_2d import convolution_2d
 from chainer.functions.connection.convolution_nd import (
     convolution_1d, convolution_3d, convolution_nd)
 from chainer.functions.connection.deconvolution_2d import deconvolution_2d
 from chainer.functions.connection.deconvolution_nd import (
     deconvolution_1d, deconvolution_3d, deconvolution_nd)
+from chainer.functions.connection.deformable_convolution_2d_sampler import (
+    deformable_convolution_2d_sampler)
+from chainer.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
+from chainer.functions.connection.dilated_convolution_2d import dilated_convolution_2d
 from chainer.functions.connection.embed_id import embed_id
 from chainer.functions.connection.linear import linear
+from chainer.functions.connection.local_convolution_2d import local_convolution_2d
+from chainer.functions.connection.scaled_dot_product_attention import (
+    scaled_dot_product_attention)
+from chainer.functions.connection.shift import shift
 
 # Evaluation
 from chainer.functions.evaluation.accuracy import accuracy
@@ -177,10 +186,23 @@ from chainer.functions.pooling.average_pooling_nd import (
     average_pooling_1d, average_pooling_3d, average_pooling_nd)
 from chainer.functions.pooling.max_pooling_nd import (
     max_pooling_1d, max_pooling_2d, max_pooling_3d, max_pooling_nd)
+from chainer.functions.pooling.roi_average_align_2d import roi_average_align_2d
+from chainer.functions.pooling.roi_average_pooling_2d import roi_average_pooling_2d
+from chainer.functions.pooling.roi_max_align_2d import roi_max_align_2d
+from chainer.functions.pooling.roi_max_pooling_2d import roi_max_pooling_2d
+from chainer.functions.pooling.roi_pooling_2d import roi_pooling_2d
 from chainer.functions.pooling.spatial_pyramid_pooling_2d import spatial_pyramid_pooling_2d
 from chainer.functions.pooling.unpooling_2d import unpooling_2d
 from chainer.functions.pooling.unpooling_nd import unpooling_1d, unpooling_3d, unpooling_nd
 from chainer.functions.pooling.upsampling_2d import upsampling_2d
+
+# Recurrent networks
+from chainer.functions.rnn.lstm import lstm
+from chainer.functions.rnn.n_step_gru import n_step_bigru, n_step_gru
+from chainer.functions.rnn.n_step_lstm import n_step_bilstm, n_step_lstm
+from chainer.functions.rnn.n_step_rnn import n_step_birnn, n_step_rnn
+from chainer.functions.rnn.slstm import slstm
+from chainer.functions.rnn.tree_lstm import tree_lstm
 
 # Utility
 from chainer.functions.util.forget import forget

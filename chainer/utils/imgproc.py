@@ -6,19 +6,18 @@ def oversample(images, crop_dims):
     """Cuts ten crops out of each image: four corners, the center, and their mirror images.
 
     Args:
-        images: Iterable of arrays of shape ``(height, width, channels)``.
+        images: Iterable of arrays of shape ``(channels, height, width)``.
         crop_dims (tuple of int): Height and width of the crops.
 
     Returns:
-        numpy.ndarray: float32 crops of shape ``(10 * number of images, height, width, channels)``:
-        per image the corners (upper left, upper right, lower left, lower right) and the center,
+        numpy.ndarray: Crops of shape ``(10 * number of images, channels, height, width)``: per image the corners (upper left, upper right, lower left, lower right) and the center,
         then the same ones mirrored.
 
     """
     images = [numpy.asarray(image) for image in images]
     if not images:
         raise ValueError('images must not be empty')
-    height, width = images[0].shape[:2]
+    channels, height, width = images[0].shape
     crop_h, crop_w = crop_dims
     if crop_h > height or crop_w > width:
         raise ValueError(
@@ -26,9 +25,9 @@ def oversample(images, crop_dims):
     bottom, right = height - crop_h, width - crop_w
     starts = [(0, 0), (0, right), (bottom, 0), (bottom, right), (bottom // 2, right // 2)]
     crops = numpy.empty(
-        (len(images), 2, 5, crop_h, crop_w, images[0].shape[-1]), numpy.float32)
+        (len(images), 2, 5, channels, crop_h, crop_w), images[0].dtype)
     for image, out in zip(images, crops):
         for i, (y, x) in enumerate(starts):
-            out[0, i] = image[y:y + crop_h, x:x + crop_w]
-        out[1] = out[0, :, :, ::-1]
+            out[0, i] = image[:, y:y + crop_h, x:x + crop_w]
+        out[1] = out[0, ..., ::-1]
     return crops.reshape(-1, *crops.shape[3:])

@@ -4,6 +4,7 @@ from _common import MLP, get_datasets, get_device, make_parser, print_settings, 
 
 import chainer
 import chainer.links as L
+import chainerx
 from chainer import training
 from chainer.training import extensions
 
@@ -43,8 +44,9 @@ def main():
 
     trainer.extend(extensions.Evaluator(test_iter, model, device=device),
                    call_before_training=True)
-    # The graph of the loss at the first iteration, for Graphviz
-    trainer.extend(extensions.DumpGraph('main/loss'))
+    # The graph of the loss at the first iteration, for Graphviz; ChainerX keeps its own in C++
+    if device.xp is not chainerx:
+        trainer.extend(extensions.DumpGraph('main/loss'))
     frequency = args.epoch if args.frequency == -1 else max(1, args.frequency)
     trainer.extend(extensions.snapshot(autoload=args.autoload), trigger=(frequency, 'epoch'))
     trainer.extend(extensions.LogReport(), call_before_training=True)

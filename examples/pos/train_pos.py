@@ -19,21 +19,17 @@ class CRF(chainer.Chain):
         super().__init__()
         with self.init_scope():
             self.feature = L.EmbedID(n_vocab, n_pos)
-            self.crf = L.CRF1d(n_pos, initial_cost=None, transpose=True)
+            self.crf = L.CRF1d(n_pos)
 
     def forward(self, xs, ys):
         hs = [self.feature(x) for x in xs]
-        loss = self.crf(hs, ys)
+        loss = self.crf(hs, ys, transpose=True)
 
-        _, predicted = self.crf.argmax(hs)
+        _, predicted = self.crf.argmax(hs, transpose=True)
         n_correct = sum(int((t == p).sum()) for t, p in zip(ys, predicted))
         chainer.report(
             {'loss': loss, 'accuracy': n_correct / sum(len(t) for t in ys)}, self)
         return loss
-
-    def argmax(self, xs):
-        """Returns the best tags of each sentence."""
-        return self.crf.argmax([self.feature(x) for x in xs])[1]
 
 
 @chainer.dataset.converter()

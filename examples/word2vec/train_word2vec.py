@@ -27,7 +27,7 @@ class ContinuousBoW(chainer.Chain):
 
     def forward(self, x, contexts):
         h = F.mean(self.embed(contexts), axis=1)
-        loss = self.loss_func(h, x)
+        loss = self.loss_func(h, x) / len(h)
         chainer.report({'loss': loss}, self)
         return loss
 
@@ -45,7 +45,7 @@ class SkipGram(chainer.Chain):
     def forward(self, x, contexts):
         n_words, n_contexts = contexts.shape
         h = self.embed(contexts).reshape(n_words * n_contexts, -1)
-        loss = self.loss_func(h, x.repeat(n_contexts))
+        loss = self.loss_func(h, x.repeat(n_contexts)) / len(h)
         chainer.report({'loss': loss}, self)
         return loss
 
@@ -60,7 +60,7 @@ class SoftmaxCrossEntropyLoss(chainer.Chain):
             self.out = L.Linear(n_in, n_out, initialW=0)
 
     def forward(self, x, t):
-        return F.softmax_cross_entropy(self.out(x), t)
+        return F.sum(F.softmax_cross_entropy(self.out(x), t, reduce='no'))
 
 
 class WindowIterator(chainer.dataset.Iterator):
@@ -123,7 +123,7 @@ def convert(batch, device):
 
 
 def make_loss(args, counts):
-    """Makes the link that computes the loss from vectors and words to predict."""
+    """Makes the link that computes the sum of the losses of words to predict by vectors."""
     n_vocab = max(counts) + 1
     if args.out_type == 'hsm':
         tree = L.BinaryHierarchicalSoftmax.create_huffman_tree(counts)

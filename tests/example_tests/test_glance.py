@@ -6,7 +6,7 @@ def test_made_up_data(run_example, read_log, device):
 
 
 def test_file(run_example, tmp_path, read_log):
-    rows = ['class,shape,colour'] + ['e,x,w', 'p,y,r'] * 20
+    rows = ['class,shape,colour'] + ['e,x,w', 'p,y,r'] * 50
     (tmp_path / 'table.csv').write_text('\n'.join(rows))
-    run_example('glance/glance.py', '--data', 'table.csv', '-e', 40, '-b', 10)
+    run_example('glance/glance.py', '--data', 'table.csv', '-e', 10, '-b', 5)
     assert read_log()[-1]['validation/main/accuracy'] == 1

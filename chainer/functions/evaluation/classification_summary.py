@@ -29,7 +29,7 @@ class ClassificationSummary(FunctionNode):
     def forward(self, inputs):
         y, t = inputs
         xp = backend.get_array_module(y)
-        n = y.shape[1] if self.label_num is None else self.label_num
+        n = int(t.max()) + 1 if self.label_num is None else self.label_num
         predicted = y.argmax(axis=1).reshape(t.shape)
         counted = t != self.ignore_label
         classes = xp.arange(n).reshape((n,) + (1,) * t.ndim)
@@ -60,12 +60,12 @@ def classification_summary(y, t, label_num=None, beta=1.0, ignore_label=-1):
     Args:
         y (:class:`~chainer.Variable` or array): Scores, of shape :math:`(N, K, ...)`.
         t (:class:`~chainer.Variable` or array): Integer labels, of shape :math:`(N, ...)`.
-        label_num (int): Number of classes (default: :math:`K`).
+        label_num (int): Number of classes (default: one more than the largest label).
         beta (float): Weight of the recall in the score.
         ignore_label (int): Label of elements that do not count.
 
     Returns:
-        tuple of ~chainer.Variable: Precision, recall, score and support, of shape :math:`(K,)`.
+        tuple of ~chainer.Variable: Precision, recall, score and support of each class.
 
     """
     return ClassificationSummary(label_num, beta, ignore_label).apply((y, t))

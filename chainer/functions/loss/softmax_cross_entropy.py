@@ -140,14 +140,15 @@ class SoftmaxCrossEntropy(FunctionNode):
 
     def forward_chainerx(self, inputs):
         x, t = inputs
-        if x.ndim != 2 or t.dtype.kind == 'f' or self.class_weight is not None:
+        if t.dtype.kind == 'f' or self.class_weight is not None or x.size == 0:
             return Fallback
-        mask = t != self.ignore_label
-        loss = chainerx.softmax_cross_entropy(x, chainerx.where(mask, t, chainerx.zeros_like(t)))
-        loss = loss * mask.astype(x.dtype)
+        if self.ignore_label != -1:
+            # ChainerX ignores negative labels.
+            t = chainerx.where(t == self.ignore_label, -1, t)
+        loss = chainerx.softmax_cross_entropy(x, t)
         if self.reduce == 'no':
             return loss,
-        count = int(mask.sum()) if self.normalize else len(x)
+        count = int((t != -1).sum()) if self.normalize else len(x)
         return loss.sum() * (1. / max(count, 1)),
 
     # -- backward ------------------------------------------------------------------------

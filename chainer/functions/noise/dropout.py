@@ -24,7 +24,7 @@ class Dropout(FunctionNode):
 
     def _make_mask(self, xp, x):
         scale = x.dtype.type(1. / (1 - self.dropout_ratio))
-        return (xp.random.rand(*x.shape) >= self.dropout_ratio) * scale
+        return xp.asarray(xp.random.rand(*x.shape) >= self.dropout_ratio) * scale
 
     def forward(self, inputs):
         x, = inputs

@@ -25,15 +25,16 @@ class Gaussian(FunctionNode):
         xp = backend.get_array_module(mean)
         if self.eps is None:
             self.eps = xp.asarray(xp.random.standard_normal(ln_var.shape), dtype=mean.dtype)
+        self._noise = backend.from_chx(self.eps)
         half = ln_var.dtype.type(0.5)
-        return chainer.utils.force_array(mean + xp.exp(ln_var * half) * self.eps, mean.dtype),
+        return chainer.utils.force_array(mean + xp.exp(ln_var * half) * self._noise, mean.dtype),
 
     def backward(self, target_input_indexes, grad_outputs):
         ln_var, = self.get_retained_inputs()
         gy, = grad_outputs
         gxs = []
         for i in target_input_indexes:
-            gxs.append(gy * chainer.functions.exp(ln_var * 0.5) * self.eps * 0.5 if i else gy)
+            gxs.append(gy * chainer.functions.exp(ln_var * 0.5) * self._noise * 0.5 if i else gy)
         return tuple(gxs)
 
 

@@ -55,7 +55,7 @@ class SimplifiedDropconnect(FunctionNode):
             self.mask = xp.random.rand(*shape) >= self.ratio
         elif isinstance(self.mask, chainer.Variable):
             self.mask = self.mask.array
-        self._scaled_mask = self.mask * x.dtype.type(1. / (1 - self.ratio))
+        self._scaled_mask = backend.from_chx(self.mask) * x.dtype.type(1. / (1 - self.ratio))
         masked = W * self._scaled_mask
         flat = x.reshape(len(x), -1)
         if self.use_batchwise_mask:

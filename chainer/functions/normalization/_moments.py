@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy
 
@@ -72,8 +73,8 @@ class Layout:
             shape = tuple([shape[i] for i in self._order])
             start, stop = len(axis), len(shape)
         self._ordered_shape = shape
-        self.view_shape = (_product(shape[:start]), _product(shape[start:stop]),
-                           _product(shape[stop:]))
+        self.view_shape = (math.prod(shape[:start]), math.prod(shape[start:stop]),
+                           math.prod(shape[stop:]))
         self.count = self.view_shape[0] * self.view_shape[2]
 
     def view(self, x):
@@ -86,10 +87,3 @@ class Layout:
         """Inverse of :meth:`view`."""
         y = y.reshape(self._ordered_shape)
         return y if self._inverse is None else y.transpose(self._inverse)
-
-
-def _product(lengths):
-    n = 1
-    for length in lengths:
-        n *= length
-    return n

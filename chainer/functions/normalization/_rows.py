@@ -7,10 +7,15 @@ from chainer.functions._fused import FusedFunction
 from chainer.functions.normalization import _moments
 
 
+def _weighted(xp, a, weights):
+    """Sums over k of a[n, r, k] * weights[r, k]."""
+    return xp.matmul(a.swapaxes(0, 1), weights[:, :, None])[..., 0].T
+
+
 class RowNormalization(FusedFunction):
     """Base of functions whose statistics are those of rows within one sample.
 
-    Subclasses give :meth:`_shapes`; inputs are ``x``, ``gamma`` and, if :attr:`centered`,
+    Subclasses give :meth:`_shape`; inputs are ``x``, ``gamma`` and, if :attr:`centered`,
     ``beta``.
 
     """
@@ -21,12 +26,11 @@ class RowNormalization(FusedFunction):
     def __init__(self, eps=1e-5):
         self.eps = eps
 
-    def _shapes(self, shape):
-        """Two views of an input of ``shape``, both with samples in front.
+    def _shape(self, shape):
+        """View of an input of ``shape`` as (N, R, K, B).
 
-        Returns:
-            Shape (N, R, M) of N samples with R rows each, and shape (N, C, B) in which the
-            elements of gamma belong to the middle axis.
+        It has N samples of R rows; a row has K channels with B positions each, and gamma has
+        an element for each of the R * K channels.
 
         """
         raise NotImplementedError
@@ -36,66 +40,102 @@ class RowNormalization(FusedFunction):
         self.retain_inputs((0, 1))
         xp = cuda.get_array_module(x)
         dtype = _moments.compute_dtype(x, gamma)
-        rows, channels = self._shapes(x.shape)
-        gamma = gamma[:, None]
-        xr = x.reshape(rows)
-        y = xp.empty(channels, x.dtype)
-        self._mean = xp.zeros((*rows[:2], 1), dtype) if self.centered else None
-        self._inv_std = xp.empty((*rows[:2], 1), dtype)
-        eps, m = dtype.type(self.eps), dtype.type(max(rows[2], 1))
-        for block in _moments.blocks(xr):
-            t = xr[block].astype(dtype, copy=not self.centered)
+        n, r, k, b = shape = self._shape(x.shape)
+        gamma = gamma.reshape(r, k)
+        beta = inputs[2].reshape(r, k, 1) if self.centered else None
+        x = x.reshape(n, r, k * b)
+        m, eps = dtype.type(max(k * b, 1)), dtype.type(self.eps)
+        y = xp.empty(x.shape, x.dtype)
+        direct = x.dtype == dtype
+        buffer = None if direct else _moments.scratch(xp, x, dtype)
+        self._mean = xp.zeros((n, r, 1), dtype) if self.centered else None
+        self._inv_std = xp.empty((n, r), dtype)
+        for block in _moments.blocks(x):
+            part = x[block]
+            t = y[block] if direct else buffer[:len(part)]
             if self.centered:
-                mean = t.sum(axis=2, keepdims=True) / m
+                mean = part.sum(axis=2, dtype=dtype, keepdims=True)
+                mean /= m
                 self._mean[block] = mean
-                t = t - mean
-            inv_std = 1 / xp.sqrt(xp.einsum('nrm,nrm->nr', t, t)[:, :, None] / m + eps)
+                xp.subtract(part, mean, out=t)
+            else:
+                t[:] = part
+            inv_std = 1 / xp.sqrt(xp.einsum('nrm,nrm->nr', t, t) / m + eps)
             self._inv_std[block] = inv_std
-            t *= inv_std
-            t = t.reshape(-1, *channels[1:])
-            t *= gamma
+            channels = t.reshape(-1, *shape[1:])
+            if b == 1:
+                t *= inv_std[:, :, None]
+                channels *= gamma[:, :, None]
+            else:
+                channels *= (inv_std[:, :, None] * gamma)[..., None]
             if self.centered:
-                t += inputs[2][:, None]
-            y[block] = t
-        return y.reshape(x.shape),
+                channels += beta
+            if not direct:
+                y[block] = t
+        return y.reshape(inputs[0].shape),
 
     def gradients(self, targets, xs, ys, gys):
         x, gamma = xs
         xp = cuda.get_array_module(x)
-        rows, channels = self._shapes(x.shape)
         dtype = self._inv_std.dtype
-        m = dtype.type(max(rows[2], 1))
-        xr, gy = x.reshape(rows), gys[0].reshape(channels)
-        gx = xp.empty(rows, x.dtype)
-        ggamma = xp.zeros(gamma.shape, dtype)
-        for block in _moments.blocks(xr):
-            x_hat = xr[block] - self._mean[block] if self.centered else xr[block]
+        n, r, k, b = shape = self._shape(x.shape)
+        gamma = gamma.reshape(r, k).astype(dtype, copy=False)
+        x, gy = x.reshape(n, r, k * b), gys[0].reshape(shape)
+        m = dtype.type(max(k * b, 1))
+        gx = xp.empty(x.shape, x.dtype)
+        ggamma, gbeta = xp.zeros((r, k), dtype), xp.zeros((r, k), dtype)
+        direct = x.dtype == dtype
+        buffer = _moments.scratch(xp, x, dtype)
+        other = None if direct else xp.empty_like(buffer)
+        for block in _moments.blocks(x):
+            t = buffer[:len(gy[block])]
+            if self.centered:
+                xp.subtract(x[block], self._mean[block], out=t)
+            else:
+                t[:] = x[block]
+            g = gy[block].astype(dtype, copy=False)
             inv_std = self._inv_std[block]
-            x_hat = x_hat * inv_std
-            g = gy[block]
-            ggamma += _moments.channel_dot(xp, x_hat.reshape(-1, *channels[1:]), g)
-            if 0 in targets:
-                g = (g * gamma[:, None]).reshape(x_hat.shape).astype(dtype, copy=False)
-                x_hat *= xp.einsum('nrm,nrm->nr', x_hat, g)[:, :, None] / m
-                if self.centered:
-                    x_hat += g.sum(axis=2, keepdims=True) / m
-                g -= x_hat
-                g *= inv_std
-                gx[block] = g
-        gxs = [gx.reshape(x.shape), ggamma.astype(gamma.dtype, copy=False)]
-        if 2 in targets:
-            gxs.append(_moments.channel_sum(gy, dtype).astype(gamma.dtype, copy=False))
-        return [gxs[i] for i in targets]
+            # Inner products with the centered input, and sums, of every channel of a sample.
+            channels = t.reshape(g.shape)
+            if b == 1:
+                dots, sums = (channels * g)[..., 0], g[..., 0]
+            else:
+                dots, sums = xp.einsum('nrkb,nrkb->nrk', channels, g), g.sum(axis=3)
+            ggamma += xp.matmul(inv_std.T[:, None], dots.swapaxes(0, 1))[:, 0]
+            if self.centered:
+                gbeta += sums.sum(axis=0)
+            if 0 not in targets:
+                continue
+            # inv_std * (g - mean(g) - x_hat * mean(g * x_hat)) for g multiplied by gamma.
+            u = (gx[block] if direct else other[:len(t)]).reshape(g.shape)
+            if b == 1:
+                xp.multiply(g, gamma[:, :, None], out=u)
+                u *= inv_std[:, :, None, None]
+            else:
+                xp.multiply(g, (inv_std[:, :, None] * gamma)[..., None], out=u)
+            slope = inv_std ** 3
+            slope *= _weighted(xp, dots, gamma)
+            slope /= -m
+            t *= slope[:, :, None]
+            u = u.reshape(t.shape)
+            u += t
+            if self.centered:
+                u -= (inv_std * _weighted(xp, sums, gamma) / m)[:, :, None]
+            if not direct:
+                gx[block] = u
+        gxs = (gx.reshape(xs[0].shape), ggamma, gbeta)
+        return [gxs[i].reshape(xs[1].shape).astype(xs[1].dtype, copy=False) if i else gxs[i]
+                for i in targets]
 
     def compose(self, x, gamma, beta=None):
         F = chainer.functions
         dtype = _moments.compute_dtype(x, gamma)
-        rows, channels = self._shapes(x.shape)
-        t = F.cast(x, dtype).reshape(rows)
+        n, r, k, b = shape = self._shape(x.shape)
+        t = F.cast(x, dtype).reshape(n, r, k * b)
         if self.centered:
             t = t - F.mean(t, axis=2, keepdims=True)
         t = t * F.rsqrt(F.mean(F.square(t), axis=2, keepdims=True) + dtype.type(self.eps))
-        y = t.reshape(channels) * F.cast(gamma, dtype)[:, None]
+        y = t.reshape(shape) * F.cast(gamma, dtype).reshape(r, k, 1)
         if self.centered:
-            y = y + F.cast(beta, dtype)[:, None]
+            y = y + F.cast(beta, dtype).reshape(r, k, 1)
         return F.cast(y.reshape(x.shape), x.dtype),

@@ -16,12 +16,17 @@ from chainer.functions.normalization import _moments
 from chainer.utils import argument, type_check
 
 
+def _flat(a):
+    return a if a.ndim == 1 else a.reshape(-1)
+
+
 def _parse_axis(axis):
     if axis is None:
         return None
     if isinstance(axis, numbers.Integral):
         return int(axis),
-    if not isinstance(axis, collections.abc.Sequence):
+    if not (isinstance(axis, collections.abc.Sequence)
+            and all([isinstance(a, numbers.Integral) for a in axis])):
         raise RuntimeError(f'axis must be int, tuple of int or None, not {axis!r}')
     if any(a >= b for a, b in zip(axis, axis[1:])):
         raise RuntimeError(f'numbers in axis must be sorted in ascending order: {axis}')
@@ -74,10 +79,11 @@ class _Normalization(FusedFunction):
         for t in in_types[2:]:
             type_check.expect(t.dtype.kind == 'f', t.shape == gamma_type.shape)
         type_check.expect(gamma_type.dtype == in_types[2].dtype)
-        x_ndim = type_check.eval(x_type.ndim)
         gamma_ndim = type_check.eval(gamma_type.ndim)
-        axis = self._axes(x_ndim, gamma_ndim)
-        key_axis = [i for i in range(x_ndim) if i not in axis]
+        if self.axis is None:
+            type_check.expect(x_type.shape[1:1 + gamma_ndim] == gamma_type.shape)
+            return
+        key_axis = [i for i in range(type_check.eval(x_type.ndim)) if i not in self.axis]
         type_check.expect(gamma_type.ndim == len(key_axis))
         for i, a in enumerate(key_axis):
             type_check.expect(x_type.shape[a] == gamma_type.shape[i])
@@ -183,7 +189,7 @@ class BatchNormalization(_Normalization):
         mean, var = self._batch_statistics(xp, x3, dtype)
         std = var + dtype.type(self.eps)
         inv_std = dtype.type(1) / xp.sqrt(std, out=std)
-        scale, shift = self._affine(mean, var, gamma.reshape(-1), beta.reshape(-1))
+        scale, shift = self._affine(mean, var, _flat(gamma), _flat(beta))
         y = self._normalize(xp, x3, mean, inv_std * scale, shift, x.dtype)
         self.mean, self.inv_std = mean.reshape(gamma.shape), inv_std.reshape(gamma.shape)
         if self._updates_statistics() and x.size:
@@ -219,13 +225,13 @@ class BatchNormalization(_Normalization):
         gy = self._layout.view(gys[0])
         xp = cuda.get_array_module(x)
         x3 = self._layout.view(x)
-        mean, inv_std = self.mean.reshape(-1), self.inv_std.reshape(-1)
+        mean, inv_std = _flat(self.mean), _flat(self.inv_std)
         gshift, product = self._sums(xp, x3, gy, mean)
         gscale = product * inv_std
         gx = None
         if 0 in targets:
             total, m = self._impl.total, mean.dtype.type(1. / self._count)
-            scale = self._scale(gamma.reshape(-1)) * inv_std
+            scale = self._scale(_flat(gamma)) * inv_std
             gx = self._layout.restore(self._input_gradient(
                 xp, x3, gy, mean, scale, total(gshift) * m,
                 -scale * inv_std * total(gscale) * m))
@@ -271,7 +277,7 @@ class BatchNormalization(_Normalization):
         mean = F.mean(x3, axis=(0, 2))
         var = F.mean(F.square(x3 - mean[:, None]), axis=(0, 2))
         scale, shift = self._affine(
-            mean.array, var.array, *[F.cast(a.reshape(-1), dtype) for a in (gamma, beta)])
+            mean.array, var.array, *[F.cast(_flat(a), dtype) for a in (gamma, beta)])
         inv_std = F.rsqrt(var + dtype.type(self.eps))
         return F.cast(self._compose(x, mean, inv_std * scale, shift), y_dtype),
 
@@ -347,8 +353,8 @@ class FixedBatchNormalization(_Normalization):
         self.inv_var = 1 / (var.astype(dtype, copy=False) + dtype.type(self.eps))
         self.inv_std = xp.sqrt(self.inv_var)
         y = self._normalize(
-            xp, x3, mean.reshape(-1).astype(dtype, copy=False),
-            (gamma * self.inv_std).reshape(-1), beta.reshape(-1), x.dtype)
+            xp, x3, _flat(mean).astype(dtype, copy=False),
+            (gamma * self.inv_std).reshape(-1), _flat(beta), x.dtype)
         return self._layout.restore(y),
 
     def gradients(self, targets, xs, ys, gys):
@@ -356,8 +362,8 @@ class FixedBatchNormalization(_Normalization):
         gy = gys[0]
         dtype = self.inv_std.dtype
         xp = cuda.get_array_module(x)
-        inv_std = self.inv_std.reshape(-1)
-        scale = inv_std * gamma.reshape(-1)
+        inv_std = _flat(self.inv_std)
+        scale = inv_std * _flat(gamma)
         gxs = [None] * 5
         gy3 = self._layout.view(gy)
         if 0 in targets:
@@ -365,7 +371,7 @@ class FixedBatchNormalization(_Normalization):
             gxs[0] = self._layout.restore(gx)
         if targets != (0,):
             gbeta, product = self._sums(xp, self._layout.view(x), gy3,
-                                        mean.reshape(-1).astype(dtype, copy=False))
+                                        _flat(mean).astype(dtype, copy=False))
             ggamma = product * inv_std
             gvar = ggamma * scale * inv_std * dtype.type(-0.5)
             for i, g in enumerate((ggamma, gbeta, -scale * gbeta, gvar), 1):
@@ -376,7 +382,7 @@ class FixedBatchNormalization(_Normalization):
     def compose(self, x, gamma, beta, mean, var):
         F = chainer.functions
         y_dtype, dtype = x.dtype, _moments.compute_dtype(x, gamma)
-        gamma, beta, mean, var = [F.cast(a.reshape(-1), dtype) for a in (gamma, beta, mean, var)]
+        gamma, beta, mean, var = [F.cast(_flat(a), dtype) for a in (gamma, beta, mean, var)]
         scale = gamma * F.rsqrt(var + dtype.type(self.eps))
         return F.cast(self._compose(F.cast(x, dtype), mean, scale, beta), y_dtype),
 

@@ -7,7 +7,9 @@ from chainer import backend
 from chainer._fallback import Fallback
 from chainer.backends import cuda
 from chainer.functions.normalization.batch_normalization import (
-    BatchNormalization, fixed_batch_normalization)
+    BatchNormalization,
+    fixed_batch_normalization,
+)
 
 
 class BatchRenormalizationFunction(BatchNormalization):

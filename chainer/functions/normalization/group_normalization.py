@@ -1,6 +1,7 @@
 """Group normalization."""
 from __future__ import annotations
 
+import math
 import numbers
 
 from chainer.functions.normalization._rows import RowNormalization
@@ -37,13 +38,8 @@ class GroupNormalization(RowNormalization):
                              f'got {self.groups}')
         return super().forward(inputs)
 
-    def _shapes(self, shape):
-        n, channels = shape[:2]
-        positions = 1
-        for length in shape[2:]:
-            positions *= length
-        return ((n, self.groups, channels // self.groups * positions),
-                (n, channels, positions))
+    def _shape(self, shape):
+        return shape[0], self.groups, shape[1] // self.groups, math.prod(shape[2:])
 
 
 def group_normalization(x, groups, gamma, beta, eps=1e-5):

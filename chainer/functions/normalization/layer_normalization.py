@@ -22,9 +22,8 @@ class LayerNormalization(RowNormalization):
             gamma_type.shape[0] == x_type.shape[1],
         )
 
-    def _shapes(self, shape):
-        n, size = shape
-        return (n, 1, size), (n, size, 1)
+    def _shape(self, shape):
+        return shape[0], 1, shape[1], 1
 
 
 def layer_normalization(x, gamma, beta, eps=1e-5):

@@ -1,6 +1,8 @@
 """Root mean square normalization."""
 from __future__ import annotations
 
+import math
+
 from chainer.functions.normalization._rows import RowNormalization
 from chainer.utils import type_check
 
@@ -21,12 +23,8 @@ class RMSNormalization(RowNormalization):
             gamma_type.shape[0] == x_type.shape[-1],
         )
 
-    def _shapes(self, shape):
-        size = shape[-1]
-        n = 1
-        for length in shape[:-1]:
-            n *= length
-        return (n, 1, size), (n, size, 1)
+    def _shape(self, shape):
+        return math.prod(shape[:-1]), 1, shape[-1], 1
 
 
 def rms_normalization(x, gamma, eps=1e-5):

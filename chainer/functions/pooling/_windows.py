@@ -67,8 +67,7 @@ class Windows:
             taps, out = self._axes[axis], self.outs[axis]
             before = (slice(None),) * (axis + 2)
             if out == 1 and taps:
-                whole = slice(taps[0][2].start, taps[-1][2].stop)
-                x = getattr(x[(*before, whole)], ufunc)(axis=axis + 2, keepdims=True)
+                x = getattr(x[(*before, _span(taps))], ufunc)(axis=axis + 2, keepdims=True)
                 continue
             operation = xp.add if ufunc == 'sum' else xp.maximum
             y = None
@@ -97,7 +96,7 @@ class Windows:
             before = (slice(None),) * (axis + 2)
             x = xp.zeros((*y.shape[:axis + 2], dim, *y.shape[axis + 3:]), y.dtype)
             if out == 1 and taps:
-                x[(*before, slice(taps[0][2].start, taps[-1][2].stop))] = y
+                x[(*before, _span(taps))] = y
             elif self.stride[axis] >= self.ksize[axis]:
                 for _, outs, dims in taps:
                     x[(*before, dims)] = y[(*before, outs)]
@@ -132,7 +131,7 @@ class Windows:
         """The same for a single window."""
         xp = cuda.get_array_module(x)
         firsts = [taps[0][0] for taps in self._axes]
-        whole = x[(..., *[slice(taps[0][2].start, taps[-1][2].stop) for taps in self._axes])]
+        whole = x[(..., *map(_span, self._axes))]
         sizes = whole.shape[2:]
         whole = whole.reshape(*x.shape[:2], math.prod(sizes))
         positions = whole.argmax(axis=2)
@@ -187,6 +186,11 @@ class Windows:
             exist &= (0 <= place) & (place < dim)
             positions = positions * dim + place.clip(0, dim - 1)
         return positions.reshape(shape), exist.reshape(shape)
+
+
+def _span(taps):
+    """Extent of the only window of an axis."""
+    return slice(taps[0][2].start, taps[-1][2].start + 1)
 
 
 get_windows = functools.lru_cache(maxsize=512)(Windows)

@@ -58,7 +58,7 @@ class Deconvolution2D(_convolution.ConvolutionBase):
         self.stride = conv_nd.as_tuple(stride, 2)
         self.pad = conv_nd.as_tuple(pad, 2)
         self.dilate = conv_nd.as_tuple(dilate, 2)
-        self.outsize = (None, None) if outsize is None else outsize
+        self.outsize = outsize
         self.groups = int(groups)
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 

@@ -4,8 +4,7 @@ import heapq
 import numpy
 
 import chainer
-from chainer import (
-    backend, device_resident, function_node, functions, initializers, link, variable)
+from chainer import backend, device_resident, function_node, functions, initializers, link, variable
 from chainer.utils import type_check
 
 
@@ -130,6 +129,25 @@ class BinaryHierarchicalSoftmaxFunction(
         scores = (W[nodes] * x[rows]).sum(axis=1) * codes
         loss = xp.logaddexp(x.dtype.type(0), -scores).sum(dtype=x.dtype)
         return chainer.utils.force_array(loss, x.dtype),
+
+    def backward_cpu(self, inputs, grad_outputs):
+        """Returns the gradient arrays of ``x``, ``t`` (``None``) and ``W``."""
+        x, t, W = inputs
+        gy, = grad_outputs
+        xp = backend.get_array_module(x)
+        rows, nodes, codes = self._steps(x, t)
+        scores = (W[nodes] * x[rows]).sum(axis=1) * codes
+        g = (-gy * codes / (1 + xp.exp(scores)))[:, None]
+        gx, gW = xp.zeros_like(x), xp.zeros_like(W)
+        xp.add.at(gx, rows, g * W[nodes])
+        xp.add.at(gW, nodes, g * x[rows])
+        return gx, None, gW
+
+    backward_gpu = backward_cpu
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        gxs = self.backward_cpu(self._retained_arrays()[0], grad_outputs)
+        return tuple([gxs[i] for i in target_input_indexes])
 
     def backward(self, target_input_indexes, grad_outputs):
         x, t, W = self.get_retained_inputs()

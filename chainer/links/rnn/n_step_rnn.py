@@ -147,7 +147,7 @@ class NStepRNNBase(link.ChainList):
         if not xs:
             raise ValueError('xs must have one sequence at least')
 
-        # The functions want the longest sequences first.
+        # The functions want time steps, of the longest sequences first.
         lengths = [len(x) for x in xs]
         indices = None
         if any(m < n for m, n in zip(lengths, lengths[1:])):
@@ -161,7 +161,12 @@ class NStepRNNBase(link.ChainList):
 
         states = [self.init_hx(xs) if state is None else permutate(state, False)
                   for state in states]
-        *states, ys = self.rnn(self.n_layers, self.dropout, *states, self.ws, self.bs, xs)
+        steps = functions.transpose_sequence(xs)
+        *states, steps = self.rnn(
+            self.n_layers, self.dropout, *states, self.ws, self.bs, steps)
+        ys = list(functions.transpose_sequence(steps))
+        # Empty sequences take part in no step.
+        ys += [ys[0][:0]] * (len(xs) - len(ys))
         if indices is not None:
             ys = permutate_list(ys, indices, inv=True)
         return (*[permutate(state, True) for state in states], ys)

@@ -17,9 +17,13 @@ from chainer.training.extensions._snapshot import (
 from chainer.training.extensions.computational_graph import DumpGraph  # NOQA
 from chainer.training.extensions.cosine_shift import CosineShift  # NOQA
 from chainer.training.extensions.evaluator import Evaluator  # NOQA
+from chainer.training.extensions.exponential_moving_average import (
+    ExponentialMovingAverage,  # NOQA
+)
 from chainer.training.extensions.exponential_shift import ExponentialShift  # NOQA
 from chainer.training.extensions.fail_on_nonnumber import FailOnNonNumber  # NOQA
 from chainer.training.extensions.inverse_shift import InverseShift  # NOQA
+from chainer.training.extensions.json_lines_report import JsonLinesReport  # NOQA
 from chainer.training.extensions.linear_shift import LinearShift  # NOQA
 from chainer.training.extensions.log_report import LogReport  # NOQA
 from chainer.training.extensions.micro_average import MicroAverage  # NOQA
@@ -28,6 +32,7 @@ from chainer.training.extensions.parameter_statistics import ParameterStatistics
 from chainer.training.extensions.plot_report import PlotReport  # NOQA
 from chainer.training.extensions.polynomial_shift import PolynomialShift  # NOQA
 from chainer.training.extensions.step_shift import StepShift  # NOQA
+from chainer.training.extensions.tensorboard_report import TensorBoardReport  # NOQA
 from chainer.training.extensions.value_observation import (
     observe_lr,  # NOQA
     observe_value,  # NOQA

@@ -138,12 +138,7 @@ class Evaluator(extension.Extension):
             in_arrays = convert._call_converter(self.converter, batch, self.device)
             observation = {}
             with reporter_module.report_scope(observation), function.no_backprop_mode():
-                if isinstance(in_arrays, tuple):
-                    eval_func(*in_arrays)
-                elif isinstance(in_arrays, dict):
-                    eval_func(**in_arrays)
-                else:
-                    eval_func(in_arrays)
+                convert._call_with(eval_func, in_arrays)
             summary.add(observation)
             if progress is not None:
                 progress.advance(len(batch))

@@ -1,13 +1,13 @@
 import json
 import os
 
-from chainer import reporter
 from chainer import serializer as serializer_module
-from chainer.training import _files, _serialization, extension, util
+from chainer.training import _files
+from chainer.training.extensions import _interval_report
 from chainer.utils import argument
 
 
-class LogReport(extension.Extension):
+class LogReport(_interval_report.IntervalReport):
 
     """Extension that writes the means of observed values to a JSON file.
 
@@ -31,32 +31,12 @@ class LogReport(extension.Extension):
                  **kwargs):
         # log_name is the name of the argument in old versions.
         log_name, = argument.parse_kwargs(kwargs, ('log_name', 'log'))
-        self._keys = keys
-        self._trigger = util.get_trigger(trigger)
-        self._postprocess = postprocess
+        super().__init__(keys, trigger, postprocess)
         self._log_name = log_name if filename is None else filename
         self._log = []
-        self._summary = reporter.DictSummary()
 
-    def __call__(self, trainer):
-        observation = trainer.observation
-        if self._keys is not None:
-            observation = {key: observation[key] for key in self._keys if key in observation}
-        self._summary.add(observation)
-
-        if not (trainer.is_before_training or self._trigger(trainer)):
-            return
-        # float() also copies from GPUs.
-        stats = {key: float(value) for key, value in self._summary.compute_mean().items()}
-        updater = trainer.updater
-        stats['epoch'] = updater.epoch
-        stats['iteration'] = updater.iteration
-        stats['elapsed_time'] = trainer.elapsed_time
-        if self._postprocess is not None:
-            self._postprocess(stats)
+    def _record(self, trainer, stats):
         self._log.append(stats)
-        self._summary = reporter.DictSummary()
-
         if self._log_name is not None:
             path = os.path.join(trainer.out, self._log_name.format(**stats))
             with _files.atomic_file(path) as temp_path:
@@ -69,8 +49,7 @@ class LogReport(extension.Extension):
         return self._log
 
     def serialize(self, serializer):
-        _serialization.serialize_part(self._trigger, serializer['_trigger'])
-        self._summary.serialize(serializer['_summary'])
+        super().serialize(serializer)
         if isinstance(serializer, serializer_module.Serializer):
             serializer('_log', json.dumps(self._log))
         else:

@@ -164,12 +164,7 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
 
 
 def _compute_loss(model, converter, batch, device):
-    in_arrays = convert._call_converter(converter, batch, device)
-    if isinstance(in_arrays, tuple):
-        return model(*in_arrays)
-    if isinstance(in_arrays, dict):
-        return model(**in_arrays)
-    return model(in_arrays)
+    return convert._call_with(model, convert._call_converter(converter, batch, device))
 
 
 def _run_worker(rank, n_devices, pipe, iterator, device, model, converter):

@@ -96,17 +96,11 @@ class ParallelUpdater(standard_updater.StandardUpdater):
         losses = []
         # The main model comes first, because it may get its parameters initialized here.
         for name in sorted(inputs, key=lambda name: self._models[name] is not main):
-            in_arrays = inputs[name]
             if not self._synchronized and self._models[name] is not main:
                 self._models[name].copyparams(main)
             loss_func = self.loss_func or self._models[name]
             with function.force_backprop_mode(), _using(self._devices[name]):
-                if isinstance(in_arrays, tuple):
-                    loss = loss_func(*in_arrays)
-                elif isinstance(in_arrays, dict):
-                    loss = loss_func(**in_arrays)
-                else:
-                    loss = loss_func(in_arrays)
+                loss = convert._call_with(loss_func, inputs[name])
             losses.append((loss, self._devices[name]))
 
         # Only now, as parameters may have been initialized by the forward computation.

@@ -12,7 +12,7 @@ import chainer  # noqa: E402
 
 class StaticMLP(train_mnist.MLP):
 
-    @chainer.graph_optimizations.static_graph.static_graph
+    @chainer.static_graph
     def forward(self, x):
         return super().forward(x)
 

@@ -173,14 +173,14 @@ class TestFinal:
 
 
 def test_oversample():
-    images = [numpy.random.rand(5, 7, 3), numpy.random.rand(5, 7, 3)]
+    images = [numpy.random.rand(3, 5, 7), numpy.random.rand(3, 5, 7)]
     crops = imgproc.oversample(images, (3, 4))
-    assert crops.shape == (20, 3, 4, 3) and crops.dtype == numpy.float32
-    image = images[1].astype('f')
+    assert crops.shape == (20, 3, 3, 4) and crops.dtype == numpy.float64
+    image = images[1]
     for i, (y, x) in enumerate([(0, 0), (0, 3), (2, 0), (2, 3), (1, 1)]):
-        expected = image[y:y + 3, x:x + 4]
+        expected = image[:, y:y + 3, x:x + 4]
         numpy.testing.assert_array_equal(crops[10 + i], expected)
-        numpy.testing.assert_array_equal(crops[15 + i], expected[:, ::-1])
+        numpy.testing.assert_array_equal(crops[15 + i], expected[..., ::-1])
     with pytest.raises(ValueError, match='crop_dims'):
         imgproc.oversample(images, (6, 4))
     with pytest.raises(ValueError, match='empty'):

@@ -94,7 +94,7 @@ POOLINGS = [
     ((2, 3, 4, 4), {'ksize': 2}),
     ((2, 2, 4, 3), {'ksize': (3, 2), 'stride': (2, 1), 'pad': (1, 0)}),
     ((1, 2, 5, 4), {'ksize': 3, 'stride': 1, 'pad': 1}),
-    ((2, 2, 3, 4), {'ksize': 1, 'stride': 2}),
+    ((2, 2, 3, 5), {'ksize': 1, 'stride': 2}),
     ((2, 2, 2, 3), {'ksize': (2, 3)}),
     ((2, 1, 2, 2), {'ksize': 4, 'pad': 1}),
     ((2, 3, 5), {'ksize': 2}),
@@ -117,6 +117,15 @@ def test_max_pooling(shape, arguments, cover_all, picking):
         np.testing.assert_array_equal(F.max_pooling_nd(x, **arguments).array, y.array)
     named = {3: F.max_pooling_1d, 4: F.max_pooling_2d, 5: F.max_pooling_3d}[x.ndim]
     np.testing.assert_array_equal(named(x, **arguments).array, y.array)
+
+
+def test_window_outside_of_the_image():
+    x = chainer.Variable(np.array([[[1, 2, 3, 4]]], np.float32))
+    y = F.max_pooling_1d(x, 1, stride=2)
+    np.testing.assert_array_equal(y.array, [[[1, 3, -np.inf]]])
+    y.grad = np.ones_like(y.array)
+    y.backward()
+    np.testing.assert_array_equal(x.grad, [[[1, 0, 1, 0]]])
 
 
 @pytest.mark.parametrize('shape, arguments', POOLINGS)
@@ -143,7 +152,7 @@ UNPOOLINGS = [
     ((2, 3, 2, 3), {'ksize': 2}),
     ((2, 2, 2, 3), {'ksize': 2, 'outsize': (4, 5)}),
     ((1, 2, 3, 2), {'ksize': (3, 2), 'stride': (2, 1), 'pad': (1, 0)}),
-    ((2, 1, 1, 1), {'ksize': 3, 'pad': (1, 0)}),
+    ((2, 1, 1, 1), {'ksize': 3, 'stride': 1, 'pad': (1, 0)}),
     ((2, 3, 4), {'ksize': 3, 'stride': 2}),
     ((1, 2, 2, 1, 2), {'ksize': 2, 'stride': 1}),
 ]

@@ -1,0 +1,75 @@
+"""Sampling of two-dimensional deformable convolution."""
+from __future__ import annotations
+
+import numpy
+
+import chainer
+from chainer import backend
+from chainer.functions.array.im2col import _pair
+
+
+def deformable_convolution_2d_sampler(x, offset, W, b=None, stride=1, pad=0):
+    """Two-dimensional convolution whose samples are displaced by given offsets.
+
+    Where :func:`convolution_2d` reads the pixel at row :math:`i s_h + u - p_h` and column
+    :math:`j s_w + v - p_w`, this reads between pixels, at that place moved by the offset for
+    :math:`(u, v)` at :math:`(i, j)`, with bilinear interpolation.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c_I, h, w)``.
+        offset (:class:`~chainer.Variable` or array): Offsets of shape
+            ``(n, 2 * kh * kw, h_O, w_O)``: the horizontal ones of all positions in the kernel,
+            then the vertical ones.
+        W (:class:`~chainer.Variable` or array): Weight of shape ``(c_O, c_I, kh, kw)``.
+        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O,)`` (optional).
+        stride (int or pair of int): Stride.
+        pad (int or pair of int): Width of the padding on each side.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c_O, h_O, w_O)``.
+
+    Raises:
+        ValueError: If ``offset`` does not have ``2 * kh * kw`` channels.
+        ~chainer.utils.type_check.InvalidType: If other shapes or dtypes do not fit.
+
+    See: J. Dai et al., Deformable Convolutional Networks, ICCV 2017.
+
+    .. seealso:: :class:`~chainer.links.DeformableConvolution2D`
+
+    .. admonition:: Example
+
+        >>> x = np.ones((1, 2, 5, 5), np.float32)
+        >>> offset = np.zeros((1, 18, 3, 3), np.float32)
+        >>> W = np.ones((4, 2, 3, 3), np.float32)
+        >>> F.deformable_convolution_2d_sampler(x, offset, W).shape
+        (1, 4, 3, 3)
+
+    """
+    F = chainer.functions
+    sy, sx = _pair(stride)
+    ph, pw = _pair(pad)
+    n_out, n_in, kh, kw = W.shape
+    n, _, h, w = x.shape
+    n_offsets, out_h, out_w = offset.shape[1:]
+    if n_offsets != 2 * kh * kw:
+        raise ValueError(f'offset must have 2 * kh * kw = {2 * kh * kw} channels, but has '
+                         f'{n_offsets}')
+
+    # Places without offsets, as a convolution has them, in the padded image.
+    rows = (numpy.arange(kh)[:, None, None, None] + sy * numpy.arange(out_h)[:, None])
+    columns = (numpy.arange(kw)[:, None, None] + sx * numpy.arange(out_w))
+    shape = kh, kw, out_h, out_w
+    places = numpy.stack([numpy.broadcast_to(a, shape) for a in (columns, rows)])
+    places = places.reshape(1, n_offsets, out_h, out_w).astype(offset.dtype)
+    places = backend.get_device_from_array(chainer.as_array(offset)).send(places)
+    grid = F.reshape(offset + places, (n, 2, kh * kw, out_h * out_w))
+    # The sampler counts from -1 to 1.
+    last = numpy.array([w + 2 * pw - 1, h + 2 * ph - 1], offset.dtype).reshape(1, 2, 1, 1)
+    last = backend.get_device_from_array(chainer.as_array(offset)).send(last)
+    grid = grid / last * 2 - 1
+
+    if ph or pw:
+        x = F.pad(x, ((0, 0), (0, 0), (ph, ph), (pw, pw)), 'constant')
+    samples = F.spatial_transformer_sampler(x, grid)
+    samples = F.reshape(samples, (n, n_in * kh * kw, out_h, out_w))
+    return F.convolution_2d(samples, F.reshape(W, (n_out, n_in * kh * kw, 1, 1)), b)

@@ -1,0 +1,41 @@
+"""Two-dimensional depthwise convolution."""
+from __future__ import annotations
+
+from chainer.functions.array.reshape import reshape
+from chainer.functions.array.transpose import transpose
+from chainer.functions.connection.convolution_2d import convolution_2d
+
+
+def depthwise_convolution_2d(x, W, b=None, stride=1, pad=0):
+    """Convolution of each channel of images with ``d`` kernels of its own.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c_I, h, w)``.
+        W (:class:`~chainer.Variable` or array): Weight of shape ``(d, c_I, kh, kw)``.
+        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_I * d,)`` (optional).
+        stride (int or pair of int): Stride.
+        pad (int or pair of int): Width of the padding on each side.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c_I * d, h_O, w_O)``, where the ``d`` outputs of
+        a channel are neighbours; see :func:`convolution_2d` for the size.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+        RuntimeError: If the output would be empty.
+
+    See: L. Sifre, Rigid-motion scattering for image classification, Ph.D. thesis, 2014.
+
+    .. seealso:: :class:`~chainer.links.DepthwiseConvolution2D`
+
+    .. admonition:: Example
+
+        >>> x = np.ones((2, 3, 4, 7), np.float32)
+        >>> W = np.ones((2, 3, 3, 3), np.float32)
+        >>> F.depthwise_convolution_2d(x, W).shape
+        (2, 6, 2, 5)
+
+    """
+    depth, channels, kh, kw = W.shape
+    W = reshape(transpose(W, (1, 0, 2, 3)), (depth * channels, 1, kh, kw))
+    return convolution_2d(x, W, b, stride, pad, groups=channels)

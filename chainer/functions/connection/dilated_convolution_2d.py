@@ -1,0 +1,38 @@
+"""Two-dimensional dilated convolution."""
+from __future__ import annotations
+
+from chainer.functions.connection.convolution_2d import convolution_2d
+
+
+def dilated_convolution_2d(x, W, b=None, stride=1, pad=0, dilate=1, cover_all=False):
+    """Two-dimensional convolution whose kernel has holes; see :func:`convolution_2d`.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c_I, h, w)``.
+        W (:class:`~chainer.Variable` or array): Weight of shape ``(c_O, c_I, kh, kw)``.
+        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O,)`` (optional).
+        stride (int or pair of int): Stride.
+        pad (int or pair of int): Width of the padding on each side.
+        dilate (int or pair of int): Distance of the pixels under the kernel.
+        cover_all (bool): Whether every pixel of the input contributes.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c_O, h_O, w_O)``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+        RuntimeError: If the output would be empty.
+
+    See: F. Yu and V. Koltun, Multi-Scale Context Aggregation by Dilated Convolutions, ICLR 2016.
+
+    .. seealso:: :class:`~chainer.links.DilatedConvolution2D`
+
+    .. admonition:: Example
+
+        >>> x = np.ones((1, 3, 9, 9), np.float32)
+        >>> W = np.ones((2, 3, 3, 3), np.float32)
+        >>> F.dilated_convolution_2d(x, W, dilate=3).shape
+        (1, 2, 3, 3)
+
+    """
+    return convolution_2d(x, W, b, stride, pad, cover_all, dilate=dilate)

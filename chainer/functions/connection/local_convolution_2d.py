@@ -1,0 +1,118 @@
+"""Two-dimensional convolution with a weight for every pixel."""
+from __future__ import annotations
+
+import math
+
+import chainer
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.functions.array.im2col import Im2Col, Im2ColGrad, _pair
+from chainer.utils import conv, type_check
+
+
+class LocalConvolution2DFunction(FunctionNode):
+    """Convolution of images whose kernel depends on the place.
+
+    The images become matrices with one row per place: (h_O * w_O, n, c_I * kh * kw).
+    """
+
+    def __init__(self, stride=1):
+        self.sy, self.sx = _pair(stride)
+
+    def check_type_forward(self, in_types):
+        n_in = type_check.eval(in_types.size())
+        type_check.expect(2 <= n_in, n_in <= 3)
+        x_type, w_type = in_types[:2]
+        type_check._argname((x_type, w_type), ('x', 'W'))
+        type_check.expect(
+            x_type.dtype.kind == 'f', w_type.dtype == x_type.dtype, x_type.ndim == 4,
+            w_type.ndim == 6, x_type.shape[1] == w_type.shape[3],
+            conv.get_conv_outsize(x_type.shape[2], w_type.shape[4], self.sy, 0)
+            == w_type.shape[1],
+            conv.get_conv_outsize(x_type.shape[3], w_type.shape[5], self.sx, 0)
+            == w_type.shape[2])
+        if n_in == 3:
+            b_type = in_types[2]
+            type_check._argname((b_type,), ('b',))
+            type_check.expect(b_type.dtype == x_type.dtype, b_type.ndim == 3,
+                              b_type.shape == w_type.shape[:3])
+
+    def _im2col(self, w_shape):
+        return Im2Col(w_shape[4:], (self.sy, self.sx), 0, False, 1)
+
+    @staticmethod
+    def _rows(y):
+        """Patches or outputs as (places, n, channels)."""
+        return y.reshape(*y.shape[:2], math.prod(y.shape[2:])).transpose(2, 0, 1)
+
+    @staticmethod
+    def _weight_matrices(W):
+        """Weights as (places, outputs, inputs)."""
+        return W.reshape(len(W), math.prod(W.shape[1:3]), math.prod(W.shape[3:])).transpose(1, 0, 2)
+
+    def forward(self, inputs):
+        x, W = inputs[:2]
+        self.retain_inputs((0, 1))
+        col = self._rows(self._im2col(W.shape).forward((x,))[0])
+        y = cuda.get_array_module(x).matmul(col, self._weight_matrices(W).transpose(0, 2, 1))
+        y = y.transpose(1, 2, 0).reshape(len(x), *W.shape[:3])
+        return y + inputs[2] if len(inputs) == 3 else y,
+
+    def _gradients(self, targets, x, W, gy, matmul, apply, total):
+        im2col = self._im2col(W.shape)
+        rows = self._rows(gy)
+        gxs = []
+        for i in targets:
+            if i == 0:
+                col = matmul(rows, self._weight_matrices(W)).transpose(1, 2, 0)
+                col = col.reshape(*col.shape[:2], *gy.shape[2:])
+                gxs.append(apply(Im2ColGrad(im2col, x.shape), col))
+            elif i == 1:
+                gW = matmul(rows.transpose(0, 2, 1), self._rows(apply(im2col, x)))
+                gxs.append(gW.transpose(1, 0, 2).reshape(W.shape))
+            else:
+                gxs.append(total(gy, axis=0))
+        return tuple(gxs)
+
+    def backward(self, target_input_indexes, grad_outputs):
+        F = chainer.functions
+        x, W = self.get_retained_inputs()
+        return self._gradients(target_input_indexes, x, W, grad_outputs[0], F.matmul,
+                               lambda func, x: func.apply((x,))[0], F.sum)
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        (x, W), _ = self._retained_arrays()
+        xp = cuda.get_array_module(x)
+        return self._gradients(target_input_indexes, x, W, grad_outputs[0], xp.matmul,
+                               lambda func, x: func.forward((x,))[0], xp.sum)
+
+
+def local_convolution_2d(x, W, b=None, stride=1):
+    """Two-dimensional convolution that does not share its weight between places.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c_I, h, w)``.
+        W (:class:`~chainer.Variable` or array): Weight of shape
+            ``(c_O, h_O, w_O, c_I, kh, kw)``.
+        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O, h_O, w_O)`` (optional).
+        stride (int or pair of int): Stride.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c_O, h_O, w_O)``, where ``h_O`` is
+        ``(h - kh) // sh + 1``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    .. seealso:: :class:`~chainer.links.LocalConvolution2D`
+
+    .. admonition:: Example
+
+        >>> x = np.ones((2, 3, 7, 7), np.float32)
+        >>> W = np.ones((2, 5, 5, 3, 3, 3), np.float32)
+        >>> F.local_convolution_2d(x, W, np.ones((2, 5, 5), np.float32)).shape
+        (2, 2, 5, 5)
+
+    """
+    args = (x, W) if b is None else (x, W, b)
+    return LocalConvolution2DFunction(stride).apply(args)[0]

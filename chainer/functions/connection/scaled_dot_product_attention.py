@@ -1,0 +1,81 @@
+"""Scaled dot-product attention."""
+from __future__ import annotations
+
+import math
+
+import chainer
+from chainer import backend
+
+
+def scaled_dot_product_attention(q, k, v, mask=None, dropout_ratio=0.0, is_causal=False,
+                                 scale=None):
+    """Scaled dot-product attention.
+
+    .. math:: y = \\mathrm{dropout}(\\mathrm{softmax}(s\\, q k^\\top + m))\\, v
+
+    Axes before the last two are those of batches and heads. A query that may attend to no key
+    has a zero output.
+
+    Args:
+        q (:class:`~chainer.Variable` or array): Queries, of shape :math:`(..., L, E)`.
+        k (:class:`~chainer.Variable` or array): Keys, of shape :math:`(..., S, E)`.
+        v (:class:`~chainer.Variable` or array): Values, of shape :math:`(..., S, D)`.
+        mask (None, :class:`~chainer.Variable` or array): Mask whose shape can be broadcast to
+            :math:`(..., L, S)`: booleans that tell which keys a query attends to, or floating
+            point numbers added to the scores.
+        dropout_ratio (float): Ratio of dropout of the attention weights, in training.
+        is_causal (bool): Whether a query attends only to keys of its own and earlier positions.
+        scale (float): Factor :math:`s` of the scores (default: :math:`1 / \\sqrt E`).
+
+    Returns:
+        ~chainer.Variable: Output, of shape :math:`(..., L, D)`.
+
+    Raises:
+        ValueError: If both ``mask`` and ``is_causal`` are given.
+        TypeError: If ``mask`` is neither of booleans nor floating point.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    See: Vaswani et al., Attention is all you need, NeurIPS 2017.
+
+    .. admonition:: Example
+
+        >>> q = k = np.zeros((2, 1), np.float32)
+        >>> v = np.array([[1], [3]], np.float32)
+        >>> chainer.functions.scaled_dot_product_attention(q, k, v, is_causal=True).array
+        array([[1.],
+               [2.]], dtype=float32)
+
+    """
+    F = chainer.functions
+    q = chainer.as_variable(q)
+    if mask is not None and is_causal:
+        raise ValueError('mask cannot be combined with is_causal')
+    if scale is None:
+        scale = 1 / math.sqrt(q.shape[-1])
+    score = F.matmul(q * scale, k, transb=True)
+    device = backend.get_device_from_array(q.array)
+    if is_causal:
+        positions = [device.xp.arange(n) for n in score.shape[-2:]]
+        mask = positions[0][:, None] >= positions[1]
+    allowed = None
+    if mask is not None:
+        mask = chainer.as_variable(mask)
+        if mask.dtype.kind == 'f':
+            score = score + F.cast(mask, score.dtype)
+        elif mask.dtype.kind == 'b':
+            allowed = F.broadcast_to(mask, score.shape).array
+            # Finite, so that a row without any key has no NaN.
+            lowest = device.xp.full_like(score.array, -_largest(score.dtype))
+            score = F.where(allowed, score, lowest)
+        else:
+            raise TypeError(f'mask must be of dtype bool or floating point, not {mask.dtype}')
+    weight = F.softmax(score, axis=-1)
+    if allowed is not None and not is_causal:
+        weight = F.where(allowed, weight, device.xp.zeros_like(weight.array))
+    if dropout_ratio:
+        weight = F.dropout(weight, dropout_ratio)
+    return F.matmul(weight, v)
+
+
+def _largest(dtype):
+    return {'e': 6e4, 'f': 1e38, 'd': 1e300}[dtype.char]

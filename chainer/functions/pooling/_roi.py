@@ -1,0 +1,314 @@
+"""Bases of functions that pool regions of interest.
+
+All of them treat rows and columns of a region separately. Inside, images have their channels
+last, so that one matrix product or one comparison serves all channels.
+"""
+from __future__ import annotations
+
+import math
+import numbers
+
+import numpy
+
+from chainer.backends import cuda
+from chainer.function_node import FunctionNode
+from chainer.functions.pooling._windows import LinearMap
+from chainer.utils import type_check
+
+
+def _check_positive(value, kind, name, what):
+    if not (isinstance(value, kind) and value > 0):
+        raise TypeError(f'{name} must be {what}: {type(value)}, {value}')
+
+
+def parse_outsize(outsize):
+    """Checks an ``outsize`` argument, a positive int or a pair of them; returns the pair.
+
+    Raises:
+        TypeError: If it is something else.
+
+    """
+    pair = tuple(outsize) if hasattr(outsize, '__len__') else (outsize, outsize)
+    if len(pair) != 2:
+        raise TypeError(f'outsize must be an int or a pair of ints: {outsize}')
+    for i, size in enumerate(pair):
+        _check_positive(size, numbers.Integral, f'outsize[{i}]', 'positive integer')
+    return pair
+
+
+def parse_spatial_scale(spatial_scale):
+    """Checks a ``spatial_scale`` argument; returns it as a float.
+
+    Raises:
+        TypeError: If it is not a positive number.
+
+    """
+    _check_positive(spatial_scale, numbers.Real, 'spatial_scale', 'a positive float number')
+    return float(spatial_scale)
+
+
+def parse_sampling_ratio(sampling_ratio):
+    """Checks a ``sampling_ratio`` argument, an int, ``None`` or a pair of these.
+
+    Raises:
+        TypeError: If it is something else.
+
+    """
+    is_pair = hasattr(sampling_ratio, '__len__')
+    pair = tuple(sampling_ratio) if is_pair else (sampling_ratio, sampling_ratio)
+    if len(pair) != 2:
+        raise TypeError(f'sampling_ratio must be an int, None or a pair: {sampling_ratio}')
+    for i, ratio in enumerate(pair):
+        if ratio is not None:
+            _check_positive(
+                ratio, numbers.Integral, f'sampling_ratio[{i}]', 'positive integer or None')
+    return pair
+
+
+class _ROIFunction(FunctionNode):
+    """Function of images, regions ``(y_min, x_min, y_max, x_max)`` and their images' numbers.
+
+    Attributes:
+        outh, outw (int): Size of the output.
+        spatial_scale (float): Factor from coordinates of regions to those of the images.
+
+    """
+
+    def check_type_forward(self, in_types):
+        type_check.expect(in_types.size() == 3)
+        type_check._argname(in_types, ('x', 'rois', 'roi_indices'))
+        x_type, roi_type, index_type = in_types
+        type_check.expect(
+            x_type.dtype.kind == 'f', x_type.ndim == 4, roi_type.dtype == x_type.dtype,
+            roi_type.ndim == 2, roi_type.shape[1] == 4, index_type.dtype.kind == 'i',
+            index_type.ndim == 1, roi_type.shape[0] == index_type.shape[0])
+
+    def forward(self, inputs):
+        x, *rest = inputs
+        self._x_shape = x.shape
+        rois, self._indices = self._parse_regions(*map(cuda.to_cpu, rest))
+        self._regions = [[self._divide_axis(axis, *roi[axis::2]) for axis in range(2)]
+                         for roi in rois.tolist()]
+        return self._pool(x),
+
+    def _parse_regions(self, rois, roi_indices):
+        """Regions in coordinates of the images, and numbers of their images."""
+        return rois.astype(numpy.float64) * self.spatial_scale, roi_indices
+
+    def _divide_axis(self, axis, start, stop):
+        """Description of a region along an axis, for :meth:`_pool`."""
+        raise NotImplementedError
+
+    def _pool(self, x):
+        """Output; leaves behind what the linear maps of the gradient need."""
+        raise NotImplementedError
+
+    def _gather(self, x):
+        """Linear map from images to outputs that the function is near its input."""
+        raise NotImplementedError
+
+    def _scatter(self, y):
+        """Transpose of :meth:`_gather`."""
+        raise NotImplementedError
+
+    def backward(self, target_input_indexes, grad_outputs):
+        gx, = LinearMap(self._scatter, self._gather).apply(grad_outputs)
+        return tuple([gx if i == 0 else None for i in target_input_indexes])
+
+    def _backward_arrays(self, target_input_indexes, grad_outputs):
+        return tuple([self._scatter(grad_outputs[0]) if i == 0 else None
+                      for i in target_input_indexes])
+
+
+def _channels_last(x):
+    """Images as (n, h, w, c), where float32 stands for float16."""
+    dtype = numpy.float32 if x.dtype == numpy.float16 else x.dtype
+    return cuda.get_array_module(x).ascontiguousarray(x.transpose(0, 2, 3, 1), dtype)
+
+
+def _channels_first(x, dtype):
+    return cuda.get_array_module(x).ascontiguousarray(x.transpose(0, 3, 1, 2), dtype)
+
+
+class Bins:
+    """Division of a region into bins of whole pixels, which overlap if they would be split."""
+
+    def _divide_axis(self, axis, start, stop):
+        start = round(start)
+        return _bins(start, max(round(stop) - start, 1), (self.outh, self.outw)[axis],
+                     self._x_shape[axis + 2])
+
+
+def _bins(start, size, out, limit):
+    """Starts and stops of ``out`` bins within ``limit`` pixels."""
+    bins = numpy.arange(out)
+    starts = numpy.floor(bins * (size / out)).astype(int) + start
+    stops = numpy.ceil((bins + 1) * (size / out)).astype(int) + start
+    return starts.clip(0, limit), stops.clip(0, limit)
+
+
+class Samples:
+    """Division of a region into bins of points, for interpolation between pixels."""
+
+    def _divide_axis(self, axis, start, stop):
+        out = (self.outh, self.outw)[axis]
+        size = max(stop - start, 1.)
+        n_points = self.sampling_ratio[axis] or math.ceil(size / out)
+        return _points(start, size, out * n_points, self._x_shape[axis + 2])
+
+
+def _points(start, size, n, limit):
+    """Pixels before and after ``n`` points, the part of the latter, and whether points count."""
+    places = start + (numpy.arange(n) + .5) * (size / n)
+    exist = (-1 <= places) & (places <= limit)
+    places = places.clip(0, limit - 1)
+    low = numpy.floor(places).astype(int)
+    return low, numpy.minimum(low + 1, limit - 1), places - low, exist
+
+
+def _interpolation(low, high, part, exist):
+    """First pixel and matrix (points, pixels) of linear interpolation."""
+    first = low[0]
+    matrix = numpy.zeros((len(low), high[-1] - first + 1))
+    points = numpy.arange(len(low))
+    matrix[points, low - first] = (1 - part) * exist
+    matrix[points, high - first] += part * exist
+    return first, matrix
+
+
+class Mean(_ROIFunction):
+    """Base of functions that average: a matrix for the rows and one for the columns."""
+
+    def _mean_matrix(self, division, out):
+        """First pixel and matrix (out, pixels) of a divided axis."""
+        raise NotImplementedError
+
+    def _pool(self, x):
+        self._regions = [
+            [self._mean_matrix(division, out)
+             for division, out in zip(region, (self.outh, self.outw))]
+            for region in self._regions]
+        return self._gather(x)
+
+    def _operands(self, image):
+        """Yields the part of the images that is under a region, and the two matrices."""
+        xp = cuda.get_array_module(image)
+        channels = image.shape[3]
+        rows = image.reshape(*image.shape[:2], -1)
+        for i, ((top, vertical), (left, horizontal)) in zip(
+                self._indices.tolist(), self._regions):
+            part = rows[i, top:top + vertical.shape[1],
+                        left * channels:(left + horizontal.shape[1]) * channels]
+            yield part, xp.asarray(vertical, image.dtype), xp.asarray(horizontal, image.dtype)
+
+    def _gather(self, x):
+        xp = cuda.get_array_module(x)
+        image = _channels_last(x)
+        channels = image.shape[3]
+        y = xp.empty((len(self._indices), self.outh, self.outw, channels), image.dtype)
+        for target, (part, vertical, horizontal) in zip(y, self._operands(image)):
+            rows = vertical.dot(part).reshape(self.outh, -1, channels)
+            xp.matmul(horizontal, rows, out=target)
+        return _channels_first(y, x.dtype)
+
+    def _scatter(self, y):
+        xp = cuda.get_array_module(y)
+        n, c, h, w = self._x_shape
+        values = _channels_last(y)
+        image = xp.zeros((n, h, w, c), values.dtype)
+        for value, (part, vertical, horizontal) in zip(values, self._operands(image)):
+            rows = xp.matmul(horizontal.T, value)
+            part += vertical.T.dot(rows.reshape(self.outh, -1))
+        return _channels_first(image, y.dtype)
+
+
+class Maximum(_ROIFunction):
+    """Base of functions that pick maxima.
+
+    Maxima are interpolated between four pixels or are one pixel. :meth:`_pool` describes them by
+    an iterator of weights and numbers of the pixels, each of the shape of the output.
+    """
+
+    def _corners(self):
+        """Yields weights (``None``: one) and numbers of pixels within their channels.
+
+        Negative numbers stand for no pixel.
+        """
+        raise NotImplementedError
+
+    def _flat(self, xp, pixels):
+        """Positions of pixels in the flattened images."""
+        _, c, h, w = self._x_shape
+        planes = self._indices[:, None] * c + numpy.arange(c)
+        return xp.asarray(planes)[:, :, None, None] * (h * w) + pixels
+
+    def _gather(self, x):
+        xp = cuda.get_array_module(x)
+        y = xp.zeros((len(self._indices), x.shape[1], self.outh, self.outw), x.dtype)
+        for weight, pixels in self._corners():
+            # Values of no pixel do not count, whatever they are.
+            values = x.reshape(-1)[self._flat(xp, xp.maximum(pixels, 0))]
+            y += xp.where(pixels < 0, 0, values if weight is None else values * weight).astype(
+                x.dtype, copy=False)
+        return y
+
+    def _scatter(self, y):
+        xp = cuda.get_array_module(y)
+        size = math.prod(self._x_shape)
+        x = xp.zeros(size)
+        for weight, pixels in self._corners():
+            values = xp.where(pixels < 0, 0, y)
+            if weight is not None:
+                values = values * weight
+            places = self._flat(xp, xp.maximum(pixels, 0))
+            x += xp.bincount(places.ravel(), values.ravel(), minlength=size)
+        return x.reshape(self._x_shape).astype(y.dtype)
+
+
+def _argmax_of_bins(x, starts, stops, axis):
+    """Maxima of bins along an axis of a (h, w, c) image, and where they are (first ones)."""
+    xp = cuda.get_array_module(x)
+    shape = [1, 1, 1]
+    shape[axis] = -1
+    best = where = None
+    for i in range(max(int((stops - starts).max()), 1)):
+        # Bins that are shorter repeat their last pixel, empty ones some pixel.
+        places = xp.asarray(numpy.minimum(starts + i, stops - 1).clip(0))
+        values = x.take(places, axis=axis)
+        places = places.reshape(shape)
+        if best is None:
+            best, where = values, xp.zeros(values.shape, int)
+            where += places
+        else:
+            xp.copyto(where, places, where=values > best)
+            xp.maximum(best, values, out=best)
+    return best, where
+
+
+class MaximumOfBins(Bins, Maximum):
+    """Base of functions that pick the maxima of bins; those of empty bins are zero."""
+
+    def _pool(self, x):
+        xp = cuda.get_array_module(x)
+        image = _channels_last(x)
+        width = self._x_shape[3]
+        shape = len(self._indices), self.outh, self.outw, x.shape[1]
+        y, pixels = xp.empty(shape, image.dtype), xp.empty(shape, int)
+        for r, (i, (rows, columns)) in enumerate(zip(self._indices.tolist(), self._regions)):
+            top, left = rows[0].min(), columns[0].min()
+            part = image[i, top:max(rows[1].max(), top + 1), left:max(columns[1].max(), left + 1)]
+            if part.size == 0:
+                y[r], pixels[r] = 0, -1
+                continue
+            # Columns come first: among equal maxima, the first one in row-major order counts.
+            best, column = _argmax_of_bins(part, *[a - left for a in columns], axis=1)
+            y[r], row = _argmax_of_bins(best, *[a - top for a in rows], axis=0)
+            column = xp.take_along_axis(column, row, axis=0)
+            pixels[r] = (row + top) * width + (column + left)
+            empty = xp.asarray((rows[0] >= rows[1])[:, None] | (columns[0] >= columns[1]))
+            y[r][empty], pixels[r][empty] = 0, -1
+        self._pixels = _channels_first(pixels, pixels.dtype)
+        return _channels_first(y, x.dtype)
+
+    def _corners(self):
+        yield None, self._pixels

@@ -1,0 +1,70 @@
+"""Average pooling of interpolated regions of interest."""
+from __future__ import annotations
+
+from chainer.functions.pooling._roi import (
+    Mean,
+    Samples,
+    _interpolation,
+    parse_outsize,
+    parse_sampling_ratio,
+    parse_spatial_scale,
+)
+
+
+class ROIAverageAlign2D(Samples, Mean):
+    """Means of points in the bins of regions.
+
+    Attributes:
+        sampling_ratio (pair of int or None): Number of points in a bin, vertically and
+            horizontally.
+
+    """
+
+    def __init__(self, outsize, spatial_scale, sampling_ratio=None):
+        self.outh, self.outw = parse_outsize(outsize)
+        self.spatial_scale = parse_spatial_scale(spatial_scale)
+        self.sampling_ratio = parse_sampling_ratio(sampling_ratio)
+
+    def _mean_matrix(self, division, out):
+        first, matrix = _interpolation(*division)
+        return int(first), matrix.reshape(out, -1, matrix.shape[1]).mean(axis=1)
+
+
+def roi_average_align_2d(x, rois, roi_indices, outsize, spatial_scale, sampling_ratio=None):
+    """Average pooling of regions of interest (ROI) to a fixed size, without rounding.
+
+    A region is divided into equal bins, each bin into a grid of points, at which the image is
+    interpolated bilinearly. Points more than one pixel away from the image count as zero.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c, h, w)``.
+        rois (:class:`~chainer.Variable` or array): Regions of shape ``(r, 4)``: ``(y_min, x_min,
+            y_max, x_max)``, of the dtype of ``x``. No gradient reaches them.
+        roi_indices (:class:`~chainer.Variable` or array of int): Numbers of the images that the
+            regions are in, of shape ``(r,)``.
+        outsize (int or pair of int): Size of the output.
+        spatial_scale (float): Factor from the coordinates of ``rois`` to pixels of ``x``.
+        sampling_ratio (int, None or pair of these): Number of points in a bin along each axis;
+            ``None`` takes about one for each pixel.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(r, c, outh, outw)``.
+
+    Raises:
+        TypeError: If ``outsize``, ``spatial_scale`` or ``sampling_ratio`` is not positive or of
+            another type.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    See: K. He et al., Mask R-CNN, ICCV 2017.
+
+    .. admonition:: Example
+
+        >>> x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+        >>> rois = np.array([[0, 0, 2, 2]], np.float32)
+        >>> F.roi_average_align_2d(x, rois, np.array([0]), 2, 1.).array[0, 0]
+        array([[2.5, 3.5],
+               [6.5, 7.5]], dtype=float32)
+
+    """
+    func = ROIAverageAlign2D(outsize, spatial_scale, sampling_ratio)
+    return func.apply((x, rois, roi_indices))[0]

@@ -1,0 +1,48 @@
+"""Max pooling of regions of interest."""
+from __future__ import annotations
+
+from chainer.functions.pooling._roi import MaximumOfBins, parse_outsize, parse_spatial_scale
+
+
+class ROIMaxPooling2D(MaximumOfBins):
+    """Maxima of the bins of regions."""
+
+    def __init__(self, outsize, spatial_scale):
+        self.outh, self.outw = parse_outsize(outsize)
+        self.spatial_scale = parse_spatial_scale(spatial_scale)
+
+
+def roi_max_pooling_2d(x, rois, roi_indices, outsize, spatial_scale):
+    """Max pooling of regions of interest (ROI) to a fixed size.
+
+    A region is rounded to whole pixels and divided into bins, which share pixels where it cannot
+    be divided evenly. Bins outside of the image give zero.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c, h, w)``.
+        rois (:class:`~chainer.Variable` or array): Regions of shape ``(r, 4)``: ``(y_min, x_min,
+            y_max, x_max)``, of the dtype of ``x``. No gradient reaches them.
+        roi_indices (:class:`~chainer.Variable` or array of int): Numbers of the images that the
+            regions are in, of shape ``(r,)``.
+        outsize (int or pair of int): Size of the output.
+        spatial_scale (float): Factor from the coordinates of ``rois`` to pixels of ``x``.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(r, c, outh, outw)``.
+
+    Raises:
+        TypeError: If ``outsize`` or ``spatial_scale`` is not positive or of another type.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    See: R. Girshick, Fast R-CNN, ICCV 2015.
+
+    .. admonition:: Example
+
+        >>> x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+        >>> rois = np.array([[0, 0, 8, 4]], np.float32)
+        >>> F.roi_max_pooling_2d(x, rois, np.array([0]), 2, 0.5).array[0, 0]
+        array([[ 4.,  5.],
+               [12., 13.]], dtype=float32)
+
+    """
+    return ROIMaxPooling2D(outsize, spatial_scale).apply((x, rois, roi_indices))[0]

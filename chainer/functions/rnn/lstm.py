@@ -1,0 +1,113 @@
+"""Long short-term memory."""
+from __future__ import annotations
+
+from chainer.backends import cuda
+from chainer.functions.rnn import _cell
+from chainer.utils import type_check
+
+
+def _extract_gates(x):
+    """Gates ``a, i, f, o`` of an input of shape (N, 4 * U, ...): every fourth element each."""
+    x = x.reshape(x.shape[0], x.shape[1] // 4, 4, *x.shape[2:])
+    return [x[:, :, k] for k in range(4)]
+
+
+def _expect_cell(c_type, x_type):
+    """Type check of the cell states and the gates of a cell with four gates."""
+    type_check.expect(
+        c_type.dtype.kind == 'f',
+        x_type.dtype == c_type.dtype,
+        c_type.ndim >= 2,
+        x_type.ndim == c_type.ndim,
+        x_type.shape[1] == 4 * c_type.shape[1],
+    )
+    for i in range(2, type_check.eval(c_type.ndim)):
+        type_check.expect(x_type.shape[i] == c_type.shape[i])
+
+
+class LSTM(_cell.Cell):
+    """Cell of long short-term memory with a forget gate."""
+
+    chainerx_routine = 'lstm'
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('c', 'x'))
+        c_type, x_type = in_types
+        _expect_cell(c_type, x_type)
+        type_check.expect(c_type.shape[0] >= x_type.shape[0])
+
+    def _gates(self, inputs):
+        c, x = inputs
+        return _extract_gates(x), (c[:x.shape[0]],)
+
+    def _whole_state(self, concatenate, c, inputs):
+        c_prev, x = inputs
+        n = x.shape[0]
+        return c if n == c_prev.shape[0] else concatenate((c, c_prev[n:]))
+
+    def _input_gradients(self, inputs, gz, gcs, gc):
+        c_prev, x = inputs
+        n = len(x)
+        xp = cuda.get_array_module(x)
+        gx = xp.empty(x.shape, x.dtype)
+        for to, g in zip(_extract_gates(gx), gz):
+            to[...] = g
+        gc_prev = gcs[0]
+        if n < len(c_prev):
+            rest = xp.zeros_like(c_prev[n:]) if gc is None else gc[n:]
+            gc_prev = xp.concatenate((gc_prev, rest))
+        return gc_prev, gx
+
+
+def lstm(c_prev, x):
+    """Long short-term memory cell.
+
+    With :math:`a, i, f, o` taken from ``x``, the new states are
+    :math:`c = \\tanh(a) \\sigma(i) + c_{prev} \\sigma(f)` and :math:`h = \\tanh(c) \\sigma(o)`.
+
+    Gates are interleaved: along the second axis of ``x`` the first four elements are ``a``,
+    ``i``, ``f`` and ``o`` of the first unit, and so on. If ``x`` has fewer samples than
+    ``c_prev``, the sequences of the last ones have ended: their cell states are carried over and
+    ``h`` has no such rows.
+
+    Args:
+        c_prev (:class:`~chainer.Variable` or array): Cell states, of shape :math:`(N', U, ...)`.
+        x (:class:`~chainer.Variable` or array): Gates, of shape :math:`(N, 4 U, ...)` with
+            :math:`N \\le N'`, and of the same dtype.
+
+    Returns:
+        tuple of ~chainer.Variable: New cell states, of the shape of ``c_prev``, and new hidden
+        states, of shape :math:`(N, U, ...)`.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    See: Hochreiter and Schmidhuber, Long short-term memory, 1997; Gers et al., Learning to
+    forget, 2000.
+
+    .. admonition:: Example
+
+        >>> c = np.zeros((2, 3), np.float32)
+        >>> x = np.ones((2, 12), np.float32)
+        >>> c, h = chainer.functions.lstm(c, x)
+        >>> c.shape, h.shape
+        ((2, 3), (2, 3))
+
+    """
+    return LSTM().apply((c_prev, x))
+
+
+def lstm_grad_grad(c_prev, a, i, f, o, c, gc, gh, ggc_prev, gga, ggi, ggf, ggo,
+                   gc_prev, ga, gi, gf, go, gc_next, ggc, ggh):
+    """Gradients of the gradients of a cell, written to the last eight arrays.
+
+    Inputs are those of the gradient of :func:`lstm` (states, raw gates, new cell state and
+    gradients of the new states) and the gradients with respect to its outputs. ``c`` counts as an
+    input of its own, whose gradient is ``gc_next``.
+
+    """
+    xp = cuda.get_array_module(c)
+    ((g_a, g_i),), ((g_c, g_f),), *rest = _cell.grad_grad(
+        xp, [(a, i)], [(c_prev, f)], o, c, gc, gh, [(gga, ggi)], [(ggc_prev, ggf)], ggo)
+    for to, g in zip((gc_prev, ga, gi, gf, go, gc_next, ggc, ggh), (g_c, g_a, g_i, g_f, *rest)):
+        to[...] = g

@@ -1,0 +1,165 @@
+"""Stacked GRU over sequences of various lengths."""
+from __future__ import annotations
+
+import chainer
+from chainer.functions.rnn.n_step_rnn import BaseNStepRNN, _apply, _old_arguments
+from chainer.utils import argument
+
+
+def _gru(x, h, c, w, b):
+    """One step of one layer; weights are in the order r, z, h."""
+    F = chainer.functions
+    r_x, z_x, h_x = [F.linear(x, w[k], b[k]) for k in range(3)]
+    r_h, z_h, h_h = [F.linear(h, w[k], b[k]) for k in range(3, 6)]
+    r = F.sigmoid(r_x + r_h)
+    z = F.sigmoid(z_x + z_h)
+    h_bar = F.tanh(h_x + r * h_h)
+    return (1 - z) * h_bar + z * h, None
+
+
+class NStepGRU(BaseNStepRNN):
+    """Stacked GRU."""
+
+    n_weights = 6
+    gate_order = 0, 1, 2  # r, z, h
+    chainerx_routine = 'n_step_gru'
+
+    def _cell(self, x, h, c, ws, bs):
+        return _gru(x, h, c, ws, bs)
+
+    def _run(self, xp, x, states, weights, y, steps):
+        wx, wh, bx, bh = weights
+        h, = states
+        size = h.shape[1]
+        z = x.dot(wx.T)
+        z += bx
+        # sigmoid(v) = tanh(v / 2) / 2 + 1 / 2: the half is taken here.
+        wh, bh = wh.T.copy(), bh.copy()
+        for a in (z, wh, bh):
+            a[..., :2 * size] *= 0.5
+        previous, hidden = xp.empty(y.shape, x.dtype), xp.empty(y.shape, x.dtype)
+        for s in steps:
+            n = s.stop - s.start
+            h_now = h[:n]
+            previous[s] = h_now
+            gates = z[s]
+            from_h = h_now.dot(wh)
+            from_h += bh
+            rz, h_bar, h_h = gates[:, :2 * size], gates[:, 2 * size:], from_h[:, 2 * size:]
+            rz += from_h[:, :2 * size]
+            xp.tanh(rz, out=rz)
+            rz *= 0.5
+            rz += 0.5
+            hidden[s] = h_h
+            h_h *= rz[:, :size]
+            h_bar += h_h
+            xp.tanh(h_bar, out=h_bar)
+            h_now -= h_bar
+            h_now *= rz[:, size:]
+            h_now += h_bar
+            y[s] = h_now
+        return previous, z, hidden
+
+    def _run_back(self, xp, gy, gstates, weights, saved, steps):
+        previous, gates, hidden = saved
+        gh, = gstates
+        wh = weights[1]
+        size = previous.shape[1]
+        r, z, h_bar = [gates[:, k * size:(k + 1) * size] for k in range(3)]
+        # Slopes of h by z and by the candidate, and of the candidate by r.
+        slope = gates * (1 - gates)
+        slope_r, slope_z, slope_h = [slope[:, k * size:(k + 1) * size] for k in range(3)]
+        slope_r *= hidden
+        slope_z *= previous - h_bar
+        xp.multiply(1 - z, 1 - h_bar * h_bar, out=slope_h)
+        from_h = xp.empty_like(slope)
+        for s in steps:
+            n = s.stop - s.start
+            g = gy[s] + gh[:n]
+            g_bar = slope_h[s]
+            g_bar *= g
+            slope_z[s] *= g
+            slope_r[s] *= g_bar
+            from_h[s] = slope[s]
+            from_h[s, 2 * size:] *= r[s]
+            g *= z[s]
+            g += from_h[s].dot(wh)
+            gh[:n] = g
+        return slope, from_h
+
+
+class NStepBiGRU(NStepGRU):
+    """Stacked bidirectional GRU."""
+
+    directions = 2
+    chainerx_routine = 'n_step_bigru'
+
+
+def n_step_gru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
+    """Stacked GRU over sequences of various lengths.
+
+    .. math::
+        r_t &= \\sigma(W_0 x_t + W_3 h_{t-1} + b_0 + b_3) \\\\
+        z_t &= \\sigma(W_1 x_t + W_4 h_{t-1} + b_1 + b_4) \\\\
+        h'_t &= \\tanh(W_2 x_t + b_2 + r_t (W_5 h_{t-1} + b_5)) \\\\
+        h_t &= (1 - z_t) h'_t + z_t h_{t-1}
+
+    The input of a layer is the output of the one before it, after dropout in training.
+
+    Sequences are given by time step: ``xs[t]`` has an element for each sequence that is longer
+    than ``t``. They are sorted by length, the longest first; see
+    :func:`~chainer.functions.transpose_sequence`.
+
+    Args:
+        n_layers (int): Number of layers.
+        dropout_ratio (float): Ratio of dropout between layers.
+        hx (:class:`~chainer.Variable` or array): Initial states, of shape :math:`(S, B, N)`, for
+            :math:`S` layers, :math:`B` sequences and :math:`N` units.
+        ws (list of list): Weights: ``ws[i]`` has the six matrices of layer ``i``, the first three
+            of shape :math:`(N, I)`, where :math:`I` is :math:`N` but in the first layer, the
+            others of shape :math:`(N, N)`.
+        bs (list of list): Biases: ``bs[i]`` has the six vectors of layer ``i``.
+        xs (list of :class:`~chainer.Variable` or array): Inputs of every time step, of shape
+            :math:`(B_t, I)`, where :math:`B_t` does not increase.
+
+    Returns:
+        tuple: Final states, of the shape of ``hx``, and the tuple of outputs of every time step,
+        of shape :math:`(B_t, N)`.
+
+    Raises:
+        ValueError: If the number of weights does not fit.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    """
+    return n_step_gru_base(n_layers, dropout_ratio, hx, ws, bs, xs, False, **kwargs)
+
+
+def n_step_bigru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
+    """Stacked bidirectional GRU over sequences of various lengths.
+
+    Every layer runs forward and backward in time, and its outputs are the two hidden states one
+    after the other. Arguments are those of :func:`~chainer.functions.n_step_gru`, but
+
+    * ``hx`` has the shape :math:`(2 S, B, N)`,
+    * ``ws`` and ``bs`` have two elements for each layer: forward, backward,
+    * the weights of inputs have the shape :math:`(N, 2 N)` but in the first layer.
+
+    Returns:
+        tuple: Final states, and the tuple of outputs of every time step, of shape
+        :math:`(B_t, 2 N)`.
+
+    Raises:
+        ValueError: If the number of weights does not fit.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    """
+    return n_step_gru_base(n_layers, dropout_ratio, hx, ws, bs, xs, True, **kwargs)
+
+
+def n_step_gru_base(n_layers, dropout_ratio, hx, ws, bs, xs, use_bi_direction, **kwargs):
+    """Common function of :func:`n_step_gru` and :func:`n_step_bigru`."""
+    if kwargs:
+        argument.check_unexpected_kwargs(kwargs, **_old_arguments)
+        argument.assert_kwargs_empty(kwargs)
+    cls = NStepBiGRU if use_bi_direction else NStepGRU
+    return _apply(cls, n_layers, dropout_ratio, (hx,), ws, bs, xs)

@@ -1,0 +1,91 @@
+"""S-LSTM."""
+from __future__ import annotations
+
+from chainer.backends import cuda
+from chainer.functions.rnn import _cell
+from chainer.functions.rnn.lstm import _expect_cell, _extract_gates
+from chainer.utils import type_check
+
+
+class SLSTM(_cell.Cell):
+    """LSTM cell that merges two branches."""
+
+    n_tanh = 2
+    chainerx_routine = 'slstm'
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('c_prev1', 'c_prev2', 'x1', 'x2'))
+        c1_type, c2_type, x1_type, x2_type = in_types
+        _expect_cell(c1_type, x1_type)
+        type_check.expect(
+            c2_type.dtype == c1_type.dtype,
+            x2_type.dtype == x1_type.dtype,
+            c2_type.shape == c1_type.shape,
+            x2_type.shape == x1_type.shape,
+            c1_type.shape[0] == x1_type.shape[0],
+        )
+
+    def _gates(self, inputs):
+        c1, c2, x1, x2 = inputs
+        a1, i1, f1, o1 = _extract_gates(x1)
+        a2, i2, f2, o2 = _extract_gates(x2)
+        return [a1, a2, i1, i2, f1, f2, o1 + o2], (c1, c2)
+
+    def _input_gradients(self, inputs, gz, gcs, gc):
+        xp = cuda.get_array_module(gz)
+        gxs = []
+        for k, x in enumerate(inputs[2:]):
+            gx = xp.empty(x.shape, x.dtype)
+            for to, g in zip(_extract_gates(gx), (gz[k], gz[2 + k], gz[4 + k], gz[6])):
+                to[...] = g
+            gxs.append(gx)
+        return (*gcs, *gxs)
+
+
+def slstm(c_prev1, c_prev2, x1, x2):
+    """S-LSTM cell, which merges two branches of a tree.
+
+    With :math:`a_k, i_k, f_k, o_k` taken from ``x1`` and ``x2`` as in
+    :func:`~chainer.functions.lstm`, the new states are
+    :math:`c = \\sum_{k=1,2} \\tanh(a_k) \\sigma(i_k) + c_{prev,k} \\sigma(f_k)` and
+    :math:`h = \\tanh(c) \\sigma(o_1 + o_2)`.
+
+    Args:
+        c_prev1 (:class:`~chainer.Variable` or array): Cell states of the first branch, of shape
+            :math:`(N, U, ...)`.
+        c_prev2 (:class:`~chainer.Variable` or array): Cell states of the second branch.
+        x1 (:class:`~chainer.Variable` or array): Gates of the first branch, of shape
+            :math:`(N, 4 U, ...)`.
+        x2 (:class:`~chainer.Variable` or array): Gates of the second branch.
+
+    Returns:
+        tuple of ~chainer.Variable: New cell states and new hidden states.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    See: Zhu et al., Long short-term memory over tree structures, ICML 2015.
+
+    """
+    return SLSTM().apply((c_prev1, c_prev2, x1, x2))
+
+
+def slstm_grad_grad(c_prev1, a1, i1, f1, c_prev2, a2, i2, f2, o, c, gc, gh, ggc_prev1, gga1,
+                    ggi1, ggf1, ggo1, ggc_prev2, gga2, ggi2, ggf2, ggo2):
+    """Gradients of the gradients of a cell.
+
+    Inputs are those of the gradient of :func:`slstm` (states, raw gates, the sum ``o`` of the
+    output gates, the new cell state and gradients of the new states) and the gradients with
+    respect to its outputs.
+
+    Returns:
+        Gradients of ``c_prev1, a1, i1, f1, c_prev2, a2, i2, f2, o, c, gc, gh``; ``c`` counts as an
+        input of its own.
+
+    """
+    xp = cuda.get_array_module(c)
+    pairs, children, *rest = _cell.grad_grad(
+        xp, [(a1, i1), (a2, i2)], [(c_prev1, f1), (c_prev2, f2)], o, c, gc, gh,
+        [(gga1, ggi1), (gga2, ggi2)], [(ggc_prev1, ggf1), (ggc_prev2, ggf2)], ggo1 + ggo2)
+    branches = [(g_c, *pair, g_f) for pair, (g_c, g_f) in zip(pairs, children)]
+    return (*branches[0], *branches[1], *rest)

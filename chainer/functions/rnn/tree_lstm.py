@@ -1,0 +1,77 @@
+"""Tree-LSTM."""
+from __future__ import annotations
+
+from chainer.backends import cuda
+from chainer.functions.rnn import _cell
+from chainer.utils import type_check
+
+
+def _extract_gates(x, n_split=5):
+    """Consecutive parts of equal size along the second axis."""
+    x = x.reshape(x.shape[0], n_split, x.shape[1] // n_split, *x.shape[2:])
+    return [x[:, k] for k in range(n_split)]
+
+
+class TreeLSTM(_cell.Cell):
+    """LSTM cell with any number of children."""
+
+    chainerx_routine = 'tree_lstm'
+
+    def check_type_forward(self, in_types):
+        type_check.expect(in_types.size() >= 2)
+        n = type_check.eval(in_types.size()) - 1
+        x_type = in_types[n]
+        c_type = in_types[0]
+        type_check.expect(
+            c_type.dtype.kind == 'f',
+            x_type.dtype == c_type.dtype,
+            c_type.ndim >= 2,
+            x_type.ndim == c_type.ndim,
+            x_type.shape[0] == c_type.shape[0],
+            x_type.shape[1] == c_type.shape[1] * (n + 3),
+        )
+        for i in range(1, n):
+            type_check.expect(in_types[i].dtype == c_type.dtype,
+                              in_types[i].shape == c_type.shape)
+        for i in range(2, type_check.eval(c_type.ndim)):
+            type_check.expect(x_type.shape[i] == c_type.shape[i])
+
+    def _gates(self, inputs):
+        *cs, x = inputs
+        a, i, o, *f = _extract_gates(x, len(cs) + 3)
+        return [a, i, *f, o], cs
+
+    def _input_gradients(self, inputs, gz, gcs, gc):
+        x = inputs[-1]
+        xp = cuda.get_array_module(x)
+        gx = xp.empty(x.shape, x.dtype)
+        to_a, to_i, to_o, *to_f = _extract_gates(gx, len(gcs) + 3)
+        for to, g in zip((to_a, to_i, *to_f, to_o), gz):
+            to[...] = g
+        return (*gcs, gx)
+
+
+def tree_lstm(*inputs):
+    """Tree-LSTM cell.
+
+    With :math:`a, i, o, f_1, \\ldots, f_N` taken from the last input, the new states are
+    :math:`c = \\tanh(a) \\sigma(i) + \\sum_k c_k \\sigma(f_k)` and
+    :math:`h = \\tanh(c) \\sigma(o)`.
+
+    Args:
+        inputs (sequence of :class:`~chainer.Variable` or array): Cell states
+            :math:`c_1, \\ldots, c_N` of the children, of shape :math:`(B, U, ...)`, and the gates
+            in that order, of shape :math:`(B, (N + 3) U, ...)`; each gate is a block of
+            :math:`U` consecutive elements.
+
+    Returns:
+        tuple of ~chainer.Variable: New cell states and new hidden states.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    See: Tai et al., Improved semantic representations from tree-structured long short-term
+    memory networks, ACL 2015.
+
+    """
+    return TreeLSTM().apply(inputs)

@@ -1,0 +1,2 @@
+"""Import of models from Caffe."""
+from chainer.links.caffe.caffe_function import CaffeFunction

@@ -1,0 +1,143 @@
+import math
+
+import numpy
+
+import chainer
+from chainer import functions, link, variable
+from chainer.links.connection import linear
+
+
+class MultiHeadAttention(link.Chain):
+    r"""Multi-head scaled dot-product attention layer.
+
+    Queries, keys and values are projected and split into heads. Each head
+    computes
+
+    .. math::
+
+        \mathrm{softmax}(Q K^\top / \sqrt{d}) V,
+
+    where :math:`d` is the size of a head, and the heads are projected together.
+    See A. Vaswani et al., `Attention Is All You Need
+    <https://arxiv.org/abs/1706.03762>`_.
+
+    Args:
+        size (int): Size of queries and outputs.
+        n_heads (int): Number of heads, which divides ``size``.
+        dropout (float): Ratio of dropout of the attention weights.
+        nobias (bool): If ``True``, the projections have no biases.
+        initialW (initializer): Initializer of the weights. The default is
+            :class:`~chainer.initializers.LeCunNormal`.
+        initial_bias (initializer): Initializer of the biases. The default is
+            zero.
+        memory_size (int or None): Size of keys and values. The default is
+            ``size``.
+
+    Raises:
+        ValueError: ``size`` is not a multiple of ``n_heads``.
+
+    Attributes:
+        query, key, value, output (~chainer.links.Linear): Projections.
+
+    .. admonition:: Example
+
+        >>> import chainer.links as L
+        >>> import numpy as np
+        >>> x = np.zeros((2, 5, 8), 'f')
+        >>> L.MultiHeadAttention(8, 4)(x, causal=True).shape
+        (2, 5, 8)
+
+    """
+
+    def __init__(self, size, n_heads, dropout=0.0, nobias=False, initialW=None, initial_bias=None,
+                 memory_size=None):
+        super().__init__()
+        if size % n_heads != 0:
+            raise ValueError(
+                f'size must be a multiple of n_heads, but {size} and {n_heads} were given')
+        self.n_heads = n_heads
+        self.dropout = dropout
+        if memory_size is None:
+            memory_size = size
+
+        def projection(in_size):
+            return linear.Linear(
+                in_size, size, nobias, initialW=initialW, initial_bias=initial_bias)
+
+        with self.init_scope():
+            self.query = projection(size)
+            self.key = projection(memory_size)
+            self.value = projection(memory_size)
+            self.output = projection(size)
+
+    def forward(self, query, key=None, value=None, mask=None, causal=False):
+        """Attends to the memory.
+
+        Args:
+            query (~chainer.Variable or :ref:`ndarray`): Queries of the shape
+                ``(batch size, length, size)``.
+            key (~chainer.Variable or :ref:`ndarray`): Keys of the shape
+                ``(batch size, memory length, memory_size)``. The default is
+                ``query``.
+            value (~chainer.Variable or :ref:`ndarray`): Values of the shape of
+                keys. The default is ``key``.
+            mask (:ref:`ndarray`): Boolean array, ``True`` where a query may
+                attend to a key, of the shape ``(length, memory length)``,
+                ``(batch size, length, memory length)`` or ``(batch size,
+                n_heads, length, memory length)``. Axes of the length one are
+                broadcast.
+            causal (bool): If ``True``, a query attends only to keys at or
+                before its own position.
+
+        Returns:
+            ~chainer.Variable: Outputs of the shape ``(batch size, length,
+            size)``.
+
+        """
+        if key is None:
+            key = query
+        if value is None:
+            value = key
+        q = self._split_heads(self.query(query, n_batch_axes=2))
+        k = self._split_heads(self.key(key, n_batch_axes=2))
+        v = self._split_heads(self.value(value, n_batch_axes=2))
+
+        scores = functions.matmul(q * (1 / math.sqrt(q.shape[3])), k, transb=True)
+        penalty = self._make_penalty(mask, causal, scores)
+        if penalty is not None:
+            scores += functions.broadcast_to(penalty, scores.shape)
+        weights = functions.softmax(scores, axis=3)
+        if self.dropout:
+            weights = functions.dropout(weights, self.dropout)
+        heads = functions.matmul(weights, v)
+
+        batch, length = query.shape[:2]
+        heads = functions.reshape(functions.transpose(heads, (0, 2, 1, 3)), (batch, length, -1))
+        return self.output(heads, n_batch_axes=2)
+
+    def _split_heads(self, x):
+        batch, length, size = x.shape
+        x = functions.reshape(x, (batch, length, self.n_heads, size // self.n_heads))
+        return functions.transpose(x, (0, 2, 1, 3))
+
+    def _make_penalty(self, mask, causal, scores):
+        """Returns what to add to the scores, or ``None``."""
+        device = self.device
+        mask = None if mask is None else variable.as_array(mask)
+        if mask is not None:
+            if mask.dtype != numpy.bool_ or not 2 <= mask.ndim <= 4:
+                raise ValueError(
+                    'mask must be a boolean array of two to four axes, but has the dtype '
+                    f'{mask.dtype} and the shape {mask.shape}')
+            if mask.ndim == 3:
+                mask = mask[:, None]
+        if causal:
+            allowed = device.send(numpy.tri(*scores.shape[2:], dtype=bool))
+            mask = allowed if mask is None else mask & allowed
+        if mask is None:
+            return None
+        # Half of the least number, so that a sum with a score stays finite.
+        lowest = float(numpy.finfo(str(scores.dtype)).min) / 2
+        with chainer.using_device(device):
+            xp = device.xp
+            return xp.where(mask, xp.zeros((), scores.dtype), xp.full((), lowest, scores.dtype))

@@ -1,0 +1,150 @@
+from chainer import functions, link
+from chainer.functions.activation import relu
+from chainer.links.connection import linear, multi_head_attention
+from chainer.links.normalization import layer_normalization
+
+
+class _TransformerLayer(link.Chain):
+    """What encoder and decoder layers share: residual blocks and the feed-forward network."""
+
+    def __init__(self, size, n_heads, hidden_size, dropout, activation, norm_first, eps):
+        super().__init__()
+        self.dropout = dropout
+        self.activation = activation
+        self.norm_first = norm_first
+        if hidden_size is None:
+            hidden_size = 4 * size
+        with self.init_scope():
+            self.self_attention = multi_head_attention.MultiHeadAttention(
+                size, n_heads, dropout)
+            self.linear1 = linear.Linear(size, hidden_size)
+            self.linear2 = linear.Linear(hidden_size, size)
+            self.norm1 = layer_normalization.LayerNormalization(size, eps)
+            self.norm2 = layer_normalization.LayerNormalization(size, eps)
+
+    def _feed_forward(self, x):
+        h = functions.dropout(self.activation(self.linear1(x, n_batch_axes=2)), self.dropout)
+        return self.linear2(h, n_batch_axes=2)
+
+    def _residual(self, x, norm, block):
+        """Applies a block beside a shortcut, with normalization before or after it."""
+        if self.norm_first:
+            return x + functions.dropout(block(_normalize(norm, x)), self.dropout)
+        return _normalize(norm, x + functions.dropout(block(x), self.dropout))
+
+
+def _normalize(norm, x):
+    return functions.reshape(norm(functions.reshape(x, (-1, x.shape[-1]))), x.shape)
+
+
+class TransformerEncoderLayer(_TransformerLayer):
+    """Transformer encoder layer: self-attention and a feed-forward network.
+
+    Each of the two is a residual block with dropout and layer normalization.
+    See A. Vaswani et al., `Attention Is All You Need
+    <https://arxiv.org/abs/1706.03762>`_.
+
+    Args:
+        size (int): Size of inputs and outputs.
+        n_heads (int): Number of attention heads, which divides ``size``.
+        hidden_size (int): Size of the hidden layer of the feed-forward network.
+            The default is ``4 * size``.
+        dropout (float): Ratio of dropout.
+        activation (callable): Activation function of the feed-forward network.
+        norm_first (bool): Whether normalization comes before a block instead
+            of after the shortcut is added.
+        eps (float): Small value for numerical stability of the normalization.
+
+    Attributes:
+        self_attention (~chainer.links.MultiHeadAttention): Self-attention.
+        linear1, linear2 (~chainer.links.Linear): Feed-forward network.
+        norm1, norm2 (~chainer.links.LayerNormalization): Normalizations.
+
+    .. admonition:: Example
+
+        >>> import chainer.links as L
+        >>> import numpy as np
+        >>> L.TransformerEncoderLayer(8, 2)(np.zeros((2, 5, 8), 'f')).shape
+        (2, 5, 8)
+
+    """
+
+    def __init__(self, size, n_heads, hidden_size=None, dropout=0.1, activation=relu.relu,
+                 norm_first=False, eps=1e-5):
+        super().__init__(size, n_heads, hidden_size, dropout, activation, norm_first, eps)
+
+    def forward(self, x, mask=None, causal=False):
+        """Applies the layer.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Inputs of the shape
+                ``(batch size, length, size)``.
+            mask, causal: See :class:`~chainer.links.MultiHeadAttention`.
+
+        Returns:
+            ~chainer.Variable: Outputs of the shape of ``x``.
+
+        """
+        x = self._residual(
+            x, self.norm1, lambda h: self.self_attention(h, mask=mask, causal=causal))
+        return self._residual(x, self.norm2, self._feed_forward)
+
+
+class TransformerDecoderLayer(_TransformerLayer):
+    """Transformer decoder layer: attention to itself and to a memory, and a feed-forward network.
+
+    Each of the three is a residual block with dropout and layer normalization.
+    See A. Vaswani et al., `Attention Is All You Need
+    <https://arxiv.org/abs/1706.03762>`_.
+
+    Args:
+        size (int): Size of inputs and outputs.
+        n_heads (int): Number of attention heads, which divides ``size``.
+        hidden_size (int): Size of the hidden layer of the feed-forward network.
+            The default is ``4 * size``.
+        dropout (float): Ratio of dropout.
+        activation (callable): Activation function of the feed-forward network.
+        norm_first (bool): Whether normalization comes before a block instead
+            of after the shortcut is added.
+        eps (float): Small value for numerical stability of the normalization.
+        memory_size (int): Size of the memory. The default is ``size``.
+
+    Attributes:
+        self_attention (~chainer.links.MultiHeadAttention): Self-attention.
+        cross_attention (~chainer.links.MultiHeadAttention): Attention to the
+            memory.
+        linear1, linear2 (~chainer.links.Linear): Feed-forward network.
+        norm1, norm2, norm3 (~chainer.links.LayerNormalization): Normalizations.
+
+    """
+
+    def __init__(self, size, n_heads, hidden_size=None, dropout=0.1, activation=relu.relu,
+                 norm_first=False, eps=1e-5, memory_size=None):
+        super().__init__(size, n_heads, hidden_size, dropout, activation, norm_first, eps)
+        with self.init_scope():
+            self.cross_attention = multi_head_attention.MultiHeadAttention(
+                size, n_heads, dropout, memory_size=memory_size)
+            self.norm3 = layer_normalization.LayerNormalization(size, eps)
+
+    def forward(self, x, memory, mask=None, memory_mask=None, causal=True):
+        """Applies the layer.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Inputs of the shape
+                ``(batch size, length, size)``.
+            memory (~chainer.Variable or :ref:`ndarray`): Memory, usually the
+                output of the encoder, of the shape ``(batch size, memory
+                length, memory_size)``.
+            mask, causal: Of the self-attention; see
+                :class:`~chainer.links.MultiHeadAttention`.
+            memory_mask: Mask of the attention to the memory.
+
+        Returns:
+            ~chainer.Variable: Outputs of the shape of ``x``.
+
+        """
+        x = self._residual(
+            x, self.norm1, lambda h: self.self_attention(h, mask=mask, causal=causal))
+        x = self._residual(
+            x, self.norm2, lambda h: self.cross_attention(h, memory, mask=memory_mask))
+        return self._residual(x, self.norm3, self._feed_forward)

@@ -1,0 +1,179 @@
+"""What the models for images share: layers by name, image preparation, prediction."""
+import os
+
+import numpy
+
+import chainer
+from chainer import functions, link, variable
+from chainer.dataset import convert, download
+from chainer.serializers import npz
+from chainer.utils import argument, imgproc
+
+TRAIN = 'train argument is not supported anymore. Use chainer.using_config'
+TEST = 'test argument is not supported anymore. Use chainer.using_config'
+VOLATILE = ('volatile argument is not supported anymore. '
+            'Use chainer.using_config')
+
+
+def prepare_image(image, size, mean):
+    """Converts an image to the input of a model: BGR planes, less their means.
+
+    Args:
+        image (PIL.Image or numpy.ndarray): Image. An array has the shape
+            ``(height, width)``, ``(height, width, channels)`` or
+            ``(channels, height, width)``, and its channels are RGB.
+        size (pair of ints): Width and height to scale to. If ``None``, the
+            image keeps its size.
+        mean (tuple of floats): Means of blue, green and red.
+
+    Returns:
+        numpy.ndarray: Array of the shape ``(3, height, width)``.
+
+    """
+    try:
+        from PIL import Image
+    except ImportError as e:
+        raise ImportError(
+            f'PIL cannot be loaded. Install Pillow!\nThe actual import error is as follows:\n{e}'
+        ) from e
+    dtype = chainer.get_dtype(map_mixed16=numpy.float16)
+    if isinstance(image, numpy.ndarray):
+        if image.ndim == 3:
+            if image.shape[0] == 1:
+                image = image[0]
+            elif image.shape[0] == 3:
+                image = image.transpose(1, 2, 0)
+        image = Image.fromarray(image.astype(numpy.uint8))
+    image = image.convert('RGB')
+    if size:
+        image = image.resize(size)
+    image = numpy.asarray(image, dtype=dtype)[:, :, ::-1]
+    return (image - numpy.array(mean, dtype=dtype)).transpose(2, 0, 1)
+
+
+def load_from_cache(name, make, model):
+    """Loads a model from an npz file in the dataset folder, making the file if it is missing.
+
+    Args:
+        name (str): Name of the file.
+        make (callable): Writes the file to the given path.
+        model (~chainer.Link): Model to fill.
+
+    """
+    def create(path):
+        make(path)
+        npz.load_npz(path, model)
+
+    root = download.get_dataset_directory('pfnet/chainer/models/')
+    download.cache_or_load_file(
+        os.path.join(root, name), create, lambda path: npz.load_npz(path, model))
+
+
+class ImageModel(link.Chain):
+    """Base of the models for images.
+
+    Subclasses define ``functions``, a dictionary of the names of the layers and
+    the callables each consists of, and ``_prepare``.
+    """
+
+    _default_layer = None  # what `extract` computes
+    _branches = {}  # layers that start from an earlier one than the one before, which they name
+
+    @property
+    def functions(self):
+        """Callables of every layer by its name, in the order of computation."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _prepare(image, size):
+        raise NotImplementedError
+
+    @property
+    def available_layers(self):
+        """Names of the layers."""
+        return list(self.functions)
+
+    def forward(self, x, layers=None, **kwargs):
+        """Computes activations of layers.
+
+        Args:
+            x (~chainer.Variable): Batch of prepared images.
+            layers (list of str): Names of the layers. The default is
+                ``['prob']``, the probabilities of the classes.
+
+        Returns:
+            dict: Activations, variables by the name of the layer.
+
+        """
+        argument.check_unexpected_kwargs(kwargs, test=TEST, train=TRAIN)
+        argument.assert_kwargs_empty(kwargs)
+        targets = {'prob'} if layers is None else set(layers)
+        self._check_layers(targets)
+        activations = {}
+        branch_points = {}
+        h = x
+        for name, funcs in self.functions.items():
+            if not targets:
+                break
+            h = branch_points.get(self._branches.get(name), h)
+            for func in funcs:
+                h = func(h)
+            if name in self._branches.values():
+                branch_points[name] = h
+            if name in targets:
+                activations[name] = h
+                targets.remove(name)
+        return activations
+
+    def _check_layers(self, names):
+        unknown = names.difference(self.functions)
+        if unknown:
+            raise ValueError(
+                f'unknown layer(s) {sorted(unknown)}: the layers are {self.available_layers}')
+
+    def extract(self, images, layers=None, size=(224, 224), **kwargs):
+        """Computes activations of layers for images.
+
+        Args:
+            images (iterable of PIL.Image or numpy.ndarray): Images.
+            layers (list of str): Names of the layers. The default is the last
+                one before the classification.
+            size (pair of ints): Width and height to scale images to. If
+                ``None``, they keep their size.
+
+        Returns:
+            dict: Activations, variables by the name of the layer.
+
+        """
+        argument.check_unexpected_kwargs(kwargs, test=TEST, train=TRAIN, volatile=VOLATILE)
+        argument.assert_kwargs_empty(kwargs)
+        x = convert.concat_examples([self._prepare(image, size) for image in images])
+        return self(self._to_variable(x), [self._default_layer] if layers is None else layers)
+
+    def predict(self, images, oversample=True):
+        """Computes the probabilities of the classes for images.
+
+        Args:
+            images (iterable of PIL.Image or numpy.ndarray): Images.
+            oversample (bool): If ``True``, the average over ten crops: four
+                corners and the center, and their mirror images. If ``False``,
+                the center only.
+
+        Returns:
+            ~chainer.Variable: Probabilities of the shape
+            ``(number of images, 1000)``.
+
+        """
+        x = convert.concat_examples([self._prepare(image, (256, 256)) for image in images])
+        if oversample:
+            x = imgproc.oversample(x, (224, 224))
+        else:
+            x = x[:, :, 16:240, 16:240]
+        with chainer.no_backprop_mode(), chainer.using_config('train', False):
+            y = self(self._to_variable(x), ['prob'])['prob']
+            if oversample:
+                y = functions.average(functions.reshape(y, (-1, 10, y.shape[1])), axis=1)
+        return y
+
+    def _to_variable(self, x):
+        return variable.Variable(self.device.send(x))

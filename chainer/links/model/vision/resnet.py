@@ -1,0 +1,355 @@
+import os
+import sys
+import warnings
+
+from chainer import functions, initializers, link
+from chainer.dataset import download
+from chainer.links.connection import convolution_2d, linear
+from chainer.links.model.vision import _image_model
+from chainer.links.normalization import batch_normalization
+from chainer.serializers import npz
+
+_N_BLOCKS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
+
+
+def prepare(image, size=(224, 224)):
+    """Converts an image to the input of the ResNet models.
+
+    Args:
+        image (PIL.Image or numpy.ndarray): Image. An array has the shape
+            ``(height, width)``, ``(height, width, channels)`` or
+            ``(channels, height, width)``, and its channels are RGB.
+        size (pair of ints): Width and height to scale to. If ``None``, the
+            image keeps its size.
+
+    Returns:
+        numpy.ndarray: BGR planes less their means, of the shape
+        ``(3, height, width)``.
+
+    Raises:
+        ImportError: Pillow is not installed.
+
+    """
+    return _image_model.prepare_image(image, size, (103.063, 115.903, 123.152))
+
+
+def _max_pooling_2d(x):
+    return functions.max_pooling_2d(x, ksize=3, stride=2)
+
+
+def _global_average_pooling_2d(x):
+    return functions.reshape(
+        functions.average_pooling_2d(x, x.shape[2:], stride=1), x.shape[:2])
+
+
+class _Bottleneck(link.Chain):
+    """Three convolutions with batch normalization beside a shortcut."""
+
+    def __init__(self, in_channels, mid_channels, out_channels, strides, initialW):
+        super().__init__()
+
+        def conv(n_in, n_out, ksize, stride=1, pad=0):
+            return convolution_2d.Convolution2D(
+                n_in, n_out, ksize, stride, pad, initialW=initialW, nobias=True)
+
+        norm = batch_normalization.BatchNormalization
+        with self.init_scope():
+            self.conv1 = conv(in_channels, mid_channels, 1, strides[0])
+            self.bn1 = norm(mid_channels)
+            self.conv2 = conv(mid_channels, mid_channels, 3, strides[1], 1)
+            self.bn2 = norm(mid_channels)
+            self.conv3 = conv(mid_channels, out_channels, 1)
+            self.bn3 = norm(out_channels)
+            if strides[2] is not None:
+                self.conv4 = conv(in_channels, out_channels, 1, strides[2])
+                self.bn4 = norm(out_channels)
+
+    def _shortcut(self, x):
+        return x
+
+    def forward(self, x):
+        """Applies the block.
+
+        Args:
+            x (~chainer.Variable): Batch of images.
+
+        Returns:
+            ~chainer.Variable: Batch of images.
+
+        """
+        h = functions.relu(self.bn1(self.conv1(x)))
+        h = functions.relu(self.bn2(self.conv2(h)))
+        h = self.bn3(self.conv3(h))
+        return functions.relu(h + self._shortcut(x))
+
+
+class BottleneckA(_Bottleneck):
+    """Bottleneck block that may change the size, with a convolution as its shortcut.
+
+    Args:
+        in_channels (int): Number of channels of inputs.
+        mid_channels (int): Number of channels in between.
+        out_channels (int): Number of channels of outputs.
+        stride (int or pair of ints): Stride of the block.
+        initialW (initializer): Initializer of the filters.
+        downsample_fb (bool): If ``True``, the 3x3 convolution has the stride,
+            as in Facebook's models. If ``False``, the first one has it, as in
+            the original ones.
+
+    """
+
+    def __init__(self, in_channels, mid_channels, out_channels, stride=2, initialW=None,
+                 downsample_fb=False):
+        first, second = (1, stride) if downsample_fb else (stride, 1)
+        super().__init__(
+            in_channels, mid_channels, out_channels, (first, second, stride), initialW)
+
+    def _shortcut(self, x):
+        return self.bn4(self.conv4(x))
+
+
+class BottleneckB(_Bottleneck):
+    """Bottleneck block that keeps the size.
+
+    Args:
+        in_channels (int): Number of channels of inputs and outputs.
+        mid_channels (int): Number of channels in between.
+        initialW (initializer): Initializer of the filters.
+
+    """
+
+    def __init__(self, in_channels, mid_channels, initialW=None):
+        super().__init__(in_channels, mid_channels, in_channels, (1, 1, None), initialW)
+
+
+class BuildingBlock(link.Chain):
+    """Sequence of bottleneck blocks, ``a``, ``b1``, ``b2``, ..., the first of which has a stride.
+
+    Args:
+        n_layers (int): Number of blocks.
+        in_channels (int): Number of channels of inputs.
+        mid_channels (int): Number of channels in between.
+        out_channels (int): Number of channels of outputs.
+        stride (int or pair of ints): Stride of the first block.
+        initialW (initializer): Initializer of the filters.
+        downsample_fb (bool): See :class:`BottleneckA`.
+
+    """
+
+    def __init__(self, n_layers=None, in_channels=None, mid_channels=None, out_channels=None,
+                 stride=None, initialW=None, downsample_fb=None, **kwargs):
+        super().__init__()
+        if 'n_layer' in kwargs:
+            warnings.warn(
+                'Argument `n_layer` is deprecated. Please use `n_layers` instead',
+                DeprecationWarning, stacklevel=2)
+            n_layers = kwargs.pop('n_layer')
+        if kwargs:
+            raise TypeError(
+                'BuildingBlock() got unexpected keyword argument(s) ' + ', '.join(sorted(kwargs)))
+        with self.init_scope():
+            self.a = BottleneckA(
+                in_channels, mid_channels, out_channels, stride, initialW, downsample_fb)
+            self._forward = ['a']
+            for i in range(1, n_layers):
+                name = f'b{i}'
+                setattr(self, name, BottleneckB(out_channels, mid_channels, initialW))
+                self._forward.append(name)
+
+    def forward(self, x):
+        """Applies the blocks.
+
+        Args:
+            x (~chainer.Variable): Batch of images.
+
+        Returns:
+            ~chainer.Variable: Batch of images.
+
+        """
+        for name in self._forward:
+            x = self[name](x)
+        return x
+
+
+class ResNetLayers(_image_model.ImageModel):
+    """ResNet with weights learned on ImageNet.
+
+    See K. He et al., `Deep Residual Learning for Image Recognition
+    <https://arxiv.org/abs/1512.03385>`_. Layers are ``conv1``, ``pool1``,
+    ``res2`` to ``res5``, ``pool5``, ``fc6`` and ``prob``.
+
+    Args:
+        pretrained_model (str): Path of an npz file with the parameters. The
+            name of a Caffe model, ending in ``.caffemodel``, is looked up in
+            ``pfnet/chainer/models`` of the dataset folder, where the converted
+            parameters are kept as well. With ``None``, parameters are
+            initialized at random.
+        n_layers (int): Number of layers, 50, 101 or 152.
+        downsample_fb (bool): Where the stride of a block is; see
+            :class:`BottleneckA`.
+
+    Raises:
+        ValueError: ``n_layers`` is not one of these numbers.
+        OSError: The Caffe model does not exist; it cannot be downloaded
+            automatically.
+
+    """
+
+    _default_layer = 'pool5'
+    _prepare = staticmethod(prepare)
+
+    def __init__(self, pretrained_model, n_layers, downsample_fb=False):
+        super().__init__()
+        if n_layers not in _N_BLOCKS:
+            raise ValueError(
+                'The n_layers argument should be either 50, 101, or 152, but '
+                f'{n_layers} was given.')
+        # What is loaded right away need not be drawn.
+        initialW = 0 if pretrained_model else initializers.HeNormal(scale=1.0)
+        n_blocks = _N_BLOCKS[n_layers]
+        with self.init_scope():
+            self.conv1 = convolution_2d.Convolution2D(3, 64, 7, 2, 3, initialW=initialW)
+            self.bn1 = batch_normalization.BatchNormalization(64)
+            self.res2 = BuildingBlock(n_blocks[0], 64, 64, 256, 1, initialW, downsample_fb)
+            self.res3 = BuildingBlock(n_blocks[1], 256, 128, 512, 2, initialW, downsample_fb)
+            self.res4 = BuildingBlock(n_blocks[2], 512, 256, 1024, 2, initialW, downsample_fb)
+            self.res5 = BuildingBlock(n_blocks[3], 1024, 512, 2048, 2, initialW, downsample_fb)
+            self.fc6 = linear.Linear(2048, 1000)
+
+        if pretrained_model and str(pretrained_model).endswith('.caffemodel'):
+            _load_caffemodel(pretrained_model, n_layers, self)
+        elif pretrained_model:
+            npz.load_npz(pretrained_model, self)
+
+    @property
+    def functions(self):
+        return {
+            'conv1': [self.conv1, self.bn1, functions.relu],
+            'pool1': [_max_pooling_2d],
+            'res2': [self.res2],
+            'res3': [self.res3],
+            'res4': [self.res4],
+            'res5': [self.res5],
+            'pool5': [_global_average_pooling_2d],
+            'fc6': [self.fc6],
+            'prob': [functions.softmax],
+        }
+
+    @classmethod
+    def convert_caffemodel_to_npz(cls, path_caffemodel, path_npz, n_layers=50):
+        """Converts a Caffe model to an npz file for ``pretrained_model``.
+
+        Args:
+            path_caffemodel (str): Path of the Caffe model.
+            path_npz (str): Path of the npz file to write.
+            n_layers (int): Number of layers, 50, 101 or 152.
+
+        """
+        from chainer.links.caffe.caffe_function import CaffeFunction
+        source = CaffeFunction(path_caffemodel)
+        model = ResNetLayers(pretrained_model=None, n_layers=n_layers)
+        _copy_model(source, model, n_layers)
+        npz.save_npz(path_npz, model, compression=False)
+
+
+def _load_caffemodel(name, n_layers, model):
+    def make(path_npz):
+        root = download.get_dataset_directory('pfnet/chainer/models/')
+        path = os.path.join(root, name)
+        if not os.path.exists(path):
+            raise OSError(
+                "The pre-trained caffemodel does not exist. Please download it from "
+                "'https://github.com/KaimingHe/deep-residual-networks', and place it on "
+                f'{path}')
+        sys.stderr.write('Now loading caffemodel (usually it may take few minutes)\n')
+        ResNetLayers.convert_caffemodel_to_npz(path, path_npz, n_layers)
+
+    _image_model.load_from_cache(f'ResNet-{n_layers}-model.npz', make, model)
+
+
+def _copy_model(source, model, n_layers):
+    model.conv1.W.copydata(source['conv1'].W)
+    if source['conv1'].b is not None:
+        model.conv1.b.copydata(source['conv1'].b)
+    _copy_normalization(source, 'bn_conv1', 'scale_conv1', model.bn1)
+    for stage, n_blocks in zip((2, 3, 4, 5), _N_BLOCKS[n_layers]):
+        # Long stages of the deep models count their blocks, others have letters.
+        if n_layers > 50 and stage in (3, 4):
+            names = ['a', *[f'b{i}' for i in range(1, n_blocks)]]
+        else:
+            names = 'abcdef'[:n_blocks]
+        blocks = model[f'res{stage}']
+        for name, block in zip(names, (blocks[key] for key in blocks._forward)):
+            _copy_block(source, f'{stage}{name}', block)
+    model.fc6.copyparams(source['fc1000'])
+
+
+def _copy_block(source, name, block):
+    branches = ['branch2a', 'branch2b', 'branch2c']
+    if isinstance(block, BottleneckA):
+        branches.append('branch1')
+    for i, branch in enumerate(branches, start=1):
+        block[f'conv{i}'].W.copydata(source[f'res{name}_{branch}'].W)
+        _copy_normalization(
+            source, f'bn{name}_{branch}', f'scale{name}_{branch}', block[f'bn{i}'])
+
+
+def _copy_normalization(source, norm_name, scale_name, norm):
+    norm.avg_mean[...] = source[norm_name].avg_mean
+    norm.avg_var[...] = source[norm_name].avg_var
+    norm.gamma.copydata(source[scale_name].W)
+    norm.beta.copydata(source[scale_name].bias.b)
+
+
+class ResNet50Layers(ResNetLayers):
+    """ResNet with 50 layers.
+
+    See :class:`ResNetLayers <chainer.links.model.vision.resnet.ResNetLayers>`.
+
+    Args:
+        pretrained_model (str): Path of an npz file with the parameters, or
+            ``None``. ``'auto'`` means ``'ResNet-50-model.caffemodel'``.
+        downsample_fb (bool): Where the stride of a block is.
+
+    """
+
+    def __init__(self, pretrained_model='auto', downsample_fb=False):
+        if pretrained_model == 'auto':
+            pretrained_model = 'ResNet-50-model.caffemodel'
+        super().__init__(pretrained_model, 50, downsample_fb)
+
+
+class ResNet101Layers(ResNetLayers):
+    """ResNet with 101 layers.
+
+    See :class:`ResNetLayers <chainer.links.model.vision.resnet.ResNetLayers>`.
+
+    Args:
+        pretrained_model (str): Path of an npz file with the parameters, or
+            ``None``. ``'auto'`` means ``'ResNet-101-model.caffemodel'``.
+        downsample_fb (bool): Where the stride of a block is.
+
+    """
+
+    def __init__(self, pretrained_model='auto', downsample_fb=False):
+        if pretrained_model == 'auto':
+            pretrained_model = 'ResNet-101-model.caffemodel'
+        super().__init__(pretrained_model, 101, downsample_fb)
+
+
+class ResNet152Layers(ResNetLayers):
+    """ResNet with 152 layers.
+
+    See :class:`ResNetLayers <chainer.links.model.vision.resnet.ResNetLayers>`.
+
+    Args:
+        pretrained_model (str): Path of an npz file with the parameters, or
+            ``None``. ``'auto'`` means ``'ResNet-152-model.caffemodel'``.
+        downsample_fb (bool): Where the stride of a block is.
+
+    """
+
+    def __init__(self, pretrained_model='auto', downsample_fb=False):
+        if pretrained_model == 'auto':
+            pretrained_model = 'ResNet-152-model.caffemodel'
+        super().__init__(pretrained_model, 152, downsample_fb)

@@ -1,0 +1,155 @@
+from chainer import functions, initializers
+from chainer.dataset import download
+from chainer.links.connection import convolution_2d, linear
+from chainer.links.model.vision import _image_model
+from chainer.serializers import npz
+
+_CAFFEMODEL_URL = (
+    'https://www.robots.ox.ac.uk/%7Evgg/software/very_deep/caffe/'
+    'VGG_ILSVRC_{}_layers.caffemodel')
+
+# Channels of the image and after each stage, and numbers of convolutions of the stages.
+_CHANNELS = (3, 64, 128, 256, 512, 512)
+_N_CONVOLUTIONS = {16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4, 4)}
+
+
+def prepare(image, size=(224, 224)):
+    """Converts an image to the input of the VGG models.
+
+    Args:
+        image (PIL.Image or numpy.ndarray): Image. An array has the shape
+            ``(height, width)``, ``(height, width, channels)`` or
+            ``(channels, height, width)``, and its channels are RGB.
+        size (pair of ints): Width and height to scale to. If ``None``, the
+            image keeps its size.
+
+    Returns:
+        numpy.ndarray: BGR planes less their means, of the shape
+        ``(3, height, width)``.
+
+    Raises:
+        ImportError: Pillow is not installed.
+
+    """
+    return _image_model.prepare_image(image, size, (103.939, 116.779, 123.68))
+
+
+def _max_pooling_2d(x):
+    return functions.max_pooling_2d(x, ksize=2)
+
+
+class VGGLayers(_image_model.ImageModel):
+    """VGG convolutional network with weights learned on ImageNet.
+
+    See K. Simonyan and A. Zisserman, `Very Deep Convolutional Networks for
+    Large-Scale Image Recognition <https://arxiv.org/abs/1409.1556>`_.
+
+    Args:
+        pretrained_model (str): Path of an npz file with the parameters. With
+            ``'auto'``, they are loaded from the dataset folder, where they are
+            put by downloading and converting the authors' Caffe model. With
+            ``None``, they are initialized at random.
+        n_layers (int): Number of layers, 16 or 19.
+
+    Raises:
+        ValueError: ``n_layers`` is neither 16 nor 19.
+
+    """
+
+    _default_layer = 'fc7'
+    _prepare = staticmethod(prepare)
+
+    def __init__(self, pretrained_model='auto', n_layers=16):
+        super().__init__()
+        if n_layers not in _N_CONVOLUTIONS:
+            raise ValueError(
+                f'The n_layers argument should be either 16 or 19, but {n_layers} was given.')
+        self._n_layers = n_layers
+        # What is loaded right away need not be drawn.
+        kwargs = {'initialW': 0 if pretrained_model else initializers.Normal(0.01),
+                  'initial_bias': 0}
+
+        def add_convolution(stage, i):
+            n_in = _CHANNELS[stage - 1 if i == 1 else stage]
+            setattr(self, f'conv{stage}_{i}', convolution_2d.Convolution2D(
+                n_in, _CHANNELS[stage], 3, 1, 1, **kwargs))
+
+        with self.init_scope():
+            for stage, n in enumerate(_N_CONVOLUTIONS[16], start=1):
+                for i in range(1, n + 1):
+                    add_convolution(stage, i)
+            self.fc6 = linear.Linear(512 * 7 * 7, 4096, **kwargs)
+            self.fc7 = linear.Linear(4096, 4096, **kwargs)
+            self.fc8 = linear.Linear(4096, 1000, **kwargs)
+            if n_layers == 19:
+                for stage in 3, 4, 5:
+                    add_convolution(stage, 4)
+
+        if pretrained_model == 'auto':
+            url = _CAFFEMODEL_URL.format(n_layers)
+            _image_model.load_from_cache(
+                f'VGG_ILSVRC_{n_layers}_layers.npz',
+                lambda path: self.convert_caffemodel_to_npz(download.cached_download(url), path),
+                self)
+        elif pretrained_model:
+            npz.load_npz(pretrained_model, self)
+
+    @property
+    def functions(self):
+        relu, dropout = functions.relu, functions.dropout
+        layers = {}
+        for stage, n in enumerate(_N_CONVOLUTIONS[self._n_layers], start=1):
+            for i in range(1, n + 1):
+                layers[f'conv{stage}_{i}'] = [self[f'conv{stage}_{i}'], relu]
+            layers[f'pool{stage}'] = [_max_pooling_2d]
+        layers['fc6'] = [self.fc6, relu, dropout]
+        layers['fc7'] = [self.fc7, relu, dropout]
+        layers['fc8'] = [self.fc8]
+        layers['prob'] = [functions.softmax]
+        return layers
+
+    @classmethod
+    def convert_caffemodel_to_npz(cls, path_caffemodel, path_npz):
+        """Converts a Caffe model to an npz file for ``pretrained_model``.
+
+        Args:
+            path_caffemodel (str): Path of the Caffe model.
+            path_npz (str): Path of the npz file to write.
+
+        """
+        from chainer.links.caffe.caffe_function import CaffeFunction
+        npz.save_npz(path_npz, CaffeFunction(path_caffemodel), compression=False)
+
+
+class VGG16Layers(VGGLayers):
+    """VGG network with 16 layers.
+
+    See :class:`VGGLayers <chainer.links.model.vision.vgg.VGGLayers>`; layers
+    are ``conv1_1`` to ``conv5_3``, ``pool1`` to ``pool5``, ``fc6``, ``fc7``,
+    ``fc8`` and ``prob``.
+
+    Args:
+        pretrained_model (str): Path of an npz file with the parameters,
+            ``'auto'`` or ``None``.
+
+    """
+
+    def __init__(self, pretrained_model='auto'):
+        super().__init__(pretrained_model, 16)
+
+
+class VGG19Layers(VGGLayers):
+    """VGG network with 19 layers.
+
+    See :class:`VGGLayers <chainer.links.model.vision.vgg.VGGLayers>`; layers
+    are ``conv1_1`` to ``conv5_4``, ``pool1`` to ``pool5``, ``fc6``, ``fc7``,
+    ``fc8`` and ``prob``.
+
+    Args:
+        pretrained_model (str): Path of an npz file with the parameters,
+            ``'auto'`` or ``None``.
+
+    """
+
+    def __init__(self, pretrained_model='auto'):
+        super().__init__(pretrained_model, 19)

@@ -1,0 +1,48 @@
+from chainer import functions, link
+from chainer.links.normalization import _parameters
+
+
+class RMSNormalization(link.Link):
+    """Root mean square normalization layer over the last axis.
+
+    See B. Zhang and R. Sennrich, `Root Mean Square Layer Normalization
+    <https://arxiv.org/abs/1910.07467>`_.
+
+    Args:
+        size (int or None): Number of units. If ``None``, it is taken from the
+            first input.
+        eps (float): Small value for numerical stability.
+        initial_gamma (initializer): Initializer of the scale, one by default.
+
+    Attributes:
+        gamma (~chainer.Parameter): Scale of the shape ``(size,)``.
+
+    .. seealso:: :func:`chainer.functions.rms_normalization`
+
+    """
+
+    def __init__(self, size=None, eps=1e-6, initial_gamma=None):
+        super().__init__()
+        self.eps = eps
+        with self.init_scope():
+            self.gamma = _parameters.make_parameter(initial_gamma, 1)
+        if size is not None:
+            self._initialize_params(size)
+
+    def _initialize_params(self, size):
+        self.gamma.initialize(size)
+
+    def forward(self, x):
+        """Normalizes the last axis.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Array of the shape
+                ``(..., size)``.
+
+        Returns:
+            ~chainer.Variable: Array of the shape of ``x``.
+
+        """
+        if self.gamma.array is None:
+            self._initialize_params(x.shape[-1])
+        return functions.rms_normalization(x, self.gamma, self.eps)

@@ -1,0 +1,1 @@
+"""Computation by Theano."""

@@ -1,0 +1,45 @@
+from chainer import reporter
+from chainer.training import _serialization, extension, util
+
+
+class IntervalReport(extension.Extension):
+
+    """Base of the extensions that record the means of observed values over intervals.
+
+    A subclass defines :meth:`_record`. The trigger makes the intervals; the extension itself
+    is to be called after each iteration.
+
+    """
+
+    def __init__(self, keys, trigger, postprocess):
+        self._keys = keys
+        self._trigger = util.get_trigger(trigger)
+        self._postprocess = postprocess
+        self._summary = reporter.DictSummary()
+
+    def __call__(self, trainer):
+        observation = trainer.observation
+        if self._keys is not None:
+            observation = {key: observation[key] for key in self._keys if key in observation}
+        self._summary.add(observation)
+
+        if not (trainer.is_before_training or self._trigger(trainer)):
+            return
+        # float() also copies from GPUs.
+        stats = {key: float(value) for key, value in self._summary.compute_mean().items()}
+        updater = trainer.updater
+        stats['epoch'] = updater.epoch
+        stats['iteration'] = updater.iteration
+        stats['elapsed_time'] = trainer.elapsed_time
+        if self._postprocess is not None:
+            self._postprocess(stats)
+        self._summary = reporter.DictSummary()
+        self._record(trainer, stats)
+
+    def _record(self, trainer, stats):
+        """Writes the dictionary of an interval."""
+        raise NotImplementedError
+
+    def serialize(self, serializer):
+        _serialization.serialize_part(self._trigger, serializer['_trigger'])
+        self._summary.serialize(serializer['_summary'])

@@ -1,0 +1,85 @@
+import json
+import math
+import os
+
+from chainer import serializer as serializer_module
+from chainer.training.extensions import _interval_report
+
+
+class JsonLinesReport(_interval_report.IntervalReport):
+
+    """Extension that appends the means of observed values to a file, one line of JSON each.
+
+    Values are averaged over the intervals that a trigger makes. At the end of each, a line with
+    the means, ``epoch``, ``iteration`` and ``elapsed_time`` is appended. Unlike the file of
+    :class:`LogReport`, which is written anew each time, the file can be followed while it grows
+    (``tail -f``), and the cost of a line does not depend on the number of lines before it.
+
+    Each line is written by one system call; when it fails, as on a full disk, the part that was
+    written is removed. Training that starts at the beginning starts a new file. Training that
+    was resumed from a snapshot removes the lines that were written after the snapshot, so that
+    no interval appears twice.
+
+    Values that are not finite, which JSON does not have, are written as ``null``.
+
+    Args:
+        keys (iterable of strs): Keys of the values; all values by default.
+        trigger: Trigger that makes the intervals. (The extension itself is to be called
+            after each iteration.)
+        postprocess: Function that may change the dictionary of an interval before it is
+            written.
+        filename (str): Name of the file in the output folder.
+
+    .. admonition:: Example
+
+        The file is read back line by line, for example by ``pandas.read_json(path,
+        lines=True)``, or
+
+        >>> def read_log(path):
+        ...     with open(path) as f:
+        ...         return [json.loads(line) for line in f]
+        >>> extension = chainer.training.extensions.JsonLinesReport(
+        ...     trigger=(100, 'iteration'))
+
+    """
+
+    def __init__(self, keys=None, trigger=(1, 'epoch'), postprocess=None,
+                 filename='log.jsonl'):
+        super().__init__(keys, trigger, postprocess)
+        self._filename = filename
+        self._size = 0  # bytes of this training in the file
+        self._fd = None
+
+    def _record(self, trainer, stats):
+        if self._fd is None:
+            self._open(os.path.join(trainer.out, self._filename))
+        stats = {key: None if isinstance(value, float) and not math.isfinite(value) else value
+                 for key, value in stats.items()}
+        line = (json.dumps(stats, allow_nan=False) + '\n').encode()
+        try:
+            written = os.write(self._fd, line)
+            if written < len(line):  # the disk is full; the next attempt says so
+                os.write(self._fd, line[written:])
+        except OSError:
+            os.ftruncate(self._fd, self._size)
+            raise
+        self._size += len(line)
+
+    def _open(self, path):
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        # The file may be shorter than it was, after a loss of power or in another folder.
+        size = min(self._size, os.fstat(self._fd).st_size)
+        with open(path, 'rb') as f:
+            self._size = f.read(size).rfind(b'\n') + 1
+        os.ftruncate(self._fd, self._size)
+
+    def finalize(self):
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    def serialize(self, serializer):
+        super().serialize(serializer)
+        if isinstance(serializer, serializer_module.Serializer) and self._fd is not None:
+            os.fsync(self._fd)  # a snapshot must not outlive the lines before it
+        self._size = serializer('_size', self._size)

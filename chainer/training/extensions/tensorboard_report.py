@@ -1,0 +1,122 @@
+import os
+import time
+
+from chainer.training.extensions import _interval_report
+
+
+class TensorBoardReport(_interval_report.IntervalReport):
+
+    """Extension that writes the means of observed values for TensorBoard.
+
+    Values are averaged over the intervals that a trigger makes. At the end of each, the means
+    and ``epoch`` are written as scalars under their keys, with the iteration as the step. The
+    package ``tensorboardX`` is used if it is installed, or else ``tensorboard``; neither needs
+    another deep learning framework.
+
+    Training that is resumed from a snapshot writes a file of its own to the folder and asks
+    TensorBoard to ignore what an interrupted training wrote for later steps.
+
+    Args:
+        keys (iterable of strs): Keys of the values; all values by default.
+        trigger: Trigger that makes the intervals. (The extension itself is to be called
+            after each iteration.)
+        postprocess: Function that may change the dictionary of an interval before it is
+            written.
+        logdir (str): Folder of the files, within the output folder unless it is an absolute
+            path. The output folder itself by default.
+        writer: Object to write with, which has the methods ``add_scalar(tag, value, step)`` and
+            ``flush()``, such as a ``SummaryWriter``. It is not closed. Not together with
+            ``logdir``.
+
+    Raises:
+        ImportError: If neither package is installed, and no writer is given.
+        TypeError: If both ``logdir`` and ``writer`` are given.
+
+    .. admonition:: Example
+
+        With the package installed, ``extensions.TensorBoardReport()`` suffices. Any object with
+        the two methods will do:
+
+        >>> class Printer:
+        ...     def add_scalar(self, tag, value, step):
+        ...         print(step, tag, value)
+        ...
+        ...     def flush(self):
+        ...         pass
+        >>> extension = chainer.training.extensions.TensorBoardReport(
+        ...     ['main/loss'], trigger=(100, 'iteration'), writer=Printer())
+
+    """
+
+    def __init__(self, keys=None, trigger=(1, 'epoch'), postprocess=None, logdir=None,
+                 writer=None):
+        super().__init__(keys, trigger, postprocess)
+        if writer is not None and logdir is not None:
+            raise TypeError('logdir and writer cannot be specified together')
+        self._make_writer = _import_writer() if writer is None else None
+        self._logdir = logdir or ''
+        self._writer = writer
+
+    def __call__(self, trainer):
+        if self._writer is None:
+            # Here, not in initialize(): now it is known from where training was resumed.
+            self._writer = self._make_writer(
+                os.path.join(trainer.out, self._logdir), trainer.updater.iteration)
+        super().__call__(trainer)
+
+    def _record(self, trainer, stats):
+        for key, value in stats.items():
+            # TensorBoard knows the step and the time of every value.
+            if key not in ('iteration', 'elapsed_time'):
+                self._writer.add_scalar(key, value, trainer.updater.iteration)
+        self._writer.flush()
+
+    def finalize(self):
+        if self._make_writer is not None and self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+
+def _import_writer():
+    """Returns a function of a folder and the first step that makes a writer."""
+    try:
+        import tensorboardX
+    except ImportError:
+        pass
+    else:
+        return lambda folder, step: tensorboardX.SummaryWriter(folder, purge_step=step)
+    try:
+        from tensorboard.compat.proto import event_pb2, summary_pb2
+        from tensorboard.summary.writer import event_file_writer
+    except ImportError as e:
+        raise ImportError(
+            'TensorBoardReport needs the package tensorboardX or tensorboard, of which none '
+            'can be imported: pip install tensorboardX') from e
+    return lambda folder, step: _EventWriter(
+        event_file_writer.EventFileWriter(folder), event_pb2, summary_pb2, step)
+
+
+class _EventWriter:
+
+    """The two methods we need, for the files of the package ``tensorboard``."""
+
+    def __init__(self, writer, event_pb2, summary_pb2, first_step):
+        self._writer = writer
+        self._Event = event_pb2.Event
+        self._Summary = summary_pb2.Summary
+        # Voids what other files of the folder have for this step and later ones.
+        self._add(first_step, session_log=event_pb2.SessionLog(
+            status=event_pb2.SessionLog.START))
+
+    def _add(self, step, **content):
+        self._writer.add_event(self._Event(wall_time=time.time(), step=step, **content))
+
+    def add_scalar(self, tag, value, step):
+        value = self._Summary.Value(tag=tag, simple_value=value)
+        self._add(step, summary=self._Summary(value=[value]))
+
+    def flush(self):
+        self._writer.flush()
+
+    def close(self):
+        self._writer.close()

@@ -1,0 +1,139 @@
+import contextlib
+
+from chainer import reporter
+from chainer.dataset import convert
+from chainer.training.updaters import standard_updater
+
+
+class GradientAccumulationUpdater(standard_updater.StandardUpdater):
+
+    """Updater that adds up the gradients of several batches before each update.
+
+    It has the effect of a batch that is ``accumulation_steps`` times as large, with the memory
+    that a forward and backward computation of one batch takes. For a loss function that takes
+    the mean over the examples, the result is that of the large batch; batches of different
+    sizes count accordingly. (Batch normalization still takes its statistics over each batch.)
+
+    An iteration of the trainer is an update: it takes ``accumulation_steps`` batches from the
+    iterator, or what is left of one that does not repeat. Reported values are averaged over
+    them.
+
+    Args:
+        iterator: Iterator of the training batches, or a dictionary of iterators.
+        optimizer: Optimizer, or a dictionary of optimizers.
+        accumulation_steps (int): Number of batches for each update.
+        kwargs: Further arguments of :class:`~chainer.training.updaters.StandardUpdater`.
+
+    Raises:
+        ValueError: If ``accumulation_steps`` is not positive.
+
+    .. admonition:: Example
+
+        Updates with the gradients of 256 examples, of which 32 at a time are computed:
+
+        >>> model = L.Classifier(L.Linear(64, 10))
+        >>> train, test = chainer.datasets.get_digits()
+        >>> optimizer = chainer.optimizers.SGD().setup(model)
+        >>> iterator = chainer.iterators.SerialIterator(train, 32)
+        >>> updater = chainer.training.updaters.GradientAccumulationUpdater(
+        ...     iterator, optimizer, accumulation_steps=8)
+
+    """
+
+    def __init__(self, iterator, optimizer, accumulation_steps, **kwargs):
+        if accumulation_steps < 1:
+            raise ValueError('accumulation_steps must be positive, but is {}'.format(
+                accumulation_steps))
+        super().__init__(iterator, optimizer, **kwargs)
+        self._accumulation_steps = accumulation_steps
+        self._is_new_epoch = False
+        self._previous_epoch_detail = -1.
+
+    @property
+    def is_new_epoch(self):
+        """Whether a batch of the last update completed an epoch."""
+        return self._is_new_epoch
+
+    @property
+    def previous_epoch_detail(self):
+        """``epoch_detail`` before the first batch of the last update, or ``None``."""
+        return None if self._previous_epoch_detail < 0 else self._previous_epoch_detail
+
+    def update_core(self):
+        """Adds up the gradients of the batches, and updates the model by the main optimizer."""
+        optimizer = self._optimizers['main']
+        batches, n_epochs = self._next_batches()
+        n_examples = sum(map(len, batches))
+        loss_func = self.loss_func or optimizer.target
+        loss_scale = optimizer._loss_scale
+        observations = _Observations()
+        for i, batch in enumerate(batches):
+            weight = len(batch) / n_examples
+            in_arrays = convert._call_converter(self.converter, batch, self.input_device)
+            with observations.collect(weight):
+                loss = convert._call_with(loss_func, in_arrays)
+            if i == 0:
+                # Only now, as parameters may have been initialized by the loss function.
+                optimizer.target.cleargrads()
+            (loss * weight).backward(loss_scale=loss_scale)
+            del loss  # the memory of its graph is for the next one
+        observations.report()
+
+        if loss_scale is not None:
+            for param in optimizer.target.params():
+                param._loss_scale = loss_scale
+        optimizer.update()
+        if self.auto_new_epoch:
+            for _ in range(n_epochs):
+                optimizer.new_epoch(auto=True)
+
+    def _next_batches(self):
+        """Returns the batches of an update and the number of epochs that they complete."""
+        iterator = self._iterators['main']
+        previous_epoch_detail = iterator.epoch_detail
+        batches = [iterator.next()]
+        n_epochs = int(iterator.is_new_epoch)
+        while len(batches) < self._accumulation_steps:
+            try:
+                batches.append(iterator.next())
+            except StopIteration:
+                break
+            n_epochs += iterator.is_new_epoch
+        self._previous_epoch_detail = previous_epoch_detail
+        self._is_new_epoch = n_epochs > 0
+        return batches, n_epochs
+
+    def serialize(self, serializer):
+        super().serialize(serializer)
+        try:
+            self._is_new_epoch = serializer('is_new_epoch', self._is_new_epoch)
+            self._previous_epoch_detail = serializer(
+                'previous_epoch_detail', self._previous_epoch_detail)
+        except KeyError:  # saved by a StandardUpdater
+            iterator = self._iterators['main']
+            self._is_new_epoch = iterator.is_new_epoch
+            if iterator.previous_epoch_detail is not None:
+                self._previous_epoch_detail = iterator.previous_epoch_detail
+
+
+class _Observations:
+
+    """Means of what is reported for each batch; of what is no number, the last."""
+
+    def __init__(self):
+        self._last = {}
+        self._summary = reporter.DictSummary()
+
+    @contextlib.contextmanager
+    def collect(self, weight):
+        if not reporter._get_reporters():
+            yield  # nobody wants to know
+            return
+        observation = {}
+        with reporter.report_scope(observation):
+            yield
+        self._last.update(observation)
+        self._summary.add({key: (value, weight) for key, value in observation.items()})
+
+    def report(self):
+        reporter.report({**self._last, **self._summary.compute_mean()})

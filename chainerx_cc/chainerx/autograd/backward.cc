@@ -1,0 +1,335 @@
+#include "chainerx/autograd/backward.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "chainerx/autograd/graph.h"
+#include "chainerx/autograd/mode.h"
+#include "chainerx/core/context.h"
+#include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/manipulation.h"
+
+namespace chainerx {
+
+// One pass through one graph, from results to what they depend on.
+class BackwardRun {
+public:
+    BackwardRun(const BackpropId& id, bool double_backprop, bool release)
+        : id_{id}, graph_{id.mask()}, double_backprop_{double_backprop}, release_{release} {}
+
+    ~BackwardRun() {
+        for (Pending& p : ops_) {
+            if (p.op) Unmark(p.op->mark);
+        }
+        for (Leaf& l : leaves_) Unmark(l.node->mark);
+    }
+
+    // Restricts the pass to paths that lead to these nodes; their gradients are kept.
+    void SetTargets(const std::vector<ArrayNode*>& targets, const std::vector<Array>& outputs) {
+        has_targets_ = true;
+        for (ArrayNode* t : targets) targets_.insert(t);
+        FindPaths(outputs);
+    }
+
+    // Stores gradients of all alive arrays on the way.
+    void RetainAll() { retain_all_ = true; }
+
+    void Start(const Array& output, Array grad) {
+        const IntrusivePtr<ArrayNode>& node = output.body()->node;
+        if (!node || (node->mask() & graph_) == 0) {
+            throw GradientError{"cannot start backward at an array that does not belong to the graph '", id_.GetName(), "'"};
+        }
+        Arrive(node, std::move(grad));
+    }
+
+    void Run() {
+        while (!heap_.empty()) {
+            std::pop_heap(heap_.begin(), heap_.end(), &LowerRank);
+            uint32_t index = heap_.back().index;
+            heap_.pop_back();
+            Process(index);
+        }
+    }
+
+    // The gradients that have arrived at targets and leaves, and at arrays that require a gradient.
+    struct Leaf {
+        IntrusivePtr<ArrayNode> node;
+        Array grad;
+    };
+    const std::vector<Leaf>& leaves() const { return leaves_; }
+
+    const Array* Find(const ArrayNode* node) const {
+        for (const Leaf& l : leaves_) {
+            if (l.node.get() == node) return &l.grad;
+        }
+        return nullptr;
+    }
+
+private:
+    struct Pending {
+        IntrusivePtr<OpNode> op;
+        SmallVector<Array, 1> grads;
+    };
+    struct HeapItem {
+        int32_t rank;
+        uint32_t index;
+    };
+
+    static bool LowerRank(const HeapItem& a, const HeapItem& b) {
+        return a.rank < b.rank || (a.rank == b.rank && a.index < b.index);
+    }
+
+    // Finds or makes this pass's entry for a node. A node that another pass is using falls back to a table.
+    template <class T, class F>
+    uint32_t IndexOf(T* node, F&& make) {
+        internal::RunMark& mark = node->mark;
+        if (mark.run.load(std::memory_order_relaxed) == this) return mark.index;
+        const void* expected = nullptr;
+        if (CHAINERX_LIKELY(mark.run.compare_exchange_strong(expected, this))) return mark.index = make();
+        auto [it, added] = shared_.emplace(node, 0);
+        if (added) it->second = make();
+        return it->second;
+    }
+
+    void Unmark(internal::RunMark& mark) {
+        const void* expected = this;
+        mark.run.compare_exchange_strong(expected, nullptr);
+    }
+
+    void Arrive(const IntrusivePtr<ArrayNode>& node, Array grad) {
+        OpNode* op = node->creator();
+        if (op == nullptr || (op->mask() & graph_) == 0) {
+            if (op != nullptr && op->IsReleased(graph_)) {
+                throw GradientError{
+                        "the graph behind '", op->name(), "' has been released by an earlier backward; "
+                        "pass enable_double_backprop=True there to keep it"};
+            }
+            if (has_targets_ && targets_.count(node.get()) == 0 && !retain_all_) return;
+            AddToLeaf(node, std::move(grad));
+            return;
+        }
+        uint32_t index = IndexOf(op, [&] {
+            ops_.push_back(Pending{IntrusivePtr<OpNode>{op}, {}});
+            ops_.back().grads.resize(op->output_count());
+            auto i = static_cast<uint32_t>(ops_.size() - 1);
+            heap_.push_back({op->rank(), i});
+            std::push_heap(heap_.begin(), heap_.end(), &LowerRank);
+            return i;
+        });
+        Array& slot = ops_[index].grads[node->output_index()];
+        slot = slot ? slot + grad : std::move(grad);
+    }
+
+    void AddToLeaf(const IntrusivePtr<ArrayNode>& node, Array grad) {
+        uint32_t index = IndexOf(node.get(), [&] {
+            leaves_.push_back(Leaf{node, Array{}});
+            return static_cast<uint32_t>(leaves_.size() - 1);
+        });
+        Array& slot = leaves_[index].grad;
+        slot = slot ? slot + grad : std::move(grad);
+    }
+
+    void Process(uint32_t index) {
+        // Entries can move when others are added, so take this one's contents out.
+        IntrusivePtr<OpNode> op = ops_[index].op;
+        SmallVector<Array, 1> grads = std::move(ops_[index].grads);
+        for (size_t i = 0; i < grads.size(); ++i) {
+            if (!grads[i]) continue;
+            IntrusivePtr<ArrayNode> node = op->LockOutput(i);
+            if (node && (retain_all_ || node->IsGradRequired(id_) || (has_targets_ && targets_.count(node.get()) != 0))) {
+                AddToLeaf(node, grads[i]);
+            }
+        }
+
+        const SmallVector<Edge, 2>& edges = op->edges();
+        size_t n = edges.size();
+        SmallVector<Array, 4> results;
+        SmallVector<bool, 4> wanted;
+        results.resize(n);
+        bool any = false;
+        for (const Edge& e : edges) {
+            bool w = (e.mask & graph_) != 0 && (!has_targets_ || retain_all_ || paths_.count(e.node.get()) != 0);
+            wanted.push_back(w);
+            any |= w;
+        }
+        if (any) {
+            BackwardContext ctx{*op, graph_, double_backprop_, grads.data(), results.data(), wanted.data()};
+            op->Backward(ctx);
+            grads.clear();
+            for (size_t i = 0; i < n; ++i) {
+                if (!wanted[i] || !results[i]) continue;
+                const IntrusivePtr<ArrayNode>& node = edges[i].node;
+                CheckGrad(*op, i, *node, results[i]);
+                Arrive(node, std::move(results[i]));
+            }
+        }
+        Unmark(op->mark);
+        ops_[index].op = nullptr;
+        if (release_) op->Release(graph_);
+    }
+
+    void CheckGrad(const OpNode& op, size_t input, const ArrayNode& node, Array& grad) {
+        if (CHAINERX_UNLIKELY(grad.dtype() != node.dtype())) grad = AsType(grad, node.dtype(), false);
+        if (CHAINERX_UNLIKELY(grad.shape() != node.shape())) {
+            throw GradientError{
+                    "the backward of '", op.name(), "' gave a gradient of shape ", grad.shape(), " for input ", input,
+                    ", which has shape ", node.shape()};
+        }
+        if (CHAINERX_UNLIKELY(&grad.device() != &node.device())) ThrowDeviceMismatch(grad.device(), node.device());
+    }
+
+    // Marks the nodes from which a target can be reached: a depth-first walk with its own stack.
+    void FindPaths(const std::vector<Array>& outputs) {
+        struct Frame {
+            ArrayNode* node;
+            size_t next;
+        };
+        std::unordered_set<ArrayNode*> seen;
+        std::vector<Frame> stack;
+        auto visit = [&](ArrayNode* node) {
+            if (!seen.insert(node).second) return;
+            if (targets_.count(node) != 0) paths_.insert(node);
+            stack.push_back({node, 0});
+        };
+        for (const Array& output : outputs) {
+            if (output.body()->node) visit(output.body()->node.get());
+            while (!stack.empty()) {
+                Frame& top = stack.back();
+                OpNode* op = top.node->creator();
+                if (op == nullptr || top.next == op->edges().size()) {
+                    bool reaches = paths_.count(top.node) != 0;
+                    stack.pop_back();
+                    if (reaches && !stack.empty()) paths_.insert(stack.back().node);
+                    continue;
+                }
+                const Edge& edge = op->edges()[top.next++];
+                if ((edge.mask & graph_) == 0) continue;
+                if (paths_.count(edge.node.get()) != 0) paths_.insert(top.node);
+                visit(edge.node.get());
+            }
+        }
+    }
+
+    BackpropId id_;
+    GraphMask graph_;
+    bool double_backprop_;
+    bool release_;
+    bool has_targets_{false};
+    bool retain_all_{false};
+    std::vector<Pending> ops_;
+    std::vector<HeapItem> heap_;
+    std::vector<Leaf> leaves_;
+    std::unordered_map<const void*, uint32_t> shared_;
+    std::unordered_set<const ArrayNode*> targets_;
+    std::unordered_set<const ArrayNode*> paths_;
+};
+
+namespace {
+
+BackpropId ResolveId(const std::vector<Array>& arrays, const std::optional<BackpropId>& id) {
+    if (!arrays.empty()) return internal::GetBackpropId(arrays.front(), id);
+    if (id.has_value()) return *id;
+    return GetDefaultContext().default_backprop_id();
+}
+
+Array InitialGrad(const Array& output, Array grad, const BackwardOptions& options) {
+    if (!grad) {
+        if (output.GetTotalSize() != 1) {
+            throw GradientError{
+                    "backward from an array that is not a scalar (shape ", output.shape(),
+                    ") needs an initial gradient; set its grad first"};
+        }
+        return Full(output.shape(), options.loss_scale.value_or(1.0), output.dtype(), output.device());
+    }
+    return options.loss_scale.has_value() ? grad * Scalar{*options.loss_scale} : grad;
+}
+
+// Gradients kept by the user must not share memory with anything a later in-place update would reach.
+Array Own(const Array& grad) {
+    return grad.body()->use_count() > 1 || grad.body()->storage->use_count() > 1 ? Copy(grad) : grad;
+}
+
+}  // namespace
+
+void Backward(
+        const std::vector<Array>& outputs, const std::optional<BackpropId>& id, const BackwardOptions& options) {
+    if (outputs.empty()) return;
+    BackpropId g = ResolveId(outputs, id);
+    internal::DisableGraphsScope mode{options.enable_double_backprop ? 0 : g.mask()};
+    BackwardRun run{g, options.enable_double_backprop, !options.enable_double_backprop};
+    for (const Array& output : outputs) {
+        Array grad = output.GetGrad(g);
+        run.Start(output, InitialGrad(output, std::move(grad), options));
+    }
+    run.Run();
+    for (const BackwardRun::Leaf& leaf : run.leaves()) {
+        ArrayNode& node = *leaf.node;
+        if (!node.IsGradRequired(g)) continue;
+        bool is_output = std::any_of(outputs.begin(), outputs.end(), [&](const Array& o) {
+            return o.body()->node.get() == &node;
+        });
+        Array old = is_output ? Array{} : node.GetGrad(g);
+        if (old) {
+            node.SetGrad(g, old + leaf.grad);
+        } else {
+            node.SetGrad(g, options.enable_double_backprop ? leaf.grad : Own(leaf.grad));
+        }
+    }
+}
+
+void Backward(const Array& output, const std::optional<BackpropId>& id, const BackwardOptions& options) {
+    Backward(std::vector<Array>{output}, id, options);
+}
+
+std::vector<Array> Grad(
+        const std::vector<Array>& outputs,
+        const std::vector<Array>& inputs,
+        const std::optional<BackpropId>& id,
+        bool set_grad,
+        bool retain_grad,
+        const std::vector<Array>& grad_outputs,
+        const BackwardOptions& options) {
+    if (!grad_outputs.empty() && grad_outputs.size() != outputs.size()) {
+        throw ChainerxError{"grad_outputs has ", grad_outputs.size(), " arrays for ", outputs.size(), " outputs"};
+    }
+    std::vector<Array> results(inputs.size());
+    if (inputs.empty() || outputs.empty()) return results;
+    BackpropId g = ResolveId(outputs, id);
+    internal::DisableGraphsScope mode{options.enable_double_backprop ? 0 : g.mask()};
+    BackwardRun run{g, options.enable_double_backprop, false};
+    std::vector<ArrayNode*> targets;
+    for (const Array& input : inputs) {
+        ArrayNode* node = input.body()->node.get();
+        if (node == nullptr || (node->mask() & g.mask()) == 0) {
+            throw GradientError{"an input does not belong to the graph '", g.GetName(), "'; call require_grad() first"};
+        }
+        targets.push_back(node);
+    }
+    run.SetTargets(targets, outputs);
+    if (retain_grad) run.RetainAll();
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        const Array& output = outputs[i];
+        ArrayNode* node = output.body()->node.get();
+        if (node == nullptr || (node->mask() & g.mask()) == 0) continue;  // does not depend on anything
+        Array grad = grad_outputs.empty() ? Array{} : grad_outputs[i];
+        if (grad && grad.shape() != output.shape()) {
+            throw DimensionError{
+                    "grad_outputs[", i, "] has shape ", grad.shape(), " but the output has shape ", output.shape()};
+        }
+        run.Start(output, InitialGrad(output, std::move(grad), options));
+    }
+    run.Run();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        if (const Array* grad = run.Find(targets[i])) results[i] = *grad;
+        if (set_grad && results[i]) inputs[i].SetGrad(results[i], g);
+    }
+    if (retain_grad) {
+        for (const BackwardRun::Leaf& leaf : run.leaves()) leaf.node->SetGrad(g, leaf.grad);
+    }
+    return results;
+}
+
+}  // namespace chainerx

@@ -1,0 +1,270 @@
+#include "chainerx/autograd/graph.h"
+
+#include <mutex>
+
+#include "chainerx/core/context.h"
+#include "chainerx/ops/creation.h"
+
+namespace chainerx {
+
+ArrayNode::ArrayNode(ArrayBody& body, GraphMask mask)
+    : mask_{mask},
+      clock_{internal::GetGraphClock()},
+      body_{&body},
+      device_{body.device},
+      dtype_{body.dtype},
+      shape_{body.shape} {}
+
+void ArrayNode::Destroy(ArrayNode* node) noexcept {
+    if (OpNode* op = node->creator_.get()) {
+        std::lock_guard<SpinLock> lock{op->lock_};
+        OpNode::Output& output = op->outputs_[node->output_index_];
+        if (output.node == node) output.node = nullptr;
+    }
+    delete node;
+}
+
+void ArrayNode::AddToGraph(const BackpropId& id) {
+    mask_ = internal::PruneMask(mask_, clock_) | id.mask();
+    clock_ = internal::GetGraphClock();
+}
+
+Array ArrayNode::LockBody() {
+    std::lock_guard<SpinLock> lock{lock_};
+    if (body_ == nullptr || !body_->TryAddRef()) return Array{};
+    return Array{IntrusivePtr<ArrayBody>::Adopt(body_)};
+}
+
+void ArrayNode::ForgetBody(const ArrayBody* body) noexcept {
+    std::lock_guard<SpinLock> lock{lock_};
+    if (body_ == body) body_ = nullptr;
+}
+
+ArrayNode::GradEntry* ArrayNode::FindEntry(const BackpropId& id) const {
+    for (GradEntry& e : grads_) {
+        if (e.slot == id.slot() && e.birth == id.birth()) return &e;
+    }
+    return nullptr;
+}
+
+void ArrayNode::RequireGrad(const BackpropId& id) {
+    if (GradEntry* e = FindEntry(id)) {
+        e->required = true;
+    } else {
+        grads_.push_back(GradEntry{id.slot(), id.birth(), true, Array{}});
+    }
+}
+
+bool ArrayNode::IsGradRequired(const BackpropId& id) const {
+    const GradEntry* e = FindEntry(id);
+    return e != nullptr && e->required;
+}
+
+Array ArrayNode::GetGrad(const BackpropId& id) {
+    std::lock_guard<SpinLock> lock{lock_};
+    const GradEntry* e = FindEntry(id);
+    return e == nullptr ? Array{} : e->grad;
+}
+
+void ArrayNode::SetGrad(const BackpropId& id, Array grad) {
+    std::unique_lock<SpinLock> lock{lock_};
+    if (GradEntry* e = FindEntry(id)) {
+        std::swap(e->grad, grad);  // the old one ends outside the lock
+    } else {
+        grads_.push_back(GradEntry{id.slot(), id.birth(), false, std::move(grad)});
+    }
+    lock.unlock();
+}
+
+void Saved::ThrowOverwritten() const {
+    throw GradientError{
+            "an array that backward needs was changed in place after it was used (shape ", array_.shape(),
+            "); make a copy before changing it"};
+}
+
+Array BackwardContext::GradOrZeros(size_t output) const {
+    return HasGrad(output) ? grads_[output] : op_.ZerosLikeOutput(output);
+}
+
+Array BackwardContext::RetainedOutput(const Saved& saved, size_t output) const {
+    const Array& a = saved.Get();
+    if (!double_backprop_ && op_.mask() == graph_) return a;
+    return op_.Reconnect(a, output);
+}
+
+void OpNode::Destroy(OpNode* node) noexcept {
+    // The first call on a thread works through a list that nested calls only add to.
+    static thread_local OpNode* t_dead = nullptr;
+    static thread_local bool t_active = false;
+    node->next_dead_ = t_dead;
+    t_dead = node;
+    if (t_active) return;
+    t_active = true;
+    while (t_dead != nullptr) {
+        OpNode* op = t_dead;
+        t_dead = op->next_dead_;
+        delete op;
+    }
+    t_active = false;
+}
+
+void OpNode::AddInput(const Array& a, GraphMask mask) {
+    const IntrusivePtr<ArrayNode>& node = a.body()->node;
+    GraphMask edge_mask = node ? node->mask() & mask : 0;
+    if (edge_mask == 0) {
+        edges_.emplace_back();
+        return;
+    }
+    rank_ = std::max(rank_, node->rank() + 1);
+    edges_.push_back(Edge{node, edge_mask});
+}
+
+void OpNode::AddOutput(const Array& a) {
+    ArrayBody* body = a.body();
+    auto* node = new ArrayNode{*body, mask_};
+    body->node = IntrusivePtr<ArrayNode>{node};
+    node->creator_ = IntrusivePtr<OpNode>{this};
+    node->output_index_ = static_cast<uint32_t>(outputs_.size());
+    if (outputs_.size() == 1) output_shapes_.push_back(FirstShape());
+    outputs_.push_back(Output{node, body->device, body->dtype});
+    if (outputs_.size() > 1) output_shapes_.push_back(body->shape);
+}
+
+void OpNode::AddNoOutput() {
+    if (outputs_.size() == 1) output_shapes_.push_back(FirstShape());
+    outputs_.push_back(Output{nullptr, nullptr, Dtype::kFloat32});
+    if (outputs_.size() > 1) output_shapes_.emplace_back();
+}
+
+Shape OpNode::FirstShape() {
+    IntrusivePtr<ArrayNode> first = LockOutput(0);
+    return first ? first->shape() : Shape{};
+}
+
+IntrusivePtr<ArrayNode> OpNode::LockOutput(size_t index) {
+    std::lock_guard<SpinLock> lock{lock_};
+    ArrayNode* node = outputs_[index].node;
+    if (node == nullptr || !node->TryAddRef()) return nullptr;
+    return IntrusivePtr<ArrayNode>::Adopt(node);
+}
+
+Array OpNode::Reconnect(const Array& detached, size_t index) {
+    Array a = detached.AsDetached();
+    IntrusivePtr<ArrayNode> node = LockOutput(index);
+    if (!node) {
+        node = IntrusivePtr<ArrayNode>{new ArrayNode{*a.body(), mask_}};
+        node->creator_ = IntrusivePtr<OpNode>{this};
+        node->output_index_ = static_cast<uint32_t>(index);
+        std::lock_guard<SpinLock> lock{lock_};
+        outputs_[index].node = node.get();
+    }
+    a.body()->node = std::move(node);
+    return a;
+}
+
+Array OpNode::ZerosLikeOutput(size_t index) const {
+    const Output& output = outputs_[index];
+    return Zeros(output_shapes_[index], output.dtype, *output.device);
+}
+
+void OpNode::Release(GraphMask graph) noexcept {
+    released_ |= graph;
+    mask_ &= ~graph;
+    if (mask_ == 0) {
+        ReleaseSaved();
+        SmallVector<Edge, 2> edges = std::move(edges_);
+    } else {
+        for (Edge& e : edges_) {
+            e.mask &= ~graph;
+            if (e.mask == 0) e.node = nullptr;
+        }
+    }
+}
+
+namespace internal {
+
+BackpropId GetBackpropId(const Array& a, const std::optional<BackpropId>& id) {
+    if (!id.has_value()) return a.context().default_backprop_id();
+    a.context().CheckValidBackpropId(*id);
+    return *id;
+}
+
+void CheckInPlace(const Array& out, const char* what) {
+    if (out.body()->node && out.body()->node->mask() != 0) {
+        // Inside no_backprop_mode nothing is recorded: parameters may be updated there.
+        if (GetRecordMask(out) != 0) {
+            throw ChainerxError{
+                    what, " cannot change an array that belongs to a computational graph in place; "
+                    "work on as_grad_stopped(), or inside no_backprop_mode()"};
+        }
+    }
+}
+
+}  // namespace internal
+
+const Array& Array::RequireGrad(const std::optional<BackpropId>& id) const {
+    if (!IsFloat(dtype())) throw DtypeError{"only arrays of a floating point dtype can require a gradient, not ", dtype()};
+    BackpropId g = internal::GetBackpropId(*this, id);
+    if (!body_->node) {
+        body_->node = IntrusivePtr<ArrayNode>{new ArrayNode{*body_, g.mask()}};
+    } else if ((body_->node->mask() & g.mask()) == 0) {
+        body_->node->AddToGraph(g);
+    }
+    body_->node->RequireGrad(g);
+    return *this;
+}
+
+bool Array::IsGradRequired(const std::optional<BackpropId>& id) const {
+    BackpropId g = internal::GetBackpropId(*this, id);
+    return body_->node && (body_->node->mask() & g.mask()) != 0 && body_->node->IsGradRequired(g);
+}
+
+bool Array::IsBackpropRequired(const std::optional<BackpropId>& id) const {
+    BackpropId g = internal::GetBackpropId(*this, id);
+    return (internal::GetRecordMask(*this) & g.mask()) != 0;
+}
+
+bool Array::IsAnyBackpropRequired() const { return internal::GetRecordMask(*this) != 0; }
+
+bool Array::IsChained(const std::optional<BackpropId>& id) const {
+    BackpropId g = internal::GetBackpropId(*this, id);
+    return body_->node && (body_->node->mask() & g.mask()) != 0 && body_->node->creator() != nullptr &&
+           (body_->node->creator()->mask() & g.mask()) != 0;
+}
+
+namespace {
+
+ArrayNode& GetNode(const Array& a, const BackpropId& g) {
+    ArrayNode* node = a.body()->node.get();
+    if (node == nullptr || (node->mask() & g.mask()) == 0) {
+        throw GradientError{
+                "the array has no gradient: it does not belong to the graph '", g.GetName(), "'; call require_grad() first"};
+    }
+    return *node;
+}
+
+}  // namespace
+
+Array Array::GetGrad(const std::optional<BackpropId>& id) const {
+    BackpropId g = internal::GetBackpropId(*this, id);
+    return GetNode(*this, g).GetGrad(g);
+}
+
+void Array::SetGrad(const Array& grad, const std::optional<BackpropId>& id) const {
+    BackpropId g = internal::GetBackpropId(*this, id);
+    ArrayNode& node = GetNode(*this, g);
+    if (grad) {
+        if (grad.shape() != shape()) {
+            throw DimensionError{"the gradient has shape ", grad.shape(), " but the array has shape ", shape()};
+        }
+        if (grad.dtype() != dtype()) {
+            throw DtypeError{"the gradient has dtype ", grad.dtype(), " but the array has dtype ", dtype()};
+        }
+        CheckDevices(*this, grad);
+    }
+    node.SetGrad(g, grad);
+}
+
+void Array::ClearGrad(const std::optional<BackpropId>& id) const { SetGrad(Array{}, id); }
+
+}  // namespace chainerx

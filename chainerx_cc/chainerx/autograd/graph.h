@@ -1,0 +1,221 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "chainerx/autograd/mode.h"
+#include "chainerx/core/array.h"
+#include "chainerx/core/intrusive_ptr.h"
+#include "chainerx/core/pool.h"
+#include "chainerx/core/small_vector.h"
+#include "chainerx/core/spin_lock.h"
+
+// All graphs share their nodes: an array has at most one node, an operation has at most one, and bit masks say to
+// which graphs a node or an edge belongs. Ownership runs from results to what they were computed from:
+//
+//     ArrayBody -> ArrayNode -> OpNode -> (edges) ArrayNode -> ...
+//
+// and the ways back (node to body, operation to its results) are observed under a lock without owning.
+
+namespace chainerx {
+
+class OpNode;
+class BackwardRun;
+
+namespace internal {
+
+// Where a backward pass keeps its state of a node.
+struct RunMark {
+    std::atomic<const void*> run{nullptr};
+    uint32_t index{0};
+};
+
+}  // namespace internal
+
+// An array's place in graphs. It outlives the array while an operation needs it.
+class ArrayNode final : public RefCounted, public internal::Pooled {
+public:
+    ArrayNode(ArrayBody& body, GraphMask mask);
+    ~ArrayNode() = default;
+
+    static void Destroy(ArrayNode* node) noexcept;
+
+    const Shape& shape() const { return shape_; }
+    Dtype dtype() const { return dtype_; }
+    Device& device() const { return *device_; }
+    OpNode* creator() const { return creator_.get(); }
+    uint32_t output_index() const { return output_index_; }
+    int32_t rank() const;
+
+    // Graphs to which the node belongs now.
+    GraphMask mask() const noexcept {
+        return CHAINERX_LIKELY(mask_ == 1) ? mask_ : internal::PruneMask(mask_, clock_);
+    }
+    void AddToGraph(const BackpropId& id);
+
+    // The array, if it is alive.
+    Array LockBody();
+    void ForgetBody(const ArrayBody* body) noexcept;
+
+    // Gradients and gradient requirements of this node, one per graph.
+    void RequireGrad(const BackpropId& id);
+    bool IsGradRequired(const BackpropId& id) const;
+    Array GetGrad(const BackpropId& id);
+    void SetGrad(const BackpropId& id, Array grad);
+
+    internal::RunMark mark;
+
+private:
+    friend class OpNode;
+
+    struct GradEntry {
+        int slot;
+        uint64_t birth;
+        bool required;
+        Array grad;
+    };
+    GradEntry* FindEntry(const BackpropId& id) const;
+
+    SpinLock lock_;
+    uint32_t output_index_{0};
+    GraphMask mask_;
+    uint64_t clock_;
+    ArrayBody* body_;  // observed
+    IntrusivePtr<OpNode> creator_;
+    Device* device_;
+    Dtype dtype_;
+    Shape shape_;
+    mutable SmallVector<GradEntry, 1> grads_;
+};
+
+// What an operation read: the node and the graphs through which gradients flow to it.
+struct Edge {
+    IntrusivePtr<ArrayNode> node;
+    GraphMask mask{0};
+};
+
+// A value kept for the backward computation, with a guard against overwriting.
+class Saved {
+public:
+    Saved() = default;
+    explicit Saved(const Array& a) : array_{a}, version_{a.body()->storage->version()} {}
+    explicit operator bool() const { return static_cast<bool>(array_); }
+    const Array& Get() const {
+        if (CHAINERX_UNLIKELY(array_.body()->storage->version() != version_)) ThrowOverwritten();
+        return array_;
+    }
+
+private:
+    [[noreturn]] void ThrowOverwritten() const;
+    Array array_;
+    uint32_t version_{0};
+};
+
+// What a backward computation sees.
+class BackwardContext {
+public:
+    // `grads`: gradients of the outputs, replaced one by one with those of the inputs in `results`.
+    BackwardContext(OpNode& op, GraphMask graph, bool double_backprop, Array* grads, Array* results, const bool* wanted)
+        : op_{op}, graph_{graph}, double_backprop_{double_backprop}, grads_{grads}, results_{results}, wanted_{wanted} {}
+
+    size_t output_count() const;
+    bool HasGrad(size_t output) const { return static_cast<bool>(grads_[output]); }
+    const Array& grad(size_t output = 0) const { return grads_[output]; }
+    // The gradient of an output, zeros when nothing has arrived there.
+    Array GradOrZeros(size_t output) const;
+    bool IsWanted(size_t input) const { return wanted_[input]; }
+    void SetGrad(size_t input, Array grad) { results_[input] = std::move(grad); }
+
+    // A kept output, connected to its graphs again where gradients of gradients can be wanted.
+    Array RetainedOutput(const Saved& saved, size_t output) const;
+
+private:
+    OpNode& op_;
+    GraphMask graph_;
+    bool double_backprop_;
+    Array* grads_;
+    Array* results_;
+    const bool* wanted_;
+};
+
+// A recorded operation. Derived classes keep what their backward computation reads.
+class OpNode : public RefCounted, public internal::Pooled {
+public:
+    OpNode(const char* name, GraphMask mask) : name_{name}, mask_{mask} {}
+    virtual ~OpNode() = default;
+
+    // Ends a node without recursion, however long the chain behind it.
+    static void Destroy(OpNode* node) noexcept;
+
+    virtual void Backward(BackwardContext& ctx) = 0;
+    // Drops what the backward computation keeps.
+    virtual void ReleaseSaved() noexcept = 0;
+    const char* name() const { return name_; }
+    int32_t rank() const { return rank_; }
+    GraphMask mask() const { return mask_; }
+
+    const SmallVector<Edge, 2>& edges() const { return edges_; }
+    size_t output_count() const { return outputs_.size(); }
+
+    // Inputs are added in the order of their gradients, outputs in the order of the results.
+    void AddInput(const Array& a, GraphMask mask);
+    void AddNoInput() { edges_.emplace_back(); }
+    void AddOutput(const Array& a);
+    void AddNoOutput();
+
+    // The node of an output, if it is alive; `Reconnect` makes a new one if not.
+    IntrusivePtr<ArrayNode> LockOutput(size_t index);
+    Array Reconnect(const Array& detached, size_t index);
+    Array ZerosLikeOutput(size_t index) const;
+
+    // Drops the node's edges in a graph, and all it keeps when it was the last graph.
+    void Release(GraphMask graph) noexcept;
+    bool IsReleased(GraphMask graph) const { return (released_ & graph) != 0; }
+
+    internal::RunMark mark;
+
+private:
+    friend class ArrayNode;
+
+    struct Output {
+        ArrayNode* node;  // observed
+        Device* device;
+        Dtype dtype;
+    };
+
+    Shape FirstShape();
+
+    SpinLock lock_;
+    const char* name_;
+    int32_t rank_{0};
+    GraphMask mask_;
+    GraphMask released_{0};
+    SmallVector<Edge, 2> edges_;
+    SmallVector<Output, 1> outputs_;
+    std::vector<Shape> output_shapes_;  // kept when there is more than one output
+    OpNode* next_dead_{nullptr};
+};
+
+inline size_t BackwardContext::output_count() const { return op_.output_count(); }
+
+inline int32_t ArrayNode::rank() const { return creator_ ? creator_->rank() : 0; }
+
+namespace internal {
+
+// Graphs in which a computation that reads the array has to be recorded.
+inline GraphMask GetRecordMask(const Array& a) noexcept {
+    const ArrayBody* body = a.body();
+    if (CHAINERX_LIKELY(!body->node)) return 0;
+    return body->node->mask() & ~t_disabled_graphs;
+}
+
+// Resolves the default graph of the array's context; checks that a given one is of the same context.
+BackpropId GetBackpropId(const Array& a, const std::optional<BackpropId>& id);
+
+// Raises unless the array may be changed in place: no graph may depend on its present value.
+void CheckInPlace(const Array& out, const char* what);
+
+}  // namespace internal
+}  // namespace chainerx

@@ -1,0 +1,10 @@
+#include "chainerx/ops/arithmetic.h"
+
+#include "chainerx/backends/native/elementwise.h"
+#include "chainerx/backends/native/register.h"
+
+namespace chainerx::native {
+
+void RegisterArithmeticKernels(Backend& backend) { CHAINERX_ARITHMETIC_OPS(CHAINERX_REGISTER_ELEMENTWISE) }
+
+}  // namespace chainerx::native

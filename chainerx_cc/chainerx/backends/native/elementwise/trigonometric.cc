@@ -1,0 +1,10 @@
+#include "chainerx/ops/trigonometric.h"
+
+#include "chainerx/backends/native/elementwise.h"
+#include "chainerx/backends/native/register.h"
+
+namespace chainerx::native {
+
+void RegisterTrigonometricKernels(Backend& backend) { CHAINERX_TRIGONOMETRIC_OPS(CHAINERX_REGISTER_ELEMENTWISE) }
+
+}  // namespace chainerx::native

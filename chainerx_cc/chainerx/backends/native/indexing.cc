@@ -1,0 +1,131 @@
+// Gathering, scattering and searching.
+
+#include "chainerx/ops/indexing.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "chainerx/backends/native/elementwise.h"
+#include "chainerx/backends/native/kernels/thread_pool.h"
+#include "chainerx/backends/native/register.h"
+#include "chainerx/core/blocking.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/manipulation.h"
+
+namespace chainerx::native {
+namespace {
+
+constexpr int64_t kGrain = 16384;
+
+// Calls f(outer * n + i, index of i) for tasks of about kGrain elements.
+template <class F>
+void ForIndices(const Array& indices, const TakeGeometry& g, F&& f) {
+    int64_t n = indices.GetTotalSize();
+    const int64_t* index = indices.data<int64_t>();
+    int64_t total = g.outer * n;
+    BlockingScope blocking{total * g.inner > kGrain};
+    ParallelFor(total, std::max<int64_t>(1, kGrain / std::max<int64_t>(g.inner, 1)), [&](int64_t begin, int64_t end) {
+        for (int64_t r = begin; r < end; ++r) f(r, r / n, index[r % n]);
+    });
+}
+
+template <class T>
+void TakeTyped(const Array& a, const Array& indices, const TakeGeometry& g, const Array& out) {
+    const T* src = a.data<T>();
+    T* dst = out.data<T>();
+    if (g.inner == 1) {
+        ForIndices(indices, g, [&](int64_t r, int64_t o, int64_t i) { dst[r] = src[o * g.length + i]; });
+    } else {
+        ForIndices(indices, g, [&](int64_t r, int64_t o, int64_t i) {
+            std::memcpy(dst + r * g.inner, src + (o * g.length + i) * g.inner, g.inner * sizeof(T));
+        });
+    }
+}
+
+void Take(const Array& a, const Array& indices, const TakeGeometry& g, const Array& out) {
+    if (out.GetTotalSize() == 0) return;
+    VisitDtype(a.dtype(), [&](auto tag) { TakeTyped<typename decltype(tag)::type>(a, indices, g, out); });
+}
+
+// Serial over indices, which can repeat.
+template <class T, class F>
+void Scatter(const Array& out, const Array& indices, const TakeGeometry& g, const Array& b, F&& f) {
+    int64_t n = indices.GetTotalSize();
+    const int64_t* index = indices.data<int64_t>();
+    const T* src = b.data<T>();
+    BlockingScope blocking{b.GetTotalSize() > kGrain};
+    for (int64_t o = 0; o < g.outer; ++o) {
+        for (int64_t i = 0; i < n; ++i) {
+            T* dst = out.data<T>() + (o * g.length + index[i]) * g.inner;
+            for (int64_t j = 0; j < g.inner; ++j) f(dst[j], src[j]);
+            src += g.inner;
+        }
+    }
+}
+
+void AddAt(const Array& out, const Array& indices, const TakeGeometry& g, const Array& b) {
+    VisitDtype(out.dtype(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        using C = typename ComputeType<T>::type;
+        Scatter<T>(out, indices, g, b, [](T& d, const T& s) {
+            d = static_cast<T>(static_cast<C>(d) + static_cast<C>(s));
+        });
+    });
+}
+
+void Put(const Array& out, const Array& indices, const TakeGeometry& g, const Array& b) {
+    VisitDtype(out.dtype(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        Scatter<T>(out, indices, g, b, [](T& d, const T& s) { d = s; });
+    });
+}
+
+void NormalizeIndices(const Array& indices, int64_t length, IndexMode mode, const Array& out) {
+    const int64_t* in = indices.data<int64_t>();
+    int64_t* p = out.data<int64_t>();
+    for (int64_t k = 0; k < indices.GetTotalSize(); ++k) {
+        int64_t i = in[k];
+        if (mode == IndexMode::kClip && length > 0) {
+            p[k] = std::min(std::max<int64_t>(i, 0), length - 1);
+        } else if (mode == IndexMode::kWrap && length > 0) {
+            p[k] = (i % length + length) % length;
+        } else {
+            if (i < -length || i >= length) {
+                throw IndexError{"index ", i, " is out of bounds for an axis with length ", length};
+            }
+            p[k] = i < 0 ? i + length : i;
+        }
+    }
+}
+
+Array Nonzero(const Array& a) {
+    Array flags = AsContiguous(AsType(a, Dtype::kBool, false));
+    const bool* p = flags.data<bool>();
+    int64_t n = flags.GetTotalSize();
+    int64_t count = std::count(p, p + n, true);
+    Array out = Empty({count, a.ndim()}, Dtype::kInt64, a.device());
+    auto* q = out.data<int64_t>();
+    for (int64_t i = 0; i < n; ++i) {
+        if (!p[i]) continue;
+        int64_t rest = i;
+        for (int d = a.ndim() - 1; d >= 0; --d) {
+            q[d] = rest % a.shape()[d];
+            rest /= a.shape()[d];
+        }
+        q += a.ndim();
+    }
+    return out;
+}
+
+}  // namespace
+
+void RegisterIndexingKernels(Backend& backend) {
+    kTakeKernel.Register(backend, &Take);
+    kAddAtKernel.Register(backend, &AddAt);
+    kPutKernel.Register(backend, &Put);
+    kNormalizeIndicesKernel.Register(backend, &NormalizeIndices);
+    kNonzeroKernel.Register(backend, &Nonzero);
+}
+
+}  // namespace chainerx::native

@@ -1,0 +1,342 @@
+#include "chainerx/backends/native/kernels/allocator.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+#ifdef __linux__
+#include <pthread.h>
+#include <sys/mman.h>
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+#define CHAINERX_CACHE_BLOCKS 0  // let the sanitizer see every block come and go
+#else
+#define CHAINERX_CACHE_BLOCKS 1
+#endif
+
+namespace chainerx {
+namespace native {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kHugePage = size_t{1} << 21;
+
+// Size classes: 64, 128, 192, ..., 512, then eight per doubling, so that at most 1/8 of a block is unused.
+constexpr int kStepBits = 3;
+constexpr size_t kLinearLimit = kAlignment << kStepBits;  // 512
+constexpr int kNumClasses = 8 + 8 * 40;
+constexpr size_t kMaxSmall = size_t{1} << 16;
+constexpr int kNumSmallClasses = 8 + 8 * 7;  // classes up to kMaxSmall
+
+inline int SizeClass(size_t bytes) {
+    if (bytes <= kLinearLimit) {
+        return bytes == 0 ? 0 : static_cast<int>((bytes - 1) / kAlignment);
+    }
+    int log2 = 63 - __builtin_clzll(bytes - 1);                                            // >= 9
+    int step = static_cast<int>((bytes - 1) >> (log2 - kStepBits)) - (1 << kStepBits);     // 0..7
+    return 8 + ((log2 - 9) << kStepBits) + step;
+}
+
+inline size_t ClassBytes(int size_class) {
+    if (size_class < 8) {
+        return kAlignment * (size_class + 1);
+    }
+    int log2 = 9 + ((size_class - 8) >> kStepBits);
+    size_t step = ((size_class - 8) & 7) + 1;
+    return (size_t{1} << log2) + (step << (log2 - kStepBits));
+}
+
+void* SystemAllocate(size_t bytes) {
+    size_t alignment = bytes >= 2 * kHugePage ? kHugePage : kAlignment;
+    void* ptr = nullptr;
+    if (posix_memalign(&ptr, alignment, bytes) != 0) {
+        return nullptr;
+    }
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    if (alignment == kHugePage) {
+        madvise(ptr, bytes & ~(kHugePage - 1), MADV_HUGEPAGE);  // fewer page faults; a refusal is harmless
+    }
+#endif
+    return ptr;
+}
+
+// A cached block holds the link of its free list in its first bytes.
+struct Block {
+    Block* next;
+};
+
+// Counters are written by their owner only and read by anyone.
+inline void Add(std::atomic<int64_t>& counter, int64_t value) {
+    counter.store(counter.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
+}
+
+struct ThreadCache {
+    Block* heads[kNumSmallClasses] = {};
+    int32_t counts[kNumSmallClasses] = {};
+    std::atomic<int64_t> allocated{0};  // bytes; negative where blocks of other threads are freed
+    std::atomic<int64_t> cached{0};
+    ThreadCache* next = nullptr;
+    ThreadCache* previous = nullptr;
+};
+
+// The shared part. Never destroyed, so that arrays may be freed by static destructors.
+class Central {
+public:
+    static Central& Get() {
+        static Central* central = [] {
+            auto* made = new Central{};
+#ifdef __linux__
+            pthread_atfork(
+                    [] { Get().mutex_.lock(); }, [] { Get().mutex_.unlock(); }, [] { Get().mutex_.unlock(); });
+#endif
+            return made;
+        }();
+        return *central;
+    }
+
+    void* Allocate(int size_class) {
+        size_t bytes = ClassBytes(size_class);
+        {
+            std::lock_guard<std::mutex> lock{mutex_};
+            if (Block* block = heads_[size_class]) {
+                heads_[size_class] = block->next;
+                cached_ -= static_cast<int64_t>(bytes);
+                return block;
+            }
+        }
+        if (void* ptr = SystemAllocate(bytes)) {
+            return ptr;
+        }
+        Release();
+        if (void* ptr = SystemAllocate(bytes)) {
+            return ptr;
+        }
+        throw std::bad_alloc{};
+    }
+
+    void* AllocateLarge(int size_class) {
+        void* ptr = Allocate(size_class);
+        large_allocated_.fetch_add(static_cast<int64_t>(ClassBytes(size_class)), std::memory_order_relaxed);
+        return ptr;
+    }
+
+    void FreeLarge(void* ptr, int size_class) noexcept {
+        large_allocated_.fetch_sub(static_cast<int64_t>(ClassBytes(size_class)), std::memory_order_relaxed);
+        Free(ptr, size_class);
+    }
+
+    void Free(void* ptr, int size_class) noexcept {
+        auto bytes = static_cast<int64_t>(ClassBytes(size_class));
+        {
+            std::lock_guard<std::mutex> lock{mutex_};
+            // Keep no more than is in use, beyond a fixed allowance: the cache at most doubles the footprint.
+            int64_t limit = std::max(kCacheAllowance, large_allocated_.load(std::memory_order_relaxed));
+            if (CHAINERX_CACHE_BLOCKS && cached_ + bytes <= limit) {
+                auto* block = static_cast<Block*>(ptr);
+                block->next = heads_[size_class];
+                heads_[size_class] = block;
+                cached_ += bytes;
+                return;
+            }
+        }
+        std::free(ptr);
+    }
+
+    void Release() noexcept {
+        Block* released[kNumClasses];
+        {
+            std::lock_guard<std::mutex> lock{mutex_};
+            std::copy(heads_, heads_ + kNumClasses, released);
+            std::fill(heads_, heads_ + kNumClasses, nullptr);
+            cached_ = 0;
+        }
+        for (Block* block : released) {
+            while (block != nullptr) {
+                Block* next = block->next;
+                std::free(block);
+                block = next;
+            }
+        }
+    }
+
+    void Register(ThreadCache* cache) {
+        std::lock_guard<std::mutex> lock{mutex_};
+        cache->next = caches_;
+        if (caches_ != nullptr) {
+            caches_->previous = cache;
+        }
+        caches_ = cache;
+    }
+
+    void Unregister(ThreadCache* cache) {
+        std::lock_guard<std::mutex> lock{mutex_};
+        (cache->previous != nullptr ? cache->previous->next : caches_) = cache->next;
+        if (cache->next != nullptr) {
+            cache->next->previous = cache->previous;
+        }
+        small_allocated_of_ended_threads_ += cache->allocated.load();
+    }
+
+    void AddSmallAllocated(int64_t bytes) {
+        std::lock_guard<std::mutex> lock{mutex_};
+        small_allocated_of_ended_threads_ += bytes;
+    }
+
+    int64_t AllocatedBytes() {
+        std::lock_guard<std::mutex> lock{mutex_};
+        int64_t total = small_allocated_of_ended_threads_ + large_allocated_.load();
+        for (ThreadCache* cache = caches_; cache != nullptr; cache = cache->next) {
+            total += cache->allocated.load(std::memory_order_relaxed);
+        }
+        return total;
+    }
+
+    int64_t CachedBytes() {
+        std::lock_guard<std::mutex> lock{mutex_};
+        int64_t total = cached_;
+        for (ThreadCache* cache = caches_; cache != nullptr; cache = cache->next) {
+            total += cache->cached.load(std::memory_order_relaxed);
+        }
+        return total;
+    }
+
+private:
+    static constexpr int64_t kCacheAllowance = int64_t{256} << 20;
+
+    std::mutex mutex_;
+    Block* heads_[kNumClasses] = {};
+    int64_t cached_{0};
+    std::atomic<int64_t> large_allocated_{0};
+    int64_t small_allocated_of_ended_threads_{0};
+    ThreadCache* caches_{nullptr};
+};
+
+void FlushThreadCache(ThreadCache& cache, int size_class, int keep) noexcept {
+    auto bytes = static_cast<int64_t>(ClassBytes(size_class));
+    while (cache.counts[size_class] > keep) {
+        Block* block = cache.heads[size_class];
+        cache.heads[size_class] = block->next;
+        --cache.counts[size_class];
+        Add(cache.cached, -bytes);
+        Central::Get().Free(block, size_class);
+    }
+}
+
+#if defined(__GNUC__) && defined(__linux__)
+__attribute__((tls_model("initial-exec")))
+#endif
+thread_local ThreadCache* t_cache = nullptr;
+thread_local bool t_ended = false;
+
+// Hands the thread's blocks over when the thread ends. Frees that come later go to the central cache.
+struct ThreadCacheOwner {
+    ~ThreadCacheOwner() {
+        ThreadCache* cache = t_cache;
+        t_cache = nullptr;
+        t_ended = true;
+        for (int size_class = 0; size_class < kNumSmallClasses; ++size_class) {
+            FlushThreadCache(*cache, size_class, 0);
+        }
+        Central::Get().Unregister(cache);
+        delete cache;
+    }
+};
+
+ThreadCache* MakeThreadCache() {
+    if (t_ended || !CHAINERX_CACHE_BLOCKS) {
+        return nullptr;
+    }
+    auto* cache = new ThreadCache{};
+    Central::Get().Register(cache);
+    t_cache = cache;
+    static thread_local ThreadCacheOwner owner;
+    (void)owner;
+    return cache;
+}
+
+void* AllocateSmallSlow(int size_class) {
+    ThreadCache* cache = t_cache != nullptr ? t_cache : MakeThreadCache();
+    void* ptr = Central::Get().Allocate(size_class);
+    auto bytes = static_cast<int64_t>(ClassBytes(size_class));
+    if (cache != nullptr) {
+        Add(cache->allocated, bytes);
+    } else {
+        Central::Get().AddSmallAllocated(bytes);
+    }
+    return ptr;
+}
+
+}  // namespace
+
+void* Allocate(size_t bytes) {
+    if (bytes > kMaxSmall) {
+        if (bytes > (size_t{1} << 47)) {
+            throw std::bad_alloc{};
+        }
+        return Central::Get().AllocateLarge(SizeClass(bytes));
+    }
+    int size_class = SizeClass(bytes);
+    ThreadCache* cache = t_cache;
+    if (cache == nullptr || cache->heads[size_class] == nullptr) {
+        return AllocateSmallSlow(size_class);
+    }
+    Block* block = cache->heads[size_class];
+    cache->heads[size_class] = block->next;
+    --cache->counts[size_class];
+    auto size = static_cast<int64_t>(ClassBytes(size_class));
+    Add(cache->cached, -size);
+    Add(cache->allocated, size);
+    return block;
+}
+
+void Free(void* ptr, size_t bytes) noexcept {
+    if (ptr == nullptr) {
+        return;
+    }
+    int size_class = SizeClass(bytes);
+    if (bytes > kMaxSmall) {
+        Central::Get().FreeLarge(ptr, size_class);
+        return;
+    }
+    ThreadCache* cache = t_cache;
+    if (cache == nullptr) {
+        cache = MakeThreadCache();
+    }
+    auto size = static_cast<int64_t>(ClassBytes(size_class));
+    if (cache == nullptr) {
+        Central::Get().AddSmallAllocated(-size);
+        Central::Get().Free(ptr, size_class);
+        return;
+    }
+    auto* block = static_cast<Block*>(ptr);
+    block->next = cache->heads[size_class];
+    cache->heads[size_class] = block;
+    Add(cache->cached, size);
+    Add(cache->allocated, -size);
+    // A thread that only frees must not hoard: pass half of an overfull list on.
+    constexpr int kMaxCount = 128;
+    constexpr int64_t kMaxListBytes = int64_t{1} << 19;
+    int count = ++cache->counts[size_class];
+    if (count > kMaxCount || count * size > kMaxListBytes) {
+        FlushThreadCache(*cache, size_class, count / 2);
+    }
+}
+
+void ReleaseCachedMemory() noexcept {
+    if (ThreadCache* cache = t_cache) {
+        for (int size_class = 0; size_class < kNumSmallClasses; ++size_class) {
+            FlushThreadCache(*cache, size_class, 0);
+        }
+    }
+    Central::Get().Release();
+}
+
+int64_t AllocatedBytes() { return Central::Get().AllocatedBytes(); }
+
+int64_t CachedBytes() { return Central::Get().CachedBytes(); }
+
+}  // namespace native
+}  // namespace chainerx

@@ -1,0 +1,177 @@
+#include "chainerx/backends/native/kernels/conv.h"
+
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "chainerx/backends/native/kernels/test_util.h"
+#include "chainerx/backends/native/kernels/thread_pool.h"
+
+namespace chainerx {
+namespace native {
+namespace {
+
+// Calls visit(x index, w index, y index) for every product of the convolution.
+template <class F>
+void VisitProducts(const ConvShape& s, const F& visit) {
+    int64_t in_size = SpatialSize(s.in, s.ndim);
+    int64_t out_size = SpatialSize(s.out, s.ndim);
+    int64_t taps = SpatialSize(s.kernel, s.ndim);
+    int64_t in_group = s.in_channels / s.groups;
+    int64_t out_group = s.out_channels / s.groups;
+    for (int64_t n = 0; n < s.batch; ++n) {
+        for (int64_t oc = 0; oc < s.out_channels; ++oc) {
+            for (int64_t c = 0; c < in_group; ++c) {
+                for (int64_t o = 0; o < out_size; ++o) {
+                    for (int64_t t = 0; t < taps; ++t) {
+                        int64_t index = 0;
+                        int64_t scale = 1;
+                        int64_t o_rest = o;
+                        int64_t t_rest = t;
+                        bool inside = true;
+                        for (int d = s.ndim - 1; d >= 0; --d) {
+                            int64_t i = o_rest % s.out[d] * s.stride[d] - s.pad[d] + t_rest % s.kernel[d] * s.dilation[d];
+                            inside = inside && 0 <= i && i < s.in[d];
+                            index += i * scale;
+                            scale *= s.in[d];
+                            o_rest /= s.out[d];
+                            t_rest /= s.kernel[d];
+                        }
+                        if (inside) {
+                            int64_t channel = oc / out_group * in_group + c;
+                            visit((n * s.in_channels + channel) * in_size + index, (oc * in_group + c) * taps + t,
+                                  (n * s.out_channels + oc) * out_size + o);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+template <class T>
+void ExpectNear(const std::vector<T>& actual, const std::vector<double>& expected, double tolerance, const char* what) {
+    for (size_t i = 0; i < actual.size(); ++i) {
+        ASSERT_LE(std::abs(actual[i] - expected[i]), tolerance * (1 + std::abs(expected[i]))) << what << " at " << i;
+    }
+}
+
+struct Dim {
+    int64_t in, kernel, stride, pad, dilation;
+    int64_t extra_out = 0;  // output positions beyond the floor rule, as with cover_all
+};
+
+ConvShape MakeShape(int64_t batch, int64_t groups, int64_t in_channels, int64_t out_channels, const std::vector<Dim>& dims) {
+    ConvShape s{};
+    s.ndim = static_cast<int>(dims.size());
+    s.batch = batch;
+    s.groups = groups;
+    s.in_channels = in_channels;
+    s.out_channels = out_channels;
+    for (int d = 0; d < s.ndim; ++d) {
+        const Dim& dim = dims[d];
+        s.in[d] = dim.in;
+        s.kernel[d] = dim.kernel;
+        s.stride[d] = dim.stride;
+        s.pad[d] = dim.pad;
+        s.dilation[d] = dim.dilation;
+        int64_t span = dim.dilation * (dim.kernel - 1) + 1;
+        s.out[d] = (dim.in + 2 * dim.pad - span) / dim.stride + 1 + dim.extra_out;
+    }
+    return s;
+}
+
+const std::vector<ConvShape>& Shapes() {
+    static const std::vector<ConvShape> shapes{
+            MakeShape(2, 1, 3, 5, {{9, 3, 1, 1, 1}, {7, 3, 1, 1, 1}}),
+            MakeShape(1, 1, 20, 25, {{12, 3, 1, 1, 1}, {40, 3, 1, 1, 1}}),
+            MakeShape(3, 1, 70, 13, {{6, 3, 1, 0, 1}, {8, 3, 1, 2, 1}}),
+            MakeShape(5, 1, 33, 30, {{4, 3, 1, 1, 1}, {4, 3, 1, 1, 1}}),
+            MakeShape(2, 1, 4, 6, {{11, 3, 2, 1, 1}, {13, 5, 3, 2, 1}}),
+            MakeShape(2, 1, 4, 6, {{11, 1, 1, 0, 1}, {13, 1, 1, 0, 1}}),
+            MakeShape(2, 1, 4, 6, {{11, 1, 2, 0, 1}, {12, 1, 2, 0, 1}}),
+            MakeShape(2, 1, 4, 6, {{11, 3, 1, 2, 2}, {16, 2, 2, 3, 3}}),
+            MakeShape(2, 3, 6, 9, {{5, 3, 1, 1, 1}, {6, 3, 2, 1, 1}}),
+            MakeShape(2, 4, 4, 8, {{5, 3, 1, 1, 1}, {6, 3, 1, 1, 1}}),
+            MakeShape(2, 1, 3, 4, {{50, 5, 2, 2, 1}}),
+            MakeShape(1, 1, 2, 3, {{5, 3, 1, 1, 1}, {4, 2, 2, 0, 1}, {6, 3, 1, 1, 2}}),
+            MakeShape(2, 1, 2, 3, {{8, 3, 2, 0, 1, 1}, {8, 3, 2, 1, 1, 1}}),
+            MakeShape(2, 1, 2, 3, {{5, 2, 4, 0, 1}, {5, 2, 3, 0, 1}}),  // positions of x that nothing reads
+            MakeShape(2, 1, 3, 4, {{3, 3, 1, 4, 1}, {3, 2, 1, 5, 1}}),  // more padding than kernel
+            MakeShape(3, 1, 5, 4, {}),
+            MakeShape(0, 1, 3, 4, {{5, 3, 1, 1, 1}, {5, 3, 1, 1, 1}}),
+            MakeShape(2, 1, 0, 4, {{5, 3, 1, 1, 1}, {5, 3, 1, 1, 1}}),
+    };
+    return shapes;
+}
+
+template <class T, class Forward, class Data, class Weight>
+void Check(const Forward& forward, const Data& data, const Weight& weight) {
+    double tolerance = sizeof(T) == 4 ? 5e-5 : 1e-13;
+    int index = 0;
+    for (const ConvShape& s : Shapes()) {
+        SCOPED_TRACE(index++);
+        auto x = RandomVector<T>(s.batch * s.in_channels * SpatialSize(s.in, s.ndim), 1);
+        auto w = RandomVector<T>(s.out_channels * (s.in_channels / s.groups) * SpatialSize(s.kernel, s.ndim), 2);
+        auto gy = RandomVector<T>(s.batch * s.out_channels * SpatialSize(s.out, s.ndim), 3);
+        auto bias = RandomVector<T>(s.out_channels, 4);
+        auto gx_bias = RandomVector<T>(s.in_channels, 5);
+        std::vector<double> y_expected(gy.size());
+        std::vector<double> gx_expected(x.size());
+        std::vector<double> gw_expected(w.size());
+        for (size_t i = 0; i < gy.size(); ++i) {
+            y_expected[i] = bias[i / SpatialSize(s.out, s.ndim) % s.out_channels];
+        }
+        for (size_t i = 0; i < x.size(); ++i) {
+            gx_expected[i] = gx_bias[i / SpatialSize(s.in, s.ndim) % s.in_channels];
+        }
+        VisitProducts(s, [&](int64_t xi, int64_t wi, int64_t yi) {
+            y_expected[yi] += static_cast<double>(x[xi]) * w[wi];
+            gx_expected[xi] += static_cast<double>(gy[yi]) * w[wi];
+            gw_expected[wi] += static_cast<double>(gy[yi]) * x[xi];
+        });
+        std::vector<T> y(gy.size(), std::nan(""));
+        forward(s, x.data(), w.data(), bias.data(), y.data());
+        ExpectNear(y, y_expected, tolerance, "y");
+        std::vector<T> gx(x.size(), std::nan(""));
+        data(s, gy.data(), w.data(), gx_bias.data(), gx.data());
+        ExpectNear(gx, gx_expected, tolerance, "gx");
+        std::vector<T> gw(w.size(), std::nan(""));
+        weight(s, x.data(), gy.data(), gw.data());
+        ExpectNear(gw, gw_expected, tolerance, "gw");
+
+        std::vector<T> plain(gy.size(), std::nan(""));
+        forward(s, x.data(), w.data(), nullptr, plain.data());
+        for (size_t i = 0; i < gy.size(); ++i) {
+            ASSERT_NEAR(plain[i], y_expected[i] - bias[i / SpatialSize(s.out, s.ndim) % s.out_channels], 40 * tolerance);
+        }
+    }
+}
+
+template <class T>
+class ConvTest : public ::testing::Test {};
+using Types = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(ConvTest, Types);
+
+TYPED_TEST(ConvTest, AllInstructionSets) {
+    using T = TypeParam;
+    int original = GetNumThreads();
+    for (int threads : {1, 3}) {
+        SetNumThreads(threads);
+        Check<T>(base::ConvForward<T>, base::ConvBackwardData<T>, base::ConvBackwardWeight<T>);
+#if CHAINERX_ISA_X86
+        if (GetIsa() >= Isa::kV3) {
+            Check<T>(v3::ConvForward<T>, v3::ConvBackwardData<T>, v3::ConvBackwardWeight<T>);
+        }
+        if (GetIsa() >= Isa::kV4) {
+            Check<T>(v4::ConvForward<T>, v4::ConvBackwardData<T>, v4::ConvBackwardWeight<T>);
+        }
+#endif
+    }
+    SetNumThreads(original);
+}
+
+}  // namespace
+}  // namespace native
+}  // namespace chainerx

@@ -1,0 +1,237 @@
+#include "chainerx/backends/native/kernels/gemm.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "chainerx/backends/native/kernels/blas.h"
+#include "chainerx/backends/native/kernels/gemm_small.h"
+#include "chainerx/backends/native/kernels/thread_pool.h"
+
+extern "C" {
+void CHAINERX_BLAS(cblas_sgemm)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
+void CHAINERX_BLAS(cblas_dgemm)(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*, int);
+void CHAINERX_BLAS(openblas_set_num_threads)(int);
+}
+
+namespace chainerx {
+namespace native {
+namespace {
+
+// CBLAS enumerators
+constexpr int kRowMajor = 101;
+constexpr int kNoTrans = 111;
+constexpr int kTrans = 112;
+
+template <class T>
+struct Operand {
+    bool trans;
+    const T* data;
+    int64_t ld;
+    // The element (row, column) of op(X)
+    const T* At(int64_t row, int64_t column) const { return data + (trans ? column * ld + row : row * ld + column); }
+};
+
+void BlasGemm(int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc) {
+    CHAINERX_BLAS(cblas_sgemm)(kRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+void BlasGemm(
+        int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb, double beta, double* c, int ldc) {
+    CHAINERX_BLAS(cblas_dgemm)(kRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+void CheckBlasSizes(std::initializer_list<int64_t> sizes) {
+    for (int64_t size : sizes) {
+        if (size > std::numeric_limits<int>::max()) {
+            throw std::invalid_argument{"matrix dimension " + std::to_string(size) + " exceeds the 32-bit integers of BLAS"};
+        }
+    }
+}
+
+// BLAS insists on a leading dimension no less than the row length, also where there is but one row.
+int LeadingDimension(int64_t ld, int64_t rows, int64_t columns) {
+    return static_cast<int>(rows <= 1 ? std::max(ld, columns) : ld);
+}
+
+template <class T>
+void Serial(
+        int64_t m, int64_t n, int64_t k, T alpha, const Operand<T>& a, const Operand<T>& b, T beta, T* c, int64_t ldc) {
+    // Beyond these sizes packing pays; measured against OpenBLAS.
+    bool small = m == 1 || n == 1 || m * n * k <= 16 * 1024;
+    if (small) {
+        GemmSmall(a.trans, b.trans, m, n, k, alpha, a.data, a.ld, b.data, b.ld, beta, c, ldc);
+        return;
+    }
+    BlasGemm(
+            a.trans ? kTrans : kNoTrans,
+            b.trans ? kTrans : kNoTrans,
+            static_cast<int>(m),
+            static_cast<int>(n),
+            static_cast<int>(k),
+            alpha,
+            a.data,
+            a.trans ? LeadingDimension(a.ld, k, m) : LeadingDimension(a.ld, m, k),
+            b.data,
+            b.trans ? LeadingDimension(b.ld, n, k) : LeadingDimension(b.ld, k, n),
+            beta,
+            c,
+            LeadingDimension(ldc, m, n));
+}
+
+// A grid of row_parts x column_parts blocks of C, one per thread, as square as the sizes allow.
+struct Grid {
+    int64_t row_parts;
+    int64_t column_parts;
+};
+
+Grid ChooseGrid(int64_t m, int64_t n, int64_t threads) {
+    constexpr int64_t kMinBlock = 16;
+    Grid best{1, 1};
+    double best_cost = std::numeric_limits<double>::infinity();
+    for (int64_t rows = 1; rows <= threads; ++rows) {
+        int64_t columns = threads / rows;
+        if ((rows > 1 && m / rows < kMinBlock) || (columns > 1 && n / columns < kMinBlock)) {
+            columns = std::min(columns, std::max<int64_t>(1, n / kMinBlock));
+            if (rows > 1 && m / rows < kMinBlock) {
+                continue;
+            }
+        }
+        auto block_m = static_cast<double>((m + rows - 1) / rows);
+        auto block_n = static_cast<double>((n + columns - 1) / columns);
+        // Work of the largest block, and what it packs.
+        double cost = block_m * block_n + 8.0 * (block_m + block_n);
+        if (cost < best_cost) {
+            best_cost = cost;
+            best = Grid{rows, columns};
+        }
+    }
+    return best;
+}
+
+}  // namespace
+
+void InitBlas() {
+    static const bool done = [] {
+        CHAINERX_BLAS(openblas_set_num_threads)(1);
+        return true;
+    }();
+    (void)done;
+}
+
+template <class T>
+void Gemm(
+        bool trans_a,
+        bool trans_b,
+        int64_t m,
+        int64_t n,
+        int64_t k,
+        T alpha,
+        const T* a,
+        int64_t lda,
+        const T* b,
+        int64_t ldb,
+        T beta,
+        T* c,
+        int64_t ldc) {
+    if (m <= 0 || n <= 0) {
+        return;
+    }
+    if (k <= 0 || alpha == T{0}) {
+        for (int64_t i = 0; i < m; ++i) {
+            for (int64_t j = 0; j < n; ++j) {
+                c[i * ldc + j] = beta == T{0} ? T{0} : beta * c[i * ldc + j];
+            }
+        }
+        return;
+    }
+    CheckBlasSizes({m, n, k, lda, ldb, ldc});
+    InitBlas();
+    Operand<T> op_a{trans_a, a, lda};
+    Operand<T> op_b{trans_b, b, ldb};
+    constexpr double kMinWork = 1 << 18;  // multiply-adds that repay waking a thread
+    int64_t threads = InParallelRegion() ? 1 : GetNumThreads();
+    double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+    threads = std::min<int64_t>(threads, static_cast<int64_t>(work / kMinWork));
+    Grid grid = threads > 1 ? ChooseGrid(m, n, threads) : Grid{1, 1};
+    if (grid.row_parts * grid.column_parts == 1) {
+        Serial(m, n, k, alpha, op_a, op_b, beta, c, ldc);
+        return;
+    }
+    // Block edges at multiples of 16 suit the vector kernels.
+    auto edge = [](int64_t size, int64_t parts, int64_t part) {
+        return part == parts ? size : std::min(size, (size * part / parts + 15) / 16 * 16);
+    };
+    ParallelFor(grid.row_parts * grid.column_parts, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t part = begin; part < end; ++part) {
+            int64_t row = part / grid.column_parts;
+            int64_t column = part % grid.column_parts;
+            int64_t i = edge(m, grid.row_parts, row);
+            int64_t j = edge(n, grid.column_parts, column);
+            int64_t rows = edge(m, grid.row_parts, row + 1) - i;
+            int64_t columns = edge(n, grid.column_parts, column + 1) - j;
+            if (rows > 0 && columns > 0) {
+                Serial(
+                        rows,
+                        columns,
+                        k,
+                        alpha,
+                        Operand<T>{trans_a, op_a.At(i, 0), lda},
+                        Operand<T>{trans_b, op_b.At(0, j), ldb},
+                        beta,
+                        c + i * ldc + j,
+                        ldc);
+            }
+        }
+    });
+}
+
+template <class T>
+void GemmBatched(
+        bool trans_a,
+        bool trans_b,
+        int64_t batch,
+        int64_t m,
+        int64_t n,
+        int64_t k,
+        T alpha,
+        const T* a,
+        int64_t lda,
+        int64_t stride_a,
+        const T* b,
+        int64_t ldb,
+        int64_t stride_b,
+        T beta,
+        T* c,
+        int64_t ldc,
+        int64_t stride_c) {
+    if (!trans_a && stride_b == 0 && stride_a == m * lda && stride_c == m * ldc) {
+        Gemm(trans_a, trans_b, batch * m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+        return;
+    }
+    auto run = [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+            Gemm(trans_a, trans_b, m, n, k, alpha, a + i * stride_a, lda, b + i * stride_b, ldb, beta, c + i * stride_c, ldc);
+        }
+    };
+    if (batch >= GetNumThreads()) {
+        constexpr int64_t kMinWork = 1 << 15;
+        ParallelFor(batch, std::max<int64_t>(1, kMinWork / std::max<int64_t>(1, m * n * k)), run);
+    } else {
+        run(0, batch);  // each product runs in parallel
+    }
+}
+
+#define CHAINERX_INSTANTIATE(T)                                                                                                     \
+    template void Gemm<T>(bool, bool, int64_t, int64_t, int64_t, T, const T*, int64_t, const T*, int64_t, T, T*, int64_t);          \
+    template void GemmBatched<T>(                                                                                                   \
+            bool, bool, int64_t, int64_t, int64_t, int64_t, T, const T*, int64_t, int64_t, const T*, int64_t, int64_t, T, T*, int64_t, \
+            int64_t);
+CHAINERX_INSTANTIATE(float)
+CHAINERX_INSTANTIATE(double)
+#undef CHAINERX_INSTANTIATE
+
+}  // namespace native
+}  // namespace chainerx

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+
+namespace chainerx {
+namespace native {
+
+// C = alpha * op(A) op(B) + beta * C on row-major matrices of float or double, where op(A) is m x k, op(B)
+// is k x n and C is m x n; op transposes where trans_* is true. ld* are the distances between stored rows.
+// With beta == 0 C is written only, whatever it held (NaN included). Zero sizes: m == 0 or n == 0 does
+// nothing, k == 0 or alpha == 0 scales C by beta.
+//
+// Small products run in own code, others in OpenBLAS, which is held at one thread and called from the
+// project's pool, so that one number of threads governs everything and fork() is safe.
+// Throws std::invalid_argument when a size exceeds what BLAS can index (2^31 - 1).
+template <class T>
+void Gemm(
+        bool trans_a,
+        bool trans_b,
+        int64_t m,
+        int64_t n,
+        int64_t k,
+        T alpha,
+        const T* a,
+        int64_t lda,
+        const T* b,
+        int64_t ldb,
+        T beta,
+        T* c,
+        int64_t ldc);
+
+// `batch` products; the i-th takes a + i * stride_a, b + i * stride_b, c + i * stride_c. A stride of zero
+// shares the operand.
+template <class T>
+void GemmBatched(
+        bool trans_a,
+        bool trans_b,
+        int64_t batch,
+        int64_t m,
+        int64_t n,
+        int64_t k,
+        T alpha,
+        const T* a,
+        int64_t lda,
+        int64_t stride_a,
+        const T* b,
+        int64_t ldb,
+        int64_t stride_b,
+        T beta,
+        T* c,
+        int64_t ldc,
+        int64_t stride_c);
+
+// Sets OpenBLAS to one thread, at the first call. For callers that use BLAS or LAPACK directly.
+void InitBlas();
+
+}  // namespace native
+}  // namespace chainerx

@@ -1,0 +1,428 @@
+#pragma once
+
+// Elementary functions for float and double, inline and without branches, tables or calls, so that the
+// compiler vectorizes loops over them for any instruction set. They round to nearest within 4 units in the
+// last place of float and a few of double (math_test.cc has the figures), special values included.
+//
+// Sources that use them need -O3 -fno-math-errno -fno-trapping-math, and not -ffast-math. With
+// -fno-thread-jumps GCC makes faster loops: otherwise it copies code for the constants of clamps and selects.
+//
+// Sin, Cos and Tan are right up to |x| <= kTrigMax (71476 for float, 2^20 for double): a loop computes a
+// block, and where TrigNeedsSlowPath(x) held for some x of the block, goes over it again with SinSlow,
+// CosSlow or TanSlow, which take any argument. Pow of double is the C library's and does not vectorize.
+
+#include <cmath>
+
+#include "chainerx/backends/native/kernels/math_core.h"
+
+namespace chainerx {
+namespace native {
+namespace math {
+
+// ------------------------------------------------------------------ exponentials
+
+template <class T>
+CHAINERX_INLINE T Exp(T x) {
+    IntOf<T> n;
+    T clamped = AtLeast(AtMost(x, Format<T>::kExpMax), Format<T>::kExpMin);
+    T p = Expm1Reduced(ReduceExp(clamped, &n));
+    return Scale(T{1} + p, n);
+}
+
+template <class T>
+CHAINERX_INLINE T Exp2(T x) {
+    constexpr T kMax = Format<T>::kBias + 1;
+    constexpr T kMin = -(Format<T>::kBias + Format<T>::kMantissaBits + 2);
+    T clamped = AtLeast(AtMost(x, kMax), kMin);
+    Rounded<T> rounded = Round(clamped);
+    T r = clamped - rounded.value;
+    return Scale(T{1} + r * Exp2Polynomial(r), rounded.integer);
+}
+
+// exp(x) - 1
+template <class T>
+CHAINERX_INLINE T Expm1(T x) {
+    T clamped = AtLeast(AtMost(x, Format<T>::kExpMax), Format<T>::kExpm1Min);
+    T y = T{2} * Expm1Shifted(clamped, 1);
+    return Abs(x) < T(1e-20) ? x : y;
+}
+
+// ------------------------------------------------------------------ logarithms
+
+// log(x) as e and f - tail: log(x) = e log(2) + (f - tail). x > 0, denormal or not.
+template <class T>
+struct LogParts {
+    T e;
+    T f;
+    T tail;
+};
+
+template <class T>
+CHAINERX_INLINE LogParts<T> SplitLog(T x) {
+    using F = Format<T>;
+    bool tiny = x < std::numeric_limits<T>::min();
+    T normal = tiny ? x * static_cast<T>(IntOf<T>{1} << F::kMantissaBits) : x;
+    IntOf<T> e;
+    T f = ReduceLog(normal, &e);
+    T exponent = FromInteger(e);
+    return {tiny ? exponent - T(F::kMantissaBits) : exponent, f, LogTail(f)};
+}
+
+// The value y of a logarithm at x, or its special value.
+template <class T>
+CHAINERX_INLINE T FinishLog(T x, T y) {
+    y = x < kInfinity<T> ? y : x;
+    T special = x < T{0} ? kNaN<T> : -kInfinity<T>;
+    return x <= T{0} ? special : y;
+}
+
+template <class T>
+CHAINERX_INLINE T Log(T x) {
+    LogParts<T> parts = SplitLog(x);
+    T y = parts.f - (parts.tail - parts.e * Format<T>::kLn2Low);
+    return FinishLog(x, parts.e * Format<T>::kLn2High + y);
+}
+
+template <class T>
+CHAINERX_INLINE T Log2(T x) {
+    constexpr T kLog2E = T(1.4426950408889634);
+    LogParts<T> parts = SplitLog(x);
+    return FinishLog(x, parts.e + (parts.f - parts.tail) * kLog2E);
+}
+
+template <class T>
+CHAINERX_INLINE T Log10(T x) {
+    constexpr T kLog10E = T(0.43429448190325183);
+    LogParts<T> parts = SplitLog(x);
+    T y = (parts.f - parts.tail) * kLog10E + parts.e * Format<T>::kLog10Of2Low;
+    return FinishLog(x, parts.e * Format<T>::kLog10Of2High + y);
+}
+
+// log(1 + x) for -1 < x < infinity
+template <class T>
+CHAINERX_INLINE T Log1pFinite(T x) {
+    using F = Format<T>;
+    IntOf<T> e;
+    T f = ReduceLog(T{1} + x, &e);
+    // 1 + f = (1 + x) 2^-e without the rounding of 1 + x; that does not matter once x is large.
+    bool large = x > static_cast<T>(IntOf<T>{1} << F::kMantissaBits);
+    T scale = PowerOfTwo<T>(large ? 0 : -e);
+    T exact = scale * x + (scale - T{1});
+    f = large ? f : exact;
+    T value = FromInteger(e);
+    return value * F::kLn2High + (f - (LogTail(f) - value * F::kLn2Low));
+}
+
+// log(1 + x)
+template <class T>
+CHAINERX_INLINE T Log1p(T x) {
+    T y = FinishLog(T{1} + x, Log1pFinite(x));
+    return Abs(x) < T(1e-20) ? x : y;
+}
+
+// ------------------------------------------------------------------ trigonometric functions
+
+template <class T>
+CHAINERX_INLINE bool TrigNeedsSlowPath(T x) {
+    return Abs(x) > Format<T>::kTrigMax;
+}
+
+template <class T>
+CHAINERX_INLINE T Sin(T x) {
+    IntOf<T> n;
+    T r = ReduceTrig(x, &n);
+    T z = r * r;
+    T sin = SinReduced(r, z);
+    T cos = CosReduced(z);
+    T y = FlipByBit1((n & 1) != 0 ? cos : sin, n);
+    return x == T{0} ? x : y;
+}
+
+template <class T>
+CHAINERX_INLINE T Cos(T x) {
+    IntOf<T> n;
+    T r = ReduceTrig(x, &n);
+    T z = r * r;
+    T sin = SinReduced(r, z);
+    T cos = CosReduced(z);
+    return FlipByBit1((n & 1) != 0 ? sin : cos, n + 1);
+}
+
+template <class T>
+CHAINERX_INLINE T Tan(T x) {
+    IntOf<T> n;
+    T r = ReduceTrig(x, &n);
+    T z = r * r;
+    T sin = SinReduced(r, z);
+    T cos = CosReduced(z);
+    bool odd = (n & 1) != 0;
+    T y = (odd ? cos : sin) / (odd ? -sin : cos);
+    return x == T{0} ? x : y;
+}
+
+inline float SinSlow(float x) { return TrigNeedsSlowPath(x) ? std::sin(x) : Sin(x); }
+inline double SinSlow(double x) { return TrigNeedsSlowPath(x) ? std::sin(x) : Sin(x); }
+inline float CosSlow(float x) { return TrigNeedsSlowPath(x) ? std::cos(x) : Cos(x); }
+inline double CosSlow(double x) { return TrigNeedsSlowPath(x) ? std::cos(x) : Cos(x); }
+inline float TanSlow(float x) { return TrigNeedsSlowPath(x) ? std::tan(x) : Tan(x); }
+inline double TanSlow(double x) { return TrigNeedsSlowPath(x) ? std::tan(x) : Tan(x); }
+
+// asin(s) for 0 <= s <= 1/2, z = s^2
+template <class T>
+CHAINERX_INLINE T AsinReduced(T s, T z) {
+    return s + s * z * AsinPolynomial(z);
+}
+
+template <class T>
+CHAINERX_INLINE T Asin(T x) {
+    using F = Format<T>;
+    T a = Abs(x);
+    bool large = a > T(0.5);
+    // asin(a) = pi / 2 - 2 asin(sqrt((1 - a) / 2))
+    T z = large ? (T{1} - a) * T(0.5) : a * a;
+    T s = large ? Sqrt(z) : a;
+    T y = AsinReduced(s, z);
+    T complement = F::kHalfPiHigh - (T{2} * y - F::kHalfPiLow);
+    return CopySign(large ? complement : y, x);
+}
+
+template <class T>
+CHAINERX_INLINE T Acos(T x) {
+    using F = Format<T>;
+    T a = Abs(x);
+    bool large = a > T(0.5);
+    T z = large ? (T{1} - a) * T(0.5) : a * a;
+    T s = large ? Sqrt(z) : a;
+    T y = AsinReduced(s, z);
+    T at_large = x > T{0} ? T{2} * y : T{2} * (F::kHalfPiHigh - (y - F::kHalfPiLow));
+    T at_small = F::kHalfPiHigh - (CopySign(y, x) - F::kHalfPiLow);
+    return large ? at_large : at_small;
+}
+
+// atan(t) for |t| <= tan(pi / 8)
+template <class T>
+CHAINERX_INLINE T AtanReduced(T t) {
+    T z = t * t;
+    return t + t * z * AtanPolynomial(z);
+}
+
+template <class T>
+CHAINERX_INLINE T Atan(T x) {
+    using F = Format<T>;
+    T a = Abs(x);
+    bool large = a > T(2.414213562373095);   // tan(3 pi / 8): pi / 2 + atan(-1 / a)
+    bool middle = a > T(0.41421356237309503);  // tan(pi / 8): pi / 4 + atan((a - 1) / (a + 1))
+    T numerator = large ? T{-1} : (middle ? a - T{1} : a);
+    T denominator = large ? a : (middle ? a + T{1} : T{1});
+    T y = AtanReduced(numerator / denominator);
+    T base = large ? F::kHalfPiHigh : (middle ? F::kHalfPiHigh * T(0.5) : T{0});
+    T base_low = large ? F::kHalfPiLow : (middle ? F::kHalfPiLow * T(0.5) : T{0});
+    return CopySign(base + (y + base_low), x);
+}
+
+// The angle of the point (x, y), in [-pi, pi].
+template <class T>
+CHAINERX_INLINE T Atan2(T y, T x) {
+    using F = Format<T>;
+    T ax = Abs(x);
+    T ay = Abs(y);
+    bool swap = ay > ax;
+    T low = swap ? ax : ay;
+    T high = swap ? ay : ax;
+    // Two infinities are as one and one; both zero are as zero and one. Huge values must not overflow a sum.
+    T factor = high > std::numeric_limits<T>::max() / T{4} ? T(0.25) : T{1};
+    T scaled = low * factor;
+    T high_scaled = low == kInfinity<T> ? T{1} : high * factor;
+    low = low == kInfinity<T> ? T{1} : scaled;
+    high = high == T{0} ? T{1} : high_scaled;
+    bool middle = low > high * T(0.41421356237309503);
+    T t = (middle ? low - high : low) / (middle ? low + high : high);
+    T angle = AtanReduced(t);  // plus pi / 4 where middle: in [0, pi / 4]
+    angle = middle ? F::kHalfPiHigh * T(0.5) + (angle + F::kHalfPiLow * T(0.5)) : angle;
+    T swapped = F::kHalfPiHigh - (angle - F::kHalfPiLow);
+    angle = swap ? swapped : angle;
+    T left = T{2} * F::kHalfPiHigh - (angle - T{2} * F::kHalfPiLow);
+    angle = ToBits(x) < 0 ? left : angle;
+    angle = CopySign(angle, y);
+    angle = x == x ? angle : x;
+    return y == y ? angle : y;
+}
+
+// ------------------------------------------------------------------ hyperbolic functions
+
+template <class T>
+CHAINERX_INLINE T Sinh(T x) {
+    T a = AtMost(Abs(x), Format<T>::kSinhMax);
+    T e = Expm1Shifted(a, 4);  // (exp(a) - 1) / 16, which does not overflow
+    T y = T{8} * (e + e / (T{16} * e + T{1}));
+    y = a < T(1e-10) ? a : y;
+    return CopySign(y, x);
+}
+
+template <class T>
+CHAINERX_INLINE T Cosh(T x) {
+    T a = AtMost(Abs(x), Format<T>::kSinhMax);
+    IntOf<T> n;
+    T p = Expm1Reduced(ReduceExp(a, &n));
+    T e = (T{1} + p) * PowerOfTwo<T>(n - 4);  // exp(a) / 16
+    return T{8} * e + T(0.03125) / e;
+}
+
+template <class T>
+CHAINERX_INLINE T Tanh(T x) {
+    T a = AtMost(Abs(x), Format<T>::kTanhMax);
+    T e = Expm1Shifted(T{2} * a, 1);  // (exp(2 a) - 1) / 2
+    T y = e / (e + T{1});
+    y = a < T(1e-10) ? a : y;
+    return CopySign(y, x);
+}
+
+template <class T>
+CHAINERX_INLINE T Asinh(T x) {
+    T a = Abs(x);
+    bool large = a > Format<T>::kSquareMax;
+    T square = a * a;
+    T argument = large ? a : a + square / (T{1} + Sqrt(T{1} + square));
+    T y = Log1pFinite(argument);
+    y = large ? y + T(0.6931471805599453) : y;
+    y = a < T(1e-10) ? a : y;
+    return CopySign(a < kInfinity<T> ? y : a, x);
+}
+
+template <class T>
+CHAINERX_INLINE T Acosh(T x) {
+    bool large = x > Format<T>::kSquareMax;
+    T t = x - T{1};
+    T y = Log1pFinite(large ? x : t + Sqrt(t * (x + T{1})));
+    y = large ? y + T(0.6931471805599453) : y;
+    y = x < kInfinity<T> ? y : x;
+    return x < T{1} ? kNaN<T> : y;
+}
+
+template <class T>
+CHAINERX_INLINE T Atanh(T x) {
+    T a = Abs(x);
+    T y = T(0.5) * Log1pFinite(T{2} * a / (T{1} - a));
+    y = a < T(1e-10) ? a : y;
+    y = a < T{1} ? y : (a == T{1} ? kInfinity<T> : kNaN<T>);
+    return CopySign(y, x);
+}
+
+// ------------------------------------------------------------------ error function and friends
+
+// exp(-a^2 / (kHalf ? 2 : 1)) (1 + 2 u) times erfcx(u) / (1 + 2 u), as a number of moderate size and an exponent:
+// erfc(a) for u = a, and erfc(a / sqrt(2)) for kHalf and u = a / sqrt(2). a >= 0.
+template <bool kHalf, class T>
+CHAINERX_INLINE T ErfcParts(T a, T u, IntOf<T>* n) {
+    // The square in two parts: a rounded to half its bits has an exact square.
+    constexpr IntOf<T> kMask = ~((IntOf<T>{1} << (Format<T>::kMantissaBits / 2 + 1)) - 1);
+    T rounded = FromBits(ToBits(a) & kMask);
+    T factor = kHalf ? T(0.5) : T{1};
+    T rest = factor * (a - rounded) * (a + rounded);
+    T r = ReduceExp(-factor * rounded * rounded, n) - rest;
+    T power = T{1} + Expm1Reduced(r);
+    return power * (ErfcxPolynomial((u - T{4}) / (u + T{4})) / (T{1} + T{2} * u));
+}
+
+template <class T>
+CHAINERX_INLINE T Erfc(T x) {
+    T a = AtMost(Abs(x), Format<T>::kErfcMax);
+    IntOf<T> n;
+    T parts = ErfcParts<false>(a, a, &n);
+    T y = Scale(parts, n);
+    y = x < T{0} ? T{2} - y : y;
+    T near_zero = T{1} - x * ErfPolynomial(a * a);
+    return a < T(0.5) ? near_zero : y;
+}
+
+template <class T>
+CHAINERX_INLINE T Erf(T x) {
+    T a = Abs(x);
+    T small = x * ErfPolynomial(a * a);
+    T large = CopySign(T{1} - Erfc(a), x);
+    return a < T{1} ? small : large;
+}
+
+// x Phi(x) with the normal distribution function Phi
+template <class T>
+CHAINERX_INLINE T Gelu(T x) {
+    T a = AtMost(Abs(x), T(1.5) * Format<T>::kErfcMax);
+    IntOf<T> n;
+    T parts = ErfcParts<true>(a, a * T(0.70710678118654757), &n);
+    T negative = Scale(T(-0.5) * a * parts, n);
+    T y = x > T{0} ? x + negative : negative;
+    T near_zero = x * (T(0.5) + x * (T(0.35355339059327376) * ErfPolynomial(T(0.5) * a * a)));
+    return CopySign(a < T(0.6) ? near_zero : y, x);
+}
+
+// 1 / (1 + exp(-x))
+template <class T>
+CHAINERX_INLINE T Sigmoid(T x) {
+    T e = Exp(-Abs(x));
+    return (x < T{0} ? e : T{1}) / (T{1} + e);
+}
+
+// x / (1 + exp(-x))
+template <class T>
+CHAINERX_INLINE T Silu(T x) {
+    T a = Abs(x);
+    T clamped = AtMost(a, -Format<T>::kExpMin + T{10});
+    IntOf<T> n;
+    T power = T{1} + Expm1Reduced(ReduceExp(-clamped, &n));  // exp(-a) / 2^n
+    T y = clamped / (T{1} + Scale(power, n));
+    T negative = Scale(y * power, n);
+    T positive = a > clamped ? a : y;
+    return CopySign(x < T{0} ? negative : positive, x);
+}
+
+// log(1 + exp(x))
+template <class T>
+CHAINERX_INLINE T Softplus(T x) {
+    T e = Exp(-Abs(x));
+    T y = Log1pFinite(e);
+    return (x < T{0} ? T{0} : x) + (e < T(1e-20) ? e : y);
+}
+
+template <class T>
+CHAINERX_INLINE T Rsqrt(T x) {
+    return T{1} / Sqrt(x);
+}
+
+// ------------------------------------------------------------------ power
+
+CHAINERX_INLINE float Pow(float x, float y) {
+    // 2^(y log2|x|) with the logarithm in double.
+    float a = Abs(x);
+    auto wide = static_cast<double>(a);
+    int64_t e;
+    double f = ReduceLog(wide, &e);
+    double s = f / (2.0 + f);
+    double z = s * s;
+    double log2 = FromInteger(e) + (2.0 * s + s * z * PowLogPolynomial(z)) * 1.4426950408889634;
+    log2 = Select(wide == 0.0, -kInfinity<double>, log2);
+    log2 = Select(wide < kInfinity<double>, log2, wide);
+    double exponent = static_cast<double>(y) * log2;
+    exponent = Select(exponent > 150.0, 150.0, exponent);
+    exponent = Select(exponent < -160.0, -160.0, exponent);
+    Rounded<double> rounded = Round(exponent);
+    double r = exponent - rounded.value;
+    auto result = static_cast<float>((1.0 + r * PowExp2Polynomial(r)) * PowerOfTwo<double>(rounded.integer));
+    // A negative base: integer exponents only, odd ones negate.
+    float bounded = Select(Abs(y) < 16777216.0F, y, 0.0F);  // beyond, all are even
+    auto integer = static_cast<int32_t>(bounded);
+    auto whole = static_cast<float>(integer);
+    int32_t odd_sign = whole == bounded ? integer << 31 : 0;
+    result = FromBits(ToBits(result) ^ (odd_sign & ToBits(x)));
+    result = Select(x < 0.0F, Select(whole == bounded, result, Select(a < kInfinity<float>, kNaN<float>, result)), result);
+    result = Select(x == x, result, x);
+    result = Select(y == y, result, y);
+    // Ones whatever the other is: 1^y, x^0, and (-1)^(+-inf).
+    result = Select(x == 1.0F, 1.0F, result);
+    result = Select(x == -1.0F, Select(Abs(y) == kInfinity<float>, 1.0F, result), result);
+    return Select(y == 0.0F, 1.0F, result);
+}
+inline double Pow(double x, double y) { return std::pow(x, y); }
+
+}  // namespace math
+}  // namespace native
+}  // namespace chainerx

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+
+#include "chainerx/backends/native/kernels/function_ref.h"
+
+namespace chainerx {
+namespace native {
+
+// Runs body(begin, end) over disjoint ranges that cover [0, n), on this thread and the pool's workers, and
+// returns when all are done. No range but the last is shorter than `grain`; when n <= grain, when called
+// from inside another ParallelFor, or when the pool is busy with another caller, the body runs once, here.
+// The first exception thrown by a body is rethrown; ranges not yet started are then skipped.
+//
+// Workers are started at the first call that needs them, and again in a child after fork().
+void ParallelFor(int64_t n, int64_t grain, FunctionRef<void(int64_t begin, int64_t end)> body);
+
+// Threads a ParallelFor may use, the calling one included. Starts as CHAINERX_NUM_THREADS, or else as the
+// number of processors this process may run on.
+int GetNumThreads();
+
+// Throws std::invalid_argument when num_threads < 1.
+void SetNumThreads(int num_threads);
+
+// True inside the body of a ParallelFor, where a nested one would run serially.
+bool InParallelRegion();
+
+}  // namespace native
+}  // namespace chainerx

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+
+#include "chainerx/core/backend.h"
+#include "chainerx/core/device.h"
+
+namespace chainerx::native {
+
+// The CPU. Its devices share memory; several exist so that programs for many devices can be tried without any.
+class NativeBackend final : public Backend {
+public:
+    static constexpr const char* kName = "native";
+    static constexpr int kDeviceCount = 4;
+
+    explicit NativeBackend(Context& context);
+    int GetDeviceCount() const override { return kDeviceCount; }
+
+protected:
+    std::unique_ptr<Device> CreateDevice(int index) override;
+};
+
+class NativeDevice final : public Device {
+public:
+    using Device::Device;
+    StoragePtr Allocate(size_t bytes) override;
+    void CopyFromHost(void* dst, const void* src, size_t bytes) override;
+    void CopyToHost(void* dst, const void* src, size_t bytes) override;
+    bool CanAccess(const Device& other) const override { return &other.backend() == &backend(); }
+};
+
+}  // namespace chainerx::native

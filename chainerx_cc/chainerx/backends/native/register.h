@@ -1,0 +1,20 @@
+#pragma once
+
+#include "chainerx/core/backend.h"
+
+namespace chainerx::native {
+
+// One function per source file with kernels.
+void RegisterArithmeticKernels(Backend& backend);
+void RegisterComparisonKernels(Backend& backend);
+void RegisterExplogKernels(Backend& backend);
+void RegisterTrigonometricKernels(Backend& backend);
+void RegisterActivationKernels(Backend& backend);
+void RegisterCopyKernels(Backend& backend);
+void RegisterReduceKernels(Backend& backend);
+void RegisterIndexingKernels(Backend& backend);
+void RegisterGemmKernels(Backend& backend);
+void RegisterLossKernels(Backend& backend);
+void RegisterOptimizerKernels(Backend& backend);
+
+}  // namespace chainerx::native

@@ -1,0 +1,71 @@
+#include "chainerx/core/backend.h"
+
+#include <utility>
+
+#include "chainerx/core/context.h"
+
+namespace chainerx {
+namespace {
+
+std::vector<const KernelSlotBase*>& Slots() {
+    static std::vector<const KernelSlotBase*> slots;
+    return slots;
+}
+
+thread_local Device* t_default_device;
+
+}  // namespace
+
+KernelSlotBase::KernelSlotBase(const char* name) : name_{name}, id_{static_cast<int>(Slots().size())} {
+    Slots().push_back(this);
+}
+
+const std::vector<const KernelSlotBase*>& KernelSlotBase::All() { return Slots(); }
+
+Device& Backend::GetDevice(int index) {
+    int count = GetDeviceCount();
+    if (index < 0 || index >= count) {
+        throw DeviceError{"device index ", index, " is out of range: backend '", name_, "' has ", count, " devices"};
+    }
+    std::lock_guard<std::mutex> lock{mutex_};
+    devices_.resize(count);
+    std::unique_ptr<Device>& device = devices_[index];
+    if (device == nullptr) device = CreateDevice(index);
+    return *device;
+}
+
+void Backend::SetKernel(const KernelSlotBase& slot, void* kernel) {
+    auto id = static_cast<size_t>(slot.id());
+    if (kernels_.size() <= id) kernels_.resize(id + 1);
+    kernels_[id] = kernel;
+}
+
+void Backend::ThrowMissingKernel(const KernelSlotBase& slot) const {
+    throw NotImplementedError{"backend '", name_, "' has no kernel '", slot.name(), "'"};
+}
+
+Device::Device(Backend& backend, int index)
+    : backend_{backend}, index_{index}, name_{backend.name() + ":" + std::to_string(index)} {}
+
+Context& Device::context() const { return backend_.context(); }
+
+Device& GetDefaultDevice() {
+    if (t_default_device == nullptr) t_default_device = &GetDefaultContext().GetDevice("native:0");
+    return *t_default_device;
+}
+
+void SetDefaultDevice(Device* device) {
+    if (device != nullptr && &device->context() != &GetDefaultContext()) {
+        throw ContextError{"device '", device->name(), "' does not belong to the default context"};
+    }
+    t_default_device = device;
+}
+
+DeviceScope::DeviceScope(Device& device) : previous_{t_default_device} { SetDefaultDevice(&device); }
+DeviceScope::~DeviceScope() { t_default_device = previous_; }
+
+namespace internal {
+Device* GetDefaultDeviceOrNull() noexcept { return t_default_device; }
+}  // namespace internal
+
+}  // namespace chainerx

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "chainerx/core/device.h"
+#include "chainerx/core/error.h"
+#include "chainerx/core/macro.h"
+
+namespace chainerx {
+
+class Context;
+
+// The identity of a kernel. A backend's kernels are a table indexed by it.
+class KernelSlotBase {
+public:
+    explicit KernelSlotBase(const char* name);
+    const char* name() const { return name_; }
+    int id() const { return id_; }
+
+    // All slots in the program, in the order of their ids.
+    static const std::vector<const KernelSlotBase*>& All();
+
+private:
+    const char* name_;
+    int id_;
+};
+
+// A set of named devices and the kernels that run on them. Third-party backends derive from this class.
+class Backend {
+public:
+    Backend(Context& context, std::string name) : context_{context}, name_{std::move(name)} {}
+    Backend(const Backend&) = delete;
+    Backend& operator=(const Backend&) = delete;
+    virtual ~Backend() = default;
+
+    Context& context() const { return context_; }
+    const std::string& name() const { return name_; }
+
+    virtual int GetDeviceCount() const = 0;
+    Device& GetDevice(int index);
+
+    void* FindKernel(const KernelSlotBase& slot) const noexcept {
+        auto id = static_cast<size_t>(slot.id());
+        return id < kernels_.size() ? kernels_[id] : nullptr;
+    }
+    void SetKernel(const KernelSlotBase& slot, void* kernel);
+    [[noreturn]] void ThrowMissingKernel(const KernelSlotBase& slot) const;
+
+protected:
+    virtual std::unique_ptr<Device> CreateDevice(int index) = 0;
+
+private:
+    Context& context_;
+    std::string name_;
+    std::vector<void*> kernels_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Device>> devices_;
+};
+
+// A kernel that ops call and backends supply. `Fn` is a function type.
+template <class Fn>
+class KernelSlot : public KernelSlotBase {
+public:
+    using KernelSlotBase::KernelSlotBase;
+
+    void Register(Backend& backend, Fn* fn) const { backend.SetKernel(*this, reinterpret_cast<void*>(fn)); }
+
+    template <class... Args>
+    auto operator()(Device& device, Args&&... args) const {
+        void* kernel = device.backend().FindKernel(*this);
+        if (CHAINERX_UNLIKELY(kernel == nullptr)) device.backend().ThrowMissingKernel(*this);
+        return reinterpret_cast<Fn*>(kernel)(std::forward<Args>(args)...);
+    }
+};
+
+}  // namespace chainerx

@@ -1,0 +1,110 @@
+#include "chainerx/core/context.h"
+
+#include <utility>
+
+#include "chainerx/autograd/mode.h"
+
+namespace chainerx {
+namespace {
+
+std::map<std::string, BackendFactory>& Factories() {
+    static std::map<std::string, BackendFactory> factories;
+    static bool builtin = false;
+    if (!builtin) {
+        builtin = true;
+        internal::RegisterBuiltinBackends();
+    }
+    return factories;
+}
+
+thread_local Context* t_default_context;
+std::atomic<Context*> g_default_context{nullptr};
+
+}  // namespace
+
+Context::Context() : default_backprop_id_{internal::AllocateGraphSlot(*this, "<default>")} {}
+
+Context::~Context() {
+    internal::ForgetContext(*this);
+    GraphMask mask = internal::GetContextMask(*this);
+    for (; mask != 0; mask &= mask - 1) {
+        internal::ReleaseGraphSlot(BackpropId{*this, __builtin_ctzll(mask), 0});
+    }
+    Device* device = internal::GetDefaultDeviceOrNull();
+    if (device != nullptr && &device->context() == this) SetDefaultDevice(nullptr);
+    if (t_default_context == this) t_default_context = nullptr;
+    Context* expected = this;
+    g_default_context.compare_exchange_strong(expected, nullptr);
+}
+
+Backend& Context::GetBackend(const std::string& name) {
+    std::lock_guard<std::mutex> lock{mutex_};
+    std::unique_ptr<Backend>& backend = backends_[name];
+    if (backend == nullptr) {
+        auto factory = Factories().find(name);
+        if (factory == Factories().end()) {
+            backends_.erase(name);
+            std::string known;
+            for (const auto& entry : Factories()) known += (known.empty() ? "" : ", ") + entry.first;
+            throw BackendError{"unknown backend '", name, "' (available: ", known, ")"};
+        }
+        backend = factory->second(*this);
+    }
+    return *backend;
+}
+
+Device& Context::GetDevice(const std::string& name) {
+    size_t colon = name.find(':');
+    if (colon == std::string::npos) return GetBackend(name).GetDevice(0);
+    std::string index = name.substr(colon + 1);
+    if (index.empty() || index.size() > 6 || index.find_first_not_of("0123456789") != std::string::npos) {
+        throw DeviceError{"invalid device name '", name, "': expected '<backend>' or '<backend>:<index>'"};
+    }
+    return GetBackend(name.substr(0, colon)).GetDevice(std::stoi(index));
+}
+
+BackpropId Context::MakeBackpropId(std::string name) {
+    BackpropId id = internal::AllocateGraphSlot(*this, std::move(name));
+    internal::RefreshBackpropMode();
+    return id;
+}
+
+void Context::ReleaseBackpropId(const BackpropId& id) {
+    CheckValidBackpropId(id);
+    if (id == default_backprop_id_) throw ChainerxError{"the default backprop id of a context cannot be released"};
+    internal::ReleaseGraphSlot(id);
+}
+
+void Context::CheckValidBackpropId(const BackpropId& id) const {
+    id.CheckValid();
+    if (&id.context() != this) throw ContextError{"the backprop id '", id.GetName(), "' belongs to another context"};
+}
+
+Context& GetGlobalDefaultContext() {
+    Context* context = g_default_context.load();
+    if (context == nullptr) throw ContextError{"the global default context is not set"};
+    return *context;
+}
+void SetGlobalDefaultContext(Context* context) { g_default_context.store(context); }
+
+Context& GetDefaultContext() { return t_default_context != nullptr ? *t_default_context : GetGlobalDefaultContext(); }
+
+void SetDefaultContext(Context* context) {
+    if (t_default_context == context) return;
+    t_default_context = context;
+    SetDefaultDevice(nullptr);
+}
+
+ContextScope::ContextScope(Context& context)
+    : previous_context_{t_default_context}, previous_device_{internal::GetDefaultDeviceOrNull()} {
+    SetDefaultContext(&context);
+}
+
+ContextScope::~ContextScope() {
+    SetDefaultContext(previous_context_);
+    SetDefaultDevice(previous_device_);
+}
+
+void RegisterBackend(const std::string& name, BackendFactory factory) { Factories()[name] = factory; }
+
+}  // namespace chainerx

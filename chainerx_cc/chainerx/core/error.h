@@ -1,0 +1,47 @@
+#pragma once
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace chainerx {
+
+namespace internal {
+
+template <class... Args>
+std::string Concat(const Args&... args) {
+    std::ostringstream os;
+    os << std::boolalpha;
+    (os << ... << args);
+    return os.str();
+}
+
+}  // namespace internal
+
+// Base of all errors that ChainerX raises. The arguments are streamed into the message.
+class ChainerxError : public std::runtime_error {
+public:
+    template <class... Args>
+    explicit ChainerxError(const Args&... args) : runtime_error{internal::Concat(args...)} {}
+};
+
+#define CHAINERX_DEFINE_ERROR(Name)                                                   \
+    class Name : public ChainerxError {                                               \
+    public:                                                                           \
+        template <class... Args>                                                      \
+        explicit Name(const Args&... args) : ChainerxError{args...} {}                \
+    }
+
+CHAINERX_DEFINE_ERROR(ContextError);
+CHAINERX_DEFINE_ERROR(BackendError);
+CHAINERX_DEFINE_ERROR(DeviceError);
+CHAINERX_DEFINE_ERROR(DimensionError);
+CHAINERX_DEFINE_ERROR(DtypeError);
+CHAINERX_DEFINE_ERROR(NotImplementedError);
+CHAINERX_DEFINE_ERROR(GradientError);
+CHAINERX_DEFINE_ERROR(GradientCheckError);
+CHAINERX_DEFINE_ERROR(IndexError);
+
+#undef CHAINERX_DEFINE_ERROR
+
+}  // namespace chainerx

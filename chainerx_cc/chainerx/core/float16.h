@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "chainerx/core/macro.h"
+
+namespace chainerx {
+
+// IEEE 754 binary16 storage. Computations are done in float; conversions have no branches so that loops vectorise.
+class Float16 {
+public:
+    Float16() = default;
+    CHAINERX_HOST_DEVICE explicit Float16(float v) : bits_{FromFloat(v)} {}
+    CHAINERX_HOST_DEVICE explicit Float16(double v) : bits_{FromFloat(RoundToOdd(v))} {}
+    CHAINERX_HOST_DEVICE explicit operator float() const { return ToFloat(bits_); }
+    CHAINERX_HOST_DEVICE explicit operator double() const { return static_cast<double>(ToFloat(bits_)); }
+
+    uint16_t bits() const { return bits_; }
+    static Float16 FromBits(uint16_t bits) {
+        Float16 h;
+        h.bits_ = bits;
+        return h;
+    }
+
+private:
+    template <class To, class From>
+    CHAINERX_HOST_DEVICE static To Bits(From v) {
+        To out;
+        std::memcpy(&out, &v, sizeof(out));
+        return out;
+    }
+
+    CHAINERX_HOST_DEVICE static float ToFloat(uint16_t h) {
+        uint32_t sign = static_cast<uint32_t>(h & 0x8000U) << 16;
+        uint32_t magnitude = static_cast<uint32_t>(h & 0x7fffU) << 13;
+        // Scaling by 2^112 moves the exponent bias and normalises subnormal values.
+        float scaled = Bits<float>(magnitude) * Bits<float>(0x77800000U);
+        uint32_t special = magnitude | 0x7f800000U;
+        uint32_t bits = (h & 0x7c00U) == 0x7c00U ? special : Bits<uint32_t>(scaled);
+        return Bits<float>(bits | sign);
+    }
+
+    CHAINERX_HOST_DEVICE static uint16_t FromFloat(float v) {
+        uint32_t f = Bits<uint32_t>(v);
+        uint32_t sign = (f >> 16) & 0x8000U;
+        f &= 0x7fffffffU;
+        // Subnormal results: let float addition do the rounding.
+        uint32_t subnormal = Bits<uint32_t>(Bits<float>(f) + 0.5F) - 0x3f000000U;
+        // Normal results: rebias and round half to even; overflow carries into infinity.
+        uint32_t normal = (f - 0x38000000U + 0xfffU + ((f >> 13) & 1U)) >> 13;
+        uint32_t out = f < 0x38800000U ? subnormal : normal;
+        out = f >= 0x47800000U ? 0x7c00U : out;
+        out = f > 0x7f800000U ? 0x7e00U : out;
+        return static_cast<uint16_t>(out | sign);
+    }
+
+    // Keeps a sticky last bit so that the second rounding, to half, sees whether the first one was exact.
+    CHAINERX_HOST_DEVICE static float RoundToOdd(double v) {
+        auto f = static_cast<float>(v);
+        auto back = static_cast<double>(f);
+        uint32_t bits = Bits<uint32_t>(f);
+        bool inexact = back != v && v == v && (bits & 0x7f800000U) != 0x7f800000U;
+        bool too_big = (v < 0 ? -back : back) > (v < 0 ? -v : v);
+        uint32_t truncated = bits - (too_big ? 1U : 0U);
+        return inexact ? Bits<float>(truncated | 1U) : f;
+    }
+
+    uint16_t bits_;
+};
+
+}  // namespace chainerx

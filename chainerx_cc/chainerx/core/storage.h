@@ -1,0 +1,43 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "chainerx/core/intrusive_ptr.h"
+
+namespace chainerx {
+
+class Device;
+
+// A block of device memory, shared by all arrays that view it.
+class Storage final : public RefCounted {
+public:
+    using Deleter = void (*)(Storage*) noexcept;
+
+    Storage(void* data, size_t bytes, Device& device, Deleter deleter, void* owner = nullptr)
+        : data_{data}, bytes_{bytes}, device_{&device}, deleter_{deleter}, owner_{owner} {}
+
+    void* data() const { return data_; }
+    size_t bytes() const { return bytes_; }
+    Device& device() const { return *device_; }
+    void* owner() const { return owner_; }
+
+    // Counts in-place changes, so that a graph notices when a value it has kept was overwritten.
+    uint32_t version() const { return version_.load(std::memory_order_relaxed); }
+    void BumpVersion() { version_.fetch_add(1, std::memory_order_relaxed); }
+
+    static void Destroy(Storage* p) noexcept { p->deleter_(p); }
+
+private:
+    std::atomic<uint32_t> version_{0};
+    void* data_;
+    size_t bytes_;
+    Device* device_;
+    Deleter deleter_;  // ends the life of the memory and of this object
+    void* owner_;      // what the deleter needs to know, e.g. the object the memory was borrowed from
+};
+
+using StoragePtr = IntrusivePtr<Storage>;
+
+}  // namespace chainerx

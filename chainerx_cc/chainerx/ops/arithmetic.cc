@@ -1,0 +1,75 @@
+#include "chainerx/ops/arithmetic.h"
+
+#include "chainerx/ops/comparison.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/elementwise_impl.h"
+#include "chainerx/ops/explog.h"
+#include "chainerx/ops/manipulation.h"
+
+namespace chainerx::ops {
+namespace {
+
+// The factor of a maximum's gradient: 1 where a > b, 1/2 where equal, 0 elsewhere.
+Array WinnerWeight(const Array& a, const Array& b, Dtype dtype) {
+    return Scalar{0.5} * (AsType(chainerx::Greater(a, b), dtype) + AsType(chainerx::GreaterEqual(a, b), dtype));
+}
+
+// The truncated or floored quotient that belongs to a remainder.
+Array QuotientOf(const Array& x1, const Array& x2, const Array& remainder) { return (x1 - remainder) / x2; }
+
+}  // namespace
+
+Array Add::Grad0(const Array& gy) const { return gy; }
+Array Add::Grad1(const Array& gy) const { return gy; }
+
+Array Subtract::Grad0(const Array& gy) const { return gy; }
+Array Subtract::Grad1(const Array& gy) const { return -gy; }
+
+Array Multiply::Grad0(const Array& gy, In<1> x2) const { return gy * x2; }
+Array Multiply::Grad1(const Array& gy, In<0> x1) const { return gy * x1; }
+
+Array Divide::Grad0(const Array& gy, In<1> x2) const { return gy / x2; }
+Array Divide::Grad1(const Array& gy, In<1> x2, Out y) const { return -(gy * y / x2); }
+
+Array Remainder::Grad0(const Array& gy) const { return gy; }
+Array Remainder::Grad1(const Array& gy, In<0> x1, In<1> x2) const {
+    Array a = x1.AsDetached();
+    Array b = x2.AsDetached();
+    return -(gy * QuotientOf(a, b, chainerx::Remainder(a, b)));
+}
+
+Array Fmod::Grad0(const Array& gy) const { return gy; }
+Array Fmod::Grad1(const Array& gy, In<0> x1, In<1> x2) const {
+    Array a = x1.AsDetached();
+    Array b = x2.AsDetached();
+    return -(gy * QuotientOf(a, b, chainerx::Fmod(a, b)));
+}
+
+Array Power::Grad0(const Array& gy, In<0> x1, In<1> x2) const {
+    return gy * x2 * chainerx::Power(x1, x2 - Scalar{1});
+}
+Array Power::Grad1(const Array& gy, In<0> x1, Out y) const {
+    // 0^b is constant for positive b, although log 0 is not finite.
+    return gy * y * chainerx::Log(chainerx::Where(chainerx::Equal(x1, Scalar{0}), Scalar{1}, x1));
+}
+
+Array Negative::Grad0(const Array& gy) const { return -gy; }
+
+Array Reciprocal::Grad0(const Array& gy, Out y) const { return -(gy * y * y); }
+
+Array Maximum::Grad0(const Array& gy, In<0> x1, In<1> x2) const { return gy * WinnerWeight(x1, x2, gy.dtype()); }
+Array Maximum::Grad1(const Array& gy, In<0> x1, In<1> x2) const { return gy * WinnerWeight(x2, x1, gy.dtype()); }
+Array Minimum::Grad0(const Array& gy, In<0> x1, In<1> x2) const { return gy * WinnerWeight(x2, x1, gy.dtype()); }
+Array Minimum::Grad1(const Array& gy, In<0> x1, In<1> x2) const { return gy * WinnerWeight(x1, x2, gy.dtype()); }
+
+Array Where::Grad1(const Array& gy, In<0> c) const { return chainerx::Where(c, gy, Scalar{0}); }
+Array Where::Grad2(const Array& gy, In<0> c) const { return chainerx::Where(c, Scalar{0}, gy); }
+
+Array ClipBetween::Grad0(const Array& gy, In<0> x, In<1> lo, In<2> hi) const {
+    Array inside = chainerx::LogicalAnd(chainerx::GreaterEqual(x, lo), chainerx::LessEqual(x, hi));
+    return chainerx::Where(inside, gy, Scalar{0});
+}
+
+CHAINERX_ARITHMETIC_OPS(CHAINERX_INSTANTIATE_ELEMENTWISE)
+
+}  // namespace chainerx::ops

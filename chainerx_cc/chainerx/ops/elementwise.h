@@ -1,0 +1,141 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/backend.h"
+#include "chainerx/core/macro.h"
+#include "chainerx/core/scalar.h"
+#include "chainerx/ops/op.h"
+
+// How elementwise operations are declared. An op derives from Elementwise, which fixes the number of inputs, the dtype
+// rule and the dtypes that are computed in, and has
+//
+//   CHAINERX_OP(name, signature, doc)
+//   template <class T> R Forward(T x0, ...) const      one element, without branches
+//   Array Grad0(const Array& gy, ...) const            gradient for input 0 (Grad1, Grad2: for the others)
+//
+// Further parameters of the gradients say what they read, and only that is kept: `In<i>` an input, `Out` the output.
+// They are written with differentiable operations, which gives gradients of any order. An op without them stops
+// gradients. Parameters of an op, such as a slope, are its data members.
+
+namespace chainerx {
+
+// An array or a number next to arrays. Refers to the array, so it is only for function arguments.
+class Operand {
+public:
+    Operand(const Array& a) : array_{&a} {}  // NOLINT(runtime/explicit)
+    Operand(const Scalar& s) : array_{nullptr}, scalar_{s} {}  // NOLINT(runtime/explicit)
+    template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
+    Operand(T v) : Operand{Scalar{v}} {}  // NOLINT(runtime/explicit)
+    Operand() : array_{nullptr} {}
+
+    bool is_array() const { return array_ != nullptr; }
+    const Array& array() const { return *array_; }
+    const Scalar& scalar() const { return scalar_; }
+
+private:
+    const Array* array_;
+    Scalar scalar_;
+};
+
+constexpr int kMaxElementwiseInputs = 3;
+
+// What a backend's elementwise kernel gets. Inputs have the dtype `dtype` (the first of `where`: bool) and broadcast to
+// the output's shape. An input that is a number has no array and lies in `scalars`.
+struct ElementwiseCall {
+    const void* op;
+    int n_inputs;
+    Dtype dtype;
+    const Array* out;
+    const Array* in[kMaxElementwiseInputs];
+    alignas(8) char scalars[kMaxElementwiseInputs][8];
+};
+
+using ElementwiseKernel = KernelSlot<void(const ElementwiseCall&)>;
+
+enum class DtypeRule : uint8_t {
+    kPromote,  // compute in the promoted dtype
+    kFloat,    // the same, made floating point
+    kSelect,   // the first input is a condition; the others are promoted
+};
+
+struct ElementwiseInfo {
+    const char* name;
+    const ElementwiseKernel* kernel;
+    DtypeRule rule;
+    DtypeSet dtypes;
+    bool bool_out;
+};
+
+namespace internal {
+
+// The dtype in which an op computes. Raises DtypeError when it does not support that dtype.
+Dtype ResolveElementwiseDtype(const ElementwiseInfo& info, const Operand* inputs, int n);
+Array RunElementwise(const ElementwiseInfo& info, const void* op, const Operand* inputs, int n);
+// Writes the result to an array that exists.
+void RunElementwiseInto(const ElementwiseInfo& info, const void* op, const Operand* inputs, int n, const Array& out);
+
+}  // namespace internal
+
+namespace ops {
+
+// Parameters of gradient functions.
+template <int I>
+struct In : Array {
+    explicit In(Array a) : Array{std::move(a)} {}
+};
+struct Out : Array {
+    explicit Out(Array a) : Array{std::move(a)} {}
+};
+
+template <class Op, int N>
+struct ElementwiseCaller;
+
+template <class Op>
+struct ElementwiseCaller<Op, 1> : OpBase {
+    static Array Call(const Array& x);
+};
+template <class Op>
+struct ElementwiseCaller<Op, 2> : OpBase {
+    static Array Call(const Operand& x1, const Operand& x2);
+    // x1 = op(x1, x2)
+    static void CallInPlace(const Array& x1, const Operand& x2);
+};
+template <class Op>
+struct ElementwiseCaller<Op, 3> : OpBase {
+    static Array Call(const Operand& x1, const Operand& x2, const Operand& x3);
+};
+
+template <class Op, int N, DtypeRule Rule, DtypeSet Dtypes, bool BoolOut = false>
+struct Elementwise : ElementwiseCaller<Op, N> {
+    static constexpr int kArity = N;
+    static constexpr DtypeSet kDtypes = Dtypes;
+    static constexpr bool kBoolOut = BoolOut;
+    static constexpr bool kIsSelect = Rule == DtypeRule::kSelect;
+
+    inline static const ElementwiseKernel kernel{Op::kName};
+    static ElementwiseInfo Info() { return {Op::kName, &kernel, Rule, Dtypes, BoolOut}; }
+};
+
+// The usual dtype rules.
+template <class Op, int N>
+using Arithmetic = Elementwise<Op, N, DtypeRule::kPromote, kNumericSet>;
+template <class Op, int N>
+using AnyDtype = Elementwise<Op, N, DtypeRule::kPromote, kAllSet>;
+template <class Op, int N>
+using FloatMath = Elementwise<Op, N, DtypeRule::kFloat, kFloatSet>;
+template <class Op, int N>
+using Predicate = Elementwise<Op, N, DtypeRule::kPromote, kAllSet, true>;
+template <class Op, int N>
+using Bitwise = Elementwise<Op, N, DtypeRule::kPromote, kIntSet | kBoolSet>;
+template <class Op, int N>
+using Shift = Elementwise<Op, N, DtypeRule::kPromote, kIntSet>;
+
+// Applies an op with parameters.
+template <class Op>
+Array ApplyElementwise(const Op& op, const Operand (&inputs)[Op::kArity]);
+
+}  // namespace ops
+}  // namespace chainerx

@@ -1,0 +1,175 @@
+#pragma once
+
+// Definitions behind elementwise.h; included where a family's ops are instantiated.
+
+#include <utility>
+
+#include "chainerx/autograd/graph.h"
+#include "chainerx/ops/elementwise.h"
+#include "chainerx/ops/manipulation.h"
+
+namespace chainerx::ops {
+
+// Finds out what a gradient function reads.
+template <class Tag>
+struct TagTraits;
+template <int I>
+struct TagTraits<In<I>> {
+    static constexpr int kInput = I;
+};
+template <>
+struct TagTraits<Out> {
+    static constexpr int kInput = -1;
+};
+
+template <class Op, int I, class = void>
+struct GradOf {
+    static constexpr bool kExists = false;
+};
+#define CHAINERX_GRAD_OF(I)                                                               \
+    template <class Op>                                                                   \
+    struct GradOf<Op, I, std::void_t<decltype(&Op::Grad##I)>> {                           \
+        static constexpr bool kExists = true;                                             \
+        static constexpr auto kFunction = &Op::Grad##I;                                   \
+    };
+CHAINERX_GRAD_OF(0)
+CHAINERX_GRAD_OF(1)
+CHAINERX_GRAD_OF(2)
+#undef CHAINERX_GRAD_OF
+
+template <class Op>
+inline constexpr bool kHasGrad = GradOf<Op, 0>::kExists || GradOf<Op, 1>::kExists || GradOf<Op, 2>::kExists;
+
+template <class Op>
+class ElementwiseNode final : public OpNode {
+public:
+    ElementwiseNode(const Op& op, GraphMask mask) : OpNode{Op::kName, mask}, op_{op} {}
+
+    void Record(const Operand (&inputs)[Op::kArity], const Array& out, GraphMask mask) {
+        for (const Operand& x : inputs) {
+            if (x.is_array()) {
+                AddInput(x.array(), mask);
+            } else {
+                AddNoInput();
+            }
+        }
+        KeepFor<0>(inputs, out);
+        if constexpr (Op::kArity > 1) KeepFor<1>(inputs, out);
+        if constexpr (Op::kArity > 2) KeepFor<2>(inputs, out);
+        AddOutput(out);
+    }
+
+    void Backward(BackwardContext& ctx) override {
+        Compute<0>(ctx);
+        if constexpr (Op::kArity > 1) Compute<1>(ctx);
+        if constexpr (Op::kArity > 2) Compute<2>(ctx);
+    }
+
+    void ReleaseSaved() noexcept override {
+        for (Saved& s : in_) s = Saved{};
+        out_ = Saved{};
+    }
+
+private:
+    template <int I>
+    void KeepFor(const Operand (&inputs)[Op::kArity], const Array& out) {
+        if constexpr (GradOf<Op, I>::kExists) {
+            if (edges()[I].mask != 0) Keep(GradOf<Op, I>::kFunction, inputs, out);
+        }
+    }
+
+    template <class... Tags>
+    void Keep(Array (Op::*)(const Array&, Tags...) const, const Operand (&inputs)[Op::kArity], const Array& out) {
+        (KeepOne<Tags>(inputs, out), ...);
+    }
+
+    template <class Tag>
+    void KeepOne(const Operand (&inputs)[Op::kArity], const Array& out) {
+        constexpr int i = TagTraits<Tag>::kInput;
+        if constexpr (i < 0) {
+            if (!out_) out_ = Saved{out.AsDetached()};
+        } else {
+            if (in_[i]) return;
+            const Operand& x = inputs[i];
+            in_[i] = Saved{x.is_array() ? x.array() : Full({}, x.scalar(), out.dtype(), out.device())};
+        }
+    }
+
+    template <int I>
+    void Compute(BackwardContext& ctx) {
+        if constexpr (GradOf<Op, I>::kExists) {
+            if (ctx.IsWanted(I)) {
+                Array g = Invoke(GradOf<Op, I>::kFunction, ctx);
+                const Shape& shape = edges()[I].node->shape();
+                ctx.SetGrad(I, CHAINERX_LIKELY(g.shape() == shape) ? std::move(g) : SumTo(g, shape));
+            }
+        }
+    }
+
+    template <class... Tags>
+    Array Invoke(Array (Op::*f)(const Array&, Tags...) const, BackwardContext& ctx) {
+        return (op_.*f)(ctx.grad(), Provide<Tags>(ctx)...);
+    }
+
+    template <class Tag>
+    Tag Provide(BackwardContext& ctx) {
+        constexpr int i = TagTraits<Tag>::kInput;
+        if constexpr (i < 0) {
+            return Tag{ctx.RetainedOutput(out_, 0)};
+        } else {
+            return Tag{in_[i].Get()};
+        }
+    }
+
+    Op op_;
+    Saved in_[Op::kArity];
+    Saved out_;
+};
+
+template <class Op>
+Array ApplyElementwise(const Op& op, const Operand (&inputs)[Op::kArity]) {
+    Array out = internal::RunElementwise(Op::Info(), &op, inputs, Op::kArity);
+    if constexpr (kHasGrad<Op>) {
+        GraphMask mask = 0;
+        for (const Operand& x : inputs) {
+            if (x.is_array()) mask |= internal::GetRecordMask(x.array());
+        }
+        if (mask != 0) {
+            auto* node = new ElementwiseNode<Op>{op, mask};
+            IntrusivePtr<OpNode> guard{node};
+            node->Record(inputs, out, mask);
+        }
+    }
+    return out;
+}
+
+template <class Op>
+Array ElementwiseCaller<Op, 1>::Call(const Array& x) {
+    return ApplyElementwise(Op{}, {Operand{x}});
+}
+template <class Op>
+Array ElementwiseCaller<Op, 2>::Call(const Operand& x1, const Operand& x2) {
+    return ApplyElementwise(Op{}, {x1, x2});
+}
+template <class Op>
+Array ElementwiseCaller<Op, 3>::Call(const Operand& x1, const Operand& x2, const Operand& x3) {
+    return ApplyElementwise(Op{}, {x1, x2, x3});
+}
+
+template <class Op>
+void ElementwiseCaller<Op, 2>::CallInPlace(const Array& x1, const Operand& x2) {
+    internal::CheckInPlace(x1, Op::kName);
+    if (x2.is_array() && internal::GetRecordMask(x2.array()) != 0) {
+        throw ChainerxError{
+                "in-place ", Op::kName, " with an operand that belongs to a computational graph cannot be recorded; "
+                "write x = x + y instead of x += y"};
+    }
+    Operand inputs[] = {x1, x2};
+    Op op{};
+    internal::RunElementwiseInto(Op::Info(), &op, inputs, 2, x1);
+}
+
+// For ops whose Call is inherited, and for ops with parameters, whose Call is defined in the family's source.
+#define CHAINERX_INSTANTIATE_ELEMENTWISE(Op) template struct ElementwiseCaller<Op, Op::kArity>;
+
+}  // namespace chainerx::ops

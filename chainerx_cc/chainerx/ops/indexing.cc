@@ -1,0 +1,333 @@
+#include "chainerx/ops/indexing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/structured.h"
+
+namespace chainerx {
+
+const TakeKernel kTakeKernel{"take"};
+const AddAtKernel kAddAtKernel{"add_at"};
+const PutKernel kPutKernel{"put"};
+const NormalizeIndicesKernel kNormalizeIndicesKernel{"normalize_indices"};
+const NonzeroKernel kNonzeroKernel{"nonzero"};
+
+namespace {
+
+struct ResolvedSlice {
+    int64_t start;
+    int64_t step;
+    int64_t length;
+};
+
+// Python's rules for slices of a sequence.
+ResolvedSlice Resolve(const Slice& slice, int64_t length) {
+    int64_t step = slice.step.value_or(1);
+    if (step == 0) throw IndexError{"slice step must not be zero"};
+    int64_t lowest = step > 0 ? 0 : -1;
+    int64_t highest = step > 0 ? length : length - 1;
+    auto bound = [&](const std::optional<int64_t>& v, int64_t missing) {
+        if (!v.has_value()) return missing;
+        return std::min(std::max(*v < 0 ? *v + length : *v, lowest), highest);
+    };
+    int64_t start = bound(slice.start, step > 0 ? lowest : highest);
+    int64_t stop = bound(slice.stop, step > 0 ? highest : lowest);
+    int64_t n = step > 0 ? (stop - start + step - 1) / step : (start - stop - step - 1) / -step;
+    return {start, step, std::max<int64_t>(n, 0)};
+}
+
+// An index expression split into a view and, possibly, integer arrays for some of the view's axes.
+struct Plan {
+    Shape shape;
+    Strides strides;
+    int64_t offset;
+    std::vector<std::pair<int8_t, Array>> arrays;  // view axis, int64 indices
+    bool separated{false};  // the arrays are not next to each other: their axes go first
+};
+
+Plan MakePlan(const Array& a, const ArrayIndices& indices) {
+    int consumed = 0;
+    bool ellipsis = false;
+    for (const ArrayIndex& index : indices) {
+        if (std::holds_alternative<Ellipsis>(index)) {
+            if (ellipsis) throw IndexError{"an index can only have a single ellipsis ('...')"};
+            ellipsis = true;
+        } else if (const Array* array = std::get_if<Array>(&index)) {
+            consumed += array->dtype() == Dtype::kBool ? array->ndim() : 1;
+        } else if (!std::holds_alternative<NewAxis>(index)) {
+            ++consumed;
+        }
+    }
+    if (consumed > a.ndim()) {
+        throw IndexError{"too many indices: the array has ", int{a.ndim()}, " dimensions but ", consumed, " were indexed"};
+    }
+    Plan plan;
+    plan.offset = a.offset();
+    int axis = 0;
+    auto keep = [&](int n) {
+        for (; n > 0; --n, ++axis) {
+            plan.shape.push_back(a.shape()[axis]);
+            plan.strides.push_back(a.strides()[axis]);
+        }
+    };
+    bool gap = false;  // something else came after an array
+    auto add_array = [&](const Array& index) {
+        if (!plan.arrays.empty() && gap) plan.separated = true;
+        gap = false;
+        plan.arrays.emplace_back(plan.shape.ndim(), index);
+        keep(1);
+    };
+    for (const ArrayIndex& index : indices) {
+        if (const auto* i = std::get_if<int64_t>(&index)) {
+            int64_t length = a.shape()[axis];
+            if (*i < -length || *i >= length) {
+                throw IndexError{"index ", *i, " is out of bounds for axis ", axis, " with length ", length};
+            }
+            plan.offset += (*i < 0 ? *i + length : *i) * a.strides()[axis];
+            ++axis;
+        } else if (const auto* s = std::get_if<Slice>(&index)) {
+            ResolvedSlice r = Resolve(*s, a.shape()[axis]);
+            if (r.length > 0) plan.offset += r.start * a.strides()[axis];
+            plan.shape.push_back(r.length);
+            plan.strides.push_back(a.strides()[axis] * r.step);
+            ++axis;
+            gap = true;
+        } else if (std::holds_alternative<NewAxis>(index)) {
+            plan.shape.push_back(1);
+            plan.strides.push_back(0);
+            gap = true;
+        } else if (std::holds_alternative<Ellipsis>(index)) {
+            keep(a.ndim() - consumed);
+            gap = true;
+        } else {
+            const Array& array = std::get<Array>(index);
+            CheckDevices(a, array);
+            if (array.dtype() == Dtype::kBool) {
+                for (int i = 0; i < array.ndim(); ++i) {
+                    if (array.shape()[i] != a.shape()[axis + i]) {
+                        throw IndexError{
+                                "a boolean index of shape ", array.shape(), " does not match the indexed axes of shape ",
+                                a.shape()};
+                    }
+                }
+                if (array.ndim() == 0) throw IndexError{"a boolean array without dimensions cannot be an index"};
+                for (const Array& positions : Nonzero(array)) add_array(positions);
+            } else if (IsInteger(array.dtype())) {
+                add_array(array);
+            } else {
+                throw IndexError{"arrays used as indices must be of integer or boolean dtype, not ", array.dtype()};
+            }
+        }
+    }
+    keep(a.ndim() - axis);
+    return plan;
+}
+
+Array Normalize(const Array& indices, int64_t length, IndexMode mode) {
+    Array in = AsContiguous(AsType(indices.AsDetached(), Dtype::kInt64, false));
+    Array out = EmptyLike(in);
+    kNormalizeIndicesKernel(in.device(), in, length, mode, out);
+    return out;
+}
+
+TakeGeometry GetGeometry(const Shape& shape, int8_t axis) {
+    TakeGeometry g{1, shape[axis], 1};
+    for (int8_t i = 0; i < axis; ++i) g.outer *= shape[i];
+    for (int i = axis + 1; i < shape.ndim(); ++i) g.inner *= shape[i];
+    return g;
+}
+
+Shape TakeShape(const Shape& shape, int8_t axis, const Shape& indices) {
+    Shape out(shape.begin(), shape.begin() + axis);
+    for (int64_t d : indices) out.push_back(d);
+    for (int i = axis + 1; i < shape.ndim(); ++i) out.push_back(shape[i]);
+    return out;
+}
+
+Array TakeNormalized(const Array& a, const Array& indices, int8_t axis) {
+    Array src = AsContiguous(a.AsDetached());
+    Array out = Empty(TakeShape(a.shape(), axis, indices.shape()), a.dtype(), a.device());
+    kTakeKernel(a.device(), src, indices, GetGeometry(a.shape(), axis), out);
+    if (GraphMask mask = internal::GetRecordMask(a)) {
+        internal::Record("take", mask, {&a}, {&out}, [indices, axis, s = a.shape()](BackwardContext& ctx) {
+            const Array& gy = ctx.grad();
+            ctx.SetGrad(0, AddAt(Zeros(s, gy.dtype(), gy.device()), indices, axis, gy));
+        });
+    }
+    return out;
+}
+
+// The view of a plan, differentiable.
+Array ViewOf(const Array& a, const Plan& plan, const ArrayIndices& basic) {
+    Array out = internal::MakeView(a, plan.shape, plan.strides, plan.offset);
+    if (GraphMask mask = internal::GetRecordMask(a)) {
+        internal::Record("getitem", mask, {&a}, {&out}, [basic, s = a.shape()](BackwardContext& ctx) {
+            const Array& gy = ctx.grad();
+            Array gx = Zeros(s, gy.dtype(), gy.device());
+            Plan p = MakePlan(gx, basic);
+            CopyData(gy, internal::MakeView(gx, p.shape, p.strides, p.offset));
+            if (GraphMask m = internal::GetRecordMask(gy)) {
+                internal::Record("getitem_grad", m, {&gy}, {&gx}, [basic](BackwardContext& c) {
+                    c.SetGrad(0, At(c.grad(), basic));
+                });
+            }
+            ctx.SetGrad(0, gx);
+        });
+    }
+    return out;
+}
+
+// Brings the indexed axes to the front and merges their indices into one: (merged, rest...).
+struct Gathered {
+    Axes order;         // permutation of the view's axes
+    Shape flat;         // the permuted view with the indexed axes merged
+    Array index;        // into the merged axis
+    int8_t result_axis; // where the index dimensions belong in the result
+};
+
+Gathered Merge(const Plan& plan) {
+    Gathered g;
+    Shape index_shape;
+    for (const auto& [axis, array] : plan.arrays) index_shape = BroadcastShapes(index_shape, array.shape());
+    int64_t merged = 1;
+    for (const auto& [axis, array] : plan.arrays) {
+        int64_t length = plan.shape[axis];
+        Array i = Normalize(array, length, IndexMode::kRaise);
+        g.index = g.index ? g.index * Scalar{length} + i : i;
+        g.order.push_back(axis);
+        merged *= length;
+    }
+    if (g.index.shape() != index_shape) g.index = BroadcastTo(g.index, index_shape);
+    g.index = AsContiguous(g.index);
+    g.flat.push_back(merged);
+    g.result_axis = plan.separated ? int8_t{0} : plan.arrays.front().first;
+    for (int8_t i = 0; i < plan.shape.ndim(); ++i) {
+        bool indexed = std::any_of(plan.arrays.begin(), plan.arrays.end(), [i](const auto& p) { return p.first == i; });
+        if (indexed) continue;
+        g.order.push_back(i);
+        g.flat.push_back(plan.shape[i]);
+    }
+    return g;
+}
+
+// Moves the leading index dimensions to their place in the result.
+Axes ResultOrder(const Gathered& g, int8_t ndim) {
+    int8_t n = g.index.ndim();
+    Axes order;
+    for (int8_t i = 0; i < g.result_axis; ++i) order.push_back(static_cast<int8_t>(n + i));
+    for (int8_t i = 0; i < n; ++i) order.push_back(i);
+    for (auto i = static_cast<int8_t>(n + g.result_axis); i < ndim; ++i) order.push_back(i);
+    return order;
+}
+
+// The index expression with full slices in place of its arrays.
+ArrayIndices BasicPart(const ArrayIndices& indices) {
+    ArrayIndices basic;
+    for (const ArrayIndex& index : indices) {
+        const Array* array = std::get_if<Array>(&index);
+        if (array == nullptr) {
+            basic.push_back(index);
+        } else {
+            int n = array->dtype() == Dtype::kBool ? array->ndim() : 1;
+            for (int i = 0; i < n; ++i) basic.emplace_back(Slice{});
+        }
+    }
+    return basic;
+}
+
+}  // namespace
+
+Array At(const Array& a, const ArrayIndices& indices) {
+    Plan plan = MakePlan(a, indices);
+    if (plan.arrays.empty()) return ViewOf(a, plan, indices);
+    Array view = ViewOf(a, plan, BasicPart(indices));
+    if (plan.arrays.size() == 1) {
+        const auto& [axis, array] = plan.arrays.front();
+        return TakeNormalized(view, Normalize(array, plan.shape[axis], IndexMode::kRaise), axis);
+    }
+    Gathered g = Merge(plan);
+    Array flat = Reshape(Transpose(view, g.order), g.flat);
+    Array taken = TakeNormalized(flat, g.index, 0);
+    return g.result_axis == 0 ? taken : Transpose(taken, ResultOrder(g, taken.ndim()));
+}
+
+void SetAt(const Array& a, const ArrayIndices& indices, const Array& value) {
+    internal::CheckInPlace(a, "assignment to an item");
+    if (internal::GetRecordMask(value) != 0) {
+        throw ChainerxError{"an array that belongs to a computational graph cannot be assigned into another; use as_grad_stopped() or where"};
+    }
+    Array target = a.AsDetached();
+    Array source = value.AsDetached();
+    if (&source.device() != &a.device()) source = ToDevice(source, a.device());
+    source = AsType(source, a.dtype(), false);
+    if (source.body()->storage.get() == a.body()->storage.get()) source = Copy(source);
+    Plan plan = MakePlan(target, indices);
+    Array view = internal::MakeView(target, plan.shape, plan.strides, plan.offset);
+    auto fit = [&source](const Shape& shape) {
+        // Leading dimensions of length one of the value are dropped, as in NumPy.
+        while (source.ndim() > shape.ndim() && source.shape()[0] == 1) {
+            Shape s = source.shape();
+            s.erase(0);
+            source = Reshape(source, s);
+        }
+        return BroadcastTo(source, shape);
+    };
+    if (plan.arrays.empty()) {
+        CopyData(fit(view.shape()), view);
+    } else {
+        Gathered g = Merge(plan);
+        Shape rest(g.flat.begin() + 1, g.flat.end());
+        Shape taken = g.index.shape();
+        for (int64_t d : rest) taken.push_back(d);
+        Axes order = ResultOrder(g, taken.ndim());
+        Shape result;
+        for (int8_t i : order) result.push_back(taken[i]);
+        Axes inverse(order.ndim(), 0);
+        for (int8_t i = 0; i < order.ndim(); ++i) inverse[order[i]] = i;
+        Array values = AsContiguous(Transpose(fit(result), inverse));
+        // Gather, replace, scatter back: the permuted view is a copy unless it happens to be contiguous.
+        Array permuted = Transpose(view, g.order);
+        Array flat = AsContiguous(permuted);
+        bool copied = flat.body() != permuted.body();
+        kPutKernel(a.device(), Reshape(flat, g.flat), g.index, GetGeometry(g.flat, 0), values);
+        if (copied) CopyData(flat, permuted);
+    }
+    a.body()->storage->BumpVersion();
+}
+
+Array Take(const Array& a, const Array& indices, const std::optional<int64_t>& axis, IndexMode mode) {
+    if (!IsInteger(indices.dtype())) throw DtypeError{"take needs indices of an integer dtype, not ", indices.dtype()};
+    CheckDevices(a, indices);
+    if (!axis.has_value()) return Take(Ravel(a), indices, 0, mode);
+    int8_t ax = NormalizeAxis(*axis, a.ndim());
+    return TakeNormalized(a, Normalize(indices, a.shape()[ax], mode), ax);
+}
+
+Array AddAt(const Array& a, const Array& indices, int64_t axis, const Array& b) {
+    int8_t ax = NormalizeAxis(axis, a.ndim());
+    Array index = Normalize(indices, a.shape()[ax], IndexMode::kRaise);
+    Shape expected = TakeShape(a.shape(), ax, index.shape());
+    if (b.shape() != expected) throw DimensionError{"add_at: b has shape ", b.shape(), ", expected ", expected};
+    Array out = AsGradStopped(a, true);
+    kAddAtKernel(a.device(), out, index, GetGeometry(a.shape(), ax), AsContiguous(AsType(b.AsDetached(), a.dtype(), false)));
+    if (GraphMask mask = internal::GetRecordMask({&a, &b})) {
+        internal::Record("add_at", mask, {&a, &b}, {&out}, [index, ax](BackwardContext& ctx) {
+            if (ctx.IsWanted(0)) ctx.SetGrad(0, ctx.grad());
+            if (ctx.IsWanted(1)) ctx.SetGrad(1, Take(ctx.grad(), index, ax));
+        });
+    }
+    return out;
+}
+
+std::vector<Array> Nonzero(const Array& a) {
+    Array positions = kNonzeroKernel(a.device(), a.AsDetached());  // (count, ndim)
+    std::vector<Array> out;
+    for (int64_t i = 0; i < positions.shape()[1]; ++i) out.push_back(At(positions, {Slice{}, i}));
+    return out;
+}
+
+}  // namespace chainerx

@@ -1,0 +1,147 @@
+#include "chainerx/ops/linalg.h"
+
+#include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/reduction.h"
+#include "chainerx/ops/structured.h"
+
+namespace chainerx {
+
+const MatmulKernel kMatmulKernel{"matmul"};
+
+namespace {
+
+Array SwapLast(const Array& a) { return Swapaxes(a, -1, -2); }
+
+// Stacks of matrices with equal leading dimensions.
+Array MultiplyMatrices(const Array& a, const Array& b) {
+    CheckDevices(a, b);
+    Dtype dtype = PromoteTypes(a.dtype(), b.dtype());
+    Shape shape = a.shape();
+    shape.back() = b.shape().back();
+    Array out = Empty(shape, dtype, a.device());
+    if (CHAINERX_LIKELY(a.dtype() == dtype && b.dtype() == dtype)) {
+        kMatmulKernel(a.device(), a, b, 0.0, out);
+    } else {
+        kMatmulKernel(a.device(), AsType(a.AsDetached(), dtype, false), AsType(b.AsDetached(), dtype, false), 0.0, out);
+    }
+    if (GraphMask mask = internal::GetRecordMask({&a, &b})) {
+        internal::Record("matmul", mask, {&a, &b}, {&out}, [x = Saved{a}, y = Saved{b}](BackwardContext& ctx) {
+            if (ctx.IsWanted(0)) ctx.SetGrad(0, MultiplyMatrices(ctx.grad(), SwapLast(y.Get())));
+            if (ctx.IsWanted(1)) ctx.SetGrad(1, MultiplyMatrices(SwapLast(x.Get()), ctx.grad()));
+        });
+    }
+    return out;
+}
+
+[[noreturn]] void ThrowShapes(const char* name, const Array& a, const Array& b) {
+    throw DimensionError{name, ": shapes ", a.shape(), " and ", b.shape(), " are not aligned"};
+}
+
+}  // namespace
+
+Array Dot(const Array& a, const Array& b) {
+    if (a.ndim() == 2 && b.ndim() == 2) {
+        if (a.shape()[1] != b.shape()[0]) ThrowShapes("dot", a, b);
+        return MultiplyMatrices(a, b);
+    }
+    if (a.ndim() == 0 || b.ndim() == 0) return a * b;
+    int64_t k = a.shape().back();
+    int b_axis = b.ndim() == 1 ? 0 : b.ndim() - 2;
+    if (b.shape()[b_axis] != k) ThrowShapes("dot", a, b);
+    Shape out(a.shape().begin(), a.shape().end() - 1);
+    Array left = Reshape(a, Shape{out.GetTotalSize(), k});
+    Array right = b.ndim() <= 2 ? b : Moveaxis(b, Axes{static_cast<int8_t>(b_axis)}, Axes{0});
+    for (int i = 0; i < b.ndim(); ++i) {
+        if (i != b_axis) out.push_back(b.shape()[i]);
+    }
+    int64_t columns = b.GetTotalSize() / std::max<int64_t>(k, 1);
+    if (k == 0) columns = Shape(right.shape().begin() + 1, right.shape().end()).GetTotalSize();
+    return Reshape(MultiplyMatrices(left, Reshape(right, Shape{k, columns})), out);
+}
+
+Array Matmul(const Array& a, const Array& b) {
+    if (a.ndim() == 0 || b.ndim() == 0) throw DimensionError{"matmul: operands must have at least one dimension"};
+    if (a.ndim() <= 2 && b.ndim() <= 2) return Dot(a, b);
+    if (b.ndim() == 1) return Squeeze(Matmul(a, ExpandDims(b, 1)), Axes{-1});
+    if (a.ndim() == 1) return Squeeze(Matmul(ExpandDims(a, 0), b), Axes{-2});
+    if (a.shape().back() != b.shape()[b.ndim() - 2]) ThrowShapes("matmul", a, b);
+    if (b.ndim() == 2) return Dot(a, b);
+    Shape lead = BroadcastShapes(
+            Shape(a.shape().begin(), a.shape().end() - 2), Shape(b.shape().begin(), b.shape().end() - 2));
+    auto expand = [&lead](const Array& m) {
+        Shape s = lead;
+        s.push_back(m.shape()[m.ndim() - 2]);
+        s.push_back(m.shape().back());
+        return m.shape() == s ? m : BroadcastTo(m, s);
+    };
+    return MultiplyMatrices(expand(a), expand(b));
+}
+
+namespace {
+
+Array Linear2D(const Array& x, const Array& w, const Array& b);
+
+// Gradients of y = x W^T + b, themselves written with operations that have gradients.
+struct LinearBackward {
+    Saved x;
+    Saved w;
+    void operator()(BackwardContext& ctx) const {
+        const Array& gy = ctx.grad();
+        if (ctx.IsWanted(0)) ctx.SetGrad(0, MultiplyMatrices(gy, w.Get()));
+        if (ctx.IsWanted(1)) ctx.SetGrad(1, MultiplyMatrices(SwapLast(gy), x.Get()));
+        if (ctx.IsWanted(2)) ctx.SetGrad(2, gy.shape()[0] == 1 ? Reshape(gy, Shape{gy.shape()[1]}) : Sum(gy, Axes{0}));
+    }
+};
+
+Array Linear2D(const Array& x, const Array& w, const Array& b) {
+    Dtype dtype = PromoteTypes(x.dtype(), w.dtype());
+    if (b) dtype = PromoteTypes(dtype, b.dtype());
+    Array out = Empty({x.shape()[0], w.shape()[0]}, dtype, x.device());
+    if (b) CopyData(b, out);
+    Array xd = x.dtype() == dtype ? x : AsType(x.AsDetached(), dtype);
+    // The transposed view of w, without recording.
+    Array wt = internal::MakeView(
+            w, {w.shape()[1], w.shape()[0]}, Strides{w.strides()[1], w.strides()[0]}, w.offset());
+    if (wt.dtype() != dtype) wt = AsType(wt, dtype);
+    kMatmulKernel(x.device(), xd, wt, b ? 1.0 : 0.0, out);
+    if (GraphMask mask = internal::GetRecordMask({&x, &w, &b})) {
+        LinearBackward backward;
+        if (internal::GetRecordMask(x) != 0) backward.w = Saved{w};
+        if (internal::GetRecordMask(w) != 0) backward.x = Saved{x};
+        internal::Record("linear", mask, {&x, &w, &b}, {&out}, std::move(backward));
+    }
+    return out;
+}
+
+}  // namespace
+
+Array Linear(const Array& x, const Array& w, const std::optional<Array>& b, int64_t n_batch_axes) {
+    if (w.ndim() != 2) throw DimensionError{"linear: w must have 2 dimensions, has shape ", w.shape()};
+    if (n_batch_axes < 1 || n_batch_axes >= std::max<int64_t>(x.ndim(), 1)) {
+        if (!(n_batch_axes == x.ndim() && w.shape()[1] == 1)) {
+            throw DimensionError{"linear: n_batch_axes is ", n_batch_axes, " but x has shape ", x.shape()};
+        }
+    }
+    CheckDevices(x, w);
+    Array bias = b.value_or(Array{});
+    if (bias) {
+        CheckDevices(x, bias);
+        if (bias.ndim() != 1 || bias.shape()[0] != w.shape()[0]) {
+            throw DimensionError{"linear: b has shape ", bias.shape(), ", expected ", Shape{w.shape()[0]}};
+        }
+    }
+    Shape batch(x.shape().begin(), x.shape().begin() + n_batch_axes);
+    int64_t rows = batch.GetTotalSize();
+    int64_t columns = Shape(x.shape().begin() + n_batch_axes, x.shape().end()).GetTotalSize();
+    if (columns != w.shape()[1]) {
+        throw DimensionError{"linear: x of shape ", x.shape(), " has ", columns, " features but w has shape ", w.shape()};
+    }
+    Array y = Linear2D(x.ndim() == 2 && n_batch_axes == 1 ? x : Reshape(x, Shape{rows, columns}), w, bias);
+    if (n_batch_axes == 1) return y;
+    batch.push_back(w.shape()[0]);
+    return Reshape(y, batch);
+}
+
+}  // namespace chainerx

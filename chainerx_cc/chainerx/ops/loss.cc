@@ -1,0 +1,137 @@
+#include "chainerx/ops/loss.h"
+
+#include "chainerx/ops/activation.h"
+#include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/comparison.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/explog.h"
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/reduction.h"
+#include "chainerx/ops/structured.h"
+
+namespace chainerx {
+
+const SoftmaxCrossEntropyKernel kSoftmaxCrossEntropyKernel{"softmax_cross_entropy"};
+const SoftmaxCrossEntropyGradKernel kSoftmaxCrossEntropyGradKernel{"softmax_cross_entropy_grad"};
+
+namespace {
+
+void CheckSameShape(const char* name, const Array& x1, const Array& x2) {
+    if (x1.shape() != x2.shape()) {
+        throw DimensionError{name, ": x1 has shape ", x1.shape(), " but x2 has shape ", x2.shape()};
+    }
+}
+
+}  // namespace
+
+Array AbsoluteError(const Array& x1, const Array& x2) { return Absolute(x1 - x2); }
+Array SquaredError(const Array& x1, const Array& x2) { return Square(x1 - x2); }
+
+Array GaussianKLDivergence(const Array& mean, const Array& ln_var) {
+    return Scalar{0.5} * (Square(mean) + Exp(ln_var) - ln_var - Scalar{1});
+}
+
+Array HuberLoss(const Array& x1, const Array& x2, double delta) {
+    Array a = x1 - x2;
+    Array size = Absolute(a);
+    return Where(Less(size, Scalar{delta}), Scalar{0.5} * Square(a), Scalar{delta} * (size - Scalar{0.5 * delta}));
+}
+
+Array SigmoidCrossEntropy(const Array& x1, const Array& x2) {
+    CheckSameShape("sigmoid_cross_entropy", x1, x2);
+    if (!IsInteger(x2.dtype())) throw DtypeError{"sigmoid_cross_entropy: x2 must be of an integer dtype, not ", x2.dtype()};
+    // Negative labels are ignored.
+    Array t = x2.AsDetached();
+    Array target = AsType(Greater(t, Scalar{0}), x1.dtype());
+    Array counted = AsType(GreaterEqual(t, Scalar{0}), x1.dtype());
+    return counted * (Softplus(x1) - x1 * target);
+}
+
+Array Hinge(const Array& x1, const Array& x2, double norm) {
+    if (x1.ndim() != 2 || x2.ndim() != 1 || x2.shape()[0] != x1.shape()[0]) {
+        throw DimensionError{"hinge: x1 of shape ", x1.shape(), " and x2 of shape ", x2.shape(), " do not match (N, C) and (N,)"};
+    }
+    if (!IsInteger(x2.dtype())) throw DtypeError{"hinge: x2 must be of an integer dtype, not ", x2.dtype()};
+    Array columns = Arange(Scalar{0}, Scalar{x1.shape()[1]}, Scalar{1}, Dtype::kInt64, x1.device());
+    Array hit = Equal(ExpandDims(x2.AsDetached(), 1), columns);
+    Array margin = Relu(Scalar{1} + Where(hit, -x1, x1));
+    if (norm == 1.0) return margin;
+    if (norm == 2.0) return Square(margin);
+    throw NotImplementedError{"hinge: norm must be 1 or 2, was ", norm};
+}
+
+namespace {
+
+// The gradient of the cross entropy as an operation, so that it can be differentiated again.
+Array CrossEntropyGrad(const Array& x, const Array& log_prob, const Array& t, const Array& gy) {
+    Array gx = EmptyLike(log_prob);
+    kSoftmaxCrossEntropyGradKernel(log_prob.device(), log_prob, t, AsContiguous(gy.AsDetached()), gx);
+    if (GraphMask mask = internal::GetRecordMask({&x, &gy})) {
+        internal::Record(
+                "softmax_cross_entropy_grad", mask, {&x, &gy}, {&gx}, [x = Saved{x}, t, gy = Saved{gy}](BackwardContext& ctx) {
+                    const Array& ggx = ctx.grad();
+                    Array p = Softmax(x.Get(), Axes{1});
+                    if (ctx.IsWanted(0)) {
+                        Array weighted = p * ggx;
+                        Array centred = weighted - p * Sum(weighted, Axes{1}, true);
+                        ctx.SetGrad(0, centred * ExpandDims(gy.Get(), 1));
+                    }
+                    if (ctx.IsWanted(1)) {
+                        Array columns = Arange(Scalar{0}, Scalar{p.shape()[1]}, Scalar{1}, Dtype::kInt64, p.device());
+                        Array hit = AsType(Equal(ExpandDims(t, 1), columns), p.dtype());
+                        Array valid = AsType(GreaterEqual(ExpandDims(t, 1), Scalar{0}), p.dtype());
+                        ctx.SetGrad(1, Sum(ggx * (p * valid - hit), Axes{1}));
+                    }
+                });
+    }
+    return gx;
+}
+
+Array CrossEntropy2D(const Array& x, const Array& t) {
+    Array in = AsContiguous(x.AsDetached());
+    Array loss = Empty({x.shape()[0]}, x.dtype(), x.device());
+    Array log_prob = EmptyLike(in);
+    kSoftmaxCrossEntropyKernel(x.device(), in, t, loss, log_prob);
+    if (GraphMask mask = internal::GetRecordMask(x)) {
+        internal::Record(
+                "softmax_cross_entropy", mask, {&x}, {&loss}, [x = Saved{x}, log_prob, t](BackwardContext& ctx) {
+                    ctx.SetGrad(0, CrossEntropyGrad(x.Get(), log_prob, t, ctx.grad()));
+                });
+    }
+    return loss;
+}
+
+}  // namespace
+
+Array SoftmaxCrossEntropy(const Array& x1, const Array& x2) {
+    if (!IsFloat(x1.dtype())) throw DtypeError{"softmax_cross_entropy: x1 must be of a floating point dtype, not ", x1.dtype()};
+    if (!IsInteger(x2.dtype())) throw DtypeError{"softmax_cross_entropy: x2 must be of an integer dtype, not ", x2.dtype()};
+    CheckDevices(x1, x2);
+    bool fits = x1.ndim() >= 2 && x2.ndim() == x1.ndim() - 1;
+    for (int i = 0; fits && i < x2.ndim(); ++i) fits = x2.shape()[i] == x1.shape()[i == 0 ? 0 : i + 1];
+    if (!fits) {
+        throw DimensionError{
+                "softmax_cross_entropy: x1 of shape ", x1.shape(), " and x2 of shape ", x2.shape(),
+                " do not match (N, C, ...) and (N, ...)"};
+    }
+    Array t = AsContiguous(AsType(x2.AsDetached(), Dtype::kInt64, false));
+    if (x1.ndim() == 2) return CrossEntropy2D(x1, t);
+    Array rows = Moveaxis(x1, Axes{1}, Axes{-1});
+    Array flat = Reshape(rows, Shape{t.GetTotalSize(), x1.shape()[1]});
+    return Reshape(CrossEntropy2D(flat, Ravel(t)), x2.shape());
+}
+
+Array Accuracy(const Array& y, const Array& t, const std::optional<int64_t>& ignore_label) {
+    if (y.ndim() < 2) throw DimensionError{"accuracy: y must have at least 2 dimensions, has shape ", y.shape()};
+    Dtype dtype = IsFloat(y.dtype()) ? y.dtype() : Dtype::kFloat32;
+    Array labels = t.AsDetached();
+    Array guess = Reshape(ArgMax(y.AsDetached(), 1), t.shape());
+    Array hit = Equal(guess, labels);
+    if (!ignore_label.has_value()) return Mean(AsType(hit, dtype));
+    Array counted = NotEqual(labels, Scalar{*ignore_label});
+    Array count = AsType(Sum(counted), dtype);
+    Array right = AsType(Sum(LogicalAnd(hit, counted)), dtype);
+    return Where(Equal(count, Scalar{0}), Scalar{0}, right / Maximum(count, Scalar{1}));
+}
+
+}  // namespace chainerx

@@ -1,0 +1,562 @@
+#include "chainerx/ops/manipulation.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "chainerx/core/context.h"
+#include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/indexing.h"
+#include "chainerx/ops/reduction.h"
+#include "chainerx/ops/structured.h"
+
+namespace chainerx {
+
+const CopyKernel kCopyKernel{"copy"};
+
+void CopyData(const Array& src, const Array& dst) { kCopyKernel(dst.device(), src, dst); }
+
+namespace {
+
+// Records an operation on one array whose gradient is computed from gy alone.
+template <class F>
+Array RecordView(const char* name, const Array& a, Array out, F&& backward) {
+    if (GraphMask mask = internal::GetRecordMask(a)) {
+        internal::Record(name, mask, {&a}, {&out}, [f = std::forward<F>(backward)](BackwardContext& ctx) {
+            ctx.SetGrad(0, f(ctx.grad()));
+        });
+    }
+    return out;
+}
+
+Shape ResolveShape(const Array& a, const Shape& shape) {
+    Shape out = shape;
+    int unknown = -1;
+    int64_t known = 1;
+    for (int i = 0; i < shape.ndim(); ++i) {
+        if (shape[i] == -1 && unknown < 0) {
+            unknown = i;
+        } else if (shape[i] < 0) {
+            throw DimensionError{"cannot reshape to ", shape, ": only one dimension can be -1, others must not be negative"};
+        } else {
+            known *= shape[i];
+        }
+    }
+    int64_t size = a.GetTotalSize();
+    if (unknown >= 0 && known != 0 && size % known == 0) out[unknown] = size / known;
+    if (out.GetTotalSize() != size || (unknown >= 0 && out[unknown] < 0)) {
+        throw DimensionError{"cannot reshape an array of shape ", a.shape(), " to ", shape};
+    }
+    return out;
+}
+
+// Strides of a view with the new shape, when one exists without copying.
+std::optional<Strides> ReshapeStrides(const Array& a, const Shape& shape) {
+    if (a.IsContiguous() || a.GetTotalSize() == 0) return Strides{shape, a.GetItemSize()};
+    Shape old_shape;
+    Strides old_strides;
+    for (int i = 0; i < a.ndim(); ++i) {
+        if (a.shape()[i] == 1) continue;
+        if (!old_shape.empty() && old_strides.back() == a.strides()[i] * a.shape()[i]) {
+            old_shape.back() *= a.shape()[i];
+            old_strides.back() = a.strides()[i];
+        } else {
+            old_shape.push_back(a.shape()[i]);
+            old_strides.push_back(a.strides()[i]);
+        }
+    }
+    Strides out(shape.ndim(), 0);
+    int group = old_shape.ndim() - 1;
+    int64_t left = group >= 0 ? old_shape[group] : 1;
+    int64_t stride = group >= 0 ? old_strides[group] : a.GetItemSize();
+    for (int i = shape.ndim() - 1; i >= 0; --i) {
+        out[i] = stride;
+        if (shape[i] == 1) continue;
+        if (left % shape[i] != 0) return std::nullopt;
+        left /= shape[i];
+        stride *= shape[i];
+        if (left == 1 && group > 0) {
+            --group;
+            left = old_shape[group];
+            stride = old_strides[group];
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+Array Reshape(const Array& a, const Shape& shape) {
+    Shape resolved = ResolveShape(a, shape);
+    if (resolved == a.shape()) return View(a);
+    std::optional<Strides> strides = ReshapeStrides(a, resolved);
+    if (!strides.has_value()) {
+        Array copied = Copy(a);
+        return Reshape(copied, resolved);
+    }
+    return RecordView(
+            "reshape", a, internal::MakeView(a, resolved, *strides, a.offset()),
+            [s = a.shape()](const Array& gy) { return Reshape(gy, s); });
+}
+
+Array Ravel(const Array& a) { return Reshape(a, Shape{-1}); }
+
+Array View(const Array& a) {
+    return RecordView("view", a, a.AsDetached(), [](const Array& gy) { return gy; });
+}
+
+Array Transpose(const Array& a, const OptionalAxes& axes) {
+    Axes perm;
+    if (axes.has_value()) {
+        if (axes->ndim() != a.ndim()) {
+            throw DimensionError{"transpose: axes ", *axes, " do not match an array of shape ", a.shape()};
+        }
+        for (int8_t axis : *axes) perm.push_back(NormalizeAxis(axis, a.ndim()));
+        NormalizeAxes(axes, a.ndim());  // raises on duplicates
+    } else {
+        for (int8_t i = a.ndim(); i-- > 0;) perm.push_back(i);
+    }
+    Shape shape;
+    Strides strides;
+    Axes inverse(a.ndim(), 0);
+    for (int8_t i = 0; i < perm.ndim(); ++i) {
+        shape.push_back(a.shape()[perm[i]]);
+        strides.push_back(a.strides()[perm[i]]);
+        inverse[perm[i]] = i;
+    }
+    return RecordView("transpose", a, internal::MakeView(a, shape, strides, a.offset()), [inverse](const Array& gy) {
+        return Transpose(gy, inverse);
+    });
+}
+
+Array Squeeze(const Array& a, const OptionalAxes& axis) {
+    Axes drop = NormalizeAxes(axis, a.ndim());
+    Shape shape;
+    Strides strides;
+    int8_t k = 0;
+    for (int8_t i = 0; i < a.ndim(); ++i) {
+        bool listed = k < drop.ndim() && drop[k] == i;
+        if (listed) ++k;
+        if (listed && a.shape()[i] == 1) continue;
+        if (listed && axis.has_value()) {
+            throw DimensionError{"squeeze: axis ", int{i}, " of an array of shape ", a.shape(), " does not have length 1"};
+        }
+        shape.push_back(a.shape()[i]);
+        strides.push_back(a.strides()[i]);
+    }
+    return RecordView(
+            "squeeze", a, internal::MakeView(a, shape, strides, a.offset()),
+            [s = a.shape()](const Array& gy) { return Reshape(gy, s); });
+}
+
+Array ExpandDims(const Array& a, int64_t axis) {
+    int8_t i = NormalizeAxis(axis, static_cast<int8_t>(a.ndim() + 1));
+    Shape shape = a.shape();
+    shape.insert(i, 1);
+    return Reshape(a, shape);
+}
+
+Array Swapaxes(const Array& a, int64_t axis1, int64_t axis2) {
+    Axes perm = NormalizeAxes(std::nullopt, a.ndim());
+    std::swap(perm[NormalizeAxis(axis1, a.ndim())], perm[NormalizeAxis(axis2, a.ndim())]);
+    return Transpose(a, perm);
+}
+
+Array Moveaxis(const Array& a, const Axes& source, const Axes& destination) {
+    if (source.ndim() != destination.ndim()) {
+        throw DimensionError{"moveaxis: source ", source, " and destination ", destination, " differ in length"};
+    }
+    NormalizeAxes(source, a.ndim());
+    NormalizeAxes(destination, a.ndim());
+    Axes perm(a.ndim(), -1);
+    std::array<bool, kMaxNdim> moved{};
+    for (int8_t i = 0; i < source.ndim(); ++i) {
+        int8_t from = NormalizeAxis(source[i], a.ndim());
+        perm[NormalizeAxis(destination[i], a.ndim())] = from;
+        moved[from] = true;
+    }
+    int8_t next = 0;
+    for (int8_t& p : perm) {
+        if (p >= 0) continue;
+        while (moved[next]) ++next;
+        p = next++;
+    }
+    return Transpose(a, perm);
+}
+
+Array Rollaxis(const Array& a, int64_t axis, int64_t start) {
+    int8_t from = NormalizeAxis(axis, a.ndim());
+    int8_t to = NormalizeAxis(start, static_cast<int8_t>(a.ndim() + 1));
+    if (from < to) --to;
+    return Moveaxis(a, Axes{from}, Axes{to});
+}
+
+Array Flip(const Array& m, const OptionalAxes& axes) {
+    Strides strides = m.strides();
+    int64_t offset = m.offset();
+    for (int8_t i : NormalizeAxes(axes, m.ndim())) {
+        if (m.shape()[i] > 0) offset += (m.shape()[i] - 1) * strides[i];
+        strides[i] = -strides[i];
+    }
+    return RecordView("flip", m, internal::MakeView(m, m.shape(), strides, offset), [axes](const Array& gy) {
+        return Flip(gy, axes);
+    });
+}
+
+Array Fliplr(const Array& m) {
+    if (m.ndim() < 2) throw DimensionError{"fliplr needs an array of at least 2 dimensions, not ", int{m.ndim()}};
+    return Flip(m, Axes{1});
+}
+
+Array Flipud(const Array& m) {
+    if (m.ndim() < 1) throw DimensionError{"flipud needs an array of at least 1 dimension"};
+    return Flip(m, Axes{0});
+}
+
+Array BroadcastTo(const Array& array, const Shape& shape) {
+    if (array.shape() == shape) return View(array);
+    Strides strides = BroadcastStrides(array.shape(), array.strides(), shape);
+    return RecordView(
+            "broadcast_to", array, internal::MakeView(array, shape, strides, array.offset()),
+            [s = array.shape()](const Array& gy) { return SumTo(gy, s); });
+}
+
+std::vector<Array> BroadcastArrays(const std::vector<Array>& arrays) {
+    Shape shape;
+    for (const Array& a : arrays) shape = BroadcastShapes(shape, a.shape());
+    std::vector<Array> out;
+    for (const Array& a : arrays) out.push_back(BroadcastTo(a, shape));
+    return out;
+}
+
+Array SumTo(const Array& a, const Shape& shape) {
+    if (a.shape() == shape) return a;
+    int8_t lead = static_cast<int8_t>(a.ndim() - shape.ndim());
+    Axes axes;
+    bool keep = false;
+    for (int8_t i = 0; i < a.ndim(); ++i) {
+        if (i < lead) {
+            axes.push_back(i);
+        } else if (shape[i - lead] == 1 && a.shape()[i] != 1) {
+            axes.push_back(i);
+            keep = true;
+        }
+    }
+    Array out = axes.empty() ? a : Sum(a, axes, keep);
+    return out.shape() == shape ? out : Reshape(out, shape);
+}
+
+Array AsType(const Array& a, Dtype dtype, bool copy) {
+    if (a.dtype() == dtype && !copy) return a;
+    Array out = Empty(a.shape(), dtype, a.device());
+    CopyData(a, out);
+    if (!IsFloat(dtype)) return out;  // gradients stop
+    return RecordView("astype", a, std::move(out), [d = a.dtype()](const Array& gy) { return AsType(gy, d, false); });
+}
+
+Array Copy(const Array& a) {
+    Array out = EmptyLike(a);
+    CopyData(a, out);
+    return RecordView("copy", a, std::move(out), [](const Array& gy) { return gy; });
+}
+
+Array AsContiguous(const Array& a) { return a.IsContiguous() ? a : Copy(a); }
+
+Array AsGradStopped(const Array& a, bool copy) {
+    if (!copy) return a.AsDetached();
+    Array out = EmptyLike(a);
+    CopyData(a, out);
+    return out;
+}
+
+Array AsGradStopped(const Array& a, const std::vector<BackpropId>& ids, bool copy) {
+    GraphMask stop = 0;
+    for (const BackpropId& id : ids) {
+        a.context().CheckValidBackpropId(id);
+        stop |= id.mask();
+    }
+    internal::DisableGraphsScope scope{stop};
+    return copy ? Copy(a) : View(a);
+}
+
+Array ToDevice(const Array& a, Device& device) {
+    if (&a.device() == &device) return a;
+    if (&a.context() != &device.context()) throw ContextError{"cannot move an array to a device of another context"};
+    Array src = a.AsDetached();
+    Array contiguous = AsContiguous(src);
+    Array out = Empty(a.shape(), a.dtype(), device);
+    if (device.CanAccess(a.device())) {
+        CopyData(contiguous, out);
+    } else if (&device.backend() != &a.device().backend() && a.device().backend().name() == "native") {
+        device.CopyFromHost(out.raw_data(), contiguous.raw_data(), out.GetNBytes());
+    } else {
+        a.device().CopyToHost(out.raw_data(), contiguous.raw_data(), out.GetNBytes());
+    }
+    return RecordView("to_device", a, std::move(out), [d = &a.device()](const Array& gy) { return ToDevice(gy, *d); });
+}
+
+Array Concatenate(const std::vector<Array>& arrays, const std::optional<int64_t>& axis) {
+    if (arrays.empty()) throw DimensionError{"concatenate needs at least one array"};
+    if (!axis.has_value()) {
+        std::vector<Array> flat;
+        for (const Array& a : arrays) flat.push_back(Ravel(a));
+        return Concatenate(flat, 0);
+    }
+    const Array& first = arrays.front();
+    if (first.ndim() == 0) throw DimensionError{"arrays without dimensions cannot be concatenated"};
+    int8_t ax = NormalizeAxis(*axis, first.ndim());
+    Shape shape = first.shape();
+    Dtype dtype = first.dtype();
+    GraphMask mask = 0;
+    shape[ax] = 0;
+    for (const Array& a : arrays) {
+        CheckDevices(first, a);
+        Shape expected = shape;
+        bool fits = a.ndim() == first.ndim();
+        if (fits) {
+            expected[ax] = a.shape()[ax];
+            fits = a.shape() == expected;
+        }
+        if (!fits) {
+            throw DimensionError{
+                    "concatenate: shapes ", first.shape(), " and ", a.shape(), " differ in other axes than ", int{ax}};
+        }
+        shape[ax] += a.shape()[ax];
+        dtype = PromoteTypes(dtype, a.dtype());
+        mask |= internal::GetRecordMask(a);
+    }
+    Array out = Empty(shape, dtype, first.device());
+    int64_t offset = 0;
+    std::vector<int64_t> ends;
+    for (const Array& a : arrays) {
+        CopyData(a, internal::MakeView(out, a.shape(), out.strides(), offset * out.strides()[ax]));
+        offset += a.shape()[ax];
+        ends.push_back(offset);
+    }
+    if (mask != 0) {
+        ends.pop_back();
+        auto backward = [ends, ax](BackwardContext& ctx) {
+            std::vector<Array> parts = Split(ctx.grad(), ends, ax);
+            for (size_t i = 0; i < parts.size(); ++i) {
+                if (ctx.IsWanted(i)) ctx.SetGrad(i, parts[i]);
+            }
+        };
+        auto* node = new FunctionObjectNode<decltype(backward)>{"concatenate", mask, std::move(backward)};
+        IntrusivePtr<OpNode> guard{node};
+        for (const Array& a : arrays) node->AddInput(a, mask);
+        node->AddOutput(out);
+    }
+    return out;
+}
+
+Array Stack(const std::vector<Array>& arrays, int64_t axis) {
+    if (arrays.empty()) throw DimensionError{"stack needs at least one array"};
+    std::vector<Array> expanded;
+    for (const Array& a : arrays) {
+        if (a.shape() != arrays.front().shape()) {
+            throw DimensionError{"stack: shapes ", arrays.front().shape(), " and ", a.shape(), " differ"};
+        }
+        expanded.push_back(ExpandDims(a, axis));
+    }
+    return Concatenate(expanded, NormalizeAxis(axis, static_cast<int8_t>(arrays.front().ndim() + 1)));
+}
+
+std::vector<Array> Split(const Array& a, const std::vector<int64_t>& indices, int64_t axis) {
+    int8_t ax = NormalizeAxis(axis, a.ndim());
+    int64_t length = a.shape()[ax];
+    std::vector<Array> out;
+    int64_t begin = 0;
+    auto clamp = [length](int64_t i) { return std::min(std::max<int64_t>(i < 0 ? i + length : i, 0), length); };
+    for (size_t i = 0; i <= indices.size(); ++i) {
+        int64_t end = i < indices.size() ? clamp(indices[i]) : length;
+        Shape shape = a.shape();
+        shape[ax] = std::max<int64_t>(end - begin, 0);
+        out.push_back(internal::MakeView(a, shape, a.strides(), a.offset() + (shape[ax] > 0 ? begin * a.strides()[ax] : 0)));
+        begin = i < indices.size() ? clamp(indices[i]) : length;
+    }
+    if (GraphMask mask = internal::GetRecordMask(a)) {
+        auto backward = [ax](BackwardContext& ctx) {
+            std::vector<Array> grads;
+            for (size_t i = 0; i < ctx.output_count(); ++i) grads.push_back(ctx.GradOrZeros(i));
+            ctx.SetGrad(0, Concatenate(grads, ax));
+        };
+        auto* node = new FunctionObjectNode<decltype(backward)>{"split", mask, std::move(backward)};
+        IntrusivePtr<OpNode> guard{node};
+        node->AddInput(a, mask);
+        for (const Array& part : out) node->AddOutput(part);
+    }
+    return out;
+}
+
+std::vector<Array> Split(const Array& a, int64_t sections, int64_t axis) {
+    int64_t length = a.shape()[NormalizeAxis(axis, a.ndim())];
+    if (sections < 1) throw DimensionError{"split: the number of sections must be positive, was ", sections};
+    if (length % sections != 0) {
+        throw DimensionError{"split: length ", length, " cannot be divided into ", sections, " equal sections"};
+    }
+    std::vector<int64_t> indices;
+    for (int64_t i = 1; i < sections; ++i) indices.push_back(i * (length / sections));
+    return Split(a, indices, axis);
+}
+
+namespace {
+
+Array Atleast1D(const Array& a) { return a.ndim() == 0 ? Reshape(a, Shape{1}) : a; }
+
+template <class F>
+std::vector<Array> Map(const std::vector<Array>& arrays, F&& f) {
+    std::vector<Array> out;
+    for (const Array& a : arrays) out.push_back(f(a));
+    return out;
+}
+
+}  // namespace
+
+Array Atleast2D(const Array& a) {
+    return a.ndim() >= 2 ? View(a) : Reshape(a, a.ndim() == 0 ? Shape{1, 1} : Shape{1, a.shape()[0]});
+}
+
+Array Atleast3D(const Array& a) {
+    switch (a.ndim()) {
+        case 0:
+            return Reshape(a, Shape{1, 1, 1});
+        case 1:
+            return Reshape(a, Shape{1, a.shape()[0], 1});
+        case 2:
+            return Reshape(a, Shape{a.shape()[0], a.shape()[1], 1});
+        default:
+            return View(a);
+    }
+}
+
+Array Hstack(const std::vector<Array>& arrays) {
+    std::vector<Array> a = Map(arrays, Atleast1D);
+    return Concatenate(a, !a.empty() && a.front().ndim() == 1 ? 0 : 1);
+}
+Array Vstack(const std::vector<Array>& arrays) { return Concatenate(Map(arrays, Atleast2D), 0); }
+Array Dstack(const std::vector<Array>& arrays) { return Concatenate(Map(arrays, Atleast3D), 2); }
+
+Array Repeat(const Array& a, const std::vector<int64_t>& repeats, const std::optional<int64_t>& axis) {
+    if (!axis.has_value()) return Repeat(Ravel(a), repeats, 0);
+    int8_t ax = NormalizeAxis(*axis, a.ndim());
+    int64_t length = a.shape()[ax];
+    if (repeats.size() != 1 && static_cast<int64_t>(repeats.size()) != length) {
+        throw DimensionError{"repeat: ", repeats.size(), " counts do not match an axis of length ", length};
+    }
+    std::vector<int64_t> indices;
+    for (int64_t i = 0; i < length; ++i) {
+        int64_t n = repeats[repeats.size() == 1 ? 0 : i];
+        if (n < 0) throw ChainerxError{"repeat: counts must not be negative, one was ", n};
+        indices.insert(indices.end(), n, i);
+    }
+    Shape shape{static_cast<int64_t>(indices.size())};
+    return Take(a, FromHost(shape, Dtype::kInt64, indices.data(), a.device()), ax);
+}
+
+Array Tile(const Array& a, const Shape& reps) {
+    Shape r = reps;
+    Shape s = a.shape();
+    while (r.ndim() < s.ndim()) r.insert(0, 1);
+    while (s.ndim() < r.ndim()) s.insert(0, 1);
+    // (r0, s0, r1, s1, ...)
+    Shape split;
+    Shape wide;
+    Shape out;
+    for (int i = 0; i < s.ndim(); ++i) {
+        split.push_back(1);
+        split.push_back(s[i]);
+        wide.push_back(r[i]);
+        wide.push_back(s[i]);
+        out.push_back(r[i] * s[i]);
+    }
+    return Reshape(BroadcastTo(Reshape(a, split), wide), out);
+}
+
+Array Roll(const Array& a, int64_t shift, const std::optional<int64_t>& axis) {
+    if (!axis.has_value()) return Reshape(Roll(Ravel(a), shift, 0), a.shape());
+    int8_t ax = NormalizeAxis(*axis, a.ndim());
+    int64_t length = a.shape()[ax];
+    if (length == 0) return Copy(a);
+    int64_t s = ((shift % length) + length) % length;
+    if (s == 0) return Copy(a);
+    std::vector<Array> parts = Split(a, std::vector<int64_t>{length - s}, ax);
+    return Concatenate({parts[1], parts[0]}, ax);
+}
+
+Array Diag(const Array& v, int64_t k) {
+    int64_t down = std::max<int64_t>(-k, 0);
+    int64_t right = std::max<int64_t>(k, 0);
+    if (v.ndim() == 1) {
+        int64_t n = v.shape()[0] + std::abs(k);
+        Array out = Zeros({n, n}, v.dtype(), v.device());
+        Strides diagonal{out.strides()[0] + out.strides()[1]};
+        CopyData(v, internal::MakeView(out, v.shape(), diagonal, down * out.strides()[0] + right * out.strides()[1]));
+        return RecordView("diag", v, std::move(out), [k](const Array& gy) { return Diag(gy, k); });
+    }
+    if (v.ndim() != 2) throw DimensionError{"diag needs an array of 1 or 2 dimensions, not ", int{v.ndim()}};
+    int64_t n = std::max<int64_t>(0, std::min(v.shape()[0] - down, v.shape()[1] - right));
+    int64_t offset = n > 0 ? v.offset() + down * v.strides()[0] + right * v.strides()[1] : v.offset();
+    Array out = internal::MakeView(v, {n}, Strides{v.strides()[0] + v.strides()[1]}, offset);
+    return RecordView("diag", v, std::move(out), [k, s = v.shape()](const Array& gy) {
+        // The square matrix around the diagonal, cut and extended to the whole shape.
+        Array m = At(Diag(gy, k), {Slice{0, s[0], {}}, Slice{0, s[1], {}}});
+        if (m.shape()[1] < s[1]) {
+            m = Concatenate({m, Zeros({m.shape()[0], s[1] - m.shape()[1]}, gy.dtype(), gy.device())}, 1);
+        }
+        if (m.shape()[0] < s[0]) {
+            m = Concatenate({m, Zeros({s[0] - m.shape()[0], s[1]}, gy.dtype(), gy.device())}, 0);
+        }
+        return m;
+    });
+}
+
+Array Diagflat(const Array& v, int64_t k) { return Diag(Ravel(v), k); }
+
+namespace {
+
+Array Triangle(const Array& m, int64_t k, bool lower) {
+    if (m.ndim() == 0) throw DimensionError{"a triangle needs an array of at least 1 dimension"};
+    Array a = m.ndim() == 1 ? BroadcastTo(m, Shape{m.shape()[0], m.shape()[0]}) : m;
+    int64_t rows = a.shape()[a.ndim() - 2];
+    int64_t columns = a.shape()[a.ndim() - 1];
+    Array mask = Tri(rows, columns, lower ? k : k - 1, Dtype::kBool, m.device());
+    return lower ? Where(mask, a, Scalar{0}) : Where(mask, Scalar{0}, a);
+}
+
+}  // namespace
+
+Array Tril(const Array& m, int64_t k) { return Triangle(m, k, true); }
+Array Triu(const Array& m, int64_t k) { return Triangle(m, k, false); }
+
+std::vector<Array> Meshgrid(const std::vector<Array>& arrays, bool ij_indexing) {
+    auto n = static_cast<int8_t>(arrays.size());
+    Shape shape;
+    for (const Array& a : arrays) {
+        if (a.ndim() > 1) throw DimensionError{"meshgrid needs arrays of at most 1 dimension"};
+        shape.push_back(a.GetTotalSize());
+    }
+    bool swap = !ij_indexing && n >= 2;
+    if (swap) std::swap(shape[0], shape[1]);
+    std::vector<Array> out;
+    for (int8_t i = 0; i < n; ++i) {
+        int8_t axis = swap && i < 2 ? static_cast<int8_t>(1 - i) : i;
+        Shape one(n, 1);
+        one[axis] = arrays[i].GetTotalSize();
+        out.push_back(BroadcastTo(Reshape(arrays[i], one), shape));
+    }
+    return out;
+}
+
+void CopyTo(const Array& dst, const Array& src, const Array& where) {
+    internal::CheckInPlace(dst, "copyto");
+    CheckDevices(dst, src);
+    BroadcastStrides(src.shape(), src.strides(), dst.shape());  // raises when the shapes do not fit
+    Array value = src.AsDetached();
+    if (src.body()->storage.get() == dst.body()->storage.get()) value = Copy(value);
+    if (where) value = Where(where, AsType(value, dst.dtype(), false), dst.AsDetached());
+    if (value.ndim() > dst.ndim()) throw DimensionError{"copyto: the condition has more dimensions than the array"};
+    CopyData(value, dst);
+    dst.body()->storage->BumpVersion();
+}
+
+}  // namespace chainerx

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/backend.h"
+#include "chainerx/ops/op.h"
+
+namespace chainerx {
+
+// Copies, converts and broadcasts `src` to `dst`.
+using CopyKernel = KernelSlot<void(const Array& src, const Array& dst)>;
+extern const CopyKernel kCopyKernel;
+
+// The same outside graphs, for use inside operations.
+void CopyData(const Array& src, const Array& dst);
+
+// Shares data where possible. One length may be -1: it follows from the others.
+Array Reshape(const Array& a, const Shape& shape);
+Array Ravel(const Array& a);
+Array Transpose(const Array& a, const OptionalAxes& axes = std::nullopt);
+Array Squeeze(const Array& a, const OptionalAxes& axis = std::nullopt);
+Array ExpandDims(const Array& a, int64_t axis);
+Array Swapaxes(const Array& a, int64_t axis1, int64_t axis2);
+Array Moveaxis(const Array& a, const Axes& source, const Axes& destination);
+Array Rollaxis(const Array& a, int64_t axis, int64_t start = 0);
+Array Flip(const Array& m, const OptionalAxes& axes = std::nullopt);
+Array Fliplr(const Array& m);
+Array Flipud(const Array& m);
+Array BroadcastTo(const Array& array, const Shape& shape);
+std::vector<Array> BroadcastArrays(const std::vector<Array>& arrays);
+// Sums over dimensions in which an array of the shape would be broadcast.
+Array SumTo(const Array& a, const Shape& shape);
+
+Array AsType(const Array& a, Dtype dtype, bool copy = true);
+Array Copy(const Array& a);
+// A contiguous array with the same contents; the same array if it is contiguous.
+Array AsContiguous(const Array& a);
+Array View(const Array& a);
+// The same values outside all graphs (or those given).
+Array AsGradStopped(const Array& a, bool copy = false);
+Array AsGradStopped(const Array& a, const std::vector<BackpropId>& ids, bool copy = false);
+Array ToDevice(const Array& a, Device& device);
+
+Array Concatenate(const std::vector<Array>& arrays, const std::optional<int64_t>& axis = 0);
+Array Stack(const std::vector<Array>& arrays, int64_t axis = 0);
+std::vector<Array> Split(const Array& a, int64_t sections, int64_t axis = 0);
+std::vector<Array> Split(const Array& a, const std::vector<int64_t>& indices, int64_t axis = 0);
+Array Hstack(const std::vector<Array>& arrays);
+Array Vstack(const std::vector<Array>& arrays);
+Array Dstack(const std::vector<Array>& arrays);
+Array Atleast2D(const Array& a);
+Array Atleast3D(const Array& a);
+Array Repeat(const Array& a, const std::vector<int64_t>& repeats, const std::optional<int64_t>& axis = std::nullopt);
+Array Tile(const Array& a, const Shape& reps);
+Array Roll(const Array& a, int64_t shift, const std::optional<int64_t>& axis = std::nullopt);
+Array Diag(const Array& v, int64_t k = 0);
+Array Diagflat(const Array& v, int64_t k = 0);
+Array Tril(const Array& m, int64_t k = 0);
+Array Triu(const Array& m, int64_t k = 0);
+std::vector<Array> Meshgrid(const std::vector<Array>& arrays, bool ij_indexing = false);
+// dst = src where the condition (if there is one) holds, in place.
+void CopyTo(const Array& dst, const Array& src, const Array& where = Array{});
+
+// X(function, name in Python, signature, summary, method of ndarray, kernels)
+#define CHAINERX_MANIPULATION_OPS(X)                                                                              \
+    X(Reshape, "reshape", "a, newshape", "The same elements in another shape. One length may be -1.", false, "")  \
+    X(Ravel, "ravel", "a", "The elements as one dimension.", true, "")                                            \
+    X(Transpose, "transpose", "a, axes=None", "Axes in another order; reversed by default.", false, "")           \
+    X(Squeeze, "squeeze", "a, axis=None", "Without axes of length one.", true, "")                                \
+    X(ExpandDims, "expand_dims", "a, axis", "With a new axis of length one.", false, "")                          \
+    X(Swapaxes, "swapaxes", "a, axis1, axis2", "With two axes interchanged.", true, "")                           \
+    X(Moveaxis, "moveaxis", "a, source, destination", "With axes moved to other places.", false, "")              \
+    X(Rollaxis, "rollaxis", "a, axis, start=0", "With an axis moved backwards to before another one.", false, "") \
+    X(Flip, "flip", "m, axis=None", "Elements in reverse order along axes.", false, "")                           \
+    X(Fliplr, "fliplr", "m", "Elements in reverse order along axis 1.", false, "")                                \
+    X(Flipud, "flipud", "m", "Elements in reverse order along axis 0.", false, "")                                \
+    X(BroadcastTo, "broadcast_to", "array, shape", "A read-only view repeated to a larger shape.", false, "")     \
+    X(Copy, "copy", "a", "A copy of the array.", true, "copy")                                                    \
+    X(Concatenate, "concatenate", "arrays, axis=0", "Arrays joined along an axis.", false, "copy")                \
+    X(Stack, "stack", "arrays, axis=0", "Arrays joined along a new axis.", false, "copy")                         \
+    X(Hstack, "hstack", "arrays",                                                                                 \
+      "Arrays joined along axis 1 (axis 0 if they have one dimension).", false, "copy")                           \
+    X(Vstack, "vstack", "arrays",                                                                                 \
+      "Arrays joined along axis 0, as rows if they have one dimension.", false, "copy")                           \
+    X(Dstack, "dstack", "arrays", "Arrays joined along axis 2.", false, "copy")                                   \
+    X(Atleast2D, "atleast_2d", "a", "As an array of two or more dimensions.", false, "")                          \
+    X(Atleast3D, "atleast_3d", "a", "As an array of three or more dimensions.", false, "")                        \
+    X(Repeat, "repeat", "a, repeats, axis=None", "Elements repeated along an axis.", true, "take")                \
+    X(Tile, "tile", "A, reps", "The array repeated as tiles.", false, "")                                         \
+    X(Roll, "roll", "a, shift, axis=None",                                                                        \
+      "Elements moved along an axis, re-entering at the other end.", false, "")                                   \
+    X(Diag, "diag", "v, k=0", "A matrix with a diagonal, or the diagonal of a matrix.", false, "")                \
+    X(Diagflat, "diagflat", "v, k=0", "A matrix whose diagonal is the flattened array.", false, "")               \
+    X(Tril, "tril", "m, k=0", "The lower triangle, zeros elsewhere.", false, "")                                  \
+    X(Triu, "triu", "m, k=0", "The upper triangle, zeros elsewhere.", false, "")
+
+}  // namespace chainerx

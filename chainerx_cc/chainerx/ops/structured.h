@@ -1,0 +1,67 @@
+#pragma once
+
+// Recording of operations that are not elementwise.
+
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include "chainerx/autograd/graph.h"
+#include "chainerx/core/array.h"
+
+namespace chainerx {
+
+// A node whose backward computation is a function object of the type `F`, called as f(BackwardContext&). What it keeps
+// is in its members.
+template <class F>
+class FunctionObjectNode final : public OpNode {
+public:
+    FunctionObjectNode(const char* name, GraphMask mask, F&& f) : OpNode{name, mask}, f_{std::move(f)} {}
+    ~FunctionObjectNode() override {
+        if (alive_) f_.~F();
+    }
+    void Backward(BackwardContext& ctx) override { f_(ctx); }
+    void ReleaseSaved() noexcept override {
+        if (alive_) f_.~F();
+        alive_ = false;
+    }
+
+private:
+    union {
+        F f_;
+    };
+    bool alive_{true};
+};
+
+namespace internal {
+
+inline GraphMask GetRecordMask(std::initializer_list<const Array*> inputs) noexcept {
+    GraphMask mask = 0;
+    for (const Array* a : inputs) {
+        if (a != nullptr && *a) mask |= GetRecordMask(*a);
+    }
+    return mask;
+}
+
+// Connects outputs to inputs. An input that is null or no array gets no gradient.
+template <class F>
+void Record(
+        const char* name,
+        GraphMask mask,
+        std::initializer_list<const Array*> inputs,
+        std::initializer_list<const Array*> outputs,
+        F&& backward) {
+    auto* node = new FunctionObjectNode<std::decay_t<F>>{name, mask, std::forward<F>(backward)};
+    IntrusivePtr<OpNode> guard{node};
+    for (const Array* a : inputs) {
+        if (a != nullptr && *a) {
+            node->AddInput(*a, mask);
+        } else {
+            node->AddNoInput();
+        }
+    }
+    for (const Array* a : outputs) node->AddOutput(*a);
+}
+
+}  // namespace internal
+}  // namespace chainerx

@@ -1,0 +1,104 @@
+#include "chainerx/python/autograd.h"
+
+#include <pybind11/pybind11.h>
+
+#include "chainerx/autograd/backward.h"
+#include "chainerx/autograd/check.h"
+#include "chainerx/autograd/graph.h"
+#include "chainerx/core/context.h"
+#include "chainerx/python/bind.h"
+#include "chainerx/python/core_types.h"
+
+namespace py = pybind11;
+
+namespace chainerx::python {
+
+BackpropId Arg<BackpropId>::Get(PyObject* o, const char* name) {
+    try {
+        return py::handle{o}.cast<BackpropId>();
+    } catch (const py::cast_error&) {
+        ThrowTypeError("%s must be chainerx.BackpropId or None, not %s", name, Py_TYPE(o)->tp_name);
+    }
+}
+
+bool IsAnyGraph(PyObject* o) { return py::isinstance<AnyGraph>(o); }
+
+std::string GraphNames(const Array& a) {
+    std::string out = "[";
+    GraphMask mask = internal::GetRecordMask(a);
+    for (const std::string& name : internal::GetGraphNames(mask)) out += (out.size() > 1 ? ", '" : "'") + name + "'";
+    return out + "]";
+}
+
+namespace {
+
+std::vector<Array> OneOrMore(PyObject* o, const char* name) {
+    if (IsNdarray(o)) return {GetArray(o)};
+    return Arg<std::vector<Array>>::Get(o, name);
+}
+
+std::vector<Array> WithNone(PyObject* o, const char* name) {
+    std::vector<Array> out;
+    if (o == Py_None) return out;
+    for (const std::optional<Array>& a : Arg<std::vector<std::optional<Array>>>::Get(o, name)) {
+        out.push_back(a.value_or(Array{}));
+    }
+    return out;
+}
+
+void PyBackward(
+        PyObject* outputs, std::optional<BackpropId> id, bool enable_double_backprop, std::optional<double> loss_scale) {
+    Backward(OneOrMore(outputs, "outputs"), id, {enable_double_backprop, loss_scale});
+}
+
+std::vector<Array> PyGrad(
+        PyObject* outputs, PyObject* inputs, std::optional<BackpropId> id, bool enable_double_backprop, bool set_grad,
+        bool retain_grad, PyObject* grad_outputs, std::optional<double> loss_scale) {
+    return Grad(
+            OneOrMore(outputs, "outputs"), OneOrMore(inputs, "inputs"), id, set_grad, retain_grad,
+            WithNone(grad_outputs, "grad_outputs"), {enable_double_backprop, loss_scale});
+}
+
+// A Python function of a list of arrays.
+ArrayFunction Wrap(PyObject* func) {
+    return [func](const std::vector<Array>& inputs) {
+        PyRef args{ToPython(inputs)};
+        PyRef result = Check(PyObject_CallFunctionObjArgs(func, args.get(), nullptr));
+        return OneOrMore(result.get(), "the result of func");
+    };
+}
+
+void PyCheckBackward(
+        PyObject* func, const std::vector<Array>& inputs, PyObject* grad_outputs, const std::vector<Array>& eps, double atol,
+        double rtol, std::optional<BackpropId> id) {
+    CheckBackward(Wrap(func), inputs, WithNone(grad_outputs, "grad_outputs"), eps, atol, rtol, id);
+}
+
+void PyCheckDoubleBackward(
+        PyObject* func, const std::vector<Array>& inputs, const std::vector<Array>& grad_outputs,
+        const std::vector<Array>& grad_grad_inputs, const std::vector<Array>& eps, double atol, double rtol,
+        std::optional<BackpropId> id) {
+    CheckDoubleBackward(Wrap(func), inputs, grad_outputs, grad_grad_inputs, eps, atol, rtol, id);
+}
+
+}  // namespace
+
+void BindAutograd() {
+    Bind<&PyBackward>(
+            {nullptr, "backward", "outputs, backprop_id=None, enable_double_backprop=False, loss_scale=None",
+             "Adds gradients of the outputs to what they were computed from.", false, ""});
+    Bind<&PyGrad>(
+            {nullptr, "grad",
+             "outputs, inputs, backprop_id=None, enable_double_backprop=False, set_grad=False, retain_grad=False, "
+             "grad_outputs=(), loss_scale=None",
+             "Gradients of the outputs with respect to the inputs.", false, ""});
+    Bind<&PyCheckBackward>(
+            {nullptr, "check_backward", "func, inputs, grad_outputs, eps, atol=1e-5, rtol=1e-4, backprop_id=None",
+             "Compares gradients with central differences; raises GradientCheckError.", false, ""});
+    Bind<&PyCheckDoubleBackward>(
+            {nullptr, "check_double_backward",
+             "func, inputs, grad_outputs, grad_grad_inputs, eps, atol=1e-5, rtol=1e-4, backprop_id=None",
+             "Compares second gradients with central differences; raises GradientCheckError.", false, ""});
+}
+
+}  // namespace chainerx::python

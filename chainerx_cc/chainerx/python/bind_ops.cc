@@ -1,0 +1,174 @@
+// The loop over the families' lists: every op becomes a Python function here, and a method where it says so.
+
+#include "chainerx/python/bind.h"
+
+#include "chainerx/ops/activation.h"
+#include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/comparison.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/explog.h"
+#include "chainerx/ops/indexing.h"
+#include "chainerx/ops/linalg.h"
+#include "chainerx/ops/loss.h"
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/optimizer.h"
+#include "chainerx/ops/reduction.h"
+#include "chainerx/ops/trigonometric.h"
+#include "chainerx/python/interop.h"
+
+namespace chainerx::python {
+namespace {
+
+template <class Op>
+void BindElementwise(const char* family) {
+    Bind<&Op::Call>({family, Op::kName, Op::kSignature, Op::kDoc, Op::kIsMethod, Op::kName});
+}
+
+// ---------------------------------------------------------------- ops whose Python arguments need a wrapper
+
+IndexMode GetMode(const std::optional<std::string>& mode) {
+    if (!mode.has_value() || *mode == "raise") return IndexMode::kRaise;
+    if (*mode == "wrap") return IndexMode::kWrap;
+    if (*mode == "clip") return IndexMode::kClip;
+    ThrowValueError("mode must be 'raise', 'wrap' or 'clip', not '%s'", mode->c_str());
+}
+
+Array PyTake(const Array& a, PyObject* indices, std::optional<int64_t> axis, std::optional<std::string> mode) {
+    Array index = IsNdarray(indices) ? GetArray(indices) : ArrayFromObject(indices, std::nullopt, a.device());
+    if (index.GetTotalSize() == 0 && !IsNdarray(indices)) index = AsType(index, Dtype::kInt64, false);
+    return Take(a, index, axis, GetMode(mode));
+}
+
+Array PyClip(const Array& a, PyObject* a_min, PyObject* a_max) {
+    if (a_min == Py_None && a_max == Py_None) ThrowValueError("clip: a_min and a_max must not both be None");
+    if (a_max == Py_None) return Maximum(a, Arg<Operand>::Get(a_min, "a_min"));
+    if (a_min == Py_None) return Minimum(a, Arg<Operand>::Get(a_max, "a_max"));
+    return ClipBetween(a, Arg<Operand>::Get(a_min, "a_min"), Arg<Operand>::Get(a_max, "a_max"));
+}
+
+std::vector<Array> SplitAlong(const Array& a, PyObject* sections, int64_t axis) {
+    if (PyIndex_Check(sections)) return Split(a, GetIntArg(sections, "indices_or_sections"), axis);
+    return Split(a, Arg<std::vector<int64_t>>::Get(sections, "indices_or_sections"), axis);
+}
+
+std::vector<Array> PySplit(const Array& a, PyObject* sections, int64_t axis) { return SplitAlong(a, sections, axis); }
+std::vector<Array> PyVsplit(const Array& a, PyObject* sections) { return SplitAlong(a, sections, 0); }
+std::vector<Array> PyHsplit(const Array& a, PyObject* sections) { return SplitAlong(a, sections, a.ndim() == 1 ? 0 : 1); }
+std::vector<Array> PyDsplit(const Array& a, PyObject* sections) { return SplitAlong(a, sections, 2); }
+
+std::vector<Array> PyMeshgrid(const std::vector<Array>& xi, const std::string& indexing) {
+    if (indexing != "xy" && indexing != "ij") ThrowValueError("indexing must be 'xy' or 'ij', not '%s'", indexing.c_str());
+    return Meshgrid(xi, indexing == "ij");
+}
+
+Array PyCrelu(const Array& x, int64_t axis) { return Concatenate({Relu(x), Relu(-x)}, axis); }
+
+void PyCopyTo(const Array& dst, PyObject* src, const std::string& casting, PyObject* where) {
+    Array source = IsNdarray(src) ? GetArray(src) : Full({}, Arg<Scalar>::Get(src, "src"), dst.dtype(), dst.device());
+    bool same_kind = GetKind(source.dtype()) <= GetKind(dst.dtype());
+    bool safe = PromoteTypes(source.dtype(), dst.dtype()) == dst.dtype();
+    bool allowed = casting == "unsafe" || source.dtype() == dst.dtype() || (casting == "same_kind" && same_kind) ||
+                   (casting == "safe" && safe);
+    if (!allowed) {
+        throw DtypeError{
+                "copyto: cannot convert from ", source.dtype(), " to ", dst.dtype(), " with casting='", casting, "'"};
+    }
+    Array condition;
+    if (IsNdarray(where)) {
+        condition = GetArray(where);
+    } else if (!Arg<bool>::Get(where, "where")) {
+        return;
+    }
+    CopyTo(dst, source, condition);
+}
+
+// One array or a list of them.
+std::vector<Array> Arrays(PyObject* o, const char* name) {
+    if (IsNdarray(o)) return {GetArray(o)};
+    return Arg<std::vector<Array>>::Get(o, name);
+}
+
+void CheckLengths(const char* name, size_t n, std::initializer_list<size_t> others) {
+    for (size_t m : others) {
+        if (m != n) ThrowValueError("%s: lists differ in length: %zu and %zu", name, n, m);
+    }
+}
+
+void PySgdUpdate(PyObject* param, PyObject* grad, double lr) {
+    std::vector<Array> p = Arrays(param, "param");
+    std::vector<Array> g = Arrays(grad, "grad");
+    CheckLengths("_sgd_update", p.size(), {g.size()});
+    for (size_t i = 0; i < p.size(); ++i) SgdUpdate(p[i], g[i], lr);
+}
+
+void PyMomentumSgdUpdate(PyObject* param, PyObject* grad, PyObject* v, double lr, double momentum) {
+    std::vector<Array> p = Arrays(param, "param");
+    std::vector<Array> g = Arrays(grad, "grad");
+    std::vector<Array> vs = Arrays(v, "v");
+    CheckLengths("_momentum_sgd_update", p.size(), {g.size(), vs.size()});
+    for (size_t i = 0; i < p.size(); ++i) MomentumSgdUpdate(p[i], g[i], vs[i], lr, momentum);
+}
+
+void PyAdamUpdate(
+        PyObject* param, PyObject* grad, PyObject* m, PyObject* v, double alpha_t, double one_minus_beta1,
+        double one_minus_beta2, double eps, double eta, double weight_decay_rate) {
+    std::vector<Array> p = Arrays(param, "param");
+    std::vector<Array> g = Arrays(grad, "grad");
+    std::vector<Array> ms = Arrays(m, "m");
+    std::vector<Array> vs = Arrays(v, "v");
+    CheckLengths("_adam_update", p.size(), {g.size(), ms.size(), vs.size()});
+    AdamUpdate update{alpha_t, one_minus_beta1, one_minus_beta2, eps, eta, weight_decay_rate};
+    for (size_t i = 0; i < p.size(); ++i) AdamUpdateStep(p[i], g[i], ms[i], vs[i], update);
+}
+
+}  // namespace
+
+void BindOps() {
+#define CHAINERX_BIND_ELEMENTWISE(Op) BindElementwise<ops::Op>(family);
+#define CHAINERX_BIND(function, name, signature, doc, method, kernels) \
+    Bind<&function>({family, name, signature, doc, method, kernels});
+    const char* family = "arithmetic";
+    CHAINERX_ARITHMETIC_OPS(CHAINERX_BIND_ELEMENTWISE)
+    Bind<&PyClip>({family, "clip", "a, a_min, a_max", "Elementwise limits on one side or both.", true, "_clip"});
+    family = "comparison";
+    CHAINERX_COMPARISON_OPS(CHAINERX_BIND_ELEMENTWISE)
+    family = "explog";
+    CHAINERX_EXPLOG_OPS(CHAINERX_BIND_ELEMENTWISE)
+    family = "trigonometric";
+    CHAINERX_TRIGONOMETRIC_OPS(CHAINERX_BIND_ELEMENTWISE)
+    family = "activation";
+    CHAINERX_ACTIVATION_OPS(CHAINERX_BIND_ELEMENTWISE)
+    Bind<&PyCrelu>({family, "crelu", "x, axis=1", "relu of ``x`` and of ``-x``, joined along an axis.", false, ""});
+    family = "reduction";
+    CHAINERX_REDUCTION_OPS(CHAINERX_BIND)
+    family = "linalg";
+    CHAINERX_LINALG_OPS(CHAINERX_BIND)
+    family = "loss";
+    CHAINERX_LOSS_OPS(CHAINERX_BIND)
+    family = "manipulation";
+    CHAINERX_MANIPULATION_OPS(CHAINERX_BIND)
+    Bind<&PySplit>(
+            {family, "split", "ary, indices_or_sections, axis=0", "Parts along an axis: a number of equal ones, or between indices.", false, ""});
+    Bind<&PyVsplit>({family, "vsplit", "ary, indices_or_sections", "Parts along axis 0.", false, ""});
+    Bind<&PyHsplit>({family, "hsplit", "ary, indices_or_sections", "Parts along axis 1 (axis 0 of one dimension).", false, ""});
+    Bind<&PyDsplit>({family, "dsplit", "ary, indices_or_sections", "Parts along axis 2.", false, ""});
+    Bind<&PyMeshgrid>({family, "_meshgrid", "xi, indexing='xy'", "Coordinate arrays from coordinate vectors.", false, ""});
+    Bind<&PyCopyTo>(
+            {family, "copyto", "dst, src, casting='same_kind', where=True", "Writes ``src``, broadcast, into ``dst`` where a condition holds.", false, "copy"});
+    family = "indexing";
+    CHAINERX_INDEXING_OPS(CHAINERX_BIND)
+    Bind<&PyTake>(
+            {family, "take", "a, indices, axis=None, mode=None",
+             "Elements along an axis at given indices. ``mode``: 'raise', 'wrap' or 'clip' for indices out of range.", true,
+             "take add_at normalize_indices"});
+    family = "optimizer";
+    Bind<&PySgdUpdate>({family, "_sgd_update", "param, grad, lr", "In place: param -= lr * grad. Arrays or lists of them.", false, "sgd"});
+    Bind<&PyMomentumSgdUpdate>(
+            {family, "_momentum_sgd_update", "param, grad, v, lr, momentum",
+             "In place: v = momentum * v - lr * grad; param += v. Arrays or lists of them.", false, "momentum_sgd"});
+    Bind<&PyAdamUpdate>(
+            {family, "_adam_update", "param, grad, m, v, alpha_t, one_minus_beta1, one_minus_beta2, eps, eta, weight_decay_rate",
+             "In place, one step of Adam. Arrays or lists of them.", false, "adam"});
+}
+
+}  // namespace chainerx::python

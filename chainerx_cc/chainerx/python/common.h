@@ -1,0 +1,84 @@
+#pragma once
+
+#include <Python.h>
+
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace chainerx::python {
+
+// Thrown when a Python exception is set.
+class PythonError : public std::exception {};
+
+// An owned reference to a Python object.
+class PyRef {
+public:
+    PyRef() = default;
+    explicit PyRef(PyObject* stolen) : p_{stolen} {}
+    static PyRef Borrow(PyObject* p) {
+        Py_XINCREF(p);
+        return PyRef{p};
+    }
+    PyRef(const PyRef& o) : p_{o.p_} { Py_XINCREF(p_); }
+    PyRef(PyRef&& o) noexcept : p_{std::exchange(o.p_, nullptr)} {}
+    PyRef& operator=(PyRef o) noexcept {
+        std::swap(p_, o.p_);
+        return *this;
+    }
+    ~PyRef() { Py_XDECREF(p_); }
+    PyObject* get() const { return p_; }
+    PyObject* release() { return std::exchange(p_, nullptr); }
+    explicit operator bool() const { return p_ != nullptr; }
+
+private:
+    PyObject* p_{nullptr};
+};
+
+// Wraps the result of a call that returns null after setting an exception.
+inline PyRef Check(PyObject* p) {
+    if (p == nullptr) throw PythonError{};
+    return PyRef{p};
+}
+
+template <class... Args>
+[[noreturn]] void ThrowTypeError(const char* format, Args... args) {
+    PyErr_Format(PyExc_TypeError, format, args...);
+    throw PythonError{};
+}
+template <class... Args>
+[[noreturn]] void ThrowValueError(const char* format, Args... args) {
+    PyErr_Format(PyExc_ValueError, format, args...);
+    throw PythonError{};
+}
+
+// Sets the Python exception that belongs to the C++ exception being handled.
+void SetPythonError() noexcept;
+
+// Runs f and returns what it returns; on a C++ exception sets the Python one and returns `failure`.
+template <class F, class R>
+R Guard(R failure, F&& f) noexcept {
+    try {
+        return f();
+    } catch (...) {
+        SetPythonError();
+        return failure;
+    }
+}
+template <class F>
+PyObject* Guard(F&& f) noexcept {
+    return Guard<F, PyObject*>(nullptr, std::forward<F>(f));
+}
+
+class GilScope {
+public:
+    GilScope() : state_{PyGILState_Ensure()} {}
+    ~GilScope() { PyGILState_Release(state_); }
+    GilScope(const GilScope&) = delete;
+    GilScope& operator=(const GilScope&) = delete;
+
+private:
+    PyGILState_STATE state_;
+};
+
+}  // namespace chainerx::python

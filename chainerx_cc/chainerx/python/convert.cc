@@ -1,0 +1,158 @@
+#include "chainerx/python/convert.h"
+
+#include <pybind11/pybind11.h>
+
+#include "chainerx/core/context.h"
+
+namespace py = pybind11;
+
+namespace chainerx::python {
+namespace {
+
+PyObject* g_dtypes[kNumDtypes];        // numpy.dtype
+PyObject* g_scalar_types[kNumDtypes];  // numpy.float32 and so on
+PyTypeObject* g_numpy_generic;
+PyTypeObject* g_numpy_bool;
+PyTypeObject* g_numpy_integer;
+PyObject* g_numpy_dtype;
+
+}  // namespace
+
+void InitConvert() {
+    PyRef numpy = Check(PyImport_ImportModule("numpy"));
+    g_numpy_dtype = Check(PyObject_GetAttrString(numpy.get(), "dtype")).release();
+    for (int i = 0; i < kNumDtypes; ++i) {
+        const char* name = GetDtypeName(static_cast<Dtype>(i));
+        g_dtypes[i] = Check(PyObject_CallFunction(g_numpy_dtype, "s", name)).release();
+        g_scalar_types[i] = Check(PyObject_GetAttrString(g_dtypes[i], "type")).release();
+    }
+    auto type = [&](const char* name) {
+        return reinterpret_cast<PyTypeObject*>(Check(PyObject_GetAttrString(numpy.get(), name)).release());
+    };
+    g_numpy_generic = type("generic");
+    g_numpy_bool = type("bool_");
+    g_numpy_integer = type("integer");
+}
+
+bool TryScalar(PyObject* o, Scalar* out) {
+    if (PyFloat_Check(o)) {
+        *out = Scalar{PyFloat_AS_DOUBLE(o)};
+        return true;
+    }
+    if (PyBool_Check(o)) {
+        *out = Scalar{o == Py_True};
+        return true;
+    }
+    if (PyLong_Check(o)) {
+        int overflow = 0;
+        long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+        if (overflow != 0) {
+            PyErr_SetString(PyExc_OverflowError, "an integer does not fit into 64 bits");
+            throw PythonError{};
+        }
+        *out = Scalar{static_cast<int64_t>(v)};
+        return true;
+    }
+    if (!PyObject_TypeCheck(o, g_numpy_generic)) return false;
+    if (PyObject_TypeCheck(o, g_numpy_bool)) {
+        *out = Scalar{PyObject_IsTrue(o) == 1};
+        return true;
+    }
+    if (PyObject_TypeCheck(o, g_numpy_integer)) {
+        PyRef v = Check(PyNumber_Long(o));
+        return TryScalar(v.get(), out);
+    }
+    PyRef v{PyNumber_Float(o)};
+    if (!v) {
+        PyErr_Clear();
+        return false;
+    }
+    *out = Scalar{PyFloat_AS_DOUBLE(v.get())};
+    return true;
+}
+
+PyObject* GetNumpyDtype(Dtype dtype) { return g_dtypes[static_cast<int>(dtype)]; }
+
+Dtype GetDtypeArg(PyObject* o) {
+    for (int i = 0; i < kNumDtypes; ++i) {
+        if (o == g_dtypes[i] || o == g_scalar_types[i]) return static_cast<Dtype>(i);
+    }
+    if (PyUnicode_Check(o)) {
+        const char* name = PyUnicode_AsUTF8(o);
+        if (name == nullptr) throw PythonError{};
+        for (int i = 0; i < kNumDtypes; ++i) {
+            if (std::string{name} == GetDtypeName(static_cast<Dtype>(i))) return static_cast<Dtype>(i);
+        }
+    }
+    PyRef dtype{PyObject_CallFunctionObjArgs(g_numpy_dtype, o, nullptr)};
+    if (!dtype) {
+        PyErr_Clear();
+        PyRef text = Check(PyObject_Repr(o));
+        throw DtypeError{"unsupported dtype ", PyUnicode_AsUTF8(text.get())};
+    }
+    for (int i = 0; i < kNumDtypes; ++i) {
+        int equal = PyObject_RichCompareBool(dtype.get(), g_dtypes[i], Py_EQ);
+        if (equal < 0) throw PythonError{};
+        if (equal == 1) return static_cast<Dtype>(i);
+    }
+    PyRef text = Check(PyObject_Str(dtype.get()));
+    throw DtypeError{"unsupported dtype '", PyUnicode_AsUTF8(text.get()), "'"};
+}
+
+Device& GetDeviceArg(PyObject* o) {
+    if (o == Py_None) return GetDefaultDevice();
+    if (PyUnicode_Check(o)) return GetDefaultContext().GetDevice(PyUnicode_AsUTF8(o));
+    try {
+        return py::handle{o}.cast<Device&>();
+    } catch (const py::cast_error&) {
+        ThrowTypeError("device must be chainerx.Device, str or None, not %s", Py_TYPE(o)->tp_name);
+    }
+}
+
+int64_t GetIntArg(PyObject* o, const char* name) {
+    PyRef index{PyNumber_Index(o)};
+    if (!index) {
+        PyErr_Clear();
+        ThrowTypeError("%s must be an integer, not %s", name, Py_TYPE(o)->tp_name);
+    }
+    int64_t v = PyLong_AsLongLong(index.get());
+    if (v == -1 && PyErr_Occurred()) throw PythonError{};
+    return v;
+}
+
+PyRef ToTuple(const int64_t* values, size_t n) {
+    PyRef tuple = Check(PyTuple_New(static_cast<Py_ssize_t>(n)));
+    for (size_t i = 0; i < n; ++i) PyTuple_SET_ITEM(tuple.get(), i, Check(PyLong_FromLongLong(values[i])).release());
+    return tuple;
+}
+
+namespace {
+
+template <class D, class F>
+D GetDims(PyObject* o, const char* name, F&& check) {
+    D out;
+    if (PyLong_Check(o) || !PySequence_Check(o) || IsNdarray(o)) {
+        out.push_back(check(GetIntArg(o, name)));
+        return out;
+    }
+    PyRef items = Check(PySequence_Fast(o, "expected a sequence"));
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
+        out.push_back(check(GetIntArg(PySequence_Fast_GET_ITEM(items.get(), i), name)));
+    }
+    return out;
+}
+
+}  // namespace
+
+Shape Arg<Shape>::Get(PyObject* o, const char* name) {
+    return GetDims<Shape>(o, name, [](int64_t v) { return v; });
+}
+
+Axes Arg<Axes>::Get(PyObject* o, const char* name) {
+    return GetDims<Axes>(o, name, [](int64_t v) {
+        if (v < -128 || v > 127) throw DimensionError{"axis ", v, " is out of bounds"};
+        return static_cast<int8_t>(v);
+    });
+}
+
+}  // namespace chainerx::python

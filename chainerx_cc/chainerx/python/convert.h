@@ -1,0 +1,157 @@
+#pragma once
+
+#include <Python.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/scalar.h"
+#include "chainerx/ops/elementwise.h"
+#include "chainerx/python/common.h"
+#include "chainerx/python/ndarray.h"
+
+namespace chainerx::python {
+
+// Numbers, including those of NumPy; false for anything else.
+bool TryScalar(PyObject* o, Scalar* out);
+// Arrays and numbers.
+inline bool TryOperand(PyObject* o, Operand* out) {
+    if (CHAINERX_LIKELY(IsNdarray(o))) {
+        *out = Operand{GetArray(o)};
+        return true;
+    }
+    Scalar s;
+    if (!TryScalar(o, &s)) return false;
+    *out = Operand{s};
+    return true;
+}
+
+Dtype GetDtypeArg(PyObject* o);
+// The numpy.dtype object (borrowed).
+PyObject* GetNumpyDtype(Dtype dtype);
+Device& GetDeviceArg(PyObject* o);  // None: the default device
+int64_t GetIntArg(PyObject* o, const char* name);
+PyRef ToTuple(const int64_t* values, size_t n);
+template <class D>
+PyRef ToTuple(const D& dims) {
+    return ToTuple(dims.data(), dims.size());
+}
+
+void InitConvert();
+
+struct DeviceRef {
+    Device* device;
+    operator Device&() const { return *device; }  // NOLINT(runtime/explicit)
+};
+
+// What a C++ parameter of type T takes from Python.
+template <class T>
+struct Arg;
+
+template <>
+struct Arg<Array> {
+    static const Array& Get(PyObject* o, const char* name) {
+        if (CHAINERX_LIKELY(IsNdarray(o))) return GetArray(o);
+        ThrowTypeError("%s must be chainerx.ndarray, not %s", name, Py_TYPE(o)->tp_name);
+    }
+};
+template <>
+struct Arg<Operand> {
+    static Operand Get(PyObject* o, const char* name) {
+        Operand operand;
+        if (!TryOperand(o, &operand)) {
+            ThrowTypeError("%s must be chainerx.ndarray or a number, not %s", name, Py_TYPE(o)->tp_name);
+        }
+        return operand;
+    }
+};
+template <>
+struct Arg<Scalar> {
+    static Scalar Get(PyObject* o, const char* name) {
+        Scalar s;
+        if (!TryScalar(o, &s)) ThrowTypeError("%s must be a number, not %s", name, Py_TYPE(o)->tp_name);
+        return s;
+    }
+};
+template <>
+struct Arg<int64_t> {
+    static int64_t Get(PyObject* o, const char* name) { return GetIntArg(o, name); }
+};
+template <>
+struct Arg<double> {
+    static double Get(PyObject* o, const char* name) { return static_cast<double>(Arg<Scalar>::Get(o, name)); }
+};
+template <>
+struct Arg<bool> {
+    static bool Get(PyObject* o, const char*) {
+        int truth = PyObject_IsTrue(o);
+        if (truth < 0) throw PythonError{};
+        return truth != 0;
+    }
+};
+template <>
+struct Arg<std::string> {
+    static std::string Get(PyObject* o, const char* name) {
+        const char* s = PyUnicode_Check(o) ? PyUnicode_AsUTF8(o) : nullptr;
+        if (s == nullptr) ThrowTypeError("%s must be str, not %s", name, Py_TYPE(o)->tp_name);
+        return s;
+    }
+};
+template <>
+struct Arg<Dtype> {
+    static Dtype Get(PyObject* o, const char*) { return GetDtypeArg(o); }
+};
+template <>
+struct Arg<DeviceRef> {
+    static DeviceRef Get(PyObject* o, const char*) { return {&GetDeviceArg(o)}; }
+};
+template <>
+struct Arg<Shape> {
+    static Shape Get(PyObject* o, const char* name);
+};
+template <>
+struct Arg<Axes> {
+    static Axes Get(PyObject* o, const char* name);
+};
+template <class T>
+struct Arg<std::optional<T>> {
+    static std::optional<T> Get(PyObject* o, const char* name) {
+        if (o == Py_None) return std::nullopt;
+        return Arg<T>::Get(o, name);
+    }
+};
+template <class T>
+struct Arg<std::vector<T>> {
+    static std::vector<T> Get(PyObject* o, const char* name) {
+        PyRef items{PySequence_Fast(o, "")};
+        if (!items) {
+            PyErr_Clear();
+            ThrowTypeError("%s must be a sequence, not %s", name, Py_TYPE(o)->tp_name);
+        }
+        std::vector<T> out;
+        Py_ssize_t n = PySequence_Fast_GET_SIZE(items.get());
+        out.reserve(n);
+        for (Py_ssize_t i = 0; i < n; ++i) out.push_back(Arg<T>::Get(PySequence_Fast_GET_ITEM(items.get(), i), name));
+        return out;
+    }
+};
+// A Python object as it is.
+template <>
+struct Arg<PyObject*> {
+    static PyObject* Get(PyObject* o, const char*) { return o; }
+};
+
+inline PyObject* ToPython(bool v) { return PyBool_FromLong(v); }
+inline PyObject* ToPython(int64_t v) { return PyLong_FromLongLong(v); }
+inline PyObject* ToPython(double v) { return PyFloat_FromDouble(v); }
+inline PyObject* ToPython(const std::string& v) { return PyUnicode_FromStringAndSize(v.data(), v.size()); }
+inline PyObject* ToPython(PyRef v) { return v.release(); }
+inline PyObject* ToPython(const std::vector<Array>& v) {
+    PyRef list = Check(PyList_New(static_cast<Py_ssize_t>(v.size())));
+    for (size_t i = 0; i < v.size(); ++i) PyList_SET_ITEM(list.get(), i, Check(ToPython(v[i])).release());
+    return list.release();
+}
+
+}  // namespace chainerx::python

@@ -1,0 +1,200 @@
+#include "chainerx/python/core_types.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chainerx/autograd/mode.h"
+#include "chainerx/core/array.h"
+#include "chainerx/core/context.h"
+#include "chainerx/python/autograd.h"
+#include "chainerx/python/convert.h"
+
+namespace py = pybind11;
+using namespace py::literals;  // NOLINT
+
+namespace chainerx::python {
+namespace {
+
+constexpr auto kReference = py::return_value_policy::reference;
+
+// A context manager around a C++ scope object.
+template <class Scope, class Holder>
+class ScopeManager {
+public:
+    using Enter = std::unique_ptr<Scope> (*)(const Holder&);
+    ScopeManager(Holder holder, Enter enter) : holder_{std::move(holder)}, enter_{enter} {}
+    const Holder& holder() const { return holder_; }
+    void Begin() {
+        if (scope_ != nullptr) throw ChainerxError{"the scope has been entered already"};
+        scope_ = enter_(holder_);
+    }
+    void End() { scope_.reset(); }
+
+private:
+    Holder holder_;
+    Enter enter_;
+    std::unique_ptr<Scope> scope_;
+};
+
+using ContextManager = ScopeManager<ContextScope, Context*>;
+using DeviceManager = ScopeManager<DeviceScope, Device*>;
+
+struct ModeArgs {
+    Context* context;
+    std::vector<BackpropId> ids;
+};
+struct NoBackpropManager : ScopeManager<BackpropModeScope, ModeArgs> {
+    using ScopeManager::ScopeManager;
+};
+struct ForceBackpropManager : ScopeManager<BackpropModeScope, ModeArgs> {
+    using ScopeManager::ScopeManager;
+};
+
+template <bool kEnabled>
+std::unique_ptr<BackpropModeScope> EnterMode(const ModeArgs& args) {
+    if (!args.ids.empty()) return std::make_unique<BackpropModeScope>(args.ids, kEnabled);
+    return std::make_unique<BackpropModeScope>(args.context != nullptr ? *args.context : GetDefaultContext(), kEnabled);
+}
+
+// No argument, a context, a backprop id, or a list of backprop ids.
+ModeArgs GetModeArgs(const py::object& what) {
+    if (what.is_none()) return {nullptr, {}};
+    if (py::isinstance<Context>(what)) return {what.cast<Context*>(), {}};
+    if (py::isinstance<BackpropId>(what)) return {nullptr, {what.cast<BackpropId>()}};
+    std::vector<BackpropId> ids = Arg<std::vector<BackpropId>>::Get(what.ptr(), "backprop_ids");
+    return {nullptr, ids};
+}
+
+class BackpropScopeManager {
+public:
+    BackpropScopeManager(std::string name, Context* context) : name_{std::move(name)}, context_{context} {}
+    BackpropId Begin() {
+        if (id_.has_value()) throw ChainerxError{"the scope has been entered already"};
+        Context& context = context_ != nullptr ? *context_ : GetDefaultContext();
+        id_ = context.MakeBackpropId(name_);
+        return *id_;
+    }
+    void End() {
+        if (!id_.has_value()) return;
+        BackpropId id = *id_;
+        id_.reset();
+        id.context().ReleaseBackpropId(id);
+    }
+
+private:
+    std::string name_;
+    Context* context_;
+    std::optional<BackpropId> id_;
+};
+
+template <class Manager>
+py::class_<Manager> BindScope(py::module_& m, const char* name, const char* doc) {
+    py::class_<Manager> c{m, name, doc};
+    c.def("__exit__", [](Manager& self, const py::args&) { self.End(); });
+    return c;
+}
+
+Context& OrDefault(const py::object& context) {
+    return context.is_none() ? GetDefaultContext() : context.cast<Context&>();
+}
+
+Device& GetDeviceFrom(const py::args& args) {
+    if (args.size() == 0) return GetDefaultDevice();
+    if (args.size() == 2) {
+        return GetDefaultContext().GetBackend(args[0].cast<std::string>()).GetDevice(args[1].cast<int>());
+    }
+    if (args.size() != 1) ThrowTypeError("get_device() takes at most 2 arguments (%zu given)", args.size());
+    return GetDeviceArg(args[0].ptr());
+}
+
+bool PyIsBackpropRequired(const py::object& what) {
+    if (py::isinstance<BackpropId>(what)) return IsBackpropRequired(what.cast<BackpropId>());
+    return IsBackpropRequired(OrDefault(what));
+}
+
+}  // namespace
+
+void InitCoreTypes(py::module_& m) {
+    py::class_<Context>(m, "Context", "Owns backends, devices and graphs.")
+            .def(py::init<>())
+            .def("get_backend", &Context::GetBackend, "backend_name"_a, kReference)
+            .def("get_device", &Context::GetDevice, "device_name"_a, kReference)
+            .def(
+                    "get_device",
+                    [](Context& c, const std::string& backend, int index) -> Device& {
+                        return c.GetBackend(backend).GetDevice(index);
+                    },
+                    "backend_name"_a, "index"_a, kReference)
+            .def("make_backprop_id", &Context::MakeBackpropId, "backprop_name"_a)
+            .def("release_backprop_id", &Context::ReleaseBackpropId, "backprop_id"_a)
+            .def("_check_valid_backprop_id", &Context::CheckValidBackpropId, "backprop_id"_a);
+    py::class_<Backend, std::unique_ptr<Backend, py::nodelete>>(m, "Backend", "Devices of one kind.")
+            .def_property_readonly("name", &Backend::name)
+            .def_property_readonly("context", &Backend::context, kReference)
+            .def("get_device", &Backend::GetDevice, "index"_a, kReference)
+            .def("get_device_count", &Backend::GetDeviceCount);
+    py::class_<Device, std::unique_ptr<Device, py::nodelete>>(m, "Device", "A place where arrays live.")
+            .def_property_readonly("name", &Device::name)
+            .def_property_readonly("backend", &Device::backend, kReference)
+            .def_property_readonly("context", &Device::context, kReference)
+            .def_property_readonly("index", &Device::index)
+            .def("synchronize", [](Device& d) { d.Synchronize(); })
+            .def("__repr__", [](const Device& d) { return "Device('" + d.name() + "')"; })
+            .def("__str__", [](const Device& d) { return d.name(); })
+            .def("__eq__", [](const Device& d, const py::object& o) { return py::isinstance<Device>(o) && o.cast<Device*>() == &d; })
+            .def("__hash__", [](const Device& d) { return reinterpret_cast<intptr_t>(&d) >> 4; })
+            .def("__reduce__", [](const Device& d) {
+                return py::make_tuple(py::module_::import("chainerx").attr("get_device"), py::make_tuple(d.name()));
+            });
+    py::class_<BackpropId>(m, "BackpropId", "Names a computational graph.")
+            .def_property_readonly("name", &BackpropId::GetName)
+            .def_property_readonly("context", &BackpropId::context, kReference)
+            .def("__eq__", [](const BackpropId& a, const py::object& b) { return py::isinstance<BackpropId>(b) && a == b.cast<BackpropId>(); })
+            .def("__hash__", [](const BackpropId& a) { return static_cast<intptr_t>(a.birth() * 64 + a.slot()); })
+            .def("__repr__", [](const BackpropId& a) { return "<BackpropId '" + a.GetName() + "'>"; });
+    py::class_<AnyGraph>(m, "AnyGraph", "Stands for all graphs.");
+    m.attr("anygraph") = AnyGraph{};
+
+    m.def("get_backend", [](const std::string& name) -> Backend& { return GetDefaultContext().GetBackend(name); }, "backend_name"_a, kReference);
+    m.def("get_device", &GetDeviceFrom, kReference);
+    m.def("get_default_context", &GetDefaultContext, kReference);
+    m.def("set_default_context", [](Context* c) { SetDefaultContext(c); }, "context"_a);
+    m.def("get_global_default_context", &GetGlobalDefaultContext, kReference);
+    m.def("set_global_default_context", [](Context* c) { SetGlobalDefaultContext(c); }, "context"_a);
+    m.def("get_default_device", &GetDefaultDevice, kReference);
+    m.def("set_default_device", [](const py::object& device) { SetDefaultDevice(&GetDeviceArg(device.ptr())); }, "device"_a);
+
+    BindScope<ContextManager>(m, "ContextScope", "Makes a context the default one for a block.")
+            .def(py::init([](Context* c) {
+                return ContextManager{c, [](Context* const& x) { return std::make_unique<ContextScope>(*x); }};
+            }), "context"_a, py::keep_alive<1, 2>())
+            .def("__enter__", [](ContextManager& self) { self.Begin(); });
+    BindScope<DeviceManager>(m, "DeviceScope", "Makes a device the default one for a block.")
+            .def(py::init([](const py::args& device) {
+                return DeviceManager{&GetDeviceFrom(device), [](Device* const& d) { return std::make_unique<DeviceScope>(*d); }};
+            }))
+            .def_property_readonly("device", &DeviceManager::holder, kReference)
+            .def("__enter__", [](py::object self) {
+                self.cast<DeviceManager&>().Begin();
+                return self;
+            });
+    BindScope<NoBackpropManager>(m, "NoBackpropMode", "Records no computations during a block.")
+            .def(py::init([](const py::object& what) { return NoBackpropManager{GetModeArgs(what), &EnterMode<false>}; }), "backprop_ids"_a = py::none())
+            .def("__enter__", [](NoBackpropManager& self) { self.Begin(); });
+    BindScope<ForceBackpropManager>(m, "ForceBackpropMode", "Records computations during a block inside no_backprop_mode.")
+            .def(py::init([](const py::object& what) { return ForceBackpropManager{GetModeArgs(what), &EnterMode<true>}; }), "backprop_ids"_a = py::none())
+            .def("__enter__", [](ForceBackpropManager& self) { self.Begin(); });
+    BindScope<BackpropScopeManager>(m, "BackpropScope", "A graph of its own during a block.")
+            .def(py::init<std::string, Context*>(), "backprop_name"_a, "context"_a = nullptr)
+            .def("__enter__", &BackpropScopeManager::Begin);
+    m.attr("context_scope") = m.attr("ContextScope");
+    m.attr("using_device") = m.attr("DeviceScope");
+    m.attr("no_backprop_mode") = m.attr("NoBackpropMode");
+    m.attr("force_backprop_mode") = m.attr("ForceBackpropMode");
+    m.attr("backprop_scope") = m.attr("BackpropScope");
+    m.def("is_backprop_required", &PyIsBackpropRequired, "context"_a = py::none());
+}
+
+}  // namespace chainerx::python

@@ -1,0 +1,102 @@
+// Creation routines.
+
+#include "chainerx/ops/creation.h"
+
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/python/bind.h"
+#include "chainerx/python/interop.h"
+
+namespace chainerx::python {
+namespace {
+
+using OptDtype = std::optional<Dtype>;
+using OptDevice = std::optional<DeviceRef>;
+
+Array PyArray(PyObject* object, OptDtype dtype, bool copy, PyObject* device) {
+    Device& d = device == Py_None && IsNdarray(object) ? GetArray(object).device() : GetDeviceArg(device);
+    return ArrayFromObject(object, dtype, d, copy);
+}
+Array PyAsArray(PyObject* object, OptDtype dtype, PyObject* device) { return PyArray(object, dtype, false, device); }
+Array PyAsContiguousArray(PyObject* a, OptDtype dtype, PyObject* device) {
+    Array out = AsContiguous(PyAsArray(a, dtype, device));
+    return out.ndim() == 0 ? Reshape(out, Shape{1}) : out;
+}
+
+Array PyEmpty(const Shape& shape, OptDtype dtype, DeviceRef device) {
+    return Empty(shape, dtype.value_or(Dtype::kFloat32), device);
+}
+Array PyZeros(const Shape& shape, OptDtype dtype, DeviceRef device) {
+    return Zeros(shape, dtype.value_or(Dtype::kFloat32), device);
+}
+Array PyOnes(const Shape& shape, OptDtype dtype, DeviceRef device) {
+    return Ones(shape, dtype.value_or(Dtype::kFloat32), device);
+}
+Array PyFull(const Shape& shape, const Scalar& value, OptDtype dtype, DeviceRef device) {
+    return Full(shape, value, dtype.value_or(value.DefaultDtype()), device);
+}
+
+Device& LikeDevice(const Array& a, OptDevice device) { return device.has_value() ? *device->device : a.device(); }
+Array PyEmptyLike(const Array& a, OptDevice device) { return Empty(a.shape(), a.dtype(), LikeDevice(a, device)); }
+Array PyZerosLike(const Array& a, OptDevice device) { return Zeros(a.shape(), a.dtype(), LikeDevice(a, device)); }
+Array PyOnesLike(const Array& a, OptDevice device) { return Ones(a.shape(), a.dtype(), LikeDevice(a, device)); }
+Array PyFullLike(const Array& a, const Scalar& value, OptDtype dtype, OptDevice device) {
+    return Full(a.shape(), value, dtype.value_or(a.dtype()), LikeDevice(a, device));
+}
+
+Array PyArange(
+        const Scalar& start, std::optional<Scalar> stop, std::optional<Scalar> step, OptDtype dtype, DeviceRef device) {
+    Scalar from = stop.has_value() ? start : Scalar{0};
+    return Arange(from, stop.value_or(start), step.value_or(Scalar{1}), dtype, device);
+}
+Array PyLinspace(double start, double stop, int64_t num, bool endpoint, OptDtype dtype, DeviceRef device) {
+    return Linspace(start, stop, num, endpoint, dtype, device);
+}
+Array PyIdentity(int64_t n, OptDtype dtype, DeviceRef device) {
+    return Identity(n, dtype.value_or(Dtype::kFloat64), device);
+}
+Array PyEye(int64_t n, std::optional<int64_t> m, int64_t k, OptDtype dtype, DeviceRef device) {
+    return Eye(n, m, k, dtype.value_or(Dtype::kFloat64), device);
+}
+Array PyTri(int64_t n, std::optional<int64_t> m, int64_t k, OptDtype dtype, DeviceRef device) {
+    return Tri(n, m, k, dtype.value_or(Dtype::kFloat32), device);
+}
+
+Array PyFromBuffer(PyObject* buffer, OptDtype dtype, int64_t count, int64_t offset, DeviceRef device) {
+    Dtype d = dtype.value_or(Dtype::kFloat32);
+    PyRef bytes = Check(PyBytes_FromObject(buffer));
+    int64_t size = PyBytes_GET_SIZE(bytes.get());
+    int64_t item = GetItemSize(d);
+    if (offset < 0 || offset > size) ThrowValueError("frombuffer: offset must be within the buffer");
+    if (count < 0) {
+        if ((size - offset) % item != 0) ThrowValueError("frombuffer: buffer size must be a multiple of the item size");
+        count = (size - offset) / item;
+    } else if (offset + count * item > size) {
+        ThrowValueError("frombuffer: the buffer is smaller than what was asked for");
+    }
+    return FromHost({count}, d, PyBytes_AS_STRING(bytes.get()) + offset, device);
+}
+
+}  // namespace
+
+void BindCreation() {
+    const char* family = "creation";
+    Bind<&PyArray>({family, "array", "object, dtype=None, copy=True, device=None", "An array from an array, NumPy array, number or nested lists.", false, "copy"});
+    Bind<&PyAsArray>({family, "asarray", "object, dtype=None, device=None", "Like array, without a copy where possible.", false, "copy"});
+    Bind<&PyAsContiguousArray>({family, "ascontiguousarray", "a, dtype=None, device=None", "An array in C order, without a copy if it is already.", false, "copy"});
+    Bind<&PyEmpty>({family, "empty", "shape, dtype=None, device=None", "An array whose elements are not set.", false, ""});
+    Bind<&PyZeros>({family, "zeros", "shape, dtype=None, device=None", "An array of zeros.", false, "fill"});
+    Bind<&PyOnes>({family, "ones", "shape, dtype=None, device=None", "An array of ones.", false, "fill"});
+    Bind<&PyFull>({family, "full", "shape, fill_value, dtype=None, device=None", "An array filled with a value.", false, "fill"});
+    Bind<&PyEmptyLike>({family, "empty_like", "a, device=None", "An array like another one whose elements are not set.", false, ""});
+    Bind<&PyZerosLike>({family, "zeros_like", "a, device=None", "An array of zeros like another one.", false, "fill"});
+    Bind<&PyOnesLike>({family, "ones_like", "a, device=None", "An array of ones like another one.", false, "fill"});
+    Bind<&PyFullLike>({family, "full_like", "a, fill_value, dtype=None, device=None", "An array like another one, filled with a value.", false, "fill"});
+    Bind<&PyArange>({family, "arange", "start, stop=None, step=None, dtype=None, device=None", "Evenly spaced numbers below an end.", false, "arange"});
+    Bind<&PyLinspace>({family, "linspace", "start, stop, num=50, endpoint=True, dtype=None, device=None", "A number of evenly spaced numbers.", false, "arange"});
+    Bind<&PyIdentity>({family, "identity", "n, dtype=None, device=None", "The identity matrix.", false, ""});
+    Bind<&PyEye>({family, "eye", "N, M=None, k=0, dtype='float64', device=None", "A matrix with ones on a diagonal.", false, ""});
+    Bind<&PyTri>({family, "tri", "N, M=None, k=0, dtype='float32', device=None", "A matrix with ones on and below a diagonal.", false, ""});
+    Bind<&PyFromBuffer>({family, "frombuffer", "buffer, dtype='float32', count=-1, offset=0, device=None", "An array from the bytes of a buffer.", false, ""});
+}
+
+}  // namespace chainerx::python

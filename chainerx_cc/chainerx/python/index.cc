@@ -1,0 +1,54 @@
+#include "chainerx/python/index.h"
+
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/interop.h"
+#include "chainerx/python/ndarray.h"
+
+namespace chainerx::python {
+namespace {
+
+std::optional<int64_t> Bound(PyObject* o) {
+    if (o == Py_None) return std::nullopt;
+    return GetIntArg(o, "slice bound");
+}
+
+ArrayIndex GetIndex(PyObject* o, const Array& a) {
+    if (o == Py_None) return NewAxis{};
+    if (o == Py_Ellipsis) return Ellipsis{};
+    if (PySlice_Check(o)) {
+        auto* s = reinterpret_cast<PySliceObject*>(o);
+        return Slice{Bound(s->start), Bound(s->stop), Bound(s->step)};
+    }
+    if (IsNdarray(o)) return GetArray(o).ndim() == 0 && IsInteger(GetArray(o).dtype()) ? ArrayIndex{GetIntArg(o, "index")} : ArrayIndex{GetArray(o)};
+    if (PyIndex_Check(o) && !PyBool_Check(o)) {
+        PyRef i{PyNumber_Index(o)};
+        if (i) return GetIntArg(i.get(), "index");
+        PyErr_Clear();  // a NumPy array has the slot too
+    }
+    if (PyList_Check(o) || PyTuple_Check(o) || PyObject_CheckBuffer(o)) {
+        Array index = ArrayFromObject(o, std::nullopt, a.device());
+        if (index.GetTotalSize() == 0) index = AsType(index, Dtype::kInt64, false);
+        return index;
+    }
+    PyErr_Format(
+            PyExc_IndexError,
+            "only integers, slices (:), ellipsis (...), None and integer or boolean arrays are valid indices, not %s",
+            Py_TYPE(o)->tp_name);
+    throw PythonError{};
+}
+
+}  // namespace
+
+ArrayIndices GetIndices(PyObject* key, const Array& a) {
+    ArrayIndices out;
+    if (!PyTuple_Check(key)) {
+        out.push_back(GetIndex(key, a));
+        return out;
+    }
+    out.reserve(PyTuple_GET_SIZE(key));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) out.push_back(GetIndex(PyTuple_GET_ITEM(key, i), a));
+    return out;
+}
+
+}  // namespace chainerx::python

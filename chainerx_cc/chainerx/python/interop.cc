@@ -1,0 +1,229 @@
+#include "chainerx/python/interop.h"
+
+#include <string>
+#include <vector>
+
+#include "chainerx/core/context.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/python/bind.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/ndarray.h"
+
+namespace chainerx::python {
+namespace {
+
+// The dtype of a PEP 3118 format in native byte order, if it is one of ours.
+std::optional<Dtype> FromFormat(const char* format, Py_ssize_t item_size) {
+    if (format == nullptr) return Dtype::kUInt8;
+    std::string f = format;
+    if (f.size() == 2 && (f[0] == '@' || f[0] == '=' || f[0] == '<')) f.erase(0, 1);
+    if (f.size() != 1) return std::nullopt;
+    switch (f[0]) {
+        case '?':
+            return Dtype::kBool;
+        case 'b':
+            return Dtype::kInt8;
+        case 'B':
+            return Dtype::kUInt8;
+        case 'h':
+            return Dtype::kInt16;
+        case 'i':
+        case 'l':
+        case 'q':
+            return item_size == 8 ? Dtype::kInt64 : Dtype::kInt32;
+        case 'e':
+            return Dtype::kFloat16;
+        case 'f':
+            return Dtype::kFloat32;
+        case 'd':
+            return Dtype::kFloat64;
+        default:
+            return std::nullopt;
+    }
+}
+
+void ReleaseBorrowed(Storage* storage) noexcept {
+    auto* view = static_cast<Py_buffer*>(storage->owner());
+    if (Py_IsInitialized() != 0) {
+        GilScope gil;
+        PyBuffer_Release(view);
+    }
+    delete view;
+    delete storage;
+}
+
+// A Py_buffer until somebody takes it over.
+struct BufferHolder {
+    Py_buffer* view = new Py_buffer{};
+    bool held = false;
+    ~BufferHolder() {
+        if (held) PyBuffer_Release(view);
+        delete view;
+    }
+};
+
+PyRef Numpy(const char* name) {
+    static PyObject* numpy = PyImport_ImportModule("numpy");
+    if (numpy == nullptr) throw PythonError{};
+    return Check(PyObject_GetAttrString(numpy, name));
+}
+
+// An array over the memory of a buffer, or copied from it. No array when the object has no suitable buffer.
+Array FromBuffer(PyObject* o, Device& device, bool share) {
+    if (PyObject_CheckBuffer(o) == 0 || PyBytes_Check(o)) return Array{};
+    BufferHolder holder;
+    if (PyObject_GetBuffer(o, holder.view, PyBUF_STRIDES | PyBUF_FORMAT) < 0) {
+        PyErr_Clear();
+        return Array{};
+    }
+    holder.held = true;
+    Py_buffer& v = *holder.view;
+    std::optional<Dtype> dtype = FromFormat(v.format, v.itemsize);
+    if (!dtype.has_value() || GetItemSize(*dtype) != v.itemsize) return Array{};
+    Shape shape(v.shape, v.shape + v.ndim);
+    Strides strides(v.strides, v.strides + v.ndim);
+    bool aligned = reinterpret_cast<uintptr_t>(v.buf) % v.itemsize == 0;
+    for (int64_t s : strides) aligned = aligned && s % v.itemsize == 0;
+    if (device.backend().name() != "native") return Array{};
+    if (!aligned) return Array{};
+    bool writable = v.readonly == 0;
+    StoragePtr storage{new Storage{v.buf, static_cast<size_t>(v.len), device, &ReleaseBorrowed, holder.view}};
+    holder.held = false;
+    holder.view = nullptr;
+    Array a = internal::MakeArray(shape, strides, *dtype, device, std::move(storage), 0);
+    return share && writable ? a : Copy(a);
+}
+
+}  // namespace
+
+void CheckNoGraph(const Array& a, const char* what) {
+    if (a.IsAnyBackpropRequired()) {
+        throw ChainerxError{
+                what, ": the array belongs to a computational graph, which would be lost; "
+                "use as_grad_stopped() first if that is intended"};
+    }
+}
+
+Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, bool copy) {
+    if (IsNdarray(o)) {
+        Array a = ToDevice(GetArray(o), device);
+        if (dtype.has_value() && *dtype != a.dtype()) return AsType(a, *dtype);
+        return copy && a.body() == GetArray(o).body() ? Copy(a) : a;
+    }
+    bool convert = dtype.has_value();
+    Array a = FromBuffer(o, device, !copy);
+    if (!a) {
+        Scalar s;
+        if (!convert && TryScalar(o, &s)) {
+            Dtype d = s.DefaultDtype();
+            PyRef own{PyObject_GetAttrString(o, "dtype")};  // NumPy's numbers have one
+            if (own) {
+                d = GetDtypeArg(own.get());
+            } else {
+                PyErr_Clear();
+            }
+            return Full({}, s, d, device);
+        }
+        PyRef asarray = Numpy("array");
+        PyRef array = Check(
+                convert ? PyObject_CallFunctionObjArgs(asarray.get(), o, GetNumpyDtype(*dtype), nullptr)
+                        : PyObject_CallFunctionObjArgs(asarray.get(), o, nullptr));
+        PyRef own = Check(PyObject_GetAttrString(array.get(), "dtype"));
+        Dtype d = GetDtypeArg(own.get());  // raises DtypeError for dtypes that we do not have
+        PyRef ascontiguous = Numpy("array");
+        PyRef native = Check(PyObject_CallFunction(ascontiguous.get(), "OO", array.get(), GetNumpyDtype(d)));
+        a = FromBuffer(native.get(), device, false);
+        if (!a) ThrowTypeError("cannot make an array from %s", Py_TYPE(o)->tp_name);
+    }
+    return convert ? AsType(a, *dtype, false) : a;
+}
+
+PyRef ToNumpy(const Array& a, bool copy) {
+    CheckNoGraph(a, "conversion to NumPy");
+    Array host = a.AsDetached();
+    if (copy) host = Copy(host);
+    PyRef object = Check(ToPython(host));
+    PyRef memory = Check(PyMemoryView_FromObject(object.get()));
+    PyRef asarray = Numpy("asarray");
+    return Check(PyObject_CallFunctionObjArgs(asarray.get(), memory.get(), nullptr));
+}
+
+PyRef ItemOf(const Array& a) {
+    if (a.GetTotalSize() != 1) {
+        throw DimensionError{"only an array with one element can become a Python number, shape was ", a.shape()};
+    }
+    char buffer[8];
+    a.device().Synchronize();
+    a.device().CopyToHost(buffer, a.raw_data(), a.GetItemSize());
+    return VisitDtype(a.dtype(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        const T& v = *reinterpret_cast<const T*>(buffer);
+        if constexpr (std::is_same_v<T, bool>) {
+            return PyRef::Borrow(v ? Py_True : Py_False);
+        } else if constexpr (std::is_integral_v<T>) {
+            return Check(PyLong_FromLongLong(v));
+        } else {
+            return Check(PyFloat_FromDouble(static_cast<double>(v)));
+        }
+    });
+}
+
+int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
+    return Guard(-1, [&] {
+        const Array& a = GetArray(self);
+        view->obj = nullptr;
+        if (a.IsAnyBackpropRequired()) {
+            PyErr_SetString(
+                    PyExc_BufferError, "the array belongs to a computational graph; use as_grad_stopped() first");
+            throw PythonError{};
+        }
+        if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !a.IsContiguous()) {
+            PyErr_SetString(PyExc_BufferError, "the array is not contiguous");
+            throw PythonError{};
+        }
+        if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && a.ndim() > 1) {
+            PyErr_SetString(PyExc_BufferError, "the array is not in Fortran order");
+            throw PythonError{};
+        }
+        static const char* const kFormats[] = {"?", "b", "h", "i", "l", "B", "e", "f", "d"};
+        // Shape and strides live in the body, which the view keeps alive.
+        ArrayBody* body = a.body();
+        view->buf = body->data;
+        view->len = a.GetNBytes();
+        view->itemsize = a.GetItemSize();
+        view->readonly = 0;
+        view->ndim = body->shape.ndim();
+        view->format = const_cast<char*>(kFormats[static_cast<int>(body->dtype)]);
+        view->shape = reinterpret_cast<Py_ssize_t*>(const_cast<int64_t*>(body->shape.data()));
+        view->strides = reinterpret_cast<Py_ssize_t*>(const_cast<int64_t*>(body->strides.data()));
+        view->suboffsets = nullptr;
+        view->internal = nullptr;
+        Py_INCREF(self);
+        view->obj = self;
+        return 0;
+    });
+}
+
+void ReleaseBuffer(PyObject*, Py_buffer*) noexcept {}
+
+namespace {
+
+PyRef PyToNumpy(const Array& array, bool copy) { return ToNumpy(array, copy); }
+
+// Pickling: contents, and the device by name where it exists at loading.
+PyRef RebuildArray(PyObject* values, const std::string& device) {
+    Array a = ArrayFromObject(values, std::nullopt, GetDefaultContext().GetDevice(device));
+    return Check(ToPython(a));
+}
+
+}  // namespace
+
+void BindInterop() {
+    Bind<&PyToNumpy>(
+            {nullptr, "to_numpy", "array, copy=True",
+             "The array as numpy.ndarray; without a copy it shares memory. An array of a graph is refused.", false, ""});
+    Bind<&RebuildArray>({nullptr, "_rebuild_array", "values, device", "Makes an array from its pickled state.", false, ""});
+}
+
+}  // namespace chainerx::python

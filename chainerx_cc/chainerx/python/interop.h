@@ -1,0 +1,25 @@
+#pragma once
+
+#include <Python.h>
+
+#include <optional>
+
+#include "chainerx/core/array.h"
+#include "chainerx/python/common.h"
+
+namespace chainerx::python {
+
+// An array from anything that NumPy understands. `copy` false: shares the memory of a buffer where possible.
+Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, bool copy = true);
+
+// A numpy.ndarray; raises for an array that belongs to a graph.
+PyRef ToNumpy(const Array& a, bool copy);
+void CheckNoGraph(const Array& a, const char* what);
+
+PyRef ItemOf(const Array& a);  // the only element as a Python number
+
+// The buffer protocol of ndarray.
+int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept;
+void ReleaseBuffer(PyObject* self, Py_buffer* view) noexcept;
+
+}  // namespace chainerx::python

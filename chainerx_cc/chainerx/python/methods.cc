@@ -1,0 +1,273 @@
+#include "chainerx/python/methods.h"
+
+#include <cstring>
+#include <string>
+
+#include <pybind11/pybind11.h>
+
+#include "chainerx/autograd/backward.h"
+#include "chainerx/core/context.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/linalg.h"
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/python/autograd.h"
+#include "chainerx/python/bind.h"
+#include "chainerx/python/interop.h"
+
+namespace py = pybind11;
+
+namespace chainerx::python {
+
+Array MatmulArrays(const Array& a, const Array& b) { return Matmul(a, b); }
+
+namespace {
+
+// ---------------------------------------------------------------- methods
+
+PyRef Item(const Array& self) { return ItemOf(self); }
+Array ViewMethod(const Array& self) { return View(self); }
+Array AsTypeMethod(const Array& self, Dtype dtype, bool copy) { return AsType(self, dtype, copy); }
+void FillMethod(const Array& self, PyObject* value) {
+    Scalar s;
+    if (IsNdarray(value)) {
+        PyRef item = ItemOf(GetArray(value));
+        TryScalar(item.get(), &s);
+    } else {
+        s = Arg<Scalar>::Get(value, "value");
+    }
+    Fill(self, s);
+}
+Array FlattenMethod(const Array& self) {
+    Array flat = Ravel(self);
+    return flat.body()->storage.get() == self.body()->storage.get() ? Copy(flat) : flat;
+}
+PyRef ToList(const Array& self) {
+    CheckNoGraph(self, "tolist");
+    PyRef numpy = ToNumpy(self, false);
+    return Check(PyObject_CallMethod(numpy.get(), "tolist", nullptr));
+}
+Array ToDeviceMethod(const Array& self, PyObject* device, PyObject* index) {
+    if (index != Py_None) {
+        std::string name = Arg<std::string>::Get(device, "device");
+        return ToDevice(self, self.context().GetBackend(name).GetDevice(static_cast<int>(GetIntArg(index, "index"))));
+    }
+    return ToDevice(self, GetDeviceArg(device));
+}
+Array StopGrad(const Array& self, PyObject* ids, PyObject* copy) {
+    if (PyBool_Check(ids)) return AsGradStopped(self, ids == Py_True);
+    bool c = Arg<bool>::Get(copy, "copy");
+    if (ids == Py_None) return AsGradStopped(self, c);
+    return AsGradStopped(self, Arg<std::vector<BackpropId>>::Get(ids, "backprop_ids"), c);
+}
+
+PyRef RequireGradMethod(PyObject* self, std::optional<BackpropId> id) {
+    Arg<Array>::Get(self, "self").RequireGrad(id);
+    return PyRef::Borrow(self);
+}
+bool IsGradRequiredMethod(const Array& self, PyObject* id) {
+    if (IsAnyGraph(id)) {
+        ThrowTypeError("is_grad_required takes a backprop id");
+    }
+    return self.IsGradRequired(Arg<std::optional<BackpropId>>::Get(id, "backprop_id"));
+}
+bool IsBackpropRequiredMethod(const Array& self, PyObject* id) {
+    if (IsAnyGraph(id)) return self.IsAnyBackpropRequired();
+    return self.IsBackpropRequired(Arg<std::optional<BackpropId>>::Get(id, "backprop_id"));
+}
+bool IsChained(const Array& self, std::optional<BackpropId> id) { return self.IsChained(id); }
+Array GetGradMethod(const Array& self, std::optional<BackpropId> id) { return self.GetGrad(id); }
+void SetGradMethod(const Array& self, std::optional<Array> grad, std::optional<BackpropId> id) {
+    self.SetGrad(grad.value_or(Array{}), id);
+}
+void ClearGradMethod(const Array& self, std::optional<BackpropId> id) { self.ClearGrad(id); }
+void BackwardMethod(
+        const Array& self, std::optional<BackpropId> id, bool enable_double_backprop, std::optional<double> loss_scale) {
+    Backward(self, id, {enable_double_backprop, loss_scale});
+}
+
+Array CopyProtocol(const Array& self) { return AsGradStopped(self, true); }
+Array DeepCopy(const Array& self, PyObject*) { return AsGradStopped(self, true); }
+PyRef GetState(const Array& self) {
+    PyRef values = ToNumpy(self.AsDetached(), false);
+    PyRef device{ToPython(self.device().name())};
+    return Check(PyTuple_Pack(2, values.get(), device.get()));
+}
+PyRef Reduce(const Array& self) {
+    PyRef module = Check(PyImport_ImportModule("chainerx._core"));
+    PyRef rebuild = Check(PyObject_GetAttrString(module.get(), "_rebuild_array"));
+    PyRef state = GetState(self);
+    return Check(PyTuple_Pack(2, rebuild.get(), state.get()));
+}
+void SetState(PyObject* self, PyObject* state) {
+    PyObject* values = nullptr;
+    const char* device = nullptr;
+    if (PyArg_ParseTuple(state, "Os", &values, &device) == 0) throw PythonError{};
+    Array a = ArrayFromObject(values, std::nullopt, GetDefaultContext().GetDevice(device));
+    auto* o = reinterpret_cast<NdarrayObject*>(self);
+    if (o->array) o->array.body()->binding = nullptr;
+    o->array = a;
+    a.body()->binding = self;
+}
+// Reached only when the buffer is refused; says why.
+PyRef ToNumpyProtocol(const Array& self, PyObject* dtype, PyObject* copy) {
+    PyRef numpy = ToNumpy(self, copy == Py_True);
+    if (dtype == Py_None) return numpy;
+    return Check(PyObject_CallMethod(numpy.get(), "astype", "O", dtype));
+}
+
+// Methods that take their arguments separately or as one tuple.
+template <Array (*Fn)(const Array&, PyObject*)>
+PyObject* VarArgs(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+    return Guard([&]() -> PyObject* {
+        if (nargs == 1 && !PyLong_Check(args[0])) return ToPython(Fn(GetArray(self), args[0]));
+        PyRef tuple = Check(PyTuple_New(nargs));
+        for (Py_ssize_t i = 0; i < nargs; ++i) PyTuple_SET_ITEM(tuple.get(), i, Py_NewRef(args[i]));
+        return ToPython(Fn(GetArray(self), tuple.get()));
+    });
+}
+Array ReshapeArgs(const Array& self, PyObject* shape) { return Reshape(self, Arg<Shape>::Get(shape, "newshape")); }
+Array TransposeArgs(const Array& self, PyObject* axes) {
+    bool none = axes == Py_None || (PyTuple_Check(axes) && PyTuple_GET_SIZE(axes) == 0 && self.ndim() != 0);
+    return Transpose(self, none ? OptionalAxes{} : OptionalAxes{Arg<Axes>::Get(axes, "axes")});
+}
+
+template <auto Fn>
+void Method(const char* name, const char* signature, const char* doc) {
+    Bind<Fn>({nullptr, name, signature, doc, true, ""});
+    FunctionDefs().pop_back();  // a method only
+}
+
+void Alias(const char* alias, const char* name) {
+    for (size_t i = 0; i < MethodDefs().size(); ++i) {
+        PyMethodDef def = MethodDefs()[i];
+        if (std::strcmp(def.ml_name, name) != 0) continue;
+        def.ml_name = alias;
+        MethodDefs().push_back(def);
+        return;
+    }
+}
+
+// ---------------------------------------------------------------- properties
+
+template <class F>
+PyObject* Property(PyObject* self, F&& f) {
+    return Guard([&] { return f(GetArray(self)); });
+}
+
+#define CHAINERX_PROPERTY(Name, expression) \
+    PyObject* Name(PyObject* self, void*) { \
+        return Property(self, [](const Array& a) -> PyObject* { return expression; }); \
+    }
+CHAINERX_PROPERTY(GetShape, ToTuple(a.shape()).release())
+CHAINERX_PROPERTY(GetStrides, ToTuple(a.strides()).release())
+CHAINERX_PROPERTY(GetDtypeProperty, Py_NewRef(GetNumpyDtype(a.dtype())))
+CHAINERX_PROPERTY(GetDeviceProperty, py::cast(&a.device(), py::return_value_policy::reference).release().ptr())
+CHAINERX_PROPERTY(GetNdim, PyLong_FromLong(a.ndim()))
+CHAINERX_PROPERTY(GetSize, PyLong_FromLongLong(a.GetTotalSize()))
+CHAINERX_PROPERTY(GetItemSizeProperty, PyLong_FromLongLong(a.GetItemSize()))
+CHAINERX_PROPERTY(GetNBytesProperty, PyLong_FromLongLong(a.GetNBytes()))
+CHAINERX_PROPERTY(GetOffset, PyLong_FromLongLong(a.offset()))
+CHAINERX_PROPERTY(GetIsContiguous, PyBool_FromLong(a.IsContiguous()))
+CHAINERX_PROPERTY(GetDataPtr, PyLong_FromVoidPtr(a.body()->storage->data()))
+CHAINERX_PROPERTY(GetDataSize, PyLong_FromSize_t(a.body()->storage->bytes()))
+CHAINERX_PROPERTY(GetT, ToPython(Transpose(a)))
+CHAINERX_PROPERTY(GetGradProperty, ToPython(a.GetGrad()))
+CHAINERX_PROPERTY(GetPriority, (static_cast<void>(a), PyFloat_FromDouble(1000)))
+CHAINERX_PROPERTY(GetNoUfunc, (static_cast<void>(a), Py_NewRef(Py_None)))
+#undef CHAINERX_PROPERTY
+
+int SetGradProperty(PyObject* self, PyObject* value, void*) {
+    return Guard(-1, [&] {
+        const Array& a = GetArray(self);
+        if (value == nullptr || value == Py_None) {
+            a.ClearGrad();
+        } else {
+            a.SetGrad(Arg<Array>::Get(value, "grad"));
+        }
+        return 0;
+    });
+}
+
+}  // namespace
+
+PyGetSetDef* NdarrayGetSets() {
+    static PyGetSetDef defs[] = {
+            {"shape", &GetShape, nullptr, "Lengths of the dimensions.", nullptr},
+            {"strides", &GetStrides, nullptr, "Distances in bytes between elements of each dimension.", nullptr},
+            {"dtype", &GetDtypeProperty, nullptr, "The numpy.dtype of the elements.", nullptr},
+            {"device", &GetDeviceProperty, nullptr, "The device on which the array lives.", nullptr},
+            {"ndim", &GetNdim, nullptr, "Number of dimensions.", nullptr},
+            {"size", &GetSize, nullptr, "Number of elements.", nullptr},
+            {"itemsize", &GetItemSizeProperty, nullptr, "Size of an element in bytes.", nullptr},
+            {"nbytes", &GetNBytesProperty, nullptr, "Size of all elements in bytes.", nullptr},
+            {"offset", &GetOffset, nullptr, "Distance in bytes of the first element from data_ptr.", nullptr},
+            {"is_contiguous", &GetIsContiguous, nullptr, "Whether the elements lie in C order without gaps.", nullptr},
+            {"data_ptr", &GetDataPtr, nullptr, "Address of the memory that the array views.", nullptr},
+            {"data_size", &GetDataSize, nullptr, "Size in bytes of that memory.", nullptr},
+            {"T", &GetT, nullptr, "The array with its axes reversed.", nullptr},
+            {"grad", &GetGradProperty, &SetGradProperty, "The gradient in the default graph, or None.", nullptr},
+            {"__array_priority__", &GetPriority, nullptr, nullptr, nullptr},
+            {"__array_ufunc__", &GetNoUfunc, nullptr, "None: NumPy's functions do not take these arrays.", nullptr},
+            {nullptr, nullptr, nullptr, nullptr, nullptr},
+    };
+    return defs;
+}
+
+void AddNdarrayMethods() {
+    Method<&Item>("item", "self", "The only element as a Python number.");
+    Method<&ViewMethod>("view", "self", "Another array that shares the data.");
+    Method<&AsTypeMethod>("astype", "self, dtype, copy=True", "The array in another dtype.");
+    Method<&FillMethod>("fill", "self, value", "Sets all elements in place.");
+    Method<&FlattenMethod>("flatten", "self", "A copy as one dimension.");
+    Method<&ToList>("tolist", "self", "The elements as nested lists.");
+    Method<&ToDeviceMethod>("to_device", "self, device, index=None", "The array on another device.");
+    Method<&StopGrad>(
+            "as_grad_stopped", "self, backprop_ids=None, copy=False", "The same values outside graphs: no gradient flows through.");
+    Method<&RequireGradMethod>("require_grad", "self, backprop_id=None", "Makes gradients of this array be computed; returns it.");
+    Method<&IsGradRequiredMethod>("is_grad_required", "self, backprop_id=None", "Whether require_grad was called.");
+    Method<&IsBackpropRequiredMethod>(
+            "is_backprop_required", "self, backprop_id=None", "Whether computations with this array are recorded.");
+    Method<&IsChained>("_is_chained", "self, backprop_id=None", "Whether the array was computed from others in the graph.");
+    Method<&GetGradMethod>("get_grad", "self, backprop_id=None", "The gradient, or None.");
+    Method<&SetGradMethod>("set_grad", "self, grad, backprop_id=None", "Sets the gradient.");
+    Method<&ClearGradMethod>("cleargrad", "self, backprop_id=None", "Removes the gradient.");
+    Method<&BackwardMethod>(
+            "backward", "self, backprop_id=None, enable_double_backprop=False, loss_scale=None",
+            "Adds gradients of this array to what it was computed from.");
+    Method<&CopyProtocol>("__copy__", "self", "A copy outside graphs.");
+    Method<&DeepCopy>("__deepcopy__", "self, memo=None", "A copy outside graphs.");
+    Method<&Reduce>("__reduce__", "self", "For pickling: contents and device, no graph.");
+    Method<&GetState>("__getstate__", "self", "Contents and device.");
+    Method<&SetState>("__setstate__", "self, state", "Restores contents and device.");
+    Method<&ToNumpyProtocol>("__array__", "self, dtype=None, copy=None", "Conversion to NumPy; refused for an array of a graph.");
+    Alias("max", "amax");
+    Alias("min", "amin");
+    MethodDefs().push_back(
+            {"reshape", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&VarArgs<&ReshapeArgs>)), METH_FASTCALL,
+             "The same elements in another shape, given as one tuple or separately."});
+    MethodDefs().push_back(
+            {"transpose", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&VarArgs<&TransposeArgs>)), METH_FASTCALL,
+             "Axes in another order, given as one tuple or separately; reversed by default."});
+    MethodDefs().push_back({nullptr, nullptr, 0, nullptr});
+}
+
+PyObject* Repr(PyObject* self) {
+    return Guard([&]() -> PyObject* {
+        const Array& a = GetArray(self);
+        PyRef numpy = Check(PyImport_ImportModule("numpy"));
+        PyRef values = ToNumpy(a.AsDetached(), false);
+        PyRef function = Check(PyObject_GetAttrString(numpy.get(), "array2string"));
+        PyRef args = Check(PyTuple_Pack(1, values.get()));
+        PyRef kwargs = Check(Py_BuildValue("{s:s,s:s,s:s}", "separator", ", ", "prefix", "array(", "suffix", ","));
+        std::string text = "[]";
+        if (a.GetTotalSize() != 0) {
+            PyRef body = Check(PyObject_Call(function.get(), args.get(), kwargs.get()));
+            text = PyUnicode_AsUTF8(body.get());
+        }
+        std::string out = internal::Concat("array(", text, ", shape=", a.shape(), ", dtype=", a.dtype(), ", device='", a.device().name(), "'");
+        if (a.IsAnyBackpropRequired()) out += ", backprop_ids=" + GraphNames(a);
+        return ToPython(out + ")");
+    });
+}
+
+}  // namespace chainerx::python

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <Python.h>
+
+#include "chainerx/core/array.h"
+
+namespace chainerx::python {
+
+// Methods and properties of ndarray that do not come from ops.
+void AddNdarrayMethods();
+PyGetSetDef* NdarrayGetSets();
+PyObject* Repr(PyObject* self);
+Array MatmulArrays(const Array& a, const Array& b);
+
+}  // namespace chainerx::python

@@ -1,0 +1,98 @@
+#include <pybind11/pybind11.h>
+
+#include <memory>
+
+#include "chainerx/backends/native/threads.h"
+#include "chainerx/core/array.h"
+#include "chainerx/core/blocking.h"
+#include "chainerx/core/context.h"
+#include "chainerx/python/bind.h"
+#include "chainerx/python/core_types.h"
+#include "chainerx/python/error.h"
+#include "chainerx/python/ndarray.h"
+
+namespace py = pybind11;
+
+namespace chainerx::python {
+namespace {
+
+py::list ListOps() {
+    Backend& native = GetGlobalDefaultContext().GetBackend("native");
+    py::list out;
+    for (const OpInfo& op : Ops()) {
+        py::dict entry;
+        entry["name"] = op.name;
+        entry["family"] = op.family;
+        entry["signature"] = op.signature;
+        entry["doc"] = op.doc;
+        entry["is_method"] = op.is_method;
+        py::list kernels = py::str(op.kernels).attr("split")();
+        entry["kernels"] = kernels;
+        bool complete = true;
+        for (const py::handle& name : kernels) {
+            bool found = false;
+            for (const KernelSlotBase* slot : KernelSlotBase::All()) {
+                found = found || (slot->name() == name.cast<std::string>() && native.FindKernel(*slot) != nullptr);
+            }
+            complete = complete && found;
+        }
+        entry["native"] = complete;
+        out.append(entry);
+    }
+    return out;
+}
+
+py::list ListKernels(const std::string& backend) {
+    Backend& b = GetGlobalDefaultContext().GetBackend(backend);
+    py::list out;
+    for (const KernelSlotBase* slot : KernelSlotBase::All()) {
+        out.append(py::make_tuple(slot->name(), b.FindKernel(*slot) != nullptr));
+    }
+    return out;
+}
+
+void Init(py::module_& m) {
+    m.attr("__version__") = CHAINERX_VERSION;
+    InitErrors(m.ptr());
+    InitConvert();
+    // Lives as long as the process: arrays can outlive the interpreter's modules.
+    SetGlobalDefaultContext(new Context{});
+    g_blocking_hooks.enter = []() -> void* { return PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr; };
+    g_blocking_hooks.leave = [](void* state) { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); };
+
+    BindOps();
+    BindCreation();
+    BindAutograd();
+    BindInterop();
+    InitFunctionNode(m);
+    InitNdarray(m.ptr());
+    FunctionDefs().push_back({nullptr, nullptr, 0, nullptr});
+    if (PyModule_AddFunctions(m.ptr(), FunctionDefs().data()) < 0) throw py::error_already_set{};
+    InitCoreTypes(m);
+    m.def("_ops", &ListOps, "What the module knows about each op.");
+    m.def("_kernels", &ListKernels, "(name, present) of each kernel of a backend.");
+    m.def("_live_array_count", &ArrayBody::GetLiveCount, "Number of arrays alive in the process.");
+    m.def("_get_num_threads", &native::GetThreadCount);
+    m.def("_set_num_threads", &native::SetThreadCount);
+}
+
+}  // namespace
+}  // namespace chainerx::python
+
+PYBIND11_MODULE(_core, m) {
+    py::register_exception_translator([](std::exception_ptr p) {
+        if (!p) return;
+        try {
+            std::rethrow_exception(p);
+        } catch (const chainerx::ChainerxError&) {
+            chainerx::python::SetPythonError();
+        } catch (const chainerx::python::PythonError&) {
+            // is set
+        }
+    });
+    try {
+        chainerx::python::Init(m);
+    } catch (const chainerx::python::PythonError&) {
+        throw py::error_already_set{};
+    }
+}

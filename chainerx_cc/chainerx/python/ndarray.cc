@@ -1,0 +1,302 @@
+#include "chainerx/python/ndarray.h"
+
+#include <structmember.h>
+
+#include <new>
+
+#include "chainerx/ops/activation.h"
+#include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/comparison.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/explog.h"
+#include "chainerx/ops/indexing.h"
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/python/bind.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/index.h"
+#include "chainerx/python/interop.h"
+#include "chainerx/python/methods.h"
+
+namespace chainerx::python {
+
+PyTypeObject* g_ndarray_type;
+
+namespace {
+
+// Objects kept for reuse; guarded by the GIL.
+constexpr int kMaxFree = 256;
+NdarrayObject* g_free[kMaxFree];
+int g_free_count = 0;
+
+void Dealloc(PyObject* self) {
+    auto* o = reinterpret_cast<NdarrayObject*>(self);
+    if (o->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
+    if (ArrayBody* body = o->array.body()) {
+        if (body->binding == self) body->binding = nullptr;
+    }
+    o->array.~Array();
+    if (g_free_count < kMaxFree) {
+        g_free[g_free_count++] = o;
+        return;
+    }
+    PyTypeObject* type = Py_TYPE(self);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+PyObject* New(PyTypeObject*, PyObject*, PyObject*) {
+    PyErr_SetString(PyExc_TypeError, "chainerx.ndarray cannot be created directly; use chainerx.array, empty, zeros, ...");
+    return nullptr;
+}
+
+// ---------------------------------------------------------------- operators
+
+template <class Op>
+PyObject* Binary(PyObject* a, PyObject* b) {
+    return Guard([&]() -> PyObject* {
+        if (CHAINERX_LIKELY(IsNdarray(a) && IsNdarray(b))) return ToPython(Op::Call(GetArray(a), GetArray(b)));
+        Operand x;
+        Operand y;
+        if (!TryOperand(a, &x) || !TryOperand(b, &y)) Py_RETURN_NOTIMPLEMENTED;
+        return ToPython(Op::Call(x, y));
+    });
+}
+
+template <class Op>
+PyObject* InPlace(PyObject* a, PyObject* b) {
+    return Guard([&]() -> PyObject* {
+        Operand y;
+        if (!TryOperand(b, &y)) Py_RETURN_NOTIMPLEMENTED;
+        Op::CallInPlace(GetArray(a), y);
+        return Py_NewRef(a);
+    });
+}
+
+template <class Op>
+PyObject* Unary(PyObject* a) {
+    return Guard([&] { return ToPython(Op::Call(GetArray(a))); });
+}
+
+PyObject* PowerSlot(PyObject* a, PyObject* b, PyObject* modulus) {
+    if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+    return Guard([&]() -> PyObject* {
+        Operand x;
+        Operand y;
+        if (!TryOperand(a, &x) || !TryOperand(b, &y)) Py_RETURN_NOTIMPLEMENTED;
+        if (!y.is_array() && static_cast<double>(y.scalar()) == 2.0 && x.array().dtype() != Dtype::kBool &&
+            (IsFloat(x.array().dtype()) || y.scalar().kind() == DtypeKind::kInt)) {
+            return ToPython(Square(x.array()));
+        }
+        return ToPython(Power(x, y));
+    });
+}
+PyObject* InPlacePower(PyObject* a, PyObject* b, PyObject*) { return InPlace<ops::Power>(a, b); }
+
+PyObject* Positive(PyObject* a) {
+    return Guard([&] { return ToPython(View(GetArray(a))); });
+}
+
+PyObject* Matmul(PyObject* a, PyObject* b);
+
+int Bool(PyObject* a) {
+    return Guard(-1, [&] {
+        const Array& x = GetArray(a);
+        if (x.GetTotalSize() == 0) throw DimensionError{"the truth value of an empty array is not defined"};
+        if (x.GetTotalSize() != 1) {
+            PyErr_SetString(
+                    PyExc_ValueError, "the truth value of an array with more than one element is ambiguous; use any() or all()");
+            throw PythonError{};
+        }
+        PyRef item = ItemOf(x);
+        return PyObject_IsTrue(item.get());
+    });
+}
+PyObject* Int(PyObject* a) {
+    return Guard([&] { return PyNumber_Long(ItemOf(GetArray(a)).get()); });
+}
+PyObject* Float(PyObject* a) {
+    return Guard([&] { return PyNumber_Float(ItemOf(GetArray(a)).get()); });
+}
+PyObject* Index(PyObject* a) {
+    return Guard([&]() -> PyObject* {
+        const Array& x = GetArray(a);
+        if (x.ndim() != 0 || !IsInteger(x.dtype())) {
+            ThrowTypeError("only integer arrays without dimensions can be an index");
+        }
+        return ItemOf(x).release();
+    });
+}
+
+PyObject* RichCompare(PyObject* a, PyObject* b, int op) {
+    switch (op) {
+        case Py_EQ:
+            return Binary<ops::Equal>(a, b);
+        case Py_NE:
+            return Binary<ops::NotEqual>(a, b);
+        case Py_LT:
+            return Binary<ops::Less>(a, b);
+        case Py_LE:
+            return Binary<ops::LessEqual>(a, b);
+        case Py_GT:
+            return Binary<ops::Greater>(a, b);
+        default:
+            return Binary<ops::GreaterEqual>(a, b);
+    }
+}
+
+Py_ssize_t Length(PyObject* a) {
+    return Guard(Py_ssize_t{-1}, [&] {
+        const Array& x = GetArray(a);
+        if (x.ndim() == 0) ThrowTypeError("len() of an array without dimensions");
+        return static_cast<Py_ssize_t>(x.shape()[0]);
+    });
+}
+
+PyObject* GetItem(PyObject* a, PyObject* key) {
+    return Guard([&] { return ToPython(At(GetArray(a), GetIndices(key, GetArray(a)))); });
+}
+
+PyObject* GetSequenceItem(PyObject* a, Py_ssize_t i) {
+    return Guard([&] { return ToPython(At(GetArray(a), {static_cast<int64_t>(i)})); });
+}
+
+int SetItem(PyObject* a, PyObject* key, PyObject* value) {
+    return Guard(-1, [&] {
+        if (value == nullptr) ThrowTypeError("elements of an array cannot be deleted");
+        const Array& x = GetArray(a);
+        Array v;
+        Scalar s;
+        if (IsNdarray(value)) {
+            v = GetArray(value);
+        } else if (TryScalar(value, &s)) {
+            CheckScalarFits(s, x.dtype());
+            v = Full({}, s, x.dtype(), x.device());
+        } else {
+            v = ArrayFromObject(value, x.dtype(), x.device());
+        }
+        SetAt(x, GetIndices(key, x), v);
+        return 0;
+    });
+}
+
+PyObject* Iterate(PyObject* a) {
+    return Guard([&]() -> PyObject* {
+        if (GetArray(a).ndim() == 0) ThrowTypeError("an array without dimensions cannot be iterated over");
+        return PySeqIter_New(a);
+    });
+}
+
+int Contains(PyObject* a, PyObject* value) {
+    PyRef hits{Binary<ops::Equal>(a, value)};
+    if (!hits) return -1;
+    if (!IsNdarray(hits.get())) return 0;
+    return Guard(-1, [&] {
+        PyRef any = Check(PyObject_CallMethod(hits.get(), "any", nullptr));
+        return PyObject_IsTrue(any.get());
+    });
+}
+
+template <class F>
+void* Slot(F* f) {
+    return reinterpret_cast<void*>(f);
+}
+
+}  // namespace
+
+PyObject* ToPython(Array a) {
+    ArrayBody* body = a.body();
+    if (body == nullptr) Py_RETURN_NONE;
+    if (body->binding != nullptr) return Py_NewRef(static_cast<PyObject*>(body->binding));
+    NdarrayObject* o;
+    if (g_free_count > 0) {
+        o = g_free[--g_free_count];
+        // Keeps its reference to the type.
+        Py_SET_REFCNT(reinterpret_cast<PyObject*>(o), 1);
+    } else {
+        o = PyObject_New(NdarrayObject, g_ndarray_type);
+        if (o == nullptr) return nullptr;
+    }
+    new (&o->array) Array{std::move(a)};
+    o->weakrefs = nullptr;
+    body->binding = o;
+    return reinterpret_cast<PyObject*>(o);
+}
+
+namespace {
+
+PyObject* Matmul(PyObject* a, PyObject* b) {
+    return Guard([&]() -> PyObject* {
+        if (!IsNdarray(a) || !IsNdarray(b)) Py_RETURN_NOTIMPLEMENTED;
+        return ToPython(MatmulArrays(GetArray(a), GetArray(b)));
+    });
+}
+
+}  // namespace
+
+void InitNdarray(PyObject* module) {
+    AddNdarrayMethods();
+    static PyMemberDef members[] = {
+            {"__weaklistoffset__", T_PYSSIZET, offsetof(NdarrayObject, weakrefs), READONLY, nullptr}, {}};
+    static PyType_Slot slots[] = {
+            {Py_tp_doc, const_cast<char*>("Multi-dimensional array with automatic differentiation.")},
+            {Py_tp_dealloc, Slot(&Dealloc)},
+            {Py_tp_new, Slot(&New)},
+            {Py_tp_repr, Slot(&Repr)},
+            {Py_tp_hash, Slot(&PyObject_HashNotImplemented)},
+            {Py_tp_richcompare, Slot(&RichCompare)},
+            {Py_tp_iter, Slot(&Iterate)},
+            {Py_tp_methods, MethodDefs().data()},
+            {Py_tp_getset, NdarrayGetSets()},
+            {Py_tp_members, members},
+            {Py_nb_add, Slot(&Binary<ops::Add>)},
+            {Py_nb_subtract, Slot(&Binary<ops::Subtract>)},
+            {Py_nb_multiply, Slot(&Binary<ops::Multiply>)},
+            {Py_nb_true_divide, Slot(&Binary<ops::Divide>)},
+            {Py_nb_floor_divide, Slot(&Binary<ops::FloorDivide>)},
+            {Py_nb_remainder, Slot(&Binary<ops::Remainder>)},
+            {Py_nb_power, Slot(&PowerSlot)},
+            {Py_nb_matrix_multiply, Slot(&Matmul)},
+            {Py_nb_and, Slot(&Binary<ops::BitwiseAnd>)},
+            {Py_nb_or, Slot(&Binary<ops::BitwiseOr>)},
+            {Py_nb_xor, Slot(&Binary<ops::BitwiseXor>)},
+            {Py_nb_lshift, Slot(&Binary<ops::LeftShift>)},
+            {Py_nb_rshift, Slot(&Binary<ops::RightShift>)},
+            {Py_nb_inplace_add, Slot(&InPlace<ops::Add>)},
+            {Py_nb_inplace_subtract, Slot(&InPlace<ops::Subtract>)},
+            {Py_nb_inplace_multiply, Slot(&InPlace<ops::Multiply>)},
+            {Py_nb_inplace_true_divide, Slot(&InPlace<ops::Divide>)},
+            {Py_nb_inplace_floor_divide, Slot(&InPlace<ops::FloorDivide>)},
+            {Py_nb_inplace_remainder, Slot(&InPlace<ops::Remainder>)},
+            {Py_nb_inplace_power, Slot(&InPlacePower)},
+            {Py_nb_inplace_and, Slot(&InPlace<ops::BitwiseAnd>)},
+            {Py_nb_inplace_or, Slot(&InPlace<ops::BitwiseOr>)},
+            {Py_nb_inplace_xor, Slot(&InPlace<ops::BitwiseXor>)},
+            {Py_nb_inplace_lshift, Slot(&InPlace<ops::LeftShift>)},
+            {Py_nb_inplace_rshift, Slot(&InPlace<ops::RightShift>)},
+            {Py_nb_negative, Slot(&Unary<ops::Negative>)},
+            {Py_nb_positive, Slot(&Positive)},
+            {Py_nb_absolute, Slot(&Unary<ops::Absolute>)},
+            {Py_nb_invert, Slot(&Unary<ops::Invert>)},
+            {Py_nb_bool, Slot(&Bool)},
+            {Py_nb_int, Slot(&Int)},
+            {Py_nb_float, Slot(&Float)},
+            {Py_nb_index, Slot(&Index)},
+            {Py_mp_length, Slot(&Length)},
+            {Py_mp_subscript, Slot(&GetItem)},
+            {Py_mp_ass_subscript, Slot(&SetItem)},
+            {Py_sq_length, Slot(&Length)},
+            {Py_sq_item, Slot(&GetSequenceItem)},
+            {Py_sq_contains, Slot(&Contains)},
+            {Py_bf_getbuffer, Slot(&GetBuffer)},
+            {Py_bf_releasebuffer, Slot(&ReleaseBuffer)},
+            {0, nullptr},
+    };
+    static PyType_Spec spec = {
+            "chainerx.ndarray", sizeof(NdarrayObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
+    PyRef type = Check(PyType_FromSpec(&spec));
+    g_ndarray_type = reinterpret_cast<PyTypeObject*>(type.get());
+    if (PyModule_AddObjectRef(module, "ndarray", type.get()) < 0) throw PythonError{};
+    type.release();
+}
+
+}  // namespace chainerx::python

@@ -1,0 +1,38 @@
+#!/usr/bin/env python
+"""Trains a large convolutional network on images given by lists of files and labels."""
+import _common
+
+import chainer
+from chainer import training
+
+
+def main():
+    parser = _common.make_parser()
+    parser.add_argument('--device', '-d', default='-1',
+                        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, '
+                        'native:0, cuda:0')
+    group = parser.add_argument_group('deprecated arguments')
+    group.add_argument('--gpu', '-g', dest='device', type=int, nargs='?', const=0,
+                       help='GPU number (negative value indicates CPU)')
+    args = parser.parse_args()
+
+    chainer.config.dtype = _common.DTYPES[args.dtype]
+    device = chainer.get_device(args.device)
+    device.use()
+    print('Device: {}'.format(device))
+    print('Dtype: {}'.format(chainer.config.dtype))
+    print('# Minibatch-size: {}'.format(args.batchsize))
+    print('# epoch: {}'.format(args.epoch))
+    print('')
+
+    model = _common.make_model(args)
+    model.to_device(device)
+    optimizer = chainer.optimizers.MomentumSGD(lr=args.learnrate, momentum=0.9)
+    optimizer.setup(model)
+    train_iter, val_iter = _common.make_iterators(args, args.insize or model.insize)
+    updater = training.updaters.StandardUpdater(train_iter, optimizer, device=device)
+    _common.make_trainer(args, updater, model, val_iter, device).run()
+
+
+if __name__ == '__main__':
+    main()
