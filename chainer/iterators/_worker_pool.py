@@ -85,6 +85,7 @@ class WorkerPool:
         self._queue = collections.deque()
         self._workers = []
         self._closed = False
+        self._error = None  # set when a worker died
         self._wake_recv, self._wake_send = multiprocessing.Pipe(duplex=False)
         try:
             for _ in range(n_processes):
@@ -179,11 +180,13 @@ class WorkerPool:
         while True:
             with self._changed:
                 done = self._changed.wait_for(
-                    lambda: job.n_left == 0 or job.error is not None,
+                    lambda: job.n_left == 0 or job.error or self._error,
                     # Workers that retire must be replaced now and then.
                     timeout if self._maxtasks is None else 0.05)
-            if job.error is not None:
-                raise job.error
+            # Also if the job is done: the death of a worker, however idle, is no secret.
+            error = self._error or job.error
+            if error is not None:
+                raise error
             if done:
                 return [example for part in job.results for example in part]
             if self._maxtasks is not None:
@@ -299,12 +302,7 @@ class WorkerPool:
 
     def _fail(self, error):
         """Gives up all jobs (lock held)."""
-        jobs = {job for job, _, _ in self._queue}
-        for worker in self._workers:
-            jobs.update(job for job, _ in worker.pending)
-        for job in jobs:
-            job.error = error
-        self.error = error
+        self._error = error
         self._closed = True
         self._changed.notify_all()
 

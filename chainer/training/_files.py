@@ -1,7 +1,11 @@
 """Result files that are complete or do not exist, whenever the program is stopped."""
 import contextlib
 import os
+import re
+import shutil
 import tempfile
+
+_PREFIX = 'tmp'
 
 
 @contextlib.contextmanager
@@ -12,12 +16,26 @@ def atomic_file(path):
     block ends. If the block fails, ``path`` stays as it was.
     """
     folder, name = os.path.split(os.path.abspath(path))
-    with tempfile.TemporaryDirectory(prefix='tmp' + name, dir=folder) as temp:
+    with tempfile.TemporaryDirectory(prefix=_PREFIX + name, dir=folder) as temp:
         temp_path = os.path.join(temp, name)
         yield temp_path
         _sync(temp_path)
         os.replace(temp_path, path)
         _sync(folder)
+
+
+def remove_leftovers(folder, pattern):
+    """Removes what a program that was killed left behind when it wrote files.
+
+    Args:
+        folder (str): Folder.
+        pattern (str): Regular expression of the names of the files.
+
+    """
+    pattern = re.compile(re.escape(_PREFIX) + pattern + '[a-z0-9_]{8}')
+    for entry in os.scandir(folder):
+        if pattern.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path, ignore_errors=True)
 
 
 def _sync(path):

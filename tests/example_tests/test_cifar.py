@@ -25,7 +25,7 @@ def test_custom_loop(run_example, device, tmp_path):
 
 @pytest.mark.slow
 def test_learns(run_example, read_log):
-    run_example('cifar/train_cifar.py', '--dataset', 'digits', '--test', '-u', 4, '-e', 6,
+    run_example('cifar/train_cifar.py', '--dataset', 'digits', '--test', '-u', 4, '-e', 4,
                 '-b', 20, '--model', 'resnet50')
     log = read_log()
     assert log[-1]['main/accuracy'] > log[0]['main/accuracy'] + 0.3

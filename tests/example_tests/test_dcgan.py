@@ -17,8 +17,8 @@ def test_train_and_resume(run_example, read_log, tmp_path, images, device):
     out = run_example(
         'dcgan/train_dcgan.py', *OPTIONS, '-i', 'images', '-e', 1, '-d', device)
     assert 'contains 20 image files' in out
-    picture = Image.open(tmp_path / 'result' / 'preview' / 'image00000001.png')
-    assert picture.size == (320, 320)
+    with Image.open(tmp_path / 'result' / 'preview' / 'image00000001.png') as picture:
+        assert picture.size == (320, 320)
     run_example('dcgan/train_dcgan.py', *OPTIONS, '-i', 'images', '-e', 2, '-d', device,
                 '-r', 'result/snapshot_iter_1.npz')
     assert [entry['iteration'] for entry in read_log()] == [1, 2]

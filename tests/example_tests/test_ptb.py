@@ -6,7 +6,7 @@ OPTIONS = ('--test', '-u', 16, '-l', 5, '-d')
 def test_train_resume_and_generate(run_example, read_log, device):
     out = run_example('ptb/train_ptb.py', *OPTIONS, device, '-e', 3)
     perplexity = float(re.search('test perplexity: (.*)', out).group(1))
-    assert perplexity < 20  # at first 31, the number of words
+    assert perplexity < 25  # at first 31, the number of words
     log = read_log()
     assert log[-1]['perplexity'] < log[0]['perplexity']
 

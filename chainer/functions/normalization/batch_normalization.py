@@ -6,6 +6,7 @@ import numbers
 import warnings
 
 import chainer
+import chainerx
 from chainer import backend
 from chainer._fallback import Fallback
 from chainer.backends import cuda
@@ -167,11 +168,14 @@ class BatchNormalization(_Normalization):
 
     def forward_chainerx(self, inputs):
         x, gamma, beta = inputs
-        if self.running_mean is None or not self._supported_by_chainerx(x, gamma):
+        statistics = (self.running_mean, self.running_var)
+        if (not all([isinstance(a, chainerx.ndarray) and a.dtype == x.dtype
+                     for a in (*statistics, gamma)])
+                or config.in_recomputing or not self._supported_by_chainerx(x, gamma)):
             return Fallback
         return _base.call_chainerx(
-            'batch_norm', x, gamma, beta, self.running_mean, self.running_var, eps=self.eps,
-            decay=self.decay, axis=self._axes(x.ndim, gamma.ndim))
+            'batch_norm', x, gamma, beta, *statistics, eps=self.eps, decay=self.decay,
+            axis=self._axes(x.ndim, gamma.ndim))
 
     def forward(self, inputs):
         x, gamma, beta = inputs
@@ -339,7 +343,8 @@ class FixedBatchNormalization(_Normalization):
 
     def forward_chainerx(self, inputs):
         x, gamma = inputs[:2]
-        if not self._supported_by_chainerx(x, gamma):
+        if (any([a.dtype != x.dtype for a in inputs])
+                or not self._supported_by_chainerx(x, gamma)):
             return Fallback
         return _base.call_chainerx('fixed_batch_norm', *inputs, eps=self.eps,
                                    axis=self._axes(x.ndim, gamma.ndim))

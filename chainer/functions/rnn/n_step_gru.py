@@ -34,9 +34,10 @@ class NStepGRU(BaseNStepRNN):
         z = x.dot(wx.T)
         z += bx
         # sigmoid(v) = tanh(v / 2) / 2 + 1 / 2: the half is taken here.
-        wh, bh = wh.T.copy(), bh.copy()
-        for a in (z, wh, bh):
-            a[..., :2 * size] *= 0.5
+        wh, bh = wh.copy(), bh.copy()
+        for a in (z.T, wh, bh):
+            a[:2 * size] *= 0.5
+        wh = wh.T
         previous, hidden = xp.empty(y.shape, x.dtype), xp.empty(y.shape, x.dtype)
         for s in steps:
             n = s.stop - s.start

@@ -44,8 +44,9 @@ class NStepLSTM(BaseNStepRNN):
         z += bx + bh
         # sigmoid(v) = tanh(v / 2) / 2 + 1 / 2: with the half taken here, tanh does for all gates.
         z[:, size:] *= 0.5
-        wh = wh.T.copy()
-        wh[:, size:] *= 0.5
+        wh = wh.copy()
+        wh[size:] *= 0.5
+        wh = wh.T
         previous_h, previous_c, tanh_c = [xp.empty(y.shape, x.dtype) for _ in range(3)]
         for s in steps:
             n = s.stop - s.start

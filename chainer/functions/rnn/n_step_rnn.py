@@ -117,7 +117,8 @@ class BaseNStepRNN(FusedFunction):
 
     def forward_chainerx(self, inputs):
         routine = getattr(chainerx, self.chainerx_routine, None)
-        if routine is None or self.dropout_ratio:
+        if (routine is None or self.dropout_ratio
+                or any([a.dtype != inputs[0].dtype for a in inputs])):
             return Fallback
         states, x, params = self._unpack(inputs)
         xs = [x[s] for s in self._steps]

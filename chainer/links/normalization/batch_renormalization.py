@@ -33,7 +33,7 @@ initial_avg_mean, initial_avg_var: See :class:`~chainer.links.BatchNormalization
         """Normalizes a batch; see :class:`~chainer.links.BatchNormalization`."""
         gamma, beta = self._prepare(x)
         if not configuration.config.train:
-            return functions.fixed_batch_renormalization(
+            return functions.fixed_batch_normalization(
                 x, gamma, beta, self.avg_mean, self.avg_var, self.eps)
         return functions.batch_renormalization(
             x, gamma, beta, self.rmax, self.dmax, self.eps, self.avg_mean, self.avg_var,

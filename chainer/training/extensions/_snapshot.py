@@ -4,7 +4,7 @@ import warnings
 
 from chainer import serializers
 from chainer.serializers import npz
-from chainer.training import extension
+from chainer.training import _files, extension
 from chainer.training.extensions import snapshot_writers
 
 
@@ -59,7 +59,8 @@ def snapshot(
             not positive. Needs ``filename`` to be a string.
         autoload (bool): If true, the latest snapshot in the output folder is loaded before
             the training starts. A file that is damaged or does not fit is skipped with a warning,
-            and the one before it is tried. Needs ``filename`` to be a string.
+            and the one before it is tried. What a killed program left of unfinished snapshots
+            is removed. Needs ``filename`` to be a string.
 
     Raises:
         TypeError: If both ``savefun`` and ``writer`` are given.
@@ -120,7 +121,8 @@ class _Snapshot(extension.Extension):
 
     def _autoload(self, outdir, target):
         names = []
-        if isinstance(self.filename, str):
+        if isinstance(self.filename, str) and os.path.isdir(outdir):
+            _files.remove_leftovers(outdir, _name_pattern(self.filename))
             names = [name for _, name in _find_snapshot_files(self.filename, outdir)]
         for name in reversed(names):
             path = os.path.join(outdir, name)
@@ -162,6 +164,13 @@ def _always_true():
     return True
 
 
+def _name_pattern(fmt):
+    """Returns the regular expression of the file names that a format string makes."""
+    parts = re.split(r'(?:\{[^{}]*\})', fmt)
+    return '([0-9.]+)'.join(
+        re.escape(part.replace('{{', '{').replace('}}', '}')) for part in parts)
+
+
 def _find_snapshot_files(fmt, path):
     """Finds the snapshots in a folder.
 
@@ -173,9 +182,7 @@ def _find_snapshot_files(fmt, path):
         list: Pairs of modification time and name, the oldest first.
 
     """
-    parts = re.split(r'(?:\{[^{}]*\})', fmt)
-    pattern = re.compile('([0-9.]+)'.join(
-        re.escape(part.replace('{{', '{').replace('}}', '}')) for part in parts))
+    pattern = re.compile(_name_pattern(fmt))
     found = []
     if os.path.isdir(path):
         for name in os.listdir(path):

@@ -122,16 +122,16 @@ class ExponentialMovingAverage(extension.Extension):
             for name, param in self._target.namedparams(include_uninit=False):
                 average = self._averages.get(name)
                 if average is not None:
-                    array = param.array
                     with backend.using_device(param.device):
-                        replacement = param.device.send(average).astype(array.dtype, copy=False)
-                    originals.append((param, array))
-                    param.array = replacement
+                        average = param.device.send(average).astype(param.dtype, copy=False)
+                    # The array itself, not a view, because on ChainerX it has the gradient.
+                    originals.append((param, param._array))
+                    param.array = average
             yield
         finally:
             # A shared parameter, which has several names, gets its first array at last.
             for param, array in reversed(originals):
-                param.array = array
+                param._set_array(array)
 
     def wrap(self, extension):
         """Returns an extension that calls another one while the averages are applied.

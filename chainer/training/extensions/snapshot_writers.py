@@ -4,6 +4,7 @@ import os
 import queue
 import threading
 import warnings
+from multiprocessing import reduction
 
 from chainer.serializers import npz
 from chainer.training import _files
@@ -315,8 +316,9 @@ class ProcessQueueWriter(QueueWriter):
     """Writer that writes all snapshots in one process.
 
     Args:
-        savefun: Function of a path and the serialized object that writes the file.
-        task: Callable that writes a snapshot, see :class:`QueueWriter`.
+        savefun: Function of a path and the serialized object that writes the file. It must be
+            picklable.
+        task: Callable that writes a snapshot, see :class:`QueueWriter`. It must be picklable.
 
     """
 
@@ -327,6 +329,8 @@ class ProcessQueueWriter(QueueWriter):
         return multiprocessing.JoinableQueue()
 
     def create_consumer(self, q):
+        # The queue pickles in a thread, which would drop a task that cannot be pickled.
+        reduction.ForkingPickler.dumps(self._task)
         return multiprocessing.Process(target=_consume, args=(q,), daemon=True)
 
     def __call__(self, filename, outdir, target):

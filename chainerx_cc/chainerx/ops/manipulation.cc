@@ -186,7 +186,7 @@ Array Moveaxis(const Array& a, const Axes& source, const Axes& destination) {
 
 Array Rollaxis(const Array& a, int64_t axis, int64_t start) {
     int8_t from = NormalizeAxis(axis, a.ndim());
-    int8_t to = NormalizeAxis(start, static_cast<int8_t>(a.ndim() + 1));
+    int8_t to = NormalizeAxis(start < 0 ? start + a.ndim() : start, static_cast<int8_t>(a.ndim() + 1));
     if (from < to) --to;
     return Moveaxis(a, Axes{from}, Axes{to});
 }

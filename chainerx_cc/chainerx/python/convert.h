@@ -125,6 +125,10 @@ struct Arg<std::optional<T>> {
 template <class T>
 struct Arg<std::vector<T>> {
     static std::vector<T> Get(PyObject* o, const char* name) {
+        if constexpr (std::is_same_v<T, int64_t>) {
+            // A count or index stands for a list of one.
+            if (PyIndex_Check(o) != 0 && !PySequence_Check(o)) return {GetIntArg(o, name)};
+        }
         PyRef items{PySequence_Fast(o, "")};
         if (!items) {
             PyErr_Clear();

@@ -182,6 +182,18 @@ def test_killed_worker(sig):
         check_images(it.next(), [(position + j) % 12 for j in range(4)])
 
 
+def test_killed_idle_worker():
+    with iterators.MultiprocessIterator(
+            Images(), 4, shuffle=False, n_processes=2) as it:
+        check_images(it.next(), range(4))
+        time.sleep(0.3)  # the next batch is complete
+        os.kill(it._pool._workers[0].process.pid, signal.SIGKILL)
+        time.sleep(0.3)
+        with pytest.raises(RuntimeError, match='died unexpectedly'):
+            it.next()
+        check_images(it.next(), range(4, 8))
+
+
 @pytest.mark.parametrize('sig', [None, signal.SIGSTOP])
 def test_finalize_is_bounded(sig):
     it = iterators.MultiprocessIterator(

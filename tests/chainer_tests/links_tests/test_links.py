@@ -135,7 +135,7 @@ LINKS = {
     'NegativeSampling': (
         lambda: L.NegativeSampling(4, [1, 2, 3], 2), None, (VECTOR, i(0, 2)), [()]),
     'PReLU': (lambda: L.PReLU(), None, (VECTOR,), [(2, 4)]),
-    'Parameter': (lambda: L.Parameter(f(2, 3)), None, (), [(2, 3)]),
+    'Parameter': (lambda: L.Parameter(STATE.copy()), None, (), [(2, 3)]),
     'RMSNormalization': (
         lambda: L.RMSNormalization(4), lambda: L.RMSNormalization(), (VECTOR,), [(2, 4)]),
     'Scale': (lambda: L.Scale(1, (4,), bias_term=True), None, (IMAGE,), [IMAGE.shape]),
@@ -171,7 +171,7 @@ def make(name, lazy=False):
     link = LINKS[name][1 if lazy else 0]()
     if hasattr(link, 'sampler'):
         for param in link.params():
-            param.array[...] = f(*param.shape)
+            param.array[...] = np.random.uniform(-1, 1, param.shape)
     return link
 
 
@@ -235,7 +235,9 @@ def test_waits_for_input(name):
     link = make(name, lazy=True)
     assert any(not p.is_initialized for p in link.params())
     eager = make(name)
-    ys = flatten(link(*LINKS[name][2]))
+    # The first step does without the weights of some gates of recurrent links.
+    for _ in range(2 if hasattr(link, 'reset_state') else 1):
+        ys = flatten(link(*LINKS[name][2]))
     assert [y.shape for y in ys] == LINKS[name][3]
     assert {path: p.shape for path, p in link.namedparams()} == {
         path: p.shape for path, p in eager.namedparams()}
@@ -312,6 +314,7 @@ def test_chainerx(name):
 @LAZY
 def test_waits_on_chainerx(name):
     link = make(name, lazy=True).to_device('native:0')
-    ys = flatten(link(*send(LINKS[name][2], chainer.get_device('native:0'))))
+    for _ in range(2 if hasattr(link, 'reset_state') else 1):
+        ys = flatten(link(*send(LINKS[name][2], chainer.get_device('native:0'))))
     assert [y.shape for y in ys] == LINKS[name][3]
     assert all(isinstance(p.array, chainerx.ndarray) for p in link.params())

@@ -158,6 +158,7 @@ def test_copy_chainerx():
     with chainer.no_backprop_mode():
         y = F.copy(x, 'native:0')
     assert y.device.name == 'native:0'
+    y = chainer.Variable(y.array)
     z = F.copy(y, 'native:0')
     z.grad = y.array
     z.backward()

@@ -289,3 +289,20 @@ def test_renormalization_needs_statistics(missing):
     options = {'running_mean': np.zeros(3), 'running_var': np.ones(3), missing: None}
     with pytest.raises(TypeError, match=missing):
         F.batch_renormalization(*_inputs((4, 3), None), 1, 0, **options)
+
+
+# -- devices
+
+
+@pytest.mark.chainerx
+@pytest.mark.parametrize('on_device', [False, True])
+def test_running_statistics_on_chainerx(on_device):
+    x, gamma, beta = _inputs((4, 3), None)
+    device = chainer.get_device('native:0')
+    mean, var = np.zeros(3), np.ones(3)
+    if on_device:
+        mean, var = device.send((mean, var))
+    F.batch_normalization(*device.send((x, gamma, beta)), running_mean=mean, running_var=var)
+    mean, var = chainer.get_device('@numpy').send((mean, var))
+    np.testing.assert_allclose(mean, .1 * x.mean(0))
+    np.testing.assert_allclose(var, .9 + .1 * x.var(0, ddof=1))

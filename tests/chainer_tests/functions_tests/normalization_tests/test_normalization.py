@@ -147,3 +147,24 @@ def test_bad_input(call):
 def test_bad_argument(call, error):
     with pytest.raises(error):
         call()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize('f, n_params', [
+    (F.batch_normalization, 2), (F.fixed_batch_normalization, 4),
+    (lambda x, g, b: F.layer_normalization(x.reshape(4, 8), *[
+        F.concat([a, a]) for a in (g, b)]), 2),
+    (lambda x, g, b: F.group_normalization(x, 2, g, b), 2),
+    (lambda x, g: F.rms_normalization(x.transpose(0, 2, 1), g), 1),
+    (F.normalize, 0), (F.local_response_normalization, 0),
+    (lambda x: F.decorrelated_batch_normalization(x, groups=2), 0)])
+def test_gpu(f, n_params):
+    inputs = [_rng.uniform(.5, 1, s) for s in [(4, 4, 2)] + [4] * n_params]
+    results = []
+    for name in ('@numpy', '@cupy:0'):
+        v = [chainer.Variable(chainer.get_device(name).send(x)) for x in inputs]
+        y = f(*v)
+        gxs = chainer.grad([F.sum(F.sin(y))], v)
+        results.append([chainer.get_device('@numpy').send(a.array) for a in (y, *gxs)])
+    for a, b in zip(*results):
+        np.testing.assert_allclose(a, b, atol=1e-8)

@@ -227,3 +227,18 @@ def test_bad_activation_and_ratio():
     args[1] = 1.
     with pytest.raises(ValueError, match='dropout_ratio'):
         F.n_step_rnn(*args)
+
+
+@pytest.mark.gpu
+@_kinds
+@pytest.mark.parametrize('directions', [1, 2])
+def test_gpu(kind, directions):
+    inputs = _inputs(kind, 2, directions, (3, 2, 2))
+    results = []
+    for name in ('@numpy', '@cupy:0'):
+        v = [chainer.Variable(chainer.get_device(name).send(x)) for x in inputs]
+        ys = _call(kind, 2, directions, v)
+        gxs = chainer.grad([F.sum(F.sin(F.concat(ys[-3:], axis=0)))], v)
+        results.append([chainer.get_device('@numpy').send(a.array) for a in (*ys, *gxs)])
+    for a, b in zip(*results):
+        np.testing.assert_allclose(a, b, atol=1e-8)
