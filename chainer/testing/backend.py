@@ -153,6 +153,9 @@ def _bind_config(method, backend_config):
     def wrapper(self, *args, **kwargs):
         return method(self, backend_config, *args, **kwargs)
 
+    # pytest's marks take a lambda for an argument of the mark rather than a test.
+    if wrapper.__name__ == '<lambda>':
+        wrapper.__name__ = 'test'
     # pytest takes the remaining parameters for fixtures, so hide the bound one.
     parameters = list(inspect.signature(method).parameters.values())
     if len(parameters) > 1 and parameters[1].kind is not inspect.Parameter.VAR_POSITIONAL:

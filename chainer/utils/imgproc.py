@@ -10,8 +10,9 @@ def oversample(images, crop_dims):
         crop_dims (tuple of int): Height and width of the crops.
 
     Returns:
-        numpy.ndarray: Crops of shape ``(10 * number of images, channels, height, width)``: per image the corners (upper left, upper right, lower left, lower right) and the center,
-        then the same ones mirrored.
+        numpy.ndarray: Crops of shape ``(10 * number of images, channels, height, width)``: per
+        image the corners (upper left, upper right, lower left, lower right) and the center, then
+        the same ones mirrored.
 
     """
     images = [numpy.asarray(image) for image in images]

@@ -8,6 +8,7 @@ import numpy
 import chainer
 import chainerx
 from chainer.function_node import FunctionNode
+from chainer.functions._base import call_chainerx
 from chainer.functions.connection._convolution_plan import get_plan
 from chainer.utils import conv, conv_nd, type_check
 
@@ -99,8 +100,8 @@ class Convolution(_Base):
     def forward_chainerx(self, inputs):
         if not self._chainerx_supports(inputs) or self.outs is not None:
             return chainer.Fallback
-        return chainerx.conv(
-            *inputs, stride=self.stride, pad=self.pad, cover_all=self.cover_all),
+        return call_chainerx(
+            'conv', *inputs, stride=self.stride, pad=self.pad, cover_all=self.cover_all)
 
     def backward(self, target_input_indexes, grad_outputs):
         x, W = self.get_retained_inputs()
@@ -173,8 +174,8 @@ class Deconvolution(_Base):
     def forward_chainerx(self, inputs):
         if not self._chainerx_supports(inputs):
             return chainer.Fallback
-        return chainerx.conv_transpose(
-            *inputs, stride=self.stride, pad=self.pad, outsize=self.outs),
+        return call_chainerx(
+            'conv_transpose', *inputs, stride=self.stride, pad=self.pad, outsize=self.outs)
 
     def backward(self, target_input_indexes, grad_outputs):
         x, W = self.get_retained_inputs()

@@ -25,7 +25,7 @@ class _Average(_PoolingND):
         if self.cover_all:
             return chainer.Fallback
         mode = 'zero' if self.pad_value == 0 else 'ignore'
-        return chainerx.average_pool(inputs[0], self.ksize, self.stride, self.pad, mode),
+        return call_chainerx('average_pool', inputs[0], self.ksize, self.stride, self.pad, mode)
 
     def _divide(self, y, windows):
         if self.pad_value is None:

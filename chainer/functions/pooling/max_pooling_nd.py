@@ -32,8 +32,8 @@ class MaxPoolingND(_PoolingND):
     def forward_chainerx(self, inputs):
         if self.return_indices:
             return chainer.Fallback
-        return chainerx.max_pool(
-            inputs[0], self.ksize, self.stride, self.pad, self.cover_all),
+        return call_chainerx(
+            'max_pool', inputs[0], self.ksize, self.stride, self.pad, self.cover_all)
 
     def backward(self, target_input_indexes, grad_outputs):
         return MaxPoolingNDGrad(self).apply(grad_outputs)

@@ -137,10 +137,10 @@ class CaffeFunction(link.Chain):
     @_layer('BatchNorm', None)
     def _setup_batchnorm(self, layer):
         param = layer.batch_norm_param
-        mean, var = (_get_array(blob).ravel() for blob in layer.blobs[:2])
-        if len(layer.blobs) >= 3:
+        mean, var, *factors = (array.ravel() for array in _get_arrays(layer, 2))
+        if factors:
             # Caffe stores sums and the factor they are to be divided by.
-            factor = _get_array(layer.blobs[2]).ravel()[0]
+            factor = factors[0][0]
             factor = 0 if factor == 0 else 1 / factor
             mean, var = mean * factor, var * factor
         child = batch_normalization.BatchNormalization(
@@ -157,7 +157,7 @@ class CaffeFunction(link.Chain):
     @_layer('Convolution', 'CONVOLUTION')
     def _setup_convolution(self, layer):
         param = layer.convolution_param
-        W, b = _get_weights(layer.blobs, param.bias_term)
+        W, b = _get_weights(layer, param.bias_term)
         W = _expand_groups(W, param.group)
         self._add_child(layer, convolution_2d.Convolution2D(
             W.shape[1], W.shape[0], W.shape[2:], _get_stride(param), _get_pad(param),
@@ -170,7 +170,7 @@ class CaffeFunction(link.Chain):
     @_layer('Deconvolution', 'DECONVOLUTION')
     def _setup_deconvolution(self, layer):
         param = layer.convolution_param
-        W, b = _get_weights(layer.blobs, param.bias_term)
+        W, b = _get_weights(layer, param.bias_term)
         W = _expand_groups(W, param.group)
         self._add_child(layer, deconvolution_2d.Deconvolution2D(
             W.shape[0], W.shape[1], W.shape[2:], _get_stride(param), _get_pad(param),
@@ -197,7 +197,7 @@ class CaffeFunction(link.Chain):
         param = layer.inner_product_param
         if param.axis != 1:
             raise RuntimeError('Non-default axis in InnerProduct is not supported')
-        W, b = _get_weights(layer.blobs, param.bias_term)
+        W, b = _get_weights(layer, param.bias_term)
         W = W.reshape(W.shape[-2:])
         if param.transpose:
             W = W.T
@@ -246,9 +246,10 @@ class CaffeFunction(link.Chain):
     @_layer('Scale', None)
     def _setup_scale(self, layer):
         param = layer.scale_param
-        arrays = [_get_array(blob) for blob in layer.blobs]
         # The second bottom, if there is one, is the scale.
-        W = arrays.pop(0) if len(layer.bottom) == 1 else None
+        has_weight = len(layer.bottom) == 1
+        arrays = _get_arrays(layer, has_weight + param.bias_term)
+        W = arrays.pop(0) if has_weight else None
         b = arrays.pop(0) if param.bias_term else None
         child = scale.Scale(
             param.axis, None if W is None else W.shape, param.bias_term,
@@ -355,9 +356,17 @@ def _get_array(blob):
     return data.reshape(shape)
 
 
-def _get_weights(blobs, bias_term):
-    b = _get_array(blobs[1]).ravel() if bias_term else None
-    return _get_array(blobs[0]), b
+def _get_arrays(layer, n):
+    """Returns the blobs of a layer, at least ``n``."""
+    if len(layer.blobs) < n:
+        raise ValueError(
+            f'layer "{layer.name}" has {len(layer.blobs)} blobs, but {n} are expected')
+    return [_get_array(blob) for blob in layer.blobs]
+
+
+def _get_weights(layer, bias_term):
+    W, *rest = _get_arrays(layer, 2 if bias_term else 1)
+    return W, rest[0].ravel() if bias_term else None
 
 
 def _expand_groups(W, groups):
