@@ -4,18 +4,12 @@ Arrays have NumPy's interface; computations on arrays that require gradients are
 differentiated by :func:`backward` and :func:`grad`. The module needs its compiled core, which is
 built with ``CHAINER_BUILD_CHAINERX=1 pip install .``; :func:`is_available` tells whether it is there.
 """
-try:
-    from chainerx import _core
-except ImportError as error:
-    _core = None
-    _reason = str(error)
-else:
-    _reason = None
+from chainerx import _availability
 
 
 def is_available():
     """Returns whether the compiled core of ChainerX is built and can be loaded."""
-    return _core is not None
+    return _availability.reason is None
 
 
 if is_available():
@@ -23,20 +17,31 @@ if is_available():
         bool_, dtype, e, euler_gamma, float16, float32, float64, inf, int8, int16, int32, int64,
         nan, newaxis, pi, uint8)
 
+    from chainerx import linalg, random, testing  # noqa: F401
     from chainerx._core import *  # noqa: F403
-    from chainerx._core import ndarray  # noqa: F401
+    from chainerx._core import (  # noqa: F401
+        __version__, absolute as abs, amax as max, amin as min, divide as true_divide, ndarray,
+        remainder as mod)
+    from chainerx._routines import (  # noqa: F401
+        asanyarray, broadcast_arrays, fix, fromfile, fromfunction, fromiter, fromstring, loadtxt,
+        meshgrid)
+
+    Inf = Infinity = PINF = infty = inf
+    NINF = -inf
+    NAN = NaN = nan
+    PZERO = 0.0
+    NZERO = -0.0
+
+    #: The dtypes that arrays can have.
+    all_dtypes = (bool_, int8, int16, int32, int64, uint8, float16, float32, float64)
 else:
     class ndarray:
         """Stands for the array class of ChainerX, which is not built: nothing is an instance."""
 
         def __init__(self, *args, **kwargs):
-            raise RuntimeError(_message())
-
-    def _message():
-        return ('ChainerX is not available. Build it with CHAINER_BUILD_CHAINERX=1 pip install . '
-                f'(reason: {_reason})')
+            raise RuntimeError(_availability.message())
 
     def __getattr__(name):
         if name.startswith('__'):
             raise AttributeError(name)
-        raise RuntimeError(f'chainerx.{name}: {_message()}')
+        raise _availability.NotBuiltError(f'chainerx.{name}: {_availability.message()}')

@@ -111,9 +111,12 @@ def _convolution(func, params, kind):
     return [(kind, {'convolution_param': options}, params)]
 
 
-def _pooling(func, params, pool):
-    options = _Message(pool=pool, kernel_h=func.kh, kernel_w=func.kw, stride_h=func.sy,
-                       stride_w=func.sx, pad_h=func.ph, pad_w=func.pw)
+def _pooling(pool, ksize, stride, pad):
+    if len(ksize) != 2:
+        raise ValueError(
+            f'pooling in {len(ksize)} dimensions cannot be exported to Caffe, only in two')
+    options = _Message(pool=pool, kernel_h=ksize[0], kernel_w=ksize[1], stride_h=stride[0],
+                       stride_w=stride[1], pad_h=pad[0], pad_w=pad[1])
     return [('Pooling', {'pooling_param': options}, [])]
 
 
@@ -154,8 +157,9 @@ _CONVERTERS = {
     'Convolution2DFunction': lambda f, p: _convolution(f, p, 'Convolution'),
     'Deconvolution2DFunction': lambda f, p: _convolution(f, p, 'Deconvolution'),
     'LinearFunction': _linear,
-    'MaxPooling2D': lambda f, p: _pooling(f, p, 'MAX'),
-    'AveragePooling2D': lambda f, p: _pooling(f, p, 'AVE'),
+    'MaxPoolingND': lambda f, p: _pooling('MAX', f.ksize, f.stride, f.pad),
+    'AveragePooling2D': lambda f, p: _pooling(
+        'AVE', (f.kh, f.kw), (f.sy, f.sx), (f.ph, f.pw)),
     'FixedBatchNormalization': _batch_normalization,
     'LocalResponseNormalization': _lrn,
     'ReLU': _plain('ReLU'),

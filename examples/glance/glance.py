@@ -8,6 +8,7 @@ import numpy as np
 import chainer
 import chainer.functions as F
 import chainer.links as L
+import chainerx
 from chainer import training
 from chainer.training import extensions
 
@@ -82,7 +83,8 @@ def main():
     updater = training.updaters.StandardUpdater(train_iter, optimizer, device=device)
     trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
     trainer.extend(extensions.Evaluator(test_iter, model, device=device))
-    trainer.extend(extensions.DumpGraph('main/loss'))
+    if device.xp is not chainerx:  # whose graphs are its own
+        trainer.extend(extensions.DumpGraph('main/loss'))
     trainer.extend(extensions.snapshot(), trigger=(args.epoch, 'epoch'))
     trainer.extend(extensions.LogReport())
     if extensions.PlotReport.available():

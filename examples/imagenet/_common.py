@@ -11,6 +11,7 @@ import resnet50
 import resnext50
 
 import chainer
+import chainerx
 from chainer import training
 from chainer.training import extensions
 
@@ -124,7 +125,8 @@ def make_trainer(args, updater, model, val_iter, device):
     val_interval = (1, 'iteration') if args.test else (100000, 'iteration')
     log_interval = (1, 'iteration') if args.test else (1000, 'iteration')
     trainer.extend(extensions.Evaluator(val_iter, model, device=device), trigger=val_interval)
-    trainer.extend(extensions.DumpGraph('main/loss'))
+    if device.xp is not chainerx:  # whose graphs are its own
+        trainer.extend(extensions.DumpGraph('main/loss'))
     # To compress random-like numbers takes long and saves little.
     writer = extensions.snapshot_writers.SimpleWriter(compression=False)
     trainer.extend(extensions.snapshot(writer=writer), trigger=val_interval)

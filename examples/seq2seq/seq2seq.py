@@ -1,6 +1,7 @@
 #!/usr/bin/env python
 """Trains a network that translates sentences: an LSTM reads, another one writes."""
 import argparse
+import contextlib
 
 import numpy as np
 
@@ -154,8 +155,11 @@ def load_data(vocabulary, path):
         return [encode_sentence(vocabulary, line) for line in f]
 
 
-def load_pairs(args, source_ids, target_ids, source_path, target_path):
-    """Returns the pairs of sentences of two files with lengths within the bounds."""
+def load_pairs(args, files, source_ids, target_ids, source_path, target_path):
+    """Returns the pairs of sentences of two files with lengths within the bounds.
+
+    What is to be closed in the end is put on the stack ``files``.
+    """
 
     def is_wanted(x, y):
         return (args.min_source_sentence <= len(x) <= args.max_source_sentence
@@ -163,9 +167,9 @@ def load_pairs(args, source_ids, target_ids, source_path, target_path):
 
     if args.use_dataset_api:
         # The lines stay in the files and are read when they are needed.
-        data = chainer.datasets.TextDataset(
+        data = files.enter_context(contextlib.closing(chainer.datasets.TextDataset(
             [source_path, target_path], encoding='utf-8',
-            filter_func=lambda x, y: is_wanted(x.split(), y.split()))
+            filter_func=lambda x, y: is_wanted(x.split(), y.split()))))
         return chainer.datasets.TransformDataset(data, lambda pair: (
             encode_sentence(source_ids, pair[0]), encode_sentence(target_ids, pair[1])))
     sources = load_data(source_ids, source_path)
@@ -176,7 +180,7 @@ def load_pairs(args, source_ids, target_ids, source_path, target_path):
     return [(x, y) for x, y in zip(sources, targets) if is_wanted(x, y)]
 
 
-def main():
+def parse_args():
     parser = argparse.ArgumentParser(description='Chainer example: seq2seq')
     parser.add_argument('SOURCE', help='source sentence list')
     parser.add_argument('TARGET', help='target sentence list')
@@ -215,15 +219,17 @@ def main():
     group = parser.add_argument_group('deprecated arguments')
     group.add_argument('--gpu', '-g', dest='device', type=int, nargs='?', const=0,
                        help='GPU number (negative value indicates CPU)')
-    args = parser.parse_args()
+    return parser.parse_args()
 
+
+def train(args, files):
     device = chainer.get_device(args.device)
     device.use()
     source_ids = load_vocabulary(args.SOURCE_VOCAB)
     target_ids = load_vocabulary(args.TARGET_VOCAB)
-    train = load_pairs(args, source_ids, target_ids, args.SOURCE, args.TARGET)
+    pairs = load_pairs(args, files, source_ids, target_ids, args.SOURCE, args.TARGET)
     print('Device: {}'.format(device))
-    print('# of training pairs: {}'.format(len(train)))
+    print('# of training pairs: {}'.format(len(pairs)))
     print('Source vocabulary size: {}'.format(len(source_ids)))
     print('Target vocabulary size: {}'.format(len(target_ids)))
 
@@ -232,7 +238,7 @@ def main():
     optimizer = chainer.optimizers.Adam()
     optimizer.setup(model)
 
-    train_iter = chainer.iterators.SerialIterator(train, args.batchsize)
+    train_iter = chainer.iterators.SerialIterator(pairs, args.batchsize)
     updater = training.updaters.StandardUpdater(
         train_iter, optimizer, converter=convert, device=device)
     trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
@@ -245,7 +251,8 @@ def main():
 
     if args.validation_source and args.validation_target:
         test = load_pairs(
-            args, source_ids, target_ids, args.validation_source, args.validation_target)
+            args, files, source_ids, target_ids, args.validation_source,
+            args.validation_target)
         print('# of validation pairs: {}'.format(len(test)))
         source_words = {i: w for w, i in source_ids.items()}
         target_words = {i: w for w, i in target_ids.items()}
@@ -269,6 +276,12 @@ def main():
     trainer.run()
     if args.save:
         chainer.serializers.save_npz(args.save, model)
+
+
+def main():
+    args = parse_args()
+    with contextlib.ExitStack() as files:
+        train(args, files)
 
 
 if __name__ == '__main__':

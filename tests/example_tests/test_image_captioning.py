@@ -23,6 +23,6 @@ def test_learns(run_example, read_log):
     run_example('image_captioning/make_toy_data.py', '-n', 200)
     run_example(
         'image_captioning/train.py', '--features', 'small', '-u', 32, '-b', 20, '--max-iters',
-        120, '--log-iter', 60, '--val-iter', 60, '--dropout-ratio', 0.1)
+        200, '--log-iter', 50, '--val-iter', 50, '--dropout-ratio', 0.1)
     log = read_log()
     assert log[-1]['validation/main/perplexity'] < 1.5

@@ -16,7 +16,7 @@ def test_train(run_example, read_log, device, model, out_type):
 
 
 def test_search(run_example, monkeypatch):
-    run_example('word2vec/train_word2vec.py', *OPTIONS[:-1], 50, '-e', 6, '-t', 'ns', '-w', 2)
+    run_example('word2vec/train_word2vec.py', *OPTIONS[:-1], 100, '-e', 15, '-w', 3)
     monkeypatch.setattr(sys, 'stdin', io.StringIO('cat\nunicorn\n'))
     out = run_example('word2vec/search.py', '-n', 3)
     lines = out.splitlines()

@@ -6,7 +6,6 @@ import math
 import numpy
 
 import chainer
-import chainerx
 from chainer.function_node import FunctionNode
 from chainer.functions._base import call_chainerx
 from chainer.functions.connection._convolution_plan import get_plan

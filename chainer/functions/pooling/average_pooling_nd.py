@@ -6,8 +6,8 @@ import math
 import numpy
 
 import chainer
-import chainerx
 from chainer.backends import cuda
+from chainer.functions._base import call_chainerx
 from chainer.functions.pooling._windows import LinearMap
 from chainer.functions.pooling.pooling_nd import _check_ndim, _PoolingND
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 import numpy
 
 import chainer
-import chainerx
 from chainer import configuration
 from chainer.function_node import FunctionNode
+from chainer.functions._base import call_chainerx
 from chainer.functions.pooling.pooling_nd import _check_ndim, _PoolingND
 
 

@@ -1,8 +1,5 @@
-import math
-
 import numpy
 
-import chainer
 from chainer import functions, link, variable
 from chainer.links.connection import linear
 
@@ -38,6 +35,8 @@ class MultiHeadAttention(link.Chain):
 
     Attributes:
         query, key, value, output (~chainer.links.Linear): Projections.
+
+    .. seealso:: :func:`chainer.functions.scaled_dot_product_attention`
 
     .. admonition:: Example
 
@@ -102,14 +101,9 @@ class MultiHeadAttention(link.Chain):
         k = self._split_heads(self.key(key, n_batch_axes=2))
         v = self._split_heads(self.value(value, n_batch_axes=2))
 
-        scores = functions.matmul(q * (1 / math.sqrt(q.shape[3])), k, transb=True)
-        penalty = self._make_penalty(mask, causal, scores)
-        if penalty is not None:
-            scores += functions.broadcast_to(penalty, scores.shape)
-        weights = functions.softmax(scores, axis=3)
-        if self.dropout:
-            weights = functions.dropout(weights, self.dropout)
-        heads = functions.matmul(weights, v)
+        mask = self._complete_mask(mask, causal, q.shape[2], k.shape[2])
+        heads = functions.scaled_dot_product_attention(
+            q, k, v, mask, self.dropout, is_causal=causal and mask is None)
 
         batch, length = query.shape[:2]
         heads = functions.reshape(functions.transpose(heads, (0, 2, 1, 3)), (batch, length, -1))
@@ -120,24 +114,17 @@ class MultiHeadAttention(link.Chain):
         x = functions.reshape(x, (batch, length, self.n_heads, size // self.n_heads))
         return functions.transpose(x, (0, 2, 1, 3))
 
-    def _make_penalty(self, mask, causal, scores):
-        """Returns what to add to the scores, or ``None``."""
-        device = self.device
-        mask = None if mask is None else variable.as_array(mask)
-        if mask is not None:
-            if mask.dtype != numpy.bool_ or not 2 <= mask.ndim <= 4:
-                raise ValueError(
-                    'mask must be a boolean array of two to four axes, but has the dtype '
-                    f'{mask.dtype} and the shape {mask.shape}')
-            if mask.ndim == 3:
-                mask = mask[:, None]
-        if causal:
-            allowed = device.send(numpy.tri(*scores.shape[2:], dtype=bool))
-            mask = allowed if mask is None else mask & allowed
+    def _complete_mask(self, mask, causal, length, memory_length):
+        """Returns the mask for all heads, which includes what ``causal`` forbids."""
         if mask is None:
             return None
-        # Half of the least number, so that a sum with a score stays finite.
-        lowest = float(numpy.finfo(str(scores.dtype)).min) / 2
-        with chainer.using_device(device):
-            xp = device.xp
-            return xp.where(mask, xp.zeros((), scores.dtype), xp.full((), lowest, scores.dtype))
+        mask = variable.as_array(mask)
+        if mask.dtype != numpy.bool_ or not 2 <= mask.ndim <= 4:
+            raise ValueError(
+                'mask must be a boolean array of two to four axes, but has the dtype '
+                f'{mask.dtype} and the shape {mask.shape}')
+        if mask.ndim == 3:
+            mask = mask[:, None]
+        if causal:
+            mask = mask & self.device.send(numpy.tri(length, memory_length, dtype=bool))
+        return mask

@@ -326,7 +326,11 @@ class ProcessQueueWriter(QueueWriter):
         super().__init__(savefun=savefun, task=task)
 
     def create_queue(self):
-        return multiprocessing.JoinableQueue()
+        q = multiprocessing.JoinableQueue()
+        # finalize() waits until everything is written. The exit of the program must not wait
+        # for a queue that nobody reads any more because the process was killed.
+        q.cancel_join_thread()
+        return q
 
     def create_consumer(self, q):
         # The queue pickles in a thread, which would drop a task that cannot be pickled.

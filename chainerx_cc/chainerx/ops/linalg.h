@@ -24,7 +24,7 @@ Array Linear(const Array& x, const Array& w, const std::optional<Array>& b = std
     X(Dot, "dot", "a, b",                                                                                             \
       "Sum product over the last axis of ``a`` and the last but one of ``b``.", true, "matmul")                       \
     X(Matmul, "matmul", "a, b", "Matrix product, broadcasting leading dimensions.", false, "matmul")                  \
-    X(Linear, "linear", "x, W, b=None, n_batch_axes=1",                                                               \
-      "Affine map :math:`x W^T + b`. Axes of ``x`` after the first ``n_batch_axes`` are flattened.", false, "matmul")
+    X(Linear, "linear", "x, W|w, b=None, n_batch_axis|n_batch_axes=1",                                                               \
+      "Affine map :math:`x W^T + b`. Axes of ``x`` after the first ``n_batch_axis`` are flattened.", false, "matmul")
 
 }  // namespace chainerx

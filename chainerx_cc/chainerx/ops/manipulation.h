@@ -92,8 +92,6 @@ void CopyTo(const Array& dst, const Array& src, const Array& where = Array{});
     X(Tile, "tile", "A, reps", "The array repeated as tiles.", false, "")                                         \
     X(Roll, "roll", "a, shift, axis=None",                                                                        \
       "Elements moved along an axis, re-entering at the other end.", false, "")                                   \
-    X(Diag, "diag", "v, k=0", "A matrix with a diagonal, or the diagonal of a matrix.", false, "")                \
-    X(Diagflat, "diagflat", "v, k=0", "A matrix whose diagonal is the flattened array.", false, "")               \
     X(Tril, "tril", "m, k=0", "The lower triangle, zeros elsewhere.", false, "")                                  \
     X(Triu, "triu", "m, k=0", "The upper triangle, zeros elsewhere.", false, "")
 

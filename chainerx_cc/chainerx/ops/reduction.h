@@ -65,8 +65,8 @@ Array LogSoftmax(const Array& x, const OptionalAxes& axis = std::nullopt);
       "Largest element over axes. All elements that attain it share its gradient in full.", false, "amax")    \
     X(AMin, "amin", "a, axis=None, keepdims=False",                                                           \
       "Smallest element over axes. All elements that attain it share its gradient in full.", false, "amin")   \
-    X(All, "all", "a, axis=None, keepdims=False", "Whether all elements over axes are nonzero.", true, "all") \
-    X(Any, "any", "a, axis=None, keepdims=False", "Whether any element over axes is nonzero.", true, "any")   \
+    X(All, "all", "x|a, axis=None, keepdims=False", "Whether all elements over axes are nonzero.", true, "all") \
+    X(Any, "any", "x|a, axis=None, keepdims=False", "Whether any element over axes is nonzero.", true, "any")   \
     X(ArgMax, "argmax", "a, axis=None",                                                                       \
       "Index of the first largest element along an axis, or in the flattened array.", true, "argmax")         \
     X(ArgMin, "argmin", "a, axis=None",                                                                       \

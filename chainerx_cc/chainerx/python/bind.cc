@@ -1,5 +1,6 @@
 #include "chainerx/python/bind.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace chainerx::python {
@@ -23,6 +24,14 @@ Signature::Signature(const char* name, const char* text) : name_{name} {
     auto add = [&] {
         item = Trim(item);
         if (item.empty()) return;
+        size_t bar = item.find('|');
+        if (bar != std::string::npos) {
+            size_t end = std::min(item.find('='), item.size());
+            std::string other = item.substr(bar + 1, end - bar - 1);
+            spellings_.emplace_back(Check(PyUnicode_InternFromString(other.c_str())).release(), size());
+            item.erase(bar, end - bar);
+        }
+        text_ += (text_.empty() ? "" : ", ") + item;
         size_t eq = item.find('=');
         names_.push_back(item.substr(0, eq));
         interned_.push_back(Check(PyUnicode_InternFromString(names_.back().c_str())).release());
@@ -65,14 +74,22 @@ void Signature::Parse(
     }
 }
 
+int Signature::Find(PyObject* key) const {
+    int i = 0;
+    while (i < size() && interned_[i] != key) ++i;
+    if (i < size()) return i;
+    for (i = 0; i < size() && PyUnicode_Compare(interned_[i], key) != 0;) ++i;
+    if (i < size()) return i;
+    for (const auto& [spelling, position] : spellings_) {
+        if (PyUnicode_Compare(spelling, key) == 0) return position;
+    }
+    return i;
+}
+
 void Signature::PlaceKeywords(PyObject* const* args, PyObject* kwnames, PyObject** out) const {
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(kwnames); ++k) {
         PyObject* key = PyTuple_GET_ITEM(kwnames, k);
-        int i = 0;
-        while (i < size() && interned_[i] != key) ++i;
-        if (i == size()) {
-            for (i = 0; i < size() && PyUnicode_Compare(interned_[i], key) != 0;) ++i;
-        }
+        int i = Find(key);
         if (i == size()) ThrowTypeError("%s() got an unexpected keyword argument '%U'", name_, key);
         if (out[i] != nullptr) ThrowTypeError("%s() got multiple values for argument '%U'", name_, key);
         out[i] = args[k];

@@ -11,7 +11,8 @@
 
 namespace chainerx::python {
 
-// A Python signature such as "a, axis=None, keepdims=False", parsed once.
+// A Python signature such as "a, axis=None, keepdims=False", parsed once. "x|a" is an argument x that may also be
+// given as the keyword a.
 class Signature {
 public:
     static constexpr int kMaxArgs = 12;
@@ -25,14 +26,19 @@ public:
     const char* name() const { return name_; }
     const char* arg_name(int i) const { return names_[i].c_str(); }
     int size() const { return static_cast<int>(names_.size()); }
+    // The signature without the other spellings, for people.
+    const std::string& text() const { return text_; }
 
 private:
     void PlaceKeywords(PyObject* const* args, PyObject* kwnames, PyObject** out) const;
+    int Find(PyObject* key) const;  // size() if there is no such argument
 
     const char* name_{nullptr};
     std::vector<std::string> names_;
     std::vector<PyObject*> interned_;
     std::vector<PyObject*> defaults_;  // null where an argument is required
+    std::vector<std::pair<PyObject*, int>> spellings_;
+    std::string text_;
 };
 
 // A C++ function as a Python function or method; arguments are converted by their C++ types.
@@ -90,17 +96,26 @@ std::vector<PyMethodDef>& MethodDefs();
 void AddFunction(const OpInfo& info, PyCFunction function, PyCFunction method);
 
 template <auto Fn>
-void Bind(const OpInfo& info) {
+void Bind(OpInfo info) {
     using B = Bound<Fn>;
     B::signature = Signature{info.name, info.signature};
+    info.signature = B::signature.text().c_str();
     AddFunction(
             info, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&B::CallFunction)),
             info.is_method ? reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&B::CallMethod)) : nullptr);
+}
+
+// A method of ndarray that is not a function of the module; the signature starts with "self".
+template <auto Fn>
+void Method(const char* name, const char* signature, const char* doc) {
+    Bind<Fn>({nullptr, name, signature, doc, true, ""});
+    FunctionDefs().pop_back();
 }
 
 void BindOps();       // from the families' lists
 void BindCreation();
 void BindAutograd();
 void BindInterop();
+void BindDlpack();
 
 }  // namespace chainerx::python

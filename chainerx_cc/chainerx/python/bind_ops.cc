@@ -61,6 +61,16 @@ std::vector<Array> PyMeshgrid(const std::vector<Array>& xi, const std::string& i
     return Meshgrid(xi, indexing == "ij");
 }
 
+// On the device of v unless another is given.
+Array PyDiag(const Array& v, int64_t k, std::optional<DeviceRef> device) {
+    Array out = Diag(v, k);
+    return device.has_value() ? ToDevice(out, *device) : out;
+}
+Array PyDiagflat(const Array& v, int64_t k, std::optional<DeviceRef> device) {
+    Array out = Diagflat(v, k);
+    return device.has_value() ? ToDevice(out, *device) : out;
+}
+
 Array PyCrelu(const Array& x, int64_t axis) { return Concatenate({Relu(x), Relu(-x)}, axis); }
 
 void PyCopyTo(const Array& dst, PyObject* src, const std::string& casting, PyObject* where) {
@@ -147,6 +157,9 @@ void BindOps() {
     CHAINERX_LOSS_OPS(CHAINERX_BIND)
     family = "manipulation";
     CHAINERX_MANIPULATION_OPS(CHAINERX_BIND)
+    Bind<&PyDiag>({family, "diag", "v, k=0, device=None", "A matrix with a diagonal, or the diagonal of a matrix.", false, ""});
+    Bind<&PyDiagflat>(
+            {family, "diagflat", "v, k=0, device=None", "A matrix whose diagonal is the flattened array.", false, ""});
     Bind<&PySplit>(
             {family, "split", "ary, indices_or_sections, axis=0", "Parts along an axis: a number of equal ones, or between indices.", false, ""});
     Bind<&PyVsplit>({family, "vsplit", "ary, indices_or_sections", "Parts along axis 0.", false, ""});
@@ -154,7 +167,7 @@ void BindOps() {
     Bind<&PyDsplit>({family, "dsplit", "ary, indices_or_sections", "Parts along axis 2.", false, ""});
     Bind<&PyMeshgrid>({family, "_meshgrid", "xi, indexing='xy'", "Coordinate arrays from coordinate vectors.", false, ""});
     Bind<&PyCopyTo>(
-            {family, "copyto", "dst, src, casting='same_kind', where=True", "Writes ``src``, broadcast, into ``dst`` where a condition holds.", false, "copy"});
+            {family, "copyto", "dst, src, casting='no', where=True", "Writes ``src``, broadcast, into ``dst`` where a condition holds.", false, "copy"});
     family = "indexing";
     CHAINERX_INDEXING_OPS(CHAINERX_BIND)
     Bind<&PyTake>(

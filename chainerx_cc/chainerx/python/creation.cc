@@ -81,7 +81,7 @@ Array PyFromBuffer(PyObject* buffer, OptDtype dtype, int64_t count, int64_t offs
 void BindCreation() {
     const char* family = "creation";
     Bind<&PyArray>({family, "array", "object, dtype=None, copy=True, device=None", "An array from an array, NumPy array, number or nested lists.", false, "copy"});
-    Bind<&PyAsArray>({family, "asarray", "object, dtype=None, device=None", "Like array, without a copy where possible.", false, "copy"});
+    Bind<&PyAsArray>({family, "asarray", "a|object, dtype=None, device=None", "Like array, without a copy where possible.", false, "copy"});
     Bind<&PyAsContiguousArray>({family, "ascontiguousarray", "a, dtype=None, device=None", "An array in C order, without a copy if it is already.", false, "copy"});
     Bind<&PyEmpty>({family, "empty", "shape, dtype=None, device=None", "An array whose elements are not set.", false, ""});
     Bind<&PyZeros>({family, "zeros", "shape, dtype=None, device=None", "An array of zeros.", false, "fill"});

@@ -211,6 +211,35 @@ namespace {
 
 PyRef PyToNumpy(const Array& array, bool copy) { return ToNumpy(array, copy); }
 
+void ReleaseRawPointer(Storage* storage) noexcept {
+    if (Py_IsInitialized() != 0) {
+        GilScope gil;
+        Py_XDECREF(static_cast<PyObject*>(storage->owner()));
+    }
+    delete storage;
+}
+
+// An array over memory at an address; `base` owns it and stays alive.
+Array FromRawPointer(
+        PyObject* pointer, const Shape& shape, Dtype dtype, const std::vector<int64_t>& strides, DeviceRef device,
+        int64_t offset, PyObject* base) {
+    void* data = PyLong_AsVoidPtr(pointer);
+    if (data == nullptr && PyErr_Occurred()) throw PythonError{};
+    if (static_cast<int64_t>(strides.size()) != shape.ndim()) {
+        throw DimensionError{"_fromrawpointer: ", strides.size(), " strides were given for shape ", shape};
+    }
+    auto bytes = static_cast<size_t>(shape.GetTotalSize() * GetItemSize(dtype));
+    StoragePtr storage{new Storage{data, bytes, *device.device, &ReleaseRawPointer, Py_NewRef(base)}};
+    Strides s(strides.begin(), strides.end());
+    return internal::MakeArray(shape, s, dtype, device, std::move(storage), offset);
+}
+
+PyRef ToCupy(const Array& array) {
+    CheckNoGraph(array, "conversion to CuPy");
+    throw NotImplementedError{
+            "_to_cupy: the array lives on ", array.device().name(), "; only arrays on CUDA devices share memory with CuPy"};
+}
+
 // Pickling: contents, and the device by name where it exists at loading.
 PyRef RebuildArray(PyObject* values, const std::string& device) {
     Array a = ArrayFromObject(values, std::nullopt, GetDefaultContext().GetDevice(device));
@@ -223,6 +252,11 @@ void BindInterop() {
     Bind<&PyToNumpy>(
             {nullptr, "to_numpy", "array, copy=True",
              "The array as numpy.ndarray; without a copy it shares memory. An array of a graph is refused.", false, ""});
+    Bind<&FromRawPointer>(
+            {nullptr, "_fromrawpointer", "data_ptr, shape, dtype, strides, device, offset, base",
+             "An array over memory at an address on a device, owned by ``base``.", false, ""});
+    Bind<&ToCupy>(
+            {nullptr, "_to_cupy", "array", "The array as cupy.ndarray; it must live on a CUDA device.", false, ""});
     Bind<&RebuildArray>({nullptr, "_rebuild_array", "values, device", "Makes an array from its pickled state.", false, ""});
 }
 

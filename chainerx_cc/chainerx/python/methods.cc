@@ -1,6 +1,5 @@
 #include "chainerx/python/methods.h"
 
-#include <cstring>
 #include <string>
 
 #include <pybind11/pybind11.h>
@@ -10,6 +9,7 @@
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/linalg.h"
 #include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/reduction.h"
 #include "chainerx/python/autograd.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/interop.h"
@@ -26,6 +26,8 @@ namespace {
 
 PyRef Item(const Array& self) { return ItemOf(self); }
 Array ViewMethod(const Array& self) { return View(self); }
+Array MaxMethod(const Array& self, const OptionalAxes& axis, bool keepdims) { return AMax(self, axis, keepdims); }
+Array MinMethod(const Array& self, const OptionalAxes& axis, bool keepdims) { return AMin(self, axis, keepdims); }
 Array AsTypeMethod(const Array& self, Dtype dtype, bool copy) { return AsType(self, dtype, copy); }
 void FillMethod(const Array& self, PyObject* value) {
     Scalar s;
@@ -53,8 +55,9 @@ Array ToDeviceMethod(const Array& self, PyObject* device, PyObject* index) {
     }
     return ToDevice(self, GetDeviceArg(device));
 }
-Array StopGrad(const Array& self, PyObject* ids, PyObject* copy) {
-    if (PyBool_Check(ids)) return AsGradStopped(self, ids == Py_True);
+// as_grad_stopped(copy) and as_grad_stopped(backprop_ids, copy).
+Array StopGrad(const Array& self, PyObject* copy, PyObject* ids) {
+    if (!PyBool_Check(copy)) std::swap(copy, ids);
     bool c = Arg<bool>::Get(copy, "copy");
     if (ids == Py_None) return AsGradStopped(self, c);
     return AsGradStopped(self, Arg<std::vector<BackpropId>>::Get(ids, "backprop_ids"), c);
@@ -129,22 +132,6 @@ Array ReshapeArgs(const Array& self, PyObject* shape) { return Reshape(self, Arg
 Array TransposeArgs(const Array& self, PyObject* axes) {
     bool none = axes == Py_None || (PyTuple_Check(axes) && PyTuple_GET_SIZE(axes) == 0 && self.ndim() != 0);
     return Transpose(self, none ? OptionalAxes{} : OptionalAxes{Arg<Axes>::Get(axes, "axes")});
-}
-
-template <auto Fn>
-void Method(const char* name, const char* signature, const char* doc) {
-    Bind<Fn>({nullptr, name, signature, doc, true, ""});
-    FunctionDefs().pop_back();  // a method only
-}
-
-void Alias(const char* alias, const char* name) {
-    for (size_t i = 0; i < MethodDefs().size(); ++i) {
-        PyMethodDef def = MethodDefs()[i];
-        if (std::strcmp(def.ml_name, name) != 0) continue;
-        def.ml_name = alias;
-        MethodDefs().push_back(def);
-        return;
-    }
 }
 
 // ---------------------------------------------------------------- properties
@@ -222,7 +209,7 @@ void AddNdarrayMethods() {
     Method<&ToList>("tolist", "self", "The elements as nested lists.");
     Method<&ToDeviceMethod>("to_device", "self, device, index=None", "The array on another device.");
     Method<&StopGrad>(
-            "as_grad_stopped", "self, backprop_ids=None, copy=False", "The same values outside graphs: no gradient flows through.");
+            "as_grad_stopped", "self, copy=False, backprop_ids=None", "The same values outside graphs: no gradient flows through.");
     Method<&RequireGradMethod>("require_grad", "self, backprop_id=None", "Makes gradients of this array be computed; returns it.");
     Method<&IsGradRequiredMethod>("is_grad_required", "self, backprop_id=None", "Whether require_grad was called.");
     Method<&IsBackpropRequiredMethod>(
@@ -240,8 +227,8 @@ void AddNdarrayMethods() {
     Method<&GetState>("__getstate__", "self", "Contents and device.");
     Method<&SetState>("__setstate__", "self, state", "Restores contents and device.");
     Method<&ToNumpyProtocol>("__array__", "self, dtype=None, copy=None", "Conversion to NumPy; refused for an array of a graph.");
-    Alias("max", "amax");
-    Alias("min", "amin");
+    Method<&MaxMethod>("max", "self, axis=None, keepdims=False", "Largest element over axes.");
+    Method<&MinMethod>("min", "self, axis=None, keepdims=False", "Smallest element over axes.");
     MethodDefs().push_back(
             {"reshape", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&VarArgs<&ReshapeArgs>)), METH_FASTCALL,
              "The same elements in another shape, given as one tuple or separately."});

@@ -64,6 +64,7 @@ void Init(py::module_& m) {
     BindCreation();
     BindAutograd();
     BindInterop();
+    BindDlpack();
     InitFunctionNode(m);
     InitNdarray(m.ptr());
     FunctionDefs().push_back({nullptr, nullptr, 0, nullptr});

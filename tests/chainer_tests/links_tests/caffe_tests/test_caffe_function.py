@@ -151,8 +151,7 @@ def test_layers(name, load):
     e = chainer.as_array(expected(*inputs))
     assert chainer.as_array(y).dtype == np.float32
     np.testing.assert_allclose(chainer.as_array(y), e, rtol=1e-4, atol=1e-5)
-    assert [n for n, _ in net.namedlinks()] == (['/', '/l'] if 'l' in net._children else ['/']) \
-        or type_ == 'Scale'
+    assert [child.name for child in net.children()] == (['l'] if blobs else [])
 
 
 def test_grouped_filters_are_dense(load):

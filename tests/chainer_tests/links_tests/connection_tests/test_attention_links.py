@@ -76,6 +76,19 @@ def test_attention_errors(mask):
         L.MultiHeadAttention(4, 3)
 
 
+@pytest.mark.chainerx
+@pytest.mark.parametrize('causal', [False, True])
+def test_attention_with_mask_on_chainerx(causal):
+    link = L.MultiHeadAttention(4, 2)
+    x = f(2, 3, 4)
+    mask = np.array([[True, False, True], [True, True, False], [True, True, True]])
+    expected = link(x, mask=mask, causal=causal).array
+    link.to_device('native:0')
+    send = chainer.get_device('native:0').send
+    y = link(send(x), mask=send(mask), causal=causal)
+    np.testing.assert_allclose(chainer.get_device('@numpy').send(y.array), expected, atol=1e-5)
+
+
 def norm(layer, x):
     flat = F.layer_normalization(
         F.reshape(x, (-1, x.shape[2])), layer.gamma, layer.beta, eps=1e-5)

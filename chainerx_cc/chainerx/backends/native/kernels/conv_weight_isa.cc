@@ -111,10 +111,49 @@ void MultiplyBlock(const Problem<T>& p, int64_t j_begin, int64_t j_end, int64_t 
     }
 }
 
+// The same for few rows, as in depthwise convolution, where tiles would be mostly empty: sums of products of
+// vectors of gy and x.
+template <class T>
+void MultiplyFewRows(const Problem<T>& p, T* gw) {
+    constexpr int kSize = Simd<T>::kSize;
+    int64_t taps = p.window.taps;
+    int64_t width = p.channels * taps;
+    int64_t image_size = SpatialSize(p.window.image, p.window.ndim);
+    Scratch<T> sums{p.rows * width * kSize};
+    for (int64_t i = 0; i < p.rows * width * kSize; ++i) {
+        sums.data()[i] = T{0};
+    }
+    VectorPlan<T> plan{p.window};
+    for (int64_t column = 0; column < p.columns; column += kSize) {
+        int count = static_cast<int>(p.columns - column < kSize ? p.columns - column : kSize);
+        plan.Make(column, count);
+        for (int64_t n = 0; n < p.batch; ++n) {
+            for (int64_t m = 0; m < p.rows; ++m) {
+                const T* gy = p.gy + n * p.gy_image + m * p.columns + column;
+                Vec<T> g = count == kSize ? Load(gy) : LoadPartial(gy, count);
+                T* sum = sums.data() + m * width * kSize;
+                for (int64_t c = 0; c < p.channels; ++c) {
+                    const T* image = p.x + n * p.x_image + c * image_size;
+                    for (int64_t t = 0; t < taps; ++t, sum += kSize) {
+                        Store(sum, Load(sum) + g * plan.Read(image, t));
+                    }
+                }
+            }
+        }
+    }
+    for (int64_t i = 0; i < p.rows * width; ++i) {
+        gw[i] = Sum<T>(Load(sums.data() + i * kSize));
+    }
+}
+
 template <class T>
 void Multiply(const Problem<T>& p, T* gw) {
     constexpr int kColumns = kTileColumns<T>;
     int64_t width = p.channels * p.window.taps;
+    if (p.rows <= 2 && width <= 64) {
+        MultiplyFewRows(p, gw);
+        return;
+    }
     int64_t threads = InParallelRegion() ? 1 : GetNumThreads();
     double work = static_cast<double>(p.rows) * static_cast<double>(width) * static_cast<double>(p.batch * p.columns);
     if (work < 1 << 19) {

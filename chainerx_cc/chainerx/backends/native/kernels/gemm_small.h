@@ -8,7 +8,7 @@ namespace chainerx {
 namespace native {
 
 // The same contract as Gemm, for m, n, k > 0. Serial, without packing of A: for products where a BLAS call
-// costs more than the arithmetic, and for matrix-vector products.
+// costs more than the arithmetic, matrix-vector products, and products of a few rows.
 CHAINERX_ISA_KERNEL(
         GemmSmall,
         (bool trans_a,

@@ -145,7 +145,7 @@ CHAINERX_INLINE T Cos(T x) {
     T z = r * r;
     T sin = SinReduced(r, z);
     T cos = CosReduced(z);
-    return FlipByBit1((n & 1) != 0 ? sin : cos, n + 1);
+    return FlipByBit1((n & 1) != 0 ? sin : cos, WrapAdd(n, IntOf<T>{1}));
 }
 
 template <class T>
@@ -264,7 +264,7 @@ CHAINERX_INLINE T Cosh(T x) {
     T a = AtMost(Abs(x), Format<T>::kSinhMax);
     IntOf<T> n;
     T p = Expm1Reduced(ReduceExp(a, &n));
-    T e = (T{1} + p) * PowerOfTwo<T>(n - 4);  // exp(a) / 16
+    T e = (T{1} + p) * PowerOfTwo<T>(WrapSubtract(n, IntOf<T>{4}));  // exp(a) / 16
     return T{8} * e + T(0.03125) / e;
 }
 
@@ -411,7 +411,7 @@ CHAINERX_INLINE float Pow(float x, float y) {
     float bounded = Select(Abs(y) < 16777216.0F, y, 0.0F);  // beyond, all are even
     auto integer = static_cast<int32_t>(bounded);
     auto whole = static_cast<float>(integer);
-    int32_t odd_sign = whole == bounded ? integer << 31 : 0;
+    int32_t odd_sign = whole == bounded ? static_cast<int32_t>(static_cast<uint32_t>(integer) << 31) : 0;
     result = FromBits(ToBits(result) ^ (odd_sign & ToBits(x)));
     result = Select(x < 0.0F, Select(whole == bounded, result, Select(a < kInfinity<float>, kNaN<float>, result)), result);
     result = Select(x == x, result, x);

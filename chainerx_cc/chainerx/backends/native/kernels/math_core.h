@@ -95,6 +95,18 @@ CHAINERX_INLINE double FromBits(int64_t bits) {
     return x;
 }
 
+// Sums and differences of bits, which wrap around where the value is one that is replaced later.
+template <class Int>
+CHAINERX_INLINE Int WrapAdd(Int a, Int b) {
+    using U = std::make_unsigned_t<Int>;
+    return static_cast<Int>(static_cast<U>(a) + static_cast<U>(b));
+}
+template <class Int>
+CHAINERX_INLINE Int WrapSubtract(Int a, Int b) {
+    using U = std::make_unsigned_t<Int>;
+    return static_cast<Int>(static_cast<U>(a) - static_cast<U>(b));
+}
+
 CHAINERX_INLINE float Abs(float x) { return __builtin_fabsf(x); }
 CHAINERX_INLINE double Abs(double x) { return __builtin_fabs(x); }
 CHAINERX_INLINE float CopySign(float x, float sign) { return __builtin_copysignf(x, sign); }
@@ -126,7 +138,7 @@ CHAINERX_INLINE T AtLeast(T x, T limit) {
 template <class T>
 CHAINERX_INLINE T PowerOfTwo(IntOf<T> n) {
     using U = std::make_unsigned_t<IntOf<T>>;
-    return FromBits(static_cast<IntOf<T>>(static_cast<U>(n + Format<T>::kBias) << Format<T>::kMantissaBits));
+    return FromBits(static_cast<IntOf<T>>(static_cast<U>(WrapAdd(n, Format<T>::kBias)) << Format<T>::kMantissaBits));
 }
 
 // An integer, as a number and in the low bits of `bits`.
@@ -139,7 +151,7 @@ struct Rounded {
 template <class T>
 CHAINERX_INLINE Rounded<T> Round(T x) {
     T shifted = x + Format<T>::kRound;
-    return {shifted - Format<T>::kRound, static_cast<IntOf<T>>(ToBits(shifted) - ToBits(Format<T>::kRound))};
+    return {shifted - Format<T>::kRound, WrapSubtract(ToBits(shifted), ToBits(Format<T>::kRound))};
 }
 
 // x = n log(2) + r. x must be in a range where n is an exponent.
@@ -161,7 +173,7 @@ CHAINERX_INLINE T Expm1Reduced(T r) {
 template <class T>
 CHAINERX_INLINE T Scale(T y, IntOf<T> n) {
     IntOf<T> half = n >> 1;
-    return y * PowerOfTwo<T>(half) * PowerOfTwo<T>(n - half);
+    return y * PowerOfTwo<T>(half) * PowerOfTwo<T>(WrapSubtract(n, half));
 }
 
 // (exp(x) - 1) / 2^shift for x between kExpm1Min and where 2^(n - shift) overflows
@@ -169,23 +181,23 @@ template <class T>
 CHAINERX_INLINE T Expm1Shifted(T x, int shift) {
     IntOf<T> n;
     T p = Expm1Reduced(ReduceExp(x, &n));
-    T scale = PowerOfTwo<T>(n - shift);
+    T scale = PowerOfTwo<T>(WrapSubtract(n, IntOf<T>{shift}));
     return scale * p + (scale - PowerOfTwo<T>(-shift));
 }
 
 // An integer of small magnitude as a number. (x86-64-v3 has no vector conversion from 64-bit integers.)
 CHAINERX_INLINE float FromInteger(int32_t n) { return static_cast<float>(n); }
 CHAINERX_INLINE double FromInteger(int64_t n) {
-    return FromBits(n + ToBits(Format<double>::kRound)) - Format<double>::kRound;
+    return FromBits(WrapAdd(n, ToBits(Format<double>::kRound))) - Format<double>::kRound;
 }
 
 // x = 2^e (1 + f) with sqrt(1/2) <= 1 + f <= sqrt(2); x normal and positive.
 template <class T>
 CHAINERX_INLINE T ReduceLog(T x, IntOf<T>* e) {
     using F = Format<T>;
-    IntOf<T> bits = ToBits(x) - F::kSqrtHalfBits;
+    IntOf<T> bits = WrapSubtract(ToBits(x), F::kSqrtHalfBits);
     *e = bits >> F::kMantissaBits;
-    return FromBits((bits & ((IntOf<T>{1} << F::kMantissaBits) - 1)) + F::kSqrtHalfBits) - T{1};
+    return FromBits(WrapAdd(bits & ((IntOf<T>{1} << F::kMantissaBits) - 1), F::kSqrtHalfBits)) - T{1};
 }
 
 // log(1 + f) = f - tail for a reduced f.

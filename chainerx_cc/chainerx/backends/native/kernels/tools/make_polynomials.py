@@ -1,7 +1,8 @@
 """Writes ../math_polynomials.h: the polynomials of math.h, for float and double.
 
-Each is a Chebyshev fit (within a factor of about two of minimax) of a function whose absolute error is the
-relative error that matters: ``math.h`` says how the pieces are put together. Run with mpmath installed:
+Each is a Chebyshev fit (within a factor of about two of minimax) of a function whose absolute
+error is the relative error that matters: ``math.h`` says how the pieces are put together. Run with
+mpmath installed:
 
     python make_polynomials.py > ../math_polynomials.h
 """
@@ -50,8 +51,9 @@ def cos_tail(z):  # (cos r - 1 + r^2 / 2) / r^4
 
 def asin_tail(z):  # (asin x - x) / x^3
     if z < mp.mpf('0.001'):
+        terms = range(1, 25)
         return mp.fsum(
-            mp.binomial(2 * k, k) / (mp.mpf(4) ** k * (2 * k + 1)) * z ** (k - 1) for k in range(1, 25)
+            mp.binomial(2 * k, k) / (mp.mpf(4) ** k * (2 * k + 1)) * z ** (k - 1) for k in terms
         )
     x = mp.sqrt(z)
     return (mp.asin(x) - x) / x**3
@@ -66,7 +68,8 @@ def atan_tail(z):  # (atan x - x) / x^3
 
 def erf_ratio(z):  # erf(x) / x
     if z < mp.mpf('0.001'):
-        return 2 / mp.sqrt(mp.pi) * mp.fsum((-z) ** k / (mp.factorial(k) * (2 * k + 1)) for k in range(25))
+        terms = ((-z) ** k / (mp.factorial(k) * (2 * k + 1)) for k in range(25))
+        return 2 / mp.sqrt(mp.pi) * mp.fsum(terms)
     x = mp.sqrt(z)
     return mp.erf(x) / x
 
@@ -101,13 +104,15 @@ POLYNOMIALS = [
     ('LogRatio', '(log((1 + s) / (1 - s)) - 2 s) / s^3 of s^2, s = f / (2 + f)', log_ratio,
      (0, mp.mpf('0.0296')), 0, 8),
     ('PowLog', 'LogRatio, short: for float through double', log_ratio, (0, mp.mpf('0.0296')), 0, 5),
-    ('PowExp2', 'Exp2, short: for float through double', exp2_tail, (mp.mpf('-0.505'), mp.mpf('0.505')), 0, 8),
+    ('PowExp2', 'Exp2, short: for float through double', exp2_tail,
+     (mp.mpf('-0.505'), mp.mpf('0.505')), 0, 8),
     ('Sin', '(sin(r) - r) / r^3 of r^2, |r| <= pi / 4', sin_tail, (0, QUARTER_PI2), 3, 6),
     ('Cos', '(cos(r) - 1 + r^2 / 2) / r^4 of r^2, |r| <= pi / 4', cos_tail, (0, QUARTER_PI2), 3, 6),
     ('Asin', '(asin(x) - x) / x^3 of x^2, |x| <= 1/2', asin_tail, (0, mp.mpf('0.25')), 5, 13),
     ('Atan', '(atan(x) - x) / x^3 of x^2, |x| <= tan(pi / 8)', atan_tail, (0, TAN_PI_8**2), 4, 12),
     ('Erf', 'erf(x) / x of x^2, |x| <= 1', erf_ratio, (0, 1), 6, 12),
-    ('Erfcx', '(1 + 2 x) exp(x^2) erfc(x) of t = (x - 4) / (x + 4), x >= 0', erfcx_mapped, (-1, 1), 14, 25),
+    ('Erfcx', '(1 + 2 x) exp(x^2) erfc(x) of t = (x - 4) / (x + 4), x >= 0', erfcx_mapped,
+     (-1, 1), 14, 25),
 ]
 
 

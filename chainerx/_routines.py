@@ -1,0 +1,150 @@
+"""Routines that are made of others, or of NumPy's where text and files are read."""
+import numpy
+
+from chainerx import _core
+
+
+def asanyarray(a, dtype=None, device=None):
+    """Converts an object to an array, like :func:`chainerx.asarray`.
+
+    Args:
+        a: Array, NumPy array, number or nested sequences.
+        dtype: Data type of the result; that of ``a`` unless given.
+        device (~chainerx.Device): Device of the result; for a ChainerX array its own, for other
+            objects the default one unless given.
+
+    Returns:
+        ~chainerx.ndarray: ``a`` itself where nothing has to change.
+    """
+    return _core.asarray(a, dtype, device)
+
+
+def broadcast_arrays(*args):
+    """Broadcasts arrays against each other.
+
+    Args:
+        *args (~chainerx.ndarray): Arrays whose shapes fit together.
+
+    Returns:
+        list of ~chainerx.ndarray: Views of equal shapes, through which gradients flow.
+
+    Raises:
+        ~chainerx.DimensionError: If the shapes do not fit together.
+    """
+    try:
+        shape = numpy.broadcast_shapes(*(a.shape for a in args))
+    except ValueError:
+        raise _core.DimensionError(
+            'broadcast_arrays: shapes %s do not fit together'
+            % ', '.join(str(a.shape) for a in args)) from None
+    return [_core.broadcast_to(a, shape) for a in args]
+
+
+def fix(arr):
+    """Rounds elements towards zero. Stops gradients.
+
+    Args:
+        arr (~chainerx.ndarray): Array of any dtype.
+    """
+    return _core.trunc(arr)
+
+
+def meshgrid(*xi, indexing='xy'):
+    """Makes coordinate matrices from coordinate vectors.
+
+    Args:
+        *xi (~chainerx.ndarray): Coordinates along each dimension, one-dimensional.
+        indexing (str): ``'xy'`` exchanges the first two axes of the results, ``'ij'`` does not.
+
+    Returns:
+        list of ~chainerx.ndarray: One array of the grid's shape for each of ``xi``.
+    """
+    return _core._meshgrid(xi, indexing)
+
+
+def fromfile(file, dtype=float, count=-1, sep='', device=None):
+    """Reads an array from a file, like :func:`numpy.fromfile`.
+
+    Args:
+        file: Open file, or path.
+        dtype: Data type of the elements.
+        count (int): Number of elements; ``-1`` for all.
+        sep (str): What stands between the elements of a text file; empty for a binary file.
+        device (~chainerx.Device): Device of the result; the default one unless given.
+    """
+    return _core.array(numpy.fromfile(file, dtype, count, sep), device=device)
+
+
+def fromfunction(function, shape, **kwargs):
+    """Makes an array by calling a function with the coordinates of its elements.
+
+    Args:
+        function: Takes one array for each dimension, filled with the coordinates along it.
+        shape (tuple of ints): Shape of those arrays.
+        dtype: Data type of the coordinates, ``float`` unless given. Keyword only.
+        device (~chainerx.Device): Device of the coordinates; the default one unless given.
+            Keyword only.
+        **kwargs: More arguments of ``function``.
+
+    Returns:
+        What ``function`` returns.
+    """
+    dtype = kwargs.pop('dtype', float)
+    device = kwargs.pop('device', None)
+    axes = [_core.arange(n, dtype=dtype, device=device) for n in shape]
+    return function(*_core._meshgrid(axes, 'ij'), **kwargs)
+
+
+def fromiter(iterable, dtype, count=-1, device=None):
+    """Makes a one-dimensional array of what an iterable yields.
+
+    Args:
+        iterable: Yields numbers.
+        dtype: Data type of the elements.
+        count (int): Number of elements to take; ``-1`` for all.
+        device (~chainerx.Device): Device of the result; the default one unless given.
+    """
+    return _core.array(numpy.fromiter(iterable, dtype, count), device=device)
+
+
+def fromstring(string, dtype=float, count=-1, sep='', device=None):
+    """Makes a one-dimensional array from text, or from the bytes of a string.
+
+    Args:
+        string (str or bytes): Numbers as text, or raw bytes if ``sep`` is empty.
+        dtype: Data type of the elements.
+        count (int): Number of elements; ``-1`` for all.
+        sep (str): What stands between the numbers.
+        device (~chainerx.Device): Device of the result; the default one unless given.
+    """
+    if sep:
+        values = numpy.fromstring(string, dtype, count, sep)
+    else:
+        data = string.encode('latin1') if isinstance(string, str) else string
+        values = numpy.frombuffer(data, dtype, count)
+    return _core.array(values, device=device)
+
+
+def loadtxt(fname, dtype=float, comments='#', delimiter=None, converters=None, skiprows=0,
+            usecols=None, unpack=False, ndmin=0, encoding='bytes', device=None):
+    """Reads an array from a text file, one row a line, like :func:`numpy.loadtxt`.
+
+    Args:
+        fname: Path, open file, or lines.
+        dtype: Data type of the elements.
+        comments (str): Begins a comment.
+        delimiter (str): Stands between the values; white space unless given.
+        converters (dict): Functions that convert the text of columns.
+        skiprows (int): Number of lines to leave out at the beginning.
+        usecols (int or sequence of ints): Columns to read; all unless given.
+        unpack (bool): Transposes the result.
+        ndmin (int): Least number of dimensions of the result.
+        encoding (str): Encoding of the file. ``'bytes'`` means latin-1.
+        device (~chainerx.Device): Device of the result; the default one unless given.
+    """
+    if encoding == 'bytes':
+        encoding = 'latin1'
+    values = numpy.loadtxt(
+        fname, dtype=dtype, comments=comments, delimiter=delimiter, converters=converters,
+        skiprows=skiprows, usecols=usecols, unpack=unpack, ndmin=ndmin, encoding=encoding)
+    return _core.array(values, device=device)

@@ -1,0 +1,34 @@
+"""Names of dtypes, by kind."""
+import numpy
+
+signed_integral_dtypes = ('int8', 'int16', 'int32', 'int64')
+unsigned_dtypes = ('uint8',)
+float_dtypes = ('float16', 'float32', 'float64')
+integral_dtypes = unsigned_dtypes + signed_integral_dtypes
+signed_dtypes = signed_integral_dtypes + float_dtypes
+numeric_dtypes = signed_dtypes + unsigned_dtypes
+nonfloat_dtypes = ('bool_',) + signed_integral_dtypes + unsigned_dtypes
+all_dtypes = ('bool_',) + signed_integral_dtypes + unsigned_dtypes + float_dtypes
+
+
+def parametrize_dtype_specifier(argname, dtypes=None, additional_args=None):
+    """Parametrizes a test over the ways in which a dtype can be given.
+
+    Args:
+        argname (str): Argument of the test that takes the dtype.
+        dtypes (sequence of str): Names of the dtypes; all unless given.
+        additional_args (tuple): More values of the argument, such as ``None``.
+
+    Returns:
+        Decorator of test functions. The argument is in turn the name, the :class:`numpy.dtype` and
+        the scalar type of each dtype, and a Python type where one stands for it.
+    """
+    import pytest
+    python_types = {'bool_': bool, 'int64': int, 'float64': float}
+    values = []
+    for name in all_dtypes if dtypes is None else dtypes:
+        scalar_type = getattr(numpy, name)
+        values += [numpy.dtype(scalar_type).name, numpy.dtype(scalar_type), scalar_type]
+        if name in python_types:
+            values.append(python_types[name])
+    return pytest.mark.parametrize(argname, values + list(additional_args or ()))

@@ -1,0 +1,89 @@
+"""Decorators that run a test with NumPy and with ChainerX and compare what it returns."""
+import functools
+import inspect
+
+import numpy
+
+from chainerx.testing import array
+
+_IGNORED = object()
+
+
+def ignore():
+    """What a test returns whose results shall not be compared."""
+    return _IGNORED
+
+
+def _call(function, name, module, accept_error, args, kwargs):
+    """Returns (result, None) or (None, error)."""
+    try:
+        result = function(*args, **{**kwargs, name: module})
+    except accept_error as error:
+        return None, error
+    if result is None:
+        raise AssertionError('the test returned None with %s = %s' % (name, module.__name__))
+    return result, None
+
+
+def _make_decorator(check, name, accept_error):
+    def decorator(function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            import chainerx
+            expected, numpy_error = _call(function, name, numpy, accept_error, args, kwargs)
+            actual, chainerx_error = _call(function, name, chainerx, accept_error, args, kwargs)
+            if numpy_error is not None or chainerx_error is not None:
+                if numpy_error is None or chainerx_error is None:
+                    raise AssertionError(
+                        'only one library raised an error: NumPy %r, ChainerX %r'
+                        % (numpy_error, chainerx_error)) from (numpy_error or chainerx_error)
+                return
+            if expected is _IGNORED or actual is _IGNORED:
+                assert expected is actual, 'only one result was to be ignored'
+                return
+            check(actual, expected)
+
+        # pytest shall not look for a fixture of that name.
+        signature = inspect.signature(function)
+        wrapper.__signature__ = signature.replace(
+            parameters=[p for p in signature.parameters.values() if p.name != name])
+        del wrapper.__wrapped__
+        return wrapper
+
+    return decorator
+
+
+def numpy_chainerx_array_equal(
+        *, dtype_check=None, strides_check=None, name='xp', accept_error=()):
+    """Decorator: a test has to return equal arrays with NumPy and with ChainerX.
+
+    Args:
+        dtype_check, strides_check (bool): Whether dtypes and strides are compared as well, see
+            :func:`assert_array_equal_ex`.
+        name (str): Argument of the test that takes the module.
+        accept_error (type or tuple of types): Errors that the test may raise, if it does with
+            both.
+    """
+    def check(actual, expected):
+        array.assert_array_equal_ex(
+            actual, expected, dtype_check=dtype_check, strides_check=strides_check)
+
+    return _make_decorator(check, name, accept_error)
+
+
+def numpy_chainerx_allclose(
+        *, dtype_check=None, strides_check=None, name='xp', accept_error=(), **kwargs):
+    """Decorator: a test has to return nearly equal arrays with NumPy and with ChainerX.
+
+    Args:
+        dtype_check, strides_check (bool): Whether dtypes and strides are compared as well.
+        name (str): Argument of the test that takes the module.
+        accept_error (type or tuple of types): Errors that the test may raise, if it does with
+            both.
+        kwargs: Tolerances, see :func:`assert_allclose_ex`.
+    """
+    def check(actual, expected):
+        array.assert_allclose_ex(
+            actual, expected, dtype_check=dtype_check, strides_check=strides_check, **kwargs)
+
+    return _make_decorator(check, name, accept_error)

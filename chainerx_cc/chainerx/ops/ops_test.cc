@@ -1,0 +1,75 @@
+#include <cmath>
+
+#include "chainerx/testing/context_fixture.h"
+
+namespace chainerx {
+namespace {
+
+using testing::ExpectValues;
+using testing::MakeArray;
+
+// Values of all operations are checked from Python, where NumPy is the reference; these are the uses of the C++
+// interface.
+class OpsTest : public testing::ContextFixture {};
+
+TEST_F(OpsTest, Operators) {
+    Array a = MakeArray(Shape{2, 2}, {1, 2, 3, 4});
+    Array b = MakeArray(Shape{2}, {10, 20});
+    ExpectValues(a + b, {11, 22, 13, 24});
+    ExpectValues(Scalar{1} - a, {0, -1, -2, -3});
+    ExpectValues(a / Scalar{2}, {0.5, 1, 1.5, 2});
+    ExpectValues(-a, {-1, -2, -3, -4});
+    a += b;
+    ExpectValues(a, {11, 22, 13, 24});
+}
+
+TEST_F(OpsTest, Reductions) {
+    Array a = MakeArray(Shape{2, 3}, {1, 2, 3, 4, 5, 6});
+    ExpectValues(Sum(a), {21});
+    ExpectValues(Sum(a, Axes{0}), {5, 7, 9});
+    EXPECT_EQ((Shape{2, 1}), Sum(a, Axes{-1}, true).shape());
+    EXPECT_THROW(Sum(a, Axes{2}), DimensionError);
+    EXPECT_THROW(Sum(a, Axes{0, 0}), DimensionError);
+}
+
+TEST_F(OpsTest, LinearTrainsAModel) {
+    // y = 2 x - 1, by gradient descent.
+    Array x = MakeArray(Shape{4, 1}, {-1, 0, 1, 2});
+    Array t = MakeArray(Shape{4, 1}, {-3, -1, 1, 3});
+    Array w = Zeros(Shape{1, 1}, Dtype::kFloat64);
+    Array b = Zeros(Shape{1}, Dtype::kFloat64);
+    w.RequireGrad();
+    b.RequireGrad();
+    for (int i = 0; i < 200; ++i) {
+        w.ClearGrad();
+        b.ClearGrad();
+        Backward(Sum(SquaredError(Linear(x, w, b), t)));
+        SgdUpdate(w, w.GetGrad(), 0.05);
+        SgdUpdate(b, b.GetGrad(), 0.05);
+    }
+    ExpectValues(w, {2}, 1e-6);
+    ExpectValues(b, {-1}, 1e-6);
+}
+
+TEST_F(OpsTest, SoftmaxCrossEntropy) {
+    Array x = MakeArray(Shape{2, 2}, {0, 0, 1, 3});
+    x.RequireGrad();
+    Array t = FromHost(Shape{2}, Dtype::kInt64, std::vector<int64_t>{0, -1}.data());
+    Array loss = SoftmaxCrossEntropy(x, t);
+    ExpectValues(loss, {std::log(2.), 0});
+    Backward(Sum(loss));
+    ExpectValues(x.GetGrad(), {-0.5, 0.5, 0, 0});
+    Array bad = FromHost(Shape{2}, Dtype::kInt64, std::vector<int64_t>{0, 2}.data());
+    EXPECT_THROW(SoftmaxCrossEntropy(x, bad), ChainerxError);
+}
+
+TEST_F(OpsTest, ShapeErrors) {
+    Array a = Zeros(Shape{2, 3}, Dtype::kFloat32);
+    EXPECT_THROW(Reshape(a, Shape{4}), DimensionError);
+    EXPECT_THROW(Matmul(a, a), DimensionError);
+    EXPECT_THROW(Linear(a, Zeros(Shape{4, 2}, Dtype::kFloat32)), DimensionError);
+    EXPECT_THROW(Concatenate({a, Zeros(Shape{2, 2}, Dtype::kFloat32)}, 0), DimensionError);
+}
+
+}  // namespace
+}  // namespace chainerx

@@ -1,0 +1,253 @@
+"""Writes chainerx/_core.pyi, the types of the compiled core: ``python chainerx_cc/tools/make_stubs.py``.
+
+Names, parameters and defaults come from the core itself: ops from its registry, other functions and
+methods from their text signatures. Only the types of parameters and results that the core cannot
+tell stand in the tables below.
+"""
+import argparse
+import inspect
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PATH = ROOT / 'chainerx' / '_core.pyi'
+
+HEADER = '''\
+# Written by chainerx_cc/tools/make_stubs.py from the compiled core; not to be edited.
+# ruff: noqa
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, SupportsFloat
+
+import numpy
+from numpy.typing import DTypeLike
+
+_Number = SupportsFloat
+_Operand = ndarray | _Number
+_Axis = int | Sequence[int] | None
+_Shape = int | Sequence[int]
+_DeviceLike = Device | str | None
+'''
+
+#: Types of parameters, whatever function they belong to. All others are arrays.
+PARAMETERS = {
+    'bool': 'keepdims copy endpoint cover_all full_matrices compute_uv enable_double_backprop '
+            'set_grad retain_grad',
+    'int': 'start_axis k N n num count offset n_batch_axis axis1 axis2 index n_layers groups',
+    'int | None': 'M',
+    'float': 'slope alpha beta z delta eps atol rtol lr momentum alpha_t one_minus_beta1 '
+             'one_minus_beta2 eta weight_decay_rate decay rcond p',
+    'float | None': 'loss_scale scale',
+    'str': 'indexing casting pad_mode backprop_name backend_name mode_name UPLO activation device_name '
+           'subscripts',
+    'str | None': 'mode',
+    '_Axis': 'axis axes',
+    '_Shape': 'shape newshape ksize reps shift source destination',
+    '_Shape | None': 'stride outsize',
+    '_Shape  # ': '',
+    'DTypeLike': 'dtype',
+    '_DeviceLike': 'device',
+    'Sequence[ndarray]': 'arrays xi inputs gy_list',
+    'int | Sequence[int]': 'indices_or_sections repeats pad dilate dilation',
+    '_Operand': 'x1 x2 condition x y a_min a_max where src fill_value value start stop step',
+    'BackpropId | None': 'backprop_id',
+    'Any': 'object buffer state memo indices ignore_label destination_ pad_width stream max_version '
+           'dl_device backprop_ids func outputs function_node data_ptr strides base values '
+           'input_indexes_to_retain output_indexes_to_retain grad_outputs param size low high '
+           'training key is_causal dropout_p',
+    'Sequence[ndarray | None]': 'grads',
+    'ndarray | None': 'b_ grad_or_none',
+}
+TYPES = {name: kind for kind, names in PARAMETERS.items() for name in names.split()}
+
+#: Results that are not one array.
+LIST = 'list[ndarray]'
+RESULTS = {
+    **dict.fromkeys('split vsplit hsplit dsplit _meshgrid grad _function_node_forward'.split(), LIST),
+    'nonzero': LIST,
+    **dict.fromkeys(
+        'copyto backward check_backward check_double_backward _sgd_update _momentum_sgd_update '
+        '_adam_update fill cleargrad set_grad __setstate__'.split(), 'None'),
+    **dict.fromkeys('to_numpy __array__'.split(), 'numpy.ndarray'),
+    'item': 'bool | int | float', 'tolist': 'Any', 'get_grad': 'ndarray | None', '_to_cupy': 'Any',
+    **dict.fromkeys(
+        'is_grad_required is_backprop_required _is_chained'.split(), 'bool'),
+    '__reduce__': 'tuple[Any, ...]', '__getstate__': 'tuple[Any, ...]', '__dlpack__': 'Any',
+    '__dlpack_device__': 'tuple[int, int]',
+}
+OP_RESULTS = {
+    **dict.fromkeys('n_step_lstm n_step_bilstm n_step_gru n_step_bigru n_step_rnn n_step_birnn'.split(),
+                    'Any'),
+    **dict.fromkeys('lstm tree_lstm slstm'.split(), 'tuple[ndarray, ...]'),
+}
+
+PROPERTIES = {
+    'shape': 'tuple[int, ...]', 'strides': 'tuple[int, ...]', 'dtype': 'numpy.dtype[Any]',
+    'device': 'Device', 'ndim': 'int', 'size': 'int', 'itemsize': 'int', 'nbytes': 'int',
+    'offset': 'int', 'is_contiguous': 'bool', 'data_ptr': 'int', 'data_size': 'int', 'T': 'ndarray',
+    'grad': 'ndarray | None', '__array_priority__': 'float', '__array_ufunc__': 'None',
+}
+OPERATORS = 'add sub mul truediv floordiv mod pow matmul and or xor lshift rshift'.split()
+SPECIAL_METHODS = '''\
+    def __len__(self) -> int: ...
+    def __bool__(self) -> bool: ...
+    def __int__(self) -> int: ...
+    def __float__(self) -> float: ...
+    def __index__(self) -> int: ...
+    def __iter__(self) -> Iterator[ndarray]: ...
+    def __contains__(self, value: _Operand) -> bool: ...
+    def __getitem__(self, key: Any) -> ndarray: ...
+    def __setitem__(self, key: Any, value: Any) -> None: ...
+    def __neg__(self) -> ndarray: ...
+    def __pos__(self) -> ndarray: ...
+    def __abs__(self) -> ndarray: ...
+    def __invert__(self) -> ndarray: ...
+'''
+
+
+def _parameters(signature, name):
+    parameters = []
+    for p in signature.parameters.values():
+        if p.name == 'self':
+            parameters.append('self')
+            continue
+        kind = TYPES.get(p.name, 'ndarray')
+        if p.default is None and 'None' not in kind and kind not in ('Any', 'DTypeLike', '_DeviceLike'):
+            kind += ' | None'
+        if kind == 'ndarray' and p.default is not p.empty:
+            kind = 'Any'
+        default = '' if p.default is p.empty else ' = %r' % (p.default,)
+        parameters.append('%s: %s%s' % (p.name, kind, default))
+    return ', '.join(parameters)
+
+
+def _define(name, value, indent='', doc=False):
+    signature = inspect.signature(value)
+    result = RESULTS.get(name) or OP_RESULTS.get(name, 'ndarray')
+    head = '%sdef %s(%s) -> %s:' % (indent, name, _parameters(signature, name), result)
+    if not doc:
+        return head + ' ...\n'
+    text = inspect.getdoc(value).replace('\n', '\n    ')
+    mark = 'r' if '\\' in text else ''
+    return '%s\n    %s"""%s"""\n' % (head, mark, text)
+
+
+def _ndarray(core):
+    lines = ['class ndarray:\n    __hash__: None  # type: ignore[assignment]\n']
+    for name, kind in PROPERTIES.items():
+        lines.append('    @property\n    def %s(self) -> %s: ...\n' % (name, kind))
+    lines.append('    @grad.setter\n    def grad(self, grad: ndarray | None) -> None: ...\n')
+    # Right after its property, where type checkers look for the setter.
+    position = next(i for i, line in enumerate(lines) if 'def grad(self) ->' in line)
+    lines.insert(position + 1, lines.pop())
+    lines.append(SPECIAL_METHODS)
+    for name in OPERATORS:
+        lines.append('    def __%s__(self, other: _Operand) -> ndarray: ...\n' % name)
+        lines.append('    def __r%s__(self, other: _Operand) -> ndarray: ...\n' % name)
+        if name != 'matmul':
+            lines.append('    def __i%s__(self, other: _Operand) -> ndarray: ...\n' % name)
+    for name in 'eq ne lt le gt ge'.split():
+        ignore = '  # type: ignore[override]' if name in ('eq', 'ne') else ''
+        lines.append('    def __%s__(self, other: Any) -> ndarray: ...%s\n' % (name, ignore))
+    lines.append('    def reshape(self, *newshape: Any) -> ndarray: ...\n')
+    lines.append('    def transpose(self, *axes: Any) -> ndarray: ...\n')
+    for name, value in sorted(vars(core.ndarray).items()):
+        if inspect.ismethoddescriptor(value) and value.__text_signature__ and \
+                (not name.startswith('__') or name in RESULTS or name in ('__copy__', '__deepcopy__')):
+            lines.append(_define(name, value, '    '))
+    return ''.join(lines)
+
+
+def _python_type(text):
+    """A type in a docstring of pybind11, as one that stands in a stub."""
+    text = text.replace('chainerx._core.', '').replace('typing.SupportsInt | typing.SupportsIndex', 'int')
+    text = re.sub(r'\b(object|typing\.Any)\b', 'Any', text)
+    return re.sub(r'\btyping\.', '', text)
+
+
+def _pybind_signature(name, value):
+    """``(parameters, result)`` from the first line of a docstring that pybind11 has written."""
+    match = re.match(r'%s\((.*)\) -> (.+)' % re.escape(name), value.__doc__ or '')
+    if match is None:
+        return '*args: Any', 'Any'
+    parameters = re.sub(r'^self: [^,]+', 'self', _python_type(match[1]))
+    parameters = re.sub(r'\*(args|kwargs)\b', r'*\1: Any', parameters)
+    parameters = re.sub(r'arg(\d): ', r'arg\1: ', parameters)
+    return parameters, _python_type(match[2])
+
+
+def _pybind_class(cls):
+    lines = ['class %s:\n' % cls.__name__]
+    for name, value in sorted(vars(cls).items()):
+        if isinstance(value, property):
+            match = re.search(r'-> (.+)', value.fget.__doc__ or '')
+            kind = _python_type(match[1]) if match else 'Any'
+            lines.append('    @property\n    def %s(self) -> %s: ...\n' % (name, kind))
+        elif callable(value) and (not name.startswith('__') or name in ('__init__', '__enter__', '__exit__')):
+            parameters, result = _pybind_signature(name, value)
+            if not parameters.startswith('self'):
+                parameters = 'self' + (', ' + parameters if parameters else '')
+            lines.append('    def %s(%s) -> %s: ...\n' % (name, parameters, result))
+    return ''.join(lines) if len(lines) > 1 else lines[0].rstrip() + ' ...\n'
+
+
+def _values(core):
+    """Everything of the core that is neither an op nor ``ndarray``, exceptions first."""
+    ops = {op['name'] for op in core._ops()} | {'ndarray'}
+    names = [name for name in dir(core) if name not in ops and not name.startswith('__')]
+    exceptions = [n for n in names if isinstance(getattr(core, n), type)
+                  and issubclass(getattr(core, n), Exception)]
+    exceptions.sort(key=lambda n: (len(getattr(core, n).__mro__), n))
+    for name in exceptions:
+        bases = ', '.join(
+            b.__name__ if b.__module__ != 'builtins' or not hasattr(core, b.__name__)
+            else 'builtins.' + b.__name__ for b in getattr(core, name).__bases__)
+        yield 'class %s(%s): ...\n' % (name, bases)
+    aliases = []
+    for name in names:
+        value = getattr(core, name)
+        if name in exceptions:
+            continue
+        if isinstance(value, type):
+            if value.__name__ == name:
+                yield _pybind_class(value)
+            else:
+                aliases.append('%s = %s\n' % (name, value.__name__))
+        elif inspect.isbuiltin(value) and value.__text_signature__:
+            yield _define(name, value, doc=True)
+        elif callable(value):
+            parameters, result = _pybind_signature(name, value)
+            yield 'def %s(%s) -> %s: ...\n' % (name, parameters, result)
+        else:
+            yield '%s: %s\n' % (name, type(value).__name__)
+    yield ''.join(aliases)
+
+
+def make_stubs():
+    """Returns the text of the stub file."""
+    from chainerx import _core
+    text = HEADER.replace('from collections', 'import builtins\nfrom collections')
+    parts = [text, '__version__: str\n', _ndarray(_core), *_values(_core)]
+    family = None
+    for op in _core._ops():
+        if op['family'] != family:
+            family = op['family']
+            parts.append('# ---- %s\n' % family)
+        parts.append(_define(op['name'], getattr(_core, op['name']), doc=True))
+    return '\n'.join(parts)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--check', action='store_true', help='only tell whether the file is up to date')
+    args = parser.parse_args()
+    text = make_stubs()
+    if args.check:
+        return 'run %s' % Path(__file__).name if PATH.read_text() != text else 0
+    PATH.write_text(text)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.path.insert(0, str(ROOT))
+    sys.exit(main())
