@@ -1,5 +1,3 @@
-import numpy
-
 import chainer
 from chainer import backend, function_node, utils
 from chainer import functions as F
@@ -19,7 +17,7 @@ class ModifiedXLogX(function_node.FunctionNode):
         x, = inputs
         self.retain_inputs((0,))
         xp = backend.get_array_module(x)
-        y = x * xp.where(x == 0, numpy.zeros((), x.dtype), self._logx)
+        y = x * xp.where(x == 0, x.dtype.type(0), self._logx)
         return utils.force_array(y, x.dtype),
 
     def backward(self, indexes, grad_outputs):
@@ -34,5 +32,5 @@ class ModifiedXLogX(function_node.FunctionNode):
 def _modified_xlogx(x):
     x = chainer.as_variable(x)
     xp = backend.get_array_module(x.array)
-    one_for_zero = xp.where(x.array == 0, numpy.ones((), x.dtype), x.array)
+    one_for_zero = xp.where(x.array == 0, x.dtype.type(1), x.array)
     return ModifiedXLogX(xp.log(one_for_zero)).apply((x,))[0]

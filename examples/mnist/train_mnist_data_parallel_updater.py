@@ -4,6 +4,7 @@ from _common import MLP, get_datasets, get_device, make_parser, print_settings, 
 
 import chainer
 import chainer.links as L
+import chainerx
 from chainer import training
 from chainer.training import extensions
 
@@ -37,7 +38,8 @@ def main():
     trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
 
     trainer.extend(extensions.Evaluator(test_iter, model, device=devices[0]))
-    trainer.extend(extensions.DumpGraph('main/loss'))
+    if devices[0].xp is not chainerx:  # whose graphs are its own
+        trainer.extend(extensions.DumpGraph('main/loss'))
     trainer.extend(extensions.snapshot(), trigger=(args.epoch, 'epoch'))
     trainer.extend(extensions.LogReport())
     trainer.extend(extensions.PrintReport(

@@ -9,6 +9,7 @@ from _common import get_datasets, get_device, make_parser, print_settings, set_s
 import chainer
 import chainer.functions as F
 import chainer.links as L
+import chainerx
 from chainer import training
 from chainer.training import extensions
 
@@ -87,7 +88,8 @@ def main():
     trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
 
     trainer.extend(extensions.Evaluator(test_iter, model, device=devices[0]))
-    trainer.extend(extensions.DumpGraph('main/loss'))
+    if devices[0].xp is not chainerx:  # whose graphs are its own
+        trainer.extend(extensions.DumpGraph('main/loss'))
     trainer.extend(extensions.snapshot(), trigger=(args.epoch, 'epoch'))
     trainer.extend(extensions.LogReport())
     trainer.extend(extensions.PrintReport(

@@ -66,7 +66,9 @@ def test_train(run, tmp_path, device):
     assert 'epoch       main/loss   validation/main/loss  main/accuracy' in out
     log = read_log(tmp_path / 'result' / 'log')
     assert log[-1]['validation/main/accuracy'] > 0.9
-    for name in 'loss.png', 'accuracy.png', 'cg.dot', 'snapshot_iter_360':
+    # ChainerX keeps graphs of its own, which are not dumped.
+    graph = [] if device.startswith('native') else ['cg.dot']
+    for name in ['loss.png', 'accuracy.png', 'snapshot_iter_360', *graph]:
         assert (tmp_path / 'result' / name).stat().st_size > 0
     out = run('inference.py', '-s', 'result/snapshot_iter_360', '-u', 64, '-d', device)
     assert len(re.findall(r'label: \d  prediction: \d', out)) == 10
@@ -132,7 +134,7 @@ def test_data_parallel_by_hand(run, devices):
 
 def test_unknown_device(run):
     # The error is another one where ChainerX is not built.
-    with pytest.raises((ValueError, RuntimeError), match='no_such_device'):
+    with pytest.raises(Exception, match='no_such_device'):
         run('train_mnist.py', '-d', 'no_such_device')
 
 

@@ -1,5 +1,6 @@
 import os
 import subprocess
+import warnings
 
 from chainer import computational_graph, configuration, variable
 from chainer.training import _files, extension
@@ -78,6 +79,10 @@ class DumpGraph(extension.Extension):
             if not isinstance(root, variable.Variable):
                 raise TypeError('root value is not a Variable: {} is a {}'.format(
                     self._root_name, type(root).__name__))
+            if root._has_chainerx_array:
+                warnings.warn(f'The graph of {self._root_name} is not dumped: ChainerX records '
+                              'graphs of its own', stacklevel=2)
+                return
             graph = computational_graph.build_computational_graph(
                 [root], variable_style=self._variable_style,
                 function_style=self._function_style).dump()
