@@ -110,7 +110,7 @@ class ndarray:
     def __ge__(self, other: Any) -> ndarray: ...
     def reshape(self, *newshape: Any) -> ndarray: ...
     def transpose(self, *axes: Any) -> ndarray: ...
-    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> numpy.ndarray: ...
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> numpy.ndarray: ...
     def __copy__(self) -> ndarray: ...
     def __deepcopy__(self, memo: Any = None) -> ndarray: ...
     def __dlpack__(self, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None) -> Any: ...
@@ -119,18 +119,18 @@ class ndarray:
     def __reduce__(self) -> tuple[Any, ...]: ...
     def __setstate__(self, state: Any) -> None: ...
     def _is_chained(self, backprop_id: BackpropId | None = None) -> bool: ...
-    def all(self, axis: _Axis | None = None, keepdims: bool = False) -> ndarray: ...
-    def any(self, axis: _Axis | None = None, keepdims: bool = False) -> ndarray: ...
-    def argmax(self, axis: _Axis | None = None) -> ndarray: ...
-    def argmin(self, axis: _Axis | None = None) -> ndarray: ...
+    def all(self, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
+    def any(self, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
+    def argmax(self, axis: _Axis = None) -> ndarray: ...
+    def argmin(self, axis: _Axis = None) -> ndarray: ...
     def as_grad_stopped(self, copy: bool = False, backprop_ids: Any = None) -> ndarray: ...
     def astype(self, dtype: DTypeLike, copy: bool = True) -> ndarray: ...
     def backward(self, backprop_id: BackpropId | None = None, enable_double_backprop: bool = False, loss_scale: float | None = None) -> None: ...
     def cleargrad(self, backprop_id: BackpropId | None = None) -> None: ...
     def clip(self, a_min: _Operand, a_max: _Operand) -> ndarray: ...
     def copy(self) -> ndarray: ...
-    def cumprod(self, axis: _Axis | None = None) -> ndarray: ...
-    def cumsum(self, axis: _Axis | None = None) -> ndarray: ...
+    def cumprod(self, axis: _Axis = None) -> ndarray: ...
+    def cumsum(self, axis: _Axis = None) -> ndarray: ...
     def dot(self, b: ndarray) -> ndarray: ...
     def fill(self, value: _Operand) -> None: ...
     def flatten(self) -> ndarray: ...
@@ -138,23 +138,22 @@ class ndarray:
     def is_backprop_required(self, backprop_id: BackpropId | None = None) -> bool: ...
     def is_grad_required(self, backprop_id: BackpropId | None = None) -> bool: ...
     def item(self) -> bool | int | float: ...
-    def max(self, axis: _Axis | None = None, keepdims: bool = False) -> ndarray: ...
-    def mean(self, axis: _Axis | None = None, keepdims: bool = False) -> ndarray: ...
-    def min(self, axis: _Axis | None = None, keepdims: bool = False) -> ndarray: ...
-    def prod(self, axis: _Axis | None = None, keepdims: bool = False) -> ndarray: ...
+    def max(self, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
+    def mean(self, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
+    def min(self, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
+    def prod(self, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
     def ravel(self) -> ndarray: ...
-    def repeat(self, repeats: int | Sequence[int], axis: _Axis | None = None) -> ndarray: ...
+    def repeat(self, repeats: _Shape, axis: _Axis = None) -> ndarray: ...
     def require_grad(self, backprop_id: BackpropId | None = None) -> ndarray: ...
-    def set_grad(self, grad: ndarray, backprop_id: BackpropId | None = None) -> None: ...
-    def squeeze(self, axis: _Axis | None = None) -> ndarray: ...
-    def std(self, axis: _Axis | None = None, keepdims: bool = False) -> ndarray: ...
-    def sum(self, axis: _Axis | None = None, keepdims: bool = False) -> ndarray: ...
+    def set_grad(self, grad: ndarray | None, backprop_id: BackpropId | None = None) -> None: ...
+    def squeeze(self, axis: _Axis = None) -> ndarray: ...
+    def std(self, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
+    def sum(self, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
     def swapaxes(self, axis1: int, axis2: int) -> ndarray: ...
-    def take(self, indices: Any, axis: _Axis | None = None, mode: str | None = None) -> ndarray: ...
+    def take(self, indices: Any, axis: _Axis = None, mode: str | None = None) -> ndarray: ...
     def to_device(self, device: _DeviceLike, index: int | None = None) -> ndarray: ...
-    def to_numpy(self, copy: bool = True) -> numpy.ndarray: ...
     def tolist(self) -> Any: ...
-    def var(self, axis: _Axis | None = None, keepdims: bool = False) -> ndarray: ...
+    def var(self, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
     def view(self) -> ndarray: ...
 
 class ChainerxError(Exception): ...
@@ -177,23 +176,17 @@ class IndexError(ChainerxError, builtins.IndexError): ...
 
 class NotImplementedError(ChainerxError, builtins.NotImplementedError): ...
 
-class AnyGraph:
-    def __init__(self, *args: Any) -> Any: ...
-    def _pybind11_conduit_v1_(self, *args: Any) -> Any: ...
+class AnyGraph: ...
 
 class Backend:
-    def __init__(self, *args: Any) -> Any: ...
-    def _pybind11_conduit_v1_(self, *args: Any) -> Any: ...
     @property
     def context(self) -> Context: ...
-    def get_device(self, index: int) -> chainerx::Device: ...
+    def get_device(self, index: int) -> Device: ...
     def get_device_count(self) -> int: ...
     @property
     def name(self) -> str: ...
 
 class BackpropId:
-    def __init__(self, *args: Any) -> Any: ...
-    def _pybind11_conduit_v1_(self, *args: Any) -> Any: ...
     @property
     def context(self) -> Context: ...
     @property
@@ -202,27 +195,21 @@ class BackpropId:
 class BackpropScope:
     def __enter__(self) -> BackpropId: ...
     def __exit__(self, *args: Any) -> None: ...
-    def __init__(self, backprop_name: str, context: Context = None) -> None: ...
-    def _pybind11_conduit_v1_(self, *args: Any) -> Any: ...
+    def __init__(self, backprop_name: str, context: Context | None = None) -> None: ...
 
 class Context:
     def __init__(self) -> None: ...
-    def _check_valid_backprop_id(self, backprop_id: chainerx::BackpropId) -> None: ...
-    def _pybind11_conduit_v1_(self, *args: Any) -> Any: ...
-    def get_backend(self, backend_name: str) -> chainerx::Backend: ...
+    def get_backend(self, backend_name: str) -> Backend: ...
     def get_device(self, *args: Any) -> Any: ...
-    def make_backprop_id(self, backprop_name: str) -> chainerx::BackpropId: ...
-    def release_backprop_id(self, backprop_id: chainerx::BackpropId) -> None: ...
+    def make_backprop_id(self, backprop_name: str) -> BackpropId: ...
+    def release_backprop_id(self, backprop_id: BackpropId) -> None: ...
 
 class ContextScope:
     def __enter__(self) -> None: ...
     def __exit__(self, *args: Any) -> None: ...
     def __init__(self, context: Context) -> None: ...
-    def _pybind11_conduit_v1_(self, *args: Any) -> Any: ...
 
 class Device:
-    def __init__(self, *args: Any) -> Any: ...
-    def _pybind11_conduit_v1_(self, *args: Any) -> Any: ...
     @property
     def backend(self) -> Backend: ...
     @property
@@ -237,21 +224,18 @@ class DeviceScope:
     def __enter__(self) -> Any: ...
     def __exit__(self, *args: Any) -> None: ...
     def __init__(self, *args: Any) -> None: ...
-    def _pybind11_conduit_v1_(self, *args: Any) -> Any: ...
     @property
     def device(self) -> Device: ...
 
 class ForceBackpropMode:
     def __enter__(self) -> None: ...
     def __exit__(self, *args: Any) -> None: ...
-    def __init__(self, backprop_ids: Any = None) -> None: ...
-    def _pybind11_conduit_v1_(self, *args: Any) -> Any: ...
+    def __init__(self, backprop_ids: Any | None = None) -> None: ...
 
 class NoBackpropMode:
     def __enter__(self) -> None: ...
     def __exit__(self, *args: Any) -> None: ...
-    def __init__(self, backprop_ids: Any = None) -> None: ...
-    def _pybind11_conduit_v1_(self, *args: Any) -> Any: ...
+    def __init__(self, backprop_ids: Any | None = None) -> None: ...
 
 def _fromrawpointer(data_ptr: Any, shape: _Shape, dtype: DTypeLike, strides: Any, device: _DeviceLike, offset: int, base: Any) -> ndarray:
     """An array over memory at an address on a device, owned by ``base``."""
@@ -280,13 +264,13 @@ anygraph: AnyGraph
 def backward(outputs: Any, backprop_id: BackpropId | None = None, enable_double_backprop: bool = False, loss_scale: float | None = None) -> None:
     """Adds gradients of the outputs to what they were computed from."""
 
-def check_backward(func: Any, inputs: Sequence[ndarray], grad_outputs: Any, eps: float, atol: float = 1e-05, rtol: float = 0.0001, backprop_id: BackpropId | None = None) -> None:
+def check_backward(func: Callable[..., Any], inputs: Sequence[ndarray], grad_outputs: Any, eps: Sequence[ndarray], atol: float = 1e-05, rtol: float = 0.0001, backprop_id: BackpropId | None = None) -> None:
     """Compares gradients with central differences; raises GradientCheckError."""
 
-def check_double_backward(func: Any, inputs: Sequence[ndarray], grad_outputs: Any, grad_grad_inputs: ndarray, eps: float, atol: float = 1e-05, rtol: float = 0.0001, backprop_id: BackpropId | None = None) -> None:
+def check_double_backward(func: Callable[..., Any], inputs: Sequence[ndarray], grad_outputs: Any, grad_grad_inputs: Sequence[ndarray], eps: Sequence[ndarray], atol: float = 1e-05, rtol: float = 0.0001, backprop_id: BackpropId | None = None) -> None:
     """Compares second gradients with central differences; raises GradientCheckError."""
 
-def from_dlpack(x: _Operand, device: _DeviceLike = None, copy: bool | None = None) -> ndarray:
+def from_dlpack(x: Any, device: _DeviceLike = None, copy: bool | None = None) -> ndarray:
     """An array that shares the memory of an object with __dlpack__, such as one of NumPy or PyTorch. Read-only memory is
     copied unless ``copy`` is false."""
 
@@ -303,7 +287,7 @@ def get_global_default_context() -> Context: ...
 def grad(outputs: Any, inputs: Sequence[ndarray], backprop_id: BackpropId | None = None, enable_double_backprop: bool = False, set_grad: bool = False, retain_grad: bool = False, grad_outputs: Any = (), loss_scale: float | None = None) -> list[ndarray]:
     """Gradients of the outputs with respect to the inputs."""
 
-def is_backprop_required(context: Any = None) -> bool: ...
+def is_backprop_required(context: Any | None = None) -> bool: ...
 
 def set_default_context(context: Context) -> None: ...
 
@@ -557,64 +541,64 @@ def crelu(x: _Operand, axis: _Axis = 1) -> ndarray:
 
 # ---- reduction
 
-def sum(a: ndarray, axis: _Axis | None = None, keepdims: bool = False) -> ndarray:
+def sum(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
     """Sum of elements over axes. Integers are summed in int64."""
 
-def nansum(a: ndarray, axis: _Axis | None = None, keepdims: bool = False) -> ndarray:
+def nansum(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
     """Sum over axes with elements that are not a number taken as zero."""
 
-def prod(a: ndarray, axis: _Axis | None = None, keepdims: bool = False) -> ndarray:
+def prod(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
     """Product of elements over axes."""
 
-def mean(a: ndarray, axis: _Axis | None = None, keepdims: bool = False) -> ndarray:
+def mean(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
     """Arithmetic mean over axes."""
 
-def var(a: ndarray, axis: _Axis | None = None, keepdims: bool = False) -> ndarray:
+def var(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
     """Variance over axes, without bias correction."""
 
-def std(a: ndarray, axis: _Axis | None = None, keepdims: bool = False) -> ndarray:
+def std(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
     """Standard deviation over axes, without bias correction."""
 
-def amax(a: ndarray, axis: _Axis | None = None, keepdims: bool = False) -> ndarray:
+def amax(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
     """Largest element over axes. All elements that attain it share its gradient in full."""
 
-def amin(a: ndarray, axis: _Axis | None = None, keepdims: bool = False) -> ndarray:
+def amin(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
     """Smallest element over axes. All elements that attain it share its gradient in full."""
 
-def all(x: _Operand, axis: _Axis | None = None, keepdims: bool = False) -> ndarray:
+def all(x: _Operand, axis: _Axis = None, keepdims: bool = False) -> ndarray:
     """Whether all elements over axes are nonzero."""
 
-def any(x: _Operand, axis: _Axis | None = None, keepdims: bool = False) -> ndarray:
+def any(x: _Operand, axis: _Axis = None, keepdims: bool = False) -> ndarray:
     """Whether any element over axes is nonzero."""
 
-def argmax(a: ndarray, axis: _Axis | None = None) -> ndarray:
+def argmax(a: ndarray, axis: _Axis = None) -> ndarray:
     """Index of the first largest element along an axis, or in the flattened array."""
 
-def argmin(a: ndarray, axis: _Axis | None = None) -> ndarray:
+def argmin(a: ndarray, axis: _Axis = None) -> ndarray:
     """Index of the first smallest element along an axis, or in the flattened array."""
 
-def nanargmax(a: ndarray, axis: _Axis | None = None) -> ndarray:
+def nanargmax(a: ndarray, axis: _Axis = None) -> ndarray:
     """Like argmax, ignoring elements that are not a number."""
 
-def nanargmin(a: ndarray, axis: _Axis | None = None) -> ndarray:
+def nanargmin(a: ndarray, axis: _Axis = None) -> ndarray:
     """Like argmin, ignoring elements that are not a number."""
 
-def count_nonzero(a: ndarray, axis: _Axis | None = None) -> ndarray:
+def count_nonzero(a: ndarray, axis: _Axis = None) -> ndarray:
     """Number of nonzero elements over axes."""
 
-def cumsum(a: ndarray, axis: _Axis | None = None) -> ndarray:
+def cumsum(a: ndarray, axis: _Axis = None) -> ndarray:
     """Cumulative sum along an axis, or of the flattened array."""
 
-def cumprod(a: ndarray, axis: _Axis | None = None) -> ndarray:
+def cumprod(a: ndarray, axis: _Axis = None) -> ndarray:
     """Cumulative product along an axis, or of the flattened array."""
 
-def logsumexp(x: _Operand, axis: _Axis | None = None, keepdims: bool = False) -> ndarray:
+def logsumexp(x: _Operand, axis: _Axis = None, keepdims: bool = False) -> ndarray:
     """Logarithm of the sum of exponentials over axes, without overflow."""
 
-def softmax(x: _Operand, axis: _Axis | None = None) -> ndarray:
+def softmax(x: _Operand, axis: _Axis = None) -> ndarray:
     """Exponentials normalized to the sum one along axis 1 or the axes given."""
 
-def log_softmax(x: _Operand, axis: _Axis | None = None) -> ndarray:
+def log_softmax(x: _Operand, axis: _Axis = None) -> ndarray:
     """Logarithm of the softmax along axis 1 or the axes given."""
 
 # ---- linalg
@@ -662,10 +646,10 @@ def reshape(a: ndarray, newshape: _Shape) -> ndarray:
 def ravel(a: ndarray) -> ndarray:
     """The elements as one dimension."""
 
-def transpose(a: ndarray, axes: _Axis | None = None) -> ndarray:
+def transpose(a: ndarray, axes: _Axis = None) -> ndarray:
     """Axes in another order; reversed by default."""
 
-def squeeze(a: ndarray, axis: _Axis | None = None) -> ndarray:
+def squeeze(a: ndarray, axis: _Axis = None) -> ndarray:
     """Without axes of length one."""
 
 def expand_dims(a: ndarray, axis: _Axis) -> ndarray:
@@ -680,7 +664,7 @@ def moveaxis(a: ndarray, source: _Shape, destination: _Shape) -> ndarray:
 def rollaxis(a: ndarray, axis: _Axis, start: _Operand = 0) -> ndarray:
     """With an axis moved backwards to before another one."""
 
-def flip(m: ndarray, axis: _Axis | None = None) -> ndarray:
+def flip(m: ndarray, axis: _Axis = None) -> ndarray:
     """Elements in reverse order along axes."""
 
 def fliplr(m: ndarray) -> ndarray:
@@ -716,14 +700,11 @@ def atleast_2d(a: ndarray) -> ndarray:
 def atleast_3d(a: ndarray) -> ndarray:
     """As an array of three or more dimensions."""
 
-def repeat(a: ndarray, repeats: int | Sequence[int], axis: _Axis | None = None) -> ndarray:
+def repeat(a: ndarray, repeats: _Shape, axis: _Axis = None) -> ndarray:
     """Elements repeated along an axis."""
 
 def tile(A: ndarray, reps: _Shape) -> ndarray:
     """The array repeated as tiles."""
-
-def roll(a: ndarray, shift: _Shape, axis: _Axis | None = None) -> ndarray:
-    """Elements moved along an axis, re-entering at the other end."""
 
 def tril(m: ndarray, k: int = 0) -> ndarray:
     """The lower triangle, zeros elsewhere."""
@@ -731,22 +712,25 @@ def tril(m: ndarray, k: int = 0) -> ndarray:
 def triu(m: ndarray, k: int = 0) -> ndarray:
     """The upper triangle, zeros elsewhere."""
 
+def roll(a: ndarray, shift: _Shape, axis: _Axis = None) -> ndarray:
+    """Elements moved along axes, re-entering at the other end."""
+
 def diag(v: ndarray, k: int = 0, device: _DeviceLike = None) -> ndarray:
     """A matrix with a diagonal, or the diagonal of a matrix."""
 
 def diagflat(v: ndarray, k: int = 0, device: _DeviceLike = None) -> ndarray:
     """A matrix whose diagonal is the flattened array."""
 
-def split(ary: ndarray, indices_or_sections: int | Sequence[int], axis: _Axis = 0) -> list[ndarray]:
+def split(ary: ndarray, indices_or_sections: _Shape, axis: _Axis = 0) -> list[ndarray]:
     """Parts along an axis: a number of equal ones, or between indices."""
 
-def vsplit(ary: ndarray, indices_or_sections: int | Sequence[int]) -> list[ndarray]:
+def vsplit(ary: ndarray, indices_or_sections: _Shape) -> list[ndarray]:
     """Parts along axis 0."""
 
-def hsplit(ary: ndarray, indices_or_sections: int | Sequence[int]) -> list[ndarray]:
+def hsplit(ary: ndarray, indices_or_sections: _Shape) -> list[ndarray]:
     """Parts along axis 1 (axis 0 of one dimension)."""
 
-def dsplit(ary: ndarray, indices_or_sections: int | Sequence[int]) -> list[ndarray]:
+def dsplit(ary: ndarray, indices_or_sections: _Shape) -> list[ndarray]:
     """Parts along axis 2."""
 
 def _meshgrid(xi: Sequence[ndarray], indexing: str = 'xy') -> list[ndarray]:
@@ -760,41 +744,41 @@ def copyto(dst: ndarray, src: _Operand, casting: str = 'no', where: _Operand = T
 def nonzero(a: ndarray) -> list[ndarray]:
     """Indices of the nonzero elements, one array for each dimension."""
 
-def take(a: ndarray, indices: Any, axis: _Axis | None = None, mode: str | None = None) -> ndarray:
+def take(a: ndarray, indices: Any, axis: _Axis = None, mode: str | None = None) -> ndarray:
     """Elements along an axis at given indices. ``mode``: 'raise', 'wrap' or 'clip' for indices out of range."""
 
 # ---- optimizer
 
-def _sgd_update(param: Any, grad: ndarray, lr: float) -> None:
+def _sgd_update(param: Any, grad: ndarray | None, lr: float) -> None:
     """In place: param -= lr * grad. Arrays or lists of them."""
 
-def _momentum_sgd_update(param: Any, grad: ndarray, v: ndarray, lr: float, momentum: float) -> None:
+def _momentum_sgd_update(param: Any, grad: ndarray | None, v: ndarray, lr: float, momentum: float) -> None:
     """In place: v = momentum * v - lr * grad; param += v. Arrays or lists of them."""
 
-def _adam_update(param: Any, grad: ndarray, m: ndarray, v: ndarray, alpha_t: float, one_minus_beta1: float, one_minus_beta2: float, eps: float, eta: float, weight_decay_rate: float) -> None:
+def _adam_update(param: Any, grad: ndarray | None, m: ndarray, v: ndarray, alpha_t: float, one_minus_beta1: float, one_minus_beta2: float, eps: float, eta: float, weight_decay_rate: float) -> None:
     """In place, one step of Adam. Arrays or lists of them."""
 
 # ---- creation
 
-def array(object: Any, dtype: DTypeLike = None, copy: bool = True, device: _DeviceLike = None) -> ndarray:
+def array(object: Any, dtype: DTypeLike | None = None, copy: bool = True, device: _DeviceLike = None) -> ndarray:
     """An array from an array, NumPy array, number or nested lists."""
 
-def asarray(a: ndarray, dtype: DTypeLike = None, device: _DeviceLike = None) -> ndarray:
+def asarray(a: ndarray, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """Like array, without a copy where possible."""
 
-def ascontiguousarray(a: ndarray, dtype: DTypeLike = None, device: _DeviceLike = None) -> ndarray:
+def ascontiguousarray(a: ndarray, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """An array in C order, without a copy if it is already."""
 
-def empty(shape: _Shape, dtype: DTypeLike = None, device: _DeviceLike = None) -> ndarray:
+def empty(shape: _Shape, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """An array whose elements are not set."""
 
-def zeros(shape: _Shape, dtype: DTypeLike = None, device: _DeviceLike = None) -> ndarray:
+def zeros(shape: _Shape, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """An array of zeros."""
 
-def ones(shape: _Shape, dtype: DTypeLike = None, device: _DeviceLike = None) -> ndarray:
+def ones(shape: _Shape, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """An array of ones."""
 
-def full(shape: _Shape, fill_value: _Operand, dtype: DTypeLike = None, device: _DeviceLike = None) -> ndarray:
+def full(shape: _Shape, fill_value: _Operand, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """An array filled with a value."""
 
 def empty_like(a: ndarray, device: _DeviceLike = None) -> ndarray:
@@ -806,16 +790,16 @@ def zeros_like(a: ndarray, device: _DeviceLike = None) -> ndarray:
 def ones_like(a: ndarray, device: _DeviceLike = None) -> ndarray:
     """An array of ones like another one."""
 
-def full_like(a: ndarray, fill_value: _Operand, dtype: DTypeLike = None, device: _DeviceLike = None) -> ndarray:
+def full_like(a: ndarray, fill_value: _Operand, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """An array like another one, filled with a value."""
 
-def arange(start: _Operand, stop: _Operand | None = None, step: _Operand | None = None, dtype: DTypeLike = None, device: _DeviceLike = None) -> ndarray:
+def arange(start: _Operand, stop: _Operand | None = None, step: _Operand | None = None, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """Evenly spaced numbers below an end."""
 
-def linspace(start: _Operand, stop: _Operand, num: int = 50, endpoint: bool = True, dtype: DTypeLike = None, device: _DeviceLike = None) -> ndarray:
+def linspace(start: _Operand, stop: _Operand, num: int = 50, endpoint: bool = True, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """A number of evenly spaced numbers."""
 
-def identity(n: int, dtype: DTypeLike = None, device: _DeviceLike = None) -> ndarray:
+def identity(n: int, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """The identity matrix."""
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = 'float64', device: _DeviceLike = None) -> ndarray:

@@ -120,8 +120,9 @@ class OrderedIterator(iterator.Iterator):
     @property
     def epoch_detail(self):
         """Number of completed epochs including the fraction of the current one."""
-        size = self._epoch_size(self._state)
-        return self.epoch + (self.current_position / size if size > 0 else 0.)
+        position, epoch, _, order = self._state
+        size = len(self.dataset if order is None else order)
+        return epoch + (position / size if size > 0 else 0.)
 
     @property
     def previous_epoch_detail(self):

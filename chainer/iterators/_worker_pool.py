@@ -323,6 +323,7 @@ class WorkerPool:
         for worker in self._workers:
             worker.process.join(1)
             _end(worker.process)
+            _remove_memory(worker.process.pid)
         thread = getattr(self, '_thread', None)
         if thread is not None and thread is not threading.current_thread():
             thread.join(1)
@@ -336,6 +337,23 @@ def _end(process):
     if process.is_alive():
         process.kill()
         process.join(1)
+
+
+def _memory_folder():
+    return '/dev/shm' if os.access('/dev/shm', os.W_OK) else tempfile.gettempdir()
+
+
+def _memory_prefix(pid):
+    return 'chainer-%d-' % pid
+
+
+def _remove_memory(pid):
+    """Removes the file of a process that ended before it could tell its name."""
+    folder = _memory_folder()
+    for name in os.listdir(folder):
+        if name.startswith(_memory_prefix(pid)):
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(folder, name))
 
 
 def _aligned(size):
@@ -415,9 +433,8 @@ class _Slots:
         else:
             size = total + total // 4
         size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
-        folder = '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
         try:
-            fd, path = tempfile.mkstemp(prefix='chainer-', dir=folder)
+            fd, path = tempfile.mkstemp(prefix=_memory_prefix(os.getpid()), dir=_memory_folder())
         except OSError:
             return None
         try:

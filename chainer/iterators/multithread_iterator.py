@@ -34,11 +34,14 @@ class MultithreadIterator(_ordered_iterator.LookaheadIterator):
         if self._pool is None:
             from concurrent import futures
             self._pool = futures.ThreadPoolExecutor(self.n_threads, 'chainer-iterator')
-        get = self.dataset.__getitem__
-        return [self._pool.submit(get, i) for i in indices.tolist()]
+        # A few parts for each thread: examples may take different times, handing over takes
+        # some, too.
+        size = -(-len(indices) // (4 * self.n_threads))
+        return [self._pool.submit(_read, self.dataset, indices[i:i + size].tolist())
+                for i in range(0, len(indices), size)]
 
     def _collect(self, job):
-        return [future.result() for future in job]
+        return [example for future in job for example in future.result()]
 
     def _cancel(self, job):
         for future in job:
@@ -66,3 +69,7 @@ class MultithreadIterator(_ordered_iterator.LookaheadIterator):
         state.update(_pool=None, _drawn=type(self._drawn)(self._drawn_orders()),
                      _ahead=type(self._ahead)())
         return state
+
+
+def _read(dataset, indices):
+    return [dataset[i] for i in indices]

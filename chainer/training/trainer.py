@@ -215,15 +215,20 @@ class Trainer:
     def _loop(self, entries):
         calls = [(entry.trigger, entry.extension) for entry in entries]
         update = self.updater.update
-        scope = self.reporter.scope
         stop_trigger = self.stop_trigger
-        while not stop_trigger(self):
-            self.observation = {}
-            with scope(self.observation):
-                update()
-                for trigger, extension in calls:
-                    if trigger(self):
-                        extension(self)
+        reporter = self.reporter
+        # This is reporter.scope(observation) for each iteration, entered once.
+        old_observation = reporter.observation
+        try:
+            with reporter:
+                while not stop_trigger(self):
+                    self.observation = reporter.observation = {}
+                    update()
+                    for trigger, extension in calls:
+                        if trigger(self):
+                            extension(self)
+        finally:
+            reporter.observation = old_observation
 
     def _handle_error(self, entries, error, show_message):
         stream = sys.stderr

@@ -1,4 +1,4 @@
-"""Writes chainerx/_core.pyi, the types of the compiled core: ``python chainerx_cc/tools/make_stubs.py``.
+"""Writes chainerx/_core.pyi, the types of the compiled core.
 
 Names, parameters and defaults come from the core itself: ops from its registry, other functions and
 methods from their text signatures. Only the types of parameters and results that the core cannot
@@ -16,6 +16,7 @@ PATH = ROOT / 'chainerx' / '_core.pyi'
 HEADER = '''\
 # Written by chainerx_cc/tools/make_stubs.py from the compiled core; not to be edited.
 # ruff: noqa
+import builtins
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, SupportsFloat
 
@@ -32,54 +33,53 @@ _DeviceLike = Device | str | None
 #: Types of parameters, whatever function they belong to. All others are arrays.
 PARAMETERS = {
     'bool': 'keepdims copy endpoint cover_all full_matrices compute_uv enable_double_backprop '
-            'set_grad retain_grad',
+            'set_grad retain_grad training',
     'int': 'start_axis k N n num count offset n_batch_axis axis1 axis2 index n_layers groups',
     'int | None': 'M',
     'float': 'slope alpha beta z delta eps atol rtol lr momentum alpha_t one_minus_beta1 '
-             'one_minus_beta2 eta weight_decay_rate decay rcond p',
+             'one_minus_beta2 eta weight_decay_rate decay rcond',
     'float | None': 'loss_scale scale',
-    'str': 'indexing casting pad_mode backprop_name backend_name mode_name UPLO activation device_name '
-           'subscripts',
+    'str': 'indexing casting pad_mode UPLO activation subscripts',
     'str | None': 'mode',
     '_Axis': 'axis axes',
-    '_Shape': 'shape newshape ksize reps shift source destination',
+    '_Shape': 'shape newshape ksize reps shift source destination indices_or_sections repeats pad '
+              'dilate dilation',
     '_Shape | None': 'stride outsize',
-    '_Shape  # ': '',
     'DTypeLike': 'dtype',
     '_DeviceLike': 'device',
-    'Sequence[ndarray]': 'arrays xi inputs gy_list',
-    'int | Sequence[int]': 'indices_or_sections repeats pad dilate dilation',
+    'Sequence[ndarray]': 'arrays xi inputs',
     '_Operand': 'x1 x2 condition x y a_min a_max where src fill_value value start stop step',
     'BackpropId | None': 'backprop_id',
-    'Any': 'object buffer state memo indices ignore_label destination_ pad_width stream max_version '
-           'dl_device backprop_ids func outputs function_node data_ptr strides base values '
-           'input_indexes_to_retain output_indexes_to_retain grad_outputs param size low high '
-           'training key is_causal dropout_p',
-    'Sequence[ndarray | None]': 'grads',
-    'ndarray | None': 'b_ grad_or_none',
+    'ndarray | None': 'grad',
+    'Callable[..., Any]': 'func',
+    'Any': 'object buffer state memo indices ignore_label stream max_version dl_device '
+           'backprop_ids outputs function_node data_ptr strides base values '
+           'input_indexes_to_retain output_indexes_to_retain grad_outputs param pad_width',
 }
 TYPES = {name: kind for kind, names in PARAMETERS.items() for name in names.split()}
 
+SPECIAL = {
+    ('check_backward', 'eps'): 'Sequence[ndarray]',
+    ('check_double_backward', 'eps'): 'Sequence[ndarray]',
+    ('check_double_backward', 'grad_grad_inputs'): 'Sequence[ndarray]',
+    ('from_dlpack', 'x'): 'Any',
+}
+
 #: Results that are not one array.
-LIST = 'list[ndarray]'
-RESULTS = {
-    **dict.fromkeys('split vsplit hsplit dsplit _meshgrid grad _function_node_forward'.split(), LIST),
-    'nonzero': LIST,
-    **dict.fromkeys(
-        'copyto backward check_backward check_double_backward _sgd_update _momentum_sgd_update '
-        '_adam_update fill cleargrad set_grad __setstate__'.split(), 'None'),
-    **dict.fromkeys('to_numpy __array__'.split(), 'numpy.ndarray'),
-    'item': 'bool | int | float', 'tolist': 'Any', 'get_grad': 'ndarray | None', '_to_cupy': 'Any',
-    **dict.fromkeys(
-        'is_grad_required is_backprop_required _is_chained'.split(), 'bool'),
-    '__reduce__': 'tuple[Any, ...]', '__getstate__': 'tuple[Any, ...]', '__dlpack__': 'Any',
-    '__dlpack_device__': 'tuple[int, int]',
-}
-OP_RESULTS = {
-    **dict.fromkeys('n_step_lstm n_step_bilstm n_step_gru n_step_bigru n_step_rnn n_step_birnn'.split(),
-                    'Any'),
-    **dict.fromkeys('lstm tree_lstm slstm'.split(), 'tuple[ndarray, ...]'),
-}
+RESULTS = {name: kind for kind, names in {
+    'list[ndarray]': 'split vsplit hsplit dsplit _meshgrid grad nonzero _function_node_forward',
+    'None': 'copyto backward check_backward check_double_backward _sgd_update _momentum_sgd_update '
+            '_adam_update fill cleargrad set_grad __setstate__',
+    'numpy.ndarray': 'to_numpy __array__',
+    'bool | int | float': 'item',
+    'ndarray | None': 'get_grad',
+    'bool': 'is_grad_required is_backprop_required _is_chained',
+    'tuple[Any, ...]': '__reduce__ __getstate__',
+    'tuple[int, int]': '__dlpack_device__',
+    'Any': 'tolist _to_cupy __dlpack__ n_step_lstm n_step_bilstm n_step_gru n_step_bigru '
+           'n_step_rnn n_step_birnn',
+    'tuple[ndarray, ...]': 'lstm tree_lstm slstm',
+}.items() for name in names.split()}
 
 PROPERTIES = {
     'shape': 'tuple[int, ...]', 'strides': 'tuple[int, ...]', 'dtype': 'numpy.dtype[Any]',
@@ -111,8 +111,9 @@ def _parameters(signature, name):
         if p.name == 'self':
             parameters.append('self')
             continue
-        kind = TYPES.get(p.name, 'ndarray')
-        if p.default is None and 'None' not in kind and kind not in ('Any', 'DTypeLike', '_DeviceLike'):
+        kind = SPECIAL.get((name, p.name)) or TYPES.get(p.name, 'ndarray')
+        if p.default is None and 'None' not in kind and kind not in (
+                'Any', '_Axis', '_DeviceLike'):
             kind += ' | None'
         if kind == 'ndarray' and p.default is not p.empty:
             kind = 'Any'
@@ -123,7 +124,7 @@ def _parameters(signature, name):
 
 def _define(name, value, indent='', doc=False):
     signature = inspect.signature(value)
-    result = RESULTS.get(name) or OP_RESULTS.get(name, 'ndarray')
+    result = RESULTS.get(name, 'ndarray')
     head = '%sdef %s(%s) -> %s:' % (indent, name, _parameters(signature, name), result)
     if not doc:
         return head + ' ...\n'
@@ -152,22 +153,24 @@ def _ndarray(core):
     lines.append('    def reshape(self, *newshape: Any) -> ndarray: ...\n')
     lines.append('    def transpose(self, *axes: Any) -> ndarray: ...\n')
     for name, value in sorted(vars(core.ndarray).items()):
-        if inspect.ismethoddescriptor(value) and value.__text_signature__ and \
-                (not name.startswith('__') or name in RESULTS or name in ('__copy__', '__deepcopy__')):
+        wanted = not name.startswith('__') or name in (*RESULTS, '__copy__', '__deepcopy__')
+        if wanted and inspect.ismethoddescriptor(value) and value.__text_signature__:
             lines.append(_define(name, value, '    '))
     return ''.join(lines)
 
 
 def _python_type(text):
     """A type in a docstring of pybind11, as one that stands in a stub."""
-    text = text.replace('chainerx._core.', '').replace('typing.SupportsInt | typing.SupportsIndex', 'int')
+    text = text.replace('typing.SupportsInt | typing.SupportsIndex', 'int')
+    text = re.sub(r'chainerx(\._core\.|::)', '', text)
     text = re.sub(r'\b(object|typing\.Any)\b', 'Any', text)
+    text = re.sub(r'(: (\w+)) = None', r'\1 | None = None', text)
     return re.sub(r'\btyping\.', '', text)
 
 
 def _pybind_signature(name, value):
     """``(parameters, result)`` from the first line of a docstring that pybind11 has written."""
-    match = re.match(r'%s\((.*)\) -> (.+)' % re.escape(name), value.__doc__ or '')
+    match = re.match(r'\w+\((.*)\) -> (.+)', value.__doc__ or '')
     if match is None:
         return '*args: Any', 'Any'
     parameters = re.sub(r'^self: [^,]+', 'self', _python_type(match[1]))
@@ -183,7 +186,9 @@ def _pybind_class(cls):
             match = re.search(r'-> (.+)', value.fget.__doc__ or '')
             kind = _python_type(match[1]) if match else 'Any'
             lines.append('    @property\n    def %s(self) -> %s: ...\n' % (name, kind))
-        elif callable(value) and (not name.startswith('__') or name in ('__init__', '__enter__', '__exit__')):
+        elif name.startswith('_') and name not in ('__init__', '__enter__', '__exit__'):
+            continue
+        elif callable(value) and value.__doc__.startswith(name):  # others cannot be constructed
             parameters, result = _pybind_signature(name, value)
             if not parameters.startswith('self'):
                 parameters = 'self' + (', ' + parameters if parameters else '')
@@ -226,8 +231,7 @@ def _values(core):
 def make_stubs():
     """Returns the text of the stub file."""
     from chainerx import _core
-    text = HEADER.replace('from collections', 'import builtins\nfrom collections')
-    parts = [text, '__version__: str\n', _ndarray(_core), *_values(_core)]
+    parts = [HEADER, '__version__: str\n', _ndarray(_core), *_values(_core)]
     family = None
     for op in _core._ops():
         if op['family'] != family:
@@ -239,7 +243,7 @@ def make_stubs():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('--check', action='store_true', help='only tell whether the file is up to date')
+    parser.add_argument('--check', action='store_true', help='only compare the file')
     args = parser.parse_args()
     text = make_stubs()
     if args.check:

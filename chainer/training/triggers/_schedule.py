@@ -18,17 +18,19 @@ class ScheduleTrigger:
     def _progress(self, trainer):
         """Returns the progress at the last call and now."""
         updater = trainer.updater
-        if self.unit == 'epoch':
+        iteration = updater.iteration
+        if self.unit == 'iteration':
+            previous, current = self._previous_iteration, iteration
+            if previous < 0:
+                previous = current - 1
+            # Not asked for, as this is called in each iteration and updaters compute it.
+            self._previous_epoch_detail = -1.
+        else:
             previous, current = self._previous_epoch_detail, updater.epoch_detail
             if previous < 0:
                 previous = updater.previous_epoch_detail or 0.
-        else:
-            previous, current = self._previous_iteration, updater.iteration
-            if previous < 0:
-                previous = current - 1
-        self._previous_iteration = updater.iteration
-        if hasattr(updater, 'epoch_detail'):
-            self._previous_epoch_detail = updater.epoch_detail
+            self._previous_epoch_detail = current
+        self._previous_iteration = iteration
         return previous, current
 
     def serialize(self, serializer):

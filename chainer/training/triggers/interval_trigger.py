@@ -30,8 +30,8 @@ class IntervalTrigger(_schedule.ScheduleTrigger):
 
         """
         previous, current = self._progress(trainer)
-        self.count = current // self.period
-        return previous // self.period != current // self.period
+        self.count = count = current // self.period
+        return previous // self.period != count
 
     def __str__(self):
         return "{}({}, '{}')".format(type(self).__name__, self.period, self.unit)

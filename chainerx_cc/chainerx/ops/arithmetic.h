@@ -39,7 +39,7 @@ struct Multiply : AnyDtype<Multiply, 2> {
     Array Grad1(const Array& gy, In<0> x1) const;
 };
 
-struct Divide : FloatMath<Divide, 2> {
+struct Divide : Elementwise<Divide, 2, DtypeRule::kDivide, kFloatSet> {
     CHAINERX_OP("divide", "x1, x2", "Elementwise quotient, always in floating point.")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {

@@ -89,6 +89,7 @@ Dtype ResolveElementwiseDtype(const ElementwiseInfo& info, const Operand* inputs
         dtype = PromoteWithScalar(dtype, scalar_kind);
     }
     if (info.rule == DtypeRule::kFloat) dtype = ToFloatDtype(dtype);
+    if (info.rule == DtypeRule::kDivide && !IsFloat(dtype)) dtype = Dtype::kFloat64;
     if (CHAINERX_UNLIKELY(!Contains(info.dtypes, dtype))) ThrowUnsupported(info, dtype);
     return dtype;
 }

@@ -58,6 +58,7 @@ using ElementwiseKernel = KernelSlot<void(const ElementwiseCall&)>;
 enum class DtypeRule : uint8_t {
     kPromote,  // compute in the promoted dtype
     kFloat,    // the same, made floating point
+    kDivide,   // the same, integers of any width made float64
     kSelect,   // the first input is a condition; the others are promoted
 };
 

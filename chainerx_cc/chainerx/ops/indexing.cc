@@ -74,10 +74,15 @@ Plan MakePlan(const Array& a, const ArrayIndices& indices) {
             plan.strides.push_back(a.strides()[axis]);
         }
     };
-    bool gap = false;  // something else came after an array
-    auto add_array = [&](const Array& index) {
-        if (!plan.arrays.empty() && gap) plan.separated = true;
+    bool gap = false;       // something else came after an array or integer
+    bool advanced = false;  // an array or integer was there: for the order of axes both count
+    auto add_advanced = [&] {
+        if (advanced && gap) plan.separated = true;
+        advanced = true;
         gap = false;
+    };
+    auto add_array = [&](const Array& index) {
+        add_advanced();
         plan.arrays.emplace_back(plan.shape.ndim(), index);
         keep(1);
     };
@@ -89,6 +94,7 @@ Plan MakePlan(const Array& a, const ArrayIndices& indices) {
             }
             plan.offset += (*i < 0 ? *i + length : *i) * a.strides()[axis];
             ++axis;
+            add_advanced();
         } else if (const auto* s = std::get_if<Slice>(&index)) {
             ResolvedSlice r = Resolve(*s, a.shape()[axis]);
             if (r.length > 0) plan.offset += r.start * a.strides()[axis];
@@ -245,7 +251,7 @@ Array At(const Array& a, const ArrayIndices& indices) {
     Plan plan = MakePlan(a, indices);
     if (plan.arrays.empty()) return ViewOf(a, plan, indices);
     Array view = ViewOf(a, plan, BasicPart(indices));
-    if (plan.arrays.size() == 1) {
+    if (plan.arrays.size() == 1 && !plan.separated) {
         const auto& [axis, array] = plan.arrays.front();
         return TakeNormalized(view, Normalize(array, plan.shape[axis], IndexMode::kRaise), axis);
     }

@@ -520,7 +520,8 @@ Array Triangle(const Array& m, int64_t k, bool lower) {
     int64_t rows = a.shape()[a.ndim() - 2];
     int64_t columns = a.shape()[a.ndim() - 1];
     Array mask = Tri(rows, columns, lower ? k : k - 1, Dtype::kBool, m.device());
-    return lower ? Where(mask, a, Scalar{0}) : Where(mask, Scalar{0}, a);
+    Scalar zero = m.dtype() == Dtype::kBool ? Scalar{false} : Scalar{int64_t{0}};
+    return lower ? Where(mask, a, zero) : Where(mask, zero, a);
 }
 
 }  // namespace

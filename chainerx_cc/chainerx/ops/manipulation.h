@@ -90,8 +90,6 @@ void CopyTo(const Array& dst, const Array& src, const Array& where = Array{});
     X(Atleast3D, "atleast_3d", "a", "As an array of three or more dimensions.", false, "")                        \
     X(Repeat, "repeat", "a, repeats, axis=None", "Elements repeated along an axis.", true, "take")                \
     X(Tile, "tile", "A, reps", "The array repeated as tiles.", false, "")                                         \
-    X(Roll, "roll", "a, shift, axis=None",                                                                        \
-      "Elements moved along an axis, re-entering at the other end.", false, "")                                   \
     X(Tril, "tril", "m, k=0", "The lower triangle, zeros elsewhere.", false, "")                                  \
     X(Triu, "triu", "m, k=0", "The upper triangle, zeros elsewhere.", false, "")
 

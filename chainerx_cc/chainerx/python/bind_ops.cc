@@ -43,6 +43,10 @@ Array PyClip(const Array& a, PyObject* a_min, PyObject* a_max) {
     if (a_min == Py_None && a_max == Py_None) ThrowValueError("clip: a_min and a_max must not both be None");
     if (a_max == Py_None) return Maximum(a, Arg<Operand>::Get(a_min, "a_min"));
     if (a_min == Py_None) return Minimum(a, Arg<Operand>::Get(a_max, "a_max"));
+    // Bounds that are arrays take part in the graph.
+    if (IsNdarray(a_min) || IsNdarray(a_max)) {
+        return Minimum(Maximum(a, Arg<Operand>::Get(a_min, "a_min")), Arg<Operand>::Get(a_max, "a_max"));
+    }
     return ClipBetween(a, Arg<Operand>::Get(a_min, "a_min"), Arg<Operand>::Get(a_max, "a_max"));
 }
 
@@ -59,6 +63,22 @@ std::vector<Array> PyDsplit(const Array& a, PyObject* sections) { return SplitAl
 std::vector<Array> PyMeshgrid(const std::vector<Array>& xi, const std::string& indexing) {
     if (indexing != "xy" && indexing != "ij") ThrowValueError("indexing must be 'xy' or 'ij', not '%s'", indexing.c_str());
     return Meshgrid(xi, indexing == "ij");
+}
+
+// A shift for each axis, or one for all; a missing axis means the flattened array.
+Array PyRoll(const Array& a, const std::vector<int64_t>& shift, const std::optional<std::vector<int64_t>>& axis) {
+    if (!axis.has_value()) {
+        int64_t total = 0;
+        for (int64_t s : shift) total += s;
+        return Roll(a, total);
+    }
+    size_t n = std::max(shift.size(), axis->size());
+    if ((shift.size() != n && shift.size() != 1) || (axis->size() != n && axis->size() != 1)) {
+        ThrowValueError("roll: %zu shifts were given for %zu axes", shift.size(), axis->size());
+    }
+    Array out = a;
+    for (size_t i = 0; i < n; ++i) out = Roll(out, shift[shift.size() == 1 ? 0 : i], (*axis)[axis->size() == 1 ? 0 : i]);
+    return out;
 }
 
 // On the device of v unless another is given.
@@ -157,6 +177,8 @@ void BindOps() {
     CHAINERX_LOSS_OPS(CHAINERX_BIND)
     family = "manipulation";
     CHAINERX_MANIPULATION_OPS(CHAINERX_BIND)
+    Bind<&PyRoll>(
+            {family, "roll", "a, shift, axis=None", "Elements moved along axes, re-entering at the other end.", false, ""});
     Bind<&PyDiag>({family, "diag", "v, k=0, device=None", "A matrix with a diagonal, or the diagonal of a matrix.", false, ""});
     Bind<&PyDiagflat>(
             {family, "diagflat", "v, k=0, device=None", "A matrix whose diagonal is the flattened array.", false, ""});

@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -13,6 +14,7 @@ import numpy
 import pytest
 
 from chainer import iterators, serializers
+from chainer.iterators import _worker_pool
 
 
 class Images:
@@ -105,7 +107,6 @@ def test_start_methods(start_method):
 
 @pytest.mark.parametrize('shared_mem', [None, 0, 1000, 10000])
 def test_shared_memory(shared_mem):
-    before = set(os.listdir('/dev/shm')) if os.path.isdir('/dev/shm') else set()
     with iterators.MultiprocessIterator(
             Images(), 5, shuffle=False, n_processes=2, shared_mem=shared_mem) as it:
         kept = []
@@ -116,10 +117,12 @@ def test_shared_memory(shared_mem):
         # The arrays do not share the memory that later batches are written to.
         for array, _ in kept:
             assert (array == -1).all()
-    if os.path.isdir('/dev/shm'):
-        left = {name for name in set(os.listdir('/dev/shm')) - before
-                if name.startswith('chainer-')}
-        assert left == set()
+        pids = [worker.process.pid for worker in it._pool._workers]
+        # As if a process was ended before it told the name of its file.
+        fd, _ = tempfile.mkstemp(prefix='chainer-%d-' % pids[0], dir=_worker_pool._memory_folder())
+        os.close(fd)
+    left = os.listdir(_worker_pool._memory_folder())
+    assert not [name for name in left for pid in pids if name.startswith('chainer-%d-' % pid)]
 
 
 def test_many_chunks():

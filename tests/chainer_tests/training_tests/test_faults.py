@@ -138,8 +138,8 @@ def test_killed_while_writing_snapshots(tmp_path, capsys):
     resumed = run(make_trainer(out, n_iterations, n_retains=3))
     assert resumed == run(make_trainer(tmp_path / 'undisturbed', n_iterations))
     assert iterations_of_lines(out) == list(range(2, n_iterations + 1, 2))
-    # What the killed processes left is removed.
-    assert sorted(os.listdir(out)) == ['log', 'log.jsonl', *snapshots(out)]
+    # What the killed processes left of snapshots is removed.
+    assert not [name for name in os.listdir(out) if name.startswith('tmpsnapshot')]
     assert len(snapshots(out)) == 3
 
 

@@ -1,0 +1,66 @@
+"""Every op of the registry is complete: kernel, documentation, stub, row in the op table."""
+import importlib.util
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from chainerx_tests.op_table import ELSEWHERE, ROWS
+
+import chainerx
+from chainerx import _core
+
+ROOT = Path(__file__).resolve().parents[2]
+OPS = _core._ops()
+NAMES = [op['name'] for op in OPS]
+
+
+def test_names_are_unique():
+    assert len(set(NAMES)) == len(NAMES)
+
+
+@pytest.mark.parametrize('op', OPS, ids=NAMES)
+def test_op_is_complete(op):
+    name = op['name']
+    function = getattr(_core, name)
+    assert op['native'], 'native lacks one of the kernels %s' % op['kernels']
+    assert op['doc'].strip().endswith('.')
+    assert inspect.getdoc(function) == inspect.cleandoc(op['doc'])
+    assert str(inspect.signature(function)) == '(%s)' % op['signature']
+    if op['is_method']:
+        assert inspect.getdoc(getattr(chainerx.ndarray, name)) == inspect.getdoc(function)
+    if not name.startswith('_'):
+        assert getattr(chainerx, name) is function
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_op_is_tested(name):
+    assert (name in {row.name for row in ROWS}) != (name in ELSEWHERE)
+
+
+def test_table_has_no_other_rows():
+    assert {row.name for row in ROWS} | set(ELSEWHERE) <= set(NAMES)
+
+
+@pytest.mark.parametrize('name', sorted({re.search(r'(test_\w+\.py)', reason)[1]
+                                         for reason in ELSEWHERE.values()}))
+def test_files_of_exemptions(name):
+    text = Path(__file__).with_name(name).read_text()
+    for op, reason in ELSEWHERE.items():
+        if name in reason:
+            assert op in text
+
+
+def test_all_native_kernels_are_there():
+    assert [name for name, present in _core._kernels('native') if not present] == []
+
+
+def test_stubs_are_up_to_date():
+    if not (ROOT / 'chainerx_cc' / 'tools').is_dir():
+        pytest.skip('needs the source tree')
+    path = ROOT / 'chainerx_cc' / 'tools' / 'make_stubs.py'
+    spec = importlib.util.spec_from_file_location('make_stubs', path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.make_stubs() == (ROOT / 'chainerx' / '_core.pyi').read_text(), (
+        'run python chainerx_cc/tools/make_stubs.py')
