@@ -54,8 +54,7 @@ class _Base(FunctionNode):
             raise AssertionError(f'Output size should be positive, but is {outs}')
 
     def _chainerx_supports(self, inputs):
-        return (self.groups == 1 and set(self.dilate) <= {1}
-                and len({x.dtype for x in inputs}) == 1)
+        return len({x.dtype for x in inputs}) == 1
 
 
 class Convolution(_Base):
@@ -100,7 +99,8 @@ class Convolution(_Base):
         if not self._chainerx_supports(inputs) or self.outs is not None:
             return chainer.Fallback
         return chainerx.conv(
-            *inputs, stride=self.stride, pad=self.pad, cover_all=self.cover_all),
+            *inputs, stride=self.stride, pad=self.pad, cover_all=self.cover_all,
+            groups=self.groups, dilate=self.dilate),
 
     def backward(self, target_input_indexes, grad_outputs):
         x, W = self.get_retained_inputs()
@@ -174,7 +174,8 @@ class Deconvolution(_Base):
         if not self._chainerx_supports(inputs):
             return chainer.Fallback
         return chainerx.conv_transpose(
-            *inputs, stride=self.stride, pad=self.pad, outsize=self.outs),
+            *inputs, stride=self.stride, pad=self.pad, outsize=self.outs,
+            groups=self.groups, dilate=self.dilate),
 
     def backward(self, target_input_indexes, grad_outputs):
         x, W = self.get_retained_inputs()
