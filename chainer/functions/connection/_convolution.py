@@ -6,8 +6,8 @@ import math
 import numpy
 
 import chainer
+import chainerx
 from chainer.function_node import FunctionNode
-from chainer.functions._base import call_chainerx
 from chainer.functions.connection._convolution_plan import get_plan
 from chainer.utils import conv, conv_nd, type_check
 
@@ -54,8 +54,7 @@ class _Base(FunctionNode):
             raise AssertionError(f'Output size should be positive, but is {outs}')
 
     def _chainerx_supports(self, inputs):
-        return (self.groups == 1 and set(self.dilate) <= {1}
-                and len({x.dtype for x in inputs}) == 1)
+        return len({x.dtype for x in inputs}) == 1
 
 
 class Convolution(_Base):
@@ -99,8 +98,9 @@ class Convolution(_Base):
     def forward_chainerx(self, inputs):
         if not self._chainerx_supports(inputs) or self.outs is not None:
             return chainer.Fallback
-        return call_chainerx(
-            'conv', *inputs, stride=self.stride, pad=self.pad, cover_all=self.cover_all)
+        return chainerx.conv(
+            *inputs, stride=self.stride, pad=self.pad, cover_all=self.cover_all,
+            groups=self.groups, dilate=self.dilate),
 
     def backward(self, target_input_indexes, grad_outputs):
         x, W = self.get_retained_inputs()
@@ -173,8 +173,9 @@ class Deconvolution(_Base):
     def forward_chainerx(self, inputs):
         if not self._chainerx_supports(inputs):
             return chainer.Fallback
-        return call_chainerx(
-            'conv_transpose', *inputs, stride=self.stride, pad=self.pad, outsize=self.outs)
+        return chainerx.conv_transpose(
+            *inputs, stride=self.stride, pad=self.pad, outsize=self.outs,
+            groups=self.groups, dilate=self.dilate),
 
     def backward(self, target_input_indexes, grad_outputs):
         x, W = self.get_retained_inputs()

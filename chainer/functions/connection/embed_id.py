@@ -47,11 +47,9 @@ class EmbedIDFunction(FunctionNode):
     def forward_chainerx(self, inputs):
         x, W = inputs
         # ChainerX counts out-of-range numbers from the end; debug mode must refuse them.
-        if self.ignore_label is not None or chainer.is_debug():
+        if chainer.is_debug():
             return chainer.Fallback
-        if W.ndim != 2 or x.dtype not in (chainerx.int32, chainerx.int64):
-            return chainer.Fallback
-        return chainerx.take(W, x, axis=0),
+        return chainerx.embed_id(x, W, self.ignore_label),
 
     def _grad(self, x):
         return EmbedIDGrad(x, self.inputs[1].shape, self.ignore_label)

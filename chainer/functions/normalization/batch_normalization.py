@@ -11,7 +11,6 @@ from chainer import backend
 from chainer._fallback import Fallback
 from chainer.backends import cuda
 from chainer.configuration import config
-from chainer.functions import _base
 from chainer.functions._fused import FusedFunction
 from chainer.functions.normalization import _moments
 from chainer.utils import argument, type_check
@@ -98,10 +97,6 @@ class _Normalization(FusedFunction):
         self._layout = _moments.layout(x.shape, self.axis)
         return self._layout.view(x)
 
-    def _supported_by_chainerx(self, x, gamma):
-        # Its routines take no other order of the axes than that of the default.
-        return self.axis is None or self.axis == (0, *range(gamma.ndim + 1, x.ndim))
-
     def _normalize(self, xp, x, mean, scale, shift, out_dtype):
         """(x - mean) * scale + shift."""
         mean, scale, shift = mean[:, None], scale[:, None], shift[:, None]
@@ -168,14 +163,15 @@ class BatchNormalization(_Normalization):
 
     def forward_chainerx(self, inputs):
         x, gamma, beta = inputs
-        statistics = (self.running_mean, self.running_var)
-        if (not all([isinstance(a, chainerx.ndarray) and a.dtype == x.dtype
-                     for a in (*statistics, gamma)])
-                or config.in_recomputing or not self._supported_by_chainerx(x, gamma)):
+        if self._impl_selector is not _impl_selector:
             return Fallback
-        return _base.call_chainerx(
-            'batch_norm', x, gamma, beta, *statistics, eps=self.eps, decay=self.decay,
-            axis=self._axes(x.ndim, gamma.ndim))
+        axis = self._axes(x.ndim, gamma.ndim)
+        if x.ndim > max(axis):
+            self._warn_of_single_elements(x.shape, axis)
+        running = (self.running_mean, self.running_var)
+        if not self._updates_statistics():
+            running = None, None
+        return chainerx.batch_norm(x, gamma, beta, *running, self.eps, self.decay, axis),
 
     def forward(self, inputs):
         x, gamma, beta = inputs
@@ -183,12 +179,8 @@ class BatchNormalization(_Normalization):
         self._impl = self._impl_selector(self, inputs)
         xp = cuda.get_array_module(x)
         x3 = self._start(x, gamma)
-        if all([x.shape[a] == 1 for a in self.axis]) and self._impl.workers == 1:
-            warnings.warn(
-                'Batch normalization got a batch with one element for each channel: the output '
-                'does not depend on it. This happens with a batch of one sample, for example '
-                'the last one of an iterator that does not repeat, or when a model is evaluated '
-                'without chainer.using_config("train", False).', UserWarning, stacklevel=4)
+        if self._impl.workers == 1:
+            self._warn_of_single_elements(x.shape, self.axis)
         dtype = _moments.compute_dtype(x, gamma)
         mean, var = self._batch_statistics(xp, x3, dtype)
         std = var + dtype.type(self.eps)
@@ -201,6 +193,14 @@ class BatchNormalization(_Normalization):
             self._update(self.running_mean, self.mean, 1.)
             self._update(self.running_var, var.reshape(gamma.shape), m / max(m - 1., 1.))
         return self._layout.restore(y),
+
+    def _warn_of_single_elements(self, shape, axis):
+        if all([shape[a] == 1 for a in axis]):
+            warnings.warn(
+                'Batch normalization got a batch with one element for each channel: the output '
+                'does not depend on it. This happens with a batch of one sample, for example '
+                'the last one of an iterator that does not repeat, or when a model is evaluated '
+                'without chainer.using_config("train", False).', UserWarning, stacklevel=5)
 
     def _batch_statistics(self, xp, x, dtype):
         total = self._impl.total
@@ -343,11 +343,7 @@ class FixedBatchNormalization(_Normalization):
 
     def forward_chainerx(self, inputs):
         x, gamma = inputs[:2]
-        if (any([a.dtype != x.dtype for a in inputs])
-                or not self._supported_by_chainerx(x, gamma)):
-            return Fallback
-        return _base.call_chainerx('fixed_batch_norm', *inputs, eps=self.eps,
-                                   axis=self._axes(x.ndim, gamma.ndim))
+        return chainerx.fixed_batch_norm(*inputs, self.eps, self._axes(x.ndim, gamma.ndim)),
 
     def forward(self, inputs):
         self.retain_inputs((0, 1, 3, 4))

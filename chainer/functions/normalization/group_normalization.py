@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 import numbers
 
+import chainerx
 from chainer.functions.normalization._rows import RowNormalization
 from chainer.utils import type_check
 
@@ -31,12 +32,20 @@ class GroupNormalization(RowNormalization):
             gamma_type.shape == beta_type.shape,
         )
 
+    def forward_chainerx(self, inputs):
+        x, gamma, beta = inputs
+        self._check_groups(x)
+        return chainerx.group_norm(x, self.groups, gamma, beta, self.eps),
+
     def forward(self, inputs):
-        channels = inputs[0].shape[1]
+        self._check_groups(inputs[0])
+        return super().forward(inputs)
+
+    def _check_groups(self, x):
+        channels = x.shape[1]
         if self.groups < 1 or channels % self.groups:
             raise ValueError(f'groups must be a divisor of the number of channels, {channels}; '
                              f'got {self.groups}')
-        return super().forward(inputs)
 
     def _shape(self, shape):
         return shape[0], self.groups, shape[1] // self.groups, math.prod(shape[2:])

@@ -1,6 +1,7 @@
 """Layer normalization."""
 from __future__ import annotations
 
+import chainerx
 from chainer.functions.normalization._rows import RowNormalization
 from chainer.utils import type_check
 
@@ -21,6 +22,9 @@ class LayerNormalization(RowNormalization):
             gamma_type.shape == beta_type.shape,
             gamma_type.shape[0] == x_type.shape[1],
         )
+
+    def forward_chainerx(self, inputs):
+        return chainerx.layer_norm(*inputs, self.eps),
 
     def _shape(self, shape):
         return shape[0], 1, shape[1], 1

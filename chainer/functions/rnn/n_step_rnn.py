@@ -122,7 +122,7 @@ class BaseNStepRNN(FusedFunction):
             return Fallback
         states, x, params = self._unpack(inputs)
         xs = [x[s] for s in self._steps]
-        states, ys = routine(self.n_layers, *states, [list(ws) for ws, _ in params],
+        *states, ys = routine(self.n_layers, *states, [list(ws) for ws, _ in params],
                              [list(bs) for _, bs in params], xs, **self._chainerx_options())
         return (*states, chainerx.concatenate(ys, 0))
 

@@ -5,14 +5,19 @@
 #include "chainerx/ops/activation.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/comparison.h"
+#include "chainerx/ops/convolution.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/linalg.h"
 #include "chainerx/ops/loss.h"
 #include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/normalization.h"
 #include "chainerx/ops/optimizer.h"
+#include "chainerx/ops/pooling.h"
 #include "chainerx/ops/reduction.h"
+#include "chainerx/ops/rnn.h"
+#include "chainerx/ops/sorting.h"
 #include "chainerx/ops/trigonometric.h"
 #include "chainerx/python/interop.h"
 
@@ -112,6 +117,15 @@ void PyCopyTo(const Array& dst, PyObject* src, const std::string& casting, PyObj
     CopyTo(dst, source, condition);
 }
 
+PyObject* CallTreeLstm(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+    return Guard([&] {
+        if (kwnames != nullptr && PyTuple_GET_SIZE(kwnames) > 0) ThrowTypeError("tree_lstm() takes no keyword arguments");
+        std::vector<Array> inputs;
+        for (Py_ssize_t i = 0; i < nargs; ++i) inputs.push_back(Arg<Array>::Get(args[i], "inputs"));
+        return ToPython(TreeLstm(inputs));
+    });
+}
+
 // One array or a list of them.
 std::vector<Array> Arrays(PyObject* o, const char* name) {
     if (IsNdarray(o)) return {GetArray(o)};
@@ -196,6 +210,19 @@ void BindOps() {
             {family, "take", "a, indices, axis=None, mode=None",
              "Elements along an axis at given indices. ``mode``: 'raise', 'wrap' or 'clip' for indices out of range.", true,
              "take add_at normalize_indices"});
+    family = "convolution";
+    CHAINERX_CONVOLUTION_OPS(CHAINERX_BIND)
+    family = "pooling";
+    CHAINERX_POOLING_OPS(CHAINERX_BIND)
+    family = "normalization";
+    CHAINERX_NORMALIZATION_OPS(CHAINERX_BIND)
+    family = "rnn";
+    CHAINERX_RNN_OPS(CHAINERX_BIND)
+    AddFunction(
+            {family, "tree_lstm", "*inputs", "Tree-LSTM cell: cell states of the children, then gates.", false, ""},
+            reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&CallTreeLstm)), nullptr);
+    family = "sorting";
+    CHAINERX_SORTING_OPS(CHAINERX_BIND)
     family = "optimizer";
     Bind<&PySgdUpdate>({family, "_sgd_update", "param, grad, lr", "In place: param -= lr * grad. Arrays or lists of them.", false, "sgd"});
     Bind<&PyMomentumSgdUpdate>(

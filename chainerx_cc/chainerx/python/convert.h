@@ -4,11 +4,14 @@
 
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/scalar.h"
 #include "chainerx/ops/elementwise.h"
+#include "chainerx/ops/pooling.h"
+#include "chainerx/ops/window.h"
 #include "chainerx/python/common.h"
 #include "chainerx/python/ndarray.h"
 
@@ -115,6 +118,22 @@ template <>
 struct Arg<Axes> {
     static Axes Get(PyObject* o, const char* name);
 };
+template <>
+struct Arg<PerAxis> {
+    static PerAxis Get(PyObject* o, const char* name) {
+        if (PySequence_Check(o)) return PerAxis{Arg<Shape>::Get(o, name)};
+        return GetIntArg(o, name);
+    }
+};
+template <>
+struct Arg<PoolPadding> {
+    static PoolPadding Get(PyObject* o, const char* name) {
+        std::string mode = Arg<std::string>::Get(o, name);
+        if (mode == "ignore") return PoolPadding::kIgnore;
+        if (mode == "zero") return PoolPadding::kZero;
+        ThrowValueError("%s must be 'ignore' or 'zero', not '%s'", name, mode.c_str());
+    }
+};
 template <class T>
 struct Arg<std::optional<T>> {
     static std::optional<T> Get(PyObject* o, const char* name) {
@@ -156,6 +175,16 @@ inline PyObject* ToPython(const std::vector<Array>& v) {
     PyRef list = Check(PyList_New(static_cast<Py_ssize_t>(v.size())));
     for (size_t i = 0; i < v.size(); ++i) PyList_SET_ITEM(list.get(), i, Check(ToPython(v[i])).release());
     return list.release();
+}
+template <class... T>
+PyObject* ToPython(const std::tuple<T...>& v) {
+    PyRef tuple = Check(PyTuple_New(sizeof...(T)));
+    std::apply(
+            [&tuple, i = Py_ssize_t{0}](const T&... items) mutable {
+                (PyTuple_SET_ITEM(tuple.get(), i++, Check(ToPython(items)).release()), ...);
+            },
+            v);
+    return tuple.release();
 }
 
 }  // namespace chainerx::python

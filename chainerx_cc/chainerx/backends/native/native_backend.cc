@@ -34,6 +34,11 @@ NativeBackend::NativeBackend(Context& context) : Backend{context, kName} {
     RegisterIndexingKernels(*this);
     RegisterGemmKernels(*this);
     RegisterLossKernels(*this);
+    RegisterConvolutionKernels(*this);
+    RegisterPoolingKernels(*this);
+    RegisterNormalizationKernels(*this);
+    RegisterRnnKernels(*this);
+    RegisterSortingKernels(*this);
     RegisterOptimizerKernels(*this);
 }
 

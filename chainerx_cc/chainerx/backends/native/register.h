@@ -15,6 +15,11 @@ void RegisterReduceKernels(Backend& backend);
 void RegisterIndexingKernels(Backend& backend);
 void RegisterGemmKernels(Backend& backend);
 void RegisterLossKernels(Backend& backend);
+void RegisterConvolutionKernels(Backend& backend);
+void RegisterPoolingKernels(Backend& backend);
+void RegisterNormalizationKernels(Backend& backend);
+void RegisterRnnKernels(Backend& backend);
+void RegisterSortingKernels(Backend& backend);
 void RegisterOptimizerKernels(Backend& backend);
 
 }  // namespace chainerx::native

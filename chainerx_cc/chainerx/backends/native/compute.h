@@ -1,0 +1,50 @@
+#pragma once
+
+// Kernels at pointer level compute in float32 or float64 on contiguous memory; these adapt other arrays to them.
+
+#include "chainerx/core/array.h"
+#include "chainerx/ops/manipulation.h"
+
+namespace chainerx::native {
+
+// The dtype in which arrays of floating point dtypes are computed.
+constexpr Dtype GetComputeDtype(Dtype dtype) { return dtype == Dtype::kFloat64 ? Dtype::kFloat64 : Dtype::kFloat32; }
+
+// Calls f(TypeTag<T>{}) with float or double.
+template <class F>
+void VisitComputeDtype(Dtype dtype, F&& f) {
+    if (dtype == Dtype::kFloat64) {
+        f(TypeTag<double>{});
+    } else {
+        f(TypeTag<float>{});
+    }
+}
+
+// The array's values in a dtype, contiguous; the array itself where it is so.
+inline Array Input(const Array& a, Dtype dtype) {
+    if (a.dtype() == dtype && a.IsContiguous()) return a;
+    return AsContiguous(AsType(a.AsDetached(), dtype, false));
+}
+
+// Contiguous memory of a dtype that a kernel writes; Finish() brings it to the array. Made from the array itself where
+// it can be.
+class Output {
+public:
+    Output(const Array& a, Dtype dtype) : target_{a}, is_direct_{a.dtype() == dtype && a.IsContiguous()} {
+        buffer_ = is_direct_ ? a : Empty(a.shape(), dtype, a.device());
+    }
+    template <class T>
+    T* data() const {
+        return buffer_.data<T>();
+    }
+    void Finish() const {
+        if (!is_direct_) CopyData(buffer_, target_);
+    }
+
+private:
+    const Array& target_;
+    bool is_direct_;
+    Array buffer_;
+};
+
+}  // namespace chainerx::native

@@ -1,0 +1,57 @@
+// Sorting of arrays.
+
+#include "chainerx/ops/sorting.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "chainerx/backends/native/kernels/sort.h"
+#include "chainerx/backends/native/register.h"
+#include "chainerx/core/blocking.h"
+
+namespace chainerx::native {
+namespace {
+
+// Elements above which other Python threads are let in.
+constexpr int64_t kBlocking = 8192;
+
+// Calls f(pointer to elements of a type that the kernels take, rows, n).
+template <class F>
+void OnRows(const Array& x, F&& f) {
+    int64_t n = x.ndim() == 0 ? 1 : x.shape().back();
+    int64_t rows = x.GetTotalSize() / std::max<int64_t>(n, 1);
+    BlockingScope blocking{x.GetTotalSize() > kBlocking};
+    VisitDtype(x.dtype(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        if constexpr (std::is_same_v<T, bool>) {
+            f(x.data<uint8_t>(), rows, n);
+        } else if constexpr (std::is_same_v<T, Float16>) {
+            f(x.data<Half>(), rows, n);
+        } else {
+            f(x.data<T>(), rows, n);
+        }
+    });
+}
+
+void Sort(const Array& x, const Array& out) {
+    OnRows(x, [&out](auto* p, int64_t rows, int64_t n) {
+        using T = std::remove_pointer_t<decltype(p)>;
+        SortRows<T>(rows, n, p, out.data<T>());
+    });
+}
+
+void Argsort(const Array& x, const Array& out) {
+    OnRows(x, [&out](auto* p, int64_t rows, int64_t n) {
+        using T = std::remove_pointer_t<decltype(p)>;
+        ArgsortRows<T>(rows, n, p, out.data<int64_t>());
+    });
+}
+
+}  // namespace
+
+void RegisterSortingKernels(Backend& backend) {
+    kSortKernel.Register(backend, &Sort);
+    kArgsortKernel.Register(backend, &Argsort);
+}
+
+}  // namespace chainerx::native

@@ -1,0 +1,99 @@
+#include "chainerx/ops/pooling.h"
+
+#include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/comparison.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/indexing.h"
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/structured.h"
+
+namespace chainerx {
+
+const MaxPoolKernel kMaxPoolKernel{"max_pool"};
+const MaxPoolGradKernel kMaxPoolGradKernel{"max_pool_grad"};
+const AveragePoolKernel kAveragePoolKernel{"average_pool"};
+const AveragePoolKernel kAveragePoolGradKernel{"average_pool_grad"};
+
+namespace {
+
+Array Data(const Array& a) { return AsContiguous(a.AsDetached()); }
+
+WindowGeometry MakeGeometry(
+        const char* op, const Array& x, const PerAxis& ksize, const std::optional<PerAxis>& stride, const PerAxis& pad,
+        bool cover_all) {
+    if (!IsFloat(x.dtype())) throw DtypeError{op, ": x must be of a floating point dtype, not ", x.dtype()};
+    WindowGeometry g;
+    g.ndim = x.ndim() - 2;
+    if (g.ndim < 1 || g.ndim > kMaxWindowDims) {
+        throw DimensionError{op, ": x must have 1 to ", kMaxWindowDims, " dimensions after batch and channels, has shape ", x.shape()};
+    }
+    g.batch = x.shape()[0];
+    g.in_channels = x.shape()[1];
+    g.out_channels = g.in_channels;
+    ksize.Expand(op, "ksize", g.ndim, 1, g.kernel);
+    stride.value_or(ksize).Expand(op, "stride", g.ndim, 1, g.stride);
+    pad.Expand(op, "pad", g.ndim, 0, g.pad);
+    for (int d = 0; d < g.ndim; ++d) {
+        g.in[d] = x.shape()[d + 2];
+        g.dilation[d] = 1;
+    }
+    g.SetOutput(op, cover_all);
+    return g;
+}
+
+// Elements of x at the maxima of another array; zero for windows that lie in the padding.
+Array Pick(const WindowGeometry& g, const Array& x, const Array& index) {
+    int64_t images = g.batch * g.in_channels;
+    int64_t size = x.GetTotalSize() / std::max<int64_t>(images, 1);
+    Array start = Reshape(Arange(Scalar{0}, Scalar{images}, Scalar{1}, Dtype::kInt64, x.device()), Shape{images, 1});
+    Array rows = Reshape(index, Shape{images, index.GetTotalSize() / std::max<int64_t>(images, 1)});
+    Array picked = Take(x, Maximum(rows, Scalar{0}) + start * Scalar{size});
+    return Reshape(picked * AsType(GreaterEqual(rows, Scalar{0}), x.dtype()), index.shape());
+}
+
+Array MaxPoolGrad(const WindowGeometry& g, const Array& gy, const Array& index) {
+    Array gx = Empty(g.InShape(), gy.dtype(), gy.device());
+    kMaxPoolGradKernel(gy.device(), g, Data(gy), index, gx);
+    if (GraphMask mask = internal::GetRecordMask(gy)) {
+        internal::Record("max_pool_grad", mask, {&gy}, {&gx}, [g, index](BackwardContext& ctx) {
+            ctx.SetGrad(0, Pick(g, ctx.grad(), index));
+        });
+    }
+    return gx;
+}
+
+// Averages of windows or, transposed, their adjoint.
+Array Average(const WindowGeometry& g, PoolPadding padding, const Array& x, bool transposed) {
+    Array y = Empty(transposed ? g.InShape() : g.OutShape(g.in_channels), x.dtype(), x.device());
+    (transposed ? kAveragePoolGradKernel : kAveragePoolKernel)(x.device(), g, padding, Data(x), y);
+    if (GraphMask mask = internal::GetRecordMask(x)) {
+        internal::Record("average_pool", mask, {&x}, {&y}, [g, padding, transposed](BackwardContext& ctx) {
+            ctx.SetGrad(0, Average(g, padding, ctx.grad(), !transposed));
+        });
+    }
+    return y;
+}
+
+}  // namespace
+
+Array MaxPool(
+        const Array& x, const PerAxis& ksize, const std::optional<PerAxis>& stride, const PerAxis& pad, bool cover_all) {
+    WindowGeometry g = MakeGeometry("max_pool", x, ksize, stride, pad, cover_all);
+    Array y = Empty(g.OutShape(g.in_channels), x.dtype(), x.device());
+    Array index = Empty(y.shape(), Dtype::kInt64, x.device());
+    kMaxPoolKernel(x.device(), g, Data(x), y, index);
+    if (GraphMask mask = internal::GetRecordMask(x)) {
+        internal::Record("max_pool", mask, {&x}, {&y}, [g, index](BackwardContext& ctx) {
+            ctx.SetGrad(0, MaxPoolGrad(g, ctx.grad(), index));
+        });
+    }
+    return y;
+}
+
+Array AveragePool(
+        const Array& x, const PerAxis& ksize, const std::optional<PerAxis>& stride, const PerAxis& pad,
+        PoolPadding padding) {
+    return Average(MakeGeometry("average_pool", x, ksize, stride, pad, false), padding, x, false);
+}
+
+}  // namespace chainerx

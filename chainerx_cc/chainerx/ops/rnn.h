@@ -1,0 +1,81 @@
+#pragma once
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/backend.h"
+
+namespace chainerx {
+
+// How the gates of all units lie in a row.
+enum class Gates {
+    kInterleaved,  // the gates of unit 0, those of unit 1, ...
+    kBlocks,       // one gate of all units, the next gate of all units, ...
+};
+
+// Cells on contiguous arrays of one dtype: states are (batch, units), x is (batch, gates * units).
+// The order of gates is a, i, f, o; either of gc and gh may be no array, for zero.
+using LstmKernel = KernelSlot<void(const Array& c_prev, const Array& x, Gates gates, const Array& c, const Array& h)>;
+using LstmGradKernel = KernelSlot<void(
+        const Array& c_prev, const Array& x, Gates gates, const Array& c, const Array& gc, const Array& gh,
+        const Array& gc_prev, const Array& gx)>;
+// Gates r, z and the candidate in blocks; `x` from the input, `s` from the state.
+using GruKernel = KernelSlot<void(const Array& h_prev, const Array& x, const Array& s, const Array& h)>;
+using GruGradKernel = KernelSlot<void(
+        const Array& h_prev, const Array& x, const Array& s, const Array& gh, const Array& gh_prev, const Array& gx,
+        const Array& gs)>;
+extern const LstmKernel kLstmKernel;
+extern const LstmGradKernel kLstmGradKernel;
+extern const GruKernel kGruKernel;
+extern const GruGradKernel kGruGradKernel;
+
+using CellOutput = std::tuple<Array, Array>;  // new cell states, new hidden states
+
+// c_prev (B, U, ...), x (N, 4 U, ...) with N <= B and interleaved gates a, i, f, o. Rows of c_prev beyond N stay.
+CellOutput Lstm(const Array& c_prev, const Array& x);
+CellOutput Slstm(const Array& c_prev1, const Array& c_prev2, const Array& x1, const Array& x2);
+// Cell states of the children, then gates a, i, o and one f for each child, in blocks.
+CellOutput TreeLstm(const std::vector<Array>& inputs);
+
+// Stacked networks. hx, cx (layers * directions, B, U); ws and bs: for each layer and direction, matrices of the input
+// and then of the state, and their biases; xs: for each time step, (B_t, I), where B_t does not increase.
+using ArrayLists = std::vector<std::vector<Array>>;
+using StatesAndOutputs = std::tuple<Array, std::vector<Array>>;
+using LstmStatesAndOutputs = std::tuple<Array, Array, std::vector<Array>>;
+LstmStatesAndOutputs NStepLstm(
+        int64_t n_layers, const Array& hx, const Array& cx, const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs);
+LstmStatesAndOutputs NStepBiLstm(
+        int64_t n_layers, const Array& hx, const Array& cx, const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs);
+StatesAndOutputs NStepGru(
+        int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs);
+StatesAndOutputs NStepBiGru(
+        int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs);
+StatesAndOutputs NStepRnn(
+        int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs,
+        const std::string& activation = "tanh");
+StatesAndOutputs NStepBiRnn(
+        int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs,
+        const std::string& activation = "tanh");
+
+// X(function, name in Python, signature, summary, method of ndarray, kernels)
+#define CHAINERX_RNN_OPS(X)                                                                                          \
+    X(Lstm, "lstm", "c_prev, x",                                                                                     \
+      "LSTM cell: new cell states and hidden states from ``c_prev`` (B, U) and gates ``x`` (B, 4 U).", false,        \
+      "lstm lstm_grad")                                                                                              \
+    X(Slstm, "slstm", "c_prev1, c_prev2, x1, x2", "LSTM cell that merges two branches.", false, "")                  \
+    X(NStepLstm, "n_step_lstm", "n_layers, hx, cx, ws, bs, xs",                                                      \
+      "Stacked LSTM over sequences: ``hy``, ``cy`` and the list of outputs.", false, "lstm lstm_grad")               \
+    X(NStepBiLstm, "n_step_bilstm", "n_layers, hx, cx, ws, bs, xs",                                                  \
+      "Stacked bidirectional LSTM over sequences: ``hy``, ``cy`` and the list of outputs.", false, "lstm lstm_grad") \
+    X(NStepGru, "n_step_gru", "n_layers, hx, ws, bs, xs",                                                            \
+      "Stacked GRU over sequences: ``hy`` and the list of outputs.", false, "gru gru_grad")                          \
+    X(NStepBiGru, "n_step_bigru", "n_layers, hx, ws, bs, xs",                                                        \
+      "Stacked bidirectional GRU over sequences: ``hy`` and the list of outputs.", false, "gru gru_grad")            \
+    X(NStepRnn, "n_step_rnn", "n_layers, hx, ws, bs, xs, activation='tanh'",                                         \
+      "Stacked recurrent network over sequences: ``hy`` and the list of outputs.", false, "")                        \
+    X(NStepBiRnn, "n_step_birnn", "n_layers, hx, ws, bs, xs, activation='tanh'",                                     \
+      "Stacked bidirectional recurrent network over sequences: ``hy`` and the list of outputs.", false, "")
+
+}  // namespace chainerx

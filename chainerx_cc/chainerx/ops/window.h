@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+
+#include "chainerx/core/error.h"
+#include "chainerx/core/shape.h"
+
+namespace chainerx {
+
+// Most spatial dimensions of a convolution or a pooling.
+constexpr int kMaxWindowDims = 8;
+
+// One integer for each spatial dimension, or one for all of them.
+class PerAxis {
+public:
+    PerAxis(int64_t all) : values_{all}, is_uniform_{true} {}  // NOLINT(runtime/explicit)
+    explicit PerAxis(const Shape& values) : values_{values} {}
+
+    // Writes `ndim` values to `out`. Raises when there is another number of them, or one is below `least`.
+    void Expand(const char* op, const char* name, int ndim, int64_t least, int64_t* out) const {
+        if (!is_uniform_ && values_.ndim() != ndim) {
+            throw DimensionError{op, ": ", name, " has ", int{values_.ndim()}, " elements, expected ", ndim};
+        }
+        for (int d = 0; d < ndim; ++d) {
+            out[d] = values_[is_uniform_ ? 0 : d];
+            if (out[d] < least) throw DimensionError{op, ": ", name, " must not be less than ", least, ", was ", out[d]};
+        }
+    }
+
+private:
+    Shape values_;
+    bool is_uniform_{false};
+};
+
+// Sizes of a convolution y = w * x or, without `groups` and `out_channels`, of a pooling.
+//   x (batch, in_channels, in...), w (out_channels, in_channels / groups, kernel...), y (batch, out_channels, out...)
+// y[o] reads x[o * stride - pad + k * dilation] over k.
+struct WindowGeometry {
+    int ndim{0};
+    int64_t batch{0};
+    int64_t groups{1};
+    int64_t in_channels{0};
+    int64_t out_channels{0};
+    int64_t in[kMaxWindowDims];
+    int64_t kernel[kMaxWindowDims];
+    int64_t out[kMaxWindowDims];
+    int64_t stride[kMaxWindowDims];
+    int64_t pad[kMaxWindowDims];
+    int64_t dilation[kMaxWindowDims];
+
+    // Sets `out` from the other sizes. `cover_all`: windows reach every element.
+    void SetOutput(const char* op, bool cover_all) {
+        for (int d = 0; d < ndim; ++d) {
+            int64_t room = in[d] + 2 * pad[d] - (kernel[d] - 1) * dilation[d] - 1;
+            out[d] = room < 0 ? 0 : (room + (cover_all ? stride[d] - 1 : 0)) / stride[d] + 1;
+            if (kernel[d] < 1 || out[d] < 1) {
+                throw DimensionError{
+                        op, ": the output would be empty: size ", in[d], ", kernel ", kernel[d], ", stride ", stride[d],
+                        ", pad ", pad[d], " in spatial dimension ", d};
+            }
+        }
+    }
+
+    Shape InShape() const { return MakeShape(batch, in_channels, in); }
+    Shape OutShape(int64_t channels) const { return MakeShape(batch, channels, out); }
+    Shape WeightShape() const { return MakeShape(out_channels, in_channels / groups, kernel); }
+
+private:
+    Shape MakeShape(int64_t first, int64_t second, const int64_t* sizes) const {
+        Shape shape{first, second};
+        for (int d = 0; d < ndim; ++d) shape.push_back(sizes[d]);
+        return shape;
+    }
+};
+
+}  // namespace chainerx
