@@ -12,14 +12,13 @@ from chainer.variable import Variable
 def no_backprop_mode():
     """Returns a context manager in which no graph is recorded.
 
-    .. admonition:: Example
+    ChainerX follows: its arrays record nothing either.
 
-        >>> x = chainer.Variable(np.array([1,], np.float32))
-        >>> with chainer.no_backprop_mode():
-        ...     y = x + 1
-        >>> y.backward()
-        >>> x.grad is None
-        True
+    >>> w = chainer.Variable(np.array(3.0, np.float32))
+    >>> with chainer.no_backprop_mode():
+    ...     prediction = w * w
+    >>> prediction.creator is None
+    True
 
     """
     return _BackpropMode(False)

@@ -112,7 +112,7 @@ def test_unsupported_dtypes(dtype):
         chainerx.zeros(2, dtype)
 
 
-@pytest.mark.parametrize('value', ['text', [1, 'a'], np.zeros(2, 'uint32'), 1j, object()], ids=repr)
+@pytest.mark.parametrize('value', ['text', [1, 'a'], np.zeros(2, 'uint32'), 1j, {}], ids=repr)
 def test_array_of_nonsense(value):
     with pytest.raises((chainerx.DtypeError, TypeError, ValueError)):
         chainerx.array(value)

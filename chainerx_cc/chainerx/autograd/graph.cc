@@ -36,8 +36,11 @@ Array ArrayNode::LockBody() {
 }
 
 void ArrayNode::ForgetBody(const ArrayBody* body) noexcept {
+    SmallVector<GradEntry, 1> grads;  // ends outside the lock
     std::lock_guard<SpinLock> lock{lock_};
-    if (body_ == body) body_ = nullptr;
+    if (body_ != body) return;
+    body_ = nullptr;
+    grads = std::move(grads_);
 }
 
 ArrayNode::GradEntry* ArrayNode::FindEntry(const BackpropId& id) const {
@@ -74,6 +77,12 @@ void ArrayNode::SetGrad(const BackpropId& id, Array grad) {
         grads_.push_back(GradEntry{id.slot(), id.birth(), false, std::move(grad)});
     }
     lock.unlock();
+}
+
+Array Saved::WithoutBody(const Array& a) {
+    Array out = a.AsDetached();
+    out.body()->node = a.body()->node;
+    return out;
 }
 
 void Saved::ThrowOverwritten() const {

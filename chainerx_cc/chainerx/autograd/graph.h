@@ -57,11 +57,13 @@ public:
 
     // The array, if it is alive.
     Array LockBody();
+    // Called at the end of a body. Nobody can see the gradients any more then.
     void ForgetBody(const ArrayBody* body) noexcept;
 
     // Gradients and gradient requirements of this node, one per graph.
     void RequireGrad(const BackpropId& id);
     bool IsGradRequired(const BackpropId& id) const;
+    bool HasGradEntry() const { return !grads_.empty(); }
     Array GetGrad(const BackpropId& id);
     void SetGrad(const BackpropId& id, Array grad);
 
@@ -100,7 +102,10 @@ struct Edge {
 class Saved {
 public:
     Saved() = default;
-    explicit Saved(const Array& a) : array_{a}, version_{a.body()->storage->version()} {}
+    explicit Saved(const Array& a) : array_{a}, version_{a.body()->storage->version()} {
+        const IntrusivePtr<ArrayNode>& node = a.body()->node;
+        if (node && node->HasGradEntry()) array_ = WithoutBody(a);
+    }
     explicit operator bool() const { return static_cast<bool>(array_); }
     const Array& Get() const {
         if (CHAINERX_UNLIKELY(array_.body()->storage->version() != version_)) ThrowOverwritten();
@@ -108,6 +113,9 @@ public:
     }
 
 private:
+    // Another body with the same node. An array that has gradients must not live on through what it was used for: its
+    // gradient may itself have been computed from it, and such a circle would never end.
+    static Array WithoutBody(const Array& a);
     [[noreturn]] void ThrowOverwritten() const;
     Array array_;
     uint32_t version_{0};

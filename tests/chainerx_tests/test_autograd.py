@@ -1,0 +1,582 @@
+"""Graphs, gradients, modes and scopes."""
+import gc
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import chainerx
+
+equal = chainerx.testing.assert_array_equal
+
+
+def leaf(*values, dtype='float64', **kwargs):
+    return chainerx.array(values, dtype).require_grad(**kwargs)
+
+
+# ---- requiring gradients
+
+def test_require_grad():
+    x = chainerx.array([1., 2.])
+    assert not x.is_grad_required() and not x.is_backprop_required()
+    assert x.require_grad() is x
+    assert x.is_grad_required() and x.is_backprop_required()
+    assert x.require_grad() is x  # again
+    y = x * 2
+    assert not y.is_grad_required() and y.is_backprop_required()
+    assert y._is_chained() and not x._is_chained()
+    assert x.is_backprop_required(chainerx.anygraph)
+
+
+@pytest.mark.parametrize('dtype', ['bool', 'int32', 'uint8'])
+def test_only_floating_point_has_gradients(dtype):
+    with pytest.raises(chainerx.DtypeError):
+        chainerx.zeros(2, dtype).require_grad()
+
+
+def test_integer_results_leave_the_graph():
+    x = leaf(1., 2.)
+    for y in x > 0, x.astype('int32'), x.argmax(), chainerx.isnan(x), x == x:
+        assert not y.is_backprop_required()
+
+
+def test_grad_attribute():
+    x = leaf(1., 2.)
+    assert x.grad is None and x.get_grad() is None
+    x.grad = chainerx.array([3., 4.])
+    equal(x.grad, [3, 4])
+    x.set_grad(chainerx.array([5., 6.]))
+    equal(x.get_grad(), [5, 6])
+    x.cleargrad()
+    assert x.grad is None
+    x.grad = chainerx.ones(2, 'float64')
+    x.grad = None
+    assert x.grad is None
+
+
+@pytest.mark.parametrize('grad, error', [
+    (chainerx.ones(3, 'float64'), chainerx.DimensionError),
+    (chainerx.ones(2, 'float32'), chainerx.DtypeError),
+    (chainerx.ones(2, 'float64', device='native:1'), chainerx.DeviceError),
+    (np.ones(2), TypeError), (1.0, TypeError)], ids=str)
+def test_grad_that_does_not_fit(grad, error):
+    x = leaf(1., 2.)
+    with pytest.raises(error):
+        x.grad = grad
+    assert x.grad is None
+
+
+def test_grad_of_array_outside_graphs():
+    x = chainerx.ones(2)
+    for f in (lambda: x.grad, x.get_grad, x.cleargrad, lambda: x.set_grad(x)):
+        with pytest.raises(chainerx.GradientError, match='require_grad'):
+            f()
+
+
+# ---- backward
+
+def test_backward():
+    x, w = leaf(1., 2.), leaf(3., 4.)
+    y = (x * w + x).sum()
+    y.backward()
+    equal(x.grad, [4, 5])
+    equal(w.grad, [1, 2])
+    assert not x.grad.is_backprop_required()
+
+
+def test_backward_accumulates():
+    x = leaf(1., 2.)
+    (x * 3).sum().backward()
+    (x * 4).sum().backward()
+    equal(x.grad, [7, 7])
+
+
+def test_backward_of_array_without_graph_is_refused():
+    with pytest.raises(chainerx.GradientError, match='does not belong'):
+        chainerx.ones(()).backward()
+
+
+def test_backward_of_non_scalar():
+    x = leaf(1., 2.)
+    y = x * x
+    with pytest.raises(chainerx.GradientError, match='not a scalar'):
+        y.backward()
+    assert x.grad is None
+    y.grad = chainerx.array([1., 10.])
+    y.backward()
+    equal(x.grad, [2, 40])
+
+
+def test_backward_of_single_element():
+    x = leaf(3.)
+    (x * x).backward()
+    equal(x.grad, [6])
+
+
+def test_backward_of_several_outputs():
+    x = leaf(2.)
+    y, z = x * x, x * 5
+    chainerx.backward([y, z])
+    equal(x.grad, [9])
+    w = leaf(2.)
+    chainerx.backward(w * w)
+    equal(w.grad, [4])
+
+
+def test_input_used_twice_and_diamond():
+    x = leaf(3.)
+    y = x * x
+    z = y * y + y * x
+    z.backward()
+    equal(x.grad, [4 * 27 + 3 * 9])
+
+
+def test_released_graph():
+    x = leaf(2.)
+    y = x * x
+    z = y * x
+    z.backward()
+    with pytest.raises(chainerx.GradientError, match='released.*enable_double_backprop=True'):
+        z.backward()
+    equal(x.grad, [12])
+
+
+def test_kept_graph():
+    x = leaf(2.)
+    y = x * x * x
+    y.backward(enable_double_backprop=True)
+    y.backward(enable_double_backprop=True)
+    equal(x.grad, [24])
+
+
+def test_loss_scale():
+    x = leaf(2.)
+    (x * x).backward(loss_scale=8.)
+    equal(x.grad, [32])
+    y = leaf(2.)
+    chainerx.backward([y * y], loss_scale=0.5)
+    equal(y.grad, [2])
+
+
+def test_double_backprop():
+    x = leaf(2.)
+    y = x * x * x
+    y.backward(enable_double_backprop=True)
+    gx = x.grad
+    assert gx.is_backprop_required()
+    x.cleargrad()
+    gx.backward()
+    equal(x.grad, [12])
+
+
+def test_high_orders():
+    x = leaf(1.5)
+    y = chainerx.exp(x * 2)
+    for order in range(1, 6):
+        y, = chainerx.grad([y], [x], enable_double_backprop=True)
+        chainerx.testing.assert_allclose(y, 2 ** order * np.exp([3.]), rtol=1e-12)
+
+
+def test_intermediate_gradients_are_not_kept():
+    x = leaf(2.)
+    y = x * x
+    z = y * 3
+    z.backward()
+    assert y.grad is None
+    equal(x.grad, [12])
+
+
+def test_gradient_of_required_intermediate_is_kept():
+    x = leaf(2.)
+    y = (x * x).require_grad()
+    (y * 3).backward()
+    equal(y.grad, [3])
+    equal(x.grad, [12])
+
+
+def test_constant_inputs_cost_nothing():
+    x, c = leaf(2.), chainerx.array([5.])
+    (x * c).backward()
+    equal(x.grad, [5])
+    with pytest.raises(chainerx.GradientError):
+        c.grad
+
+
+def test_value_changed_after_use():
+    x = leaf(2., 3.)
+    c = chainerx.array([1., 1.])
+    y = (x * c).sum()
+    c += 1
+    with pytest.raises(chainerx.GradientError, match='changed in place'):
+        y.backward()
+
+
+def test_in_place_in_graph_is_refused():
+    x = leaf(1., 2.)
+    y = x * 2
+    for array in x, y:
+        with pytest.raises(chainerx.ChainerxError):
+            array += 1
+    equal(x, [1, 2])
+    c = chainerx.ones(2, 'float64')
+    with pytest.raises(chainerx.ChainerxError):
+        c += y
+    equal(c, [1, 1])
+
+
+@pytest.mark.slow
+def test_long_chain():
+    x = leaf(0.)
+    y = x
+    for _ in range(100_000):
+        y = y + 1
+    y.backward()
+    equal(x.grad, [1])
+
+
+def test_long_chain_is_freed():
+    y = leaf(0.)
+    for _ in range(100_000):
+        y = y + 1
+    before = chainerx._core._live_array_count()
+    del y
+    assert chainerx._core._live_array_count() <= before
+
+
+def test_intermediate_memory_is_freed():
+    x = chainerx.ones((100, 100), 'float32').require_grad()
+    before = chainerx._core._live_array_count()
+    y = x
+    for _ in range(20):
+        y = y + 1  # needs none of its inputs for backward
+    assert chainerx._core._live_array_count() == before + 1
+    z = chainerx.exp(y).sum()
+    del y
+    z.backward()
+    after = chainerx._core._live_array_count()
+    assert after <= before + 2  # z and the gradient
+
+
+# ---- grad
+
+def test_grad():
+    x, w = leaf(1., 2.), leaf(3., 4.)
+    y = (x * w).sum()
+    gx, gw = chainerx.grad([y], [x, w])
+    equal(gx, [3, 4])
+    equal(gw, [1, 2])
+    assert x.grad is None and w.grad is None
+
+
+def test_grad_takes_single_arrays():
+    x = leaf(2.)
+    gx, = chainerx.grad(x * x, x)
+    equal(gx, [4])
+
+
+def test_grad_of_intermediate():
+    x = leaf(2.)
+    y = x * x
+    z = y * y
+    gy, gx = chainerx.grad([z], [y, x])
+    equal(gy, [8])
+    equal(gx, [32])
+
+
+def test_grad_outputs():
+    x = leaf(1., 2.)
+    y, z = x * x, x * 3
+    gx, = chainerx.grad([y, z], [x], grad_outputs=[chainerx.array([1., 10.]), None][:1] + [
+        chainerx.array([100., 100.])])
+    equal(gx, [302, 340])
+    for bad in [chainerx.ones(3, 'float64')], [chainerx.ones(2, 'float64')] * 3:
+        with pytest.raises((chainerx.ChainerxError, ValueError)):
+            chainerx.grad([y], [x], grad_outputs=bad)
+
+
+def test_grad_set_grad():
+    x = leaf(2.)
+    chainerx.grad([x * x], [x], set_grad=True)
+    equal(x.grad, [4])
+
+
+def test_grad_retain_grad():
+    x = leaf(2.)
+    y = x * x
+    z = y * 3
+    chainerx.grad([z], [x], retain_grad=True)
+    equal(y.grad, [3])
+
+
+def test_grad_loss_scale():
+    x = leaf(2.)
+    gx, = chainerx.grad([x * x], [x], loss_scale=4.)
+    equal(gx, [16])
+
+
+def test_unreachable_gradient_is_none():
+    x, w = leaf(2.), leaf(3.)
+    gx, gw = chainerx.grad([x * x], [x, w])
+    equal(gx, [4])
+    assert gw is None
+
+
+def test_grad_of_input_outside_graphs():
+    with pytest.raises(chainerx.GradientError, match='require_grad'):
+        x = leaf(1.)
+        chainerx.grad([x * x], [chainerx.ones(1)])
+
+
+def test_output_is_input():
+    x = leaf(2.)
+    gx, = chainerx.grad([x], [x])
+    equal(gx, [1])
+
+
+# ---- stopping gradients
+
+def test_as_grad_stopped():
+    x = leaf(1., 2.)
+    y = x.as_grad_stopped()
+    assert not y.is_backprop_required() and y.data_ptr == x.data_ptr
+    z = (x * 2).as_grad_stopped(copy=True)
+    assert not z.is_backprop_required()
+    assert x.as_grad_stopped(True).data_ptr != x.data_ptr
+    (x * x.as_grad_stopped()).sum().backward()
+    equal(x.grad, [1, 2])
+
+
+def test_as_grad_stopped_for_one_graph():
+    with chainerx.backprop_scope('a') as a, chainerx.backprop_scope('b') as b:
+        x = chainerx.ones(2).require_grad(a).require_grad(b)
+        for y in (x.as_grad_stopped([a]), x.as_grad_stopped(backprop_ids=[a], copy=True),
+                  x.as_grad_stopped([a], True)):
+            assert not y.is_backprop_required(a) and y.is_backprop_required(b)
+        assert not x.as_grad_stopped().is_backprop_required(chainerx.anygraph)
+        del x, y
+
+
+# ---- several graphs
+
+def test_two_graphs():
+    with chainerx.backprop_scope('outer') as outer, chainerx.backprop_scope('inner') as inner:
+        x = leaf(2., backprop_id=outer)
+        w = leaf(3., backprop_id=inner)
+        y = x * w * w
+        y.backward(inner)
+        equal(w.get_grad(inner), [12])
+        with pytest.raises(chainerx.GradientError):
+            w.get_grad(outer)
+        assert x.get_grad(outer) is None
+        y.backward(outer)
+        equal(x.get_grad(outer), [9])
+        del x, w, y
+
+
+def test_gradient_in_one_graph_is_differentiable_in_another():
+    with chainerx.backprop_scope('outer') as outer, chainerx.backprop_scope('inner') as inner:
+        x = leaf(2.).require_grad(outer).require_grad(inner)
+        y = x * x * x
+        gx, = chainerx.grad([y], [x], inner)
+        assert gx.is_backprop_required(outer) and not gx.is_backprop_required(inner)
+        ggx, = chainerx.grad([gx], [x], outer)
+        equal(ggx, [12])
+        del x, y, gx, ggx
+
+
+def test_backprop_scope_ends_graphs():
+    with chainerx.backprop_scope('a') as a:
+        x = chainerx.ones(2).require_grad(a)
+        assert a.name == 'a' and a.context is chainerx.get_default_context()
+        assert 'a' in repr(a)
+    with pytest.raises(chainerx.ChainerxError):
+        x.is_backprop_required(a)
+    with pytest.raises(chainerx.ChainerxError):
+        chainerx.ones(2).require_grad(a)
+
+
+def test_order_of_backward_in_nested_scopes():
+    """An outer graph cannot be released while an inner one still needs it."""
+    with chainerx.backprop_scope('outer') as outer:
+        with chainerx.backprop_scope('inner') as inner:
+            x = leaf(2., backprop_id=outer).require_grad(inner)
+            y = x * x
+            with pytest.raises(chainerx.ChainerxError):
+                y.backward(outer)
+            y.backward(inner)
+            equal(x.get_grad(inner), [4])
+            del x, y
+
+
+@pytest.mark.parametrize('name', [3, None, b'a'], ids=repr)
+def test_bad_names_of_graphs(name):
+    with pytest.raises(TypeError):
+        with chainerx.backprop_scope(name):
+            pass
+
+
+def test_bad_backprop_ids():
+    x = leaf(1.)
+    for f in x.is_grad_required, x.get_grad, x.require_grad, x.backward, x.cleargrad:
+        with pytest.raises(TypeError):
+            f('default')
+
+
+def test_context_makes_and_releases_ids():
+    context = chainerx.Context()
+    backprop_id = context.make_backprop_id('graph')
+    assert backprop_id.context is context
+    context._check_valid_backprop_id(backprop_id)
+    context.release_backprop_id(backprop_id)
+    with pytest.raises(chainerx.ChainerxError):
+        context._check_valid_backprop_id(backprop_id)
+    with pytest.raises(chainerx.ChainerxError):
+        context.release_backprop_id(backprop_id)
+    with pytest.raises(chainerx.ChainerxError):
+        chainerx.ones(2).require_grad(backprop_id)
+
+
+# ---- modes
+
+def test_no_backprop_mode():
+    x = leaf(2.)
+    assert chainerx.is_backprop_required()
+    with chainerx.no_backprop_mode():
+        assert not chainerx.is_backprop_required()
+        assert not (x * 2).is_backprop_required()
+        assert not x.is_backprop_required()
+        assert x.is_grad_required()
+        with chainerx.force_backprop_mode():
+            assert chainerx.is_backprop_required()
+            y = x * x
+        assert not chainerx.is_backprop_required()
+    assert x.is_backprop_required()
+    y.backward()
+    equal(x.grad, [4])
+
+
+def test_modes_of_one_graph():
+    with chainerx.backprop_scope('a') as a, chainerx.backprop_scope('b') as b:
+        x = chainerx.ones(1).require_grad(a).require_grad(b)
+        with chainerx.no_backprop_mode(a):
+            assert not chainerx.is_backprop_required(a) and chainerx.is_backprop_required(b)
+            y = x * 2
+            assert not y.is_backprop_required(a) and y.is_backprop_required(b)
+        with chainerx.no_backprop_mode([a, b]), chainerx.force_backprop_mode([b]):
+            y = x * 2
+            assert not y.is_backprop_required(a) and y.is_backprop_required(b)
+        with chainerx.no_backprop_mode(chainerx.get_default_context()):
+            assert not (x * 2).is_backprop_required(chainerx.anygraph)
+        del x, y
+
+
+def test_mode_is_left_after_an_error():
+    with pytest.raises(KeyError):
+        with chainerx.no_backprop_mode():
+            raise KeyError
+    assert chainerx.is_backprop_required()
+
+
+def test_modes_belong_to_threads():
+    seen = []
+    with chainerx.no_backprop_mode():
+        thread = threading.Thread(target=lambda: seen.append(chainerx.is_backprop_required()))
+        thread.start()
+        thread.join()
+    assert seen == [True]
+
+
+def test_threads_share_a_graph():
+    x = chainerx.ones((10, 10)).require_grad()
+    results = []
+
+    def work():
+        for _ in range(20):
+            gx, = chainerx.grad([(x * x).sum()], [x])
+            results.append(float(gx.sum()))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert results == [200.0] * 80
+
+
+# ---- across devices
+
+def test_to_device_is_differentiable():
+    x = leaf(1., 2.)
+    y = x.to_device('native:1')
+    assert y.device.name == 'native:1' and y.is_backprop_required()
+    (y * chainerx.array([3., 4.], device='native:1')).sum().backward()
+    assert x.grad.device is x.device
+    equal(x.grad, [3, 4])
+
+
+def test_astype_is_differentiable():
+    x = leaf(1., 2.)
+    y = x.astype('float32')
+    (y * 2).sum().backward()
+    assert x.grad.dtype == 'float64'
+    equal(x.grad, [2, 2])
+
+
+# ---- gradient checks
+
+def test_check_backward_finds_wrong_gradients():
+    def wrong(xs):
+        x, = xs
+        return [x * x.as_grad_stopped()]
+
+    x, gy, eps = leaf(1., 2.), chainerx.ones(2, 'float64'), chainerx.full(2, 1e-3)
+    with pytest.raises(chainerx.GradientCheckError):
+        chainerx.check_backward(wrong, [x], [gy], [eps])
+    chainerx.check_backward(lambda xs: [xs[0] * xs[0]], [x], [gy], [eps])
+
+
+def test_check_double_backward_finds_wrong_gradients():
+    def wrong(xs):
+        x, = xs
+        return [x * x * x.as_grad_stopped()]
+
+    x, gy, eps = leaf(1., 2.), leaf(1., 1.), chainerx.full(2, 1e-3)
+    ggx = chainerx.ones(2, 'float64')
+    with pytest.raises(chainerx.GradientCheckError):
+        chainerx.check_double_backward(wrong, [x], [gy], [ggx], [eps, eps])
+    chainerx.check_double_backward(
+        lambda xs: [xs[0] * xs[0] * xs[0]], [x], [gy], [ggx], [eps, eps], atol=1e-4)
+
+
+def test_check_backward_passes_errors_on():
+    def fails(xs):
+        raise KeyError('inside')
+
+    x = leaf(1.)
+    with pytest.raises(KeyError, match='inside'):
+        chainerx.check_backward(fails, [x], [x], [x])
+
+
+# ---- lifetime
+
+def test_graph_is_freed_with_its_output():
+    x = leaf(1.)
+    y = x * 2
+    ref = weakref.ref(y)
+    z = chainerx.exp(y)
+    del y
+    assert ref() is None
+    z.backward()
+    equal(x.grad, 2 * np.exp([2.]))
+
+
+def test_cycle_through_grad():
+    before = chainerx._core._live_array_count()
+    x = leaf(1.)
+    y = x * x
+    y.backward(enable_double_backprop=True)
+    x.cleargrad()
+    del x, y
+    gc.collect()
+    assert chainerx._core._live_array_count() == before
