@@ -219,6 +219,8 @@ def _zeros(*shape, dtype='float32'):
     (chainerx.DimensionError, 'empty', lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 2, 4))),
     (chainerx.DimensionError, 'stride',
      lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 2, 1), stride=0)),
+    (chainerx.DimensionError, 'pad must be between',
+     lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 2, 1), pad=2 ** 62)),
     (chainerx.DimensionError, 'pad has 2 elements',
      lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 2, 1), pad=(1, 1))),
     (chainerx.DimensionError, 'groups',
@@ -263,6 +265,8 @@ def _zeros(*shape, dtype='float32'):
         1, _zeros(1, 1, 2), [[]], [[]], [_zeros(1, 2)])),
     (chainerx.DimensionError, 'element of xs', lambda: chainerx.n_step_rnn(
         1, _zeros(1, 2, 2), [[]], [[]], [_zeros(1, 2), _zeros(2, 2)])),
+    (chainerx.DimensionError, 'element of xs', lambda: chainerx.n_step_rnn(
+        1, _zeros(1, 2, 2), [[]], [[]], [_zeros()])),
     (chainerx.ChainerxError, 'activation', lambda: chainerx.n_step_rnn(
         1, _zeros(1, 1, 2), [[]], [[]], [_zeros(1, 2)], 'selu')),
     (chainerx.ChainerxError, 'time step', lambda: chainerx.n_step_gru(

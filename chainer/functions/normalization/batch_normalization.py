@@ -163,14 +163,16 @@ class BatchNormalization(_Normalization):
 
     def forward_chainerx(self, inputs):
         x, gamma, beta = inputs
+        running = None, None
+        if self._updates_statistics():
+            running = self.running_mean, self.running_var
+            if not all([isinstance(a, chainerx.ndarray) for a in running]):
+                return Fallback
         if self._impl_selector is not _impl_selector:
             return Fallback
         axis = self._axes(x.ndim, gamma.ndim)
         if x.ndim > max(axis):
             self._warn_of_single_elements(x.shape, axis)
-        running = (self.running_mean, self.running_var)
-        if not self._updates_statistics():
-            running = None, None
         return chainerx.batch_norm(x, gamma, beta, *running, self.eps, self.decay, axis),
 
     def forward(self, inputs):

@@ -246,11 +246,12 @@ struct Network {
         if (cx) check_dtype("cx", cx);
         int64_t batch = hx.shape()[1];
         int64_t units = hx.shape()[2];
+        if (xs[0].ndim() != 2) throw DimensionError{name, ": an element of xs has shape ", xs[0].shape(), ", expected (B_t, I)"};
         for (const Array& x : xs) {
             check_dtype("xs", x);
-            if (x.ndim() != 2 || x.shape()[0] > batch || x.shape()[1] != xs[0].shape().back()) {
+            if (x.ndim() != 2 || x.shape()[0] > batch || x.shape()[1] != xs[0].shape()[1]) {
                 throw DimensionError{
-                        name, ": an element of xs has shape ", x.shape(), ", expected (B_t, ", xs[0].shape().back(),
+                        name, ": an element of xs has shape ", x.shape(), ", expected (B_t, ", xs[0].shape()[1],
                         ") with B_t not above ", batch};
             }
             batch = x.shape()[0];

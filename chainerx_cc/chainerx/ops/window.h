@@ -16,14 +16,17 @@ public:
     PerAxis(int64_t all) : values_{all}, is_uniform_{true} {}  // NOLINT(runtime/explicit)
     explicit PerAxis(const Shape& values) : values_{values} {}
 
-    // Writes `ndim` values to `out`. Raises when there is another number of them, or one is below `least`.
+    // Writes `ndim` values to `out`. Raises when there is another number of them, or one is below `least` or out of 32 bits.
     void Expand(const char* op, const char* name, int ndim, int64_t least, int64_t* out) const {
         if (!is_uniform_ && values_.ndim() != ndim) {
             throw DimensionError{op, ": ", name, " has ", int{values_.ndim()}, " elements, expected ", ndim};
         }
         for (int d = 0; d < ndim; ++d) {
             out[d] = values_[is_uniform_ ? 0 : d];
-            if (out[d] < least) throw DimensionError{op, ": ", name, " must not be less than ", least, ", was ", out[d]};
+            // Within 32 bits, products and sums of sizes cannot overflow.
+            if (out[d] < least || out[d] > INT32_MAX) {
+                throw DimensionError{op, ": ", name, " must be between ", least, " and ", INT32_MAX, ", was ", out[d]};
+            }
         }
     }
 
