@@ -130,7 +130,8 @@ class VariableNode:
         """
         var = self._variable()
         if var is None:
-            raise RuntimeError('cannot retain variable data: the variable has been already released')
+            raise RuntimeError(
+                'cannot retain variable data: the variable has been already released')
         self._data = var._array
 
     def set_creator(self, creator):

@@ -747,6 +747,76 @@ def nonzero(a: ndarray) -> list[ndarray]:
 def take(a: ndarray, indices: Any, axis: _Axis = None, mode: str | None = None) -> ndarray:
     """Elements along an axis at given indices. ``mode``: 'raise', 'wrap' or 'clip' for indices out of range."""
 
+# ---- convolution
+
+def conv(x: _Operand, w: ndarray, b: ndarray | None = None, stride: _Shape | None = 1, pad: _Shape = 0, cover_all: bool = False, groups: int = 1, dilate: _Shape = 1) -> ndarray:
+    """Convolution of ``x`` (N, C, ...) with ``w`` (O, C / groups, ...) in any number of spatial dimensions."""
+
+def conv_transpose(x: _Operand, w: ndarray, b: ndarray | None = None, stride: _Shape | None = 1, pad: _Shape = 0, outsize: _Shape | None = None, groups: int = 1, dilate: _Shape = 1) -> ndarray:
+    """Transposed convolution of ``x`` (N, C, ...) with ``w`` (C, O / groups, ...): the adjoint of conv."""
+
+# ---- pooling
+
+def max_pool(x: _Operand, ksize: _Shape, stride: _Shape | None = None, pad: _Shape = 0, cover_all: bool = False) -> ndarray:
+    """Maxima of windows of ``x`` (N, C, ...). Padding never is a maximum."""
+
+def average_pool(x: _Operand, ksize: _Shape, stride: _Shape | None = None, pad: _Shape = 0, pad_mode: str = 'ignore') -> ndarray:
+    """Averages of windows of ``x`` (N, C, ...). ``pad_mode``: 'ignore' leaves padding out, 'zero' counts it as 0."""
+
+# ---- normalization
+
+def batch_norm(x: _Operand, gamma: ndarray, beta: float, running_mean: ndarray, running_var: ndarray, eps: float = 2e-05, decay: float = 0.9, axis: _Axis = None) -> ndarray:
+    """Normalization of channels by the statistics of the batch. Running statistics (or None) are updated in place."""
+
+def fixed_batch_norm(x: _Operand, gamma: ndarray, beta: float, mean: ndarray, var: ndarray, eps: float = 2e-05, axis: _Axis = None) -> ndarray:
+    """Normalization of channels by given statistics."""
+
+def layer_norm(x: _Operand, gamma: ndarray, beta: float, eps: float = 1e-05) -> ndarray:
+    """Normalization of each sample over the last axes, those of ``gamma``."""
+
+def group_norm(x: _Operand, groups: int, gamma: ndarray, beta: float, eps: float = 1e-05) -> ndarray:
+    """Normalization of each sample over groups of channels of ``x`` (N, C, ...)."""
+
+# ---- rnn
+
+def lstm(c_prev: ndarray, x: _Operand) -> tuple[ndarray, ...]:
+    """LSTM cell: new cell states and hidden states from ``c_prev`` (B, U) and gates ``x`` (B, 4 U)."""
+
+def slstm(c_prev1: ndarray, c_prev2: ndarray, x1: _Operand, x2: _Operand) -> tuple[ndarray, ...]:
+    """LSTM cell that merges two branches."""
+
+def n_step_lstm(n_layers: int, hx: ndarray, cx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray) -> Any:
+    """Stacked LSTM over sequences: ``hy``, ``cy`` and the list of outputs."""
+
+def n_step_bilstm(n_layers: int, hx: ndarray, cx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray) -> Any:
+    """Stacked bidirectional LSTM over sequences: ``hy``, ``cy`` and the list of outputs."""
+
+def n_step_gru(n_layers: int, hx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray) -> Any:
+    """Stacked GRU over sequences: ``hy`` and the list of outputs."""
+
+def n_step_bigru(n_layers: int, hx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray) -> Any:
+    """Stacked bidirectional GRU over sequences: ``hy`` and the list of outputs."""
+
+def n_step_rnn(n_layers: int, hx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray, activation: str = 'tanh') -> Any:
+    """Stacked recurrent network over sequences: ``hy`` and the list of outputs."""
+
+def n_step_birnn(n_layers: int, hx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray, activation: str = 'tanh') -> Any:
+    """Stacked bidirectional recurrent network over sequences: ``hy`` and the list of outputs."""
+
+def tree_lstm(inputs: Sequence[ndarray]) -> tuple[ndarray, ...]:
+    """Tree-LSTM cell: cell states of the children, then gates."""
+
+# ---- sorting
+
+def sort(a: ndarray, axis: _Axis = -1) -> ndarray:
+    """Elements in ascending order along an axis, or of the flattened array."""
+
+def argsort(a: ndarray, axis: _Axis = -1) -> ndarray:
+    """Positions that sort an array along an axis, stably, or the flattened array."""
+
+def embed_id(x: _Operand, W: ndarray, ignore_label: Any = None) -> ndarray:
+    """Rows of ``W`` (V, D) by number. ``ignore_label`` stands for zeros."""
+
 # ---- optimizer
 
 def _sgd_update(param: Any, grad: ndarray | None, lr: float) -> None:

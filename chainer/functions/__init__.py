@@ -65,26 +65,37 @@ from chainer.functions.array.where import where
 from chainer.functions.connection.bilinear import bilinear
 from chainer.functions.connection.convolution_2d import convolution_2d
 from chainer.functions.connection.convolution_nd import (
-    convolution_1d, convolution_3d, convolution_nd)
+    convolution_1d,
+    convolution_3d,
+    convolution_nd,
+)
 from chainer.functions.connection.deconvolution_2d import deconvolution_2d
 from chainer.functions.connection.deconvolution_nd import (
-    deconvolution_1d, deconvolution_3d, deconvolution_nd)
+    deconvolution_1d,
+    deconvolution_3d,
+    deconvolution_nd,
+)
 from chainer.functions.connection.deformable_convolution_2d_sampler import (
-    deformable_convolution_2d_sampler)
+    deformable_convolution_2d_sampler,
+)
 from chainer.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
 from chainer.functions.connection.dilated_convolution_2d import dilated_convolution_2d
 from chainer.functions.connection.embed_id import embed_id
 from chainer.functions.connection.linear import linear
 from chainer.functions.connection.local_convolution_2d import local_convolution_2d
-from chainer.functions.connection.scaled_dot_product_attention import (
-    scaled_dot_product_attention)
+from chainer.functions.connection.scaled_dot_product_attention import scaled_dot_product_attention
 from chainer.functions.connection.shift import shift
 
 # Evaluation
 from chainer.functions.evaluation.accuracy import accuracy
 from chainer.functions.evaluation.binary_accuracy import binary_accuracy
 from chainer.functions.evaluation.classification_summary import (
-    classification_summary, f1_score, fbeta_score, precision, recall)
+    classification_summary,
+    f1_score,
+    fbeta_score,
+    precision,
+    recall,
+)
 from chainer.functions.evaluation.r2_score import r2_score
 
 # Loss
@@ -109,7 +120,8 @@ from chainer.functions.loss.vae import bernoulli_nll, gaussian_kl_divergence, ga
 
 # Math
 from chainer.functions.math.arctanh import arctanh
-from chainer.functions.math.average import average, average as mean
+from chainer.functions.math.average import average
+from chainer.functions.math.average import average as mean
 from chainer.functions.math.basic_math import absolute, add
 from chainer.functions.math.batch_l2_norm_squared import batch_l2_norm_squared
 from chainer.functions.math.bias import bias
@@ -155,8 +167,7 @@ from chainer.functions.math.sqrt import rsqrt, sqrt
 from chainer.functions.math.square import square
 from chainer.functions.math.sum import sum, sum_to
 from chainer.functions.math.tensordot import tensordot
-from chainer.functions.math.trigonometric import (
-    arccos, arcsin, arctan, arctan2, cos, sin, tan)
+from chainer.functions.math.trigonometric import arccos, arcsin, arctan, arctan2, cos, sin, tan
 from chainer.functions.math.zeta import zeta
 
 # Noise
@@ -168,24 +179,38 @@ from chainer.functions.noise.zoneout import zoneout
 
 # Normalization
 from chainer.functions.normalization.batch_normalization import (
-    batch_normalization, fixed_batch_normalization)
+    batch_normalization,
+    fixed_batch_normalization,
+)
 from chainer.functions.normalization.batch_renormalization import (
-    batch_renormalization, fixed_batch_renormalization)
+    batch_renormalization,
+    fixed_batch_renormalization,
+)
 from chainer.functions.normalization.decorrelated_batch_normalization import (
-    decorrelated_batch_normalization, fixed_decorrelated_batch_normalization)
+    decorrelated_batch_normalization,
+    fixed_decorrelated_batch_normalization,
+)
 from chainer.functions.normalization.group_normalization import group_normalization
 from chainer.functions.normalization.l2_normalization import normalize
 from chainer.functions.normalization.layer_normalization import layer_normalization
 from chainer.functions.normalization.local_response_normalization import (
-    local_response_normalization)
+    local_response_normalization,
+)
 from chainer.functions.normalization.rms_normalization import rms_normalization
 
 # Pooling
 from chainer.functions.pooling.average_pooling_2d import average_pooling_2d
 from chainer.functions.pooling.average_pooling_nd import (
-    average_pooling_1d, average_pooling_3d, average_pooling_nd)
+    average_pooling_1d,
+    average_pooling_3d,
+    average_pooling_nd,
+)
 from chainer.functions.pooling.max_pooling_nd import (
-    max_pooling_1d, max_pooling_2d, max_pooling_3d, max_pooling_nd)
+    max_pooling_1d,
+    max_pooling_2d,
+    max_pooling_3d,
+    max_pooling_nd,
+)
 from chainer.functions.pooling.roi_average_align_2d import roi_average_align_2d
 from chainer.functions.pooling.roi_average_pooling_2d import roi_average_pooling_2d
 from chainer.functions.pooling.roi_max_align_2d import roi_max_align_2d

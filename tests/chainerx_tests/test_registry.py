@@ -26,7 +26,7 @@ def test_op_is_complete(op):
     assert op['native'], 'native lacks one of the kernels %s' % op['kernels']
     assert op['doc'].strip().endswith('.')
     assert inspect.getdoc(function) == inspect.cleandoc(op['doc'])
-    assert str(inspect.signature(function)) == '(%s)' % op['signature']
+    assert inspect.signature(function) == eval(f"inspect.signature(lambda {op['signature']}: 0)")
     if op['is_method']:
         assert inspect.getdoc(getattr(chainerx.ndarray, name)) == inspect.getdoc(function)
     if not name.startswith('_'):

@@ -5,8 +5,7 @@ import chainer
 import chainerx
 from chainer import backend
 from chainer.function_node import FunctionNode
-from chainer.functions._base import (
-    ReductionFunction, _as_array, expect_axis, parse_single_axis)
+from chainer.functions._base import ReductionFunction, _as_array, expect_axis, parse_single_axis
 from chainer.utils import type_check
 
 

@@ -327,7 +327,9 @@ std::vector<Array> Grad(
         if (set_grad && results[i]) inputs[i].SetGrad(results[i], g);
     }
     if (retain_grad) {
-        for (const BackwardRun::Leaf& leaf : run.leaves()) leaf.node->SetGrad(g, leaf.grad);
+        for (const BackwardRun::Leaf& leaf : run.leaves()) {
+            if (leaf.node->LockBody()) leaf.node->SetGrad(g, leaf.grad);
+        }
     }
     return results;
 }
