@@ -165,6 +165,21 @@ def _linear(x, w, b=None, n_batch_axis=1):
     return y if b is None else y + b
 
 
+def _normalize(x, axis, eps):
+    return (x - x.mean(axis, keepdims=True)) / np.sqrt(x.var(axis, keepdims=True) + eps)
+
+
+def _group_norm(x, groups, gamma, beta, eps=1e-5):
+    y = _normalize(x.reshape(len(x), groups, -1), -1, eps).reshape(x.shape)
+    shape = (-1,) + (1,) * (x.ndim - 2)
+    return y * gamma.reshape(shape) + beta.reshape(shape)
+
+
+def _embed_id(x, w, ignore_label=None):
+    y = w[x]
+    return y if ignore_label is None else np.where((x == ignore_label)[..., None], 0, y)
+
+
 def _clip(x, low, high):
     return np.minimum(np.maximum(x, low), high)
 
@@ -359,7 +374,21 @@ ROWS = [
         call=lambda f, a, kw: f(*a, **kw) if f is np.meshgrid else f(list(a), **kw)),
     Row('copyto', _copyto, [[In(2, 3), In(2, 3)], [In(2, 3), In(3)]], ALL, grad=False,
         call=lambda f, a, kw: f(*a, **kw) if f is _copyto else _call_copyto(f, a, kw)),
+    # ---- normalization over given axes
+    Row('layer_norm', lambda x, gamma, beta, eps=1e-5: _normalize(x, -1, eps) * gamma + beta,
+        [[In(3, 4), In(4), In(4)], [In(3, 4), In(4), In(4), {'eps': 1e-2}]], tolerance=20),
+    Row('group_norm', _group_norm,
+        [[In(2, 4, 3), In(4), In(4), {'groups': 2}]], tolerance=20,
+        call=lambda f, a, kw: f(a[0], kw['groups'], a[1], a[2])),
+    # ---- sorting
+    Row('sort', np.sort, [[In(2, 5, distinct=True)], [In(4, 3, distinct=True), {'axis': 0}],
+                          [In(2, 3, distinct=True), {'axis': None}]], NUMBERS),
+    Row('argsort', np.argsort, [[In(2, 5, distinct=True)], [In(4, 3, distinct=True), {'axis': 0}]],
+        FLOATS, 'int64', grad=False),
     # ---- indexing
+    Row('embed_id', _embed_id,
+        [[In(2, 2, dtype='int32', values=[[0, 2], [1, 2]]), In(3, 4)],
+         [In(3, dtype='int64', values=[-1, 2, 0]), In(3, 4), {'ignore_label': -1}]]),
     Row('nonzero', np.nonzero, [[In(2, 3)]], ALL, 'int64', grad=False),
     Row('take', np.take, [
         [In(3, 4), In(2, 2, dtype='int64', values=[[0, 2], [1, -1]]), {'axis': 0}],
@@ -377,4 +406,8 @@ ELSEWHERE = {
         'no input arrays: test_creation.py'),
     **dict.fromkeys('_sgd_update _momentum_sgd_update _adam_update'.split(),
                     'change their arguments: test_optimizer_steps.py'),
+    **dict.fromkeys(
+        'conv conv_transpose max_pool average_pool batch_norm fixed_batch_norm lstm slstm tree_lstm '
+        'n_step_lstm n_step_bilstm n_step_gru n_step_bigru n_step_rnn n_step_birnn'.split(),
+        'compared with the functions of Chainer: test_nn_ops.py'),
 }

@@ -103,7 +103,8 @@ Context& OrDefault(const py::object& context) {
 Device& GetDeviceFrom(const py::args& args) {
     if (args.size() == 0) return GetDefaultDevice();
     if (args.size() == 2) {
-        return GetDefaultContext().GetBackend(args[0].cast<std::string>()).GetDevice(args[1].cast<int>());
+        return GetDefaultContext().GetBackend(Arg<std::string>::Get(args[0].ptr(), "backend_name"))
+                .GetDevice(static_cast<int>(GetIntArg(args[1].ptr(), "index")));
     }
     if (args.size() != 1) ThrowTypeError("get_device() takes at most 2 arguments (%zu given)", args.size());
     return GetDeviceArg(args[0].ptr());

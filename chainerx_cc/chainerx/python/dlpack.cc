@@ -125,6 +125,7 @@ PyRef Dlpack(const Array& self, PyObject* stream, PyObject* max_version, PyObjec
     if (max_version != Py_None) {
         int major = 0;
         int minor = 0;
+        if (!PyTuple_Check(max_version)) ThrowTypeError("max_version must be a tuple, not %s", Py_TYPE(max_version)->tp_name);
         if (PyArg_ParseTuple(max_version, "ii", &major, &minor) == 0) throw PythonError{};
         versioned = major >= 1;
     }

@@ -130,7 +130,8 @@ Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, b
                 convert ? PyObject_CallFunctionObjArgs(asarray.get(), o, GetNumpyDtype(*dtype), nullptr)
                         : PyObject_CallFunctionObjArgs(asarray.get(), o, nullptr));
         PyRef own = Check(PyObject_GetAttrString(array.get(), "dtype"));
-        Dtype d = GetDtypeArg(own.get());  // raises DtypeError for dtypes that we do not have
+        PyRef native_order = Check(PyObject_CallMethod(own.get(), "newbyteorder", "s", "="));
+        Dtype d = GetDtypeArg(native_order.get());  // raises DtypeError for dtypes that we do not have
         PyRef ascontiguous = Numpy("array");
         PyRef native = Check(PyObject_CallFunction(ascontiguous.get(), "OO", array.get(), GetNumpyDtype(d)));
         a = FromBuffer(native.get(), device, false);

@@ -1,0 +1,114 @@
+"""Importing the package with and without its compiled core."""
+import math
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import chainerx
+
+PACKAGE = Path(chainerx.__file__).parent
+
+
+def run(folder, code):
+    return subprocess.run(
+        [sys.executable, '-W', 'error', '-c', textwrap.dedent(code)], cwd=folder,
+        capture_output=True, text=True)
+
+
+@pytest.fixture
+def without_core(tmp_path):
+    """A folder with the Python part of the package only."""
+    for path in PACKAGE.rglob('*.py'):
+        target = tmp_path / 'chainerx' / path.relative_to(PACKAGE)
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(path.read_text())
+    return tmp_path
+
+
+def test_without_core(without_core):
+    result = run(without_core, '''
+        import chainerx
+        assert not chainerx.is_available()
+        assert not isinstance(3, chainerx.ndarray)
+        assert not hasattr(chainerx, 'array')
+        for use in (lambda: chainerx.ndarray(), lambda: chainerx.array([1]), lambda: chainerx.zeros):
+            try:
+                use()
+            except RuntimeError as error:
+                assert 'CHAINER_BUILD_CHAINERX=1 pip install' in str(error), error
+            else:
+                raise AssertionError
+        ''')
+    assert result.returncode == 0, result.stderr
+
+
+def test_broken_core(without_core):
+    core = Path(chainerx._core.__file__).name
+    (without_core / 'chainerx' / core).write_bytes(b'not a library')
+    result = run(without_core, '''
+        import warnings
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter('always')
+            import chainerx
+        assert not chainerx.is_available()
+        assert 'cannot be loaded' in str(caught[0].message), caught
+        try:
+            chainerx.array
+        except RuntimeError as error:
+            assert 'cannot be loaded' in str(error)
+        ''')
+    assert result.returncode == 0, result.stderr
+
+
+def test_import_is_light():
+    result = run(PACKAGE.parent, '''
+        import sys
+        import chainerx
+        heavy = {'chainer', 'pytest', 'scipy', 'torch', 'cupy'} & set(sys.modules)
+        assert not heavy, heavy
+        ''')
+    assert result.returncode == 0, result.stderr
+
+
+def test_constants():
+    for name in 'inf', 'Inf', 'Infinity', 'PINF', 'infty':
+        assert getattr(chainerx, name) == math.inf
+    assert chainerx.NINF == -math.inf
+    for name in 'nan', 'NaN', 'NAN':
+        assert math.isnan(getattr(chainerx, name))
+    assert math.copysign(1, chainerx.PZERO) == 1 and math.copysign(1, chainerx.NZERO) == -1
+    assert (chainerx.e, chainerx.pi, chainerx.newaxis) == (math.e, math.pi, None)
+    assert chainerx.euler_gamma == np.euler_gamma
+    assert chainerx.float32 is np.float32 and chainerx.dtype is np.dtype
+
+
+def test_aliases():
+    assert chainerx.abs is chainerx.absolute
+    assert chainerx.max is chainerx.amax and chainerx.min is chainerx.amin
+    assert chainerx.mod is chainerx.remainder and chainerx.true_divide is chainerx.divide
+
+
+def test_other_spellings_of_arguments():
+    x, w = chainerx.ones((2, 3)), chainerx.ones((4, 3))
+    y = chainerx.linear(x, w)
+    for kwargs in {'W': w}, {'w': w}, {'w': w, 'n_batch_axis': 1}, {'W': w, 'n_batch_axes': 1}:
+        chainerx.testing.assert_array_equal(chainerx.linear(x, **kwargs), y)
+    assert bool(chainerx.all(a=x)) and bool(chainerx.all(x=x)) and bool(chainerx.any(a=x, axis=None))
+    with pytest.raises(TypeError, match='multiple values'):
+        chainerx.all(x, a=x)
+
+
+def test_exceptions():
+    for name in ('ContextError', 'BackendError', 'DeviceError', 'DimensionError', 'DtypeError',
+                 'GradientError', 'GradientCheckError', 'NotImplementedError'):
+        assert issubclass(getattr(chainerx, name), chainerx.ChainerxError)
+    assert issubclass(chainerx.NotImplementedError, NotImplementedError)
+
+
+def test_fix():
+    x = chainerx.array([-1.5, 1.5])
+    chainerx.testing.assert_array_equal(chainerx.fix(x), [-1, 1])
