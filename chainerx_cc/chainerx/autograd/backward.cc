@@ -40,7 +40,8 @@ public:
     void Start(const Array& output, Array grad) {
         const IntrusivePtr<ArrayNode>& node = output.body()->node;
         if (!node || (node->mask() & graph_) == 0) {
-            throw GradientError{"cannot start backward at an array that does not belong to the graph '", id_.GetName(), "'"};
+            throw GradientError{"cannot start backward at an array that does not belong to the graph '", id_.GetName(),
+                                "'"};
         }
         Arrive(node, std::move(grad));
     }
@@ -103,9 +104,9 @@ private:
         OpNode* op = node->creator();
         if (op == nullptr || (op->mask() & graph_) == 0) {
             if (op != nullptr && op->IsReleased(graph_)) {
-                throw GradientError{
-                        "the graph behind '", op->name(), "' has been released by an earlier backward; "
-                        "pass enable_double_backprop=True there to keep it"};
+                throw GradientError{"the graph behind '", op->name(),
+                                    "' has been released by an earlier backward; "
+                                    "pass enable_double_backprop=True there to keep it"};
             }
             if (has_targets_ && targets_.count(node.get()) == 0 && !retain_all_) return;
             AddToLeaf(node, std::move(grad));
@@ -139,7 +140,8 @@ private:
         for (size_t i = 0; i < grads.size(); ++i) {
             if (!grads[i]) continue;
             IntrusivePtr<ArrayNode> node = op->LockOutput(i);
-            if (node && (retain_all_ || node->IsGradRequired(id_) || (has_targets_ && targets_.count(node.get()) != 0))) {
+            if (node &&
+                (retain_all_ || node->IsGradRequired(id_) || (has_targets_ && targets_.count(node.get()) != 0))) {
                 AddToLeaf(node, grads[i]);
             }
         }
@@ -174,9 +176,8 @@ private:
     void CheckGrad(const OpNode& op, size_t input, const ArrayNode& node, Array& grad) {
         if (CHAINERX_UNLIKELY(grad.dtype() != node.dtype())) grad = AsType(grad, node.dtype(), false);
         if (CHAINERX_UNLIKELY(grad.shape() != node.shape())) {
-            throw GradientError{
-                    "the backward of '", op.name(), "' gave a gradient of shape ", grad.shape(), " for input ", input,
-                    ", which has shape ", node.shape()};
+            throw GradientError{"the backward of '", op.name(), "' gave a gradient of shape ", grad.shape(),
+                                " for input ",       input,     ", which has shape ",          node.shape()};
         }
         if (CHAINERX_UNLIKELY(&grad.device() != &node.device())) ThrowDeviceMismatch(grad.device(), node.device());
     }
@@ -238,9 +239,8 @@ BackpropId ResolveId(const std::vector<Array>& arrays, const std::optional<Backp
 Array InitialGrad(const Array& output, Array grad, const BackwardOptions& options) {
     if (!grad) {
         if (output.GetTotalSize() != 1) {
-            throw GradientError{
-                    "backward from an array that is not a scalar (shape ", output.shape(),
-                    ") needs an initial gradient; set its grad first"};
+            throw GradientError{"backward from an array that is not a scalar (shape ", output.shape(),
+                                ") needs an initial gradient; set its grad first"};
         }
         return Full(output.shape(), options.loss_scale.value_or(1.0), output.dtype(), output.device());
     }
@@ -254,8 +254,7 @@ Array Own(const Array& grad) {
 
 }  // namespace
 
-void Backward(
-        const std::vector<Array>& outputs, const std::optional<BackpropId>& id, const BackwardOptions& options) {
+void Backward(const std::vector<Array>& outputs, const std::optional<BackpropId>& id, const BackwardOptions& options) {
     if (outputs.empty()) return;
     BackpropId g = ResolveId(outputs, id);
     internal::DisableGraphsScope mode{options.enable_double_backprop ? 0 : g.mask()};
@@ -268,9 +267,8 @@ void Backward(
     for (const BackwardRun::Leaf& leaf : run.leaves()) {
         ArrayNode& node = *leaf.node;
         if (!node.IsGradRequired(g)) continue;
-        bool is_output = std::any_of(outputs.begin(), outputs.end(), [&](const Array& o) {
-            return o.body()->node.get() == &node;
-        });
+        bool is_output = std::any_of(outputs.begin(), outputs.end(),
+                                     [&](const Array& o) { return o.body()->node.get() == &node; });
         Array old = is_output ? Array{} : node.GetGrad(g);
         if (old) {
             node.SetGrad(g, old + leaf.grad);
@@ -284,14 +282,9 @@ void Backward(const Array& output, const std::optional<BackpropId>& id, const Ba
     Backward(std::vector<Array>{output}, id, options);
 }
 
-std::vector<Array> Grad(
-        const std::vector<Array>& outputs,
-        const std::vector<Array>& inputs,
-        const std::optional<BackpropId>& id,
-        bool set_grad,
-        bool retain_grad,
-        const std::vector<Array>& grad_outputs,
-        const BackwardOptions& options) {
+std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Array>& inputs,
+                        const std::optional<BackpropId>& id, bool set_grad, bool retain_grad,
+                        const std::vector<Array>& grad_outputs, const BackwardOptions& options) {
     if (!grad_outputs.empty() && grad_outputs.size() != outputs.size()) {
         throw ChainerxError{"grad_outputs has ", grad_outputs.size(), " arrays for ", outputs.size(), " outputs"};
     }
@@ -316,8 +309,8 @@ std::vector<Array> Grad(
         if (node == nullptr || (node->mask() & g.mask()) == 0) continue;  // does not depend on anything
         Array grad = grad_outputs.empty() ? Array{} : grad_outputs[i];
         if (grad && grad.shape() != output.shape()) {
-            throw DimensionError{
-                    "grad_outputs[", i, "] has shape ", grad.shape(), " but the output has shape ", output.shape()};
+            throw DimensionError{"grad_outputs[", i, "] has shape ", grad.shape(), " but the output has shape ",
+                                 output.shape()};
         }
         run.Start(output, InitialGrad(output, std::move(grad), options));
     }

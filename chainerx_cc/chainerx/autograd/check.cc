@@ -35,24 +35,28 @@ double Weighted(const std::vector<Array>& outputs, const std::vector<std::vector
     return total;
 }
 
-void Compare(
-        size_t index, const std::vector<double>& numerical, const std::vector<double>& actual, double atol, double rtol) {
+void Compare(size_t index, const std::vector<double>& numerical, const std::vector<double>& actual, double atol,
+             double rtol) {
     for (size_t j = 0; j < numerical.size(); ++j) {
         if (std::abs(numerical[j] - actual[j]) <= atol + rtol * std::abs(numerical[j])) continue;
-        throw GradientCheckError{
-                "the gradient of input ", index, " differs at element ", j, ": numerical ", numerical[j],
-                ", by backpropagation ", actual[j], " (atol ", atol, ", rtol ", rtol, ")"};
+        throw GradientCheckError{"the gradient of input ",
+                                 index,
+                                 " differs at element ",
+                                 j,
+                                 ": numerical ",
+                                 numerical[j],
+                                 ", by backpropagation ",
+                                 actual[j],
+                                 " (atol ",
+                                 atol,
+                                 ", rtol ",
+                                 rtol,
+                                 ")"};
     }
 }
 
-void Check(
-        const ArrayFunction& func,
-        const std::vector<Array>& inputs,
-        const std::vector<Array>& grad_outputs,
-        const std::vector<Array>& eps,
-        double atol,
-        double rtol,
-        const BackpropId& g) {
+void Check(const ArrayFunction& func, const std::vector<Array>& inputs, const std::vector<Array>& grad_outputs,
+           const std::vector<Array>& eps, double atol, double rtol, const BackpropId& g) {
     if (eps.size() != inputs.size()) {
         throw ChainerxError{"eps has ", eps.size(), " arrays for ", inputs.size(), " inputs"};
     }
@@ -69,7 +73,8 @@ void Check(
     }
     std::vector<Array> outputs = func(leaves);
     if (outputs.size() != grad_outputs.size()) {
-        throw GradientCheckError{"the function has ", outputs.size(), " outputs but there are ", grad_outputs.size(), " output gradients"};
+        throw GradientCheckError{"the function has ", outputs.size(), " outputs but there are ", grad_outputs.size(),
+                                 " output gradients"};
     }
     std::vector<Array> connected;
     std::vector<Array> connected_grads;
@@ -117,26 +122,14 @@ BackpropId Resolve(const std::vector<Array>& inputs, const std::optional<Backpro
 
 }  // namespace
 
-void CheckBackward(
-        const ArrayFunction& func,
-        const std::vector<Array>& inputs,
-        const std::vector<Array>& grad_outputs,
-        const std::vector<Array>& eps,
-        double atol,
-        double rtol,
-        const std::optional<BackpropId>& id) {
+void CheckBackward(const ArrayFunction& func, const std::vector<Array>& inputs, const std::vector<Array>& grad_outputs,
+                   const std::vector<Array>& eps, double atol, double rtol, const std::optional<BackpropId>& id) {
     Check(func, inputs, grad_outputs, eps, atol, rtol, Resolve(inputs, id));
 }
 
-void CheckDoubleBackward(
-        const ArrayFunction& func,
-        const std::vector<Array>& inputs,
-        const std::vector<Array>& grad_outputs,
-        const std::vector<Array>& grad_grad_inputs,
-        const std::vector<Array>& eps,
-        double atol,
-        double rtol,
-        const std::optional<BackpropId>& id) {
+void CheckDoubleBackward(const ArrayFunction& func, const std::vector<Array>& inputs,
+                         const std::vector<Array>& grad_outputs, const std::vector<Array>& grad_grad_inputs,
+                         const std::vector<Array>& eps, double atol, double rtol, const std::optional<BackpropId>& id) {
     BackpropId g = Resolve(inputs, id);
     size_t n = inputs.size();
     // The first gradients as a function of inputs and output gradients.

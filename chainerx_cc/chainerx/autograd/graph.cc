@@ -86,9 +86,8 @@ Array Saved::WithoutBody(const Array& a) {
 }
 
 void Saved::ThrowOverwritten() const {
-    throw GradientError{
-            "an array that backward needs was changed in place after it was used (shape ", array_.shape(),
-            "); make a copy before changing it"};
+    throw GradientError{"an array that backward needs was changed in place after it was used (shape ", array_.shape(),
+                        "); make a copy before changing it"};
 }
 
 Array BackwardContext::GradOrZeros(size_t output) const {
@@ -202,9 +201,9 @@ void CheckInPlace(const Array& out, const char* what) {
     if (out.body()->node && out.body()->node->mask() != 0) {
         // Inside no_backprop_mode nothing is recorded: parameters may be updated there.
         if (GetRecordMask(out) != 0) {
-            throw ChainerxError{
-                    what, " cannot change an array that belongs to a computational graph in place; "
-                    "work on as_grad_stopped(), or inside no_backprop_mode()"};
+            throw ChainerxError{what,
+                                " cannot change an array that belongs to a computational graph in place; "
+                                "work on as_grad_stopped(), or inside no_backprop_mode()"};
         }
     }
 }
@@ -212,7 +211,8 @@ void CheckInPlace(const Array& out, const char* what) {
 }  // namespace internal
 
 const Array& Array::RequireGrad(const std::optional<BackpropId>& id) const {
-    if (!IsFloat(dtype())) throw DtypeError{"only arrays of a floating point dtype can require a gradient, not ", dtype()};
+    if (!IsFloat(dtype()))
+        throw DtypeError{"only arrays of a floating point dtype can require a gradient, not ", dtype()};
     BackpropId g = internal::GetBackpropId(*this, id);
     if (!body_->node) {
         body_->node = IntrusivePtr<ArrayNode>{new ArrayNode{*body_, g.mask()}};
@@ -246,8 +246,8 @@ namespace {
 ArrayNode& GetNode(const Array& a, const BackpropId& g) {
     ArrayNode* node = a.body()->node.get();
     if (node == nullptr || (node->mask() & g.mask()) == 0) {
-        throw GradientError{
-                "the array has no gradient: it does not belong to the graph '", g.GetName(), "'; call require_grad() first"};
+        throw GradientError{"the array has no gradient: it does not belong to the graph '", g.GetName(),
+                            "'; call require_grad() first"};
     }
     return *node;
 }

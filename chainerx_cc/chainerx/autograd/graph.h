@@ -50,9 +50,7 @@ public:
     int32_t rank() const;
 
     // Graphs to which the node belongs now.
-    GraphMask mask() const noexcept {
-        return CHAINERX_LIKELY(mask_ == 1) ? mask_ : internal::PruneMask(mask_, clock_);
-    }
+    GraphMask mask() const noexcept { return CHAINERX_LIKELY(mask_ == 1) ? mask_ : internal::PruneMask(mask_, clock_); }
     void AddToGraph(const BackpropId& id);
 
     // The array, if it is alive.
@@ -126,7 +124,12 @@ class BackwardContext {
 public:
     // `grads`: gradients of the outputs, replaced one by one with those of the inputs in `results`.
     BackwardContext(OpNode& op, GraphMask graph, bool double_backprop, Array* grads, Array* results, const bool* wanted)
-        : op_{op}, graph_{graph}, double_backprop_{double_backprop}, grads_{grads}, results_{results}, wanted_{wanted} {}
+        : op_{op},
+          graph_{graph},
+          double_backprop_{double_backprop},
+          grads_{grads},
+          results_{results},
+          wanted_{wanted} {}
 
     size_t output_count() const;
     bool HasGrad(size_t output) const { return static_cast<bool>(grads_[output]); }

@@ -11,8 +11,8 @@ std::atomic<int64_t> g_live_bodies{0};
 
 }  // namespace
 
-ArrayBody::ArrayBody(
-        const Shape& shape_, const Strides& strides_, Dtype dtype_, Device& device_, StoragePtr storage_, int64_t offset_)
+ArrayBody::ArrayBody(const Shape& shape_, const Strides& strides_, Dtype dtype_, Device& device_, StoragePtr storage_,
+                     int64_t offset_)
     : shape{shape_},
       strides{strides_},
       size{shape_.GetTotalSize()},
@@ -49,8 +49,8 @@ Array Array::AsDetached() const { return internal::MakeView(*this, shape(), stri
 
 namespace internal {
 
-Array MakeArray(
-        const Shape& shape, const Strides& strides, Dtype dtype, Device& device, StoragePtr storage, int64_t offset) {
+Array MakeArray(const Shape& shape, const Strides& strides, Dtype dtype, Device& device, StoragePtr storage,
+                int64_t offset) {
     return Array{IntrusivePtr<ArrayBody>{new ArrayBody{shape, strides, dtype, device, std::move(storage), offset}}};
 }
 
@@ -67,9 +67,8 @@ Array Empty(const Shape& shape, Dtype dtype, Device& device) {
 }
 
 void ThrowDeviceMismatch(const Device& a, const Device& b) {
-    throw DeviceError{
-            "arrays must be on the same device, but one is on '", a.name(), "' and another on '", b.name(),
-            "'; use to_device"};
+    throw DeviceError{"arrays must be on the same device, but one is on '", a.name(), "' and another on '", b.name(),
+                      "'; use to_device"};
 }
 
 }  // namespace chainerx

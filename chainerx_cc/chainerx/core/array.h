@@ -21,7 +21,8 @@ class Array;
 // What an Array refers to: a view of a storage, and the place of its value in computational graphs.
 class ArrayBody final : public RefCounted, public internal::Pooled {
 public:
-    ArrayBody(const Shape& shape, const Strides& strides, Dtype dtype, Device& device, StoragePtr storage, int64_t offset);
+    ArrayBody(const Shape& shape, const Strides& strides, Dtype dtype, Device& device, StoragePtr storage,
+              int64_t offset);
     // C-contiguous.
     ArrayBody(const Shape& shape, Dtype dtype, Device& device, StoragePtr storage);
     ~ArrayBody();
@@ -97,8 +98,8 @@ namespace internal {
 
 // A view with a graph-free body.
 Array MakeView(const Array& a, const Shape& shape, const Strides& strides, int64_t offset);
-Array MakeArray(
-        const Shape& shape, const Strides& strides, Dtype dtype, Device& device, StoragePtr storage, int64_t offset);
+Array MakeArray(const Shape& shape, const Strides& strides, Dtype dtype, Device& device, StoragePtr storage,
+                int64_t offset);
 
 }  // namespace internal
 

@@ -25,21 +25,21 @@ template <class T>
 struct DtypeOf;
 
 // X(C++ type, enumerator, kind, NumPy name, NumPy character)
-#define CHAINERX_DTYPES(X)                            \
-    X(bool, kBool, kBool, "bool", '?')                \
-    X(int8_t, kInt8, kInt, "int8", 'b')               \
-    X(int16_t, kInt16, kInt, "int16", 'h')            \
-    X(int32_t, kInt32, kInt, "int32", 'i')            \
-    X(int64_t, kInt64, kInt, "int64", 'l')            \
-    X(uint8_t, kUInt8, kUInt, "uint8", 'B')           \
-    X(Float16, kFloat16, kFloat, "float16", 'e')      \
-    X(float, kFloat32, kFloat, "float32", 'f')        \
+#define CHAINERX_DTYPES(X)                       \
+    X(bool, kBool, kBool, "bool", '?')           \
+    X(int8_t, kInt8, kInt, "int8", 'b')          \
+    X(int16_t, kInt16, kInt, "int16", 'h')       \
+    X(int32_t, kInt32, kInt, "int32", 'i')       \
+    X(int64_t, kInt64, kInt, "int64", 'l')       \
+    X(uint8_t, kUInt8, kUInt, "uint8", 'B')      \
+    X(Float16, kFloat16, kFloat, "float16", 'e') \
+    X(float, kFloat32, kFloat, "float32", 'f')   \
     X(double, kFloat64, kFloat, "float64", 'd')
 
-#define CHAINERX_X(type, name, kind, str, ch)                       \
-    template <>                                                     \
-    struct DtypeOf<type> {                                          \
-        static constexpr Dtype value = Dtype::name;                 \
+#define CHAINERX_X(type, name, kind, str, ch)       \
+    template <>                                     \
+    struct DtypeOf<type> {                          \
+        static constexpr Dtype value = Dtype::name; \
     };
 CHAINERX_DTYPES(CHAINERX_X)
 #undef CHAINERX_X
@@ -127,8 +127,8 @@ constexpr DtypeSet SetOf(Dtype d) { return static_cast<DtypeSet>(1U << static_ca
 constexpr bool Contains(DtypeSet set, Dtype d) { return (set & SetOf(d)) != 0; }
 constexpr DtypeSet kBoolSet = SetOf(Dtype::kBool);
 constexpr DtypeSet kFloatSet = SetOf(Dtype::kFloat16) | SetOf(Dtype::kFloat32) | SetOf(Dtype::kFloat64);
-constexpr DtypeSet kIntSet = SetOf(Dtype::kInt8) | SetOf(Dtype::kInt16) | SetOf(Dtype::kInt32) | SetOf(Dtype::kInt64) |
-                             SetOf(Dtype::kUInt8);
+constexpr DtypeSet kIntSet =
+        SetOf(Dtype::kInt8) | SetOf(Dtype::kInt16) | SetOf(Dtype::kInt32) | SetOf(Dtype::kInt64) | SetOf(Dtype::kUInt8);
 constexpr DtypeSet kNumericSet = kIntSet | kFloatSet;
 constexpr DtypeSet kAllSet = kNumericSet | kBoolSet;
 

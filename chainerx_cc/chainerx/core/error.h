@@ -25,11 +25,11 @@ public:
     explicit ChainerxError(const Args&... args) : runtime_error{internal::Concat(args...)} {}
 };
 
-#define CHAINERX_DEFINE_ERROR(Name)                                                   \
-    class Name : public ChainerxError {                                               \
-    public:                                                                           \
-        template <class... Args>                                                      \
-        explicit Name(const Args&... args) : ChainerxError{args...} {}                \
+#define CHAINERX_DEFINE_ERROR(Name)                                    \
+    class Name : public ChainerxError {                                \
+    public:                                                            \
+        template <class... Args>                                       \
+        explicit Name(const Args&... args) : ChainerxError{args...} {} \
     }
 
 CHAINERX_DEFINE_ERROR(ContextError);

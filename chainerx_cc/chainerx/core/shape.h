@@ -53,12 +53,14 @@ public:
     const T& back() const noexcept { return data_[size_ - 1]; }
 
     void push_back(T v) {
-        if (CHAINERX_UNLIKELY(size_ == kMaxNdim)) throw DimensionError{"an array has at most ", int{kMaxNdim}, " dimensions"};
+        if (CHAINERX_UNLIKELY(size_ == kMaxNdim))
+            throw DimensionError{"an array has at most ", int{kMaxNdim}, " dimensions"};
         data_[size_++] = v;
     }
     void pop_back() noexcept { --size_; }
     void resize(int64_t n, T value = T{}) {
-        if (CHAINERX_UNLIKELY(n > kMaxNdim)) throw DimensionError{"an array has at most ", int{kMaxNdim}, " dimensions"};
+        if (CHAINERX_UNLIKELY(n > kMaxNdim))
+            throw DimensionError{"an array has at most ", int{kMaxNdim}, " dimensions"};
         for (int64_t i = size_; i < n; ++i) data_[i] = value;
         size_ = static_cast<int32_t>(n);
     }

@@ -45,9 +45,7 @@ Array Fmod::Grad1(const Array& gy, In<0> x1, In<1> x2) const {
     return -(gy * QuotientOf(a, b, chainerx::Fmod(a, b)));
 }
 
-Array Power::Grad0(const Array& gy, In<0> x1, In<1> x2) const {
-    return gy * x2 * chainerx::Power(x1, x2 - Scalar{1});
-}
+Array Power::Grad0(const Array& gy, In<0> x1, In<1> x2) const { return gy * x2 * chainerx::Power(x1, x2 - Scalar{1}); }
 Array Power::Grad1(const Array& gy, In<0> x1, Out y) const {
     // 0^b is constant for positive b, although log 0 is not finite.
     return gy * y * chainerx::Log(chainerx::Where(chainerx::Equal(x1, Scalar{0}), Scalar{1}, x1));

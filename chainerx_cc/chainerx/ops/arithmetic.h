@@ -169,17 +169,17 @@ CHAINERX_ARITHMETIC_OPS(CHAINERX_DEFINE_FUNCTION)
 
 inline Array operator-(const Array& x) { return Negative(x); }
 
-#define CHAINERX_DEFINE_OPERATOR(op, Name)                                                            \
-    inline Array operator op(const Array& a, const Array& b) { return Name(a, b); }                   \
-    inline Array operator op(const Array& a, const Scalar& b) { return Name(a, b); }                  \
-    inline Array operator op(const Scalar& a, const Array& b) { return Name(a, b); }                  \
-    inline const Array& operator op##=(const Array& a, const Array& b) {                              \
-        ops::Name::CallInPlace(a, b);                                                                 \
-        return a;                                                                                     \
-    }                                                                                                 \
-    inline const Array& operator op##=(const Array& a, const Scalar& b) {                             \
-        ops::Name::CallInPlace(a, b);                                                                 \
-        return a;                                                                                     \
+#define CHAINERX_DEFINE_OPERATOR(op, Name)                                           \
+    inline Array operator op(const Array& a, const Array& b) { return Name(a, b); }  \
+    inline Array operator op(const Array& a, const Scalar& b) { return Name(a, b); } \
+    inline Array operator op(const Scalar& a, const Array& b) { return Name(a, b); } \
+    inline const Array& operator op##=(const Array & a, const Array & b) {           \
+        ops::Name::CallInPlace(a, b);                                                \
+        return a;                                                                    \
+    }                                                                                \
+    inline const Array& operator op##=(const Array & a, const Scalar & b) {          \
+        ops::Name::CallInPlace(a, b);                                                \
+        return a;                                                                    \
     }
 CHAINERX_DEFINE_OPERATOR(+, Add)
 CHAINERX_DEFINE_OPERATOR(-, Subtract)

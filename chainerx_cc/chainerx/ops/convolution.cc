@@ -52,12 +52,13 @@ Array ConvX(const WindowGeometry& g, const Array& y, const Array& w, const Array
     Array x = Empty(g.InShape(), y.dtype(), y.device());
     kConvDataKernel(y.device(), g, Data(y), Data(w), b ? Data(b) : b, x);
     if (GraphMask mask = internal::GetRecordMask({&y, &w, &b})) {
-        internal::Record("conv_transpose", mask, {&y, &w, &b}, {&x}, [g, saved = SaveFactors(y, w)](BackwardContext& ctx) {
-            const Array& gx = ctx.grad();
-            if (ctx.IsWanted(0)) ctx.SetGrad(0, ConvY(g, gx, saved.second.Get(), Array{}));
-            if (ctx.IsWanted(1)) ctx.SetGrad(1, ConvW(g, gx, saved.first.Get()));
-            if (ctx.IsWanted(2)) ctx.SetGrad(2, SumOfChannels(gx));
-        });
+        internal::Record("conv_transpose", mask, {&y, &w, &b}, {&x},
+                         [g, saved = SaveFactors(y, w)](BackwardContext& ctx) {
+                             const Array& gx = ctx.grad();
+                             if (ctx.IsWanted(0)) ctx.SetGrad(0, ConvY(g, gx, saved.second.Get(), Array{}));
+                             if (ctx.IsWanted(1)) ctx.SetGrad(1, ConvW(g, gx, saved.first.Get()));
+                             if (ctx.IsWanted(2)) ctx.SetGrad(2, SumOfChannels(gx));
+                         });
     }
     return x;
 }
@@ -85,8 +86,9 @@ struct Operands {
 Operands Unify(const char* op, const Array& x, const Array& w, const std::optional<Array>& b) {
     if (x.ndim() < 2 || w.ndim() != x.ndim()) {
         throw DimensionError{
-                op, ": x of shape ", x.shape(), " and w of shape ", w.shape(),
-                " must have the same number of dimensions, 2 for batch and channels and the spatial ones"};
+                op,        ": x of shape ",
+                x.shape(), " and w of shape ",
+                w.shape(), " must have the same number of dimensions, 2 for batch and channels and the spatial ones"};
     }
     if (x.ndim() - 2 > kMaxWindowDims) {
         throw DimensionError{op, ": x of shape ", x.shape(), " has more than ", kMaxWindowDims, " spatial dimensions"};
@@ -111,9 +113,8 @@ void CheckBias(const char* op, const Array& b, int64_t channels) {
 }
 
 // What x and w have in common; `images` has the channels of w's second dimension, `features` those of its first.
-WindowGeometry MakeGeometry(
-        const char* op, const Array& x, const Array& w, const PerAxis& stride, const PerAxis& pad, int64_t groups,
-        const PerAxis& dilate) {
+WindowGeometry MakeGeometry(const char* op, const Array& x, const Array& w, const PerAxis& stride, const PerAxis& pad,
+                            int64_t groups, const PerAxis& dilate) {
     WindowGeometry g;
     g.ndim = x.ndim() - 2;
     g.batch = x.shape()[0];
@@ -121,7 +122,8 @@ WindowGeometry MakeGeometry(
     g.out_channels = w.shape()[0];
     g.in_channels = w.shape()[1] * groups;
     if (groups < 1 || g.out_channels % groups != 0) {
-        throw DimensionError{op, ": groups must be a positive divisor of the number of channels, was ", groups, " with w of shape ", w.shape()};
+        throw DimensionError{op, ": groups must be a positive divisor of the number of channels, was ", groups,
+                             " with w of shape ", w.shape()};
     }
     stride.Expand(op, "stride", g.ndim, 1, g.stride);
     pad.Expand(op, "pad", g.ndim, 0, g.pad);
@@ -131,15 +133,14 @@ WindowGeometry MakeGeometry(
 }
 
 [[noreturn]] void ThrowChannels(const char* op, const Array& x, const Array& w, int64_t expected) {
-    throw DimensionError{
-            op, ": x of shape ", x.shape(), " has ", x.shape()[1], " channels but w of shape ", w.shape(), " takes ", expected};
+    throw DimensionError{op,        ": x of shape ", x.shape(), " has ", x.shape()[1], " channels but w of shape ",
+                         w.shape(), " takes ",       expected};
 }
 
 }  // namespace
 
-Array Conv(
-        const Array& x, const Array& w, const std::optional<Array>& b, const PerAxis& stride, const PerAxis& pad,
-        bool cover_all, int64_t groups, const PerAxis& dilate) {
+Array Conv(const Array& x, const Array& w, const std::optional<Array>& b, const PerAxis& stride, const PerAxis& pad,
+           bool cover_all, int64_t groups, const PerAxis& dilate) {
     Operands in = Unify("conv", x, w, b);
     WindowGeometry g = MakeGeometry("conv", x, w, stride, pad, groups, dilate);
     if (x.shape()[1] != g.in_channels) ThrowChannels("conv", x, w, g.in_channels);
@@ -149,9 +150,8 @@ Array Conv(
     return ConvY(g, in.x, in.w, in.b);
 }
 
-Array ConvTranspose(
-        const Array& x, const Array& w, const std::optional<Array>& b, const PerAxis& stride, const PerAxis& pad,
-        const std::optional<PerAxis>& outsize, int64_t groups, const PerAxis& dilate) {
+Array ConvTranspose(const Array& x, const Array& w, const std::optional<Array>& b, const PerAxis& stride,
+                    const PerAxis& pad, const std::optional<PerAxis>& outsize, int64_t groups, const PerAxis& dilate) {
     constexpr const char* kName = "conv_transpose";
     Operands in = Unify(kName, x, w, b);
     // Of the convolution whose adjoint this is, x is the output.
@@ -165,9 +165,17 @@ Array ConvTranspose(
         if (!outsize.has_value()) {
             g.in[d] = (size - 1) * g.stride[d] + span - 2 * g.pad[d];
             if (g.kernel[d] < 1 || size < 1 || g.in[d] < 1) {
-                throw DimensionError{
-                        kName, ": the output would be empty: size ", size, ", kernel ", g.kernel[d], ", stride ",
-                        g.stride[d], ", pad ", g.pad[d], " in spatial dimension ", d};
+                throw DimensionError{kName,
+                                     ": the output would be empty: size ",
+                                     size,
+                                     ", kernel ",
+                                     g.kernel[d],
+                                     ", stride ",
+                                     g.stride[d],
+                                     ", pad ",
+                                     g.pad[d],
+                                     " in spatial dimension ",
+                                     d};
             }
         }
         g.out[d] = size;
@@ -176,9 +184,19 @@ Array ConvTranspose(
         int64_t least = room < 0 ? 0 : room / g.stride[d] + 1;
         int64_t most = room < 0 ? 0 : (room + g.stride[d] - 1) / g.stride[d] + 1;
         if (size < least || size > most) {
-            throw DimensionError{
-                    kName, ": outsize ", g.in[d], " does not fit size ", size, " with kernel ", g.kernel[d], ", stride ",
-                    g.stride[d], ", pad ", g.pad[d], " in spatial dimension ", d};
+            throw DimensionError{kName,
+                                 ": outsize ",
+                                 g.in[d],
+                                 " does not fit size ",
+                                 size,
+                                 " with kernel ",
+                                 g.kernel[d],
+                                 ", stride ",
+                                 g.stride[d],
+                                 ", pad ",
+                                 g.pad[d],
+                                 " in spatial dimension ",
+                                 d};
         }
     }
     return ConvX(g, in.x, in.w, in.b);

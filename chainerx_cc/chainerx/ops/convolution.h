@@ -8,7 +8,8 @@
 
 namespace chainerx {
 
-// The three contractions of a convolution. All arrays are contiguous and of one floating point dtype; `b` may be no array.
+// The three contractions of a convolution. All arrays are contiguous and of one floating point dtype; `b` may be no
+// array.
 using ConvKernel =
         KernelSlot<void(const WindowGeometry& g, const Array& x, const Array& w, const Array& b, const Array& y)>;
 using ConvDataKernel =
@@ -19,33 +20,21 @@ extern const ConvDataKernel kConvDataKernel;      // the adjoint: x from y and w
 extern const ConvWeightKernel kConvWeightKernel;  // w from x and y
 
 // x (N, C, d_1, ..., d_n), w (O, C / groups, k_1, ..., k_n), b (O)
-Array Conv(
-        const Array& x,
-        const Array& w,
-        const std::optional<Array>& b = std::nullopt,
-        const PerAxis& stride = 1,
-        const PerAxis& pad = 0,
-        bool cover_all = false,
-        int64_t groups = 1,
-        const PerAxis& dilate = 1);
+Array Conv(const Array& x, const Array& w, const std::optional<Array>& b = std::nullopt, const PerAxis& stride = 1,
+           const PerAxis& pad = 0, bool cover_all = false, int64_t groups = 1, const PerAxis& dilate = 1);
 // x (N, C, d_1, ..., d_n), w (C, O / groups, k_1, ..., k_n), b (O). `outsize`: the spatial sizes of the result.
-Array ConvTranspose(
-        const Array& x,
-        const Array& w,
-        const std::optional<Array>& b = std::nullopt,
-        const PerAxis& stride = 1,
-        const PerAxis& pad = 0,
-        const std::optional<PerAxis>& outsize = std::nullopt,
-        int64_t groups = 1,
-        const PerAxis& dilate = 1);
+Array ConvTranspose(const Array& x, const Array& w, const std::optional<Array>& b = std::nullopt,
+                    const PerAxis& stride = 1, const PerAxis& pad = 0,
+                    const std::optional<PerAxis>& outsize = std::nullopt, int64_t groups = 1,
+                    const PerAxis& dilate = 1);
 
 // X(function, name in Python, signature, summary, method of ndarray, kernels)
-#define CHAINERX_CONVOLUTION_OPS(X)                                                                              \
-    X(Conv, "conv", "x, w, b=None, stride=1, pad=0, cover_all=False, groups=1, dilate=1",                        \
-      "Convolution of ``x`` (N, C, ...) with ``w`` (O, C / groups, ...) in any number of spatial dimensions.",   \
-      false, "conv conv_data conv_weight")                                                                       \
-    X(ConvTranspose, "conv_transpose", "x, w, b=None, stride=1, pad=0, outsize=None, groups=1, dilate=1",        \
-      "Transposed convolution of ``x`` (N, C, ...) with ``w`` (C, O / groups, ...): the adjoint of conv.",       \
-      false, "conv conv_data conv_weight")
+#define CHAINERX_CONVOLUTION_OPS(X)                                                                                   \
+    X(Conv, "conv", "x, w, b=None, stride=1, pad=0, cover_all=False, groups=1, dilate=1",                             \
+      "Convolution of ``x`` (N, C, ...) with ``w`` (O, C / groups, ...) in any number of spatial dimensions.", false, \
+      "conv conv_data conv_weight")                                                                                   \
+    X(ConvTranspose, "conv_transpose", "x, w, b=None, stride=1, pad=0, outsize=None, groups=1, dilate=1",             \
+      "Transposed convolution of ``x`` (N, C, ...) with ``w`` (C, O / groups, ...): the adjoint of conv.", false,     \
+      "conv conv_data conv_weight")
 
 }  // namespace chainerx

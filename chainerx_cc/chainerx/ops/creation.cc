@@ -31,11 +31,10 @@ Array FullLike(const Array& a, const Scalar& value) { return Full(a.shape(), val
 Array ZerosLike(const Array& a) { return Zeros(a.shape(), a.dtype(), a.device()); }
 Array OnesLike(const Array& a) { return Ones(a.shape(), a.dtype(), a.device()); }
 
-Array Arange(
-        const Scalar& start, const Scalar& stop, const Scalar& step, std::optional<Dtype> dtype, Device& device) {
+Array Arange(const Scalar& start, const Scalar& stop, const Scalar& step, std::optional<Dtype> dtype, Device& device) {
     if (static_cast<double>(step) == 0) throw ChainerxError{"arange: step must not be zero"};
-    bool integral = start.kind() != DtypeKind::kFloat && stop.kind() != DtypeKind::kFloat &&
-                    step.kind() != DtypeKind::kFloat;
+    bool integral =
+            start.kind() != DtypeKind::kFloat && stop.kind() != DtypeKind::kFloat && step.kind() != DtypeKind::kFloat;
     Dtype d = dtype.value_or(integral ? Dtype::kInt64 : Dtype::kFloat64);
     double n = std::ceil((static_cast<double>(stop) - static_cast<double>(start)) / static_cast<double>(step));
     auto size = static_cast<int64_t>(std::max(n, 0.0));
@@ -63,8 +62,8 @@ namespace {
 
 // A matrix of the comparison of i + k with j, for rows i and columns j.
 template <class Compare>
-Array CompareIndices(
-        int64_t n, std::optional<int64_t> m, int64_t k, Dtype dtype, Device& device, const Compare& compare) {
+Array CompareIndices(int64_t n, std::optional<int64_t> m, int64_t k, Dtype dtype, Device& device,
+                     const Compare& compare) {
     Array rows = Arange(Scalar{k}, Scalar{n + k}, Scalar{1}, Dtype::kInt64, device);
     Array columns = Arange(Scalar{0}, Scalar{m.value_or(n)}, Scalar{1}, Dtype::kInt64, device);
     return AsType(compare(Reshape(rows, Shape{n, 1}), columns), dtype, false);

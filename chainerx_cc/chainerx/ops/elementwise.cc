@@ -21,8 +21,8 @@ Dtype InputDtype(const ElementwiseInfo& info, Dtype dtype, int i) {
 }
 
 // Fills in the inputs; `casted` keeps converted ones alive.
-void SetInputs(
-        ElementwiseCall& call, const ElementwiseInfo& info, const Operand* inputs, int n, Device& device, Array* casted) {
+void SetInputs(ElementwiseCall& call, const ElementwiseInfo& info, const Operand* inputs, int n, Device& device,
+               Array* casted) {
     call.n_inputs = n;
     for (int i = 0; i < n; ++i) {
         Dtype dtype = InputDtype(info, call.dtype, i);
@@ -83,8 +83,9 @@ Dtype ResolveElementwiseDtype(const ElementwiseInfo& info, const Operand* inputs
         }
     }
     if (!has_array) {
-        dtype = scalar_kind == DtypeKind::kBool ? Dtype::kBool
-                : scalar_kind == DtypeKind::kInt ? Dtype::kInt64 : Dtype::kFloat64;
+        dtype = scalar_kind == DtypeKind::kBool  ? Dtype::kBool
+                : scalar_kind == DtypeKind::kInt ? Dtype::kInt64
+                                                 : Dtype::kFloat64;
     } else if (has_scalar) {
         dtype = PromoteWithScalar(dtype, scalar_kind);
     }
@@ -116,10 +117,12 @@ void RunElementwiseInto(const ElementwiseInfo& info, const void* op, const Opera
     SetInputs(call, info, inputs, n, device, casted);
     Dtype result = info.bool_out ? Dtype::kBool : call.dtype;
     if (OutputShape(call) != out.shape() && BroadcastShapes(OutputShape(call), out.shape()) != out.shape()) {
-        throw DimensionError{info.name, ": a result of shape ", OutputShape(call), " does not fit into shape ", out.shape()};
+        throw DimensionError{info.name, ": a result of shape ", OutputShape(call), " does not fit into shape ",
+                             out.shape()};
     }
     if (GetKind(result) > GetKind(out.dtype()) && !(IsInteger(result) && IsInteger(out.dtype()))) {
-        throw DtypeError{info.name, ": a result of dtype ", result, " cannot be written to an array of dtype ", out.dtype()};
+        throw DtypeError{info.name, ": a result of dtype ", result, " cannot be written to an array of dtype ",
+                         out.dtype()};
     }
     bool direct = result == out.dtype();
     for (int i = 0; i < n; ++i) direct = direct && (call.in[i] == nullptr || !MayOverlap(*call.in[i], out));

@@ -25,7 +25,7 @@ namespace chainerx {
 // An array or a number next to arrays. Refers to the array, so it is only for function arguments.
 class Operand {
 public:
-    Operand(const Array& a) : array_{&a} {}  // NOLINT(runtime/explicit)
+    Operand(const Array& a) : array_{&a} {}                    // NOLINT(runtime/explicit)
     Operand(const Scalar& s) : array_{nullptr}, scalar_{s} {}  // NOLINT(runtime/explicit)
     template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
     Operand(T v) : Operand{Scalar{v}} {}  // NOLINT(runtime/explicit)

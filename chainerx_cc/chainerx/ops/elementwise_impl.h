@@ -26,11 +26,11 @@ template <class Op, int I, class = void>
 struct GradOf {
     static constexpr bool kExists = false;
 };
-#define CHAINERX_GRAD_OF(I)                                                               \
-    template <class Op>                                                                   \
-    struct GradOf<Op, I, std::void_t<decltype(&Op::Grad##I)>> {                           \
-        static constexpr bool kExists = true;                                             \
-        static constexpr auto kFunction = &Op::Grad##I;                                   \
+#define CHAINERX_GRAD_OF(I)                                     \
+    template <class Op>                                         \
+    struct GradOf<Op, I, std::void_t<decltype(&Op::Grad##I)>> { \
+        static constexpr bool kExists = true;                   \
+        static constexpr auto kFunction = &Op::Grad##I;         \
     };
 CHAINERX_GRAD_OF(0)
 CHAINERX_GRAD_OF(1)
@@ -160,9 +160,9 @@ template <class Op>
 void ElementwiseCaller<Op, 2>::CallInPlace(const Array& x1, const Operand& x2) {
     internal::CheckInPlace(x1, Op::kName);
     if (x2.is_array() && internal::GetRecordMask(x2.array()) != 0) {
-        throw ChainerxError{
-                "in-place ", Op::kName, " with an operand that belongs to a computational graph cannot be recorded; "
-                "write x = x + y instead of x += y"};
+        throw ChainerxError{"in-place ", Op::kName,
+                            " with an operand that belongs to a computational graph cannot be recorded; "
+                            "write x = x + y instead of x += y"};
     }
     Operand inputs[] = {x1, x2};
     Op op{};

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/manipulation.h"
-#include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/structured.h"
 
 namespace chainerx {
@@ -46,7 +46,7 @@ struct Plan {
     Strides strides;
     int64_t offset;
     std::vector<std::pair<int8_t, Array>> arrays;  // view axis, int64 indices
-    bool separated{false};  // the arrays are not next to each other: their axes go first
+    bool separated{false};                         // the arrays are not next to each other: their axes go first
 };
 
 Plan MakePlan(const Array& a, const ArrayIndices& indices) {
@@ -63,7 +63,8 @@ Plan MakePlan(const Array& a, const ArrayIndices& indices) {
         }
     }
     if (consumed > a.ndim()) {
-        throw IndexError{"too many indices: the array has ", int{a.ndim()}, " dimensions but ", consumed, " were indexed"};
+        throw IndexError{"too many indices: the array has ", int{a.ndim()}, " dimensions but ", consumed,
+                         " were indexed"};
     }
     Plan plan;
     plan.offset = a.offset();
@@ -115,9 +116,8 @@ Plan MakePlan(const Array& a, const ArrayIndices& indices) {
             if (array.dtype() == Dtype::kBool) {
                 for (int i = 0; i < array.ndim(); ++i) {
                     if (array.shape()[i] != a.shape()[axis + i]) {
-                        throw IndexError{
-                                "a boolean index of shape ", array.shape(), " does not match the indexed axes of shape ",
-                                a.shape()};
+                        throw IndexError{"a boolean index of shape ", array.shape(),
+                                         " does not match the indexed axes of shape ", a.shape()};
                     }
                 }
                 if (array.ndim() == 0) throw IndexError{"a boolean array without dimensions cannot be an index"};
@@ -177,9 +177,8 @@ Array ViewOf(const Array& a, const Plan& plan, const ArrayIndices& basic) {
             Plan p = MakePlan(gx, basic);
             CopyData(gy, internal::MakeView(gx, p.shape, p.strides, p.offset));
             if (GraphMask m = internal::GetRecordMask(gy)) {
-                internal::Record("getitem_grad", m, {&gy}, {&gx}, [basic](BackwardContext& c) {
-                    c.SetGrad(0, At(c.grad(), basic));
-                });
+                internal::Record("getitem_grad", m, {&gy}, {&gx},
+                                 [basic](BackwardContext& c) { c.SetGrad(0, At(c.grad(), basic)); });
             }
             ctx.SetGrad(0, gx);
         });
@@ -189,10 +188,10 @@ Array ViewOf(const Array& a, const Plan& plan, const ArrayIndices& basic) {
 
 // Brings the indexed axes to the front and merges their indices into one: (merged, rest...).
 struct Gathered {
-    Axes order;         // permutation of the view's axes
-    Shape flat;         // the permuted view with the indexed axes merged
-    Array index;        // into the merged axis
-    int8_t result_axis; // where the index dimensions belong in the result
+    Axes order;          // permutation of the view's axes
+    Shape flat;          // the permuted view with the indexed axes merged
+    Array index;         // into the merged axis
+    int8_t result_axis;  // where the index dimensions belong in the result
 };
 
 Gathered Merge(const Plan& plan) {
@@ -264,7 +263,9 @@ Array At(const Array& a, const ArrayIndices& indices) {
 void SetAt(const Array& a, const ArrayIndices& indices, const Array& value) {
     internal::CheckInPlace(a, "assignment to an item");
     if (internal::GetRecordMask(value) != 0) {
-        throw ChainerxError{"an array that belongs to a computational graph cannot be assigned into another; use as_grad_stopped() or where"};
+        throw ChainerxError{
+                "an array that belongs to a computational graph cannot be assigned into another; use as_grad_stopped() "
+                "or where"};
     }
     Array target = a.AsDetached();
     Array source = value.AsDetached();
@@ -319,7 +320,8 @@ Array AddAt(const Array& a, const Array& indices, int64_t axis, const Array& b) 
     Shape expected = TakeShape(a.shape(), ax, index.shape());
     if (b.shape() != expected) throw DimensionError{"add_at: b has shape ", b.shape(), ", expected ", expected};
     Array out = AsGradStopped(a, true);
-    kAddAtKernel(a.device(), out, index, GetGeometry(a.shape(), ax), AsContiguous(AsType(b.AsDetached(), a.dtype(), false)));
+    kAddAtKernel(a.device(), out, index, GetGeometry(a.shape(), ax),
+                 AsContiguous(AsType(b.AsDetached(), a.dtype(), false)));
     if (GraphMask mask = internal::GetRecordMask({&a, &b})) {
         internal::Record("add_at", mask, {&a, &b}, {&out}, [index, ax](BackwardContext& ctx) {
             if (ctx.IsWanted(0)) ctx.SetGrad(0, ctx.grad());

@@ -30,11 +30,8 @@ void SetAt(const Array& a, const ArrayIndices& indices, const Array& value);
 
 enum class IndexMode { kRaise, kWrap, kClip };
 
-Array Take(
-        const Array& a,
-        const Array& indices,
-        const std::optional<int64_t>& axis = std::nullopt,
-        IndexMode mode = IndexMode::kRaise);
+Array Take(const Array& a, const Array& indices, const std::optional<int64_t>& axis = std::nullopt,
+           IndexMode mode = IndexMode::kRaise);
 // A copy of `a` with `b` added at the positions that Take reads.
 Array AddAt(const Array& a, const Array& indices, int64_t axis, const Array& b);
 std::vector<Array> Nonzero(const Array& a);
@@ -62,8 +59,7 @@ extern const NormalizeIndicesKernel kNormalizeIndicesKernel;
 extern const NonzeroKernel kNonzeroKernel;
 
 // X(function, name in Python, signature, summary, method of ndarray, kernels)
-#define CHAINERX_INDEXING_OPS(X)                                                          \
-    X(Nonzero, "nonzero", "a",                                                            \
-      "Indices of the nonzero elements, one array for each dimension.", false, "nonzero")
+#define CHAINERX_INDEXING_OPS(X) \
+    X(Nonzero, "nonzero", "a", "Indices of the nonzero elements, one array for each dimension.", false, "nonzero")
 
 }  // namespace chainerx

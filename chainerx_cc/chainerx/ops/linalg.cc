@@ -68,8 +68,8 @@ Array Matmul(const Array& a, const Array& b) {
     if (a.ndim() == 1) return Squeeze(Matmul(ExpandDims(a, 0), b), Axes{-2});
     if (a.shape().back() != b.shape()[b.ndim() - 2]) ThrowShapes("matmul", a, b);
     if (b.ndim() == 2) return Dot(a, b);
-    Shape lead = BroadcastShapes(
-            Shape(a.shape().begin(), a.shape().end() - 2), Shape(b.shape().begin(), b.shape().end() - 2));
+    Shape lead = BroadcastShapes(Shape(a.shape().begin(), a.shape().end() - 2),
+                                 Shape(b.shape().begin(), b.shape().end() - 2));
     auto expand = [&lead](const Array& m) {
         Shape s = lead;
         s.push_back(m.shape()[m.ndim() - 2]);
@@ -102,8 +102,7 @@ Array Linear2D(const Array& x, const Array& w, const Array& b) {
     if (b) CopyData(b, out);
     Array xd = x.dtype() == dtype ? x : AsType(x.AsDetached(), dtype);
     // The transposed view of w, without recording.
-    Array wt = internal::MakeView(
-            w, {w.shape()[1], w.shape()[0]}, Strides{w.strides()[1], w.strides()[0]}, w.offset());
+    Array wt = internal::MakeView(w, {w.shape()[1], w.shape()[0]}, Strides{w.strides()[1], w.strides()[0]}, w.offset());
     if (wt.dtype() != dtype) wt = AsType(wt, dtype);
     kMatmulKernel(x.device(), xd, wt, b ? 1.0 : 0.0, out);
     if (GraphMask mask = internal::GetRecordMask({&x, &w, &b})) {
@@ -136,7 +135,8 @@ Array Linear(const Array& x, const Array& w, const std::optional<Array>& b, int6
     int64_t rows = batch.GetTotalSize();
     int64_t columns = Shape(x.shape().begin() + n_batch_axes, x.shape().end()).GetTotalSize();
     if (columns != w.shape()[1]) {
-        throw DimensionError{"linear: x of shape ", x.shape(), " has ", columns, " features but w has shape ", w.shape()};
+        throw DimensionError{"linear: x of shape ",        x.shape(), " has ", columns,
+                             " features but w has shape ", w.shape()};
     }
     Array y = Linear2D(x.ndim() == 2 && n_batch_axes == 1 ? x : Reshape(x, Shape{rows, columns}), w, bias);
     if (n_batch_axes == 1) return y;

@@ -20,11 +20,10 @@ Array Matmul(const Array& a, const Array& b);
 Array Linear(const Array& x, const Array& w, const std::optional<Array>& b = std::nullopt, int64_t n_batch_axes = 1);
 
 // X(function, name in Python, signature, summary, method of ndarray, kernels)
-#define CHAINERX_LINALG_OPS(X)                                                                                        \
-    X(Dot, "dot", "a, b",                                                                                             \
-      "Sum product over the last axis of ``a`` and the last but one of ``b``.", true, "matmul")                       \
-    X(Matmul, "matmul", "a, b", "Matrix product, broadcasting leading dimensions.", false, "matmul")                  \
-    X(Linear, "linear", "x, W|w, b=None, n_batch_axis|n_batch_axes=1",                                                               \
+#define CHAINERX_LINALG_OPS(X)                                                                                      \
+    X(Dot, "dot", "a, b", "Sum product over the last axis of ``a`` and the last but one of ``b``.", true, "matmul") \
+    X(Matmul, "matmul", "a, b", "Matrix product, broadcasting leading dimensions.", false, "matmul")                \
+    X(Linear, "linear", "x, W|w, b=None, n_batch_axis|n_batch_axes=1",                                              \
       "Affine map :math:`x W^T + b`. Axes of ``x`` after the first ``n_batch_axis`` are flattened.", false, "matmul")
 
 }  // namespace chainerx

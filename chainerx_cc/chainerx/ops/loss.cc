@@ -39,7 +39,8 @@ Array HuberLoss(const Array& x1, const Array& x2, double delta) {
 
 Array SigmoidCrossEntropy(const Array& x1, const Array& x2) {
     CheckSameShape("sigmoid_cross_entropy", x1, x2);
-    if (!IsInteger(x2.dtype())) throw DtypeError{"sigmoid_cross_entropy: x2 must be of an integer dtype, not ", x2.dtype()};
+    if (!IsInteger(x2.dtype()))
+        throw DtypeError{"sigmoid_cross_entropy: x2 must be of an integer dtype, not ", x2.dtype()};
     // Negative labels are ignored.
     Array t = x2.AsDetached();
     Array target = AsType(Greater(t, Scalar{0}), x1.dtype());
@@ -49,7 +50,8 @@ Array SigmoidCrossEntropy(const Array& x1, const Array& x2) {
 
 Array Hinge(const Array& x1, const Array& x2, double norm) {
     if (x1.ndim() != 2 || x2.ndim() != 1 || x2.shape()[0] != x1.shape()[0]) {
-        throw DimensionError{"hinge: x1 of shape ", x1.shape(), " and x2 of shape ", x2.shape(), " do not match (N, C) and (N,)"};
+        throw DimensionError{"hinge: x1 of shape ", x1.shape(), " and x2 of shape ", x2.shape(),
+                             " do not match (N, C) and (N,)"};
     }
     if (!IsInteger(x2.dtype())) throw DtypeError{"hinge: x2 must be of an integer dtype, not ", x2.dtype()};
     Array columns = Arange(Scalar{0}, Scalar{x1.shape()[1]}, Scalar{1}, Dtype::kInt64, x1.device());
@@ -67,22 +69,23 @@ Array CrossEntropyGrad(const Array& x, const Array& log_prob, const Array& t, co
     Array gx = EmptyLike(log_prob);
     kSoftmaxCrossEntropyGradKernel(log_prob.device(), log_prob, t, AsContiguous(gy.AsDetached()), gx);
     if (GraphMask mask = internal::GetRecordMask({&x, &gy})) {
-        internal::Record(
-                "softmax_cross_entropy_grad", mask, {&x, &gy}, {&gx}, [x = Saved{x}, t, gy = Saved{gy}](BackwardContext& ctx) {
-                    const Array& ggx = ctx.grad();
-                    Array p = Softmax(x.Get(), Axes{1});
-                    if (ctx.IsWanted(0)) {
-                        Array weighted = p * ggx;
-                        Array centred = weighted - p * Sum(weighted, Axes{1}, true);
-                        ctx.SetGrad(0, centred * ExpandDims(gy.Get(), 1));
-                    }
-                    if (ctx.IsWanted(1)) {
-                        Array columns = Arange(Scalar{0}, Scalar{p.shape()[1]}, Scalar{1}, Dtype::kInt64, p.device());
-                        Array hit = AsType(Equal(ExpandDims(t, 1), columns), p.dtype());
-                        Array valid = AsType(GreaterEqual(ExpandDims(t, 1), Scalar{0}), p.dtype());
-                        ctx.SetGrad(1, Sum(ggx * (p * valid - hit), Axes{1}));
-                    }
-                });
+        internal::Record("softmax_cross_entropy_grad", mask, {&x, &gy}, {&gx},
+                         [x = Saved{x}, t, gy = Saved{gy}](BackwardContext& ctx) {
+                             const Array& ggx = ctx.grad();
+                             Array p = Softmax(x.Get(), Axes{1});
+                             if (ctx.IsWanted(0)) {
+                                 Array weighted = p * ggx;
+                                 Array centred = weighted - p * Sum(weighted, Axes{1}, true);
+                                 ctx.SetGrad(0, centred * ExpandDims(gy.Get(), 1));
+                             }
+                             if (ctx.IsWanted(1)) {
+                                 Array columns =
+                                         Arange(Scalar{0}, Scalar{p.shape()[1]}, Scalar{1}, Dtype::kInt64, p.device());
+                                 Array hit = AsType(Equal(ExpandDims(t, 1), columns), p.dtype());
+                                 Array valid = AsType(GreaterEqual(ExpandDims(t, 1), Scalar{0}), p.dtype());
+                                 ctx.SetGrad(1, Sum(ggx * (p * valid - hit), Axes{1}));
+                             }
+                         });
     }
     return gx;
 }
@@ -93,10 +96,10 @@ Array CrossEntropy2D(const Array& x, const Array& t) {
     Array log_prob = EmptyLike(in);
     kSoftmaxCrossEntropyKernel(x.device(), in, t, loss, log_prob);
     if (GraphMask mask = internal::GetRecordMask(x)) {
-        internal::Record(
-                "softmax_cross_entropy", mask, {&x}, {&loss}, [x = Saved{x}, log_prob, t](BackwardContext& ctx) {
-                    ctx.SetGrad(0, CrossEntropyGrad(x.Get(), log_prob, t, ctx.grad()));
-                });
+        internal::Record("softmax_cross_entropy", mask, {&x}, {&loss},
+                         [x = Saved{x}, log_prob, t](BackwardContext& ctx) {
+                             ctx.SetGrad(0, CrossEntropyGrad(x.Get(), log_prob, t, ctx.grad()));
+                         });
     }
     return loss;
 }
@@ -104,15 +107,16 @@ Array CrossEntropy2D(const Array& x, const Array& t) {
 }  // namespace
 
 Array SoftmaxCrossEntropy(const Array& x1, const Array& x2) {
-    if (!IsFloat(x1.dtype())) throw DtypeError{"softmax_cross_entropy: x1 must be of a floating point dtype, not ", x1.dtype()};
-    if (!IsInteger(x2.dtype())) throw DtypeError{"softmax_cross_entropy: x2 must be of an integer dtype, not ", x2.dtype()};
+    if (!IsFloat(x1.dtype()))
+        throw DtypeError{"softmax_cross_entropy: x1 must be of a floating point dtype, not ", x1.dtype()};
+    if (!IsInteger(x2.dtype()))
+        throw DtypeError{"softmax_cross_entropy: x2 must be of an integer dtype, not ", x2.dtype()};
     CheckDevices(x1, x2);
     bool fits = x1.ndim() >= 2 && x2.ndim() == x1.ndim() - 1;
     for (int i = 0; fits && i < x2.ndim(); ++i) fits = x2.shape()[i] == x1.shape()[i == 0 ? 0 : i + 1];
     if (!fits) {
-        throw DimensionError{
-                "softmax_cross_entropy: x1 of shape ", x1.shape(), " and x2 of shape ", x2.shape(),
-                " do not match (N, C, ...) and (N, ...)"};
+        throw DimensionError{"softmax_cross_entropy: x1 of shape ", x1.shape(), " and x2 of shape ", x2.shape(),
+                             " do not match (N, C, ...) and (N, ...)"};
     }
     Array t = AsContiguous(AsType(x2.AsDetached(), Dtype::kInt64, false));
     if (x1.ndim() == 2) return CrossEntropy2D(x1, t);

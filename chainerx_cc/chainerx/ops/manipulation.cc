@@ -22,9 +22,8 @@ namespace {
 template <class F>
 Array RecordView(const char* name, const Array& a, Array out, F&& backward) {
     if (GraphMask mask = internal::GetRecordMask(a)) {
-        internal::Record(name, mask, {&a}, {&out}, [f = std::forward<F>(backward)](BackwardContext& ctx) {
-            ctx.SetGrad(0, f(ctx.grad()));
-        });
+        internal::Record(name, mask, {&a}, {&out},
+                         [f = std::forward<F>(backward)](BackwardContext& ctx) { ctx.SetGrad(0, f(ctx.grad())); });
     }
     return out;
 }
@@ -37,7 +36,8 @@ Shape ResolveShape(const Array& a, const Shape& shape) {
         if (shape[i] == -1 && unknown < 0) {
             unknown = i;
         } else if (shape[i] < 0) {
-            throw DimensionError{"cannot reshape to ", shape, ": only one dimension can be -1, others must not be negative"};
+            throw DimensionError{"cannot reshape to ", shape,
+                                 ": only one dimension can be -1, others must not be negative"};
         } else {
             known *= shape[i];
         }
@@ -94,9 +94,8 @@ Array Reshape(const Array& a, const Shape& shape) {
         Array copied = Copy(a);
         return Reshape(copied, resolved);
     }
-    return RecordView(
-            "reshape", a, internal::MakeView(a, resolved, *strides, a.offset()),
-            [s = a.shape()](const Array& gy) { return Reshape(gy, s); });
+    return RecordView("reshape", a, internal::MakeView(a, resolved, *strides, a.offset()),
+                      [s = a.shape()](const Array& gy) { return Reshape(gy, s); });
 }
 
 Array Ravel(const Array& a) { return Reshape(a, Shape{-1}); }
@@ -124,9 +123,8 @@ Array Transpose(const Array& a, const OptionalAxes& axes) {
         strides.push_back(a.strides()[perm[i]]);
         inverse[perm[i]] = i;
     }
-    return RecordView("transpose", a, internal::MakeView(a, shape, strides, a.offset()), [inverse](const Array& gy) {
-        return Transpose(gy, inverse);
-    });
+    return RecordView("transpose", a, internal::MakeView(a, shape, strides, a.offset()),
+                      [inverse](const Array& gy) { return Transpose(gy, inverse); });
 }
 
 Array Squeeze(const Array& a, const OptionalAxes& axis) {
@@ -139,14 +137,14 @@ Array Squeeze(const Array& a, const OptionalAxes& axis) {
         if (listed) ++k;
         if (listed && a.shape()[i] == 1) continue;
         if (listed && axis.has_value()) {
-            throw DimensionError{"squeeze: axis ", int{i}, " of an array of shape ", a.shape(), " does not have length 1"};
+            throw DimensionError{"squeeze: axis ", int{i}, " of an array of shape ", a.shape(),
+                                 " does not have length 1"};
         }
         shape.push_back(a.shape()[i]);
         strides.push_back(a.strides()[i]);
     }
-    return RecordView(
-            "squeeze", a, internal::MakeView(a, shape, strides, a.offset()),
-            [s = a.shape()](const Array& gy) { return Reshape(gy, s); });
+    return RecordView("squeeze", a, internal::MakeView(a, shape, strides, a.offset()),
+                      [s = a.shape()](const Array& gy) { return Reshape(gy, s); });
 }
 
 Array ExpandDims(const Array& a, int64_t axis) {
@@ -198,9 +196,8 @@ Array Flip(const Array& m, const OptionalAxes& axes) {
         if (m.shape()[i] > 0) offset += (m.shape()[i] - 1) * strides[i];
         strides[i] = -strides[i];
     }
-    return RecordView("flip", m, internal::MakeView(m, m.shape(), strides, offset), [axes](const Array& gy) {
-        return Flip(gy, axes);
-    });
+    return RecordView("flip", m, internal::MakeView(m, m.shape(), strides, offset),
+                      [axes](const Array& gy) { return Flip(gy, axes); });
 }
 
 Array Fliplr(const Array& m) {
@@ -216,9 +213,8 @@ Array Flipud(const Array& m) {
 Array BroadcastTo(const Array& array, const Shape& shape) {
     if (array.shape() == shape) return View(array);
     Strides strides = BroadcastStrides(array.shape(), array.strides(), shape);
-    return RecordView(
-            "broadcast_to", array, internal::MakeView(array, shape, strides, array.offset()),
-            [s = array.shape()](const Array& gy) { return SumTo(gy, s); });
+    return RecordView("broadcast_to", array, internal::MakeView(array, shape, strides, array.offset()),
+                      [s = array.shape()](const Array& gy) { return SumTo(gy, s); });
 }
 
 std::vector<Array> BroadcastArrays(const std::vector<Array>& arrays) {
@@ -318,8 +314,8 @@ Array Concatenate(const std::vector<Array>& arrays, const std::optional<int64_t>
             fits = a.shape() == expected;
         }
         if (!fits) {
-            throw DimensionError{
-                    "concatenate: shapes ", first.shape(), " and ", a.shape(), " differ in other axes than ", int{ax}};
+            throw DimensionError{"concatenate: shapes ",        first.shape(), " and ", a.shape(),
+                                 " differ in other axes than ", int{ax}};
         }
         shape[ax] += a.shape()[ax];
         dtype = PromoteTypes(dtype, a.dtype());
@@ -371,7 +367,8 @@ std::vector<Array> Split(const Array& a, const std::vector<int64_t>& indices, in
         int64_t end = i < indices.size() ? clamp(indices[i]) : length;
         Shape shape = a.shape();
         shape[ax] = std::max<int64_t>(end - begin, 0);
-        out.push_back(internal::MakeView(a, shape, a.strides(), a.offset() + (shape[ax] > 0 ? begin * a.strides()[ax] : 0)));
+        out.push_back(
+                internal::MakeView(a, shape, a.strides(), a.offset() + (shape[ax] > 0 ? begin * a.strides()[ax] : 0)));
         begin = i < indices.size() ? clamp(indices[i]) : length;
     }
     if (GraphMask mask = internal::GetRecordMask(a)) {

@@ -12,6 +12,8 @@
 namespace chainerx::math {
 
 // Those of the native backend vectorise.
+using native::math::Cosh;
+using native::math::Erf;
 using native::math::Exp;
 using native::math::Exp2;
 using native::math::Expm1;
@@ -19,17 +21,15 @@ using native::math::Log;
 using native::math::Log10;
 using native::math::Log1p;
 using native::math::Log2;
-using native::math::Erf;
 using native::math::Sigmoid;
-using native::math::Softplus;  // log(1 + exp(x))
 using native::math::Sinh;
-using native::math::Cosh;
+using native::math::Softplus;  // log(1 + exp(x))
 using native::math::Tanh;
 
-#define CHAINERX_MATH(Name, function) \
-    template <class T>                \
+#define CHAINERX_MATH(Name, function)  \
+    template <class T>                 \
     CHAINERX_HOST_DEVICE T Name(T x) { \
-        return function(x);           \
+        return function(x);            \
     }
 CHAINERX_MATH(Sin, std::sin)
 CHAINERX_MATH(Cos, std::cos)

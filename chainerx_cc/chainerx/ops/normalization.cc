@@ -32,8 +32,8 @@ Array Cast(const Array& a, Dtype dtype) { return a.dtype() == dtype ? a : AsType
 
 // How x is seen as (batch, channels, spatial).
 struct Layout {
-    Axes order;     // axes of x in the order of the seen array, empty if they are in order
-    Shape shape;    // of x with the axes in that order
+    Axes order;   // axes of x in the order of the seen array, empty if they are in order
+    Shape shape;  // of x with the axes in that order
     Shape channels;
     int64_t outer{1};
     int64_t inner{1};
@@ -70,7 +70,8 @@ Layout MakeLayout(const char* op, const Array& x, const Array& gamma, const Opti
     }
     if (reduced.empty()) throw DimensionError{op, ": there is no axis to normalize over, x has shape ", x.shape()};
     if (l.channels != gamma.shape()) {
-        throw DimensionError{op, ": gamma has shape ", gamma.shape(), ", expected ", l.channels, " with x of shape ", x.shape()};
+        throw DimensionError{op,         ": gamma has shape ", gamma.shape(), ", expected ",
+                             l.channels, " with x of shape ",  x.shape()};
     }
     // The channels' axes in one piece need no transposition.
     bool in_order = kept.empty() || kept[kept.ndim() - 1] - kept[0] + 1 == kept.ndim();
@@ -155,19 +156,18 @@ struct NormBackward {
 };
 
 // Batch normalization of (batch, channels, spatial) with flat parameters.
-Array Normalize3D(
-        const Array& x, const Array& gamma, const Array& beta, const Array& running_mean, const Array& running_var,
-        double eps, double decay) {
+Array Normalize3D(const Array& x, const Array& gamma, const Array& beta, const Array& running_mean,
+                  const Array& running_var, double eps, double decay) {
     Array y = Empty(x.shape(), x.dtype(), x.device());
     Dtype dtype = GetStatisticsDtype(x, gamma);
     Array mean = Empty(gamma.shape(), dtype, x.device());
     Array inv_std = Empty(gamma.shape(), dtype, x.device());
-    kBatchNormKernel(
-            x.device(), Data(x), Data(gamma), Data(beta), running_mean, running_var, eps, decay, y, mean, inv_std);
+    kBatchNormKernel(x.device(), Data(x), Data(gamma), Data(beta), running_mean, running_var, eps, decay, y, mean,
+                     inv_std);
     if (GraphMask mask = internal::GetRecordMask({&x, &gamma, &beta})) {
         Form form{{0, 2}, {0, 2}, {1, gamma.shape()[0], 1}, &kBatchNormGradKernel};
-        internal::Record(
-                "batch_norm", mask, {&x, &gamma, &beta}, {&y}, NormBackward{form, Saved{x}, Saved{gamma}, mean, inv_std, eps});
+        internal::Record("batch_norm", mask, {&x, &gamma, &beta}, {&y},
+                         NormBackward{form, Saved{x}, Saved{gamma}, mean, inv_std, eps});
     }
     return y;
 }
@@ -181,8 +181,8 @@ Array NormalizeRows(const Array& x, const Array& gamma, const Array& beta, doubl
     kLayerNormKernel(x.device(), Data(x), Data(gamma), Data(beta), eps, y, mean, inv_std);
     if (GraphMask mask = internal::GetRecordMask({&x, &gamma, &beta})) {
         Form form{{1}, {0}, {1, gamma.shape()[0]}, &kLayerNormGradKernel};
-        internal::Record(
-                "layer_norm", mask, {&x, &gamma, &beta}, {&y}, NormBackward{form, Saved{x}, Saved{gamma}, mean, inv_std, eps});
+        internal::Record("layer_norm", mask, {&x, &gamma, &beta}, {&y},
+                         NormBackward{form, Saved{x}, Saved{gamma}, mean, inv_std, eps});
     }
     return y;
 }
@@ -217,23 +217,21 @@ struct FixedBackward {
     }
 };
 
-Array ApplyStatistics(
-        const Array& x, const Array& gamma, const Array& beta, const Array& mean, const Array& var, double eps) {
+Array ApplyStatistics(const Array& x, const Array& gamma, const Array& beta, const Array& mean, const Array& var,
+                      double eps) {
     Array y = Empty(x.shape(), x.dtype(), x.device());
     kFixedBatchNormKernel(x.device(), Data(x), Data(gamma), Data(beta), Data(mean), Data(var), eps, y);
     if (GraphMask mask = internal::GetRecordMask({&x, &gamma, &beta, &mean, &var})) {
-        internal::Record(
-                "fixed_batch_norm", mask, {&x, &gamma, &beta, &mean, &var}, {&y},
-                FixedBackward{Saved{x}, Saved{gamma}, Saved{mean}, Saved{var}, eps});
+        internal::Record("fixed_batch_norm", mask, {&x, &gamma, &beta, &mean, &var}, {&y},
+                         FixedBackward{Saved{x}, Saved{gamma}, Saved{mean}, Saved{var}, eps});
     }
     return y;
 }
 
 }  // namespace
 
-Array BatchNorm(
-        const Array& x, const Array& gamma, const Array& beta, const std::optional<Array>& running_mean,
-        const std::optional<Array>& running_var, double eps, double decay, const OptionalAxes& axis) {
+Array BatchNorm(const Array& x, const Array& gamma, const Array& beta, const std::optional<Array>& running_mean,
+                const std::optional<Array>& running_var, double eps, double decay, const OptionalAxes& axis) {
     constexpr const char* kName = "batch_norm";
     CheckFloat(kName, "x", x);
     Layout layout = MakeLayout(kName, x, gamma, axis);
@@ -248,9 +246,8 @@ Array BatchNorm(
         internal::CheckInPlace(*running_mean, "batch_norm (running_mean)");
         internal::CheckInPlace(*running_var, "batch_norm (running_var)");
     }
-    Array y = layout.Restore(Normalize3D(
-            layout.See(x), Flat(gamma), Flat(Cast(beta, gamma.dtype())), running_mean.value_or(Array{}),
-            running_var.value_or(Array{}), eps, decay));
+    Array y = layout.Restore(Normalize3D(layout.See(x), Flat(gamma), Flat(Cast(beta, gamma.dtype())),
+                                         running_mean.value_or(Array{}), running_var.value_or(Array{}), eps, decay));
     if (running_mean.has_value()) {
         running_mean->body()->storage->BumpVersion();
         running_var->body()->storage->BumpVersion();
@@ -258,9 +255,8 @@ Array BatchNorm(
     return y;
 }
 
-Array FixedBatchNorm(
-        const Array& x, const Array& gamma, const Array& beta, const Array& mean, const Array& var, double eps,
-        const OptionalAxes& axis) {
+Array FixedBatchNorm(const Array& x, const Array& gamma, const Array& beta, const Array& mean, const Array& var,
+                     double eps, const OptionalAxes& axis) {
     constexpr const char* kName = "fixed_batch_norm";
     CheckFloat(kName, "x", x);
     Layout layout = MakeLayout(kName, x, gamma, axis);
@@ -268,8 +264,8 @@ Array FixedBatchNorm(
     CheckParameter(kName, "beta", beta, x, layout.channels);
     CheckParameter(kName, "mean", mean, x, layout.channels);
     CheckParameter(kName, "var", var, x, layout.channels);
-    return layout.Restore(ApplyStatistics(
-            layout.See(x), Flat(gamma), Flat(Cast(beta, gamma.dtype())), Flat(mean), Flat(var), eps));
+    return layout.Restore(
+            ApplyStatistics(layout.See(x), Flat(gamma), Flat(Cast(beta, gamma.dtype())), Flat(mean), Flat(var), eps));
 }
 
 Array LayerNorm(const Array& x, const Array& gamma, const Array& beta, double eps) {
@@ -279,7 +275,8 @@ Array LayerNorm(const Array& x, const Array& gamma, const Array& beta, double ep
     bool fits = gamma.ndim() >= 1 && gamma.ndim() <= x.ndim() &&
                 std::equal(gamma.shape().begin(), gamma.shape().end(), x.shape().end() - gamma.ndim());
     if (!fits) {
-        throw DimensionError{kName, ": gamma of shape ", gamma.shape(), " is not shaped as the last axes of x, ", x.shape()};
+        throw DimensionError{kName, ": gamma of shape ", gamma.shape(), " is not shaped as the last axes of x, ",
+                             x.shape()};
     }
     CheckParameter(kName, "gamma", gamma, x, gamma.shape());
     CheckParameter(kName, "beta", beta, x, gamma.shape());
@@ -294,14 +291,15 @@ Array GroupNorm(const Array& x, int64_t groups, const Array& gamma, const Array&
     if (x.ndim() < 2) throw DimensionError{kName, ": x must have at least 2 dimensions, has shape ", x.shape()};
     int64_t channels = x.shape()[1];
     if (groups < 1 || channels % groups != 0) {
-        throw DimensionError{kName, ": groups must be a positive divisor of the number of channels, ", channels, ", was ", groups};
+        throw DimensionError{kName, ": groups must be a positive divisor of the number of channels, ", channels,
+                             ", was ", groups};
     }
     CheckParameter(kName, "gamma", gamma, x, Shape{channels});
     CheckParameter(kName, "beta", beta, x, Shape{channels});
     int64_t rows = x.shape()[0] * groups;
     int64_t width = channels / groups * Shape(x.shape().begin() + 2, x.shape().end()).GetTotalSize();
-    Array y = NormalizeRows(
-            Reshape(x, Shape{rows, width}), Ones({width}, gamma.dtype(), x.device()), Zeros({width}, gamma.dtype(), x.device()), eps);
+    Array y = NormalizeRows(Reshape(x, Shape{rows, width}), Ones({width}, gamma.dtype(), x.device()),
+                            Zeros({width}, gamma.dtype(), x.device()), eps);
     Shape aligned{1, channels};
     for (int8_t i = 2; i < x.ndim(); ++i) aligned.push_back(1);
     return Cast(Reshape(y, x.shape()) * Reshape(gamma, aligned) + Reshape(beta, aligned), x.dtype());

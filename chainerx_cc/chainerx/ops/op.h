@@ -8,9 +8,9 @@
 //   - the Python function, and the ndarray method where `kIsMethod` says so.
 
 // `name`: in Python; `signature`: of the Python function; `doc`: reStructuredText, the first line a summary.
-#define CHAINERX_OP(name, signature, doc)                  \
-    static constexpr const char* kName = name;             \
-    static constexpr const char* kSignature = signature;   \
+#define CHAINERX_OP(name, signature, doc)                \
+    static constexpr const char* kName = name;           \
+    static constexpr const char* kSignature = signature; \
     static constexpr const char* kDoc = doc;
 
 // Makes the op a method of ndarray as well.

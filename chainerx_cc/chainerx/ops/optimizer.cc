@@ -11,7 +11,8 @@ const AdamKernel kAdamKernel{"adam"};
 namespace {
 
 void Check(const char* name, const Array& param, std::initializer_list<const Array*> others) {
-    if (!IsFloat(param.dtype())) throw DtypeError{name, ": parameters must be of a floating point dtype, not ", param.dtype()};
+    if (!IsFloat(param.dtype()))
+        throw DtypeError{name, ": parameters must be of a floating point dtype, not ", param.dtype()};
     for (const Array* a : others) {
         CheckDevices(param, *a);
         if (a->shape() != param.shape()) {
@@ -38,8 +39,7 @@ void MomentumSgdUpdate(const Array& param, const Array& grad, const Array& v, do
     v.body()->storage->BumpVersion();
 }
 
-void AdamUpdateStep(
-        const Array& param, const Array& grad, const Array& m, const Array& v, const AdamUpdate& update) {
+void AdamUpdateStep(const Array& param, const Array& grad, const Array& m, const Array& v, const AdamUpdate& update) {
     Check("adam", param, {&grad, &m, &v});
     kAdamKernel(param.device(), param, grad, m, v, update);
     param.body()->storage->BumpVersion();

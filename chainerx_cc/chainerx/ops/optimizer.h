@@ -19,8 +19,8 @@ struct AdamUpdate {
 using SgdKernel = KernelSlot<void(const Array& param, const Array& grad, double lr)>;
 using MomentumSgdKernel =
         KernelSlot<void(const Array& param, const Array& grad, const Array& v, double lr, double momentum)>;
-using AdamKernel = KernelSlot<void(
-        const Array& param, const Array& grad, const Array& m, const Array& v, const AdamUpdate& update)>;
+using AdamKernel = KernelSlot<void(const Array& param, const Array& grad, const Array& m, const Array& v,
+                                   const AdamUpdate& update)>;
 extern const SgdKernel kSgdKernel;
 extern const MomentumSgdKernel kMomentumSgdKernel;
 extern const AdamKernel kAdamKernel;
@@ -31,7 +31,6 @@ void SgdUpdate(const Array& param, const Array& grad, double lr);
 void MomentumSgdUpdate(const Array& param, const Array& grad, const Array& v, double lr, double momentum);
 // m += (1 - beta1) (grad - m); v += (1 - beta2) (grad^2 - v);
 // param -= eta * (alpha_t * m / (sqrt(v) + eps) + weight_decay_rate * param)
-void AdamUpdateStep(
-        const Array& param, const Array& grad, const Array& m, const Array& v, const AdamUpdate& update);
+void AdamUpdateStep(const Array& param, const Array& grad, const Array& m, const Array& v, const AdamUpdate& update);
 
 }  // namespace chainerx

@@ -18,14 +18,14 @@ namespace {
 
 Array Data(const Array& a) { return AsContiguous(a.AsDetached()); }
 
-WindowGeometry MakeGeometry(
-        const char* op, const Array& x, const PerAxis& ksize, const std::optional<PerAxis>& stride, const PerAxis& pad,
-        bool cover_all) {
+WindowGeometry MakeGeometry(const char* op, const Array& x, const PerAxis& ksize, const std::optional<PerAxis>& stride,
+                            const PerAxis& pad, bool cover_all) {
     if (!IsFloat(x.dtype())) throw DtypeError{op, ": x must be of a floating point dtype, not ", x.dtype()};
     WindowGeometry g;
     g.ndim = x.ndim() - 2;
     if (g.ndim < 1 || g.ndim > kMaxWindowDims) {
-        throw DimensionError{op, ": x must have 1 to ", kMaxWindowDims, " dimensions after batch and channels, has shape ", x.shape()};
+        throw DimensionError{op, ": x must have 1 to ", kMaxWindowDims,
+                             " dimensions after batch and channels, has shape ", x.shape()};
     }
     g.batch = x.shape()[0];
     g.in_channels = x.shape()[1];
@@ -55,9 +55,8 @@ Array MaxPoolGrad(const WindowGeometry& g, const Array& gy, const Array& index) 
     Array gx = Empty(g.InShape(), gy.dtype(), gy.device());
     kMaxPoolGradKernel(gy.device(), g, Data(gy), index, gx);
     if (GraphMask mask = internal::GetRecordMask(gy)) {
-        internal::Record("max_pool_grad", mask, {&gy}, {&gx}, [g, index](BackwardContext& ctx) {
-            ctx.SetGrad(0, Pick(g, ctx.grad(), index));
-        });
+        internal::Record("max_pool_grad", mask, {&gy}, {&gx},
+                         [g, index](BackwardContext& ctx) { ctx.SetGrad(0, Pick(g, ctx.grad(), index)); });
     }
     return gx;
 }
@@ -76,23 +75,21 @@ Array Average(const WindowGeometry& g, PoolPadding padding, const Array& x, bool
 
 }  // namespace
 
-Array MaxPool(
-        const Array& x, const PerAxis& ksize, const std::optional<PerAxis>& stride, const PerAxis& pad, bool cover_all) {
+Array MaxPool(const Array& x, const PerAxis& ksize, const std::optional<PerAxis>& stride, const PerAxis& pad,
+              bool cover_all) {
     WindowGeometry g = MakeGeometry("max_pool", x, ksize, stride, pad, cover_all);
     Array y = Empty(g.OutShape(g.in_channels), x.dtype(), x.device());
     Array index = Empty(y.shape(), Dtype::kInt64, x.device());
     kMaxPoolKernel(x.device(), g, Data(x), y, index);
     if (GraphMask mask = internal::GetRecordMask(x)) {
-        internal::Record("max_pool", mask, {&x}, {&y}, [g, index](BackwardContext& ctx) {
-            ctx.SetGrad(0, MaxPoolGrad(g, ctx.grad(), index));
-        });
+        internal::Record("max_pool", mask, {&x}, {&y},
+                         [g, index](BackwardContext& ctx) { ctx.SetGrad(0, MaxPoolGrad(g, ctx.grad(), index)); });
     }
     return y;
 }
 
-Array AveragePool(
-        const Array& x, const PerAxis& ksize, const std::optional<PerAxis>& stride, const PerAxis& pad,
-        PoolPadding padding) {
+Array AveragePool(const Array& x, const PerAxis& ksize, const std::optional<PerAxis>& stride, const PerAxis& pad,
+                  PoolPadding padding) {
     return Average(MakeGeometry("average_pool", x, ksize, stride, pad, false), padding, x, false);
 }
 

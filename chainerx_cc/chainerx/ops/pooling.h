@@ -15,7 +15,8 @@ enum class PoolPadding {
 
 // All arrays are contiguous. `index` (int64, as y): where in its channel of an image each maximum was found.
 using MaxPoolKernel = KernelSlot<void(const WindowGeometry& g, const Array& x, const Array& y, const Array& index)>;
-using MaxPoolGradKernel = KernelSlot<void(const WindowGeometry& g, const Array& gy, const Array& index, const Array& gx)>;
+using MaxPoolGradKernel =
+        KernelSlot<void(const WindowGeometry& g, const Array& gy, const Array& index, const Array& gx)>;
 using AveragePoolKernel =
         KernelSlot<void(const WindowGeometry& g, PoolPadding padding, const Array& x, const Array& y)>;
 extern const MaxPoolKernel kMaxPoolKernel;
@@ -24,18 +25,10 @@ extern const AveragePoolKernel kAveragePoolKernel;
 extern const AveragePoolKernel kAveragePoolGradKernel;  // gx from gy
 
 // Over windows of x (N, C, d_1, ..., d_n). Without a stride, windows are side by side.
-Array MaxPool(
-        const Array& x,
-        const PerAxis& ksize,
-        const std::optional<PerAxis>& stride = std::nullopt,
-        const PerAxis& pad = 0,
-        bool cover_all = false);
-Array AveragePool(
-        const Array& x,
-        const PerAxis& ksize,
-        const std::optional<PerAxis>& stride = std::nullopt,
-        const PerAxis& pad = 0,
-        PoolPadding padding = PoolPadding::kIgnore);
+Array MaxPool(const Array& x, const PerAxis& ksize, const std::optional<PerAxis>& stride = std::nullopt,
+              const PerAxis& pad = 0, bool cover_all = false);
+Array AveragePool(const Array& x, const PerAxis& ksize, const std::optional<PerAxis>& stride = std::nullopt,
+                  const PerAxis& pad = 0, PoolPadding padding = PoolPadding::kIgnore);
 
 // X(function, name in Python, signature, summary, method of ndarray, kernels)
 #define CHAINERX_POOLING_OPS(X)                                                                                      \

@@ -33,7 +33,8 @@ namespace {
 Dtype SumDtype(Dtype d) { return IsFloat(d) ? d : Dtype::kInt64; }
 
 Array Reduce(const ReduceKernel& kernel, const Array& a, const Axes& axes, bool keepdims, Dtype dtype) {
-    Array in = a.dtype() == dtype || dtype == Dtype::kBool || (dtype == Dtype::kInt64 && &kernel != &kSumKernel && &kernel != &kProdKernel)
+    Array in = a.dtype() == dtype || dtype == Dtype::kBool ||
+                               (dtype == Dtype::kInt64 && &kernel != &kSumKernel && &kernel != &kProdKernel)
                        ? a
                        : AsType(a.AsDetached(), dtype);
     Array out = Empty(ReduceShape(a.shape(), axes, keepdims), dtype, a.device());
@@ -160,8 +161,12 @@ Array AMax(const Array& a, const OptionalAxes& axis, bool keepdims) {
 Array AMin(const Array& a, const OptionalAxes& axis, bool keepdims) {
     return Extreme("amin", kAminKernel, a, axis, keepdims);
 }
-Array ArgMax(const Array& a, const std::optional<int64_t>& axis) { return ArgExtreme("argmax", kArgmaxKernel, a, axis); }
-Array ArgMin(const Array& a, const std::optional<int64_t>& axis) { return ArgExtreme("argmin", kArgminKernel, a, axis); }
+Array ArgMax(const Array& a, const std::optional<int64_t>& axis) {
+    return ArgExtreme("argmax", kArgmaxKernel, a, axis);
+}
+Array ArgMin(const Array& a, const std::optional<int64_t>& axis) {
+    return ArgExtreme("argmin", kArgminKernel, a, axis);
+}
 Array NanArgMax(const Array& a, const std::optional<int64_t>& axis) {
     return ArgExtreme("nanargmax", kArgmaxKernel, ReplaceNan(a, -std::numeric_limits<double>::infinity()), axis);
 }

@@ -57,8 +57,8 @@ struct LstmBackward {
         if (internal::GetRecordMask({&cs, &xs, &gc, &gh}) != 0) return Compose(ctx, cs, xs);
         Array gc_prev = Empty(cs.shape(), cs.dtype(), cs.device());
         Array gx = Empty(xs.shape(), xs.dtype(), xs.device());
-        kLstmGradKernel(
-                xs.device(), Data(cs), Data(xs), gates, c.Get(), gc ? Data(gc) : gc, gh ? Data(gh) : gh, gc_prev, gx);
+        kLstmGradKernel(xs.device(), Data(cs), Data(xs), gates, c.Get(), gc ? Data(gc) : gc, gh ? Data(gh) : gh,
+                        gc_prev, gx);
         if (ctx.IsWanted(0)) ctx.SetGrad(0, gc_prev);
         if (ctx.IsWanted(1)) ctx.SetGrad(1, gx);
     }
@@ -75,8 +75,9 @@ struct LstmBackward {
         Array gc = ctx.GradOrZeros(0) + gh * o * (Scalar{1} - Square(tanh_c));
         if (ctx.IsWanted(0)) ctx.SetGrad(0, gc * f);
         if (ctx.IsWanted(1)) {
-            ctx.SetGrad(1, JoinGates(
-                    {gc * i * (Scalar{1} - Square(a)), gc * a * Slope(i), gc * cs * Slope(f), gh * tanh_c * Slope(o)}, gates));
+            ctx.SetGrad(1, JoinGates({gc * i * (Scalar{1} - Square(a)), gc * a * Slope(i), gc * cs * Slope(f),
+                                      gh * tanh_c * Slope(o)},
+                                     gates));
         }
     }
 };
@@ -96,15 +97,21 @@ CellOutput LstmCell(const Array& c_prev, const Array& x, Gates gates) {
 void CheckCell(const char* op, const Array& c_prev, const Array& x, int64_t gates, bool equal_batches) {
     CheckDevices(c_prev, x);
     if (!IsFloat(c_prev.dtype()) || c_prev.dtype() != x.dtype()) {
-        throw DtypeError{op, ": c_prev and x must be of one floating point dtype, not ", c_prev.dtype(), " and ", x.dtype()};
+        throw DtypeError{op, ": c_prev and x must be of one floating point dtype, not ", c_prev.dtype(), " and ",
+                         x.dtype()};
     }
     bool fits = c_prev.ndim() >= 2 && x.ndim() == c_prev.ndim() && x.shape()[1] == gates * c_prev.shape()[1] &&
                 (equal_batches ? x.shape()[0] == c_prev.shape()[0] : x.shape()[0] <= c_prev.shape()[0]) &&
                 std::equal(x.shape().begin() + 2, x.shape().end(), c_prev.shape().begin() + 2);
     if (!fits) {
-        throw DimensionError{
-                op, ": c_prev of shape ", c_prev.shape(), " and x of shape ", x.shape(), " do not match (B, U, ...) and (B, ",
-                gates, " U, ...)"};
+        throw DimensionError{op,
+                             ": c_prev of shape ",
+                             c_prev.shape(),
+                             " and x of shape ",
+                             x.shape(),
+                             " do not match (B, U, ...) and (B, ",
+                             gates,
+                             " U, ...)"};
     }
 }
 
@@ -126,8 +133,8 @@ CellOutput Lstm(const Array& c_prev, const Array& x) {
     int64_t units = c_prev.shape()[1];
     int64_t rows = 1;
     for (int i = 0; i < cs.ndim() - 1; ++i) rows *= cs.shape()[i];
-    auto [c, h] = LstmCell(
-            Reshape(cs, Shape{rows, units}), Reshape(ChannelsLast(x), Shape{rows, 4 * units}), Gates::kInterleaved);
+    auto [c, h] = LstmCell(Reshape(cs, Shape{rows, units}), Reshape(ChannelsLast(x), Shape{rows, 4 * units}),
+                           Gates::kInterleaved);
     auto restore = [&cs](const Array& a) { return Moveaxis(Reshape(a, cs.shape()), Axes{-1}, Axes{1}); };
     return {restore(c), restore(h)};
 }
@@ -140,7 +147,8 @@ CellOutput Slstm(const Array& c_prev1, const Array& c_prev2, const Array& x1, co
     }
     std::vector<Array> g1 = ExtractGates(x1, 4, Gates::kInterleaved);
     std::vector<Array> g2 = ExtractGates(x2, 4, Gates::kInterleaved);
-    Array c = Tanh(g1[0]) * Sigmoid(g1[1]) + Tanh(g2[0]) * Sigmoid(g2[1]) + Sigmoid(g1[2]) * c_prev1 + Sigmoid(g2[2]) * c_prev2;
+    Array c = Tanh(g1[0]) * Sigmoid(g1[1]) + Tanh(g2[0]) * Sigmoid(g2[1]) + Sigmoid(g1[2]) * c_prev1 +
+              Sigmoid(g2[2]) * c_prev2;
     return {c, Sigmoid(g1[3] + g2[3]) * Tanh(c)};
 }
 
@@ -148,7 +156,8 @@ CellOutput TreeLstm(const std::vector<Array>& inputs) {
     if (inputs.size() < 2) throw ChainerxError{"tree_lstm: at least 2 arrays are needed, got ", inputs.size()};
     size_t children = inputs.size() - 1;
     const Array& x = inputs.back();
-    for (size_t i = 0; i < children; ++i) CheckCell("tree_lstm", inputs[i], x, static_cast<int64_t>(children) + 3, true);
+    for (size_t i = 0; i < children; ++i)
+        CheckCell("tree_lstm", inputs[i], x, static_cast<int64_t>(children) + 3, true);
     std::vector<Array> gates = ExtractGates(x, static_cast<int64_t>(children) + 3, Gates::kBlocks);
     Array c = Tanh(gates[0]) * Sigmoid(gates[1]);
     for (size_t i = 0; i < children; ++i) c = c + Sigmoid(gates[3 + i]) * inputs[i];
@@ -224,43 +233,56 @@ struct Network {
     std::vector<size_t> gate_order;  // of the arrays in ws and bs
     int64_t directions;
 
-    void Check(
-            int64_t n_layers, const Array& hx, const Array& cx, const ArrayLists& ws, const ArrayLists& bs,
-            const std::vector<Array>& xs) const {
+    void Check(int64_t n_layers, const Array& hx, const Array& cx, const ArrayLists& ws, const ArrayLists& bs,
+               const std::vector<Array>& xs) const {
         auto count = static_cast<size_t>(n_layers * directions);
         if (n_layers < 1) throw ChainerxError{name, ": n_layers must be positive, was ", n_layers};
         if (xs.empty()) throw ChainerxError{name, ": xs must have at least one time step"};
         if (ws.size() != count || bs.size() != count) {
-            throw DimensionError{
-                    name, ": ws and bs must have ", count, " lists, one for each layer and direction, got ", ws.size(), " and ", bs.size()};
+            throw DimensionError{name,      ": ws and bs must have ",
+                                 count,     " lists, one for each layer and direction, got ",
+                                 ws.size(), " and ",
+                                 bs.size()};
         }
         if (hx.ndim() != 3 || hx.shape()[0] != n_layers * directions) {
             throw DimensionError{name, ": hx has shape ", hx.shape(), ", expected (", count, ", B, U)"};
         }
         if (!IsFloat(hx.dtype())) throw DtypeError{name, ": hx must be of a floating point dtype, not ", hx.dtype()};
-        if (cx && cx.shape() != hx.shape()) throw DimensionError{name, ": cx has shape ", cx.shape(), " but hx ", hx.shape()};
+        if (cx && cx.shape() != hx.shape())
+            throw DimensionError{name, ": cx has shape ", cx.shape(), " but hx ", hx.shape()};
         auto check_dtype = [&](const char* what, const Array& a) {
             CheckDevices(hx, a);
-            if (a.dtype() != hx.dtype()) throw DtypeError{name, ": ", what, " has dtype ", a.dtype(), " but hx ", hx.dtype()};
+            if (a.dtype() != hx.dtype())
+                throw DtypeError{name, ": ", what, " has dtype ", a.dtype(), " but hx ", hx.dtype()};
         };
         if (cx) check_dtype("cx", cx);
         int64_t batch = hx.shape()[1];
         int64_t units = hx.shape()[2];
-        if (xs[0].ndim() != 2) throw DimensionError{name, ": an element of xs has shape ", xs[0].shape(), ", expected (B_t, I)"};
+        if (xs[0].ndim() != 2)
+            throw DimensionError{name, ": an element of xs has shape ", xs[0].shape(), ", expected (B_t, I)"};
         for (const Array& x : xs) {
             check_dtype("xs", x);
             if (x.ndim() != 2 || x.shape()[0] > batch || x.shape()[1] != xs[0].shape()[1]) {
-                throw DimensionError{
-                        name, ": an element of xs has shape ", x.shape(), ", expected (B_t, ", xs[0].shape()[1],
-                        ") with B_t not above ", batch};
+                throw DimensionError{name,
+                                     ": an element of xs has shape ",
+                                     x.shape(),
+                                     ", expected (B_t, ",
+                                     xs[0].shape()[1],
+                                     ") with B_t not above ",
+                                     batch};
             }
             batch = x.shape()[0];
         }
         size_t gates = gate_order.size();
         for (size_t cell = 0; cell < count; ++cell) {
             if (ws[cell].size() != 2 * gates || bs[cell].size() != 2 * gates) {
-                throw DimensionError{
-                        name, ": ws and bs of a layer must have ", 2 * gates, " arrays, got ", ws[cell].size(), " and ", bs[cell].size()};
+                throw DimensionError{name,
+                                     ": ws and bs of a layer must have ",
+                                     2 * gates,
+                                     " arrays, got ",
+                                     ws[cell].size(),
+                                     " and ",
+                                     bs[cell].size()};
             }
             int64_t width = cell < static_cast<size_t>(directions) ? xs[0].shape()[1] : units * directions;
             for (size_t j = 0; j < 2 * gates; ++j) {
@@ -268,12 +290,12 @@ struct Network {
                 check_dtype("bs", bs[cell][j]);
                 Shape expected{units, j < gates ? width : units};
                 if (ws[cell][j].shape() != expected) {
-                    throw DimensionError{
-                            name, ": ws[", cell, "][", j, "] has shape ", ws[cell][j].shape(), ", expected ", expected};
+                    throw DimensionError{name,          ": ws[", cell, "][", j, "] has shape ", ws[cell][j].shape(),
+                                         ", expected ", expected};
                 }
                 if (bs[cell][j].shape() != Shape{units}) {
-                    throw DimensionError{
-                            name, ": bs[", cell, "][", j, "] has shape ", bs[cell][j].shape(), ", expected ", Shape{units}};
+                    throw DimensionError{name,          ": bs[",     cell, "][", j, "] has shape ", bs[cell][j].shape(),
+                                         ", expected ", Shape{units}};
                 }
             }
         }
@@ -288,9 +310,10 @@ struct Network {
 
     // `step(weights, z, state)` returns the next state, where z is the input's part of the gates.
     template <class Step>
-    std::tuple<Array, Array, std::vector<Array>> Run(
-            int64_t n_layers, const Array& hx, const Array& cx, const ArrayLists& ws, const ArrayLists& bs,
-            const std::vector<Array>& xs, bool joins_biases, Step&& step) const {
+    std::tuple<Array, Array, std::vector<Array>> Run(int64_t n_layers, const Array& hx, const Array& cx,
+                                                     const ArrayLists& ws, const ArrayLists& bs,
+                                                     const std::vector<Array>& xs, bool joins_biases,
+                                                     Step&& step) const {
         Check(n_layers, hx, cx, ws, bs, xs);
         Shape shape{hx.shape()[1], hx.shape()[2]};
         std::vector<Array> h_first = Split(hx, hx.shape()[0], 0);
@@ -345,9 +368,8 @@ struct Network {
     }
 };
 
-LstmStatesAndOutputs RunLstm(
-        const char* name, int64_t directions, int64_t n_layers, const Array& hx, const Array& cx, const ArrayLists& ws,
-        const ArrayLists& bs, const std::vector<Array>& xs) {
+LstmStatesAndOutputs RunLstm(const char* name, int64_t directions, int64_t n_layers, const Array& hx, const Array& cx,
+                             const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs) {
     // From i, f, a, o to a, i, f, o.
     return Network{name, {2, 0, 1, 3}, directions}.Run(
             n_layers, hx, cx, ws, bs, xs, true, [](const Weights& w, const Array& z, const State& s) {
@@ -356,9 +378,8 @@ LstmStatesAndOutputs RunLstm(
             });
 }
 
-StatesAndOutputs RunGru(
-        const char* name, int64_t directions, int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs,
-        const std::vector<Array>& xs) {
+StatesAndOutputs RunGru(const char* name, int64_t directions, int64_t n_layers, const Array& hx, const ArrayLists& ws,
+                        const ArrayLists& bs, const std::vector<Array>& xs) {
     auto [hy, cy, ys] = Network{name, {0, 1, 2}, directions}.Run(
             n_layers, hx, Array{}, ws, bs, xs, false, [](const Weights& w, const Array& z, const State& s) {
                 return State{GruCell(s.h, z, Linear(s.h, w.wh, w.bh)), Array{}};
@@ -366,47 +387,44 @@ StatesAndOutputs RunGru(
     return {hy, ys};
 }
 
-StatesAndOutputs RunRnn(
-        const char* name, int64_t directions, int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs,
-        const std::vector<Array>& xs, const std::string& activation) {
+StatesAndOutputs RunRnn(const char* name, int64_t directions, int64_t n_layers, const Array& hx, const ArrayLists& ws,
+                        const ArrayLists& bs, const std::vector<Array>& xs, const std::string& activation) {
     if (activation != "tanh" && activation != "relu") {
         throw ChainerxError{name, ": activation must be 'tanh' or 'relu', not '", activation, "'"};
     }
     bool is_tanh = activation == "tanh";
-    auto [hy, cy, ys] = Network{name, {0}, directions}.Run(
-            n_layers, hx, Array{}, ws, bs, xs, true, [is_tanh](const Weights& w, const Array& z, const State& s) {
-                Array v = z + Linear(s.h, w.wh);
-                return State{is_tanh ? Tanh(v) : Relu(v), Array{}};
-            });
+    auto [hy, cy, ys] = Network{name, {0}, directions}.Run(n_layers, hx, Array{}, ws, bs, xs, true,
+                                                           [is_tanh](const Weights& w, const Array& z, const State& s) {
+                                                               Array v = z + Linear(s.h, w.wh);
+                                                               return State{is_tanh ? Tanh(v) : Relu(v), Array{}};
+                                                           });
     return {hy, ys};
 }
 
 }  // namespace
 
-LstmStatesAndOutputs NStepLstm(
-        int64_t n_layers, const Array& hx, const Array& cx, const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs) {
+LstmStatesAndOutputs NStepLstm(int64_t n_layers, const Array& hx, const Array& cx, const ArrayLists& ws,
+                               const ArrayLists& bs, const std::vector<Array>& xs) {
     return RunLstm("n_step_lstm", 1, n_layers, hx, cx, ws, bs, xs);
 }
-LstmStatesAndOutputs NStepBiLstm(
-        int64_t n_layers, const Array& hx, const Array& cx, const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs) {
+LstmStatesAndOutputs NStepBiLstm(int64_t n_layers, const Array& hx, const Array& cx, const ArrayLists& ws,
+                                 const ArrayLists& bs, const std::vector<Array>& xs) {
     return RunLstm("n_step_bilstm", 2, n_layers, hx, cx, ws, bs, xs);
 }
-StatesAndOutputs NStepGru(
-        int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs) {
+StatesAndOutputs NStepGru(int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs,
+                          const std::vector<Array>& xs) {
     return RunGru("n_step_gru", 1, n_layers, hx, ws, bs, xs);
 }
-StatesAndOutputs NStepBiGru(
-        int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs) {
+StatesAndOutputs NStepBiGru(int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs,
+                            const std::vector<Array>& xs) {
     return RunGru("n_step_bigru", 2, n_layers, hx, ws, bs, xs);
 }
-StatesAndOutputs NStepRnn(
-        int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs,
-        const std::string& activation) {
+StatesAndOutputs NStepRnn(int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs,
+                          const std::vector<Array>& xs, const std::string& activation) {
     return RunRnn("n_step_rnn", 1, n_layers, hx, ws, bs, xs, activation);
 }
-StatesAndOutputs NStepBiRnn(
-        int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs,
-        const std::string& activation) {
+StatesAndOutputs NStepBiRnn(int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs,
+                            const std::vector<Array>& xs, const std::string& activation) {
     return RunRnn("n_step_birnn", 2, n_layers, hx, ws, bs, xs, activation);
 }
 

@@ -18,14 +18,12 @@ enum class Gates {
 // Cells on contiguous arrays of one dtype: states are (batch, units), x is (batch, gates * units).
 // The order of gates is a, i, f, o; either of gc and gh may be no array, for zero.
 using LstmKernel = KernelSlot<void(const Array& c_prev, const Array& x, Gates gates, const Array& c, const Array& h)>;
-using LstmGradKernel = KernelSlot<void(
-        const Array& c_prev, const Array& x, Gates gates, const Array& c, const Array& gc, const Array& gh,
-        const Array& gc_prev, const Array& gx)>;
+using LstmGradKernel = KernelSlot<void(const Array& c_prev, const Array& x, Gates gates, const Array& c,
+                                       const Array& gc, const Array& gh, const Array& gc_prev, const Array& gx)>;
 // Gates r, z and the candidate in blocks; `x` from the input, `s` from the state.
 using GruKernel = KernelSlot<void(const Array& h_prev, const Array& x, const Array& s, const Array& h)>;
-using GruGradKernel = KernelSlot<void(
-        const Array& h_prev, const Array& x, const Array& s, const Array& gh, const Array& gh_prev, const Array& gx,
-        const Array& gs)>;
+using GruGradKernel = KernelSlot<void(const Array& h_prev, const Array& x, const Array& s, const Array& gh,
+                                      const Array& gh_prev, const Array& gx, const Array& gs)>;
 extern const LstmKernel kLstmKernel;
 extern const LstmGradKernel kLstmGradKernel;
 extern const GruKernel kGruKernel;
@@ -44,20 +42,18 @@ CellOutput TreeLstm(const std::vector<Array>& inputs);
 using ArrayLists = std::vector<std::vector<Array>>;
 using StatesAndOutputs = std::tuple<Array, std::vector<Array>>;
 using LstmStatesAndOutputs = std::tuple<Array, Array, std::vector<Array>>;
-LstmStatesAndOutputs NStepLstm(
-        int64_t n_layers, const Array& hx, const Array& cx, const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs);
-LstmStatesAndOutputs NStepBiLstm(
-        int64_t n_layers, const Array& hx, const Array& cx, const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs);
-StatesAndOutputs NStepGru(
-        int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs);
-StatesAndOutputs NStepBiGru(
-        int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs);
-StatesAndOutputs NStepRnn(
-        int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs,
-        const std::string& activation = "tanh");
-StatesAndOutputs NStepBiRnn(
-        int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs,
-        const std::string& activation = "tanh");
+LstmStatesAndOutputs NStepLstm(int64_t n_layers, const Array& hx, const Array& cx, const ArrayLists& ws,
+                               const ArrayLists& bs, const std::vector<Array>& xs);
+LstmStatesAndOutputs NStepBiLstm(int64_t n_layers, const Array& hx, const Array& cx, const ArrayLists& ws,
+                                 const ArrayLists& bs, const std::vector<Array>& xs);
+StatesAndOutputs NStepGru(int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs,
+                          const std::vector<Array>& xs);
+StatesAndOutputs NStepBiGru(int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs,
+                            const std::vector<Array>& xs);
+StatesAndOutputs NStepRnn(int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs,
+                          const std::vector<Array>& xs, const std::string& activation = "tanh");
+StatesAndOutputs NStepBiRnn(int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs,
+                            const std::vector<Array>& xs, const std::string& activation = "tanh");
 
 // X(function, name in Python, signature, summary, method of ndarray, kernels)
 #define CHAINERX_RNN_OPS(X)                                                                                          \

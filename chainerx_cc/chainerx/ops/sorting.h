@@ -20,11 +20,12 @@ Array Argsort(const Array& a, const std::optional<int64_t>& axis = -1);
 Array EmbedId(const Array& x, const Array& w, const std::optional<int64_t>& ignore_label = std::nullopt);
 
 // X(function, name in Python, signature, summary, method of ndarray, kernels)
-#define CHAINERX_SORTING_OPS(X)                                                                                         \
-    X(Sort, "sort", "a, axis=-1", "Elements in ascending order along an axis, or of the flattened array.", false, "sort argsort") \
-    X(Argsort, "argsort", "a, axis=-1",                                                                                 \
-      "Positions that sort an array along an axis, stably, or the flattened array.", false, "argsort")                  \
-    X(EmbedId, "embed_id", "x, W, ignore_label=None",                                                                   \
+#define CHAINERX_SORTING_OPS(X)                                                                                        \
+    X(Sort, "sort", "a, axis=-1", "Elements in ascending order along an axis, or of the flattened array.", false,      \
+      "sort argsort")                                                                                                  \
+    X(Argsort, "argsort", "a, axis=-1", "Positions that sort an array along an axis, stably, or the flattened array.", \
+      false, "argsort")                                                                                                \
+    X(EmbedId, "embed_id", "x, W, ignore_label=None",                                                                  \
       "Rows of ``W`` (V, D) by number. ``ignore_label`` stands for zeros.", false, "take add_at normalize_indices")
 
 }  // namespace chainerx

@@ -16,7 +16,8 @@ public:
     PerAxis(int64_t all) : values_{all}, is_uniform_{true} {}  // NOLINT(runtime/explicit)
     explicit PerAxis(const Shape& values) : values_{values} {}
 
-    // Writes `ndim` values to `out`. Raises when there is another number of them, or one is below `least` or out of 32 bits.
+    // Writes `ndim` values to `out`. Raises when there is another number of them, or one is below `least` or out of 32
+    // bits.
     void Expand(const char* op, const char* name, int ndim, int64_t least, int64_t* out) const {
         if (!is_uniform_ && values_.ndim() != ndim) {
             throw DimensionError{op, ": ", name, " has ", int{values_.ndim()}, " elements, expected ", ndim};
@@ -57,9 +58,12 @@ struct WindowGeometry {
             int64_t room = in[d] + 2 * pad[d] - (kernel[d] - 1) * dilation[d] - 1;
             out[d] = room < 0 ? 0 : (room + (cover_all ? stride[d] - 1 : 0)) / stride[d] + 1;
             if (kernel[d] < 1 || out[d] < 1) {
-                throw DimensionError{
-                        op, ": the output would be empty: size ", in[d], ", kernel ", kernel[d], ", stride ", stride[d],
-                        ", pad ", pad[d], " in spatial dimension ", d};
+                throw DimensionError{op,        ": the output would be empty: size ",
+                                     in[d],     ", kernel ",
+                                     kernel[d], ", stride ",
+                                     stride[d], ", pad ",
+                                     pad[d],    " in spatial dimension ",
+                                     d};
             }
         }
     }

@@ -46,17 +46,16 @@ std::vector<Array> WithNone(PyObject* o, const char* name) {
     return out;
 }
 
-void PyBackward(
-        PyObject* outputs, std::optional<BackpropId> id, bool enable_double_backprop, std::optional<double> loss_scale) {
+void PyBackward(PyObject* outputs, std::optional<BackpropId> id, bool enable_double_backprop,
+                std::optional<double> loss_scale) {
     Backward(OneOrMore(outputs, "outputs"), id, {enable_double_backprop, loss_scale});
 }
 
-std::vector<Array> PyGrad(
-        PyObject* outputs, PyObject* inputs, std::optional<BackpropId> id, bool enable_double_backprop, bool set_grad,
-        bool retain_grad, PyObject* grad_outputs, std::optional<double> loss_scale) {
-    return Grad(
-            OneOrMore(outputs, "outputs"), OneOrMore(inputs, "inputs"), id, set_grad, retain_grad,
-            WithNone(grad_outputs, "grad_outputs"), {enable_double_backprop, loss_scale});
+std::vector<Array> PyGrad(PyObject* outputs, PyObject* inputs, std::optional<BackpropId> id,
+                          bool enable_double_backprop, bool set_grad, bool retain_grad, PyObject* grad_outputs,
+                          std::optional<double> loss_scale) {
+    return Grad(OneOrMore(outputs, "outputs"), OneOrMore(inputs, "inputs"), id, set_grad, retain_grad,
+                WithNone(grad_outputs, "grad_outputs"), {enable_double_backprop, loss_scale});
 }
 
 // A Python function of a list of arrays.
@@ -68,33 +67,30 @@ ArrayFunction Wrap(PyObject* func) {
     };
 }
 
-void PyCheckBackward(
-        PyObject* func, const std::vector<Array>& inputs, PyObject* grad_outputs, const std::vector<Array>& eps, double atol,
-        double rtol, std::optional<BackpropId> id) {
+void PyCheckBackward(PyObject* func, const std::vector<Array>& inputs, PyObject* grad_outputs,
+                     const std::vector<Array>& eps, double atol, double rtol, std::optional<BackpropId> id) {
     CheckBackward(Wrap(func), inputs, WithNone(grad_outputs, "grad_outputs"), eps, atol, rtol, id);
 }
 
-void PyCheckDoubleBackward(
-        PyObject* func, const std::vector<Array>& inputs, const std::vector<Array>& grad_outputs,
-        const std::vector<Array>& grad_grad_inputs, const std::vector<Array>& eps, double atol, double rtol,
-        std::optional<BackpropId> id) {
+void PyCheckDoubleBackward(PyObject* func, const std::vector<Array>& inputs, const std::vector<Array>& grad_outputs,
+                           const std::vector<Array>& grad_grad_inputs, const std::vector<Array>& eps, double atol,
+                           double rtol, std::optional<BackpropId> id) {
     CheckDoubleBackward(Wrap(func), inputs, grad_outputs, grad_grad_inputs, eps, atol, rtol, id);
 }
 
 }  // namespace
 
 void BindAutograd() {
-    Bind<&PyBackward>(
-            {nullptr, "backward", "outputs, backprop_id=None, enable_double_backprop=False, loss_scale=None",
-             "Adds gradients of the outputs to what they were computed from.", false, ""});
+    Bind<&PyBackward>({nullptr, "backward", "outputs, backprop_id=None, enable_double_backprop=False, loss_scale=None",
+                       "Adds gradients of the outputs to what they were computed from.", false, ""});
     Bind<&PyGrad>(
             {nullptr, "grad",
              "outputs, inputs, backprop_id=None, enable_double_backprop=False, set_grad=False, retain_grad=False, "
              "grad_outputs=(), loss_scale=None",
              "Gradients of the outputs with respect to the inputs.", false, ""});
-    Bind<&PyCheckBackward>(
-            {nullptr, "check_backward", "func, inputs, grad_outputs, eps, atol=1e-5, rtol=1e-4, backprop_id=None",
-             "Compares gradients with central differences; raises GradientCheckError.", false, ""});
+    Bind<&PyCheckBackward>({nullptr, "check_backward",
+                            "func, inputs, grad_outputs, eps, atol=1e-5, rtol=1e-4, backprop_id=None",
+                            "Compares gradients with central differences; raises GradientCheckError.", false, ""});
     Bind<&PyCheckDoubleBackward>(
             {nullptr, "check_double_backward",
              "func, inputs, grad_outputs, grad_grad_inputs, eps, atol=1e-5, rtol=1e-4, backprop_id=None",

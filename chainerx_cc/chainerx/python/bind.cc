@@ -35,11 +35,10 @@ Signature::Signature(const char* name, const char* text) : name_{name} {
         size_t eq = item.find('=');
         names_.push_back(item.substr(0, eq));
         interned_.push_back(Check(PyUnicode_InternFromString(names_.back().c_str())).release());
-        defaults_.push_back(
-                eq == std::string::npos
-                        ? nullptr
-                        : Check(PyRun_String(item.substr(eq + 1).c_str(), Py_eval_input, globals.get(), globals.get()))
-                                  .release());
+        defaults_.push_back(eq == std::string::npos ? nullptr
+                                                    : Check(PyRun_String(item.substr(eq + 1).c_str(), Py_eval_input,
+                                                                         globals.get(), globals.get()))
+                                                              .release());
         item.clear();
     };
     for (char c : rest) {
@@ -54,8 +53,8 @@ Signature::Signature(const char* name, const char* text) : name_{name} {
     add();
 }
 
-void Signature::Parse(
-        PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** out) const {
+void Signature::Parse(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames,
+                      PyObject** out) const {
     int n = size();
     int filled = 0;
     if (self != nullptr) out[filled++] = self;

@@ -100,9 +100,8 @@ void Bind(OpInfo info) {
     using B = Bound<Fn>;
     B::signature = Signature{info.name, info.signature};
     info.signature = B::signature.text().c_str();
-    AddFunction(
-            info, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&B::CallFunction)),
-            info.is_method ? reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&B::CallMethod)) : nullptr);
+    AddFunction(info, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&B::CallFunction)),
+                info.is_method ? reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&B::CallMethod)) : nullptr);
 }
 
 // A method of ndarray that is not a function of the module; the signature starts with "self".
@@ -112,7 +111,7 @@ void Method(const char* name, const char* signature, const char* doc) {
     FunctionDefs().pop_back();
 }
 
-void BindOps();       // from the families' lists
+void BindOps();  // from the families' lists
 void BindCreation();
 void BindAutograd();
 void BindInterop();

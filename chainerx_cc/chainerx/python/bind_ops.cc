@@ -1,7 +1,5 @@
 // The loop over the families' lists: every op becomes a Python function here, and a method where it says so.
 
-#include "chainerx/python/bind.h"
-
 #include "chainerx/ops/activation.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/comparison.h"
@@ -19,6 +17,7 @@
 #include "chainerx/ops/rnn.h"
 #include "chainerx/ops/sorting.h"
 #include "chainerx/ops/trigonometric.h"
+#include "chainerx/python/bind.h"
 #include "chainerx/python/interop.h"
 
 namespace chainerx::python {
@@ -62,11 +61,14 @@ std::vector<Array> SplitAlong(const Array& a, PyObject* sections, int64_t axis) 
 
 std::vector<Array> PySplit(const Array& a, PyObject* sections, int64_t axis) { return SplitAlong(a, sections, axis); }
 std::vector<Array> PyVsplit(const Array& a, PyObject* sections) { return SplitAlong(a, sections, 0); }
-std::vector<Array> PyHsplit(const Array& a, PyObject* sections) { return SplitAlong(a, sections, a.ndim() == 1 ? 0 : 1); }
+std::vector<Array> PyHsplit(const Array& a, PyObject* sections) {
+    return SplitAlong(a, sections, a.ndim() == 1 ? 0 : 1);
+}
 std::vector<Array> PyDsplit(const Array& a, PyObject* sections) { return SplitAlong(a, sections, 2); }
 
 std::vector<Array> PyMeshgrid(const std::vector<Array>& xi, const std::string& indexing) {
-    if (indexing != "xy" && indexing != "ij") ThrowValueError("indexing must be 'xy' or 'ij', not '%s'", indexing.c_str());
+    if (indexing != "xy" && indexing != "ij")
+        ThrowValueError("indexing must be 'xy' or 'ij', not '%s'", indexing.c_str());
     return Meshgrid(xi, indexing == "ij");
 }
 
@@ -82,7 +84,8 @@ Array PyRoll(const Array& a, const std::vector<int64_t>& shift, const std::optio
         ThrowValueError("roll: %zu shifts were given for %zu axes", shift.size(), axis->size());
     }
     Array out = a;
-    for (size_t i = 0; i < n; ++i) out = Roll(out, shift[shift.size() == 1 ? 0 : i], (*axis)[axis->size() == 1 ? 0 : i]);
+    for (size_t i = 0; i < n; ++i)
+        out = Roll(out, shift[shift.size() == 1 ? 0 : i], (*axis)[axis->size() == 1 ? 0 : i]);
     return out;
 }
 
@@ -119,7 +122,8 @@ void PyCopyTo(const Array& dst, PyObject* src, const std::string& casting, PyObj
 
 PyObject* CallTreeLstm(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
     return Guard([&] {
-        if (kwnames != nullptr && PyTuple_GET_SIZE(kwnames) > 0) ThrowTypeError("tree_lstm() takes no keyword arguments");
+        if (kwnames != nullptr && PyTuple_GET_SIZE(kwnames) > 0)
+            ThrowTypeError("tree_lstm() takes no keyword arguments");
         std::vector<Array> inputs;
         for (Py_ssize_t i = 0; i < nargs; ++i) inputs.push_back(Arg<Array>::Get(args[i], "inputs"));
         return ToPython(TreeLstm(inputs));
@@ -153,9 +157,8 @@ void PyMomentumSgdUpdate(PyObject* param, PyObject* grad, PyObject* v, double lr
     for (size_t i = 0; i < p.size(); ++i) MomentumSgdUpdate(p[i], g[i], vs[i], lr, momentum);
 }
 
-void PyAdamUpdate(
-        PyObject* param, PyObject* grad, PyObject* m, PyObject* v, double alpha_t, double one_minus_beta1,
-        double one_minus_beta2, double eps, double eta, double weight_decay_rate) {
+void PyAdamUpdate(PyObject* param, PyObject* grad, PyObject* m, PyObject* v, double alpha_t, double one_minus_beta1,
+                  double one_minus_beta2, double eps, double eta, double weight_decay_rate) {
     std::vector<Array> p = Arrays(param, "param");
     std::vector<Array> g = Arrays(grad, "grad");
     std::vector<Array> ms = Arrays(m, "m");
@@ -191,25 +194,28 @@ void BindOps() {
     CHAINERX_LOSS_OPS(CHAINERX_BIND)
     family = "manipulation";
     CHAINERX_MANIPULATION_OPS(CHAINERX_BIND)
-    Bind<&PyRoll>(
-            {family, "roll", "a, shift, axis=None", "Elements moved along axes, re-entering at the other end.", false, ""});
-    Bind<&PyDiag>({family, "diag", "v, k=0, device=None", "A matrix with a diagonal, or the diagonal of a matrix.", false, ""});
+    Bind<&PyRoll>({family, "roll", "a, shift, axis=None", "Elements moved along axes, re-entering at the other end.",
+                   false, ""});
+    Bind<&PyDiag>({family, "diag", "v, k=0, device=None", "A matrix with a diagonal, or the diagonal of a matrix.",
+                   false, ""});
     Bind<&PyDiagflat>(
             {family, "diagflat", "v, k=0, device=None", "A matrix whose diagonal is the flattened array.", false, ""});
-    Bind<&PySplit>(
-            {family, "split", "ary, indices_or_sections, axis=0", "Parts along an axis: a number of equal ones, or between indices.", false, ""});
+    Bind<&PySplit>({family, "split", "ary, indices_or_sections, axis=0",
+                    "Parts along an axis: a number of equal ones, or between indices.", false, ""});
     Bind<&PyVsplit>({family, "vsplit", "ary, indices_or_sections", "Parts along axis 0.", false, ""});
-    Bind<&PyHsplit>({family, "hsplit", "ary, indices_or_sections", "Parts along axis 1 (axis 0 of one dimension).", false, ""});
+    Bind<&PyHsplit>(
+            {family, "hsplit", "ary, indices_or_sections", "Parts along axis 1 (axis 0 of one dimension).", false, ""});
     Bind<&PyDsplit>({family, "dsplit", "ary, indices_or_sections", "Parts along axis 2.", false, ""});
-    Bind<&PyMeshgrid>({family, "_meshgrid", "xi, indexing='xy'", "Coordinate arrays from coordinate vectors.", false, ""});
-    Bind<&PyCopyTo>(
-            {family, "copyto", "dst, src, casting='no', where=True", "Writes ``src``, broadcast, into ``dst`` where a condition holds.", false, "copy"});
+    Bind<&PyMeshgrid>(
+            {family, "_meshgrid", "xi, indexing='xy'", "Coordinate arrays from coordinate vectors.", false, ""});
+    Bind<&PyCopyTo>({family, "copyto", "dst, src, casting='no', where=True",
+                     "Writes ``src``, broadcast, into ``dst`` where a condition holds.", false, "copy"});
     family = "indexing";
     CHAINERX_INDEXING_OPS(CHAINERX_BIND)
     Bind<&PyTake>(
             {family, "take", "a, indices, axis=None, mode=None",
-             "Elements along an axis at given indices. ``mode``: 'raise', 'wrap' or 'clip' for indices out of range.", true,
-             "take add_at normalize_indices"});
+             "Elements along an axis at given indices. ``mode``: 'raise', 'wrap' or 'clip' for indices out of range.",
+             true, "take add_at normalize_indices"});
     family = "convolution";
     CHAINERX_CONVOLUTION_OPS(CHAINERX_BIND)
     family = "pooling";
@@ -218,19 +224,19 @@ void BindOps() {
     CHAINERX_NORMALIZATION_OPS(CHAINERX_BIND)
     family = "rnn";
     CHAINERX_RNN_OPS(CHAINERX_BIND)
-    AddFunction(
-            {family, "tree_lstm", "*inputs", "Tree-LSTM cell: cell states of the children, then gates.", false, ""},
-            reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&CallTreeLstm)), nullptr);
+    AddFunction({family, "tree_lstm", "*inputs", "Tree-LSTM cell: cell states of the children, then gates.", false, ""},
+                reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&CallTreeLstm)), nullptr);
     family = "sorting";
     CHAINERX_SORTING_OPS(CHAINERX_BIND)
     family = "optimizer";
-    Bind<&PySgdUpdate>({family, "_sgd_update", "param, grad, lr", "In place: param -= lr * grad. Arrays or lists of them.", false, "sgd"});
-    Bind<&PyMomentumSgdUpdate>(
-            {family, "_momentum_sgd_update", "param, grad, v, lr, momentum",
-             "In place: v = momentum * v - lr * grad; param += v. Arrays or lists of them.", false, "momentum_sgd"});
-    Bind<&PyAdamUpdate>(
-            {family, "_adam_update", "param, grad, m, v, alpha_t, one_minus_beta1, one_minus_beta2, eps, eta, weight_decay_rate",
-             "In place, one step of Adam. Arrays or lists of them.", false, "adam"});
+    Bind<&PySgdUpdate>({family, "_sgd_update", "param, grad, lr",
+                        "In place: param -= lr * grad. Arrays or lists of them.", false, "sgd"});
+    Bind<&PyMomentumSgdUpdate>({family, "_momentum_sgd_update", "param, grad, v, lr, momentum",
+                                "In place: v = momentum * v - lr * grad; param += v. Arrays or lists of them.", false,
+                                "momentum_sgd"});
+    Bind<&PyAdamUpdate>({family, "_adam_update",
+                         "param, grad, m, v, alpha_t, one_minus_beta1, one_minus_beta2, eps, eta, weight_decay_rate",
+                         "In place, one step of Adam. Arrays or lists of them.", false, "adam"});
 }
 
 }  // namespace chainerx::python

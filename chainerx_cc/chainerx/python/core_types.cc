@@ -103,7 +103,8 @@ Context& OrDefault(const py::object& context) {
 Device& GetDeviceFrom(const py::args& args) {
     if (args.size() == 0) return GetDefaultDevice();
     if (args.size() == 2) {
-        return GetDefaultContext().GetBackend(Arg<std::string>::Get(args[0].ptr(), "backend_name"))
+        return GetDefaultContext()
+                .GetBackend(Arg<std::string>::Get(args[0].ptr(), "backend_name"))
                 .GetDevice(static_cast<int>(GetIntArg(args[1].ptr(), "index")));
     }
     if (args.size() != 1) ThrowTypeError("get_device() takes at most 2 arguments (%zu given)", args.size());
@@ -144,7 +145,8 @@ void InitCoreTypes(py::module_& m) {
             .def("synchronize", [](Device& d) { d.Synchronize(); })
             .def("__repr__", [](const Device& d) { return "Device('" + d.name() + "')"; })
             .def("__str__", [](const Device& d) { return d.name(); })
-            .def("__eq__", [](const Device& d, const py::object& o) { return py::isinstance<Device>(o) && o.cast<Device*>() == &d; })
+            .def("__eq__", [](const Device& d,
+                              const py::object& o) { return py::isinstance<Device>(o) && o.cast<Device*>() == &d; })
             .def("__hash__", [](const Device& d) { return reinterpret_cast<intptr_t>(&d) >> 4; })
             .def("__reduce__", [](const Device& d) {
                 return py::make_tuple(py::module_::import("chainerx").attr("get_device"), py::make_tuple(d.name()));
@@ -152,29 +154,38 @@ void InitCoreTypes(py::module_& m) {
     py::class_<BackpropId>(m, "BackpropId", "Names a computational graph.")
             .def_property_readonly("name", &BackpropId::GetName)
             .def_property_readonly("context", &BackpropId::context, kReference)
-            .def("__eq__", [](const BackpropId& a, const py::object& b) { return py::isinstance<BackpropId>(b) && a == b.cast<BackpropId>(); })
+            .def("__eq__",
+                 [](const BackpropId& a, const py::object& b) {
+                     return py::isinstance<BackpropId>(b) && a == b.cast<BackpropId>();
+                 })
             .def("__hash__", [](const BackpropId& a) { return static_cast<intptr_t>(a.birth() * 64 + a.slot()); })
             .def("__repr__", [](const BackpropId& a) { return "<BackpropId '" + a.GetName() + "'>"; });
     py::class_<AnyGraph>(m, "AnyGraph", "Stands for all graphs.");
     m.attr("anygraph") = AnyGraph{};
 
-    m.def("get_backend", [](const std::string& name) -> Backend& { return GetDefaultContext().GetBackend(name); }, "backend_name"_a, kReference);
+    m.def(
+            "get_backend", [](const std::string& name) -> Backend& { return GetDefaultContext().GetBackend(name); },
+            "backend_name"_a, kReference);
     m.def("get_device", &GetDeviceFrom, kReference);
     m.def("get_default_context", &GetDefaultContext, kReference);
     m.def("set_default_context", [](Context* c) { SetDefaultContext(c); }, "context"_a);
     m.def("get_global_default_context", &GetGlobalDefaultContext, kReference);
     m.def("set_global_default_context", [](Context* c) { SetGlobalDefaultContext(c); }, "context"_a);
     m.def("get_default_device", &GetDefaultDevice, kReference);
-    m.def("set_default_device", [](const py::object& device) { SetDefaultDevice(&GetDeviceArg(device.ptr())); }, "device"_a);
+    m.def(
+            "set_default_device", [](const py::object& device) { SetDefaultDevice(&GetDeviceArg(device.ptr())); },
+            "device"_a);
 
     BindScope<ContextManager>(m, "ContextScope", "Makes a context the default one for a block.")
             .def(py::init([](Context* c) {
-                return ContextManager{c, [](Context* const& x) { return std::make_unique<ContextScope>(*x); }};
-            }), "context"_a, py::keep_alive<1, 2>())
+                     return ContextManager{c, [](Context* const& x) { return std::make_unique<ContextScope>(*x); }};
+                 }),
+                 "context"_a, py::keep_alive<1, 2>())
             .def("__enter__", [](ContextManager& self) { self.Begin(); });
     BindScope<DeviceManager>(m, "DeviceScope", "Makes a device the default one for a block.")
             .def(py::init([](const py::args& device) {
-                return DeviceManager{&GetDeviceFrom(device), [](Device* const& d) { return std::make_unique<DeviceScope>(*d); }};
+                return DeviceManager{&GetDeviceFrom(device),
+                                     [](Device* const& d) { return std::make_unique<DeviceScope>(*d); }};
             }))
             .def_property_readonly("device", &DeviceManager::holder, kReference)
             .def("__enter__", [](py::object self) {
@@ -182,10 +193,17 @@ void InitCoreTypes(py::module_& m) {
                 return self;
             });
     BindScope<NoBackpropManager>(m, "NoBackpropMode", "Records no computations during a block.")
-            .def(py::init([](const py::object& what) { return NoBackpropManager{GetModeArgs(what), &EnterMode<false>}; }), "backprop_ids"_a = py::none())
+            .def(py::init([](const py::object& what) {
+                     return NoBackpropManager{GetModeArgs(what), &EnterMode<false>};
+                 }),
+                 "backprop_ids"_a = py::none())
             .def("__enter__", [](NoBackpropManager& self) { self.Begin(); });
-    BindScope<ForceBackpropManager>(m, "ForceBackpropMode", "Records computations during a block inside no_backprop_mode.")
-            .def(py::init([](const py::object& what) { return ForceBackpropManager{GetModeArgs(what), &EnterMode<true>}; }), "backprop_ids"_a = py::none())
+    BindScope<ForceBackpropManager>(m, "ForceBackpropMode",
+                                    "Records computations during a block inside no_backprop_mode.")
+            .def(py::init([](const py::object& what) {
+                     return ForceBackpropManager{GetModeArgs(what), &EnterMode<true>};
+                 }),
+                 "backprop_ids"_a = py::none())
             .def("__enter__", [](ForceBackpropManager& self) { self.Begin(); });
     BindScope<BackpropScopeManager>(m, "BackpropScope", "A graph of its own during a block.")
             .def(py::init<std::string, Context*>(), "backprop_name"_a, "context"_a = nullptr)

@@ -43,8 +43,8 @@ Array PyFullLike(const Array& a, const Scalar& value, OptDtype dtype, OptDevice 
     return Full(a.shape(), value, dtype.value_or(a.dtype()), LikeDevice(a, device));
 }
 
-Array PyArange(
-        const Scalar& start, std::optional<Scalar> stop, std::optional<Scalar> step, OptDtype dtype, DeviceRef device) {
+Array PyArange(const Scalar& start, std::optional<Scalar> stop, std::optional<Scalar> step, OptDtype dtype,
+               DeviceRef device) {
     Scalar from = stop.has_value() ? start : Scalar{0};
     return Arange(from, stop.value_or(start), step.value_or(Scalar{1}), dtype, device);
 }
@@ -80,23 +80,35 @@ Array PyFromBuffer(PyObject* buffer, OptDtype dtype, int64_t count, int64_t offs
 
 void BindCreation() {
     const char* family = "creation";
-    Bind<&PyArray>({family, "array", "object, dtype=None, copy=True, device=None", "An array from an array, NumPy array, number or nested lists.", false, "copy"});
-    Bind<&PyAsArray>({family, "asarray", "a|object, dtype=None, device=None", "Like array, without a copy where possible.", false, "copy"});
-    Bind<&PyAsContiguousArray>({family, "ascontiguousarray", "a, dtype=None, device=None", "An array in C order, without a copy if it is already.", false, "copy"});
-    Bind<&PyEmpty>({family, "empty", "shape, dtype=None, device=None", "An array whose elements are not set.", false, ""});
+    Bind<&PyArray>({family, "array", "object, dtype=None, copy=True, device=None",
+                    "An array from an array, NumPy array, number or nested lists.", false, "copy"});
+    Bind<&PyAsArray>({family, "asarray", "a|object, dtype=None, device=None",
+                      "Like array, without a copy where possible.", false, "copy"});
+    Bind<&PyAsContiguousArray>({family, "ascontiguousarray", "a, dtype=None, device=None",
+                                "An array in C order, without a copy if it is already.", false, "copy"});
+    Bind<&PyEmpty>(
+            {family, "empty", "shape, dtype=None, device=None", "An array whose elements are not set.", false, ""});
     Bind<&PyZeros>({family, "zeros", "shape, dtype=None, device=None", "An array of zeros.", false, "fill"});
     Bind<&PyOnes>({family, "ones", "shape, dtype=None, device=None", "An array of ones.", false, "fill"});
-    Bind<&PyFull>({family, "full", "shape, fill_value, dtype=None, device=None", "An array filled with a value.", false, "fill"});
-    Bind<&PyEmptyLike>({family, "empty_like", "a, device=None", "An array like another one whose elements are not set.", false, ""});
+    Bind<&PyFull>({family, "full", "shape, fill_value, dtype=None, device=None", "An array filled with a value.", false,
+                   "fill"});
+    Bind<&PyEmptyLike>({family, "empty_like", "a, device=None", "An array like another one whose elements are not set.",
+                        false, ""});
     Bind<&PyZerosLike>({family, "zeros_like", "a, device=None", "An array of zeros like another one.", false, "fill"});
     Bind<&PyOnesLike>({family, "ones_like", "a, device=None", "An array of ones like another one.", false, "fill"});
-    Bind<&PyFullLike>({family, "full_like", "a, fill_value, dtype=None, device=None", "An array like another one, filled with a value.", false, "fill"});
-    Bind<&PyArange>({family, "arange", "start, stop=None, step=None, dtype=None, device=None", "Evenly spaced numbers below an end.", false, "arange"});
-    Bind<&PyLinspace>({family, "linspace", "start, stop, num=50, endpoint=True, dtype=None, device=None", "A number of evenly spaced numbers.", false, "arange"});
+    Bind<&PyFullLike>({family, "full_like", "a, fill_value, dtype=None, device=None",
+                       "An array like another one, filled with a value.", false, "fill"});
+    Bind<&PyArange>({family, "arange", "start, stop=None, step=None, dtype=None, device=None",
+                     "Evenly spaced numbers below an end.", false, "arange"});
+    Bind<&PyLinspace>({family, "linspace", "start, stop, num=50, endpoint=True, dtype=None, device=None",
+                       "A number of evenly spaced numbers.", false, "arange"});
     Bind<&PyIdentity>({family, "identity", "n, dtype=None, device=None", "The identity matrix.", false, ""});
-    Bind<&PyEye>({family, "eye", "N, M=None, k=0, dtype='float64', device=None", "A matrix with ones on a diagonal.", false, ""});
-    Bind<&PyTri>({family, "tri", "N, M=None, k=0, dtype='float32', device=None", "A matrix with ones on and below a diagonal.", false, ""});
-    Bind<&PyFromBuffer>({family, "frombuffer", "buffer, dtype='float32', count=-1, offset=0, device=None", "An array from the bytes of a buffer.", false, ""});
+    Bind<&PyEye>({family, "eye", "N, M=None, k=0, dtype='float64', device=None", "A matrix with ones on a diagonal.",
+                  false, ""});
+    Bind<&PyTri>({family, "tri", "N, M=None, k=0, dtype='float32', device=None",
+                  "A matrix with ones on and below a diagonal.", false, ""});
+    Bind<&PyFromBuffer>({family, "frombuffer", "buffer, dtype='float32', count=-1, offset=0, device=None",
+                         "An array from the bytes of a buffer.", false, ""});
 }
 
 }  // namespace chainerx::python

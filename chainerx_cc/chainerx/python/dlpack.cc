@@ -78,8 +78,16 @@ PyRef MakeCapsule(const Array& a, uint64_t flags) {
     auto e = std::make_unique<Export<Managed>>();
     e->array = a;
     for (int64_t s : a.strides()) e->strides.push_back(s / a.GetItemSize());
-    e->managed.tensor = {a.raw_data(), kDlCpu, 0, a.ndim(), CodeOf(a.dtype()), static_cast<uint8_t>(a.GetItemSize() * 8), 1,
-                         const_cast<int64_t*>(a.shape().data()), e->strides.data(), 0};
+    e->managed.tensor = {a.raw_data(),
+                         kDlCpu,
+                         0,
+                         a.ndim(),
+                         CodeOf(a.dtype()),
+                         static_cast<uint8_t>(a.GetItemSize() * 8),
+                         1,
+                         const_cast<int64_t*>(a.shape().data()),
+                         e->strides.data(),
+                         0};
     if constexpr (std::is_same_v<Managed, DlManagedVersioned>) {
         e->managed.major = 1;
         e->managed.flags = flags;
@@ -115,7 +123,8 @@ PyRef Dlpack(const Array& self, PyObject* stream, PyObject* max_version, PyObjec
         int same = PyObject_RichCompareBool(dl_device, device.get(), Py_EQ);
         if (same < 0) throw PythonError{};
         if (same == 0) {
-            PyErr_SetString(PyExc_BufferError, "the array is in CPU memory; convert it first to export it to another device");
+            PyErr_SetString(PyExc_BufferError,
+                            "the array is in CPU memory; convert it first to export it to another device");
             throw PythonError{};
         }
     }
@@ -125,7 +134,8 @@ PyRef Dlpack(const Array& self, PyObject* stream, PyObject* max_version, PyObjec
     if (max_version != Py_None) {
         int major = 0;
         int minor = 0;
-        if (!PyTuple_Check(max_version)) ThrowTypeError("max_version must be a tuple, not %s", Py_TYPE(max_version)->tp_name);
+        if (!PyTuple_Check(max_version))
+            ThrowTypeError("max_version must be a tuple, not %s", Py_TYPE(max_version)->tp_name);
         if (PyArg_ParseTuple(max_version, "ii", &major, &minor) == 0) throw PythonError{};
         versioned = major >= 1;
     }
@@ -160,17 +170,24 @@ Array FromCapsule(PyObject* capsule, Device& device) {
     if (m == nullptr) throw PythonError{};
     const DlTensor& t = m->tensor;
     if (t.device_type != kDlCpu) {
-        PyErr_Format(PyExc_BufferError, "from_dlpack: only CPU memory can be imported, not device type %d", int{t.device_type});
+        PyErr_Format(PyExc_BufferError, "from_dlpack: only CPU memory can be imported, not device type %d",
+                     int{t.device_type});
         throw PythonError{};
     }
     std::optional<Dtype> dtype = DtypeFrom(t);
     if (!dtype.has_value()) {
-        throw DtypeError{
-                "from_dlpack: no dtype for code ", int{t.code}, " with ", int{t.bits}, " bits and ", int{t.lanes}, " lanes"};
+        throw DtypeError{"from_dlpack: no dtype for code ",
+                         int{t.code},
+                         " with ",
+                         int{t.bits},
+                         " bits and ",
+                         int{t.lanes},
+                         " lanes"};
     }
     if constexpr (std::is_same_v<Managed, DlManagedVersioned>) {
         if (m->major > 1) {
-            PyErr_Format(PyExc_BufferError, "from_dlpack: version %u of DLPack is not known", static_cast<unsigned>(m->major));
+            PyErr_Format(PyExc_BufferError, "from_dlpack: version %u of DLPack is not known",
+                         static_cast<unsigned>(m->major));
             throw PythonError{};
         }
     }
@@ -235,14 +252,13 @@ Array FromDlpack(PyObject* x, PyObject* device, PyObject* copy) {
 
 void BindDlpack() {
     Method<&DlpackDevice>("__dlpack_device__", "self", "(1, 0): CPU memory.");
-    Method<&Dlpack>(
-            "__dlpack__", "self, stream=None, max_version=None, dl_device=None, copy=None",
-            "A DLPack capsule that shares the memory. An array of a graph is refused.");
-    Bind<&FromDlpack>(
-            {nullptr, "from_dlpack", "x, device=None, copy=None",
-             "An array that shares the memory of an object with __dlpack__, such as one of NumPy or PyTorch. Read-only memory is\n"
-             "copied unless ``copy`` is false.",
-             false, ""});
+    Method<&Dlpack>("__dlpack__", "self, stream=None, max_version=None, dl_device=None, copy=None",
+                    "A DLPack capsule that shares the memory. An array of a graph is refused.");
+    Bind<&FromDlpack>({nullptr, "from_dlpack", "x, device=None, copy=None",
+                       "An array that shares the memory of an object with __dlpack__, such as one of NumPy or PyTorch. "
+                       "Read-only memory is\n"
+                       "copied unless ``copy`` is false.",
+                       false, ""});
 }
 
 }  // namespace chainerx::python

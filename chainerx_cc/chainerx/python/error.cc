@@ -1,9 +1,9 @@
 #include "chainerx/python/error.h"
 
+#include <pybind11/pybind11.h>
+
 #include <new>
 #include <string>
-
-#include <pybind11/pybind11.h>
 
 #include "chainerx/core/error.h"
 #include "chainerx/python/common.h"
@@ -60,8 +60,10 @@ void SetPythonError() noexcept {
     } catch (const pybind11::builtin_exception& e) {
         e.set_error();
     }
-#define CHAINERX_X(Type, object) \
-    catch (const Type& e) { PyErr_SetString(object, e.what()); }
+#define CHAINERX_X(Type, object)           \
+    catch (const Type& e) {                \
+        PyErr_SetString(object, e.what()); \
+    }
     CHAINERX_X(ContextError, g_context_error)
     CHAINERX_X(BackendError, g_backend_error)
     CHAINERX_X(DeviceError, g_device_error)
@@ -75,9 +77,11 @@ void SetPythonError() noexcept {
 #undef CHAINERX_X
     catch (const std::bad_alloc&) {
         PyErr_NoMemory();
-    } catch (const std::exception& e) {
+    }
+    catch (const std::exception& e) {
         PyErr_SetString(PyExc_RuntimeError, e.what());
-    } catch (...) {
+    }
+    catch (...) {
         PyErr_SetString(PyExc_RuntimeError, "unknown C++ exception");
     }
 }

@@ -38,21 +38,21 @@ public:
             PyTuple_SET_ITEM(indexes.get(), i, Check(PyLong_FromSize_t(targets[i])).release());
         }
         PyRef grads = Check(PyTuple_New(static_cast<Py_ssize_t>(ctx.output_count())));
-        for (size_t i = 0; i < ctx.output_count(); ++i) PyTuple_SET_ITEM(grads.get(), i, Check(ToPython(ctx.grad(i))).release());
+        for (size_t i = 0; i < ctx.output_count(); ++i)
+            PyTuple_SET_ITEM(grads.get(), i, Check(ToPython(ctx.grad(i))).release());
         PyRef inputs = Check(PyTuple_New(static_cast<Py_ssize_t>(inputs_.size())));
         for (size_t i = 0; i < inputs_.size(); ++i) {
             PyTuple_SET_ITEM(inputs.get(), i, Check(ToPython(inputs_[i].Get())).release());
         }
         PyRef outputs = Check(PyTuple_New(static_cast<Py_ssize_t>(outputs_.size())));
         for (size_t i = 0; i < outputs_.size(); ++i) {
-            PyTuple_SET_ITEM(
-                    outputs.get(), i,
-                    Check(ToPython(ctx.RetainedOutput(outputs_[i].saved, outputs_[i].index))).release());
+            PyTuple_SET_ITEM(outputs.get(), i,
+                             Check(ToPython(ctx.RetainedOutput(outputs_[i].saved, outputs_[i].index))).release());
         }
         PyRef name = Check(PyUnicode_InternFromString("_backward_chainerx"));
         PyRef function = function_;  // stays alive although the graph may be released meanwhile
-        PyRef result = Check(PyObject_CallMethodObjArgs(
-                function.get(), name.get(), indexes.get(), grads.get(), inputs.get(), outputs.get(), nullptr));
+        PyRef result = Check(PyObject_CallMethodObjArgs(function.get(), name.get(), indexes.get(), grads.get(),
+                                                        inputs.get(), outputs.get(), nullptr));
         std::vector<std::optional<Array>> gx = Arg<std::vector<std::optional<Array>>>::Get(result.get(), "a gradient");
         if (gx.size() != targets.size()) {
             ThrowValueError("_backward_chainerx returned %zu gradients for %zu inputs", gx.size(), targets.size());
@@ -86,13 +86,14 @@ std::vector<std::optional<Array>> MakeOutputs(const std::vector<std::optional<Ar
 }
 
 size_t CheckIndex(int64_t i, size_t n, const char* what) {
-    if (i < 0 || static_cast<size_t>(i) >= n) ThrowValueError("%s index %lld is out of range", what, static_cast<long long>(i));
+    if (i < 0 || static_cast<size_t>(i) >= n)
+        ThrowValueError("%s index %lld is out of range", what, static_cast<long long>(i));
     return static_cast<size_t>(i);
 }
 
-PyRef FunctionNodeForward(
-        PyObject* function, const std::vector<Array>& inputs, const std::vector<std::optional<Array>>& outputs,
-        const std::vector<int64_t>& inputs_to_retain, const std::vector<int64_t>& outputs_to_retain) {
+PyRef FunctionNodeForward(PyObject* function, const std::vector<Array>& inputs,
+                          const std::vector<std::optional<Array>>& outputs,
+                          const std::vector<int64_t>& inputs_to_retain, const std::vector<int64_t>& outputs_to_retain) {
     std::vector<std::optional<Array>> out = MakeOutputs(outputs);
     GraphMask mask = 0;
     for (const Array& a : inputs) mask |= internal::GetRecordMask(a);
@@ -115,17 +116,17 @@ PyRef FunctionNodeForward(
         }
     }
     PyRef list = Check(PyList_New(static_cast<Py_ssize_t>(out.size())));
-    for (size_t i = 0; i < out.size(); ++i) PyList_SET_ITEM(list.get(), i, Check(ToPython(out[i].value_or(Array{}))).release());
+    for (size_t i = 0; i < out.size(); ++i)
+        PyList_SET_ITEM(list.get(), i, Check(ToPython(out[i].value_or(Array{}))).release());
     return list;
 }
 
 }  // namespace
 
 void InitFunctionNode(py::module_&) {
-    Bind<&FunctionNodeForward>(
-            {nullptr, "_function_node_forward",
-             "function_node, inputs, outputs, input_indexes_to_retain, output_indexes_to_retain",
-             "Connects outputs that a chainer.FunctionNode has computed to its inputs.", false, ""});
+    Bind<&FunctionNodeForward>({nullptr, "_function_node_forward",
+                                "function_node, inputs, outputs, input_indexes_to_retain, output_indexes_to_retain",
+                                "Connects outputs that a chainer.FunctionNode has computed to its inputs.", false, ""});
 }
 
 }  // namespace chainerx::python

@@ -20,7 +20,9 @@ ArrayIndex GetIndex(PyObject* o, const Array& a) {
         auto* s = reinterpret_cast<PySliceObject*>(o);
         return Slice{Bound(s->start), Bound(s->stop), Bound(s->step)};
     }
-    if (IsNdarray(o)) return GetArray(o).ndim() == 0 && IsInteger(GetArray(o).dtype()) ? ArrayIndex{GetIntArg(o, "index")} : ArrayIndex{GetArray(o)};
+    if (IsNdarray(o))
+        return GetArray(o).ndim() == 0 && IsInteger(GetArray(o).dtype()) ? ArrayIndex{GetIntArg(o, "index")}
+                                                                         : ArrayIndex{GetArray(o)};
     if (PyIndex_Check(o) && !PyBool_Check(o)) {
         PyRef i{PyNumber_Index(o)};
         if (i) return GetIntArg(i.get(), "index");

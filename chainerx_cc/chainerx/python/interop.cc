@@ -99,9 +99,9 @@ Array FromBuffer(PyObject* o, Device& device, bool share) {
 
 void CheckNoGraph(const Array& a, const char* what) {
     if (a.IsAnyBackpropRequired()) {
-        throw ChainerxError{
-                what, ": the array belongs to a computational graph, which would be lost; "
-                "use as_grad_stopped() first if that is intended"};
+        throw ChainerxError{what,
+                            ": the array belongs to a computational graph, which would be lost; "
+                            "use as_grad_stopped() first if that is intended"};
     }
 }
 
@@ -126,9 +126,8 @@ Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, b
             return Full({}, s, d, device);
         }
         PyRef asarray = Numpy("array");
-        PyRef array = Check(
-                convert ? PyObject_CallFunctionObjArgs(asarray.get(), o, GetNumpyDtype(*dtype), nullptr)
-                        : PyObject_CallFunctionObjArgs(asarray.get(), o, nullptr));
+        PyRef array = Check(convert ? PyObject_CallFunctionObjArgs(asarray.get(), o, GetNumpyDtype(*dtype), nullptr)
+                                    : PyObject_CallFunctionObjArgs(asarray.get(), o, nullptr));
         PyRef own = Check(PyObject_GetAttrString(array.get(), "dtype"));
         PyRef native_order = Check(PyObject_CallMethod(own.get(), "newbyteorder", "s", "="));
         Dtype d = GetDtypeArg(native_order.get());  // raises DtypeError for dtypes that we do not have
@@ -175,8 +174,8 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
         const Array& a = GetArray(self);
         view->obj = nullptr;
         if (a.IsAnyBackpropRequired()) {
-            PyErr_SetString(
-                    PyExc_BufferError, "the array belongs to a computational graph; use as_grad_stopped() first");
+            PyErr_SetString(PyExc_BufferError,
+                            "the array belongs to a computational graph; use as_grad_stopped() first");
             throw PythonError{};
         }
         if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !a.IsContiguous()) {
@@ -221,9 +220,8 @@ void ReleaseRawPointer(Storage* storage) noexcept {
 }
 
 // An array over memory at an address; `base` owns it and stays alive.
-Array FromRawPointer(
-        PyObject* pointer, const Shape& shape, Dtype dtype, const std::vector<int64_t>& strides, DeviceRef device,
-        int64_t offset, PyObject* base) {
+Array FromRawPointer(PyObject* pointer, const Shape& shape, Dtype dtype, const std::vector<int64_t>& strides,
+                     DeviceRef device, int64_t offset, PyObject* base) {
     void* data = PyLong_AsVoidPtr(pointer);
     if (data == nullptr && PyErr_Occurred()) throw PythonError{};
     if (static_cast<int64_t>(strides.size()) != shape.ndim()) {
@@ -237,8 +235,8 @@ Array FromRawPointer(
 
 PyRef ToCupy(const Array& array) {
     CheckNoGraph(array, "conversion to CuPy");
-    throw NotImplementedError{
-            "_to_cupy: the array lives on ", array.device().name(), "; only arrays on CUDA devices share memory with CuPy"};
+    throw NotImplementedError{"_to_cupy: the array lives on ", array.device().name(),
+                              "; only arrays on CUDA devices share memory with CuPy"};
 }
 
 // Pickling: contents, and the device by name where it exists at loading.
@@ -250,15 +248,15 @@ PyRef RebuildArray(PyObject* values, const std::string& device) {
 }  // namespace
 
 void BindInterop() {
-    Bind<&PyToNumpy>(
-            {nullptr, "to_numpy", "array, copy=True",
-             "The array as numpy.ndarray; without a copy it shares memory. An array of a graph is refused.", false, ""});
-    Bind<&FromRawPointer>(
-            {nullptr, "_fromrawpointer", "data_ptr, shape, dtype, strides, device, offset, base",
-             "An array over memory at an address on a device, owned by ``base``.", false, ""});
+    Bind<&PyToNumpy>({nullptr, "to_numpy", "array, copy=True",
+                      "The array as numpy.ndarray; without a copy it shares memory. An array of a graph is refused.",
+                      false, ""});
+    Bind<&FromRawPointer>({nullptr, "_fromrawpointer", "data_ptr, shape, dtype, strides, device, offset, base",
+                           "An array over memory at an address on a device, owned by ``base``.", false, ""});
     Bind<&ToCupy>(
             {nullptr, "_to_cupy", "array", "The array as cupy.ndarray; it must live on a CUDA device.", false, ""});
-    Bind<&RebuildArray>({nullptr, "_rebuild_array", "values, device", "Makes an array from its pickled state.", false, ""});
+    Bind<&RebuildArray>(
+            {nullptr, "_rebuild_array", "values, device", "Makes an array from its pickled state.", false, ""});
 }
 
 }  // namespace chainerx::python

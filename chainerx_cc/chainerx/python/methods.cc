@@ -1,8 +1,8 @@
 #include "chainerx/python/methods.h"
 
-#include <string>
-
 #include <pybind11/pybind11.h>
+
+#include <string>
 
 #include "chainerx/autograd/backward.h"
 #include "chainerx/core/context.h"
@@ -83,8 +83,8 @@ void SetGradMethod(const Array& self, std::optional<Array> grad, std::optional<B
     self.SetGrad(grad.value_or(Array{}), id);
 }
 void ClearGradMethod(const Array& self, std::optional<BackpropId> id) { self.ClearGrad(id); }
-void BackwardMethod(
-        const Array& self, std::optional<BackpropId> id, bool enable_double_backprop, std::optional<double> loss_scale) {
+void BackwardMethod(const Array& self, std::optional<BackpropId> id, bool enable_double_backprop,
+                    std::optional<double> loss_scale) {
     Backward(self, id, {enable_double_backprop, loss_scale});
 }
 
@@ -141,8 +141,8 @@ PyObject* Property(PyObject* self, F&& f) {
     return Guard([&] { return f(GetArray(self)); });
 }
 
-#define CHAINERX_PROPERTY(Name, expression) \
-    PyObject* Name(PyObject* self, void*) { \
+#define CHAINERX_PROPERTY(Name, expression)                                            \
+    PyObject* Name(PyObject* self, void*) {                                            \
         return Property(self, [](const Array& a) -> PyObject* { return expression; }); \
     }
 CHAINERX_PROPERTY(GetShape, ToTuple(a.shape()).release())
@@ -208,33 +208,35 @@ void AddNdarrayMethods() {
     Method<&FlattenMethod>("flatten", "self", "A copy as one dimension.");
     Method<&ToList>("tolist", "self", "The elements as nested lists.");
     Method<&ToDeviceMethod>("to_device", "self, device, index=None", "The array on another device.");
-    Method<&StopGrad>(
-            "as_grad_stopped", "self, copy=False, backprop_ids=None", "The same values outside graphs: no gradient flows through.");
-    Method<&RequireGradMethod>("require_grad", "self, backprop_id=None", "Makes gradients of this array be computed; returns it.");
+    Method<&StopGrad>("as_grad_stopped", "self, copy=False, backprop_ids=None",
+                      "The same values outside graphs: no gradient flows through.");
+    Method<&RequireGradMethod>("require_grad", "self, backprop_id=None",
+                               "Makes gradients of this array be computed; returns it.");
     Method<&IsGradRequiredMethod>("is_grad_required", "self, backprop_id=None", "Whether require_grad was called.");
-    Method<&IsBackpropRequiredMethod>(
-            "is_backprop_required", "self, backprop_id=None", "Whether computations with this array are recorded.");
-    Method<&IsChained>("_is_chained", "self, backprop_id=None", "Whether the array was computed from others in the graph.");
+    Method<&IsBackpropRequiredMethod>("is_backprop_required", "self, backprop_id=None",
+                                      "Whether computations with this array are recorded.");
+    Method<&IsChained>("_is_chained", "self, backprop_id=None",
+                       "Whether the array was computed from others in the graph.");
     Method<&GetGradMethod>("get_grad", "self, backprop_id=None", "The gradient, or None.");
     Method<&SetGradMethod>("set_grad", "self, grad, backprop_id=None", "Sets the gradient.");
     Method<&ClearGradMethod>("cleargrad", "self, backprop_id=None", "Removes the gradient.");
-    Method<&BackwardMethod>(
-            "backward", "self, backprop_id=None, enable_double_backprop=False, loss_scale=None",
-            "Adds gradients of this array to what it was computed from.");
+    Method<&BackwardMethod>("backward", "self, backprop_id=None, enable_double_backprop=False, loss_scale=None",
+                            "Adds gradients of this array to what it was computed from.");
     Method<&CopyProtocol>("__copy__", "self", "A copy outside graphs.");
     Method<&DeepCopy>("__deepcopy__", "self, memo=None", "A copy outside graphs.");
     Method<&Reduce>("__reduce__", "self", "For pickling: contents and device, no graph.");
     Method<&GetState>("__getstate__", "self", "Contents and device.");
     Method<&SetState>("__setstate__", "self, state", "Restores contents and device.");
-    Method<&ToNumpyProtocol>("__array__", "self, dtype=None, copy=None", "Conversion to NumPy; refused for an array of a graph.");
+    Method<&ToNumpyProtocol>("__array__", "self, dtype=None, copy=None",
+                             "Conversion to NumPy; refused for an array of a graph.");
     Method<&MaxMethod>("max", "self, axis=None, keepdims=False", "Largest element over axes.");
     Method<&MinMethod>("min", "self, axis=None, keepdims=False", "Smallest element over axes.");
+    MethodDefs().push_back({"reshape",
+                            reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&VarArgs<&ReshapeArgs>)),
+                            METH_FASTCALL, "The same elements in another shape, given as one tuple or separately."});
     MethodDefs().push_back(
-            {"reshape", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&VarArgs<&ReshapeArgs>)), METH_FASTCALL,
-             "The same elements in another shape, given as one tuple or separately."});
-    MethodDefs().push_back(
-            {"transpose", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&VarArgs<&TransposeArgs>)), METH_FASTCALL,
-             "Axes in another order, given as one tuple or separately; reversed by default."});
+            {"transpose", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&VarArgs<&TransposeArgs>)),
+             METH_FASTCALL, "Axes in another order, given as one tuple or separately; reversed by default."});
     MethodDefs().push_back({nullptr, nullptr, 0, nullptr});
 }
 
@@ -251,7 +253,8 @@ PyObject* Repr(PyObject* self) {
             PyRef body = Check(PyObject_Call(function.get(), args.get(), kwargs.get()));
             text = PyUnicode_AsUTF8(body.get());
         }
-        std::string out = internal::Concat("array(", text, ", shape=", a.shape(), ", dtype=", a.dtype(), ", device='", a.device().name(), "'");
+        std::string out = internal::Concat("array(", text, ", shape=", a.shape(), ", dtype=", a.dtype(), ", device='",
+                                           a.device().name(), "'");
         if (a.IsAnyBackpropRequired()) out += ", backprop_ids=" + GraphNames(a);
         return ToPython(out + ")");
     });

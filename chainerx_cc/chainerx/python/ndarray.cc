@@ -45,7 +45,8 @@ void Dealloc(PyObject* self) {
 }
 
 PyObject* New(PyTypeObject*, PyObject*, PyObject*) {
-    PyErr_SetString(PyExc_TypeError, "chainerx.ndarray cannot be created directly; use chainerx.array, empty, zeros, ...");
+    PyErr_SetString(PyExc_TypeError,
+                    "chainerx.ndarray cannot be created directly; use chainerx.array, empty, zeros, ...");
     return nullptr;
 }
 
@@ -103,8 +104,8 @@ int Bool(PyObject* a) {
         const Array& x = GetArray(a);
         if (x.GetTotalSize() == 0) throw DimensionError{"the truth value of an empty array is not defined"};
         if (x.GetTotalSize() != 1) {
-            PyErr_SetString(
-                    PyExc_ValueError, "the truth value of an array with more than one element is ambiguous; use any() or all()");
+            PyErr_SetString(PyExc_ValueError,
+                            "the truth value of an array with more than one element is ambiguous; use any() or all()");
             throw PythonError{};
         }
         PyRef item = ItemOf(x);
@@ -291,8 +292,8 @@ void InitNdarray(PyObject* module) {
             {Py_bf_releasebuffer, Slot(&ReleaseBuffer)},
             {0, nullptr},
     };
-    static PyType_Spec spec = {
-            "chainerx.ndarray", sizeof(NdarrayObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
+    static PyType_Spec spec = {"chainerx.ndarray", sizeof(NdarrayObject), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
     PyRef type = Check(PyType_FromSpec(&spec));
     g_ndarray_type = reinterpret_cast<PyTypeObject*>(type.get());
     if (PyModule_AddObjectRef(module, "ndarray", type.get()) < 0) throw PythonError{};

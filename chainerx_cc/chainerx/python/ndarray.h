@@ -9,8 +9,7 @@ namespace chainerx::python {
 
 // chainerx.ndarray: a reference to an array. An array has at most one such object at a time.
 struct NdarrayObject {
-    PyObject_HEAD
-    Array array;
+    PyObject_HEAD Array array;
     PyObject* weakrefs;
 };
 

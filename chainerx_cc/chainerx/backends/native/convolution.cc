@@ -15,7 +15,8 @@ namespace {
 constexpr int64_t kBlocking = 262144;
 
 int64_t CountWork(const ConvShape& s) {
-    return s.batch * s.out_channels * (s.in_channels / s.groups) * SpatialSize(s.kernel, s.ndim) * SpatialSize(s.out, s.ndim);
+    return s.batch * s.out_channels * (s.in_channels / s.groups) * SpatialSize(s.kernel, s.ndim) *
+           SpatialSize(s.out, s.ndim);
 }
 
 // Runs `kernel(TypeTag<T>, a, b, bias, out)` on pointers.

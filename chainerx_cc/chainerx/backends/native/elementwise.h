@@ -57,7 +57,8 @@ struct ElementwiseRow {
                 const T* b = reinterpret_cast<const T*>(data[2]);
                 if (strides[1] == sizeof(T) && strides[2] == sizeof(T)) {
 #pragma GCC ivdep
-                    for (int64_t i = 0; i < n; ++i) out[i] = Put(op.Forward(static_cast<C>(a[i]), static_cast<C>(b[i])));
+                    for (int64_t i = 0; i < n; ++i)
+                        out[i] = Put(op.Forward(static_cast<C>(a[i]), static_cast<C>(b[i])));
                     return;
                 }
                 if (strides[1] == sizeof(T) && strides[2] == 0) {
@@ -134,8 +135,7 @@ private:
             const char* a = data[2];
             const char* b = data[3];
             for (int64_t i = 0; i < n; ++i, out += s[0], c += s[1], a += s[2], b += s[3]) {
-                *reinterpret_cast<R*>(out) =
-                        Put(op.Forward(LoadValue<Input<0>>(c), LoadValue<T>(a), LoadValue<T>(b)));
+                *reinterpret_cast<R*>(out) = Put(op.Forward(LoadValue<Input<0>>(c), LoadValue<T>(a), LoadValue<T>(b)));
             }
         }
     }
@@ -187,7 +187,7 @@ struct LoopNest {
     int n_operands;
     int ndim{0};
     int64_t size;
-    int64_t lengths[kMaxNdim];                   // outermost first
+    int64_t lengths[kMaxNdim];  // outermost first
     int64_t strides[kMaxNdim][kMaxOperands];
 
     // Calls f(n, pointers) for the rows among [begin, end) of the outer iterations.

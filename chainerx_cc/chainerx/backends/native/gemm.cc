@@ -118,8 +118,8 @@ void Matmul(const Array& a, const Array& b, double beta, const Array& out) {
             return MultiplyFloat<double>(a, b, beta, out);
         case Dtype::kFloat16: {
             Array wide = AsType(out, Dtype::kFloat32);
-            MultiplyFloat<float>(
-                    AsType(a.AsDetached(), Dtype::kFloat32), AsType(b.AsDetached(), Dtype::kFloat32), beta, wide);
+            MultiplyFloat<float>(AsType(a.AsDetached(), Dtype::kFloat32), AsType(b.AsDetached(), Dtype::kFloat32), beta,
+                                 wide);
             return CopyData(wide, out);
         }
         default:

@@ -68,9 +68,8 @@ void AddAt(const Array& out, const Array& indices, const TakeGeometry& g, const 
     VisitDtype(out.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         using C = typename ComputeType<T>::type;
-        Scatter<T>(out, indices, g, b, [](T& d, const T& s) {
-            d = static_cast<T>(static_cast<C>(d) + static_cast<C>(s));
-        });
+        Scatter<T>(out, indices, g, b,
+                   [](T& d, const T& s) { d = static_cast<T>(static_cast<C>(d) + static_cast<C>(s)); });
     });
 }
 

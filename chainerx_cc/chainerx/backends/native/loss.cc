@@ -20,7 +20,8 @@ void Forward(const Array& x, const Array& t, const Array& loss, const Array& log
     const auto* label = t.data<int64_t>();
     for (int64_t i = 0; i < n; ++i) {
         if (label[i] >= classes) {
-            throw IndexError{"softmax_cross_entropy: label ", label[i], " is not below the number of classes, ", classes};
+            throw IndexError{"softmax_cross_entropy: label ", label[i], " is not below the number of classes, ",
+                             classes};
         }
     }
     kLogSoftmaxKernel(x.device(), x, log_prob);
@@ -30,7 +31,9 @@ void Forward(const Array& x, const Array& t, const Array& loss, const Array& log
         T* out = loss.data<T>();
         for (int64_t i = 0; i < n; ++i) {
             // Rows with a negative label do not count.
-            out[i] = label[i] < 0 ? T{0.0F} : static_cast<T>(-static_cast<typename ComputeType<T>::type>(p[i * classes + label[i]]));
+            out[i] = label[i] < 0
+                             ? T{0.0F}
+                             : static_cast<T>(-static_cast<typename ComputeType<T>::type>(p[i * classes + label[i]]));
         }
     });
 }
@@ -41,7 +44,8 @@ struct GradRow {
         using C = typename ComputeType<T>::type;
         auto scale = static_cast<C>(scale_);
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; ++i) gx[i] = static_cast<T>(chainerx::math::Exp(static_cast<C>(log_prob[i])) * scale);
+        for (int64_t i = 0; i < n; ++i)
+            gx[i] = static_cast<T>(chainerx::math::Exp(static_cast<C>(log_prob[i])) * scale);
     }
 };
 

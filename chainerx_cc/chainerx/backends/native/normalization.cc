@@ -22,15 +22,16 @@ void Update(const Array& running, const Array& value, double decay, double adjus
     Output out{running, value.dtype()};
     Array now = Input(running, value.dtype());
     for (int64_t i = 0; i < value.GetTotalSize(); ++i) {
-        double mixed = decay * static_cast<double>(now.data<T>()[i]) + (1 - decay) * adjust * static_cast<double>(value.data<T>()[i]);
+        double mixed = decay * static_cast<double>(now.data<T>()[i]) +
+                       (1 - decay) * adjust * static_cast<double>(value.data<T>()[i]);
         out.data<T>()[i] = static_cast<T>(mixed);
     }
     out.Finish();
 }
 
-void BatchNorm(
-        const Array& x_, const Array& gamma_, const Array& beta_, const Array& running_mean, const Array& running_var,
-        double eps, double decay, const Array& y_, const Array& mean, const Array& inv_std) {
+void BatchNorm(const Array& x_, const Array& gamma_, const Array& beta_, const Array& running_mean,
+               const Array& running_var, double eps, double decay, const Array& y_, const Array& mean,
+               const Array& inv_std) {
     int64_t batch = x_.shape()[0];
     int64_t channels = x_.shape()[1];
     int64_t spatial = x_.shape()[2];
@@ -49,9 +50,9 @@ void BatchNorm(
         Output y{y_, dtype};
         {
             BlockingScope blocking{x.GetTotalSize() > kBlocking};
-            BatchNormForward(
-                    batch, channels, spatial, x.data<T>(), gamma.data<T>(), beta.data<T>(), static_cast<T>(eps),
-                    y.template data<T>(), mean.data<T>(), var.data<T>(), inv_std.data<T>());
+            BatchNormForward(batch, channels, spatial, x.data<T>(), gamma.data<T>(), beta.data<T>(),
+                             static_cast<T>(eps), y.template data<T>(), mean.data<T>(), var.data<T>(),
+                             inv_std.data<T>());
         }
         y.Finish();
         if (running_mean) {
@@ -64,9 +65,8 @@ void BatchNorm(
 
 // Both kernels with their sizes as arguments: (batch, channels, spatial) or (rows, width).
 template <class Kernel>
-void Backward(
-        const Array& x_, const Array& gamma_, const Array& gy_, const Array& mean, const Array& gx_, const Array& ggamma_,
-        const Array& gbeta_, Kernel&& kernel) {
+void Backward(const Array& x_, const Array& gamma_, const Array& gy_, const Array& mean, const Array& gx_,
+              const Array& ggamma_, const Array& gbeta_, Kernel&& kernel) {
     Dtype dtype = mean.dtype();
     VisitComputeDtype(dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;
@@ -81,7 +81,8 @@ void Backward(
             std::fill_n(gbeta.template data<T>(), gamma.GetTotalSize(), T{0});
         } else {
             BlockingScope blocking{x.GetTotalSize() > kBlocking};
-            kernel(x.data<T>(), gamma.data<T>(), gy.data<T>(), gx.template data<T>(), ggamma.template data<T>(), gbeta.template data<T>());
+            kernel(x.data<T>(), gamma.data<T>(), gy.data<T>(), gx.template data<T>(), ggamma.template data<T>(),
+                   gbeta.template data<T>());
         }
         gx.Finish();
         ggamma.Finish();
@@ -89,21 +90,20 @@ void Backward(
     });
 }
 
-void BatchNormGrad(
-        const Array& x, const Array& gamma, const Array& gy, const Array& mean, const Array& inv_std, const Array& gx,
-        const Array& ggamma, const Array& gbeta) {
+void BatchNormGrad(const Array& x, const Array& gamma, const Array& gy, const Array& mean, const Array& inv_std,
+                   const Array& gx, const Array& ggamma, const Array& gbeta) {
     auto kernel = [&](auto* x_, auto* gamma_, auto* gy_, auto* gx_, auto* ggamma_, auto* gbeta_) {
         using T = std::remove_pointer_t<decltype(gx_)>;
-        BatchNormBackward<T>(
-                x.shape()[0], x.shape()[1], x.shape()[2], x_, gamma_, gy_, mean.data<T>(), inv_std.data<T>(), gx_, ggamma_, gbeta_);
+        BatchNormBackward<T>(x.shape()[0], x.shape()[1], x.shape()[2], x_, gamma_, gy_, mean.data<T>(),
+                             inv_std.data<T>(), gx_, ggamma_, gbeta_);
     };
     Backward(x, gamma, gy, mean, gx, ggamma, gbeta, kernel);
 }
 
-void FixedBatchNorm(
-        const Array& x_, const Array& gamma_, const Array& beta_, const Array& mean_, const Array& var_, double eps,
-        const Array& y_) {
-    Dtype dtype = GetComputeDtype(PromoteTypes(PromoteTypes(x_.dtype(), gamma_.dtype()), PromoteTypes(mean_.dtype(), var_.dtype())));
+void FixedBatchNorm(const Array& x_, const Array& gamma_, const Array& beta_, const Array& mean_, const Array& var_,
+                    double eps, const Array& y_) {
+    Dtype dtype = GetComputeDtype(
+            PromoteTypes(PromoteTypes(x_.dtype(), gamma_.dtype()), PromoteTypes(mean_.dtype(), var_.dtype())));
     VisitComputeDtype(dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;
         Array x = Input(x_, dtype);
@@ -118,17 +118,15 @@ void FixedBatchNorm(
         Output y{y_, dtype};
         if (x.GetTotalSize() != 0) {
             BlockingScope blocking{x.GetTotalSize() > kBlocking};
-            BatchNormApply(
-                    x.shape()[0], x.shape()[1], x.shape()[2], x.data<T>(), gamma.data<T>(), beta.data<T>(), mean.data<T>(),
-                    inv_std.data<T>(), y.template data<T>());
+            BatchNormApply(x.shape()[0], x.shape()[1], x.shape()[2], x.data<T>(), gamma.data<T>(), beta.data<T>(),
+                           mean.data<T>(), inv_std.data<T>(), y.template data<T>());
         }
         y.Finish();
     });
 }
 
-void LayerNorm(
-        const Array& x_, const Array& gamma_, const Array& beta_, double eps, const Array& y_, const Array& mean,
-        const Array& inv_std) {
+void LayerNorm(const Array& x_, const Array& gamma_, const Array& beta_, double eps, const Array& y_, const Array& mean,
+               const Array& inv_std) {
     Dtype dtype = mean.dtype();
     VisitComputeDtype(dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;
@@ -138,21 +136,19 @@ void LayerNorm(
         Output y{y_, dtype};
         if (x.GetTotalSize() != 0) {
             BlockingScope blocking{x.GetTotalSize() > kBlocking};
-            LayerNormForward(
-                    x.shape()[0], x.shape()[1], x.data<T>(), gamma.data<T>(), beta.data<T>(), static_cast<T>(eps),
-                    y.template data<T>(), mean.data<T>(), inv_std.data<T>());
+            LayerNormForward(x.shape()[0], x.shape()[1], x.data<T>(), gamma.data<T>(), beta.data<T>(),
+                             static_cast<T>(eps), y.template data<T>(), mean.data<T>(), inv_std.data<T>());
         }
         y.Finish();
     });
 }
 
-void LayerNormGrad(
-        const Array& x, const Array& gamma, const Array& gy, const Array& mean, const Array& inv_std, const Array& gx,
-        const Array& ggamma, const Array& gbeta) {
+void LayerNormGrad(const Array& x, const Array& gamma, const Array& gy, const Array& mean, const Array& inv_std,
+                   const Array& gx, const Array& ggamma, const Array& gbeta) {
     auto kernel = [&](auto* x_, auto* gamma_, auto* gy_, auto* gx_, auto* ggamma_, auto* gbeta_) {
         using T = std::remove_pointer_t<decltype(gx_)>;
-        LayerNormBackward<T>(
-                x.shape()[0], x.shape()[1], x_, gamma_, gy_, mean.data<T>(), inv_std.data<T>(), gx_, ggamma_, gbeta_);
+        LayerNormBackward<T>(x.shape()[0], x.shape()[1], x_, gamma_, gy_, mean.data<T>(), inv_std.data<T>(), gx_,
+                             ggamma_, gbeta_);
     };
     Backward(x, gamma, gy, mean, gx, ggamma, gbeta, kernel);
 }

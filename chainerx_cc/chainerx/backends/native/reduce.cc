@@ -182,8 +182,8 @@ struct ColumnReduce {
 #pragma GCC ivdep
             for (int64_t i = 0; i < inner; ++i) {
                 Acc a = O::Combine(O::Map(static_cast<C>(q[i])), O::Map(static_cast<C>(q[i + stride])));
-                Acc b = O::Combine(
-                        O::Map(static_cast<C>(q[i + 2 * stride])), O::Map(static_cast<C>(q[i + 3 * stride])));
+                Acc b = O::Combine(O::Map(static_cast<C>(q[i + 2 * stride])),
+                                   O::Map(static_cast<C>(q[i + 3 * stride])));
                 out[i] = O::Combine(out[i], O::Combine(a, b));
             }
         }
@@ -222,17 +222,18 @@ void ReduceTyped(const Layout& l, const Array& out) {
         return;
     }
     if (l.inner == 1) {
-        ParallelFor(l.outer, std::max<int64_t>(1, kGrain / std::max<int64_t>(l.reduce, 1)), [&](int64_t begin, int64_t end) {
-            if constexpr (std::is_same_v<R, Acc>) {
-                row(end - begin, l.reduce, in + begin * l.reduce, result + begin);
-            } else {
-                for (int64_t o = begin; o < end; ++o) {
-                    Acc v;
-                    row(1, l.reduce, in + o * l.reduce, &v);
-                    result[o] = static_cast<R>(v);
-                }
-            }
-        });
+        ParallelFor(l.outer, std::max<int64_t>(1, kGrain / std::max<int64_t>(l.reduce, 1)),
+                    [&](int64_t begin, int64_t end) {
+                        if constexpr (std::is_same_v<R, Acc>) {
+                            row(end - begin, l.reduce, in + begin * l.reduce, result + begin);
+                        } else {
+                            for (int64_t o = begin; o < end; ++o) {
+                                Acc v;
+                                row(1, l.reduce, in + o * l.reduce, &v);
+                                result[o] = static_cast<R>(v);
+                            }
+                        }
+                    });
         return;
     }
     // Tasks are pieces of the inner dimension, narrow enough for the accumulators to stay in the cache.
@@ -284,24 +285,23 @@ void ArgReduce(const Array& a, const Axes& axes, const Array& out) {
         const T* in = l.in.template data<T>();
         auto* result = out.data<int64_t>();
         BlockingScope blocking{l.in.GetTotalSize() > kGrain};
-        ParallelFor(
-                l.outer * l.inner, std::max<int64_t>(1, kGrain / std::max<int64_t>(l.reduce, 1)),
-                [&](int64_t begin, int64_t end) {
-                    for (int64_t k = begin; k < end; ++k) {
-                        const T* p = in + k / l.inner * l.reduce * l.inner + k % l.inner;
-                        auto best = static_cast<C>(p[0]);
-                        int64_t at = 0;
-                        for (int64_t r = 1; r < l.reduce && best == best; ++r) {
-                            auto v = static_cast<C>(p[r * l.inner]);
-                            // The first not-a-number wins, as in NumPy.
-                            if ((kMax ? v > best : v < best) || v != v) {
-                                best = v;
-                                at = r;
+        ParallelFor(l.outer * l.inner, std::max<int64_t>(1, kGrain / std::max<int64_t>(l.reduce, 1)),
+                    [&](int64_t begin, int64_t end) {
+                        for (int64_t k = begin; k < end; ++k) {
+                            const T* p = in + k / l.inner * l.reduce * l.inner + k % l.inner;
+                            auto best = static_cast<C>(p[0]);
+                            int64_t at = 0;
+                            for (int64_t r = 1; r < l.reduce && best == best; ++r) {
+                                auto v = static_cast<C>(p[r * l.inner]);
+                                // The first not-a-number wins, as in NumPy.
+                                if ((kMax ? v > best : v < best) || v != v) {
+                                    best = v;
+                                    at = r;
+                                }
                             }
+                            result[k] = at;
                         }
-                        result[k] = at;
-                    }
-                });
+                    });
     });
 }
 
@@ -351,7 +351,8 @@ struct SoftmaxBody {
             auto s = ExpSum(in, n);
             C scale = C{1} / s.sum;
 #pragma GCC ivdep
-            for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(chainerx::math::Exp(static_cast<C>(in[i]) - s.max) * scale);
+            for (int64_t i = 0; i < n; ++i)
+                out[i] = static_cast<T>(chainerx::math::Exp(static_cast<C>(in[i]) - s.max) * scale);
         }
     }
 };

@@ -40,9 +40,8 @@ void Lstm(const Array& c_prev_, const Array& x_, Gates gates, const Array& c_, c
     h.Finish();
 }
 
-void LstmGrad(
-        const Array& c_prev_, const Array& x_, Gates gates, const Array& c_, const Array& gc_, const Array& gh_,
-        const Array& gc_prev_, const Array& gx_) {
+void LstmGrad(const Array& c_prev_, const Array& x_, Gates gates, const Array& c_, const Array& gc_, const Array& gh_,
+              const Array& gc_prev_, const Array& gx_) {
     int64_t batch = c_.shape()[0];
     int64_t units = c_.shape()[1];
     GateLayout layout = MakeLayout(units, 4, gates);
@@ -57,9 +56,9 @@ void LstmGrad(
     VisitComputeDtype(dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;
         BlockingScope blocking{x.GetTotalSize() > kBlocking};
-        LstmBackward<T>(
-                batch, units, layout, x.data<T>(), c_prev.data<T>(), c.template data<T>(), gc ? gc.data<T>() : nullptr,
-                gh ? gh.data<T>() : nullptr, gx.template data<T>(), gc_prev.template data<T>());
+        LstmBackward<T>(batch, units, layout, x.data<T>(), c_prev.data<T>(), c.template data<T>(),
+                        gc ? gc.data<T>() : nullptr, gh ? gh.data<T>() : nullptr, gx.template data<T>(),
+                        gc_prev.template data<T>());
     });
     gc_prev.Finish();
     gx.Finish();
@@ -82,9 +81,8 @@ void Gru(const Array& h_prev_, const Array& x_, const Array& s_, const Array& h_
     h.Finish();
 }
 
-void GruGrad(
-        const Array& h_prev_, const Array& x_, const Array& s_, const Array& gh_, const Array& gh_prev_, const Array& gx_,
-        const Array& gs_) {
+void GruGrad(const Array& h_prev_, const Array& x_, const Array& s_, const Array& gh_, const Array& gh_prev_,
+             const Array& gx_, const Array& gs_) {
     int64_t batch = h_prev_.shape()[0];
     int64_t units = h_prev_.shape()[1];
     GateLayout layout = MakeLayout(units, 3, Gates::kBlocks);
@@ -99,9 +97,8 @@ void GruGrad(
     VisitComputeDtype(dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;
         BlockingScope blocking{x.GetTotalSize() > kBlocking};
-        GruBackward<T>(
-                batch, units, layout, x.data<T>(), s.data<T>(), h_prev.data<T>(), gh.data<T>(), gx.template data<T>(), gs.template data<T>(),
-                gh_prev.template data<T>());
+        GruBackward<T>(batch, units, layout, x.data<T>(), s.data<T>(), h_prev.data<T>(), gh.data<T>(),
+                       gx.template data<T>(), gs.template data<T>(), gh_prev.template data<T>());
     });
     gh_prev.Finish();
     gx.Finish();

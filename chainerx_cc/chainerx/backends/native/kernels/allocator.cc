@@ -35,8 +35,8 @@ inline int SizeClass(size_t bytes) {
     if (bytes <= kLinearLimit) {
         return bytes == 0 ? 0 : static_cast<int>((bytes - 1) / kAlignment);
     }
-    int log2 = 63 - __builtin_clzll(bytes - 1);                                            // >= 9
-    int step = static_cast<int>((bytes - 1) >> (log2 - kStepBits)) - (1 << kStepBits);     // 0..7
+    int log2 = 63 - __builtin_clzll(bytes - 1);                                         // >= 9
+    int step = static_cast<int>((bytes - 1) >> (log2 - kStepBits)) - (1 << kStepBits);  // 0..7
     return 8 + ((log2 - 9) << kStepBits) + step;
 }
 
@@ -89,8 +89,7 @@ public:
         static Central* central = [] {
             auto* made = new Central{};
 #ifdef __linux__
-            pthread_atfork(
-                    [] { Get().mutex_.lock(); }, [] { Get().mutex_.unlock(); }, [] { Get().mutex_.unlock(); });
+            pthread_atfork([] { Get().mutex_.lock(); }, [] { Get().mutex_.unlock(); }, [] { Get().mutex_.unlock(); });
 #endif
             return made;
         }();

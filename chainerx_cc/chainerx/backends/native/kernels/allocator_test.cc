@@ -1,15 +1,14 @@
 #include "chainerx/backends/native/kernels/allocator.h"
 
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstring>
 #include <new>
 #include <random>
 #include <thread>
 #include <vector>
-
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <gtest/gtest.h>
 
 namespace chainerx {
 namespace native {

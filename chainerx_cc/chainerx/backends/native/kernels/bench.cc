@@ -1,12 +1,12 @@
 // Timings of the kernels: chainerx_native_kernels_bench [name-prefix]. Prints the best time of several runs:
 // processor time with one thread, which a busy machine disturbs less, else wall-clock time.
 
+#include <time.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <vector>
-
-#include <time.h>
 
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/conv.h"
@@ -71,24 +71,23 @@ void BenchGemm() {
         bool ta, tb;
         int64_t m, n, k;
     };
-    for (Shape s : {
-                 Shape{false, true, 1, 16, 784},    Shape{false, true, 1, 16, 16},     Shape{true, false, 16, 784, 1},
-                 Shape{false, false, 1, 784, 16},   Shape{false, false, 16, 16, 16},   Shape{false, true, 16, 16, 16},
-                 Shape{true, false, 16, 16, 16},    Shape{false, false, 24, 24, 24},   Shape{false, false, 32, 32, 32},
-                 Shape{false, true, 32, 32, 32},    Shape{false, false, 64, 64, 64},   Shape{false, true, 100, 1000, 784},
-                 Shape{true, false, 1000, 784, 100}, Shape{false, false, 100, 784, 1000}, Shape{false, true, 20, 2048, 512},
-                 Shape{false, false, 512, 512, 512}, Shape{false, false, 1024, 1024, 1024}, Shape{false, true, 1, 1000, 1000},
-                 Shape{false, false, 1, 1000, 1000}}) {
+    for (Shape s :
+         {Shape{false, true, 1, 16, 784}, Shape{false, true, 1, 16, 16}, Shape{true, false, 16, 784, 1},
+          Shape{false, false, 1, 784, 16}, Shape{false, false, 16, 16, 16}, Shape{false, true, 16, 16, 16},
+          Shape{true, false, 16, 16, 16}, Shape{false, false, 24, 24, 24}, Shape{false, false, 32, 32, 32},
+          Shape{false, true, 32, 32, 32}, Shape{false, false, 64, 64, 64}, Shape{false, true, 100, 1000, 784},
+          Shape{true, false, 1000, 784, 100}, Shape{false, false, 100, 784, 1000}, Shape{false, true, 20, 2048, 512},
+          Shape{false, false, 512, 512, 512}, Shape{false, false, 1024, 1024, 1024}, Shape{false, true, 1, 1000, 1000},
+          Shape{false, false, 1, 1000, 1000}}) {
         std::vector<float> a(s.m * s.k, 0.5F);
         std::vector<float> b(s.k * s.n, 0.25F);
         std::vector<float> c(s.m * s.n, 0.0F);
         char name[80];
-        std::snprintf(
-                name, sizeof(name), "gemm %c%c %ld %ld %ld", s.ta ? 'T' : 'N', s.tb ? 'T' : 'N', static_cast<long>(s.m),
-                static_cast<long>(s.n), static_cast<long>(s.k));
+        std::snprintf(name, sizeof(name), "gemm %c%c %ld %ld %ld", s.ta ? 'T' : 'N', s.tb ? 'T' : 'N',
+                      static_cast<long>(s.m), static_cast<long>(s.n), static_cast<long>(s.k));
         Bench(name, [&] {
-            Gemm<float>(
-                    s.ta, s.tb, s.m, s.n, s.k, 1, a.data(), s.ta ? s.m : s.k, b.data(), s.tb ? s.k : s.n, 0, c.data(), s.n);
+            Gemm<float>(s.ta, s.tb, s.m, s.n, s.k, 1, a.data(), s.ta ? s.m : s.k, b.data(), s.tb ? s.k : s.n, 0,
+                        c.data(), s.n);
         });
     }
 }
@@ -101,15 +100,16 @@ void BenchMath() {
     for (int64_t i = 0; i < kCount; ++i) {
         x[i] = static_cast<float>(i) / kCount * 0.98F + 0.01F;
     }
-#define CHAINERX_BENCH(Name)                                  \
-    Bench("math " #Name " float 1M", [&] {                    \
+#define CHAINERX_BENCH(Name)                                                             \
+    Bench("math " #Name " float 1M", [&] {                                               \
         const float* in = UnaryMath::k##Name == UnaryMath::kAcosh ? p.data() : x.data(); \
-        UnaryMathLoop<float>(UnaryMath::k##Name, kCount, in, y.data()); \
+        UnaryMathLoop<float>(UnaryMath::k##Name, kCount, in, y.data());                  \
     });
     CHAINERX_UNARY_MATH(CHAINERX_BENCH)
 #undef CHAINERX_BENCH
     Bench("math Pow float 1M", [&] { BinaryMathLoop<float>(BinaryMath::kPow, kCount, x.data(), p.data(), y.data()); });
-    Bench("math Atan2 float 1M", [&] { BinaryMathLoop<float>(BinaryMath::kAtan2, kCount, x.data(), p.data(), y.data()); });
+    Bench("math Atan2 float 1M",
+          [&] { BinaryMathLoop<float>(BinaryMath::kAtan2, kCount, x.data(), p.data(), y.data()); });
 }
 
 void BenchLayers() {
@@ -152,18 +152,17 @@ void BenchLayers() {
     float* gbeta = ggamma + 4096;
     const float* gamma = c.data();
     Bench("norm batch fwd 32x64x32x32", [&] {
-        BatchNormForward<float>(kBatch, kChannels, kSide * kSide, x.data(), gamma, gamma, 1e-5F, y.data(), mean, var, inv_std);
+        BatchNormForward<float>(kBatch, kChannels, kSide * kSide, x.data(), gamma, gamma, 1e-5F, y.data(), mean, var,
+                                inv_std);
     });
     Bench("norm batch bwd 32x64x32x32", [&] {
-        BatchNormBackward<float>(
-                kBatch, kChannels, kSide * kSide, x.data(), gamma, g.data(), mean, inv_std, y.data(), ggamma, gbeta);
+        BatchNormBackward<float>(kBatch, kChannels, kSide * kSide, x.data(), gamma, g.data(), mean, inv_std, y.data(),
+                                 ggamma, gbeta);
     });
-    Bench("norm batch fwd 100x1000", [&] {
-        BatchNormForward<float>(100, 1000, 1, x.data(), gamma, gamma, 1e-5F, y.data(), mean, var, inv_std);
-    });
-    Bench("norm layer fwd 2048x1024", [&] {
-        LayerNormForward<float>(2048, 1024, x.data(), gamma, gamma, 1e-5F, y.data(), mean, inv_std);
-    });
+    Bench("norm batch fwd 100x1000",
+          [&] { BatchNormForward<float>(100, 1000, 1, x.data(), gamma, gamma, 1e-5F, y.data(), mean, var, inv_std); });
+    Bench("norm layer fwd 2048x1024",
+          [&] { LayerNormForward<float>(2048, 1024, x.data(), gamma, gamma, 1e-5F, y.data(), mean, inv_std); });
     Bench("norm layer bwd 2048x1024", [&] {
         LayerNormBackward<float>(2048, 1024, x.data(), gamma, g.data(), mean, inv_std, y.data(), ggamma, gbeta);
     });
@@ -177,7 +176,8 @@ void BenchLayers() {
     Bench("sort argsort 1x1000000", [&] { ArgsortRows<float>(1, 1000000, x.data(), index.data()); });
     Bench("sort argsort 1000x1000", [&] { ArgsortRows<float>(1000, 1000, x.data(), index.data()); });
     GateLayout layout{2048, 1, {0, 512, 1024, 1536}};
-    Bench("lstm cell fwd 20x512", [&] { LstmForward<float>(20, 512, layout, x.data(), g.data(), y.data(), y.data() + 20 * 512); });
+    Bench("lstm cell fwd 20x512",
+          [&] { LstmForward<float>(20, 512, layout, x.data(), g.data(), y.data(), y.data() + 20 * 512); });
     double scalars[] = {1e-3, 0.1, 0.001, 1e-8, 1, 0, 0, 1e30};
     UpdateTensor<float> tensor{1 << 20, x.data(), g.data(), {y.data(), y.data() + (1 << 20), nullptr}};
     std::fill(y.begin(), y.end(), 1.0F);
@@ -189,10 +189,11 @@ void BenchConv() {
     struct Case {
         int64_t batch, in, out, size, kernel, stride;
     };
-    for (Case c : {Case{8, 3, 64, 64, 3, 1}, Case{8, 64, 64, 64, 3, 1}, Case{8, 64, 128, 64, 3, 2}, Case{8, 64, 128, 64, 1, 2},
-                   Case{8, 128, 128, 32, 3, 1}, Case{8, 128, 256, 32, 3, 2}, Case{8, 256, 256, 16, 3, 1}, Case{8, 512, 512, 8, 3, 1},
-                   Case{32, 3, 32, 32, 3, 1}, Case{32, 32, 64, 32, 3, 1}, Case{32, 64, 128, 32, 3, 1}, Case{1, 4, 8, 8, 3, 1},
-                   Case{1, 8, 16, 8, 3, 1}}) {
+    for (Case c :
+         {Case{8, 3, 64, 64, 3, 1}, Case{8, 64, 64, 64, 3, 1}, Case{8, 64, 128, 64, 3, 2}, Case{8, 64, 128, 64, 1, 2},
+          Case{8, 128, 128, 32, 3, 1}, Case{8, 128, 256, 32, 3, 2}, Case{8, 256, 256, 16, 3, 1},
+          Case{8, 512, 512, 8, 3, 1}, Case{32, 3, 32, 32, 3, 1}, Case{32, 32, 64, 32, 3, 1},
+          Case{32, 64, 128, 32, 3, 1}, Case{1, 4, 8, 8, 3, 1}, Case{1, 8, 16, 8, 3, 1}}) {
         ConvShape s{};
         s.ndim = 2;
         s.batch = c.batch;
@@ -211,9 +212,9 @@ void BenchConv() {
         std::vector<float> w(c.out * c.in * c.kernel * c.kernel, 0.25F);
         std::vector<float> y(c.batch * c.out * s.out[0] * s.out[1], 0.1F);
         char shape[60];
-        std::snprintf(shape, sizeof(shape), "%ldx%ldx%ldx%ld->%ld k%ld s%ld", static_cast<long>(c.batch), static_cast<long>(c.in),
-                      static_cast<long>(c.size), static_cast<long>(c.size), static_cast<long>(c.out), static_cast<long>(c.kernel),
-                      static_cast<long>(c.stride));
+        std::snprintf(shape, sizeof(shape), "%ldx%ldx%ldx%ld->%ld k%ld s%ld", static_cast<long>(c.batch),
+                      static_cast<long>(c.in), static_cast<long>(c.size), static_cast<long>(c.size),
+                      static_cast<long>(c.out), static_cast<long>(c.kernel), static_cast<long>(c.stride));
         char name[80];
         std::snprintf(name, sizeof(name), "conv fwd %s", shape);
         Bench(name, [&] { ConvForward<float>(s, x.data(), w.data(), nullptr, y.data()); });
@@ -232,7 +233,8 @@ int main(int argc, char** argv) {
     if (argc > 1) {
         chainerx::native::g_prefix = argv[1];
     }
-    std::printf("threads %d, instruction set %d\n", chainerx::native::GetNumThreads(), static_cast<int>(chainerx::native::GetIsa()));
+    std::printf("threads %d, instruction set %d\n", chainerx::native::GetNumThreads(),
+                static_cast<int>(chainerx::native::GetIsa()));
     chainerx::native::BenchAllocator();
     chainerx::native::BenchGemm();
     chainerx::native::BenchConv();

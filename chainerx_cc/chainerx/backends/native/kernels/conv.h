@@ -39,12 +39,13 @@ struct ConvShape {
 };
 
 // y = convolution of x with w, plus bias (out_channels), which may be null.
-CHAINERX_ISA_KERNEL(ConvForward, (const ConvShape& shape, const T* x, const T* w, const T* bias, T* y), (shape, x, w, bias, y))
+CHAINERX_ISA_KERNEL(ConvForward, (const ConvShape& shape, const T* x, const T* w, const T* bias, T* y),
+                    (shape, x, w, bias, y))
 
 // gx = gradient of sum(y * gy) by x. Also the forward of the transposed convolution: then `bias`
 // (in_channels), which may be null, is added.
-CHAINERX_ISA_KERNEL(
-        ConvBackwardData, (const ConvShape& shape, const T* gy, const T* w, const T* bias, T* gx), (shape, gy, w, bias, gx))
+CHAINERX_ISA_KERNEL(ConvBackwardData, (const ConvShape& shape, const T* gy, const T* w, const T* bias, T* gx),
+                    (shape, gy, w, bias, gx))
 
 // gw = gradient of sum(y * gy) by w.
 CHAINERX_ISA_KERNEL(ConvBackwardWeight, (const ConvShape& shape, const T* x, const T* gy, T* gw), (shape, x, gy, gw))

@@ -1,9 +1,8 @@
 // Convolution forward and backward to the data: implicit GEMM. Weights are packed once; blocks of columns
 // are packed straight from the image, for as many channels as fit the cache, and multiplied tile by tile.
 
-#include "chainerx/backends/native/kernels/conv.h"
-
 #include "chainerx/backends/native/kernels/allocator.h"
+#include "chainerx/backends/native/kernels/conv.h"
 #include "chainerx/backends/native/kernels/conv_window.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/tile.h"
@@ -33,8 +32,8 @@ struct Problem {
     const int64_t* scatter;  // (columns): offset of each column in a channel of y, or null when contiguous
 };
 
-constexpr int64_t kDepth = 288;       // channels * taps of one packed block
-constexpr int64_t kBlockTiles = 12;   // tiles of one packed block: 12 * 32 * 288 floats are 442 KB
+constexpr int64_t kDepth = 288;      // channels * taps of one packed block
+constexpr int64_t kBlockTiles = 12;  // tiles of one packed block: 12 * 32 * 288 floats are 442 KB
 
 // Columns are cut into tiles, none of which spans two images.
 template <class T>
@@ -96,7 +95,8 @@ void PackWeights(const Problem<T>& p, T* packed) {
 
 // Tiles [first, last) of columns times all weights.
 template <class T>
-void MultiplyBlock(const Problem<T>& p, const ColumnTiles<T>& tiles, const T* weights, int64_t first, int64_t last, T* packed) {
+void MultiplyBlock(const Problem<T>& p, const ColumnTiles<T>& tiles, const T* weights, int64_t first, int64_t last,
+                   T* packed) {
     constexpr int kSize = Simd<T>::kSize;
     int64_t taps = p.window.taps;
     int64_t depth = p.channels * taps;

@@ -1,9 +1,9 @@
 #include "chainerx/backends/native/kernels/conv.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "chainerx/backends/native/kernels/test_util.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
@@ -31,7 +31,8 @@ void VisitProducts(const ConvShape& s, const F& visit) {
                         int64_t t_rest = t;
                         bool inside = true;
                         for (int d = s.ndim - 1; d >= 0; --d) {
-                            int64_t i = o_rest % s.out[d] * s.stride[d] - s.pad[d] + t_rest % s.kernel[d] * s.dilation[d];
+                            int64_t i =
+                                    o_rest % s.out[d] * s.stride[d] - s.pad[d] + t_rest % s.kernel[d] * s.dilation[d];
                             inside = inside && 0 <= i && i < s.in[d];
                             index += i * scale;
                             scale *= s.in[d];
@@ -62,7 +63,8 @@ struct Dim {
     int64_t extra_out = 0;  // output positions beyond the floor rule, as with cover_all
 };
 
-ConvShape MakeShape(int64_t batch, int64_t groups, int64_t in_channels, int64_t out_channels, const std::vector<Dim>& dims) {
+ConvShape MakeShape(int64_t batch, int64_t groups, int64_t in_channels, int64_t out_channels,
+                    const std::vector<Dim>& dims) {
     ConvShape s{};
     s.ndim = static_cast<int>(dims.size());
     s.batch = batch;
@@ -144,7 +146,8 @@ void Check(const Forward& forward, const Data& data, const Weight& weight) {
         std::vector<T> plain(gy.size(), std::nan(""));
         forward(s, x.data(), w.data(), nullptr, plain.data());
         for (size_t i = 0; i < gy.size(); ++i) {
-            ASSERT_NEAR(plain[i], y_expected[i] - bias[i / SpatialSize(s.out, s.ndim) % s.out_channels], 40 * tolerance);
+            ASSERT_NEAR(plain[i], y_expected[i] - bias[i / SpatialSize(s.out, s.ndim) % s.out_channels],
+                        40 * tolerance);
         }
     }
 }

@@ -53,7 +53,8 @@ void MultiplyBlock(const Problem<T>& p, int64_t j_begin, int64_t j_end, int64_t 
                 out.row = width;
                 out.columns = static_cast<int>(j_end - j < kColumns ? j_end - j : kColumns);
                 out.accumulate = !first;
-                ChooseTile<T>(rows, out.columns)(depth, a.data() + m / panel_rows * panel_size, b.data() + panel * kColumns * kDepth, out);
+                ChooseTile<T>(rows, out.columns)(depth, a.data() + m / panel_rows * panel_size,
+                                                 b.data() + panel * kColumns * kDepth, out);
             }
         }
         first = false;
@@ -86,7 +87,8 @@ void MultiplyBlock(const Problem<T>& p, int64_t j_begin, int64_t j_end, int64_t 
                     }
                     Transpose<T>(block);
                     int64_t local = j - j_begin;
-                    T* out = b.data() + local / kColumns * kColumns * kDepth + local % kColumns + (depth + i) * kColumns;
+                    T* out =
+                            b.data() + local / kColumns * kColumns * kDepth + local % kColumns + (depth + i) * kColumns;
                     if (lanes == kSize) {
 #pragma GCC unroll 16
                         for (int r = 0; r < kSize; ++r) {

@@ -20,8 +20,8 @@ namespace CHAINERX_ISA {
 struct Window {
     int ndim;
     int64_t taps;
-    const int64_t* offsets;           // (taps, ndim)
-    int64_t image[kMaxSpatialDims];   // sizes of the image
+    const int64_t* offsets;            // (taps, ndim)
+    int64_t image[kMaxSpatialDims];    // sizes of the image
     int64_t columns[kMaxSpatialDims];  // sizes of the column space
     int64_t stride[kMaxSpatialDims];
 };

@@ -11,8 +11,10 @@
 #include "chainerx/backends/native/kernels/thread_pool.h"
 
 extern "C" {
-void CHAINERX_BLAS(cblas_sgemm)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
-void CHAINERX_BLAS(cblas_dgemm)(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*, int);
+void CHAINERX_BLAS(cblas_sgemm)(int, int, int, int, int, int, float, const float*, int, const float*, int, float,
+                                float*, int);
+void CHAINERX_BLAS(cblas_dgemm)(int, int, int, int, int, int, double, const double*, int, const double*, int, double,
+                                double*, int);
 void CHAINERX_BLAS(openblas_set_num_threads)(int);
 }
 
@@ -34,19 +36,21 @@ struct Operand {
     const T* At(int64_t row, int64_t column) const { return data + (trans ? column * ld + row : row * ld + column); }
 };
 
-void BlasGemm(int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc) {
+void BlasGemm(int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
+              float beta, float* c, int ldc) {
     CHAINERX_BLAS(cblas_sgemm)(kRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-void BlasGemm(
-        int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb, double beta, double* c, int ldc) {
+void BlasGemm(int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb,
+              double beta, double* c, int ldc) {
     CHAINERX_BLAS(cblas_dgemm)(kRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 void CheckBlasSizes(std::initializer_list<int64_t> sizes) {
     for (int64_t size : sizes) {
         if (size > std::numeric_limits<int>::max()) {
-            throw std::invalid_argument{"matrix dimension " + std::to_string(size) + " exceeds the 32-bit integers of BLAS"};
+            throw std::invalid_argument{"matrix dimension " + std::to_string(size) +
+                                        " exceeds the 32-bit integers of BLAS"};
         }
     }
 }
@@ -69,26 +73,16 @@ bool PreferSmall(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k) {
 }
 
 template <class T>
-void Serial(
-        int64_t m, int64_t n, int64_t k, T alpha, const Operand<T>& a, const Operand<T>& b, T beta, T* c, int64_t ldc) {
+void Serial(int64_t m, int64_t n, int64_t k, T alpha, const Operand<T>& a, const Operand<T>& b, T beta, T* c,
+            int64_t ldc) {
     if (PreferSmall(a.trans, b.trans, m, n, k)) {
         GemmSmall(a.trans, b.trans, m, n, k, alpha, a.data, a.ld, b.data, b.ld, beta, c, ldc);
         return;
     }
-    BlasGemm(
-            a.trans ? kTrans : kNoTrans,
-            b.trans ? kTrans : kNoTrans,
-            static_cast<int>(m),
-            static_cast<int>(n),
-            static_cast<int>(k),
-            alpha,
-            a.data,
-            a.trans ? LeadingDimension(a.ld, k, m) : LeadingDimension(a.ld, m, k),
-            b.data,
-            b.trans ? LeadingDimension(b.ld, n, k) : LeadingDimension(b.ld, k, n),
-            beta,
-            c,
-            LeadingDimension(ldc, m, n));
+    BlasGemm(a.trans ? kTrans : kNoTrans, b.trans ? kTrans : kNoTrans, static_cast<int>(m), static_cast<int>(n),
+             static_cast<int>(k), alpha, a.data, a.trans ? LeadingDimension(a.ld, k, m) : LeadingDimension(a.ld, m, k),
+             b.data, b.trans ? LeadingDimension(b.ld, n, k) : LeadingDimension(b.ld, k, n), beta, c,
+             LeadingDimension(ldc, m, n));
 }
 
 // A grid of row_parts x column_parts blocks of C, one per thread, as square as the sizes allow.
@@ -132,20 +126,8 @@ void InitBlas() {
 }
 
 template <class T>
-void Gemm(
-        bool trans_a,
-        bool trans_b,
-        int64_t m,
-        int64_t n,
-        int64_t k,
-        T alpha,
-        const T* a,
-        int64_t lda,
-        const T* b,
-        int64_t ldb,
-        T beta,
-        T* c,
-        int64_t ldc) {
+void Gemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t lda, const T* b,
+          int64_t ldb, T beta, T* c, int64_t ldc) {
     if (m <= 0 || n <= 0) {
         return;
     }
@@ -183,47 +165,25 @@ void Gemm(
             int64_t rows = edge(m, grid.row_parts, row + 1) - i;
             int64_t columns = edge(n, grid.column_parts, column + 1) - j;
             if (rows > 0 && columns > 0) {
-                Serial(
-                        rows,
-                        columns,
-                        k,
-                        alpha,
-                        Operand<T>{trans_a, op_a.At(i, 0), lda},
-                        Operand<T>{trans_b, op_b.At(0, j), ldb},
-                        beta,
-                        c + i * ldc + j,
-                        ldc);
+                Serial(rows, columns, k, alpha, Operand<T>{trans_a, op_a.At(i, 0), lda},
+                       Operand<T>{trans_b, op_b.At(0, j), ldb}, beta, c + i * ldc + j, ldc);
             }
         }
     });
 }
 
 template <class T>
-void GemmBatched(
-        bool trans_a,
-        bool trans_b,
-        int64_t batch,
-        int64_t m,
-        int64_t n,
-        int64_t k,
-        T alpha,
-        const T* a,
-        int64_t lda,
-        int64_t stride_a,
-        const T* b,
-        int64_t ldb,
-        int64_t stride_b,
-        T beta,
-        T* c,
-        int64_t ldc,
-        int64_t stride_c) {
+void GemmBatched(bool trans_a, bool trans_b, int64_t batch, int64_t m, int64_t n, int64_t k, T alpha, const T* a,
+                 int64_t lda, int64_t stride_a, const T* b, int64_t ldb, int64_t stride_b, T beta, T* c, int64_t ldc,
+                 int64_t stride_c) {
     if (!trans_a && stride_b == 0 && stride_a == m * lda && stride_c == m * ldc) {
         Gemm(trans_a, trans_b, batch * m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
         return;
     }
     auto run = [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
-            Gemm(trans_a, trans_b, m, n, k, alpha, a + i * stride_a, lda, b + i * stride_b, ldb, beta, c + i * stride_c, ldc);
+            Gemm(trans_a, trans_b, m, n, k, alpha, a + i * stride_a, lda, b + i * stride_b, ldb, beta, c + i * stride_c,
+                 ldc);
         }
     };
     if (batch >= GetNumThreads()) {
@@ -234,11 +194,11 @@ void GemmBatched(
     }
 }
 
-#define CHAINERX_INSTANTIATE(T)                                                                                                     \
-    template void Gemm<T>(bool, bool, int64_t, int64_t, int64_t, T, const T*, int64_t, const T*, int64_t, T, T*, int64_t);          \
-    template void GemmBatched<T>(                                                                                                   \
-            bool, bool, int64_t, int64_t, int64_t, int64_t, T, const T*, int64_t, int64_t, const T*, int64_t, int64_t, T, T*, int64_t, \
-            int64_t);
+#define CHAINERX_INSTANTIATE(T)                                                                                  \
+    template void Gemm<T>(bool, bool, int64_t, int64_t, int64_t, T, const T*, int64_t, const T*, int64_t, T, T*, \
+                          int64_t);                                                                              \
+    template void GemmBatched<T>(bool, bool, int64_t, int64_t, int64_t, int64_t, T, const T*, int64_t, int64_t,  \
+                                 const T*, int64_t, int64_t, T, T*, int64_t, int64_t);
 CHAINERX_INSTANTIATE(float)
 CHAINERX_INSTANTIATE(double)
 #undef CHAINERX_INSTANTIATE

@@ -14,42 +14,15 @@ namespace native {
 // project's pool, so that one number of threads governs everything and fork() is safe.
 // Throws std::invalid_argument when a size exceeds what BLAS can index (2^31 - 1).
 template <class T>
-void Gemm(
-        bool trans_a,
-        bool trans_b,
-        int64_t m,
-        int64_t n,
-        int64_t k,
-        T alpha,
-        const T* a,
-        int64_t lda,
-        const T* b,
-        int64_t ldb,
-        T beta,
-        T* c,
-        int64_t ldc);
+void Gemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t lda, const T* b,
+          int64_t ldb, T beta, T* c, int64_t ldc);
 
 // `batch` products; the i-th takes a + i * stride_a, b + i * stride_b, c + i * stride_c. A stride of zero
 // shares the operand.
 template <class T>
-void GemmBatched(
-        bool trans_a,
-        bool trans_b,
-        int64_t batch,
-        int64_t m,
-        int64_t n,
-        int64_t k,
-        T alpha,
-        const T* a,
-        int64_t lda,
-        int64_t stride_a,
-        const T* b,
-        int64_t ldb,
-        int64_t stride_b,
-        T beta,
-        T* c,
-        int64_t ldc,
-        int64_t stride_c);
+void GemmBatched(bool trans_a, bool trans_b, int64_t batch, int64_t m, int64_t n, int64_t k, T alpha, const T* a,
+                 int64_t lda, int64_t stride_a, const T* b, int64_t ldb, int64_t stride_b, T beta, T* c, int64_t ldc,
+                 int64_t stride_c);
 
 // Sets OpenBLAS to one thread, at the first call. For callers that use BLAS or LAPACK directly.
 void InitBlas();

@@ -1,6 +1,5 @@
-#include "chainerx/backends/native/kernels/gemm_small.h"
-
 #include "chainerx/backends/native/kernels/allocator.h"
+#include "chainerx/backends/native/kernels/gemm_small.h"
 #include "chainerx/backends/native/kernels/simd.h"
 
 namespace chainerx {
@@ -168,20 +167,8 @@ void Dots(const Problem<T>& p) {
 }  // namespace
 
 template <class T>
-void GemmSmall(
-        bool trans_a,
-        bool trans_b,
-        int64_t m,
-        int64_t n,
-        int64_t k,
-        T alpha,
-        const T* a,
-        int64_t lda,
-        const T* b,
-        int64_t ldb,
-        T beta,
-        T* c,
-        int64_t ldc) {
+void GemmSmall(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t lda,
+               const T* b, int64_t ldb, T beta, T* c, int64_t ldc) {
     if (n == 1 && m > 1 && ldc == 1) {
         // A column is a row of the transposed product: C' = op(B)' op(A)'.
         GemmSmall(!trans_b, !trans_a, n, m, k, alpha, b, ldb, a, lda, beta, c, m);
@@ -229,10 +216,10 @@ void GemmSmall(
     Columns(p);
 }
 
-template void GemmSmall<float>(
-        bool, bool, int64_t, int64_t, int64_t, float, const float*, int64_t, const float*, int64_t, float, float*, int64_t);
-template void GemmSmall<double>(
-        bool, bool, int64_t, int64_t, int64_t, double, const double*, int64_t, const double*, int64_t, double, double*, int64_t);
+template void GemmSmall<float>(bool, bool, int64_t, int64_t, int64_t, float, const float*, int64_t, const float*,
+                               int64_t, float, float*, int64_t);
+template void GemmSmall<double>(bool, bool, int64_t, int64_t, int64_t, double, const double*, int64_t, const double*,
+                                int64_t, double, double*, int64_t);
 
 }  // namespace CHAINERX_ISA
 }  // namespace native

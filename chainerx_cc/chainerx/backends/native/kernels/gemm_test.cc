@@ -1,15 +1,14 @@
 #include "chainerx/backends/native/kernels/gemm.h"
 
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
-
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <gtest/gtest.h>
 
 #include "chainerx/backends/native/kernels/gemm_small.h"
 #include "chainerx/backends/native/kernels/test_util.h"
@@ -49,7 +48,8 @@ double GemmError(const F& gemm, bool ta, bool tb, Shape s, T alpha, T beta) {
             if (j < s.n) {
                 double sum = 0;
                 for (int64_t p = 0; p < s.k; ++p) {
-                    sum += static_cast<double>(a[ta ? p * lda + i : i * lda + p]) * static_cast<double>(b[tb ? j * ldb + p : p * ldb + j]);
+                    sum += static_cast<double>(a[ta ? p * lda + i : i * lda + p]) *
+                           static_cast<double>(b[tb ? j * ldb + p : p * ldb + j]);
                 }
                 value = alpha * sum + beta * value;
             }
@@ -70,13 +70,15 @@ TYPED_TEST(GemmTest, AllShapes) {
     for (int threads : {1, 3}) {
         int original = GetNumThreads();
         SetNumThreads(threads);
-        for (Shape s : {Shape{1, 1, 1},     Shape{1, 16, 784}, Shape{1, 784, 16}, Shape{16, 784, 1}, Shape{16, 16, 16},
-                        Shape{784, 1, 10},  Shape{3, 5, 7},    Shape{4, 33, 130}, Shape{7, 100, 3},  Shape{65, 67, 69},
-                        Shape{100, 200, 50}, Shape{1, 300, 300}, Shape{300, 1, 301}, Shape{5, 1000, 64}, Shape{1000, 5, 64}}) {
+        for (Shape s :
+             {Shape{1, 1, 1}, Shape{1, 16, 784}, Shape{1, 784, 16}, Shape{16, 784, 1}, Shape{16, 16, 16},
+              Shape{784, 1, 10}, Shape{3, 5, 7}, Shape{4, 33, 130}, Shape{7, 100, 3}, Shape{65, 67, 69},
+              Shape{100, 200, 50}, Shape{1, 300, 300}, Shape{300, 1, 301}, Shape{5, 1000, 64}, Shape{1000, 5, 64}}) {
             for (int trans = 0; trans < 4; ++trans) {
                 for (T beta : {T{0}, T{1}, T{0.5}}) {
                     double error = GemmError<T>(Gemm<T>, (trans & 1) != 0, (trans & 2) != 0, s, T{1.5}, beta);
-                    EXPECT_LE(error, s.k * 4 * std::numeric_limits<T>::epsilon()) << s.m << " " << s.n << " " << s.k << " " << trans;
+                    EXPECT_LE(error, s.k * 4 * std::numeric_limits<T>::epsilon())
+                            << s.m << " " << s.n << " " << s.k << " " << trans;
                 }
             }
         }
@@ -91,8 +93,10 @@ TYPED_TEST(GemmTest, SmallKernelOnAllInstructionSets) {
             for (int64_t n : {1, 2, 15, 16, 17, 70, 131}) {
                 for (int64_t k : {1, 3, 16, 150}) {
                     for (int trans = 0; trans < 4; ++trans) {
-                        double error = GemmError<T>(gemm, (trans & 1) != 0, (trans & 2) != 0, Shape{m, n, k}, T{0.5}, T{2});
-                        EXPECT_LE(error, k * 4 * std::numeric_limits<T>::epsilon()) << name << m << " " << n << " " << k << " " << trans;
+                        double error =
+                                GemmError<T>(gemm, (trans & 1) != 0, (trans & 2) != 0, Shape{m, n, k}, T{0.5}, T{2});
+                        EXPECT_LE(error, k * 4 * std::numeric_limits<T>::epsilon())
+                                << name << m << " " << n << " " << k << " " << trans;
                     }
                 }
             }
@@ -131,11 +135,12 @@ TYPED_TEST(GemmTest, Batched) {
     auto b = RandomVector<T>(kBatch * kK * kN, 2);
     for (int64_t stride_b : {int64_t{0}, kK * kN}) {
         std::vector<T> c(kBatch * kM * kN, T{9});
-        GemmBatched<T>(
-                false, false, kBatch, kM, kN, kK, 1, a.data(), kK, kM * kK, b.data(), kN, stride_b, 0, c.data(), kN, kM * kN);
+        GemmBatched<T>(false, false, kBatch, kM, kN, kK, 1, a.data(), kK, kM * kK, b.data(), kN, stride_b, 0, c.data(),
+                       kN, kM * kN);
         for (int64_t i = 0; i < kBatch; ++i) {
             std::vector<T> one(kM * kN);
-            Gemm<T>(false, false, kM, kN, kK, 1, a.data() + i * kM * kK, kK, b.data() + i * stride_b, kN, 0, one.data(), kN);
+            Gemm<T>(false, false, kM, kN, kK, 1, a.data() + i * kM * kK, kK, b.data() + i * stride_b, kN, 0, one.data(),
+                    kN);
             for (int64_t j = 0; j < kM * kN; ++j) {
                 EXPECT_NEAR(one[j], c[i * kM * kN + j], 1e-5);
             }
@@ -146,8 +151,8 @@ TYPED_TEST(GemmTest, Batched) {
 TYPED_TEST(GemmTest, TooLargeForBlas) {
     using T = TypeParam;
     T value{};
-    EXPECT_THROW(
-            Gemm<T>(false, false, 2, int64_t{1} << 32, 1 << 20, 1, &value, 1, &value, 1, 0, &value, 1), std::invalid_argument);
+    EXPECT_THROW(Gemm<T>(false, false, 2, int64_t{1} << 32, 1 << 20, 1, &value, 1, &value, 1, 0, &value, 1),
+                 std::invalid_argument);
 }
 
 TYPED_TEST(GemmTest, WorksAfterFork) {

@@ -1,5 +1,4 @@
 #include "chainerx/backends/native/kernels/half.h"
-
 #include "chainerx/backends/native/kernels/simd.h"
 
 namespace chainerx {
@@ -20,8 +19,8 @@ CHAINERX_INLINE void BlockToFloat(const uint16_t* from, float* to) {
 
 CHAINERX_INLINE void BlockToHalf(const float* from, uint16_t* to) {
 #if defined(__AVX512F__)
-    _mm256_storeu_si256(
-            reinterpret_cast<__m256i*>(to), _mm512_cvtps_ph(_mm512_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
+                        _mm512_cvtps_ph(_mm512_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 #else
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_cvtps_ph(_mm256_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT));
 #endif

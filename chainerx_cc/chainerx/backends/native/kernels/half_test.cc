@@ -1,11 +1,11 @@
 #include "chainerx/backends/native/kernels/half.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace chainerx {
 namespace native {

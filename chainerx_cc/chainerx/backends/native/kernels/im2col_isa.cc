@@ -1,5 +1,4 @@
 #include "chainerx/backends/native/kernels/im2col.h"
-
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/window_rows.h"
 

@@ -210,7 +210,7 @@ template <class T>
 CHAINERX_INLINE T Atan(T x) {
     using F = Format<T>;
     T a = Abs(x);
-    bool large = a > T(2.414213562373095);   // tan(3 pi / 8): pi / 2 + atan(-1 / a)
+    bool large = a > T(2.414213562373095);     // tan(3 pi / 8): pi / 2 + atan(-1 / a)
     bool middle = a > T(0.41421356237309503);  // tan(pi / 8): pi / 4 + atan((a - 1) / (a + 1))
     T numerator = large ? T{-1} : (middle ? a - T{1} : a);
     T denominator = large ? a : (middle ? a + T{1} : T{1});
@@ -413,7 +413,8 @@ CHAINERX_INLINE float Pow(float x, float y) {
     auto whole = static_cast<float>(integer);
     int32_t odd_sign = whole == bounded ? static_cast<int32_t>(static_cast<uint32_t>(integer) << 31) : 0;
     result = FromBits(ToBits(result) ^ (odd_sign & ToBits(x)));
-    result = Select(x < 0.0F, Select(whole == bounded, result, Select(a < kInfinity<float>, kNaN<float>, result)), result);
+    result = Select(x < 0.0F, Select(whole == bounded, result, Select(a < kInfinity<float>, kNaN<float>, result)),
+                    result);
     result = Select(x == x, result, x);
     result = Select(y == y, result, y);
     // Ones whatever the other is: 1^y, x^0, and (-1)^(+-inf).

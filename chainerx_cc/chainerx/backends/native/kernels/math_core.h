@@ -32,13 +32,13 @@ struct Format<float> {
     // log10(2) likewise
     static constexpr float kLog10Of2High = 0.301025391F;
     static constexpr float kLog10Of2Low = 4.60503907e-6F;
-    static constexpr float kExpMin = -104.0F;  // below, exp is 0
-    static constexpr float kExpMax = 89.0F;    // above, exp is infinite
+    static constexpr float kExpMin = -104.0F;   // below, exp is 0
+    static constexpr float kExpMax = 89.0F;     // above, exp is infinite
     static constexpr float kExpm1Min = -18.0F;  // below, exp - 1 is -1
     static constexpr float kSinhMax = 90.0F;
     static constexpr float kTanhMax = 10.0F;
     static constexpr float kSquareMax = 1e9F;  // the square of more is of no use beside 1
-    static constexpr float kErfcMax = 10.5F;  // beyond, erfc is 0
+    static constexpr float kErfcMax = 10.5F;   // beyond, erfc is 0
     static constexpr float kTrigMax = 71476.0F;
 };
 

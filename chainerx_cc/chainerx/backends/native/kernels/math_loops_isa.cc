@@ -1,6 +1,5 @@
-#include "chainerx/backends/native/kernels/math_loops.h"
-
 #include "chainerx/backends/native/kernels/math.h"
+#include "chainerx/backends/native/kernels/math_loops.h"
 
 namespace chainerx {
 namespace native {
@@ -9,11 +8,11 @@ namespace CHAINERX_ISA {
 template <class T>
 void UnaryMathLoop(UnaryMath function, int64_t n, const T* x, T* y) {
     switch (function) {
-#define CHAINERX_CASE(Name)                \
-    case UnaryMath::k##Name:               \
-        for (int64_t i = 0; i < n; ++i) {  \
-            y[i] = math::Name(x[i]);       \
-        }                                  \
+#define CHAINERX_CASE(Name)               \
+    case UnaryMath::k##Name:              \
+        for (int64_t i = 0; i < n; ++i) { \
+            y[i] = math::Name(x[i]);      \
+        }                                 \
         return;
         CHAINERX_UNARY_MATH(CHAINERX_CASE)
 #undef CHAINERX_CASE

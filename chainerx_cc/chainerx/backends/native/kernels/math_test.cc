@@ -3,6 +3,8 @@
 
 #include "chainerx/backends/native/kernels/math.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -11,8 +13,6 @@
 #include <limits>
 #include <random>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "chainerx/backends/native/kernels/math_loops.h"
 
@@ -59,11 +59,14 @@ const UnaryCase kUnaryCases[] = {
         {UnaryMath::kErf, "erf", [](Real x) { return std::erf(x); }, -4, 4, kAll, 3, 4},
         {UnaryMath::kErfc, "erfc", [](Real x) { return std::erfc(x); }, -4, 11, kAll, 4, 5},
         {UnaryMath::kGelu, "gelu",
-         [](Real x) { return x < -60 ? Real{-0.0} : std::isinf(x) ? x : x / 2 * std::erfc(-x * std::sqrt(Real{0.5})); }, -15, 10, kAll, 6, 6},
+         [](Real x) { return x < -60         ? Real{-0.0}
+                             : std::isinf(x) ? x
+                                             : x / 2 * std::erfc(-x * std::sqrt(Real{0.5})); },
+         -15, 10, kAll, 6, 6},
         {UnaryMath::kSigmoid, "sigmoid", Sigmoid, -110, 30, kAll, 3, 3},
         {UnaryMath::kSilu, "silu", [](Real x) { return x < -1e5 ? Real{-0.0} : x * Sigmoid(x); }, -110, 30, kAll, 4, 4},
-        {UnaryMath::kSoftplus, "softplus", [](Real x) { return (x > 0 ? x : 0) + std::log1p(std::exp(-std::abs(x))); }, -110, 20, kAll, 3,
-         3},
+        {UnaryMath::kSoftplus, "softplus", [](Real x) { return (x > 0 ? x : 0) + std::log1p(std::exp(-std::abs(x))); },
+         -110, 20, kAll, 3, 3},
         {UnaryMath::kRsqrt, "rsqrt", [](Real x) { return 1 / std::sqrt(x); }, 0, 5, kAll, 1.6, 1.6},
         {UnaryMath::kSqrt, "sqrt", [](Real x) { return std::sqrt(x); }, 0, 5, kAll, 0.51, 0.51},
 };
@@ -76,7 +79,9 @@ double Ulps(T actual, Real exact) {
         return std::isnan(rounded) == std::isnan(actual) ? 0 : kAll;
     }
     if (std::signbit(rounded) != std::signbit(actual) && (rounded == 0 || actual == 0)) {
-        return rounded == actual ? kAll : std::abs(static_cast<double>(actual - rounded)) / std::numeric_limits<T>::denorm_min();
+        return rounded == actual
+                       ? kAll
+                       : std::abs(static_cast<double>(actual - rounded)) / std::numeric_limits<T>::denorm_min();
     }
     if (std::isinf(rounded) || std::isinf(actual)) {
         // Near the greatest number a last bit decides between it and infinity.
@@ -91,8 +96,8 @@ template <class T>
 std::vector<T> Specials() {
     using Limits = std::numeric_limits<T>;
     std::vector<T> values;
-    for (T value : {T{0}, T{1}, T{0.5}, T{2}, T{3}, T{90}, Limits::infinity(), Limits::denorm_min(), Limits::min(), Limits::max(),
-                    Limits::epsilon()}) {
+    for (T value : {T{0}, T{1}, T{0.5}, T{2}, T{3}, T{90}, Limits::infinity(), Limits::denorm_min(), Limits::min(),
+                    Limits::max(), Limits::epsilon()}) {
         values.push_back(value);
         values.push_back(-value);
     }
@@ -176,9 +181,11 @@ TYPED_TEST(MathTest, Unary) {
                     at = x[i];
                 }
             }
-            EXPECT_LE(worst, sizeof(T) == 4 ? c.float_ulps : c.double_ulps) << c.name << " " << loops.isa << " at " << at;
+            EXPECT_LE(worst, sizeof(T) == 4 ? c.float_ulps : c.double_ulps)
+                    << c.name << " " << loops.isa << " at " << at;
             if (print) {
-                std::printf("%-9s %-6s %-5s %6.2f ulp at %.9g\n", c.name, sizeof(T) == 4 ? "float" : "double", loops.isa, worst, static_cast<double>(at));
+                std::printf("%-9s %-6s %-5s %6.2f ulp at %.9g\n", c.name, sizeof(T) == 4 ? "float" : "double",
+                            loops.isa, worst, static_cast<double>(at));
             }
         }
     }
@@ -206,8 +213,10 @@ TYPED_TEST(MathTest, Binary) {
             loops.binary(function, static_cast<int64_t>(a.size()), a.data(), b.data(), y.data());
             for (size_t i = 0; i < a.size(); ++i) {
                 bool pow = function == BinaryMath::kPow;
-                Real exact = pow ? std::pow(static_cast<Real>(a[i]), static_cast<Real>(b[i])) : std::atan2(static_cast<Real>(a[i]), static_cast<Real>(b[i]));
-                ASSERT_LE(Ulps(y[i], exact), 3.5) << loops.isa << (pow ? " pow " : " atan2 ") << a[i] << " " << b[i] << " " << y[i];
+                Real exact = pow ? std::pow(static_cast<Real>(a[i]), static_cast<Real>(b[i]))
+                                 : std::atan2(static_cast<Real>(a[i]), static_cast<Real>(b[i]));
+                ASSERT_LE(Ulps(y[i], exact), 3.5)
+                        << loops.isa << (pow ? " pow " : " atan2 ") << a[i] << " " << b[i] << " " << y[i];
             }
         }
     }

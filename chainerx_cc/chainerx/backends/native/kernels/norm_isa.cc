@@ -1,6 +1,5 @@
-#include "chainerx/backends/native/kernels/norm.h"
-
 #include "chainerx/backends/native/kernels/allocator.h"
+#include "chainerx/backends/native/kernels/norm.h"
 #include "chainerx/backends/native/kernels/row_sums.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 
@@ -41,18 +40,8 @@ void ForChannels(int64_t batch, int64_t channels, int64_t spatial, const F& body
 }  // namespace
 
 template <class T>
-void BatchNormForward(
-        int64_t batch,
-        int64_t channels,
-        int64_t spatial,
-        const T* x,
-        const T* gamma,
-        const T* beta,
-        T eps,
-        T* y,
-        T* mean,
-        T* var,
-        T* inv_std) {
+void BatchNormForward(int64_t batch, int64_t channels, int64_t spatial, const T* x, const T* gamma, const T* beta,
+                      T eps, T* y, T* mean, T* var, T* inv_std) {
     auto count = static_cast<double>(batch * spatial);
     ForChannels(batch, channels, spatial, [&](int64_t begin, int64_t end) {
         if (spatial == 1) {
@@ -62,16 +51,18 @@ void BatchNormForward(
             for (int64_t i = 0; i < 2 * (end - begin); ++i) {
                 sum[i] = 0;
             }
-            ForColumns<T>(batch, channels, begin, end, [=](int64_t i, int64_t, int64_t at) __attribute__((always_inline)) {
-                sum[i] += static_cast<double>(x[at]);
-            });
+            ForColumns<T>(
+                    batch, channels, begin, end, [=](int64_t i, int64_t, int64_t at) __attribute__((always_inline)) {
+                        sum[i] += static_cast<double>(x[at]);
+                    });
             for (int64_t c = begin; c < end; ++c) {
                 mean[c] = static_cast<T>(sum[c - begin] / count);
             }
-            ForColumns<T>(batch, channels, begin, end, [=](int64_t i, int64_t c, int64_t at) __attribute__((always_inline)) {
-                T d = x[at] - mean[c];
-                squares[i] += static_cast<double>(d * d);
-            });
+            ForColumns<T>(
+                    batch, channels, begin, end, [=](int64_t i, int64_t c, int64_t at) __attribute__((always_inline)) {
+                        T d = x[at] - mean[c];
+                        squares[i] += static_cast<double>(d * d);
+                    });
             for (int64_t c = begin; c < end; ++c) {
                 var[c] = static_cast<T>(squares[c - begin] / count);
                 inv_std[c] = InverseRoot<T>(squares[c - begin] / count + static_cast<double>(eps));
@@ -104,21 +95,14 @@ void BatchNormForward(
         }
     });
     if (spatial == 1) {
-        BatchNormApply(batch, channels, spatial, x, gamma, beta, static_cast<const T*>(mean), static_cast<const T*>(inv_std), y);
+        BatchNormApply(batch, channels, spatial, x, gamma, beta, static_cast<const T*>(mean),
+                       static_cast<const T*>(inv_std), y);
     }
 }
 
 template <class T>
-void BatchNormApply(
-        int64_t batch,
-        int64_t channels,
-        int64_t spatial,
-        const T* x,
-        const T* gamma,
-        const T* beta,
-        const T* mean,
-        const T* inv_std,
-        T* y) {
+void BatchNormApply(int64_t batch, int64_t channels, int64_t spatial, const T* x, const T* gamma, const T* beta,
+                    const T* mean, const T* inv_std, T* y) {
     if (spatial == 1) {
         ParallelFor(batch, 1 + kGrain / (channels + 1), [&](int64_t begin, int64_t end) {
             for (int64_t n = begin; n < end; ++n) {
@@ -149,18 +133,8 @@ void BatchNormApply(
 }
 
 template <class T>
-void BatchNormBackward(
-        int64_t batch,
-        int64_t channels,
-        int64_t spatial,
-        const T* x,
-        const T* gamma,
-        const T* gy,
-        const T* mean,
-        const T* inv_std,
-        T* gx,
-        T* ggamma,
-        T* gbeta) {
+void BatchNormBackward(int64_t batch, int64_t channels, int64_t spatial, const T* x, const T* gamma, const T* gy,
+                       const T* mean, const T* inv_std, T* gx, T* ggamma, T* gbeta) {
     // gx = gamma inv_std (gy - gbeta / count - (x - mean) inv_std ggamma / count)
     auto count = static_cast<T>(batch * spatial);
     ForChannels(batch, channels, spatial, [&](int64_t begin, int64_t end) {
@@ -171,18 +145,21 @@ void BatchNormBackward(
             for (int64_t i = 0; i < 2 * (end - begin); ++i) {
                 sum[i] = 0;
             }
-            ForColumns<T>(batch, channels, begin, end, [=](int64_t i, int64_t c, int64_t at) __attribute__((always_inline)) {
-                sum[i] += static_cast<double>(gy[at]);
-                dot[i] += static_cast<double>((x[at] - mean[c]) * gy[at]);
-            });
+            ForColumns<T>(
+                    batch, channels, begin, end, [=](int64_t i, int64_t c, int64_t at) __attribute__((always_inline)) {
+                        sum[i] += static_cast<double>(gy[at]);
+                        dot[i] += static_cast<double>((x[at] - mean[c]) * gy[at]);
+                    });
             for (int64_t c = begin; c < end; ++c) {
                 gbeta[c] = static_cast<T>(sum[c - begin]);
                 ggamma[c] = static_cast<T>(dot[c - begin]) * inv_std[c];
             }
-            ForColumns<T>(batch, channels, begin, end, [=](int64_t, int64_t c, int64_t at) __attribute__((always_inline)) {
-                T scale = gamma[c] * inv_std[c];
-                gx[at] = scale * (gy[at] - gbeta[c] / count - (x[at] - mean[c]) * (inv_std[c] * ggamma[c] / count));
-            });
+            ForColumns<T>(
+                    batch, channels, begin, end, [=](int64_t, int64_t c, int64_t at) __attribute__((always_inline)) {
+                        T scale = gamma[c] * inv_std[c];
+                        gx[at] = scale *
+                                 (gy[at] - gbeta[c] / count - (x[at] - mean[c]) * (inv_std[c] * ggamma[c] / count));
+                    });
             return;
         }
         for (int64_t c = begin; c < end; ++c) {
@@ -214,8 +191,8 @@ void BatchNormBackward(
 }
 
 template <class T>
-void LayerNormForward(
-        int64_t rows, int64_t width, const T* x, const T* gamma, const T* beta, T eps, T* y, T* mean, T* inv_std) {
+void LayerNormForward(int64_t rows, int64_t width, const T* x, const T* gamma, const T* beta, T eps, T* y, T* mean,
+                      T* inv_std) {
     ParallelFor(rows, 1 + kGrain / (width + 1), [&](int64_t begin, int64_t end) {
         for (int64_t r = begin; r < end; ++r) {
             const T* row = x + r * width;
@@ -233,17 +210,8 @@ void LayerNormForward(
 }
 
 template <class T>
-void LayerNormBackward(
-        int64_t rows,
-        int64_t width,
-        const T* x,
-        const T* gamma,
-        const T* gy,
-        const T* mean,
-        const T* inv_std,
-        T* gx,
-        T* ggamma,
-        T* gbeta) {
+void LayerNormBackward(int64_t rows, int64_t width, const T* x, const T* gamma, const T* gy, const T* mean,
+                       const T* inv_std, T* gx, T* ggamma, T* gbeta) {
     // With h = (x - mean) inv_std and g = gy gamma: gx = inv_std (g - mean(g) - h mean(g h)), along the row.
     ParallelFor(rows, 1 + kGrain / (width + 1), [&](int64_t begin, int64_t end) {
         Scratch<T> product{width};
@@ -292,12 +260,12 @@ void LayerNormBackward(
     });
 }
 
-#define CHAINERX_INSTANTIATE(T)                                                                                             \
-    template void BatchNormForward<T>(int64_t, int64_t, int64_t, const T*, const T*, const T*, T, T*, T*, T*, T*);          \
-    template void BatchNormApply<T>(int64_t, int64_t, int64_t, const T*, const T*, const T*, const T*, const T*, T*);       \
-    template void BatchNormBackward<T>(                                                                                     \
-            int64_t, int64_t, int64_t, const T*, const T*, const T*, const T*, const T*, T*, T*, T*);                       \
-    template void LayerNormForward<T>(int64_t, int64_t, const T*, const T*, const T*, T, T*, T*, T*);                       \
+#define CHAINERX_INSTANTIATE(T)                                                                                       \
+    template void BatchNormForward<T>(int64_t, int64_t, int64_t, const T*, const T*, const T*, T, T*, T*, T*, T*);    \
+    template void BatchNormApply<T>(int64_t, int64_t, int64_t, const T*, const T*, const T*, const T*, const T*, T*); \
+    template void BatchNormBackward<T>(int64_t, int64_t, int64_t, const T*, const T*, const T*, const T*, const T*,   \
+                                       T*, T*, T*);                                                                   \
+    template void LayerNormForward<T>(int64_t, int64_t, const T*, const T*, const T*, T, T*, T*, T*);                 \
     template void LayerNormBackward<T>(int64_t, int64_t, const T*, const T*, const T*, const T*, const T*, T*, T*, T*);
 CHAINERX_INSTANTIATE(float)
 CHAINERX_INSTANTIATE(double)

@@ -16,7 +16,8 @@ struct Reference {
 
     std::vector<double> mean, var;
 
-    std::vector<double> operator()(const std::vector<double>& x, const std::vector<double>& gamma, const std::vector<double>& beta) {
+    std::vector<double> operator()(const std::vector<double>& x, const std::vector<double>& gamma,
+                                   const std::vector<double>& beta) {
         std::vector<double> count(groups);
         mean.assign(groups, 0);
         var.assign(groups, 0);
@@ -63,31 +64,32 @@ TYPED_TEST(NormTest, BatchNorm) {
         std::vector<T> mean(s.channels);
         std::vector<T> var(s.channels);
         std::vector<T> inv_std(s.channels);
-        BatchNormForward<T>(
-                s.batch, s.channels, s.spatial, x.data(), gamma.data(), beta.data(), T(kEps), y.data(), mean.data(), var.data(),
-                inv_std.data());
+        BatchNormForward<T>(s.batch, s.channels, s.spatial, x.data(), gamma.data(), beta.data(), T(kEps), y.data(),
+                            mean.data(), var.data(), inv_std.data());
         ExpectClose(y, expected, Tolerance<T>(), "y");
         ExpectClose(mean, reference.mean, Tolerance<T>(), "mean");
         ExpectClose(var, reference.var, Tolerance<T>(), "var");
         std::vector<T> applied(s.size());
-        BatchNormApply<T>(
-                s.batch, s.channels, s.spatial, x.data(), gamma.data(), beta.data(), mean.data(), inv_std.data(), applied.data());
+        BatchNormApply<T>(s.batch, s.channels, s.spatial, x.data(), gamma.data(), beta.data(), mean.data(),
+                          inv_std.data(), applied.data());
         ExpectClose(applied, ToDouble(y), Tolerance<T>(), "applied");
 
         std::vector<T> gx(s.size());
         std::vector<T> ggamma(s.channels);
         std::vector<T> gbeta(s.channels);
-        BatchNormBackward<T>(
-                s.batch, s.channels, s.spatial, x.data(), gamma.data(), gy.data(), mean.data(), inv_std.data(), gx.data(), ggamma.data(),
-                gbeta.data());
+        BatchNormBackward<T>(s.batch, s.channels, s.spatial, x.data(), gamma.data(), gy.data(), mean.data(),
+                             inv_std.data(), gx.data(), ggamma.data(), gbeta.data());
         auto x_ = ToDouble(x);
         auto gamma_ = ToDouble(gamma);
         auto beta_ = ToDouble(beta);
         auto gy_ = ToDouble(gy);
         double tolerance = sizeof(T) == 4 ? 2e-4 : 1e-6;
-        ExpectClose(gx, NumericalGradient([&](const auto& v) { return reference(v, gamma_, beta_); }, x_, gy_), tolerance, "gx");
-        ExpectClose(ggamma, NumericalGradient([&](const auto& v) { return reference(x_, v, beta_); }, gamma_, gy_), tolerance, "ggamma");
-        ExpectClose(gbeta, NumericalGradient([&](const auto& v) { return reference(x_, gamma_, v); }, beta_, gy_), tolerance, "gbeta");
+        ExpectClose(gx, NumericalGradient([&](const auto& v) { return reference(v, gamma_, beta_); }, x_, gy_),
+                    tolerance, "gx");
+        ExpectClose(ggamma, NumericalGradient([&](const auto& v) { return reference(x_, v, beta_); }, gamma_, gy_),
+                    tolerance, "ggamma");
+        ExpectClose(gbeta, NumericalGradient([&](const auto& v) { return reference(x_, gamma_, v); }, beta_, gy_),
+                    tolerance, "gbeta");
     }
 }
 
@@ -109,17 +111,21 @@ TYPED_TEST(NormTest, LayerNorm) {
         std::vector<T> y(rows * width);
         std::vector<T> mean(rows);
         std::vector<T> inv_std(rows);
-        LayerNormForward<T>(rows, width, x.data(), gamma.data(), beta.data(), T(kEps), y.data(), mean.data(), inv_std.data());
+        LayerNormForward<T>(rows, width, x.data(), gamma.data(), beta.data(), T(kEps), y.data(), mean.data(),
+                            inv_std.data());
         ExpectClose(y, reference(x_, gamma_, beta_), Tolerance<T>(), "y");
         std::vector<T> gx(rows * width);
         std::vector<T> ggamma(width);
         std::vector<T> gbeta(width);
-        LayerNormBackward<T>(
-                rows, width, x.data(), gamma.data(), gy.data(), mean.data(), inv_std.data(), gx.data(), ggamma.data(), gbeta.data());
+        LayerNormBackward<T>(rows, width, x.data(), gamma.data(), gy.data(), mean.data(), inv_std.data(), gx.data(),
+                             ggamma.data(), gbeta.data());
         double tolerance = sizeof(T) == 4 ? 2e-4 : 1e-6;
-        ExpectClose(gx, NumericalGradient([&](const auto& v) { return reference(v, gamma_, beta_); }, x_, gy_), tolerance, "gx");
-        ExpectClose(ggamma, NumericalGradient([&](const auto& v) { return reference(x_, v, beta_); }, gamma_, gy_), tolerance, "ggamma");
-        ExpectClose(gbeta, NumericalGradient([&](const auto& v) { return reference(x_, gamma_, v); }, beta_, gy_), tolerance, "gbeta");
+        ExpectClose(gx, NumericalGradient([&](const auto& v) { return reference(v, gamma_, beta_); }, x_, gy_),
+                    tolerance, "gx");
+        ExpectClose(ggamma, NumericalGradient([&](const auto& v) { return reference(x_, v, beta_); }, gamma_, gy_),
+                    tolerance, "ggamma");
+        ExpectClose(gbeta, NumericalGradient([&](const auto& v) { return reference(x_, gamma_, v); }, beta_, gy_),
+                    tolerance, "gbeta");
     }
 }
 

@@ -29,22 +29,21 @@ enum class UpdateRule {
                             //   g and g^2, x = mean^2 / (square + eps), p -= min(lr, x) g / (sqrt(square) + eps),
                             //   mem = 1 + mem (1 - x)
     kMsvag,                 // m, v; lr, 1 - beta, 1 - beta^t, rho, eta, weight decay: averages m and v of g and
-                            //   g^2; with e = m / (1 - beta^t) and the noise n = max((v / (1 - beta^t) - e^2) / (1 - rho), 0),
-                            //   0 where rho = 1: p -= eta (lr e e^2 / (e^2 + rho n) + decay p)
+             //   g^2; with e = m / (1 - beta^t) and the noise n = max((v / (1 - beta^t) - e^2) / (1 - rho), 0),
+             //   0 where rho = 1: p -= eta (lr e e^2 / (e^2 + rho n) + decay p)
 };
 
 template <class T>
 struct UpdateTensor {
     int64_t size;
-    T* param;        // (size)
-    const T* grad;   // (size)
-    T* state[3];     // (size) each
+    T* param;       // (size)
+    const T* grad;  // (size)
+    T* state[3];    // (size) each
 };
 
-CHAINERX_ISA_KERNEL(
-        UpdateParameters,
-        (UpdateRule rule, const double* scalars, const UpdateTensor<T>* tensors, int64_t count),
-        (rule, scalars, tensors, count))
+CHAINERX_ISA_KERNEL(UpdateParameters,
+                    (UpdateRule rule, const double* scalars, const UpdateTensor<T>* tensors, int64_t count),
+                    (rule, scalars, tensors, count))
 
 }  // namespace native
 }  // namespace chainerx

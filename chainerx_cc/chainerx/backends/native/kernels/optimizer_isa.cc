@@ -1,7 +1,6 @@
-#include "chainerx/backends/native/kernels/optimizer.h"
-
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/math_core.h"
+#include "chainerx/backends/native/kernels/optimizer.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 
 namespace chainerx {
@@ -118,7 +117,10 @@ struct RmsPropGraves {
     static constexpr int kStates = 3;
     T lr, alpha, momentum, eps;
     explicit RmsPropGraves(const double* s)
-        : lr{static_cast<T>(s[0])}, alpha{static_cast<T>(s[1])}, momentum{static_cast<T>(s[2])}, eps{static_cast<T>(s[3])} {}
+        : lr{static_cast<T>(s[0])},
+          alpha{static_cast<T>(s[1])},
+          momentum{static_cast<T>(s[2])},
+          eps{static_cast<T>(s[3])} {}
     CHAINERX_INLINE void Step(T& p, T g, T& n, T& mean, T& delta) const {
         n = alpha * n + (T{1} - alpha) * g * g;
         mean = alpha * mean + (T{1} - alpha) * g;
@@ -240,9 +242,9 @@ void RunAll(const Rule& rule, const UpdateTensor<T>* tensors, int64_t count) {
 template <class T>
 void UpdateParameters(UpdateRule rule, const double* scalars, const UpdateTensor<T>* tensors, int64_t count) {
     switch (rule) {
-#define CHAINERX_CASE(Rule)                             \
-    case UpdateRule::k##Rule:                           \
-        RunAll<T>(Rule<T>{scalars}, tensors, count);    \
+#define CHAINERX_CASE(Rule)                          \
+    case UpdateRule::k##Rule:                        \
+        RunAll<T>(Rule<T>{scalars}, tensors, count); \
         return;
         CHAINERX_CASE(Sgd)
         CHAINERX_CASE(MomentumSgd)

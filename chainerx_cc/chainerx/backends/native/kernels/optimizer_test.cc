@@ -20,70 +20,94 @@ double AdamRate(double v, const double* k) { return std::min(std::max(k[0] / (st
 
 const RuleCase kRules[] = {
         {"sgd", UpdateRule::kSgd, {0.1}, [](double& p, double g, double*, const double* k) { p -= k[0] * g; }},
-        {"momentum", UpdateRule::kMomentumSgd, {0.1, 0.9},
+        {"momentum",
+         UpdateRule::kMomentumSgd,
+         {0.1, 0.9},
          [](double& p, double g, double* s, const double* k) {
              s[0] = k[1] * s[0] - k[0] * g;
              p += s[0];
          }},
-        {"corrected", UpdateRule::kCorrectedMomentumSgd, {0.1, 0.9},
+        {"corrected",
+         UpdateRule::kCorrectedMomentumSgd,
+         {0.1, 0.9},
          [](double& p, double g, double* s, const double* k) {
              s[0] = k[1] * s[0] - g;
              p += k[0] * s[0];
          }},
-        {"nesterov", UpdateRule::kNesterovAg, {0.1, 0.9},
+        {"nesterov",
+         UpdateRule::kNesterovAg,
+         {0.1, 0.9},
          [](double& p, double g, double* s, const double* k) {
              s[0] = k[1] * s[0] - k[0] * g;
              p += k[1] * s[0] - k[0] * g;
          }},
-        {"adam", UpdateRule::kAdam, {0.01, 0.1, 0.001, 1e-8, 0.9, 0.02, 0, 1e30},
+        {"adam",
+         UpdateRule::kAdam,
+         {0.01, 0.1, 0.001, 1e-8, 0.9, 0.02, 0, 1e30},
          [](double& p, double g, double* s, const double* k) {
              s[0] += k[1] * (g - s[0]);
              s[1] += k[2] * (g * g - s[1]);
              p -= k[4] * (AdamRate(s[1], k) * s[0] + k[5] * p);
          }},
-        {"adabound", UpdateRule::kAdam, {0.01, 0.1, 0.001, 1e-8, 0.9, 0.02, 0.05, 0.1},
+        {"adabound",
+         UpdateRule::kAdam,
+         {0.01, 0.1, 0.001, 1e-8, 0.9, 0.02, 0.05, 0.1},
          [](double& p, double g, double* s, const double* k) {
              s[0] += k[1] * (g - s[0]);
              s[1] += k[2] * (g * g - s[1]);
              p -= k[4] * (AdamRate(s[1], k) * s[0] + k[5] * p);
          }},
-        {"amsgrad", UpdateRule::kAmsGrad, {0.01, 0.1, 0.001, 1e-8, 1, 0, 0, 1e30},
+        {"amsgrad",
+         UpdateRule::kAmsGrad,
+         {0.01, 0.1, 0.001, 1e-8, 1, 0, 0, 1e30},
          [](double& p, double g, double* s, const double* k) {
              s[0] += k[1] * (g - s[0]);
              s[1] += k[2] * (g * g - s[1]);
              s[2] = std::max(s[1], s[2]);
              p -= k[4] * (AdamRate(s[2], k) * s[0] + k[5] * p);
          }},
-        {"rmsprop", UpdateRule::kRmsProp, {0.01, 0.9, 1e-4, 0},
+        {"rmsprop",
+         UpdateRule::kRmsProp,
+         {0.01, 0.9, 1e-4, 0},
          [](double& p, double g, double* s, const double* k) {
              s[0] = k[1] * s[0] + (1 - k[1]) * g * g;
              p -= k[0] * g / (std::sqrt(s[0]) + k[2]);
          }},
-        {"rmsprop, eps inside", UpdateRule::kRmsProp, {0.01, 0.9, 1e-4, 1},
+        {"rmsprop, eps inside",
+         UpdateRule::kRmsProp,
+         {0.01, 0.9, 1e-4, 1},
          [](double& p, double g, double* s, const double* k) {
              s[0] = k[1] * s[0] + (1 - k[1]) * g * g;
              p -= k[0] * g / std::sqrt(s[0] + k[2]);
          }},
-        {"rmsprop graves", UpdateRule::kRmsPropGraves, {0.01, 0.9, 0.8, 1e-4},
+        {"rmsprop graves",
+         UpdateRule::kRmsPropGraves,
+         {0.01, 0.9, 0.8, 1e-4},
          [](double& p, double g, double* s, const double* k) {
              s[0] = k[1] * s[0] + (1 - k[1]) * g * g;
              s[1] = k[1] * s[1] + (1 - k[1]) * g;
              s[2] = k[2] * s[2] - k[0] * g / std::sqrt(s[0] - s[1] * s[1] + k[3]);
              p += s[2];
          }},
-        {"adagrad", UpdateRule::kAdaGrad, {0.01, 1e-6},
+        {"adagrad",
+         UpdateRule::kAdaGrad,
+         {0.01, 1e-6},
          [](double& p, double g, double* s, const double* k) {
              s[0] += g * g;
              p -= k[0] * g / (std::sqrt(s[0]) + k[1]);
          }},
-        {"adadelta", UpdateRule::kAdaDelta, {0.9, 1e-4},
+        {"adadelta",
+         UpdateRule::kAdaDelta,
+         {0.9, 1e-4},
          [](double& p, double g, double* s, const double* k) {
              s[0] = k[0] * s[0] + (1 - k[0]) * g * g;
              double dx = std::sqrt((s[1] + k[1]) / (s[0] + k[1])) * g;
              s[1] = k[0] * s[1] + (1 - k[0]) * dx * dx;
              p -= dx;
          }},
-        {"smorms3", UpdateRule::kSmorms3, {0.01, 1e-10},
+        {"smorms3",
+         UpdateRule::kSmorms3,
+         {0.01, 1e-10},
          [](double& p, double g, double* s, const double* k) {
              double r = 1 / (s[0] + 1);
              s[1] = (1 - r) * s[1] + r * g;
@@ -92,7 +116,9 @@ const RuleCase kRules[] = {
              p -= g * std::min(x, k[0]) / (std::sqrt(s[2]) + k[1]);
              s[0] = 1 + s[0] * (1 - x);
          }},
-        {"msvag", UpdateRule::kMsvag, {0.1, 0.1, 0.3, 0.4, 0.9, 0.02},
+        {"msvag",
+         UpdateRule::kMsvag,
+         {0.1, 0.1, 0.3, 0.4, 0.9, 0.02},
          [](double& p, double g, double* s, const double* k) {
              s[0] += k[1] * (g - s[0]);
              s[1] += k[1] * (g * g - s[1]);
@@ -101,7 +127,9 @@ const RuleCase kRules[] = {
              double total = mean * mean + k[3] * noise;
              p -= k[4] * (k[0] * (total > 0 ? mean * mean / total : 0) * mean + k[5] * p);
          }},
-        {"msvag, first step", UpdateRule::kMsvag, {0.1, 0.1, 0.1, 1, 1, 0},
+        {"msvag, first step",
+         UpdateRule::kMsvag,
+         {0.1, 0.1, 0.1, 1, 1, 0},
          [](double& p, double g, double* s, const double* k) {
              s[0] += k[1] * (g - s[0]);
              s[1] += k[1] * (g * g - s[1]);
@@ -133,7 +161,9 @@ TYPED_TEST(OptimizerTest, AllRulesOverAListOfTensors) {
         }
         std::vector<UpdateTensor<T>> tensors;
         for (size_t i = 0; i < sizes.size(); ++i) {
-            tensors.push_back({sizes[i], data[5 * i].data(), data[5 * i + 1].data(),
+            tensors.push_back({sizes[i],
+                               data[5 * i].data(),
+                               data[5 * i + 1].data(),
                                {data[5 * i + 2].data(), data[5 * i + 3].data(), data[5 * i + 4].data()}});
             for (int64_t j = 0; j < sizes[i]; ++j) {
                 double state[3];

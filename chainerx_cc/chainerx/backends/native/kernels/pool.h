@@ -22,13 +22,13 @@ enum class PoolPadding {
 CHAINERX_ISA_KERNEL(MaxPoolForward, (const ConvShape& shape, const T* x, T* y, int64_t* index), (shape, x, y, index))
 
 // gx (as x) from gy and index (as y)
-CHAINERX_ISA_KERNEL(
-        MaxPoolBackward, (const ConvShape& shape, const T* gy, const int64_t* index, T* gx), (shape, gy, index, gx))
+CHAINERX_ISA_KERNEL(MaxPoolBackward, (const ConvShape& shape, const T* gy, const int64_t* index, T* gx),
+                    (shape, gy, index, gx))
 
-CHAINERX_ISA_KERNEL(
-        AveragePoolForward, (const ConvShape& shape, PoolPadding padding, const T* x, T* y), (shape, padding, x, y))
-CHAINERX_ISA_KERNEL(
-        AveragePoolBackward, (const ConvShape& shape, PoolPadding padding, const T* gy, T* gx), (shape, padding, gy, gx))
+CHAINERX_ISA_KERNEL(AveragePoolForward, (const ConvShape& shape, PoolPadding padding, const T* x, T* y),
+                    (shape, padding, x, y))
+CHAINERX_ISA_KERNEL(AveragePoolBackward, (const ConvShape& shape, PoolPadding padding, const T* gy, T* gx),
+                    (shape, padding, gy, gx))
 
 }  // namespace native
 }  // namespace chainerx

@@ -1,9 +1,8 @@
-#include "chainerx/backends/native/kernels/pool.h"
-
 #include <limits>
 
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/math_core.h"
+#include "chainerx/backends/native/kernels/pool.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/window_rows.h"
 
@@ -196,10 +195,10 @@ void AveragePoolBackward(const ConvShape& s, PoolPadding padding, const T* gy, T
     });
 }
 
-#define CHAINERX_INSTANTIATE(T)                                                              \
-    template void MaxPoolForward<T>(const ConvShape&, const T*, T*, int64_t*);               \
-    template void MaxPoolBackward<T>(const ConvShape&, const T*, const int64_t*, T*);        \
-    template void AveragePoolForward<T>(const ConvShape&, PoolPadding, const T*, T*);        \
+#define CHAINERX_INSTANTIATE(T)                                                       \
+    template void MaxPoolForward<T>(const ConvShape&, const T*, T*, int64_t*);        \
+    template void MaxPoolBackward<T>(const ConvShape&, const T*, const int64_t*, T*); \
+    template void AveragePoolForward<T>(const ConvShape&, PoolPadding, const T*, T*); \
     template void AveragePoolBackward<T>(const ConvShape&, PoolPadding, const T*, T*);
 CHAINERX_INSTANTIATE(float)
 CHAINERX_INSTANTIATE(double)

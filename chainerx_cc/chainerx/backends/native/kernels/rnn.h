@@ -18,32 +18,29 @@ struct GateLayout {
 // LSTM cell on pre-activations x with gates a (candidate), i, f, o:
 //   c = sigmoid(f) c_prev + sigmoid(i) tanh(a),  h = sigmoid(o) tanh(c)
 // c_prev, c and h are (batch, units).
-CHAINERX_ISA_KERNEL(
-        LstmForward,
-        (int64_t batch, int64_t units, const GateLayout& layout, const T* x, const T* c_prev, T* c, T* h),
-        (batch, units, layout, x, c_prev, c, h))
+CHAINERX_ISA_KERNEL(LstmForward,
+                    (int64_t batch, int64_t units, const GateLayout& layout, const T* x, const T* c_prev, T* c, T* h),
+                    (batch, units, layout, x, c_prev, c, h))
 
 // gx (as x) and gc_prev from gc and gh, (batch, units); either of these may be null, for zero.
-CHAINERX_ISA_KERNEL(
-        LstmBackward,
-        (int64_t batch, int64_t units, const GateLayout& layout, const T* x, const T* c_prev, const T* c, const T* gc, const T* gh, T* gx,
-         T* gc_prev),
-        (batch, units, layout, x, c_prev, c, gc, gh, gx, gc_prev))
+CHAINERX_ISA_KERNEL(LstmBackward,
+                    (int64_t batch, int64_t units, const GateLayout& layout, const T* x, const T* c_prev, const T* c,
+                     const T* gc, const T* gh, T* gx, T* gc_prev),
+                    (batch, units, layout, x, c_prev, c, gc, gh, gx, gc_prev))
 
 // GRU cell on what the input (x) and the state (s) give to the gates r, z and the candidate, both in `layout`
 // (three gates), biases included:
 //   r = sigmoid(x_r + s_r),  z = sigmoid(x_z + s_z),  a = tanh(x_a + r s_a),  h = (1 - z) a + z h_prev
-CHAINERX_ISA_KERNEL(
-        GruForward,
-        (int64_t batch, int64_t units, const GateLayout& layout, const T* x, const T* s, const T* h_prev, T* h),
-        (batch, units, layout, x, s, h_prev, h))
+CHAINERX_ISA_KERNEL(GruForward,
+                    (int64_t batch, int64_t units, const GateLayout& layout, const T* x, const T* s, const T* h_prev,
+                     T* h),
+                    (batch, units, layout, x, s, h_prev, h))
 
 // gx, gs (as x, s) and gh_prev (the direct part, z gh) from gh (batch, units).
-CHAINERX_ISA_KERNEL(
-        GruBackward,
-        (int64_t batch, int64_t units, const GateLayout& layout, const T* x, const T* s, const T* h_prev, const T* gh, T* gx, T* gs,
-         T* gh_prev),
-        (batch, units, layout, x, s, h_prev, gh, gx, gs, gh_prev))
+CHAINERX_ISA_KERNEL(GruBackward,
+                    (int64_t batch, int64_t units, const GateLayout& layout, const T* x, const T* s, const T* h_prev,
+                     const T* gh, T* gx, T* gs, T* gh_prev),
+                    (batch, units, layout, x, s, h_prev, gh, gx, gs, gh_prev))
 
 }  // namespace native
 }  // namespace chainerx

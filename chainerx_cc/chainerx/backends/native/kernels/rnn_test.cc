@@ -67,11 +67,14 @@ TYPED_TEST(RnnTest, Lstm) {
             }
             std::vector<T> gx(4 * kSize);
             std::vector<T> gc_prev(kSize);
-            LstmBackward(kBatch, kUnits, layout, x.data(), c_prev.data(), out.data(), gc, gh, gx.data(), gc_prev.data());
+            LstmBackward(kBatch, kUnits, layout, x.data(), c_prev.data(), out.data(), gc, gh, gx.data(),
+                         gc_prev.data());
             Vector c_prev_ = ToDouble(c_prev);
             Vector x_ = ToDouble(x);
-            ExpectClose(gx, NumericalGradient([&](const Vector& v) { return Lstm(layout, v, c_prev_); }, x_, gy), 1e-5, "gx");
-            ExpectClose(gc_prev, NumericalGradient([&](const Vector& v) { return Lstm(layout, x_, v); }, c_prev_, gy), 1e-5, "gc");
+            ExpectClose(gx, NumericalGradient([&](const Vector& v) { return Lstm(layout, v, c_prev_); }, x_, gy), 1e-5,
+                        "gx");
+            ExpectClose(gc_prev, NumericalGradient([&](const Vector& v) { return Lstm(layout, x_, v); }, c_prev_, gy),
+                        1e-5, "gc");
         }
     }
 }
@@ -92,12 +95,13 @@ TYPED_TEST(RnnTest, Gru) {
         std::vector<T> gx(3 * kSize);
         std::vector<T> gs(3 * kSize);
         std::vector<T> gh_prev(kSize);
-        GruBackward(
-                kBatch, kUnits, layout, x.data(), s.data(), h_prev.data(), gh.data(), gx.data(), gs.data(), gh_prev.data());
+        GruBackward(kBatch, kUnits, layout, x.data(), s.data(), h_prev.data(), gh.data(), gx.data(), gs.data(),
+                    gh_prev.data());
         Vector gy = ToDouble(gh);
         ExpectClose(gx, NumericalGradient([&](const Vector& v) { return Gru(layout, v, s_, h_); }, x_, gy), 1e-5, "gx");
         ExpectClose(gs, NumericalGradient([&](const Vector& v) { return Gru(layout, x_, v, h_); }, s_, gy), 1e-5, "gs");
-        ExpectClose(gh_prev, NumericalGradient([&](const Vector& v) { return Gru(layout, x_, s_, v); }, h_, gy), 1e-5, "gh");
+        ExpectClose(gh_prev, NumericalGradient([&](const Vector& v) { return Gru(layout, x_, s_, v); }, h_, gy), 1e-5,
+                    "gh");
     }
 }
 

@@ -1,7 +1,6 @@
-#include "chainerx/backends/native/kernels/softmax.h"
-
 #include "chainerx/backends/native/kernels/math.h"
 #include "chainerx/backends/native/kernels/row_sums.h"
+#include "chainerx/backends/native/kernels/softmax.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 
 namespace chainerx {
@@ -28,7 +27,8 @@ void ForBlocks(int64_t outer, int64_t n, int64_t inner, const F& body) {
         for (int64_t i = begin; i < end; ++i) {
             int64_t first = i % per_outer * kColumns;
             int64_t left = inner - first;
-            body(Block{i / per_outer * n * inner + first, i / per_outer * inner + first, left < kColumns ? left : kColumns});
+            body(Block{i / per_outer * n * inner + first, i / per_outer * inner + first,
+                       left < kColumns ? left : kColumns});
         }
     });
 }
@@ -142,7 +142,9 @@ void SoftmaxForward(int64_t outer, int64_t n, int64_t inner, const T* x, T* y) {
         for (int64_t c = 0; c < block.columns; ++c) {
             sum[c] = T{1} / sum[c];
         }
-        Map(n, inner, block.columns, out, [&](int64_t i, int64_t c) __attribute__((always_inline)) { return out[i] * sum[c]; });
+        Map(
+                n, inner, block.columns,
+                out, [&](int64_t i, int64_t c) __attribute__((always_inline)) { return out[i] * sum[c]; });
     });
 }
 
@@ -156,9 +158,10 @@ void LogSoftmaxForward(int64_t outer, int64_t n, int64_t inner, const T* x, T* y
         for (int64_t c = 0; c < block.columns; ++c) {
             sum[c] = math::Log(sum[c]);
         }
-        Map(n, inner, block.columns, y + block.offset, [&](int64_t i, int64_t c) __attribute__((always_inline)) {
-            return in[i] - max[c] - sum[c];
-        });
+        Map(
+                n, inner, block.columns, y + block.offset, [&](int64_t i, int64_t c) __attribute__((always_inline)) {
+                    return in[i] - max[c] - sum[c];
+                });
     });
 }
 
@@ -177,9 +180,10 @@ void SoftmaxBackward(int64_t outer, int64_t n, int64_t inner, const T* y, const 
                 }
             }
         }
-        Map(n, inner, block.columns, gx + block.offset, [&](int64_t i, int64_t c) __attribute__((always_inline)) {
-            return out[i] * (grad[i] - dot[c]);
-        });
+        Map(
+                n, inner, block.columns, gx + block.offset, [&](int64_t i, int64_t c) __attribute__((always_inline)) {
+                    return out[i] * (grad[i] - dot[c]);
+                });
     });
 }
 
@@ -198,15 +202,16 @@ void LogSoftmaxBackward(int64_t outer, int64_t n, int64_t inner, const T* y, con
                 }
             }
         }
-        Map(n, inner, block.columns, gx + block.offset, [&](int64_t i, int64_t c) __attribute__((always_inline)) {
-            return grad[i] - math::Exp(out[i]) * sum[c];
-        });
+        Map(
+                n, inner, block.columns, gx + block.offset, [&](int64_t i, int64_t c) __attribute__((always_inline)) {
+                    return grad[i] - math::Exp(out[i]) * sum[c];
+                });
     });
 }
 
 template <class T>
-void SoftmaxCrossEntropyForward(
-        int64_t outer, int64_t n, int64_t inner, const T* x, const int64_t* t, int64_t ignore_label, T* loss, T* log_sum) {
+void SoftmaxCrossEntropyForward(int64_t outer, int64_t n, int64_t inner, const T* x, const int64_t* t,
+                                int64_t ignore_label, T* loss, T* log_sum) {
     ForBlocks(outer, n, inner, [&](const Block& block) {
         T max[kColumns];
         T sum[kColumns];
@@ -222,16 +227,8 @@ void SoftmaxCrossEntropyForward(
 }
 
 template <class T>
-void SoftmaxCrossEntropyBackward(
-        int64_t outer,
-        int64_t n,
-        int64_t inner,
-        const T* x,
-        const int64_t* t,
-        int64_t ignore_label,
-        const T* log_sum,
-        const T* gloss,
-        T* gx) {
+void SoftmaxCrossEntropyBackward(int64_t outer, int64_t n, int64_t inner, const T* x, const int64_t* t,
+                                 int64_t ignore_label, const T* log_sum, const T* gloss, T* gx) {
     ForBlocks(outer, n, inner, [&](const Block& block) {
         T scale[kColumns];
         const T* in = x + block.offset;
@@ -240,9 +237,10 @@ void SoftmaxCrossEntropyBackward(
         for (int64_t c = 0; c < block.columns; ++c) {
             scale[c] = gloss[block.index + c];
         }
-        Map(n, inner, block.columns, out, [&](int64_t i, int64_t c) __attribute__((always_inline)) {
-            return math::Exp(in[i] - log[c]) * scale[c];
-        });
+        Map(
+                n, inner, block.columns, out, [&](int64_t i, int64_t c) __attribute__((always_inline)) {
+                    return math::Exp(in[i] - log[c]) * scale[c];
+                });
         for (int64_t c = 0; c < block.columns; ++c) {
             int64_t label = t[block.index + c];
             if (label != ignore_label) {
@@ -256,14 +254,14 @@ void SoftmaxCrossEntropyBackward(
     });
 }
 
-#define CHAINERX_INSTANTIATE(T)                                                                                                  \
-    template void SoftmaxForward<T>(int64_t, int64_t, int64_t, const T*, T*);                                                    \
-    template void LogSoftmaxForward<T>(int64_t, int64_t, int64_t, const T*, T*);                                                 \
-    template void SoftmaxBackward<T>(int64_t, int64_t, int64_t, const T*, const T*, T*);                                         \
-    template void LogSoftmaxBackward<T>(int64_t, int64_t, int64_t, const T*, const T*, T*);                                      \
-    template void SoftmaxCrossEntropyForward<T>(int64_t, int64_t, int64_t, const T*, const int64_t*, int64_t, T*, T*);           \
-    template void SoftmaxCrossEntropyBackward<T>(                                                                                \
-            int64_t, int64_t, int64_t, const T*, const int64_t*, int64_t, const T*, const T*, T*);
+#define CHAINERX_INSTANTIATE(T)                                                                                        \
+    template void SoftmaxForward<T>(int64_t, int64_t, int64_t, const T*, T*);                                          \
+    template void LogSoftmaxForward<T>(int64_t, int64_t, int64_t, const T*, T*);                                       \
+    template void SoftmaxBackward<T>(int64_t, int64_t, int64_t, const T*, const T*, T*);                               \
+    template void LogSoftmaxBackward<T>(int64_t, int64_t, int64_t, const T*, const T*, T*);                            \
+    template void SoftmaxCrossEntropyForward<T>(int64_t, int64_t, int64_t, const T*, const int64_t*, int64_t, T*, T*); \
+    template void SoftmaxCrossEntropyBackward<T>(int64_t, int64_t, int64_t, const T*, const int64_t*, int64_t,         \
+                                                 const T*, const T*, T*);
 CHAINERX_INSTANTIATE(float)
 CHAINERX_INSTANTIATE(double)
 #undef CHAINERX_INSTANTIATE

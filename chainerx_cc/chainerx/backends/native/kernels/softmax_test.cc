@@ -13,7 +13,8 @@ struct Shape {
     int64_t size() const { return outer * n * inner; }
 };
 
-constexpr Shape kShapes[] = {{3, 5, 1}, {2, 1000, 1}, {2, 3, 7}, {2, 4, 100}, {40, 10, 1}, {1, 1, 1}, {0, 3, 2}, {2, 3, 0}};
+constexpr Shape kShapes[] = {{3, 5, 1},   {2, 1000, 1}, {2, 3, 7}, {2, 4, 100},
+                             {40, 10, 1}, {1, 1, 1},    {0, 3, 2}, {2, 3, 0}};
 
 std::vector<double> LogSoftmax(Shape s, const std::vector<double>& x) {
     std::vector<double> y(x.size());
@@ -102,7 +103,8 @@ TYPED_TEST(SoftmaxTest, CrossEntropy) {
         ExpectClose(loss, reference(ToDouble(x)), Tolerance<T>(), "loss");
         auto gloss = RandomVector<T>(columns, 3);
         std::vector<T> gx(s.size());
-        SoftmaxCrossEntropyBackward(s.outer, s.n, s.inner, x.data(), t.data(), -1, log_sum.data(), gloss.data(), gx.data());
+        SoftmaxCrossEntropyBackward(s.outer, s.n, s.inner, x.data(), t.data(), -1, log_sum.data(), gloss.data(),
+                                    gx.data());
         ExpectClose(gx, NumericalGradient(reference, ToDouble(x), ToDouble(gloss)), 1e-5, "gx");
     }
 }

@@ -39,8 +39,9 @@ struct Order {
     static constexpr Key kSign = static_cast<Key>(Key{1} << (sizeof(T) * 8 - 1));
     static constexpr bool kFloat = std::is_floating_point<T>::value || std::is_same<T, Half>::value;
     // Bits of infinity: magnitudes above are NaN.
-    static constexpr Key kInfinity =
-            static_cast<Key>(sizeof(T) == 2 ? 0x7c00U : sizeof(T) == 4 ? 0x7f800000U : uint64_t{0x7ff0} << (kFloat ? 48 : 0));
+    static constexpr Key kInfinity = static_cast<Key>(sizeof(T) == 2   ? 0x7c00U
+                                                      : sizeof(T) == 4 ? 0x7f800000U
+                                                                       : uint64_t{0x7ff0} << (kFloat ? 48 : 0));
 
     static Key ToKey(T value) {
         Key bits;
@@ -206,8 +207,8 @@ void ArgsortRows(int64_t rows, int64_t n, const T* x, int64_t* index) {
     });
 }
 
-#define CHAINERX_INSTANTIATE(T)                                        \
-    template void SortRows<T>(int64_t, int64_t, const T*, T*);         \
+#define CHAINERX_INSTANTIATE(T)                                \
+    template void SortRows<T>(int64_t, int64_t, const T*, T*); \
     template void ArgsortRows<T>(int64_t, int64_t, const T*, int64_t*);
 CHAINERX_INSTANTIATE(bool)
 CHAINERX_INSTANTIATE(int8_t)

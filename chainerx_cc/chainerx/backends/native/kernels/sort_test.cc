@@ -1,5 +1,7 @@
 #include "chainerx/backends/native/kernels/sort.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -9,8 +11,6 @@
 #include <random>
 #include <type_traits>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "chainerx/backends/native/kernels/half.h"
 
@@ -74,7 +74,8 @@ TYPED_TEST(SortTest, SortAndArgsort) {
         for (int64_t row = 0; row < kRows; ++row) {
             std::vector<int64_t> expected(n);
             std::iota(expected.begin(), expected.end(), 0);
-            std::stable_sort(expected.begin(), expected.end(), [&](int64_t a, int64_t b) { return Less(x[row * n + a], x[row * n + b]); });
+            std::stable_sort(expected.begin(), expected.end(),
+                             [&](int64_t a, int64_t b) { return Less(x[row * n + a], x[row * n + b]); });
             for (int64_t i = 0; i < n; ++i) {
                 ASSERT_EQ(index[row * n + i], expected[i]) << n << " " << i;
                 double sorted = Value(y[row * n + i]);

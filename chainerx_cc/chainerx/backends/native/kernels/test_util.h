@@ -1,12 +1,12 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <random>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace chainerx {
 namespace native {
@@ -33,7 +33,8 @@ double Tolerance() {
 }
 
 template <class T>
-void ExpectClose(const std::vector<T>& actual, const std::vector<double>& expected, double tolerance, const char* what) {
+void ExpectClose(const std::vector<T>& actual, const std::vector<double>& expected, double tolerance,
+                 const char* what) {
     ASSERT_EQ(actual.size(), expected.size()) << what;
     for (size_t i = 0; i < actual.size(); ++i) {
         // Written so that a NaN fails.
@@ -43,8 +44,8 @@ void ExpectClose(const std::vector<T>& actual, const std::vector<double>& expect
 }
 
 // The gradient of sum(f(x) * gy) by central differences.
-inline std::vector<double> NumericalGradient(
-        const std::function<std::vector<double>(const std::vector<double>&)>& f, std::vector<double> x, const std::vector<double>& gy) {
+inline std::vector<double> NumericalGradient(const std::function<std::vector<double>(const std::vector<double>&)>& f,
+                                             std::vector<double> x, const std::vector<double>& gy) {
     constexpr double kStep = 1e-5;
     std::vector<double> gradient(x.size());
     for (size_t i = 0; i < x.size(); ++i) {

@@ -1,14 +1,13 @@
 #include "chainerx/backends/native/kernels/thread_pool.h"
 
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <stdexcept>
 #include <thread>
 #include <vector>
-
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <gtest/gtest.h>
 
 namespace chainerx {
 namespace native {
@@ -64,9 +63,11 @@ TEST_F(ThreadPoolTest, NestedRunsSerially) {
 
 TEST_F(ThreadPoolTest, RethrowsAndStaysUsable) {
     for (int i = 0; i < 100; ++i) {
-        EXPECT_THROW(
-                ParallelFor(100, 1, [](int64_t begin, int64_t) { if (begin >= 0) throw std::runtime_error{"x"}; }),
-                std::runtime_error);
+        EXPECT_THROW(ParallelFor(100, 1,
+                                 [](int64_t begin, int64_t) {
+                                     if (begin >= 0) throw std::runtime_error{"x"};
+                                 }),
+                     std::runtime_error);
     }
     EXPECT_EQ(CoverOnce(1000, 1), 0);
 }

@@ -35,11 +35,11 @@ CHAINERX_INLINE int64_t PanelRows(int64_t m) {
 // Where a tile of C goes.
 template <class T>
 struct TileOutput {
-    T* c;             // the first element
-    int64_t row;      // distance of rows
-    int columns;      // valid columns
-    const T* bias;    // per row, or null; with accumulate false
-    bool accumulate;  // add to C
+    T* c;                    // the first element
+    int64_t row;             // distance of rows
+    int columns;             // valid columns
+    const T* bias;           // per row, or null; with accumulate false
+    bool accumulate;         // add to C
     const int64_t* scatter;  // offsets of the columns from c, or null when contiguous
 };
 

@@ -18,12 +18,13 @@ struct WindowRow {
     int64_t count;  // outputs of the row
     int64_t begin;  // outputs begin <= o < end have their input inside the image
     int64_t end;
-    int64_t in;     // offset of the input of output 0, used with begin <= o < end only
-    int64_t step;   // distance of the inputs of neighbouring outputs
+    int64_t in;    // offset of the input of output 0, used with begin <= o < end only
+    int64_t step;  // distance of the inputs of neighbouring outputs
 };
 
 // The outputs o, of `count`, with 0 <= o * stride + offset < size: from *begin to before *end.
-CHAINERX_INLINE void InsideRange(int64_t offset, int64_t stride, int64_t size, int64_t count, int64_t* begin, int64_t* end) {
+CHAINERX_INLINE void InsideRange(int64_t offset, int64_t stride, int64_t size, int64_t count, int64_t* begin,
+                                 int64_t* end) {
     int64_t low = offset >= 0 ? 0 : (-offset + stride - 1) / stride;
     int64_t high = size > offset ? (size - offset + stride - 1) / stride : 0;
     *begin = low < count ? low : count;
