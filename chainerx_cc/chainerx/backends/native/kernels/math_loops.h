@@ -6,10 +6,14 @@
 
 #include "chainerx/backends/native/kernels/isa.h"
 
+// clang-format off
 #define CHAINERX_UNARY_MATH(F)                                                                                     \
     F(Exp)                                                                                                         \
-    F(Exp2) F(Expm1) F(Log) F(Log2) F(Log10) F(Log1p) F(Sin) F(Cos) F(Tan) F(Asin) F(Acos) F(Atan) F(Sinh) F(Cosh) \
-            F(Tanh) F(Asinh) F(Acosh) F(Atanh) F(Erf) F(Erfc) F(Gelu) F(Sigmoid) F(Silu) F(Softplus) F(Rsqrt) F(Sqrt)
+    F(Exp2)                                                                                                        \
+    F(Expm1)                                                                                                       \
+    F(Log) F(Log2) F(Log10) F(Log1p) F(Sin) F(Cos) F(Tan) F(Asin) F(Acos) F(Atan) F(Sinh) F(Cosh) F(Tanh) F(Asinh) \
+            F(Acosh) F(Atanh) F(Erf) F(Erfc) F(Gelu) F(Sigmoid) F(Silu) F(Softplus) F(Rsqrt) F(Sqrt)
+// clang-format on
 
 namespace chainerx {
 namespace native {
