@@ -13,9 +13,16 @@ import chainerx
 PACKAGE = Path(chainerx.__file__).parent
 
 
+# An editable install finds the compiled core wherever the package itself lies.
+PROLOGUE = """
+import sys
+sys.meta_path = [finder for finder in sys.meta_path if 'ditable' not in repr(finder)]
+"""
+
+
 def run(folder, code):
     return subprocess.run(
-        [sys.executable, '-W', 'error', '-c', textwrap.dedent(code)], cwd=folder,
+        [sys.executable, '-W', 'error', '-c', PROLOGUE + textwrap.dedent(code)], cwd=folder,
         capture_output=True, text=True)
 
 

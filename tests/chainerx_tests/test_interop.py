@@ -156,6 +156,10 @@ def test_pickled_buffer_is_out_of_reach():
 
 # ---- DLPack
 
+# NumPy 1 takes every array from DLPack as read-only, and does not export such ones.
+NUMPY_1 = np.lib.NumpyVersion(np.__version__) < '2.0.0'
+
+
 def _torch():
     return pytest.importorskip('torch')
 
@@ -170,7 +174,7 @@ def test_dlpack_export(library, dtype):
         a = xp.from_dlpack(x)
         assert a.shape == x.shape
         np.testing.assert_array_equal(np.asarray(a), chainerx.to_numpy(x))
-        if x.size:
+        if x.size and not (NUMPY_1 and library == 'numpy'):
             a[...] = 0
             chainerx.testing.assert_array_equal(x, np.zeros(x.shape))
 
@@ -247,7 +251,7 @@ def test_dlpack_of_old_producers():
 def test_dlpack_lifetime():
     a = np.ones(3)
     x = chainerx.from_dlpack(a)
-    y = chainerx.from_dlpack(np.from_dlpack(x))
+    y = x if NUMPY_1 else chainerx.from_dlpack(np.from_dlpack(x))
     del a, x
     chainerx.testing.assert_array_equal(y, [1, 1, 1])
     capsule = y.__dlpack__(max_version=(1, 0))  # never consumed
