@@ -514,7 +514,7 @@ class Variable:
     def unchain_backward(self):
         """Cuts every edge from this variable back to the leaves (truncated backprop)."""
         if self._has_chainerx_array:
-            self.unchain()
+            chainerx._core._unchain_backward(self._array)
         elif self._node is not None:
             _backprop.unchain_backward(self._node)
 

@@ -259,6 +259,9 @@ def _set_num_threads(arg0: int) -> None: ...
 def _to_cupy(array: ndarray) -> Any:
     """The array as cupy.ndarray; it must live on a CUDA device."""
 
+def _unchain_backward(array: ndarray) -> ndarray:
+    """Cuts every edge from the array back to the leaves, in all graphs."""
+
 anygraph: AnyGraph
 
 def backward(outputs: Any, backprop_id: BackpropId | None = None, enable_double_backprop: bool = False, loss_scale: float | None = None) -> None:

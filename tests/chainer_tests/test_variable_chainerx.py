@@ -140,6 +140,14 @@ class TestVariable:
         assert x.requires_grad
 
 
+    def test_unchain_backward(self):
+        x = _var(np.array([1., 2.]))
+        h = x * x
+        F.sum(Cube().apply((h * 3,))[0]).unchain_backward()
+        F.sum(h * x).backward()
+        np.testing.assert_allclose(_numpy(x.grad), [1, 4])
+
+
 class TestBackward:
 
     def test_native(self):

@@ -84,6 +84,17 @@ TEST_F(AutogradTest, LongChain) {
     for (int i = 0; i < 100000; ++i) y = y + x;
 }
 
+TEST_F(AutogradTest, UnchainBackward) {
+    Array x = Leaf({1, 2});
+    Array h = x * x;
+    Array y = Sum(h * x);
+    UnchainBackward(y);
+    EXPECT_FALSE(y.IsChained());
+    EXPECT_FALSE(h.IsChained());
+    Backward(Sum(h * x));
+    ExpectValues(x.GetGrad(), {1, 4});
+}
+
 TEST_F(AutogradTest, SeveralGraphs) {
     BackpropId id = context_.MakeBackpropId("second");
     {

@@ -327,4 +327,18 @@ std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Arr
     return results;
 }
 
+void UnchainBackward(const Array& a) {
+    std::vector<IntrusivePtr<ArrayNode>> stack;
+    if (a.body()->node) stack.push_back(a.body()->node);
+    while (!stack.empty()) {
+        IntrusivePtr<ArrayNode> node = std::move(stack.back());
+        stack.pop_back();
+        IntrusivePtr<OpNode> op = node->Unchain();
+        if (!op) continue;
+        for (const Edge& edge : op->edges()) {
+            if (edge.node) stack.push_back(edge.node);
+        }
+    }
+}
+
 }  // namespace chainerx

@@ -30,4 +30,8 @@ std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Arr
                         bool retain_grad = false, const std::vector<Array>& grad_outputs = {},
                         const BackwardOptions& options = {});
 
+// Cuts every edge from the array back to the leaves, in all graphs (truncated backpropagation through time). Arrays on
+// the way stay in their graphs, as if they had not been computed from others.
+void UnchainBackward(const Array& a);
+
 }  // namespace chainerx

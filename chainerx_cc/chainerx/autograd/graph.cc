@@ -50,6 +50,11 @@ ArrayNode::GradEntry* ArrayNode::FindEntry(const BackpropId& id) const {
     return nullptr;
 }
 
+IntrusivePtr<OpNode> ArrayNode::Unchain() {
+    std::lock_guard<SpinLock> guard{lock_};
+    return std::move(creator_);
+}
+
 void ArrayNode::RequireGrad(const BackpropId& id) {
     if (GradEntry* e = FindEntry(id)) {
         e->required = true;

@@ -53,6 +53,9 @@ public:
     GraphMask mask() const noexcept { return CHAINERX_LIKELY(mask_ == 1) ? mask_ : internal::PruneMask(mask_, clock_); }
     void AddToGraph(const BackpropId& id);
 
+    // Cuts the edge to the operation that made the array, and returns that operation.
+    IntrusivePtr<OpNode> Unchain();
+
     // The array, if it is alive.
     Array LockBody();
     // Called at the end of a body. Nobody can see the gradients any more then.

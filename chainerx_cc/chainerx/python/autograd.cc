@@ -88,6 +88,8 @@ void BindAutograd() {
              "outputs, inputs, backprop_id=None, enable_double_backprop=False, set_grad=False, retain_grad=False, "
              "grad_outputs=(), loss_scale=None",
              "Gradients of the outputs with respect to the inputs.", false, ""});
+    Bind<&UnchainBackward>({nullptr, "_unchain_backward", "array",
+                            "Cuts every edge from the array back to the leaves, in all graphs.", false, ""});
     Bind<&PyCheckBackward>({nullptr, "check_backward",
                             "func, inputs, grad_outputs, eps, atol=1e-5, rtol=1e-4, backprop_id=None",
                             "Compares gradients with central differences; raises GradientCheckError.", false, ""});
