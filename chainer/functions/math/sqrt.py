@@ -45,6 +45,10 @@ class Rsqrt(UnaryFunction):
         return gy * y ** 3 * -0.5
 
 
+# The name that the function has in graphs recorded on GPUs by earlier versions.
+RsqrtGPU = Rsqrt
+
+
 def rsqrt(x):
     """Elementwise reciprocal of the square root, :math:`1 / \\sqrt{x}`.
 
