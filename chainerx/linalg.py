@@ -1,8 +1,8 @@
 """Linear algebra: factorizations by LAPACK, with gradients of any order.
 
 The factorizations run on NumPy views of native arrays; their gradients are written with
-differentiable ChainerX routines. Formulas: Giles, An extended collection of matrix derivative results
-for forward and reverse mode algorithmic differentiation, 2008.
+differentiable ChainerX routines. Formulas: Giles, An extended collection of matrix derivative
+results for forward and reverse mode algorithmic differentiation, 2008.
 """
 import numpy
 
