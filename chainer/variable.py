@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy
 
 import chainerx
-from chainer import _backprop, backend, configuration
+from chainer import _backprop, backend
 from chainer._variable_node import VariableNode
 from chainer._variable_text import debug_text, variable_repr, variable_str
 from chainer.backends import _cpu, cuda, intel64
@@ -609,10 +609,6 @@ def as_variable(obj):
 def as_array(obj):
     """Returns the underlying array of a variable, or the array itself."""
     return obj.array if isinstance(obj, Variable) else obj
-
-
-def _is_backprop_enabled():
-    return configuration.config.enable_backprop
 
 
 from chainer._parameter import Parameter  # noqa: E402
