@@ -337,6 +337,15 @@ class Link(device_resident.DeviceResident):
                     'will not include the number of parameters in it.', stacklevel=2)
         return size
 
+    @property
+    def _device_id(self):
+        """Id of the CUDA device, or ``None``: what links kept before they had ``device``."""
+        warnings.warn(
+            'Link._device_id is left only for backward compatibility and likely to be removed. '
+            'Use Link.device instead.', DeprecationWarning, stacklevel=2)
+        device = self.device
+        return device.device.id if isinstance(device, backend.GpuDevice) else None
+
     # -- gradients and updates
 
     def cleargrads(self):

@@ -239,10 +239,11 @@ def get_device_from_id(device_id):
     """Gets the CUDA device of an id.
 
     Args:
-        device_id (int): Id, or ``None`` for ``DummyDevice``.
+        device_id (int): Id. ``None`` and negative ids, which scripts use for the CPU, give
+            ``DummyDevice``.
 
     """
-    if device_id is None:
+    if device_id is None or device_id < 0:
         return DummyDevice
     check_cuda_available()
     return _this.Device(int(device_id))

@@ -160,6 +160,10 @@ class TestGradients:
         chain.cleargrads()
         assert [p.grad for p in chain.params()] == [None] * 3
 
+    def test_device_id(self):
+        with pytest.warns(DeprecationWarning, match='_device_id'):
+            assert chainer.Link()._device_id is None
+
     def test_zerograds(self):
         chain = Pair()
         with pytest.warns(DeprecationWarning):

@@ -40,6 +40,7 @@ class TestDummyDevice:
 
     def test_get_device_from_id(self):
         assert cuda.get_device_from_id(None) is cuda.DummyDevice
+        assert cuda.get_device_from_id(-1) is cuda.DummyDevice
 
     def test_get_device_from_array(self):
         x = numpy.zeros(3)
