@@ -162,11 +162,12 @@ class Parameter(Variable):
         self.initialize(src.shape)
 
     def update(self):
-        """Updates the array with the gradient by :attr:`update_rule`, if there is one."""
-        if self.update_rule is not None:
-            if self._array is None:
-                raise RuntimeError('uninitialized parameter cannot be updated: '
-                                   + (self._name or 'unnamed'))
+        """Updates the array with the gradient by :attr:`update_rule`, if there is one.
+
+        A parameter that is not initialized yet stays so: models may hold links they never call.
+
+        """
+        if self.update_rule is not None and self._array is not None:
             self.update_rule.update(self)
 
 

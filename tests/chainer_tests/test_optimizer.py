@@ -2,6 +2,8 @@ import numpy
 import pytest
 
 import chainer
+import chainer.functions as F
+import chainer.links as L
 from chainer import optimizer, testing
 from chainer.serializers import npz
 
@@ -358,3 +360,25 @@ class TestLossScaling:
         opt2.loss_scaling()
         npz.NpzDeserializer(npz.serialize(opt)).load(opt2)
         assert opt2._loss_scale == 65504
+
+
+@pytest.mark.parametrize('optimizer', [chainer.optimizers.SGD, chainer.optimizers.Adam])
+def test_uninitialized_parameters_stay_so(optimizer):
+    model = chainer.Sequential(L.Linear(3, 2), F.exp, _Unused())
+    optimizer = optimizer().setup(model)
+    before = model[0].W.array.copy()
+    optimizer.update(lambda: F.sum(model(numpy.ones((1, 3), numpy.float32))))
+    assert (model[0].W.array != before).any()
+    assert model[2].linear.W.array is None
+
+
+class _Unused(chainer.Chain):
+    """Passes its input on; its link is never called."""
+
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.linear = L.Linear(None, 2)
+
+    def forward(self, x):
+        return x

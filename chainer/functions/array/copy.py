@@ -1,8 +1,11 @@
 """Copies between devices."""
 from __future__ import annotations
 
+import numpy
+
 import chainer
 import chainerx
+from chainer import backend
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
@@ -59,7 +62,11 @@ def copy(x, dst):
     """
     x = chainer.as_variable(x)
     in_device = x.device
-    out_device = _device(dst)
+    if dst == -1 and isinstance(in_device, backend.ChainerxDevice) \
+            and in_device.fallback_device.xp is numpy:
+        out_device = in_device  # an array of a native device is on the CPU
+    else:
+        out_device = _device(dst)
     on_chainerx = [device.xp is chainerx for device in (in_device, out_device)]
     if on_chainerx[0] != on_chainerx[1]:
         # Each side keeps its own graph.

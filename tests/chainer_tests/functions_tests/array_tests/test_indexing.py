@@ -144,7 +144,7 @@ def test_cast_without_graph():
 
 
 def test_copy():
-    check_function(lambda x: F.copy(x, -1), X, lambda x: x, on_chainerx=False)
+    check_function(lambda x: F.copy(x, -1), X, lambda x: x)
     x = chainer.Variable(X)
     y = F.copy(x, '@numpy')
     assert y.array is not X and (y.array == X).all()
