@@ -53,6 +53,7 @@ if is_available():
         meshgrid,
     )
 
+    bool = bool_  # as in NumPy 2
     Inf = Infinity = PINF = infty = inf
     NINF = -inf
     NAN = NaN = nan

@@ -854,13 +854,13 @@ def ones(shape: _Shape, dtype: DTypeLike | None = None, device: _DeviceLike = No
 def full(shape: _Shape, fill_value: _Operand, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """An array filled with a value."""
 
-def empty_like(a: ndarray, device: _DeviceLike = None) -> ndarray:
+def empty_like(a: ndarray, device: _DeviceLike = None, dtype: DTypeLike | None = None) -> ndarray:
     """An array like another one whose elements are not set."""
 
-def zeros_like(a: ndarray, device: _DeviceLike = None) -> ndarray:
+def zeros_like(a: ndarray, device: _DeviceLike = None, dtype: DTypeLike | None = None) -> ndarray:
     """An array of zeros like another one."""
 
-def ones_like(a: ndarray, device: _DeviceLike = None) -> ndarray:
+def ones_like(a: ndarray, device: _DeviceLike = None, dtype: DTypeLike | None = None) -> ndarray:
     """An array of ones like another one."""
 
 def full_like(a: ndarray, fill_value: _Operand, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:

@@ -44,6 +44,8 @@ def test_like(device):
     y = chainerx.empty_like(x, device=device)
     assert (y.shape, y.dtype, y.device.name) == (x.shape, x.dtype, expected_device)
     assert chainerx.full_like(x, 1.5, dtype='float32').dtype == 'float32'
+    for make in (chainerx.empty_like, chainerx.zeros_like, chainerx.ones_like):
+        assert make(x, dtype=chainerx.bool).dtype == 'bool'
 
 
 @XP

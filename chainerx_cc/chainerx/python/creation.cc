@@ -36,9 +36,15 @@ Array PyFull(const Shape& shape, const Scalar& value, OptDtype dtype, DeviceRef 
 }
 
 Device& LikeDevice(const Array& a, OptDevice device) { return device.has_value() ? *device->device : a.device(); }
-Array PyEmptyLike(const Array& a, OptDevice device) { return Empty(a.shape(), a.dtype(), LikeDevice(a, device)); }
-Array PyZerosLike(const Array& a, OptDevice device) { return Zeros(a.shape(), a.dtype(), LikeDevice(a, device)); }
-Array PyOnesLike(const Array& a, OptDevice device) { return Ones(a.shape(), a.dtype(), LikeDevice(a, device)); }
+Array PyEmptyLike(const Array& a, OptDevice device, OptDtype dtype) {
+    return Empty(a.shape(), dtype.value_or(a.dtype()), LikeDevice(a, device));
+}
+Array PyZerosLike(const Array& a, OptDevice device, OptDtype dtype) {
+    return Zeros(a.shape(), dtype.value_or(a.dtype()), LikeDevice(a, device));
+}
+Array PyOnesLike(const Array& a, OptDevice device, OptDtype dtype) {
+    return Ones(a.shape(), dtype.value_or(a.dtype()), LikeDevice(a, device));
+}
 Array PyFullLike(const Array& a, const Scalar& value, OptDtype dtype, OptDevice device) {
     return Full(a.shape(), value, dtype.value_or(a.dtype()), LikeDevice(a, device));
 }
@@ -92,10 +98,12 @@ void BindCreation() {
     Bind<&PyOnes>({family, "ones", "shape, dtype=None, device=None", "An array of ones.", false, "fill"});
     Bind<&PyFull>({family, "full", "shape, fill_value, dtype=None, device=None", "An array filled with a value.", false,
                    "fill"});
-    Bind<&PyEmptyLike>({family, "empty_like", "a, device=None", "An array like another one whose elements are not set.",
-                        false, ""});
-    Bind<&PyZerosLike>({family, "zeros_like", "a, device=None", "An array of zeros like another one.", false, "fill"});
-    Bind<&PyOnesLike>({family, "ones_like", "a, device=None", "An array of ones like another one.", false, "fill"});
+    Bind<&PyEmptyLike>({family, "empty_like", "a, device=None, dtype=None",
+                        "An array like another one whose elements are not set.", false, ""});
+    Bind<&PyZerosLike>(
+            {family, "zeros_like", "a, device=None, dtype=None", "An array of zeros like another one.", false, "fill"});
+    Bind<&PyOnesLike>(
+            {family, "ones_like", "a, device=None, dtype=None", "An array of ones like another one.", false, "fill"});
     Bind<&PyFullLike>({family, "full_like", "a, fill_value, dtype=None, device=None",
                        "An array like another one, filled with a value.", false, "fill"});
     Bind<&PyArange>({family, "arange", "start, stop=None, step=None, dtype=None, device=None",
