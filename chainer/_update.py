@@ -53,57 +53,72 @@ def update_core_by_sharing(rule, param):
         rule._state = state
 
 
-def update_params(params):
+def update_params(params, buffers):
     """Updates parameters by their rules.
 
-    For small arrays calls cost more than arithmetic. So the rules of
-    :mod:`chainer.optimizers` are run here without the layers of methods that
-    hooks, subclasses and other devices need; and ChainerX parameters whose rule
-    has a kernel for it are updated together, by one call.
+    For small arrays calls cost more than arithmetic. So parameters whose rules
+    are of :mod:`chainer.optimizers` and have the same hyperparameters are updated
+    together, without the layers of methods that hooks and subclasses need.
+
+    Args:
+        params (iterable of Parameters): Parameters.
+        buffers (Buffers): Memory kept from update to update.
+
     """
-    batches = {}
-    scalars = {}
+    params = list(params)
+    if len(set(params)) < len(params):  # one that is shared is updated more than once
+        for param in params:
+            param.update()
+        return
+    groups = {}
+    rest = []
+    last = None
     for param in params:
         rule = param.update_rule
         if rule is None:
             continue
-        array, grad = param.array, param.grad
-        kind = type(array)
-        direct = grad is not None and _is_direct(rule, param) and array.dtype != numpy.float16
-        if direct and kind is numpy.ndarray:
-            kernel = None
-        elif direct and kind is chainerx.ndarray and rule._fusable:
-            kernel = _fused_kernel(rule._fused_name)
-            direct = kernel is not None
+        array = param._array
+        if type(array) is numpy.ndarray:
+            grad, device = param._grad, None
+        elif type(array) is chainerx.ndarray:
+            grad, device = param.grad, array.device
         else:
-            direct = False
-        if not direct:
-            param.update()
+            grad = None
+        if grad is None or not rule.enabled or not _is_plain(rule, param):
+            rest.append(param)
             continue
+        hyperparam = rule.hyperparam
+        if len(hyperparam.__dict__) == 1:  # no values of its own
+            hyperparam = hyperparam._parent
+        key = type(rule), rule.t, id(hyperparam), rule._own_values, array.dtype, device
+        if key != last:
+            group = groups.get(key)
+            if group is None:
+                group = groups[key] = _Group(rule, array)
+            last = key
+        group.params.append(param)
+        group.rules.append(rule)
+        group.arrays.append(array)
+        group.grads.append(grad)
 
-        rule.t += 1
-        rule._prepare(param)
-        values = _scalars_of(rule, array.dtype, scalars)
-        state = rule._state
-        arrays = [array, grad, *[state[name] for name in rule._state_names]]
-        if kernel is None:
-            rule._step(*arrays, *values)
-        else:
-            batches.setdefault((kernel, array.device, values), []).append(arrays)
-    for (kernel, _, values), rows in batches.items():
-        kernel(*map(list, zip(*rows)), *values)
+    buffers.start()
+    for group in groups.values():
+        group.update(buffers)
+    for param in rest:
+        param.update()
 
 
-def _is_direct(rule, param):
+def _is_plain(rule, param):
+    """Tells whether an update is nothing but the step of the rule's class."""
     return (
-        rule.enabled and _is_unmodified(type(rule), type(param))
+        _is_unmodified(type(rule), type(param))
         and not rule._pre_update_hooks and not rule._post_update_hooks
-        and param._loss_scale is None)
+        and param._loss_scale is None and param._layout is None
+        and not (rule._use_fp32_update and param.dtype == numpy.float16))
 
 
 @functools.cache
 def _is_unmodified(rule_class, param_class):
-    """Tells whether an update is nothing but the ``_step`` of the rule's class."""
     from chainer.optimizers import _elementwise
     base = _elementwise.ElementwiseRule
     return (
@@ -114,18 +129,134 @@ def _is_unmodified(rule_class, param_class):
             'update_core_chainerx')))
 
 
+class _Group:
+    """Parameters of one device and dtype whose rules have the same hyperparameters."""
+
+    def __init__(self, rule, array):
+        self.rule = rule
+        self.kind = type(array)
+        self.params = []
+        self.rules = []
+        self.arrays = []
+        self.grads = []
+
+    def update(self, buffers):
+        rule = self.rule
+        t = rule.t + 1
+        for r in self.rules:
+            r.t = t
+        states = self._states()
+        scalars = rule._scalars_for(self.arrays[0].dtype)
+        if self.kind is numpy.ndarray:
+            self._update_numpy(states, scalars, buffers)
+            return
+        kernel = find_kernel(rule._chainerx_name, self.arrays[0].device)
+        if kernel is not None:
+            kernel(sum(states, self.arrays + self.grads), scalars)
+            return
+        for r, param in zip(self.rules, self.params):
+            r.update_core(param)
+
+    def _states(self):
+        """Returns the list of the arrays for each name of a state."""
+        dicts = [rule._state for rule in self.rules]
+        if None in dicts:
+            self._prepare()
+            dicts = [rule._state for rule in self.rules]
+        states = [[state[name] for state in dicts] for name in self.rule._state_names]
+        for arrays in states:
+            if not self._are_here(arrays):
+                self._prepare()
+                return self._states()
+        return states
+
+    def _are_here(self, arrays):
+        if set(map(type, arrays)) != {self.kind}:
+            return False
+        return self.kind is numpy.ndarray or (
+            {array.device for array in arrays} == {self.arrays[0].device})
+
+    def _prepare(self):
+        for rule, param in zip(self.rules, self.params):
+            rule._prepare(param)
+
+    def _update_numpy(self, states, scalars, buffers):
+        # Arrays that own their memory do not overlap.
+        small = [i for i, array in enumerate(self.arrays)
+                 if array.size <= _SMALL and array.base is None]
+        if len(small) < _FEW or len({id(self.arrays[i]) for i in small}) < len(small):
+            small = []
+        columns = self.arrays, self.grads, *states
+        if len(small) < len(self.arrays):
+            gathered = set(small)
+            for i, rule in enumerate(self.rules):
+                if i not in gathered:
+                    rule._step_on([column[i] for column in columns], scalars)
+            columns = [[column[i] for i in small] for column in columns]
+        if small:
+            buffers.step(self.rule, columns, scalars)
+
+
+# Arrays of up to so many elements are cheaper to copy than to compute with one by one, if there
+# are a few of them.
+_SMALL = 1024
+_FEW = 4
+
+
+class Buffers:
+    """Memory in which small NumPy arrays are joined, so that one step updates all of them.
+
+    It belongs to an optimizer, but not to its state: copies of it are empty.
+    """
+
+    def __init__(self):
+        self._joined = {}
+        self._before = {}
+
+    def __reduce__(self):
+        return Buffers, ()
+
+    def start(self):
+        """Forgets what the previous update did not use."""
+        self._joined, self._before = {}, self._joined
+
+    def step(self, rule, columns, scalars):
+        """Updates the parameters ``columns[0]`` and the states ``columns[2:]``."""
+        key = tuple(map(id, columns[0]))
+        joined = self._before.get(key)
+        if joined is None or len(joined.flat) != len(columns):
+            joined = _Joined(columns[0], len(columns))
+        self._joined[key] = joined
+        for pieces, arrays in zip(joined.pieces, columns):
+            for piece, array in zip(pieces, arrays):
+                piece[...] = array
+        rule._step(*joined.flat, *scalars)
+        for k in range(len(columns)):
+            if k != 1:  # the gradient has not changed
+                for piece, array in zip(joined.pieces[k], columns[k]):
+                    array[...] = piece
+
+
+class _Joined:
+    """Flat arrays, and their pieces in the shapes of the arrays that they stand for."""
+
+    def __init__(self, arrays, n):
+        self.arrays = arrays  # they are known by their ids, so they have to live on
+        size = sum(array.size for array in arrays)
+        dtype = numpy.promote_types(arrays[0].dtype, numpy.float32)
+        self.flat = [numpy.empty(size, dtype) for _ in range(n)]
+        self.pieces = [[] for _ in range(n)]
+        start = 0
+        for array in arrays:
+            stop = start + array.size
+            for flat, pieces in zip(self.flat, self.pieces):
+                pieces.append(flat[start:stop].reshape(array.shape))
+            start = stop
+
+
 @functools.cache
-def _fused_kernel(name):
-    """Returns the ChainerX function that updates many parameters, or ``None``."""
-    return name and getattr(getattr(chainerx, '_core', None), name, None)
-
-
-def _scalars_of(rule, dtype, cache):
-    """Returns the scalar arguments of a step, made once for equal hyperparameters."""
-    hyperparam = rule.hyperparam
-    has_own = len(hyperparam.__dict__) > 1
-    key = type(rule), id(rule if has_own else hyperparam._parent), rule.t, dtype
-    if key not in cache:
-        rule._check_eps(numpy.dtype(dtype))
-        cache[key] = rule._scalars()
-    return cache[key]
+def find_kernel(name, device):
+    """Returns ChainerX's function for an update rule, or ``None`` if a device has none."""
+    if (name, True) not in chainerx._core._kernels(device.backend.name):
+        return None
+    return getattr(chainerx._core, f'_{name}_update')

@@ -562,6 +562,7 @@ class GradientMethod(Optimizer):
     """
 
     _use_cleargrads = True
+    _buffers = None
 
     def __init__(self):
         super().__init__()
@@ -641,7 +642,9 @@ class GradientMethod(Optimizer):
         self.call_hooks('pre')
         if self.is_safe_to_update():
             self.t += 1
-            _update.update_params(self.target.params())
+            if self._buffers is None:
+                self._buffers = _update.Buffers()
+            _update.update_params(self.target.params(), self._buffers)
         else:
             for param in self.target.params():
                 param._loss_scale = None

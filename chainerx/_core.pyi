@@ -822,14 +822,41 @@ def embed_id(x: _Operand, W: ndarray, ignore_label: Any = None) -> ndarray:
 
 # ---- optimizer
 
-def _sgd_update(param: Any, grad: ndarray | None, lr: float) -> None:
-    """In place: param -= lr * grad. Arrays or lists of them."""
+def _sgd_update(arrays: Sequence[ndarray], scalars: Sequence[float]) -> None:
+    """Updates parameters in place. The arrays are the parameters, then their gradients, then each kind of state. Scalars: lr."""
 
-def _momentum_sgd_update(param: Any, grad: ndarray | None, v: ndarray, lr: float, momentum: float) -> None:
-    """In place: v = momentum * v - lr * grad; param += v. Arrays or lists of them."""
+def _momentum_sgd_update(arrays: Sequence[ndarray], scalars: Sequence[float]) -> None:
+    """Updates parameters in place. The arrays are the parameters, then their gradients, then each kind of state. State: v. Scalars: lr, momentum."""
 
-def _adam_update(param: Any, grad: ndarray | None, m: ndarray, v: ndarray, alpha_t: float, one_minus_beta1: float, one_minus_beta2: float, eps: float, eta: float, weight_decay_rate: float) -> None:
-    """In place, one step of Adam. Arrays or lists of them."""
+def _corrected_momentum_sgd_update(arrays: Sequence[ndarray], scalars: Sequence[float]) -> None:
+    """Updates parameters in place. The arrays are the parameters, then their gradients, then each kind of state. State: v. Scalars: lr, momentum."""
+
+def _nesterov_ag_update(arrays: Sequence[ndarray], scalars: Sequence[float]) -> None:
+    """Updates parameters in place. The arrays are the parameters, then their gradients, then each kind of state. State: v. Scalars: lr, momentum."""
+
+def _ada_grad_update(arrays: Sequence[ndarray], scalars: Sequence[float]) -> None:
+    """Updates parameters in place. The arrays are the parameters, then their gradients, then each kind of state. State: h. Scalars: lr, eps."""
+
+def _ada_delta_update(arrays: Sequence[ndarray], scalars: Sequence[float]) -> None:
+    """Updates parameters in place. The arrays are the parameters, then their gradients, then each kind of state. States: msg, msdx. Scalars: rho, eps."""
+
+def _rmsprop_update(arrays: Sequence[ndarray], scalars: Sequence[float]) -> None:
+    """Updates parameters in place. The arrays are the parameters, then their gradients, then each kind of state. State: ms. Scalars: lr, alpha, eps, eps_inside_sqrt."""
+
+def _rmsprop_graves_update(arrays: Sequence[ndarray], scalars: Sequence[float]) -> None:
+    """Updates parameters in place. The arrays are the parameters, then their gradients, then each kind of state. States: n, g, delta. Scalars: lr, alpha, momentum, eps."""
+
+def _smorms3_update(arrays: Sequence[ndarray], scalars: Sequence[float]) -> None:
+    """Updates parameters in place. The arrays are the parameters, then their gradients, then each kind of state. States: mem, g, g2. Scalars: lr, eps."""
+
+def _adam_update(arrays: Sequence[ndarray], scalars: Sequence[float]) -> None:
+    """Updates parameters in place. The arrays are the parameters, then their gradients, then each kind of state. States: m, v. Scalars: alpha_t, 1 - beta1, 1 - beta2, eps, eta, weight_decay_rate, lower, upper."""
+
+def _amsgrad_update(arrays: Sequence[ndarray], scalars: Sequence[float]) -> None:
+    """Updates parameters in place. The arrays are the parameters, then their gradients, then each kind of state. States: m, v, vhat. Scalars: alpha_t, 1 - beta1, 1 - beta2, eps, eta, weight_decay_rate, lower, upper."""
+
+def _msvag_update(arrays: Sequence[ndarray], scalars: Sequence[float]) -> None:
+    """Updates parameters in place. The arrays are the parameters, then their gradients, then each kind of state. States: m, v. Scalars: lr, 1 - beta, 1 - beta^t, rho, eta, weight_decay_rate."""
 
 # ---- creation
 

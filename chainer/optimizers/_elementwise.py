@@ -3,7 +3,7 @@
 import numpy
 
 import chainer
-from chainer import optimizer
+from chainer import _update, optimizer
 from chainer.backends import cuda
 
 
@@ -16,9 +16,9 @@ def make_hyperparam(**values):
 class ElementwiseRule(optimizer.UpdateRule):
     """Update rule that treats every element of a parameter alike.
 
-    A subclass states its hyperparameters and state arrays, and its step twice:
-    for NumPy as ``_step`` and for CuPy as CUDA code. float16 parameters are
-    computed in float32.
+    A subclass states its hyperparameters and state arrays, and its step three
+    times: for NumPy as ``_step``, for CuPy as CUDA code, and as the name of the
+    rule in ChainerX. float16 parameters are computed in float32.
 
     The CUDA code gets the element of the parameter as ``param``, of the
     gradient as ``grad``, those of the state and the scalars under their names.
@@ -30,8 +30,8 @@ class ElementwiseRule(optimizer.UpdateRule):
     _state_names = ()
     _scalar_names = ()  # by default the names of the hyperparameters
     _gpu_code = None
-    _fused_name = None  # function of chainerx._core that does the step
-    _fusable = True
+    _chainerx_name = None  # of the update rule in ChainerX
+    _own_values = None  # what the scalars depend on beside the hyperparameters and the step count
 
     def __init__(self, parent_hyperparam=None, **values):
         super().__init__(parent_hyperparam or self._default_hyperparam)
@@ -65,33 +65,45 @@ class ElementwiseRule(optimizer.UpdateRule):
             name = type(self).__name__.removesuffix('Rule')
             raise ValueError(f'eps of {name} optimizer is too small for {dtype.name} ({eps})')
 
-    def update_core_cpu(self, param):
-        g = param.grad
-        if g is None:
+    def _scalars_for(self, dtype):
+        self._check_eps(numpy.promote_types(dtype, numpy.float32))
+        return self._scalars()
+
+    def _step_on(self, arrays, scalars):
+        if arrays[0].dtype != numpy.float16:
+            self._step(*arrays, *scalars)
             return
-        p = param.array
-        state = self._state
-        arrays = [p, *[state[name] for name in self._state_names]]
-        if p.dtype != numpy.float16:
-            self._check_eps(p.dtype)
-            self._step(p, g, *arrays[1:], *self._scalars())
-            return
-        self._check_eps(numpy.dtype(numpy.float32))
         wide = [array.astype(numpy.float32) for array in arrays]
-        self._step(wide[0], g.astype(numpy.float32), *wide[1:], *self._scalars())
-        for array, value in zip(arrays, wide):
-            array[...] = value
+        self._step(*wide, *scalars)
+        for k, array in enumerate(arrays):
+            if k != 1:  # the gradient has not changed
+                array[...] = wide[k]
+
+    def _arrays(self, param):
+        state = self._state
+        return [param.array, param.grad, *[state[name] for name in self._state_names]]
+
+    def update_core_cpu(self, param):
+        if param.grad is not None:
+            self._step_on(self._arrays(param), self._scalars_for(param.dtype))
+
+    def update_core_chainerx(self, param):
+        kernel = _update.find_kernel(self._chainerx_name, param.array.device)
+        is_overridden = type(self).update_core_cpu is not ElementwiseRule.update_core_cpu
+        if kernel is None or is_overridden:
+            super().update_core_chainerx(param)
+        elif param.grad is not None:
+            kernel(self._arrays(param), self._scalars_for(param.dtype))
 
     def update_core_gpu(self, param):
-        g = param.grad
-        if g is None:
+        if param.grad is None:
             return
         dtype = numpy.promote_types(param.dtype, numpy.float32)
-        self._check_eps(dtype)
         kernel = _kernel(
             type(self).__name__.lower(), dtype.name, self._state_names, self._scalar_names,
             self._gpu_code)
-        kernel(g, *self._scalars(), param.array, *[self.state[n] for n in self._state_names])
+        array, grad, *state = self._arrays(param)
+        kernel(grad, *self._scalars_for(dtype), array, *state)
 
 
 def _kernel(name, dtype, state_names, scalar_names, code):

@@ -17,6 +17,7 @@ class AdaDeltaRule(_elementwise.ElementwiseRule):
 
     _default_hyperparam = _elementwise.make_hyperparam(rho=0.95, eps=1e-6)
     _state_names = ('msg', 'msdx')
+    _chainerx_name = 'ada_delta'
     _scalar_names = ('rho', 'eps')
     _gpu_code = (
         'msg = rho * msg + (1 - rho) * grad * grad;'

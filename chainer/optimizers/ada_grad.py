@@ -17,6 +17,7 @@ class AdaGradRule(_elementwise.ElementwiseRule):
 
     _default_hyperparam = _elementwise.make_hyperparam(lr=0.001, eps=1e-8)
     _state_names = ('h',)
+    _chainerx_name = 'ada_grad'
     _scalar_names = ('lr', 'eps')
     _gpu_code = 'h += grad * grad; param -= lr * grad / (sqrt(h) + eps);'
 

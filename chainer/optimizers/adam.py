@@ -47,7 +47,8 @@ class AdamRule(_elementwise.ElementwiseRule):
     _default_hyperparam = _elementwise.make_hyperparam(
         alpha=0.001, beta1=0.9, beta2=0.999, eps=1e-8, eta=1.0, weight_decay_rate=0,
         amsgrad=False, adabound=False, final_lr=0.1, gamma=0.001)
-    _fused_name = '_adam_update'
+    _scalar_names = (
+        'alpha_t', 'rate1', 'rate2', 'eps', 'eta', 'weight_decay_rate', 'lower', 'upper')
 
     def __init__(self, parent_hyperparam=None, alpha=None, beta1=None, beta2=None, eps=None,
                  eta=None, weight_decay_rate=None, amsgrad=None, adabound=None, final_lr=None,
@@ -59,6 +60,7 @@ class AdamRule(_elementwise.ElementwiseRule):
         if self.hyperparam.adabound:
             # The bounds follow later changes of alpha in proportion.
             self.initial_alpha = self.hyperparam.alpha
+            self._own_values = self.initial_alpha
 
     @property
     def alpha_t(self):
@@ -95,28 +97,24 @@ class AdamRule(_elementwise.ElementwiseRule):
             final_lr * (1. + 1. / (hp.gamma * self.t)))
 
     @property
-    def _fusable(self):
-        return not (self.hyperparam.amsgrad or self.hyperparam.adabound)
+    def _chainerx_name(self):
+        return 'amsgrad' if self.hyperparam.amsgrad else 'adam'
 
     @property
     def _state_names(self):
         return ('m', 'v', 'vhat') if self.hyperparam.amsgrad else ('m', 'v')
 
-    @property
-    def _scalar_names(self):
-        names = ('alpha_t', 'rate1', 'rate2', 'eps', 'eta', 'weight_decay_rate')
-        return names + ('lower', 'upper') if self.hyperparam.adabound else names
-
     def _scalars(self):
         hp = self.hyperparam
-        values = (
-            self.alpha_t, 1. - hp.beta1, 1. - hp.beta2, hp.eps, hp.eta, hp.weight_decay_rate)
-        return values + self.bounds if hp.adabound else values
+        bounds = self.bounds if hp.adabound else (-math.inf, math.inf)
+        return (
+            self.alpha_t, 1. - hp.beta1, 1. - hp.beta2, hp.eps, hp.eta, hp.weight_decay_rate,
+            *bounds)
 
     def _step(self, p, g, m, v, *args):
         if self.hyperparam.amsgrad:
             vhat, *args = args
-        alpha_t, rate1, rate2, eps, eta, weight_decay_rate, *bounds = args
+        alpha_t, rate1, rate2, eps, eta, weight_decay_rate, lower, upper = args
         step = numpy.empty_like(p)
         numpy.subtract(g, m, out=step)
         step *= rate1
@@ -130,8 +128,8 @@ class AdamRule(_elementwise.ElementwiseRule):
         numpy.sqrt(v, out=step)
         step += eps
         numpy.divide(alpha_t, step, out=step)
-        if bounds:
-            numpy.clip(step, *bounds, out=step)
+        if self.hyperparam.adabound:
+            numpy.clip(step, lower, upper, out=step)
         step *= m
         if weight_decay_rate:
             step += weight_decay_rate * p

@@ -15,6 +15,7 @@ class CorrectedMomentumSGDRule(_elementwise.ElementwiseRule):
 
     _default_hyperparam = _elementwise.make_hyperparam(lr=0.01, momentum=0.9)
     _state_names = ('v',)
+    _chainerx_name = 'corrected_momentum_sgd'
     _scalar_names = ('lr', 'momentum')
     _gpu_code = 'v = momentum * v - grad; param += lr * v;'
 

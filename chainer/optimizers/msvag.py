@@ -21,6 +21,7 @@ class MSVAGRule(_elementwise.ElementwiseRule):
     _default_hyperparam = _elementwise.make_hyperparam(
         lr=0.1, beta=0.9, eta=1.0, weight_decay_rate=0)
     _state_names = ('m', 'v')
+    _chainerx_name = 'msvag'
     _scalar_names = ('lr', 'rate', 'fix', 'rho', 'eta', 'weight_decay_rate')
     _gpu_code = (
         'm += rate * (grad - m); v += rate * (grad * grad - v);'

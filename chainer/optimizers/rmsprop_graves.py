@@ -19,6 +19,7 @@ class RMSpropGravesRule(_elementwise.ElementwiseRule):
 
     _default_hyperparam = _elementwise.make_hyperparam(lr=1e-4, alpha=0.95, momentum=0.9, eps=1e-4)
     _state_names = ('n', 'g', 'delta')
+    _chainerx_name = 'rmsprop_graves'
     _scalar_names = ('lr', 'alpha', 'momentum', 'eps')
     _gpu_code = (
         'n = alpha * n + (1 - alpha) * grad * grad; g = alpha * g + (1 - alpha) * grad;'

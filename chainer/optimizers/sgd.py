@@ -13,9 +13,9 @@ class SGDRule(_elementwise.ElementwiseRule):
     """
 
     _default_hyperparam = _elementwise.make_hyperparam(lr=0.01)
+    _chainerx_name = 'sgd'
     _scalar_names = ('lr',)
     _gpu_code = 'param -= lr * grad;'
-    _fused_name = '_sgd_update'
 
     def __init__(self, parent_hyperparam=None, lr=None):
         super().__init__(parent_hyperparam, lr=lr)

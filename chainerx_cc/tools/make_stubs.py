@@ -36,8 +36,7 @@ PARAMETERS = {
             'set_grad retain_grad training',
     'int': 'start_axis k N n num count offset n_batch_axis axis1 axis2 index n_layers groups',
     'int | None': 'M',
-    'float': 'slope alpha beta z delta eps atol rtol lr momentum alpha_t one_minus_beta1 '
-             'one_minus_beta2 eta weight_decay_rate decay rcond',
+    'float': 'slope alpha beta z delta eps atol rtol decay rcond',
     'float | None': 'loss_scale scale',
     'str': 'indexing casting pad_mode UPLO activation subscripts',
     'str | None': 'mode',
@@ -48,6 +47,7 @@ PARAMETERS = {
     'DTypeLike': 'dtype',
     '_DeviceLike': 'device',
     'Sequence[ndarray]': 'arrays xi inputs',
+    'Sequence[float]': 'scalars',
     '_Operand': 'x1 x2 condition x y a_min a_max where src fill_value value start stop step',
     'BackpropId | None': 'backprop_id',
     'ndarray | None': 'grad',
@@ -68,8 +68,8 @@ SPECIAL = {
 #: Results that are not one array.
 RESULTS = {name: kind for kind, names in {
     'list[ndarray]': 'split vsplit hsplit dsplit _meshgrid grad nonzero _function_node_forward',
-    'None': 'copyto backward check_backward check_double_backward _sgd_update _momentum_sgd_update '
-            '_adam_update fill cleargrad set_grad __setstate__',
+    'None': 'copyto backward check_backward check_double_backward fill cleargrad set_grad '
+            '__setstate__',
     'numpy.ndarray': 'to_numpy __array__',
     'bool | int | float': 'item',
     'ndarray | None': 'get_grad',
@@ -124,7 +124,7 @@ def _parameters(signature, name):
 
 def _define(name, value, indent='', doc=False):
     signature = inspect.signature(value)
-    result = RESULTS.get(name, 'ndarray')
+    result = 'None' if name.endswith('_update') else RESULTS.get(name, 'ndarray')
     head = '%sdef %s(%s) -> %s:' % (indent, name, _parameters(signature, name), result)
     if not doc:
         return head + ' ...\n'

@@ -404,8 +404,11 @@ ELSEWHERE = {
         'array asarray ascontiguousarray empty zeros ones full empty_like zeros_like ones_like '
         'full_like arange linspace identity eye tri frombuffer'.split(),
         'no input arrays: test_creation.py'),
-    **dict.fromkeys('_sgd_update _momentum_sgd_update _adam_update'.split(),
-                    'change their arguments: test_optimizer_steps.py'),
+    **dict.fromkeys(
+        '_sgd_update _momentum_sgd_update _corrected_momentum_sgd_update _nesterov_ag_update '
+        '_ada_grad_update _ada_delta_update _rmsprop_update _rmsprop_graves_update _smorms3_update '
+        '_adam_update _amsgrad_update _msvag_update'.split(),
+        'change their arguments: test_optimizer_steps.py'),
     **dict.fromkeys(
         'conv conv_transpose max_pool average_pool batch_norm fixed_batch_norm lstm slstm tree_lstm '
         'n_step_lstm n_step_bilstm n_step_gru n_step_bigru n_step_rnn n_step_birnn'.split(),

@@ -44,8 +44,7 @@ TEST_F(OpsTest, LinearTrainsAModel) {
         w.ClearGrad();
         b.ClearGrad();
         Backward(Sum(SquaredError(Linear(x, w, b), t)));
-        SgdUpdate(w, w.GetGrad(), 0.05);
-        SgdUpdate(b, b.GetGrad(), 0.05);
+        UpdateParameters(kSgdUpdate, {w, b, w.GetGrad(), b.GetGrad()}, {0.05});
     }
     ExpectValues(w, {2}, 1e-6);
     ExpectValues(b, {-1}, 1e-6);

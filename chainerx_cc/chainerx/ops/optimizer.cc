@@ -1,50 +1,52 @@
 #include "chainerx/ops/optimizer.h"
 
-#include "chainerx/autograd/graph.h"
+#include "chainerx/core/error.h"
 
 namespace chainerx {
 
-const SgdKernel kSgdKernel{"sgd"};
-const MomentumSgdKernel kMomentumSgdKernel{"momentum_sgd"};
-const AdamKernel kAdamKernel{"adam"};
+#define CHAINERX_DEFINE_UPDATE_RULE(Rule, name, n_states, n_scalars, doc) \
+    const UpdateRule k##Rule##Update{name, n_states, n_scalars};
+CHAINERX_UPDATE_RULES(CHAINERX_DEFINE_UPDATE_RULE)
+#undef CHAINERX_DEFINE_UPDATE_RULE
 
 namespace {
 
-void Check(const char* name, const Array& param, std::initializer_list<const Array*> others) {
-    if (!IsFloat(param.dtype()))
-        throw DtypeError{name, ": parameters must be of a floating point dtype, not ", param.dtype()};
-    for (const Array* a : others) {
-        CheckDevices(param, *a);
-        if (a->shape() != param.shape()) {
-            throw DimensionError{name, ": an array has shape ", a->shape(), " but the parameter ", param.shape()};
+void Check(const UpdateRule& rule, const std::vector<Array>& arrays, const std::vector<double>& scalars) {
+    if (scalars.size() != static_cast<size_t>(rule.n_scalars)) {
+        throw DimensionError{rule.name(), ": expected ", rule.n_scalars, " scalars, not ", scalars.size()};
+    }
+    auto width = static_cast<size_t>(rule.width());
+    if (arrays.size() % width != 0) {
+        throw DimensionError{rule.name(),   ": every parameter needs ", width, " arrays, but ",
+                             arrays.size(), " arrays were given"};
+    }
+    size_t count = arrays.size() / width;
+    for (size_t i = 0; i < arrays.size(); ++i) {
+        const Array& a = arrays[i];
+        const Array& param = arrays[i % count];
+        if (!IsFloat(a.dtype())) {
+            throw DtypeError{rule.name(), ": arrays must be of a floating point dtype, not ", a.dtype()};
         }
-        if (a->dtype() != param.dtype()) {
-            throw DtypeError{name, ": an array has dtype ", a->dtype(), " but the parameter ", param.dtype()};
+        if (a.dtype() != arrays[0].dtype()) {
+            throw DtypeError{rule.name(), ": arrays are of different dtypes, ", arrays[0].dtype(), " and ", a.dtype()};
         }
+        if (a.shape() != param.shape()) {
+            throw DimensionError{rule.name(), ": an array has shape ", a.shape(), " but the parameter ", param.shape()};
+        }
+        CheckDevices(arrays[0], a);
     }
 }
 
 }  // namespace
 
-void SgdUpdate(const Array& param, const Array& grad, double lr) {
-    Check("sgd", param, {&grad});
-    kSgdKernel(param.device(), param, grad, lr);
-    param.body()->storage->BumpVersion();
-}
-
-void MomentumSgdUpdate(const Array& param, const Array& grad, const Array& v, double lr, double momentum) {
-    Check("momentum_sgd", param, {&grad, &v});
-    kMomentumSgdKernel(param.device(), param, grad, v, lr, momentum);
-    param.body()->storage->BumpVersion();
-    v.body()->storage->BumpVersion();
-}
-
-void AdamUpdateStep(const Array& param, const Array& grad, const Array& m, const Array& v, const AdamUpdate& update) {
-    Check("adam", param, {&grad, &m, &v});
-    kAdamKernel(param.device(), param, grad, m, v, update);
-    param.body()->storage->BumpVersion();
-    m.body()->storage->BumpVersion();
-    v.body()->storage->BumpVersion();
+void UpdateParameters(const UpdateRule& rule, const std::vector<Array>& arrays, const std::vector<double>& scalars) {
+    Check(rule, arrays, scalars);
+    if (arrays.empty()) return;
+    size_t count = arrays.size() / static_cast<size_t>(rule.width());
+    rule(arrays[0].device(), scalars.data(), arrays.data(), static_cast<int64_t>(count));
+    for (size_t i = 0; i < arrays.size(); ++i) {
+        if (i / count != 1) arrays[i].body()->storage->BumpVersion();  // gradients are only read
+    }
 }
 
 }  // namespace chainerx

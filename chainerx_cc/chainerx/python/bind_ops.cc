@@ -130,42 +130,9 @@ PyObject* CallTreeLstm(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObj
     });
 }
 
-// One array or a list of them.
-std::vector<Array> Arrays(PyObject* o, const char* name) {
-    if (IsNdarray(o)) return {GetArray(o)};
-    return Arg<std::vector<Array>>::Get(o, name);
-}
-
-void CheckLengths(const char* name, size_t n, std::initializer_list<size_t> others) {
-    for (size_t m : others) {
-        if (m != n) ThrowValueError("%s: lists differ in length: %zu and %zu", name, n, m);
-    }
-}
-
-void PySgdUpdate(PyObject* param, PyObject* grad, double lr) {
-    std::vector<Array> p = Arrays(param, "param");
-    std::vector<Array> g = Arrays(grad, "grad");
-    CheckLengths("_sgd_update", p.size(), {g.size()});
-    for (size_t i = 0; i < p.size(); ++i) SgdUpdate(p[i], g[i], lr);
-}
-
-void PyMomentumSgdUpdate(PyObject* param, PyObject* grad, PyObject* v, double lr, double momentum) {
-    std::vector<Array> p = Arrays(param, "param");
-    std::vector<Array> g = Arrays(grad, "grad");
-    std::vector<Array> vs = Arrays(v, "v");
-    CheckLengths("_momentum_sgd_update", p.size(), {g.size(), vs.size()});
-    for (size_t i = 0; i < p.size(); ++i) MomentumSgdUpdate(p[i], g[i], vs[i], lr, momentum);
-}
-
-void PyAdamUpdate(PyObject* param, PyObject* grad, PyObject* m, PyObject* v, double alpha_t, double one_minus_beta1,
-                  double one_minus_beta2, double eps, double eta, double weight_decay_rate) {
-    std::vector<Array> p = Arrays(param, "param");
-    std::vector<Array> g = Arrays(grad, "grad");
-    std::vector<Array> ms = Arrays(m, "m");
-    std::vector<Array> vs = Arrays(v, "v");
-    CheckLengths("_adam_update", p.size(), {g.size(), ms.size(), vs.size()});
-    AdamUpdate update{alpha_t, one_minus_beta1, one_minus_beta2, eps, eta, weight_decay_rate};
-    for (size_t i = 0; i < p.size(); ++i) AdamUpdateStep(p[i], g[i], ms[i], vs[i], update);
+template <const UpdateRule& rule>
+void PyUpdate(const std::vector<Array>& arrays, const std::vector<double>& scalars) {
+    UpdateParameters(rule, arrays, scalars);
 }
 
 }  // namespace
@@ -229,14 +196,13 @@ void BindOps() {
     family = "sorting";
     CHAINERX_SORTING_OPS(CHAINERX_BIND)
     family = "optimizer";
-    Bind<&PySgdUpdate>({family, "_sgd_update", "param, grad, lr",
-                        "In place: param -= lr * grad. Arrays or lists of them.", false, "sgd"});
-    Bind<&PyMomentumSgdUpdate>({family, "_momentum_sgd_update", "param, grad, v, lr, momentum",
-                                "In place: v = momentum * v - lr * grad; param += v. Arrays or lists of them.", false,
-                                "momentum_sgd"});
-    Bind<&PyAdamUpdate>({family, "_adam_update",
-                         "param, grad, m, v, alpha_t, one_minus_beta1, one_minus_beta2, eps, eta, weight_decay_rate",
-                         "In place, one step of Adam. Arrays or lists of them.", false, "adam"});
+#define CHAINERX_BIND_UPDATE(Rule, name, n_states, n_scalars, doc)                                              \
+    Bind<&PyUpdate<k##Rule##Update>>({family, "_" name "_update", "arrays, scalars",                            \
+                                      "Updates parameters in place. The arrays are the parameters, then their " \
+                                      "gradients, then each kind of state. " doc ".",                           \
+                                      false, name});
+    CHAINERX_UPDATE_RULES(CHAINERX_BIND_UPDATE)
+#undef CHAINERX_BIND_UPDATE
 }
 
 }  // namespace chainerx::python

@@ -84,9 +84,10 @@ public:
     }
 
     void Update(double lr, double momentum) const {
-        for (size_t i = 0; i < params_.size(); ++i) {
-            cx::MomentumSgdUpdate(params_[i], params_[i].GetGrad(), velocities_[i], lr, momentum);
-        }
+        std::vector<cx::Array> arrays = params_;
+        for (const cx::Array& p : params_) arrays.push_back(p.GetGrad());
+        arrays.insert(arrays.end(), velocities_.begin(), velocities_.end());
+        cx::UpdateParameters(cx::kMomentumSgdUpdate, arrays, {lr, momentum});
     }
 
 private:

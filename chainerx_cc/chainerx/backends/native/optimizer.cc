@@ -1,8 +1,9 @@
-// Parameter updates, each in one pass over memory.
+// Updates of parameters, each in one pass over memory.
 
 #include "chainerx/ops/optimizer.h"
 
-#include <cmath>
+#include <algorithm>
+#include <vector>
 
 #include "chainerx/backends/native/elementwise.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
@@ -13,105 +14,133 @@
 namespace chainerx::native {
 namespace {
 
-constexpr int64_t kGrain = 32768;
+// Elements of a parameter that are updated at a time, and the blocks that are worth a thread.
+constexpr int64_t kBlock = 16384;
+constexpr int64_t kGrain = 2;
 
-template <class T>
-struct SgdBody {
-    CHAINERX_HOST_DEVICE static void Run(int64_t n, T* p, const T* g, double lr_) {
-        using C = typename ComputeType<T>::type;
-        auto lr = static_cast<C>(lr_);
-#pragma GCC ivdep
-        for (int64_t i = 0; i < n; ++i) p[i] = static_cast<T>(static_cast<C>(p[i]) - lr * static_cast<C>(g[i]));
-    }
-};
+template <template <class> class Rule, int kStates, class T>
+struct UpdateLoop {
+    static constexpr int kWidth = 2 + kStates;
 
-template <class T>
-struct MomentumSgdBody {
-    CHAINERX_HOST_DEVICE static void Run(int64_t n, T* p, const T* g, T* v, double lr_, double momentum_) {
+    CHAINERX_HOST_DEVICE static void Run(const double* scalars, int64_t n, T* const* data) {
         using C = typename ComputeType<T>::type;
-        auto lr = static_cast<C>(lr_);
-        auto momentum = static_cast<C>(momentum_);
+        const Rule<C> rule{scalars};
+        T* const p = data[0];
+        const T* const g = data[1];
+        T* const s0 = kStates > 0 ? data[kWidth - kStates] : nullptr;
+        T* const s1 = kStates > 1 ? data[kWidth - kStates + 1] : nullptr;
+        T* const s2 = kStates > 2 ? data[kWidth - 1] : nullptr;
 #pragma GCC ivdep
         for (int64_t i = 0; i < n; ++i) {
-            C step = momentum * static_cast<C>(v[i]) - lr * static_cast<C>(g[i]);
-            v[i] = static_cast<T>(step);
-            p[i] = static_cast<T>(static_cast<C>(p[i]) + step);
-        }
-    }
-};
-
-template <class T>
-struct AdamBody {
-    CHAINERX_HOST_DEVICE static void Run(int64_t n, T* p, const T* g, T* m, T* v, const AdamUpdate* update) {
-        using C = typename ComputeType<T>::type;
-        auto alpha = static_cast<C>(update->alpha_t);
-        auto b1 = static_cast<C>(update->one_minus_beta1);
-        auto b2 = static_cast<C>(update->one_minus_beta2);
-        auto eps = static_cast<C>(update->eps);
-        auto eta = static_cast<C>(update->eta);
-        auto decay = static_cast<C>(update->weight_decay_rate);
-#pragma GCC ivdep
-        for (int64_t i = 0; i < n; ++i) {
-            C gi = static_cast<C>(g[i]);
-            C mi = static_cast<C>(m[i]) + b1 * (gi - static_cast<C>(m[i]));
-            C vi = static_cast<C>(v[i]) + b2 * (gi * gi - static_cast<C>(v[i]));
-            C pi = static_cast<C>(p[i]);
-            m[i] = static_cast<T>(mi);
-            v[i] = static_cast<T>(vi);
-            p[i] = static_cast<T>(pi - eta * (alpha * mi / (std::sqrt(vi) + eps) + decay * pi));
-        }
-    }
-};
-
-// Runs the body of the arrays' dtype over flat memory. Arrays that are not contiguous are copied out and back.
-template <template <class> class Body, size_t N, class... Args>
-void Run(const Array* const (&arrays)[N], const bool (&written)[N], Args... args) {
-    Array flat[N];
-    bool copied[N];
-    for (size_t i = 0; i < N; ++i) {
-        copied[i] = !arrays[i]->IsContiguous();
-        flat[i] = copied[i] ? Copy(arrays[i]->AsDetached()) : *arrays[i];
-    }
-    VisitFloatDtype(flat[0].dtype(), [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        int64_t n = flat[0].GetTotalSize();
-        BlockingScope blocking{n > kGrain};
-        ParallelFor(n, kGrain, [&](int64_t begin, int64_t end) {
-            T* p[N];
-            for (size_t i = 0; i < N; ++i) p[i] = flat[i].template data<T>() + begin;
-            if constexpr (N == 2) {
-                static const auto f = MultiVersion<Body<T>, int64_t, T*, const T*, Args...>::Pick();
-                f(end - begin, p[0], p[1], args...);
-            } else if constexpr (N == 3) {
-                static const auto f = MultiVersion<Body<T>, int64_t, T*, const T*, T*, Args...>::Pick();
-                f(end - begin, p[0], p[1], p[2], args...);
+            auto param = static_cast<C>(p[i]);
+            auto grad = static_cast<C>(g[i]);
+            if constexpr (kStates == 0) {
+                rule.Step(param, grad);
             } else {
-                static const auto f = MultiVersion<Body<T>, int64_t, T*, const T*, T*, T*, Args...>::Pick();
-                f(end - begin, p[0], p[1], p[2], p[3], args...);
+                auto state0 = static_cast<C>(s0[i]);
+                if constexpr (kStates == 1) {
+                    rule.Step(param, grad, state0);
+                } else {
+                    auto state1 = static_cast<C>(s1[i]);
+                    if constexpr (kStates == 2) {
+                        rule.Step(param, grad, state0, state1);
+                    } else {
+                        auto state2 = static_cast<C>(s2[i]);
+                        rule.Step(param, grad, state0, state1, state2);
+                        s2[i] = static_cast<T>(state2);
+                    }
+                    s1[i] = static_cast<T>(state1);
+                }
+                s0[i] = static_cast<T>(state0);
             }
-        });
-    });
-    for (size_t i = 0; i < N; ++i) {
-        if (copied[i] && written[i]) CopyData(flat[i], *arrays[i]);
+            p[i] = static_cast<T>(param);
+        }
     }
+};
+
+// Whether parameters lie in the same memory, so that one must be updated after the other.
+bool Overlap(const Array* params, int64_t count) {
+    std::vector<std::pair<const char*, const char*>> ranges;
+    for (int64_t i = 0; i < count; ++i) {
+        const Storage& storage = *params[i].body()->storage;
+        const char* begin = static_cast<const char*>(storage.data());
+        ranges.emplace_back(begin, begin + storage.bytes());
+    }
+    std::sort(ranges.begin(), ranges.end());
+    for (size_t i = 1; i < ranges.size(); ++i) {
+        if (ranges[i].first < ranges[i - 1].second) return true;
+    }
+    return false;
 }
 
-void Sgd(const Array& param, const Array& grad, double lr) { Run<SgdBody>({&param, &grad}, {true, false}, lr); }
-
-void MomentumSgd(const Array& param, const Array& grad, const Array& v, double lr, double momentum) {
-    Run<MomentumSgdBody>({&param, &grad, &v}, {true, false, true}, lr, momentum);
+// Updates contiguous arrays. Parameters are cut into blocks that threads share out together, so that many small ones
+// cost no more than one.
+template <template <class> class Rule, int kStates, class T>
+void RunBlocks(const double* scalars, const Array* arrays, int64_t count) {
+    constexpr int kWidth = 2 + kStates;
+    static const auto loop = MultiVersion<UpdateLoop<Rule, kStates, T>, const double*, int64_t, T* const*>::Pick();
+    std::vector<int64_t> first_block(count + 1, 0);
+    for (int64_t i = 0; i < count; ++i) {
+        first_block[i + 1] = first_block[i] + (arrays[i].GetTotalSize() + kBlock - 1) / kBlock;
+    }
+    ParallelFor(first_block[count], kGrain, [&](int64_t begin, int64_t end) {
+        int64_t i = std::upper_bound(first_block.begin(), first_block.end(), begin) - first_block.begin() - 1;
+        for (int64_t block = begin; block < end; ++block) {
+            while (first_block[i + 1] <= block) ++i;
+            int64_t from = (block - first_block[i]) * kBlock;
+            T* data[kWidth];
+            for (int k = 0; k < kWidth; ++k) data[k] = arrays[k * count + i].template data<T>() + from;
+            loop(scalars, std::min(kBlock, arrays[i].GetTotalSize() - from), data);
+        }
+    });
 }
 
-void Adam(const Array& param, const Array& grad, const Array& m, const Array& v, const AdamUpdate& update) {
-    Run<AdamBody>({&param, &grad, &m, &v}, {true, false, true, true}, &update);
+template <template <class> class Rule, int kStates>
+void RunFlat(const double* scalars, const Array* arrays, int64_t count, bool is_long) {
+    BlockingScope blocking{is_long};
+    VisitFloatDtype(arrays[0].dtype(),
+                    [&](auto tag) { RunBlocks<Rule, kStates, typename decltype(tag)::type>(scalars, arrays, count); });
+}
+
+template <template <class> class Rule, int kStates>
+void Update(const double* scalars, const Array* arrays, int64_t count) {
+    constexpr int kWidth = 2 + kStates;
+    const Array* end = arrays + kWidth * count;
+    int64_t total = 0;
+    for (int64_t i = 0; i < count; ++i) total += arrays[i].GetTotalSize();
+    bool is_long = total > kBlock * kGrain;
+    bool is_flat = std::all_of(arrays, end, [](const Array& a) { return a.IsContiguous(); });
+    // Short work is done in order anyway.
+    if (count > 1 && (is_long || !is_flat) && Overlap(arrays, count)) {
+        for (int64_t i = 0; i < count; ++i) {
+            std::vector<Array> one;
+            for (int k = 0; k < kWidth; ++k) one.push_back(arrays[k * count + i]);
+            Update<Rule, kStates>(scalars, one.data(), 1);
+        }
+        return;
+    }
+    if (is_flat) {
+        RunFlat<Rule, kStates>(scalars, arrays, count, is_long);
+        return;
+    }
+    // Arrays that are not contiguous are copied out and back.
+    std::vector<Array> flat{arrays, end};
+    for (Array& a : flat) {
+        if (!a.IsContiguous()) a = Copy(a.AsDetached());
+    }
+    RunFlat<Rule, kStates>(scalars, flat.data(), count, is_long);
+    for (size_t i = 0; i < flat.size(); ++i) {
+        if (static_cast<int64_t>(i) / count != 1 && !arrays[i].IsContiguous()) CopyData(flat[i], arrays[i]);
+    }
 }
 
 }  // namespace
 
 void RegisterOptimizerKernels(Backend& backend) {
-    kSgdKernel.Register(backend, &Sgd);
-    kMomentumSgdKernel.Register(backend, &MomentumSgd);
-    kAdamKernel.Register(backend, &Adam);
+#define CHAINERX_REGISTER_UPDATE(Rule, name, n_states, n_scalars, doc) \
+    k##Rule##Update.Register(backend, &Update<update_rules::Rule, n_states>);
+    CHAINERX_UPDATE_RULES(CHAINERX_REGISTER_UPDATE)
+#undef CHAINERX_REGISTER_UPDATE
 }
 
 }  // namespace chainerx::native

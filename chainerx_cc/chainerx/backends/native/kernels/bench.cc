@@ -13,7 +13,6 @@
 #include "chainerx/backends/native/kernels/gemm.h"
 #include "chainerx/backends/native/kernels/math_loops.h"
 #include "chainerx/backends/native/kernels/norm.h"
-#include "chainerx/backends/native/kernels/optimizer.h"
 #include "chainerx/backends/native/kernels/pool.h"
 #include "chainerx/backends/native/kernels/rnn.h"
 #include "chainerx/backends/native/kernels/softmax.h"
@@ -178,11 +177,6 @@ void BenchLayers() {
     GateLayout layout{2048, 1, {0, 512, 1024, 1536}};
     Bench("lstm cell fwd 20x512",
           [&] { LstmForward<float>(20, 512, layout, x.data(), g.data(), y.data(), y.data() + 20 * 512); });
-    double scalars[] = {1e-3, 0.1, 0.001, 1e-8, 1, 0, 0, 1e30};
-    UpdateTensor<float> tensor{1 << 20, x.data(), g.data(), {y.data(), y.data() + (1 << 20), nullptr}};
-    std::fill(y.begin(), y.end(), 1.0F);
-    Bench("optimizer adam 1M", [&] { UpdateParameters<float>(UpdateRule::kAdam, scalars, &tensor, 1); });
-    Bench("optimizer sgd 1M", [&] { UpdateParameters<float>(UpdateRule::kSgd, scalars, &tensor, 1); });
 }
 
 void BenchConv() {
