@@ -19,8 +19,8 @@ def main():
     parser.add_argument('--links', type=int, default=1, help='links that share the parameters')
     parser.add_argument('--dtype', default='float32', help='dtype of the parameters')
     parser.add_argument('--threads', type=int, default=1, help='threads for every engine')
-    parser.add_argument('--rounds', type=int, default=15, help='turns that each way gets')
-    parser.add_argument('--calls', type=int, default=20, help='updates in a turn')
+    parser.add_argument('--rounds', type=int, default=100, help='turns that each way gets')
+    parser.add_argument('--calls', type=int, default=3, help='updates in a turn')
     parser.add_argument('--hooks', action='store_true', help='also time the optimizer hooks')
     args = parser.parse_args()
     for name in THREAD_VARIABLES:  # read when the libraries are imported

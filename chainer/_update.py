@@ -8,11 +8,23 @@ import chainer
 import chainerx
 from chainer import backend, variable
 
+_ndarray = numpy.ndarray
+_chx_ndarray = chainerx.ndarray
+
 
 def all_finite(array):
     """Tells whether all elements of an array are finite."""
     array = backend.from_chx(array)
     return bool(backend.get_array_module(array).isfinite(array).all())
+
+
+def unscale_grad(param):
+    """Divides the loss scale out of a gradient."""
+    scale, param._loss_scale = param._loss_scale, None
+    if param.grad is not None:
+        grad = param.grad.copy()
+        grad /= scale  # in place, as a quotient of 0-dimensional NumPy arrays is no array
+        param.grad = grad
 
 
 def move_state(state, param):
@@ -53,6 +65,16 @@ def update_core_by_sharing(rule, param):
         rule._state = state
 
 
+def lacks_grad(param):
+    """Tells whether a parameter has an array but not the gradient that it could have."""
+    if param._grad is not None:
+        return False
+    array = param._array
+    if type(array) is _chx_ndarray and param._requires_grad:
+        return array.grad is None
+    return array is not None and param._requires_grad and param.grad is None
+
+
 def update_params(params, buffers):
     """Updates parameters by their rules.
 
@@ -72,30 +94,35 @@ def update_params(params, buffers):
         return
     groups = {}
     rest = []
-    last = None
+    last = group = None
     for param in params:
         rule = param.update_rule
         if rule is None:
             continue
         array = param._array
-        if type(array) is numpy.ndarray:
+        if type(array) is _ndarray:
             grad, device = param._grad, None
-        elif type(array) is chainerx.ndarray:
-            grad, device = param.grad, array.device
+        elif type(array) is _chx_ndarray and param._requires_grad:
+            grad, device = array.grad, array.device
         else:
             grad = None
-        if grad is None or not rule.enabled or not _is_plain(rule, param):
+        if (grad is None or not rule.enabled or rule._pre_update_hooks
+                or rule._post_update_hooks or param._layout is not None):
             rest.append(param)
             continue
         hyperparam = rule.hyperparam
         if len(hyperparam.__dict__) == 1:  # no values of its own
             hyperparam = hyperparam._parent
-        key = type(rule), rule.t, id(hyperparam), rule._own_values, array.dtype, device
+        key = (type(rule), type(param), id(hyperparam), rule._own_values, rule.t,
+               rule._use_fp32_update, array.dtype, device)
         if key != last:
-            group = groups.get(key)
-            if group is None:
-                group = groups[key] = _Group(rule, array)
             last = key
+            if key not in groups:
+                groups[key] = _Group() if _is_plain(type(rule), type(param)) else None
+            group = groups[key]
+        if group is None:
+            rest.append(param)
+            continue
         group.params.append(param)
         group.rules.append(rule)
         group.arrays.append(array)
@@ -103,22 +130,15 @@ def update_params(params, buffers):
 
     buffers.start()
     for group in groups.values():
-        group.update(buffers)
+        if group is not None:
+            group.update(buffers)
     for param in rest:
         param.update()
 
 
-def _is_plain(rule, param):
-    """Tells whether an update is nothing but the step of the rule's class."""
-    return (
-        _is_unmodified(type(rule), type(param))
-        and not rule._pre_update_hooks and not rule._post_update_hooks
-        and param._loss_scale is None and param._layout is None
-        and not (rule._use_fp32_update and param.dtype == numpy.float16))
-
-
 @functools.cache
-def _is_unmodified(rule_class, param_class):
+def _is_plain(rule_class, param_class):
+    """Tells whether an update is nothing but the step of the rule's class."""
     from chainer.optimizers import _elementwise
     base = _elementwise.ElementwiseRule
     return (
@@ -132,23 +152,41 @@ def _is_unmodified(rule_class, param_class):
 class _Group:
     """Parameters of one device and dtype whose rules have the same hyperparameters."""
 
-    def __init__(self, rule, array):
-        self.rule = rule
-        self.kind = type(array)
+    def __init__(self):
         self.params = []
         self.rules = []
         self.arrays = []
         self.grads = []
 
     def update(self, buffers):
-        rule = self.rule
+        rule = self.rules[0]
         t = rule.t + 1
         for r in self.rules:
             r.t = t
+        if rule._use_fp32_update and self.arrays[0].dtype == numpy.float16:
+            self._update_masters(buffers)
+            return
+        for i, param in enumerate(self.params):
+            if param._loss_scale is not None:
+                unscale_grad(param)
+                self.grads[i] = param.grad
+        self._step(buffers)
+
+    def _update_masters(self, buffers):
+        params = self.params
+        self.params = [rule._take_master(param) for rule, param in zip(self.rules, params)]
+        self.arrays = [master.array for master in self.params]
+        self.grads = [master.grad for master in self.params]
+        self._step(buffers)
+        for rule, param in zip(self.rules, params):
+            rule._give_master(param)
+
+    def _step(self, buffers):
+        rule = self.rules[0]
         states = self._states()
         scalars = rule._scalars_for(self.arrays[0].dtype)
-        if self.kind is numpy.ndarray:
-            self._update_numpy(states, scalars, buffers)
+        if type(self.arrays[0]) is _ndarray:
+            self._step_numpy(states, scalars, buffers)
             return
         kernel = find_kernel(rule._chainerx_name, self.arrays[0].device)
         if kernel is not None:
@@ -160,27 +198,29 @@ class _Group:
     def _states(self):
         """Returns the list of the arrays for each name of a state."""
         dicts = [rule._state for rule in self.rules]
-        if None in dicts:
-            self._prepare()
-            dicts = [rule._state for rule in self.rules]
-        states = [[state[name] for state in dicts] for name in self.rule._state_names]
+        if not all(dicts):  # not made yet, or the rule has none
+            for i, state in enumerate(dicts):
+                if state is None:
+                    self.rules[i]._prepare(self.params[i])
+                    dicts[i] = self.rules[i]._state
+        states = [[state[name] for state in dicts] for name in self.rules[0]._state_names]
         for arrays in states:
             if not self._are_here(arrays):
-                self._prepare()
+                for rule, param in zip(self.rules, self.params):
+                    rule._prepare(param)
                 return self._states()
         return states
 
     def _are_here(self, arrays):
-        if set(map(type, arrays)) != {self.kind}:
+        kind = type(self.arrays[0])
+        if set(map(type, arrays)) != {kind}:
             return False
-        return self.kind is numpy.ndarray or (
-            {array.device for array in arrays} == {self.arrays[0].device})
+        if kind is _ndarray:
+            return True
+        device = self.arrays[0].device
+        return all([array.device is device for array in arrays])
 
-    def _prepare(self):
-        for rule, param in zip(self.rules, self.params):
-            rule._prepare(param)
-
-    def _update_numpy(self, states, scalars, buffers):
+    def _step_numpy(self, states, scalars, buffers):
         # Arrays that own their memory do not overlap.
         small = [i for i, array in enumerate(self.arrays)
                  if array.size <= _SMALL and array.base is None]
@@ -194,7 +234,7 @@ class _Group:
                     rule._step_on([column[i] for column in columns], scalars)
             columns = [[column[i] for i in small] for column in columns]
         if small:
-            buffers.step(self.rule, columns, scalars)
+            buffers.step(self.rules[0], columns, scalars)
 
 
 # Arrays of up to so many elements are cheaper to copy than to compute with one by one, if there

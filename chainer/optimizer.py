@@ -103,6 +103,8 @@ class UpdateRule:
 
     is_elementwise = False
 
+    _own_values = None  # what an update depends on beside the hyperparameters and the state
+
     def __init__(self, parent_hyperparam=None):
         self._pre_update_hooks = collections.OrderedDict()
         self._post_update_hooks = collections.OrderedDict()
@@ -163,7 +165,7 @@ class UpdateRule:
         if param.array is not None:
             self._prepare(param)
         if param._loss_scale is not None:
-            _unscale_grad(param)
+            _update.unscale_grad(param)
         for hook in self._pre_update_hooks.values():
             hook(self, param)
         self.update_core(param)
@@ -172,16 +174,29 @@ class UpdateRule:
 
     def _update_fp32(self, param):
         """Updates the float32 master copy of a float16 parameter."""
+        self._update_with_hooks(self._take_master(param))
+        self._give_master(param)
+
+    def _take_master(self, param):
+        """Returns the master copy, with the gradient and the loss scale of the parameter."""
         master = self._fp32_param
         if master is None or not param.device.is_array_supported(master.array):
             array = (param if master is None else master).array
             master = variable.Parameter(
                 param.device.send(array).astype(numpy.float32), name=param.name)
             self._fp32_param = master
-        if param.grad is not None:
-            master.grad = param.grad.astype(numpy.float32)
-        master._loss_scale, param._loss_scale = param._loss_scale, None
-        self._update_with_hooks(master)
+        grad = param.grad
+        if grad is not None:
+            grad = grad.astype(numpy.float32)
+            if param._loss_scale is not None:
+                grad /= param._loss_scale
+        param._loss_scale = None
+        master._set_grad(grad)
+        return master
+
+    def _give_master(self, param):
+        """Brings the value of the master copy to the parameter."""
+        master = self._fp32_param
         master.cleargrad()
         param.array = master.array.astype(param.dtype)
 
@@ -311,12 +326,6 @@ class UpdateRule:
             array = None
         if loading and master is None and array is not None:
             self._fp32_param = variable.Parameter(array)
-
-
-def _unscale_grad(param):
-    scale, param._loss_scale = param._loss_scale, None
-    if param.grad is not None:
-        param.grad = (param.grad / scale).astype(param.dtype)
 
 
 class Optimizer:
@@ -610,8 +619,8 @@ class GradientMethod(Optimizer):
 
     def reallocate_cleared_grads(self):
         """Fills missing gradients of initialized parameters with zeros."""
-        for param in self.target.params(False):
-            if param.grad is None and param.requires_grad:
+        for param in self.target.params():
+            if _update.lacks_grad(param):
                 with chainer.using_device(param.device):
                     param.grad = param.device.xp.zeros_like(param.array)
 

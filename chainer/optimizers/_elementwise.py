@@ -31,7 +31,6 @@ class ElementwiseRule(optimizer.UpdateRule):
     _scalar_names = ()  # by default the names of the hyperparameters
     _gpu_code = None
     _chainerx_name = None  # of the update rule in ChainerX
-    _own_values = None  # what the scalars depend on beside the hyperparameters and the step count
 
     def __init__(self, parent_hyperparam=None, **values):
         super().__init__(parent_hyperparam or self._default_hyperparam)

@@ -141,6 +141,18 @@ PyObject* Property(PyObject* self, F&& f) {
     return Guard([&] { return f(GetArray(self)); });
 }
 
+// The Python object of the last device is kept: most programs have one device, and ask for it often.
+PyObject* DeviceToPython(Device& device) {
+    static Device* last = nullptr;
+    static PyObject* object = nullptr;
+    if (&device != last) {
+        PyObject* found = py::cast(&device, py::return_value_policy::reference).release().ptr();
+        Py_XSETREF(object, found);
+        last = &device;
+    }
+    return Py_NewRef(object);
+}
+
 #define CHAINERX_PROPERTY(Name, expression)                                            \
     PyObject* Name(PyObject* self, void*) {                                            \
         return Property(self, [](const Array& a) -> PyObject* { return expression; }); \
@@ -148,7 +160,7 @@ PyObject* Property(PyObject* self, F&& f) {
 CHAINERX_PROPERTY(GetShape, ToTuple(a.shape()).release())
 CHAINERX_PROPERTY(GetStrides, ToTuple(a.strides()).release())
 CHAINERX_PROPERTY(GetDtypeProperty, Py_NewRef(GetNumpyDtype(a.dtype())))
-CHAINERX_PROPERTY(GetDeviceProperty, py::cast(&a.device(), py::return_value_policy::reference).release().ptr())
+CHAINERX_PROPERTY(GetDeviceProperty, DeviceToPython(a.device()))
 CHAINERX_PROPERTY(GetNdim, PyLong_FromLong(a.ndim()))
 CHAINERX_PROPERTY(GetSize, PyLong_FromLongLong(a.GetTotalSize()))
 CHAINERX_PROPERTY(GetItemSizeProperty, PyLong_FromLongLong(a.GetItemSize()))

@@ -1,0 +1,261 @@
+"""Parameters that are updated together, on NumPy and ChainerX, against updates one by one."""
+import copy
+import pickle
+
+import numpy
+import pytest
+
+import chainer
+import chainerx
+from chainer import optimizers
+
+native = pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
+DEVICES = ['@numpy', pytest.param('native:0', marks=native)]
+
+CASES = [
+    (optimizers.SGD, {}),
+    (optimizers.MomentumSGD, {}),
+    (optimizers.CorrectedMomentumSGD, {}),
+    (optimizers.NesterovAG, {}),
+    (optimizers.AdaGrad, {}),
+    (optimizers.AdaDelta, {}),
+    (optimizers.RMSprop, {}),
+    (optimizers.RMSprop, {'eps_inside_sqrt': True}),
+    (optimizers.RMSpropGraves, {}),
+    (optimizers.SMORMS3, {}),
+    (optimizers.MSVAG, {}),
+    (optimizers.MSVAG, {'eta': 0.5, 'weight_decay_rate': 0.1}),
+] + [
+    (optimizers.Adam, {'amsgrad': amsgrad, 'adabound': adabound, **more})
+    for amsgrad in (False, True) for adabound in (False, True)
+    for more in ({}, {'eta': 0.5, 'weight_decay_rate': 0.1})
+]
+ids = [f'{c.__name__}-{i}' for i, (c, _) in enumerate(CASES)]
+all_cases = pytest.mark.parametrize('make,kwargs', CASES, ids=ids)
+
+# Small ones that are joined on NumPy, and such that are not.
+SHAPES = [(3, 4), (), (5,), (0, 3), (1, 2, 3), (40, 50), (7,), (2, 2)]
+
+
+def make_link(dtype='f', device='@numpy', shapes=SHAPES, seed=0):
+    rng = numpy.random.RandomState(seed)
+    link = chainer.Link()
+    for i, shape in enumerate(shapes):
+        value = numpy.asarray(rng.uniform(-1, 1, shape)).astype(dtype)
+        link.add_param(f'p{i}', initializer=value)
+    link.to_device(device)
+    return link
+
+
+def set_grads(link, t):
+    rng = numpy.random.RandomState(100 + t)
+    for param in link.params():
+        g = numpy.asarray(rng.uniform(-1, 1, param.shape)).astype(param.dtype)
+        param.grad = param.device.send(g)
+
+
+def to_numpy(array):
+    return chainer.get_device('@numpy').send(array)
+
+
+def assert_equal(link, expected):
+    for p, q in zip(link.params(), expected.params()):
+        numpy.testing.assert_array_equal(to_numpy(p.array), to_numpy(q.array))
+        assert p.update_rule.t == q.update_rule.t
+        assert list(p.update_rule.state) == list(q.update_rule.state)
+        for name, value in p.update_rule.state.items():
+            assert value.dtype == p.dtype
+            numpy.testing.assert_array_equal(
+                to_numpy(value), to_numpy(q.update_rule.state[name]), name)
+
+
+@pytest.mark.parametrize('device', DEVICES)
+@pytest.mark.parametrize('dtype', ['e', 'f', 'd'])
+@all_cases
+def test_same_bits_as_one_by_one_on_numpy(make, kwargs, dtype, device):
+    link, reference = make_link(dtype, device), make_link(dtype)
+    opt = make(**kwargs).setup(link)
+    make(**kwargs).setup(reference)
+    arrays = [param.array for param in link.params()]
+    for t in range(3):
+        set_grads(link, t)
+        set_grads(reference, t)
+        grads = [to_numpy(param.grad).copy() for param in link.params()]
+        opt.update()
+        for param in reference.params():
+            param.update()
+        for param, array, grad in zip(link.params(), arrays, grads):
+            assert param.array is array
+            numpy.testing.assert_array_equal(to_numpy(param.grad), grad)
+    assert_equal(link, reference)
+
+
+@native
+@pytest.mark.parametrize('loss_scale', [None, 8])
+@all_cases
+def test_one_by_one_on_chainerx(make, kwargs, loss_scale):
+    link, reference = make_link('f', 'native:0'), make_link('f')
+    for target in (link, reference):
+        make(**kwargs).setup(target)
+        for t in range(2):
+            set_grads(target, t)
+            for param in target.params():
+                param._loss_scale = loss_scale
+                param.update()
+    assert_equal(link, reference)
+
+
+@pytest.mark.parametrize('loss_scale', [None, 8])
+@pytest.mark.parametrize('device', DEVICES)
+@pytest.mark.parametrize('make,kwargs', [
+    (optimizers.SGD, {}), (optimizers.Adam, {}), (optimizers.AMSBound, {})])
+def test_master_copies(make, kwargs, device, loss_scale):
+    link, reference = make_link('e', device), make_link('f')
+    opt = make(**kwargs)
+    opt.use_fp32_update()
+    opt.setup(link)
+    make(**kwargs).setup(reference)
+    for t in range(3):
+        set_grads(link, t)
+        for p, q in zip(link.params(), reference.params()):
+            q.grad = to_numpy(p.grad).astype('f')
+            q.grad /= loss_scale or 1
+            if t == 0:  # both start from the same value
+                q.array[...] = to_numpy(p.array)
+            p._loss_scale = loss_scale
+        opt.update()
+        for q in reference.params():
+            q.update()
+    for p, q in zip(link.params(), reference.params()):
+        master = p.update_rule._fp32_param
+        assert p.dtype == numpy.float16 and p._loss_scale is None
+        assert master.dtype == numpy.float32 and master.grad is None
+        assert master.device == p.device
+        numpy.testing.assert_array_equal(to_numpy(master.array), q.array)
+        numpy.testing.assert_array_equal(to_numpy(p.array), q.array.astype('e'))
+
+
+@pytest.mark.parametrize('device', DEVICES)
+def test_parameters_that_differ(device):
+    # Hyperparameters, rules, hooks and counts of steps of their own; disabled; without a gradient.
+    def prepare(link):
+        opt = optimizers.Adam().setup(link)
+        rules = [param.update_rule for param in link.params()]
+        rules[0].hyperparam.alpha = 0.1
+        rules[1].hyperparam.amsgrad = True
+        rules[2].enabled = False
+        rules[3].t = 5
+
+        def double(rule, param):
+            param.grad = param.grad * 2
+
+        rules[4].add_hook(double)
+        link.p6.update_rule = optimizers.sgd.SGDRule(lr=0.5)
+        link.p7.update_rule = None
+        return opt
+
+    shapes = [(3, 4)] * 8
+    link, reference = make_link('f', device, shapes), make_link('f', shapes=shapes)
+    before = link.p2.array.copy(), link.p7.array.copy()
+    opt = prepare(link)
+    prepare(reference)
+    for t in range(3):
+        set_grads(link, t)
+        set_grads(reference, t)
+        opt.update()
+        for param in reference.params():
+            param.update()
+    for p, q in zip(link.params(), reference.params()):
+        numpy.testing.assert_array_equal(to_numpy(p.array), q.array)
+        if p.update_rule is not None:
+            assert p.update_rule.t == q.update_rule.t
+    for param, value in zip((link.p2, link.p7), before):
+        numpy.testing.assert_array_equal(to_numpy(param.array), to_numpy(value))
+
+
+@pytest.mark.parametrize('device', DEVICES)
+def test_shared_parameters_and_arrays(device):
+    # A link that is registered twice is updated twice, as are parameters that share an array.
+    shapes = [(3,)] * 6
+    child = make_link('f', device, shapes)
+    model = chainer.Chain(a=child, b=child)
+    before = to_numpy(child.p0.array).copy()
+    opt = optimizers.SGD(lr=1).setup(model)
+    for param in child.params():
+        param.grad = param.device.xp.ones_like(param.array)
+    opt.update()
+    numpy.testing.assert_array_equal(to_numpy(child.p0.array), before - 1 - 1)
+
+    link = make_link('f', device, shapes)
+    link.p1.array = link.p0.array
+    before = to_numpy(link.p0.array).copy()
+    opt = optimizers.SGD(lr=1).setup(link)
+    for param in link.params():
+        param.grad = param.device.xp.ones_like(param.array)
+    opt.update()
+    numpy.testing.assert_array_equal(to_numpy(link.p0.array), before - 1 - 1)
+    numpy.testing.assert_array_equal(to_numpy(link.p1.array), before - 1 - 1)
+
+
+def test_arrays_that_are_replaced():
+    link, reference = make_link(), make_link()
+    opt = optimizers.Adam().setup(link)
+    optimizers.Adam().setup(reference)
+    for t in range(4):
+        for target in (link, reference):
+            target.p0.array = target.p0.array * 2
+            if t == 2:
+                target.p4.array = target.p4.array.reshape(6)
+                state = target.p4.update_rule.state
+                state.update({name: value.reshape(6) for name, value in state.items()})
+            set_grads(target, t)
+        opt.update()
+        for param in reference.params():
+            param.update()
+    assert_equal(link, reference)
+
+
+@pytest.mark.parametrize('convert', [
+    copy.deepcopy, lambda opt: pickle.loads(pickle.dumps(opt))])
+@pytest.mark.parametrize('device', DEVICES)
+@all_cases
+def test_copies_go_on_alike(make, kwargs, device, convert):
+    link = make_link('f', device)
+    opt = make(**kwargs).setup(link)
+    set_grads(link, 0)
+    opt.update()
+    other = convert(opt)
+    assert other.target is not link
+    for o in (opt, other):
+        set_grads(o.target, 1)
+        o.update()
+    assert_equal(other.target, link)
+
+
+@native
+@all_cases
+def test_state_follows_the_device(make, kwargs):
+    link, reference = make_link(), make_link()
+    opt = make(**kwargs).setup(link)
+    make(**kwargs).setup(reference)
+    for t, device in enumerate(['native:0', '@numpy', 'native:0', 'native:1', '@numpy']):
+        link.to_device(device)
+        set_grads(link, t)
+        set_grads(reference, t)
+        opt.update()
+        for param in reference.params():
+            param.update()
+        for param in link.params():
+            for value in param.update_rule.state.values():
+                assert chainer.backend.get_device_from_array(value) == param.device
+    assert_equal(link, reference)
+
+
+def test_failure_names_the_parameter():
+    link = make_link()
+    link.add_param('late')
+    opt = optimizers.SGD().setup(link)
+    for param in link.params(False):
+        param.grad = numpy.zeros_like(param.array)
+    with pytest.raises(RuntimeError, match='uninitialized parameter cannot be updated: late'):
+        opt.update()
