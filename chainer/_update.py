@@ -239,7 +239,7 @@ class _Group:
 
 # Arrays of up to so many elements are cheaper to copy than to compute with one by one, if there
 # are a few of them.
-_SMALL = 1024
+_SMALL = 2048
 _FEW = 4
 
 

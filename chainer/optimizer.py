@@ -662,10 +662,9 @@ class GradientMethod(Optimizer):
             self.call_hooks('post')
         self.update_loss_scale()
 
-    def call_hooks(self, timing='pre'):
-        super().call_hooks(timing)
-        if self._pre_update_hooks if timing == 'pre' else self._post_update_hooks:
-            self.reallocate_cleared_grads()
+    def call_hook(self, hook):
+        super().call_hook(hook)
+        self.reallocate_cleared_grads()  # a hook may have cleared some
 
 
 def make_deprecation_message(module_name):

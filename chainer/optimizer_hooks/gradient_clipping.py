@@ -1,18 +1,7 @@
 import math
 
-import numpy
-
-import chainer
-from chainer import backend
-from chainer.optimizer_hooks import _arrays
-
-
-def _squared_norm(g):
-    """Returns the squared norm as a number, or as a 0-dimensional array on a GPU."""
-    g = g.ravel(order='K')
-    if g.dtype == numpy.float16:
-        g = g.astype(numpy.float32)
-    return g.dot(g)
+from chainer.backends import cuda
+from chainer.optimizer_hooks import _base
 
 
 class GradientClipping:
@@ -38,16 +27,15 @@ class GradientClipping:
     def __call__(self, opt):
         norms = []
         for param in opt.target.params(False):
-            _, g = _arrays.shared_arrays(param)
+            g = param.grad
             if g is not None:
-                with chainer.using_device(backend.get_device_from_array(g)):
-                    norms.append((param, g, _squared_norm(g)))
+                with cuda.get_device_from_array(g):
+                    norms.append((g, _base.squared_norm(g), _base.loss_scale_of(param)))
         # Reading the numbers last, GPUs are waited for only once.
-        norm = math.sqrt(sum(
-            float(squared) / _arrays.loss_scale_of(param) ** 2 for param, _, squared in norms))
+        norm = math.sqrt(sum([float(squared) / scale ** 2 for _, squared, scale in norms]))
         if norm == 0 or self.threshold / norm >= 1:
             return
         rate = self.threshold / norm
-        for _, g, _ in norms:
-            with chainer.using_device(backend.get_device_from_array(g)):
+        for g, _, _ in norms:
+            with cuda.get_device_from_array(g):
                 g *= rate

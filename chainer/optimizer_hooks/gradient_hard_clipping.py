@@ -1,9 +1,9 @@
-import chainer
+import chainerx
 from chainer import backend
-from chainer.optimizer_hooks import _arrays
+from chainer.optimizer_hooks import _base
 
 
-class GradientHardClipping:
+class GradientHardClipping(_base.GradientHook):
     """Clips every element of the gradients to an interval.
 
     Args:
@@ -17,18 +17,16 @@ class GradientHardClipping:
     """
 
     name = 'GradientHardClipping'
-    call_for_each_param = True
-    timing = 'pre'
 
     def __init__(self, lower_bound, upper_bound):
         self.lower_bound = lower_bound
         self.upper_bound = upper_bound
 
-    def __call__(self, rule, param):
-        _, g = _arrays.shared_arrays(param)
-        if g is None:
-            return
-        scale = _arrays.loss_scale_of(param)
-        with chainer.using_device(param.device):
-            backend.get_array_module(g).clip(
-                g, self.lower_bound * scale, self.upper_bound * scale, out=g)
+    def _apply(self, p, g, scale, rule):
+        lower, upper = self.lower_bound * scale, self.upper_bound * scale
+        if isinstance(g, chainerx.ndarray):
+            g[...] = chainerx.clip(g, lower, upper)
+        else:
+            xp = backend.get_array_module(g)
+            xp.maximum(g, lower, out=g)
+            xp.minimum(g, upper, out=g)

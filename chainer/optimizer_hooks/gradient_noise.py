@@ -1,8 +1,7 @@
 import numpy
 
-import chainer
 from chainer import backend
-from chainer.optimizer_hooks import _arrays
+from chainer.optimizer_hooks import _base
 
 
 def exponential_decay_noise(xp, shape, dtype, hook, opt):
@@ -26,7 +25,7 @@ def exponential_decay_noise(xp, shape, dtype, hook, opt):
     return xp.asarray(xp.random.normal(0, std, shape)).astype(dtype)
 
 
-class GradientNoise:
+class GradientNoise(_base.GradientHook):
     """Adds noise to the gradients.
 
     Args:
@@ -37,18 +36,12 @@ class GradientNoise:
     """
 
     name = 'GradientNoise'
-    call_for_each_param = True
-    timing = 'pre'
 
     def __init__(self, eta, noise_func=exponential_decay_noise):
         self.eta = eta
         self.noise_func = noise_func
 
-    def __call__(self, rule, param):
-        _, g = _arrays.shared_arrays(param)
-        if g is None:
-            return
-        xp = backend.get_array_module(g)
-        with chainer.using_device(backend.get_device_from_array(g)):
-            noise = self.noise_func(xp, g.shape, g.dtype, self, rule)
-            g += noise * g.dtype.type(_arrays.loss_scale_of(param))
+    def _apply(self, p, g, scale, rule):
+        g = backend.from_chx(g)  # noise is drawn by NumPy or CuPy
+        noise = self.noise_func(backend.get_array_module(g), g.shape, g.dtype, self, rule)
+        g += noise * g.dtype.type(scale)

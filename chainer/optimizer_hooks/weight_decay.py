@@ -1,9 +1,8 @@
-import chainer
 from chainer.backends import cuda
-from chainer.optimizer_hooks import _arrays
+from chainer.optimizer_hooks import _base
 
 
-class WeightDecay:
+class WeightDecay(_base.GradientHook):
     r"""Weight decay (L2 regularization): adds ``rate`` times a parameter to its gradient.
 
     Args:
@@ -15,20 +14,13 @@ class WeightDecay:
     """
 
     name = 'WeightDecay'
-    call_for_each_param = True
-    timing = 'pre'
 
     def __init__(self, rate):
         self.rate = rate
 
-    def __call__(self, rule, param):
-        p, g = _arrays.shared_arrays(param)
-        if p is None:
-            return
-        rate = self.rate * _arrays.loss_scale_of(param)
-        with chainer.using_device(param.device):
-            if isinstance(g, cuda.ndarray):
-                cuda.elementwise(
-                    'T p, T rate', 'T g', 'g += rate * p', 'weight_decay')(p, rate, g)
-            else:
-                g += rate * p
+    def _apply(self, p, g, scale, rule):
+        rate = self.rate * scale
+        if isinstance(g, cuda.ndarray):
+            cuda.elementwise('T p, T rate', 'T g', 'g += rate * p', 'weight_decay')(p, rate, g)
+        else:
+            g += rate * p

@@ -2,36 +2,57 @@ import numpy
 import pytest
 
 import chainer
+import chainerx
 from chainer import optimizer_hooks as hooks
 from chainer import testing
 
+native = pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
+DEVICES = ['@numpy', pytest.param('native:0', marks=native)]
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    return request.param
+
 
 @pytest.fixture(params=['e', 'f', 'd'])
-def link(request):
+def link(request, device):
     link = chainer.Link()
     with link.init_scope():
         link.a = chainer.Parameter(numpy.array([[1, -2], [0, 4]], request.param))
         link.b = chainer.Parameter(numpy.array([3], request.param))
+        link.c = chainer.Parameter(numpy.array(0, request.param))
+        link.empty = chainer.Parameter(numpy.zeros((0, 2), request.param))
         link.uninitialized = chainer.Parameter()
-    link.a.grad = numpy.array([[3, 0], [-1, 1]], request.param)
-    link.b.grad = numpy.array([5], request.param)
+    link.to_device(device)
+    for param, grad in (link.a, [[3, 0], [-1, 1]]), (link.b, [5]), (link.c, 0), (
+            link.empty, numpy.zeros((0, 2))):
+        param.grad = param.device.send(numpy.array(grad, request.param))
     return link
+
+
+def to_numpy(array):
+    return chainer.get_device('@numpy').send(array)
 
 
 def call(link, hook, loss_scale=None):
     """Returns the gradients that the hook leaves, in place, divided by the scale."""
     opt = chainer.optimizers.SGD().setup(link)
     opt.add_hook(hook)
-    grads = link.a.grad, link.b.grad
     if loss_scale is not None:
         for param in link.params(False):
-            param.grad *= loss_scale
+            grad = param.grad.copy()
+            grad *= loss_scale
+            param.grad = grad
             param._loss_scale = loss_scale
-    before = link.a.array.copy()
+    grads = link.a.grad, link.b.grad
+    before = to_numpy(link.a.array).copy()
     opt.call_hooks()
-    assert link.a.grad is grads[0] and link.b.grad is grads[1]
+    for param, grad in zip((link.a, link.b), grads):
+        numpy.testing.assert_array_equal(to_numpy(param.grad), to_numpy(grad))
+        assert param.grad.dtype == param.dtype
     testing.assert_allclose(link.a.array, before)
-    return [g.astype('d') / (loss_scale or 1) for g in grads]
+    return [to_numpy(g).astype('d') / (loss_scale or 1) for g in grads]
 
 
 def lars(p, g, threshold=0.01, decay=0.0, eps=1e-9):
@@ -64,13 +85,13 @@ def test_values(link, hook, a, b, loss_scale):
 
 def test_clipping_of_zero_gradients(link):
     for param in link.params(False):
-        param.grad[...] = 0
+        param.grad.fill(0)
     a, b = call(link, hooks.GradientClipping(1))
     assert (a == 0).all() and (b == 0).all()
 
 
 def test_lars_of_zero_parameter(link):
-    link.b.array[...] = 0
+    link.b.array.fill(0)
     testing.assert_allclose(call(link, hooks.GradientLARS())[1], [5])
 
 
@@ -93,3 +114,92 @@ def test_deprecated_names(name):
     assert isinstance(hook, getattr(hooks, name))
     assert hook.name == type(hook).__name__ == name
     assert hook.timing == 'pre'
+
+
+class ForEach:
+    name = 'each'
+    call_for_each_param = True
+    timing = 'pre'
+
+    def __init__(self, record):
+        self.record = record
+
+    def __call__(self, rule, param):
+        self.record.append((self.name, param.name))
+
+
+def test_order_and_timing(link):
+    record = []
+    opt = chainer.optimizers.SGD(lr=1).setup(link)
+    link.uninitialized.initialize((1,))
+    each, late = ForEach(record), ForEach(record)
+    late.name, late.timing = 'late', 'post'
+    opt.add_hook(each)
+    opt.add_hook(lambda opt: record.append(('opt', opt.t)), name='whole')
+    opt.add_hook(lambda opt: record.append(('after', opt.t)), name='after', timing='post')
+    opt.add_hook(late)
+    before = to_numpy(link.b.array).copy()
+    opt.update()
+    names = 'a', 'b', 'c', 'empty', 'uninitialized'
+    assert record == [
+        *[('each', name) for name in names], ('opt', 0), ('after', 1),
+        *[('late', name) for name in names]]
+    testing.assert_allclose(link.b.array, before - 5)
+
+
+@pytest.mark.parametrize('make', [
+    lambda: hooks.WeightDecay(.5), lambda: hooks.Lasso(.5), lambda: hooks.GradientLARS(),
+    lambda: hooks.GradientHardClipping(-.5, .5)])
+def test_hook_of_an_update_rule(link, make):
+    # The same as a hook of the optimizer, but of one parameter.
+    for param in link.params(False):
+        param.name = None
+    a, b = link.a.grad, link.b.grad
+    expected = to_numpy(a).copy(), to_numpy(b).copy()
+    opt = chainer.optimizers.SGD(lr=0).setup(link)
+    link.a.update_rule.add_hook(make())
+    link.a.update()
+    link.b.update()
+    numpy.testing.assert_array_equal(to_numpy(b), expected[1])
+    changed = to_numpy(link.a.grad).copy()
+    assert (changed != expected[0]).any()
+    link.a.grad = link.a.device.send(expected[0])
+    opt.add_hook(make())
+    opt.call_hooks()
+    numpy.testing.assert_array_equal(to_numpy(link.a.grad), changed)
+
+
+def test_hook_that_clears_gradients(link):
+    def clear(opt):
+        opt.target.cleargrads()
+
+    def see(opt):
+        assert opt.target.a.grad is not None
+
+    opt = chainer.optimizers.SGD().setup(link)
+    link.uninitialized.initialize((1,))
+    opt.add_hook(clear)
+    opt.add_hook(see)
+    before = to_numpy(link.a.array).copy()
+    opt.update()
+    numpy.testing.assert_array_equal(to_numpy(link.a.array), before)
+
+
+@native
+@pytest.mark.parametrize('hook', [
+    hooks.WeightDecay(1e-3), hooks.Lasso(1e-3), hooks.GradientClipping(1e-3),
+    hooks.GradientHardClipping(-1e-3, 1e-3), hooks.GradientLARS(),
+    hooks.GradientLARS(weight_decay=1e-3)])
+def test_native_trains_as_numpy(hook):
+    results = []
+    for device in '@numpy', 'native:0':
+        rng = numpy.random.RandomState(0)
+        link = chainer.links.Linear(None, 3, initialW=rng.randn(3, 4).astype('f'))
+        link.to_device(device)
+        opt = chainer.optimizers.MomentumSGD().setup(link)
+        opt.add_hook(hook)
+        for _ in range(4):
+            x = link.device.send(rng.randn(5, 4).astype('f'))
+            opt.update(lambda: chainer.functions.sum(link(x) ** 2))  # noqa: B023
+        results.append(to_numpy(link.W.array))
+    testing.assert_allclose(*results, rtol=1e-5)

@@ -1,0 +1,40 @@
+"""The common part of the optimizer hooks that treat parameters one by one."""
+
+import numpy
+
+from chainer.backends import cuda
+
+
+def loss_scale_of(param):
+    """Returns the factor by which the gradient is larger than the true one."""
+    return 1. if param._loss_scale is None else param._loss_scale
+
+
+def squared_norm(x):
+    """Returns the squared norm, of at least single precision, as a 0-dimensional array."""
+    x = x.ravel()
+    if x.dtype == numpy.float16:
+        x = x.astype(numpy.float32)
+    return x.dot(x)
+
+
+class GradientHook:
+    """Hook that changes the gradient of every parameter in place.
+
+    A subclass has ``_apply(p, g, scale, rule)``, which gets the arrays of the
+    parameter and of its gradient (NumPy, CuPy or ChainerX) and the loss scale.
+    """
+
+    call_for_each_param = True
+    timing = 'pre'
+
+    def __call__(self, rule, param):
+        p, g = param.array, param.grad
+        if p is None or g is None:
+            return
+        scale = loss_scale_of(param)
+        if isinstance(g, cuda.ndarray):
+            with g.device:
+                self._apply(p, g, scale, rule)
+        else:
+            self._apply(p, g, scale, rule)
