@@ -14,7 +14,6 @@ _chx_ndarray = chainerx.ndarray
 
 def all_finite(array):
     """Tells whether all elements of an array are finite."""
-    array = backend.from_chx(array)
     return bool(backend.get_array_module(array).isfinite(array).all())
 
 
@@ -185,13 +184,14 @@ class _Group:
         rule = self.rules[0]
         states = self._states()
         scalars = rule._scalars_for(self.arrays[0].dtype)
-        if type(self.arrays[0]) is _ndarray:
-            self._step_numpy(states, scalars, buffers)
-            return
-        kernel = find_kernel(rule._chainerx_name, self.arrays[0].device)
-        if kernel is not None:
-            kernel(sum(states, self.arrays + self.grads), scalars)
-            return
+        if are_numbers(scalars):
+            if type(self.arrays[0]) is _ndarray:
+                self._step_numpy(states, scalars, buffers)
+                return
+            kernel = find_kernel(rule._chainerx_name, self.arrays[0].device)
+            if kernel is not None:
+                kernel(sum(states, self.arrays + self.grads), scalars)
+                return
         for r, param in zip(self.rules, self.params):
             r.update_core(param)
 
@@ -292,6 +292,11 @@ class _Joined:
             for flat, pieces in zip(self.flat, self.pieces):
                 pieces.append(flat[start:stop].reshape(array.shape))
             start = stop
+
+
+def are_numbers(scalars):
+    """Tells whether none of the scalars of a step is an array with values for the elements."""
+    return set(map(type, scalars)) == {float}
 
 
 @functools.cache

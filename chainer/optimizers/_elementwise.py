@@ -65,8 +65,10 @@ class ElementwiseRule(optimizer.UpdateRule):
             raise ValueError(f'eps of {name} optimizer is too small for {dtype.name} ({eps})')
 
     def _scalars_for(self, dtype):
+        """Returns the scalars as Python numbers, to which dtypes do not adapt."""
         self._check_eps(numpy.promote_types(dtype, numpy.float32))
-        return self._scalars()
+        return [value if type(value) is float else _to_number(value)
+                for value in self._scalars()]
 
     def _step_on(self, arrays, scalars):
         if arrays[0].dtype != numpy.float16:
@@ -87,12 +89,15 @@ class ElementwiseRule(optimizer.UpdateRule):
             self._step_on(self._arrays(param), self._scalars_for(param.dtype))
 
     def update_core_chainerx(self, param):
+        if param.grad is None:
+            return
+        scalars = self._scalars_for(param.dtype)
         kernel = _update.find_kernel(self._chainerx_name, param.array.device)
         is_overridden = type(self).update_core_cpu is not ElementwiseRule.update_core_cpu
-        if kernel is None or is_overridden:
+        if kernel is None or is_overridden or not _update.are_numbers(scalars):
             super().update_core_chainerx(param)
-        elif param.grad is not None:
-            kernel(self._arrays(param), self._scalars_for(param.dtype))
+        else:
+            kernel(self._arrays(param), scalars)
 
     def update_core_gpu(self, param):
         if param.grad is None:
@@ -103,6 +108,11 @@ class ElementwiseRule(optimizer.UpdateRule):
             self._gpu_code)
         array, grad, *state = self._arrays(param)
         kernel(grad, *self._scalars_for(dtype), array, *state)
+
+
+def _to_number(value):
+    # An array may have a value for each element.
+    return value if getattr(value, 'ndim', 0) else float(value)
 
 
 def _kernel(name, dtype, state_names, scalar_names, code):

@@ -174,6 +174,41 @@ def test_parameters_that_differ(device):
 
 
 @pytest.mark.parametrize('device', DEVICES)
+@pytest.mark.parametrize('make', [optimizers.SGD, optimizers.Adam])
+@pytest.mark.parametrize('dtype', ['e', 'f', 'd'])
+def test_hyperparameters_of_other_types(make, dtype, device):
+    # NumPy's scalars do not make results wider, and arrays have values for the elements.
+    results = []
+    for value in 0.5, numpy.float32(0.5), numpy.float64(0.5), numpy.array(0.5), numpy.full(3, 0.5):
+        link = make_link(dtype, device, [(3,)] * 5)
+        opt = make(value).setup(link)
+        for t in range(2):
+            set_grads(link, t)
+            opt.update()
+        results.append([to_numpy(param.array) for param in link.params()])
+    for result in results:
+        assert result[0].dtype == dtype
+        numpy.testing.assert_allclose(result, results[0], rtol=2e-3 if dtype == 'e' else 1e-6)
+
+
+@pytest.mark.parametrize('device', DEVICES)
+def test_bounds_follow_the_rule_that_was_made_first(device):
+    # AdaBound's bounds are relative to alpha when the rule was made.
+    link, reference = make_link('f', device, [(3,)] * 5), make_link('f', shapes=[(3,)] * 5)
+    for target in link, reference:
+        opt = optimizers.AdaBound(alpha=0.1, gamma=10).setup(target)
+        opt.alpha = 0.01
+        target.p3.update_rule = opt.create_update_rule()
+        set_grads(target, 0)
+        if target is link:
+            opt.update()
+        else:
+            for param in target.params():
+                param.update()
+    assert_equal(link, reference)
+
+
+@pytest.mark.parametrize('device', DEVICES)
 def test_shared_parameters_and_arrays(device):
     # A link that is registered twice is updated twice, as are parameters that share an array.
     shapes = [(3,)] * 6
