@@ -1,6 +1,7 @@
 """Running update rules on the arrays of parameters, one by one or many at once."""
 
 import functools
+import operator
 
 import numpy
 
@@ -74,12 +75,21 @@ def lacks_grad(param):
     return array is not None and param._requires_grad and param.grad is None
 
 
+def fill_grad(param):
+    """Sets a gradient of zeros."""
+    device = param.device
+    with chainer.using_device(device):
+        param.grad = device.xp.zeros_like(param.array)
+
+
 def update_params(params, buffers):
     """Updates parameters by their rules.
 
     For small arrays calls cost more than arithmetic. So parameters whose rules
     are of :mod:`chainer.optimizers` and have the same hyperparameters are updated
     together, without the layers of methods that hooks and subclasses need.
+
+    Missing gradients of initialized parameters are filled with zeros.
 
     Args:
         params (iterable of Parameters): Parameters.
@@ -89,6 +99,8 @@ def update_params(params, buffers):
     params = list(params)
     if len(set(params)) < len(params):  # one that is shared is updated more than once
         for param in params:
+            if lacks_grad(param):
+                fill_grad(param)
             param.update()
         return
     groups = {}
@@ -96,8 +108,6 @@ def update_params(params, buffers):
     last = group = None
     for param in params:
         rule = param.update_rule
-        if rule is None:
-            continue
         array = param._array
         if type(array) is _ndarray:
             grad, device = param._grad, None
@@ -105,6 +115,10 @@ def update_params(params, buffers):
             grad, device = array.grad, array.device
         else:
             grad = None
+        if grad is None and lacks_grad(param):
+            fill_grad(param)
+        if rule is None:
+            continue
         if (grad is None or not rule.enabled or rule._pre_update_hooks
                 or rule._post_update_hooks or param._layout is not None):
             rest.append(param)
@@ -112,7 +126,7 @@ def update_params(params, buffers):
         hyperparam = rule.hyperparam
         if len(hyperparam.__dict__) == 1:  # no values of its own
             hyperparam = hyperparam._parent
-        key = (type(rule), type(param), id(hyperparam), rule._own_values, rule.t,
+        key = (type(rule), type(param), hyperparam, rule._own_values, rule.t,
                rule._use_fp32_update, array.dtype, device)
         if key != last:
             last = key
@@ -227,14 +241,16 @@ class _Group:
         if len(small) < _FEW or len({id(self.arrays[i]) for i in small}) < len(small):
             small = []
         columns = self.arrays, self.grads, *states
-        if len(small) < len(self.arrays):
-            gathered = set(small)
-            for i, rule in enumerate(self.rules):
-                if i not in gathered:
+        rules = self.rules
+        if len(small) < len(rules):
+            joined = set(small)
+            for i, rule in enumerate(rules):
+                if i not in joined:
                     rule._step_on([column[i] for column in columns], scalars)
             columns = [[column[i] for i in small] for column in columns]
+            rules = [rules[i] for i in small]
         if small:
-            buffers.step(self.rules[0], columns, scalars)
+            buffers.step(rules, columns, scalars)
 
 
 # Arrays of up to so many elements are cheaper to copy than to compute with one by one, if there
@@ -260,19 +276,34 @@ class Buffers:
         """Forgets what the previous update did not use."""
         self._joined, self._before = {}, self._joined
 
-    def step(self, rule, columns, scalars):
-        """Updates the parameters ``columns[0]`` and the states ``columns[2:]``."""
-        key = tuple(map(id, columns[0]))
-        joined = self._before.get(key)
+    def step(self, rules, columns, scalars):
+        """Updates the parameters ``columns[0]`` and the states ``columns[2:]``.
+
+        The states of the rules become views of the joined memory, which saves
+        copies in later updates.
+        """
+        arrays = columns[0]
+        key = tuple(map(id, arrays))
+        joined = self._before.pop(key, None)
         if joined is None or len(joined.flat) != len(columns):
-            joined = _Joined(columns[0], len(columns))
+            joined = _Joined(arrays, len(columns))
         self._joined[key] = joined
-        for pieces, arrays in zip(joined.pieces, columns):
-            for piece, array in zip(pieces, arrays):
+        copied = [
+            k for k, pieces in enumerate(joined.pieces)
+            if k < 2 or not all(map(operator.is_, pieces, columns[k]))]
+        for k in copied:
+            for piece, array in zip(joined.pieces[k], columns[k]):
                 piece[...] = array
-        rule._step(*joined.flat, *scalars)
-        for k in range(len(columns)):
-            if k != 1:  # the gradient has not changed
+        rules[0]._step(*joined.flat, *scalars)
+        keeps_states = arrays[0].dtype == joined.flat[0].dtype
+        for k in copied:
+            if k == 1:  # the gradient has not changed
+                continue
+            if k > 1 and keeps_states:
+                name = rules[0]._state_names[k - 2]
+                for rule, piece in zip(rules, joined.pieces[k]):
+                    rule._state[name] = piece
+            else:
                 for piece, array in zip(joined.pieces[k], columns[k]):
                     array[...] = piece
 

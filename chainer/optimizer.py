@@ -621,8 +621,7 @@ class GradientMethod(Optimizer):
         """Fills missing gradients of initialized parameters with zeros."""
         for param in self.target.params():
             if _update.lacks_grad(param):
-                with chainer.using_device(param.device):
-                    param.grad = param.device.xp.zeros_like(param.array)
+                _update.fill_grad(param)
 
     def update(self, lossfun=None, *args, **kwds):
         """Updates the parameters by their gradients.
@@ -646,7 +645,8 @@ class GradientMethod(Optimizer):
                 for param in self.target.params():
                     param._loss_scale = self._loss_scale
 
-        self.reallocate_cleared_grads()
+        if self._looks_at_grads():
+            self.reallocate_cleared_grads()
         self.check_nan_in_grads()
         self.call_hooks('pre')
         if self.is_safe_to_update():
@@ -661,6 +661,12 @@ class GradientMethod(Optimizer):
             self.reallocate_cleared_grads()
             self.call_hooks('post')
         self.update_loss_scale()
+
+    def _looks_at_grads(self):
+        """Tells whether anything but the update needs the gradients, which fills missing ones."""
+        return (
+            self._pre_update_hooks or self._loss_scaling_is_dynamic
+            or type(self).reallocate_cleared_grads is not GradientMethod.reallocate_cleared_grads)
 
     def call_hook(self, hook):
         super().call_hook(hook)

@@ -232,6 +232,26 @@ def test_shared_parameters_and_arrays(device):
     numpy.testing.assert_array_equal(to_numpy(link.p1.array), before - 1 - 1)
 
 
+def test_sets_of_parameters_that_alternate():
+    # What is joined changes from update to update, and states are replaced from outside.
+    shapes = [(3,), (2, 2), (), (4,), (1, 5), (6,), (2,), (7,)]
+    link, reference = make_link(shapes=shapes), make_link(shapes=shapes)
+    opt = optimizers.Adam().setup(link)
+    optimizers.Adam().setup(reference)
+    for t in range(6):
+        for target in (link, reference):
+            set_grads(target, t)
+            for i, param in enumerate(target.params()):
+                param.update_rule.enabled = bool(t % 3 != 1 or i % 2)
+            if t == 4:
+                state = target.p1.update_rule.state
+                state['m'] = state['m'] * 2
+        opt.update()
+        for param in reference.params():
+            param.update()
+    assert_equal(link, reference)
+
+
 def test_arrays_that_are_replaced():
     link, reference = make_link(), make_link()
     opt = optimizers.Adam().setup(link)
