@@ -633,6 +633,8 @@ class GradientMethod(Optimizer):
             args, kwds: Arguments of the loss function.
 
         """
+        if self.target is None:
+            raise RuntimeError('call `setup` method before `update` method')
         if lossfun is not None:
             loss = lossfun(*args, **kwds)
             if self._use_cleargrads:

@@ -6,6 +6,8 @@ import chainer
 from chainer import _update, optimizer
 from chainer.backends import cuda
 
+_BLOCK = 131072  # elements
+
 
 def make_hyperparam(**values):
     hyperparam = optimizer.Hyperparameter()
@@ -71,6 +73,16 @@ class ElementwiseRule(optimizer.UpdateRule):
                 for value in self._scalars()]
 
     def _step_on(self, arrays, scalars):
+        """Runs the step on NumPy arrays; large ones in blocks, for the cache and for memory."""
+        size = arrays[0].size
+        if size > 8 * _BLOCK and all([array.flags.c_contiguous for array in arrays]):
+            arrays = [array.reshape(-1) for array in arrays]
+            for start in range(0, size, _BLOCK):
+                self._step_block([a[start:start + _BLOCK] for a in arrays], scalars)
+        else:
+            self._step_block(arrays, scalars)
+
+    def _step_block(self, arrays, scalars):
         if arrays[0].dtype != numpy.float16:
             self._step(*arrays, *scalars)
             return

@@ -212,7 +212,7 @@ class TestOptimizer:
 
     def test_before_setup(self):
         opt = Counting()
-        for call in (lambda: opt.add_hook(print), lambda: opt.remove_hook('x'),
+        for call in (opt.update, lambda: opt.add_hook(print), lambda: opt.remove_hook('x'),
                      lambda: opt.serialize(npz.DictionarySerializer())):
             with pytest.raises(RuntimeError):
                 call()

@@ -8,6 +8,8 @@ import pytest
 import chainer
 import chainerx
 from chainer import optimizers
+from chainer.optimizers import _elementwise
+from chainer.serializers import npz
 
 native = pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
 DEVICES = ['@numpy', pytest.param('native:0', marks=native)]
@@ -87,6 +89,23 @@ def test_same_bits_as_one_by_one_on_numpy(make, kwargs, dtype, device):
         for param, array, grad in zip(link.params(), arrays, grads):
             assert param.array is array
             numpy.testing.assert_array_equal(to_numpy(param.grad), grad)
+    assert_equal(link, reference)
+
+
+@pytest.mark.parametrize('dtype', ['e', 'f'])
+@all_cases
+def test_blocks_of_large_arrays(make, kwargs, dtype, monkeypatch):
+    shapes = [(7, 30), (7, 31), (200,)]
+    link, reference = make_link(dtype, shapes=shapes), make_link(dtype, shapes=shapes)
+    for target in link, reference:
+        target.p1.array = target.p1.array.T  # not contiguous
+    for target, block in (link, 10), (reference, 10 ** 6):
+        monkeypatch.setattr(_elementwise, '_BLOCK', block)
+        make(**kwargs).setup(target)
+        for t in range(2):
+            set_grads(target, t)
+            for param in target.params():
+                param.update()
     assert_equal(link, reference)
 
 
@@ -285,6 +304,36 @@ def test_copies_go_on_alike(make, kwargs, device, convert):
         set_grads(o.target, 1)
         o.update()
     assert_equal(other.target, link)
+
+
+@native
+@pytest.mark.parametrize('fp32', [False, True])
+@pytest.mark.parametrize('saved,loaded', [
+    ('native:0', 'native:0'), ('native:0', '@numpy'), ('@numpy', 'native:0')])
+@all_cases
+def test_resume_on_another_device(make, kwargs, saved, loaded, fp32):
+    def begin(device, seed):
+        link = make_link('e' if fp32 else 'f', device, seed=seed)
+        opt = make(**kwargs)
+        opt.use_fp32_update(fp32)
+        return link, opt.setup(link)
+
+    def train(link, opt, steps):
+        for t in steps:
+            set_grads(link, t)
+            opt.update()
+
+    link, opt = begin(saved, 0)
+    train(link, opt, range(2))
+    stored = [{k: v.copy() for k, v in npz.serialize(obj).items()} for obj in (link, opt)]
+    train(link, opt, range(2, 4))
+    link2, opt2 = begin(loaded, 1)
+    for values, obj in zip(stored, (link2, opt2)):
+        npz.NpzDeserializer(values).load(obj)
+    train(link2, opt2, range(2, 4))
+    assert opt2.t == 4
+    for p, q in zip(link.params(), link2.params()):
+        numpy.testing.assert_array_equal(to_numpy(p.array), to_numpy(q.array))
 
 
 @native
