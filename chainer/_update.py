@@ -210,19 +210,19 @@ class _Group:
             r.update_core(param)
 
     def _states(self):
-        """Returns the list of the arrays for each name of a state."""
+        """Returns the arrays of each kind of state, on the device of the parameters."""
         dicts = [rule._state for rule in self.rules]
         if not all(dicts):  # not made yet, or the rule has none
             for i, state in enumerate(dicts):
                 if state is None:
                     self.rules[i]._prepare(self.params[i])
                     dicts[i] = self.rules[i]._state
-        states = [[state[name] for state in dicts] for name in self.rules[0]._state_names]
-        for arrays in states:
-            if not self._are_here(arrays):
-                for rule, param in zip(self.rules, self.params):
-                    rule._prepare(param)
-                return self._states()
+        names = self.rules[0]._state_names
+        states = [[state[name] for state in dicts] for name in names]
+        if not all(map(self._are_here, states)):
+            for rule, param in zip(self.rules, self.params):
+                rule._prepare(param)
+            states = [[state[name] for state in dicts] for name in names]
         return states
 
     def _are_here(self, arrays):

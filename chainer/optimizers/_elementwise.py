@@ -83,6 +83,8 @@ class ElementwiseRule(optimizer.UpdateRule):
             self._step_block(arrays, scalars)
 
     def _step_block(self, arrays, scalars):
+        if arrays[0].ndim == 0:  # which NumPy 1 would compute in float64
+            arrays = [array.reshape(1) for array in arrays]
         if arrays[0].dtype != numpy.float16:
             self._step(*arrays, *scalars)
             return

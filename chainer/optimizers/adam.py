@@ -1,4 +1,5 @@
 import math
+import numbers
 import warnings
 
 import numpy
@@ -60,7 +61,9 @@ class AdamRule(_elementwise.ElementwiseRule):
         if self.hyperparam.adabound:
             # The bounds follow later changes of alpha in proportion.
             self.initial_alpha = self.hyperparam.alpha
-            self._own_values = self.initial_alpha
+            # Rules are updated together where these are equal.
+            is_number = isinstance(self.initial_alpha, numbers.Number)
+            self._own_values = self.initial_alpha if is_number else self
 
     @property
     def alpha_t(self):

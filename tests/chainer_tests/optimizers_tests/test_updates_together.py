@@ -193,7 +193,7 @@ def test_parameters_that_differ(device):
 
 
 @pytest.mark.parametrize('device', DEVICES)
-@pytest.mark.parametrize('make', [optimizers.SGD, optimizers.Adam])
+@pytest.mark.parametrize('make', [optimizers.SGD, optimizers.Adam, optimizers.AdaBound])
 @pytest.mark.parametrize('dtype', ['e', 'f', 'd'])
 def test_hyperparameters_of_other_types(make, dtype, device):
     # NumPy's scalars do not make results wider, and arrays have values for the elements.
