@@ -238,7 +238,7 @@ class _Group:
         # Arrays that own their memory do not overlap.
         small = [i for i, array in enumerate(self.arrays)
                  if array.size <= _SMALL and array.base is None]
-        if len(small) < _FEW or len({id(self.arrays[i]) for i in small}) < len(small):
+        if len(small) < 2 or len({id(self.arrays[i]) for i in small}) < len(small):
             small = []
         columns = self.arrays, self.grads, *states
         rules = self.rules
@@ -253,10 +253,8 @@ class _Group:
             buffers.step(rules, columns, scalars)
 
 
-# Arrays of up to so many elements are cheaper to copy than to compute with one by one, if there
-# are a few of them.
+# Arrays of up to so many elements are cheaper to copy than to compute with one by one.
 _SMALL = 2048
-_FEW = 4
 
 
 class Buffers:
