@@ -198,14 +198,13 @@ class _Group:
         rule = self.rules[0]
         states = self._states()
         scalars = rule._scalars_for(self.arrays[0].dtype)
-        if are_numbers(scalars):
-            if type(self.arrays[0]) is _ndarray:
+        if type(self.arrays[0]) is _ndarray:
+            if are_numbers(scalars):
                 self._step_numpy(states, scalars, buffers)
                 return
-            kernel = find_kernel(rule._chainerx_name, self.arrays[0].device)
-            if kernel is not None:
-                kernel(sum(states, self.arrays + self.grads), scalars)
-                return
+        elif run_kernel(
+                rule._chainerx_name, sum(states, self.arrays + self.grads), scalars):
+            return
         for r, param in zip(self.rules, self.params):
             r.update_core(param)
 
@@ -328,8 +327,20 @@ def are_numbers(scalars):
     return set(map(type, scalars)) == {float}
 
 
+def run_kernel(name, arrays, scalars):
+    """Runs an update rule of ChainerX; returns ``False`` if it does not take the arguments."""
+    kernel = _find_kernel(name, arrays[0].device)
+    if kernel is None or not are_numbers(scalars):
+        return False
+    try:
+        kernel(arrays, scalars)
+    except chainerx.DtypeError:  # a state may have been stored in another dtype
+        return False
+    return True
+
+
 @functools.cache
-def find_kernel(name, device):
+def _find_kernel(name, device):
     """Returns ChainerX's function for an update rule, or ``None`` if a device has none."""
     if (name, True) not in chainerx._core._kernels(device.backend.name):
         return None

@@ -105,13 +105,10 @@ class ElementwiseRule(optimizer.UpdateRule):
     def update_core_chainerx(self, param):
         if param.grad is None:
             return
-        scalars = self._scalars_for(param.dtype)
-        kernel = _update.find_kernel(self._chainerx_name, param.array.device)
         is_overridden = type(self).update_core_cpu is not ElementwiseRule.update_core_cpu
-        if kernel is None or is_overridden or not _update.are_numbers(scalars):
+        if is_overridden or not _update.run_kernel(
+                self._chainerx_name, self._arrays(param), self._scalars_for(param.dtype)):
             super().update_core_chainerx(param)
-        else:
-            kernel(self._arrays(param), scalars)
 
     def update_core_gpu(self, param):
         if param.grad is None:

@@ -210,6 +210,29 @@ def test_hyperparameters_of_other_types(make, dtype, device):
         numpy.testing.assert_allclose(result, results[0], rtol=2e-3 if dtype == 'e' else 1e-6)
 
 
+@pytest.mark.parametrize('together', [True, False])
+@pytest.mark.parametrize('device', DEVICES)
+def test_states_of_another_dtype(device, together):
+    # As they come from a file of a model in double precision.
+    link, reference = make_link('f', device, [(3,)] * 5), make_link('d', shapes=[(3,)] * 5)
+    for target in link, reference:
+        opt = optimizers.Adam().setup(target)
+        for param in target.params():
+            param.update_rule._state = {
+                name: numpy.full(3, .25) for name in ('m', 'v')}
+            param.grad = param.device.send(numpy.full(3, .5, param.dtype))
+            if target is not link or not together:
+                param.update()
+        if target is link and together:
+            opt.update()
+    for p, q in zip(link.params(), reference.params()):
+        assert p.dtype == numpy.float32
+        numpy.testing.assert_allclose(to_numpy(p.array), q.array, rtol=1e-4)
+        for name, value in p.update_rule.state.items():
+            numpy.testing.assert_allclose(
+                to_numpy(value), q.update_rule.state[name], rtol=1e-6)
+
+
 @pytest.mark.parametrize('device', DEVICES)
 def test_bounds_follow_the_rule_that_was_made_first(device):
     # AdaBound's bounds are relative to alpha when the rule was made.
