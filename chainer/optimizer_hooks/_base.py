@@ -12,7 +12,8 @@ def loss_scale_of(param):
 
 def squared_norm(x):
     """Returns the squared norm, of at least single precision, as a 0-dimensional array."""
-    x = x.ravel()
+    if x.ndim != 1:
+        x = x.ravel()
     if x.dtype == numpy.float16:
         x = x.astype(numpy.float32)
     return x.dot(x)

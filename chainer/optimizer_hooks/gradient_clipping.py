@@ -1,7 +1,14 @@
+import contextlib
 import math
 
 from chainer.backends import cuda
 from chainer.optimizer_hooks import _base
+
+_no_context = contextlib.nullcontext()
+
+
+def _using_device_of(array):
+    return array.device if isinstance(array, cuda.ndarray) else _no_context
 
 
 class GradientClipping:
@@ -29,7 +36,7 @@ class GradientClipping:
         for param in opt.target.params(False):
             g = param.grad
             if g is not None:
-                with cuda.get_device_from_array(g):
+                with _using_device_of(g):
                     norms.append((g, _base.squared_norm(g), _base.loss_scale_of(param)))
         # Reading the numbers last, GPUs are waited for only once.
         norm = math.sqrt(sum([float(squared) / scale ** 2 for _, squared, scale in norms]))
@@ -37,5 +44,5 @@ class GradientClipping:
             return
         rate = self.threshold / norm
         for g, _, _ in norms:
-            with cuda.get_device_from_array(g):
+            with _using_device_of(g):
                 g *= rate
