@@ -14,9 +14,8 @@
 namespace chainerx::native {
 namespace {
 
-// Elements of a parameter that are updated at a time, and the blocks that are worth a thread.
-constexpr int64_t kBlock = 16384;
-constexpr int64_t kGrain = 2;
+// Elements that are worth a thread.
+constexpr int64_t kGrain = 32768;
 
 template <template <class> class Rule, int kStates, class T>
 struct UpdateLoop {
@@ -73,24 +72,22 @@ bool Overlap(const Array* params, int64_t count) {
     return false;
 }
 
-// Updates contiguous arrays. Parameters are cut into blocks that threads share out together, so that many small ones
-// cost no more than one.
+// Updates contiguous arrays. The threads share out the elements of all parameters, so that many small ones cost no more
+// than one.
 template <template <class> class Rule, int kStates, class T>
-void RunBlocks(const double* scalars, const Array* arrays, int64_t count) {
+void RunRanges(const double* scalars, const Array* arrays, int64_t count) {
     constexpr int kWidth = 2 + kStates;
     static const auto loop = MultiVersion<UpdateLoop<Rule, kStates, T>, const double*, int64_t, T* const*>::Pick();
-    std::vector<int64_t> first_block(count + 1, 0);
-    for (int64_t i = 0; i < count; ++i) {
-        first_block[i + 1] = first_block[i] + (arrays[i].GetTotalSize() + kBlock - 1) / kBlock;
-    }
-    ParallelFor(first_block[count], kGrain, [&](int64_t begin, int64_t end) {
-        int64_t i = std::upper_bound(first_block.begin(), first_block.end(), begin) - first_block.begin() - 1;
-        for (int64_t block = begin; block < end; ++block) {
-            while (first_block[i + 1] <= block) ++i;
-            int64_t from = (block - first_block[i]) * kBlock;
+    std::vector<int64_t> starts(count + 1, 0);
+    for (int64_t i = 0; i < count; ++i) starts[i + 1] = starts[i] + arrays[i].GetTotalSize();
+    ParallelFor(starts[count], kGrain, [&](int64_t begin, int64_t end) {
+        int64_t i = std::upper_bound(starts.begin(), starts.end(), begin) - starts.begin() - 1;
+        for (; begin < end; ++i) {
             T* data[kWidth];
-            for (int k = 0; k < kWidth; ++k) data[k] = arrays[k * count + i].template data<T>() + from;
-            loop(scalars, std::min(kBlock, arrays[i].GetTotalSize() - from), data);
+            for (int k = 0; k < kWidth; ++k) data[k] = arrays[k * count + i].template data<T>() + (begin - starts[i]);
+            int64_t stop = std::min(end, starts[i + 1]);
+            loop(scalars, stop - begin, data);
+            begin = stop;
         }
     });
 }
@@ -99,7 +96,7 @@ template <template <class> class Rule, int kStates>
 void RunFlat(const double* scalars, const Array* arrays, int64_t count, bool is_long) {
     BlockingScope blocking{is_long};
     VisitFloatDtype(arrays[0].dtype(),
-                    [&](auto tag) { RunBlocks<Rule, kStates, typename decltype(tag)::type>(scalars, arrays, count); });
+                    [&](auto tag) { RunRanges<Rule, kStates, typename decltype(tag)::type>(scalars, arrays, count); });
 }
 
 template <template <class> class Rule, int kStates>
@@ -108,7 +105,7 @@ void Update(const double* scalars, const Array* arrays, int64_t count) {
     const Array* end = arrays + kWidth * count;
     int64_t total = 0;
     for (int64_t i = 0; i < count; ++i) total += arrays[i].GetTotalSize();
-    bool is_long = total > kBlock * kGrain;
+    bool is_long = total > kGrain;
     bool is_flat = std::all_of(arrays, end, [](const Array& a) { return a.IsContiguous(); });
     // Short work is done in order anyway.
     if (count > 1 && (is_long || !is_flat) && Overlap(arrays, count)) {
