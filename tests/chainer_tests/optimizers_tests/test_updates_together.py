@@ -378,11 +378,25 @@ def test_state_follows_the_device(make, kwargs):
     assert_equal(link, reference)
 
 
-def test_failure_names_the_parameter():
-    link = make_link()
-    link.add_param('late')
-    opt = optimizers.SGD().setup(link)
-    for param in link.params(False):
-        param.grad = numpy.zeros_like(param.array)
-    with pytest.raises(RuntimeError, match='uninitialized parameter cannot be updated: late'):
-        opt.update()
+@pytest.mark.parametrize('device', DEVICES)
+def test_gradients_that_are_missing(device):
+    # Of initialized parameters they count as zeros; others are left alone.
+    link, reference = make_link('f', device), make_link()
+    for target in link, reference:
+        opt = optimizers.AdamW(weight_decay_rate=0.1).setup(target)
+        target.add_param('late')
+        target.late.update_rule = opt.create_update_rule()
+        for param in target.params(False):
+            param.grad = param.device.send(numpy.ones(param.shape, 'f'))
+        for param in target.p1, target.p5:
+            param.cleargrad()
+        if target is link:
+            opt.update()
+        else:
+            opt.reallocate_cleared_grads()
+            for param in target.params():
+                param.update()
+    assert link.late.array is None and link.late.update_rule.t == 0
+    assert all(param.grad is not None for param in link.params(False))
+    for p, q in zip(link.params(False), reference.params(False)):
+        numpy.testing.assert_array_equal(to_numpy(p.array), q.array)
