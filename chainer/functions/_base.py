@@ -255,9 +255,10 @@ def broadcast_along(x, y, axis):
     """Broadcasts ``y``, whose axes are those of ``x`` from ``axis`` on, to the shape of ``x``."""
     x_shape, y_shape = x.shape, y.shape
     stop = axis + len(y_shape)
-    if x_shape[axis:stop] != y_shape:
-        raise ValueError(f'x.shape[{axis}:{stop}] == y.shape is expected, got '
-                         f'{x_shape[axis:stop]} != {y_shape}')
+    if chainer.is_debug():
+        assert x_shape[axis:stop] == y_shape, (
+            f'x.shape[{axis}:{stop}] == y.shape is expected, got '
+            f'{x_shape[axis:stop]} != {y_shape}')
     F = chainer.functions
     y = F.reshape(y, (1,) * axis + y_shape + (1,) * (len(x_shape) - stop))
     return F.broadcast_to(y, x_shape)
@@ -271,5 +272,6 @@ def check_reduce(reduce, allowed=('mean', 'no')):
 
     """
     if reduce not in allowed:
-        options = ' and '.join(repr(a) for a in allowed)
-        raise ValueError(f'only {options} are valid for reduce, but {reduce!r} is given')
+        *first, last = map(repr, allowed)
+        raise ValueError(f"only {', '.join(first)} and {last} are valid for 'reduce', "
+                         f'but {reduce!r} is given')

@@ -13,7 +13,7 @@ def devices():
 
 
 def check_function(f, inputs, expected=None, *, grad=True, double=True, tolerances=None,
-                   rtol=0, atol=0, dtypes='efd', on_chainerx=True, eps=1e-5,
+                   rtol=0, atol=0, dtypes='efd', result_dtype=None, on_chainerx=True, eps=1e-5,
                    grad_tolerance=1e-5):
     """Checks a function against a reference and against numerical derivatives.
 
@@ -31,6 +31,7 @@ def check_function(f, inputs, expected=None, *, grad=True, double=True, toleranc
         tolerances (dict): Tolerances of values by dtype, over the defaults.
         rtol, atol (float): Least tolerances of values, for all dtypes.
         dtypes: dtypes in which the floating point outputs must come.
+        result_dtype: dtype of the floating point outputs, if not that of the inputs.
         on_chainerx (bool): Whether values and gradients are also checked on ``native:0``.
         eps (float): Step of the numerical derivatives.
         grad_tolerance (float): Tolerance of derivatives.
@@ -50,14 +51,14 @@ def check_function(f, inputs, expected=None, *, grad=True, double=True, toleranc
             reference = _as_tuple(expected(*[_cast(x, 'd') for x in xs]))
         for arrays in (xs, tuple([_strided(x) for x in xs])):
             before = [x.copy() for x in arrays]
-            _check_values(_as_tuple(f(*arrays)), reference, dtype, options)
+            _check_values(_as_tuple(f(*arrays)), reference, result_dtype or dtype, options)
             for x, x_before in zip(arrays, before):
                 numpy.testing.assert_array_equal(x, x_before, 'an input was changed')
         if on_chainerx:
             arrays = [chainerx.array(x, device='native:0') for x in xs]
             ys = _as_tuple(f(*arrays))
             assert all([isinstance(y.array, chainerx.ndarray) for y in ys])
-            _check_values(ys, reference, dtype, options)
+            _check_values(ys, reference, result_dtype or dtype, options)
     if grad:
         _check_gradients(f, tuple([_cast(x, 'd') for x in inputs]), double, eps, on_chainerx,
                          grad_tolerance)
@@ -82,7 +83,7 @@ def _check_values(ys, reference, dtype, options):
         if reference is None:
             continue
         if numpy.asarray(reference[i]).dtype.kind == 'f':
-            assert y.dtype == dtype, f'output {i}: {y.dtype} from {dtype}'
+            assert y.dtype == dtype, f'output {i}: {y.dtype}, not {dtype}'
         assert y.shape == numpy.shape(reference[i]), f'output {i}'
         numpy.testing.assert_allclose(
             chainer.backends.cuda.to_cpu(y.array).astype('d'), reference[i],

@@ -1,6 +1,8 @@
 """Precision, recall and F-score."""
 from __future__ import annotations
 
+import numpy
+
 from chainer import backend
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
@@ -39,13 +41,11 @@ class ClassificationSummary(FunctionNode):
         relevant = (is_true & is_predicted).sum(axis=axes)
         support = is_true.sum(axis=axes)
 
-        def ratio(a, b):
-            return xp.where(b == 0, 0, a / xp.where(b == 0, 1, b)).astype(y.dtype)
-
-        precision = ratio(relevant, is_predicted.sum(axis=axes))
-        recall = ratio(relevant, support)
-        beta2 = y.dtype.type(self.beta ** 2)
-        fbeta = ratio((1 + beta2) * precision * recall, beta2 * precision + recall)
+        beta2 = self.beta ** 2
+        with numpy.errstate(divide='ignore', invalid='ignore'):
+            precision = relevant / is_predicted.sum(axis=axes)
+            recall = relevant / support
+            fbeta = (1 + beta2) * precision * recall / (beta2 * precision + recall)
         return precision, recall, fbeta, support
 
 
@@ -54,8 +54,9 @@ def classification_summary(y, t, label_num=None, beta=1.0, ignore_label=-1):
 
     With true positives :math:`tp`, false positives :math:`fp` and false negatives :math:`fn` the
     precision is :math:`P = tp / (tp + fp)`, the recall is :math:`R = tp / (tp + fn)` and the
-    score is :math:`(1 + \\beta^2) P R / (\\beta^2 P + R)`; a ratio to zero is zero. The support
-    is the number of true labels.
+    score is :math:`(1 + \\beta^2) P R / (\\beta^2 P + R)`, all in float64; the ratio of zero to zero,
+    as for the recall of a class without a true label, is NaN. The support is the number of true
+    labels.
 
     Args:
         y (:class:`~chainer.Variable` or array): Scores, of shape :math:`(N, K, ...)`.

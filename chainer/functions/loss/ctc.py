@@ -5,12 +5,17 @@ import numpy
 
 import chainer
 from chainer import backend
-from chainer.function_node import FunctionNode
 from chainer.functions._base import check_reduce
+from chainer.functions._fused import FusedFunction
 from chainer.utils import type_check
 
 # Logarithm of a probability that counts as zero; finite, so that no difference is NaN.
 _NEVER = -1e10
+
+
+def _wide(dtype):
+    """Dtype to compute in: float16 has no room for ``_NEVER``."""
+    return numpy.result_type(dtype, numpy.float32)
 
 
 def _log_softmax(xp, x):
@@ -76,7 +81,7 @@ def _betas(xp, log_prob, paths, input_length):
     return betas
 
 
-class ConnectionistTemporalClassification(FunctionNode):
+class ConnectionistTemporalClassification(FusedFunction):
     """Inputs: lengths of the inputs, lengths of the labels, labels, then one array a time step."""
 
     def __init__(self, blank_symbol, reduce='mean'):
@@ -104,8 +109,7 @@ class ConnectionistTemporalClassification(FunctionNode):
 
     def _prepare(self, xp, inputs):
         input_length, label_length, t, *xs = inputs
-        x = xp.stack(xs).astype(numpy.float64 if xs[0].dtype == numpy.float64
-                                else numpy.float32, copy=False)
+        x = xp.stack(xs).astype(_wide(xs[0].dtype), copy=False)
         log_y = _log_softmax(xp, x)
         paths = _Paths(xp, t, self.blank_symbol, label_length)
         batch = xp.arange(x.shape[1])[:, None]
@@ -123,10 +127,9 @@ class ConnectionistTemporalClassification(FunctionNode):
             loss = loss.mean()
         return chainer.utils.force_array(loss, inputs[3].dtype),
 
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        inputs, _ = self._retained_arrays()
-        xp = backend.get_array_module(*inputs)
-        log_y, log_prob, paths, input_length = self._prepare(xp, inputs)
+    def gradients(self, targets, xs, ys, gys):
+        xp = backend.get_array_module(*xs)
+        log_y, log_prob, paths, input_length = self._prepare(xp, xs)
         alphas = xp.stack(_alphas(xp, log_prob, paths, input_length))
         posterior = alphas + xp.stack(_betas(xp, log_prob, paths, input_length))
         largest = posterior.max(axis=2, keepdims=True)
@@ -136,30 +139,23 @@ class ConnectionistTemporalClassification(FunctionNode):
         n_time, n_batch = gx.shape[:2]
         xp.add.at(gx, (xp.arange(n_time)[:, None, None], xp.arange(n_batch)[None, :, None],
                        paths.labels[None]), -posterior)
-        gy, = grad_outputs
+        gy, = gys
         if self.reduce == 'mean':
             gx *= gy / n_batch
         else:
             gx *= gy[None, :, None]
         gx[xp.arange(n_time)[:, None] >= input_length[None]] = 0
-        gx = gx.astype(inputs[3].dtype, copy=False)
-        return tuple([None if i < 3 else gx[i - 3] for i in target_input_indexes])
+        gx = gx.astype(xs[3].dtype, copy=False)
+        return [None if i < 3 else gx[i - 3] for i in targets]
 
-    def backward(self, target_input_indexes, grad_outputs):
-        # A gradient that is itself differentiated is taken from the loss in terms of functions.
-        inputs = self.get_retained_inputs()
-        xs = [inputs[i] for i in target_input_indexes]
-        loss = self._composite(inputs)
-        return tuple(chainer.grad([loss], xs, grad_outputs,
-                                  enable_double_backprop=chainer.config.enable_backprop))
-
-    def _composite(self, inputs):
+    def compose(self, *inputs):
         F = chainer.functions
         input_length, label_length, t = [v.array for v in inputs[:3]]
-        xs = inputs[3:]
+        out_dtype = inputs[3].dtype
+        dtype = _wide(out_dtype)
+        xs = [F.cast(x, dtype) for x in inputs[3:]]
         xp = backend.get_array_module(t)
         paths = _Paths(xp, t, self.blank_symbol, label_length)
-        dtype = xs[0].dtype
         batch = xp.arange(len(t))[:, None]
         never = {n: xp.full((len(t), n), _NEVER, dtype) for n in (1, 2)}
 
@@ -170,18 +166,17 @@ class ConnectionistTemporalClassification(FunctionNode):
 
         no_skip, unused = paths.no_skip.astype(dtype), paths.unused.astype(dtype)
         alpha = None
-        with chainer.force_backprop_mode():
-            for step, x in enumerate(xs):
-                log_prob = F.get_item(F.log_softmax(x, axis=1), (batch, paths.labels))
-                if alpha is None:
-                    alpha = log_prob + paths.start.astype(dtype)
-                    continue
-                total = F.logsumexp(F.stack(
-                    [alpha, delayed(alpha, 1), delayed(alpha, 2) + no_skip]), axis=0)
-                running = xp.broadcast_to((step < input_length)[:, None], total.shape)
-                alpha = F.where(running, total + log_prob + unused, alpha)
-            loss = -F.logsumexp(alpha + paths.end.astype(dtype), axis=1)
-            return F.mean(loss) if self.reduce == 'mean' else loss
+        for step, x in enumerate(xs):
+            log_prob = F.get_item(F.log_softmax(x, axis=1), (batch, paths.labels))
+            if alpha is None:
+                alpha = log_prob + paths.start.astype(dtype)
+                continue
+            total = F.logsumexp(F.stack(
+                [alpha, delayed(alpha, 1), delayed(alpha, 2) + no_skip]), axis=0)
+            running = xp.broadcast_to((step < input_length)[:, None], total.shape)
+            alpha = F.where(running, total + log_prob + unused, alpha)
+        loss = -F.logsumexp(alpha + paths.end.astype(dtype), axis=1)
+        return F.cast(F.mean(loss) if self.reduce == 'mean' else loss, out_dtype),
 
 
 def connectionist_temporal_classification(
@@ -213,9 +208,7 @@ def connectionist_temporal_classification(
 
     """
     if not isinstance(x, (list, tuple)):
-        if not isinstance(x, chainer.Variable) or x.ndim != 3:
-            raise TypeError('x must be a list of Variables')
-        x = [x[i] for i in range(len(x))]
+        raise TypeError('x must be a list of Variables')
     if not isinstance(blank_symbol, (int, numpy.integer)):
         raise TypeError('blank_symbol must be non-negative integer.')
     if not 0 <= blank_symbol < x[0].shape[1]:

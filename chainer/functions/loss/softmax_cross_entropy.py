@@ -8,6 +8,7 @@ import chainerx
 from chainer import backend
 from chainer._fallback import Fallback
 from chainer.function_node import FunctionNode
+from chainer.functions._base import check_reduce
 from chainer.utils import type_check
 
 
@@ -39,9 +40,7 @@ class SoftmaxCrossEntropy(FunctionNode):
     def __init__(self, normalize=True, cache_score=True, class_weight=None, ignore_label=-1,
                  reduce='mean', soft_target_loss='cross-entropy'):
         _check_class_weight(class_weight)
-        if reduce not in ('mean', 'no'):
-            raise ValueError(f"only 'mean' and 'no' are valid for 'reduce', but {reduce!r} "
-                             'is given')
+        check_reduce(reduce)
         if soft_target_loss not in ('cross-entropy', 'kl-divergence'):
             raise ValueError("only 'cross-entropy' and 'kl-divergence' are valid for "
                              f"'soft_target_loss', but {soft_target_loss!r} is given")

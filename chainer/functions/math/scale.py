@@ -17,7 +17,8 @@ def scale(x, y, axis=1):
         ~chainer.Variable: Output of the shape of ``x``.
 
     Raises:
-        ValueError: If the shape of ``y`` is not that part of the shape of ``x``.
+        ~chainer.utils.type_check.InvalidType: If ``y`` cannot be broadcast that way.
+        AssertionError: In debug mode, if the shape of ``y`` is not that part of the shape of ``x``.
 
     """
     return x * broadcast_along(x, y, axis)

@@ -33,8 +33,9 @@ class CooMatMul(FunctionNode):
                 raise ValueError(f'shape of sp_row and sp_col must be the same: axis {i} differs')
         if len(sp_shape) != 2:
             raise ValueError(f'len(sp_shape) must be 2, not {len(sp_shape)}.')
-        self.sp_row = sp_row
-        self.sp_col = sp_col
+        # Functions that fall back from ChainerX run on views of its arrays.
+        self.sp_row = backend.from_chx(sp_row)
+        self.sp_col = backend.from_chx(sp_col)
         self.sp_shape = sp_shape
         self.sp_order = sp_order
         self.transa = transa

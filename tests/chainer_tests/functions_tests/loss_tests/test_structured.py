@@ -42,8 +42,10 @@ def test_ctc(labels, lengths, blank, reduce):
     options = {} if lengths is None else {'input_length': in_len, 'label_length': label_len}
 
     def f(*xs):
+        send = chainer.backend.get_device_from_array(chainer.as_array(xs[0])).send
         return F.connectionist_temporal_classification(
-            list(xs), labels, blank, reduce=reduce, **options)
+            list(xs), send(labels), blank, reduce=reduce,
+            **{k: send(v) for k, v in options.items()})
 
     def expected(*xs):
         x = np.stack(xs)
@@ -51,8 +53,7 @@ def test_ctc(labels, lengths, blank, reduce):
                          for i in range(n_batch)])
         return loss.mean() if reduce == 'mean' else loss
     xs = [_sample((n_batch, n_label), i) for i in range(n_time)]
-    # On ChainerX the labels move with the inputs.
-    check_function(f, xs, expected, tolerances=LOOSE, on_chainerx=False)
+    check_function(f, xs, expected, tolerances=LOOSE)
 
 
 def test_ctc_errors():
@@ -61,6 +62,8 @@ def test_ctc_errors():
     ctc = F.connectionist_temporal_classification
     with pytest.raises(TypeError):
         ctc(1, t, 0)
+    with pytest.raises(TypeError):
+        ctc(chainer.functions.stack(xs), t, 0)
     with pytest.raises(TypeError):
         ctc(xs, t, 'a')
     with pytest.raises(ValueError):

@@ -150,5 +150,7 @@ def test_bias_and_scale(name, op, shape, axis):
     x, y = _sample((2, 3, 4), -1, 1), _sample(shape, -1, 1, 1)
     expand = (1,) * axis + shape + (1,) * (3 - axis - len(shape))
     check_function(lambda x, y: f(x, y, axis), [x, y], lambda x, y: op(x, y.reshape(expand)))
-    with pytest.raises(ValueError, match='y.shape'):
+    with pytest.raises(type_check.InvalidType):
+        f(x, np.ones(2), 1)
+    with chainer.using_config('debug', True), pytest.raises(AssertionError, match='y.shape'):
         f(x, np.ones(2), 1)

@@ -1,0 +1,69 @@
+"""Sweeps over all functions: dtypes, devices, gradients, mixed precision, bad input."""
+import functools
+import warnings
+
+import numpy as np
+import pytest
+from helpers.function_table import ROWS
+from helpers.functions import check_function
+
+import chainer
+from chainer import functions as F
+
+PUBLIC = sorted(name for name, f in vars(F).items()
+                if not name.startswith('_') and callable(f) and not isinstance(f, type))
+
+
+def _quietly(f):
+    """Without the warnings of functions that are deprecated."""
+    @functools.wraps(f)
+    def call(*args):
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore', DeprecationWarning)
+            return f(*args)
+    return call
+
+
+def _arrays(f, xs):
+    ys = _quietly(f)(*xs)
+    ys = ys if isinstance(ys, (tuple, list)) else (ys,)
+    return tuple([y.array for y in ys])
+
+
+def test_the_table_has_every_function():
+    assert sorted(ROWS) == PUBLIC
+
+
+@pytest.mark.parametrize('name', PUBLIC)
+def test_every_dtype_and_device(name):
+    """The reference is the function itself on float64 NumPy arrays: others have to agree."""
+    row = ROWS[name]
+    options = {'tolerances': {np.float16: 1e-2}, **row.checks}
+    check_function(_quietly(row.f), row.inputs, lambda *xs: _arrays(row.f, xs), **options)
+
+
+@pytest.mark.parametrize('name', PUBLIC)
+def test_bad_input(name):
+    row = ROWS[name]
+    with pytest.raises(row.error):
+        _quietly(row.bad)()
+
+
+@pytest.mark.parametrize('name', [name for name in PUBLIC if ROWS[name].params])
+def test_float32_parameters_of_float16_activations(name):
+    row = ROWS[name]
+    xs = []
+    for i, x in enumerate(row.inputs):
+        dtype = x.dtype if x.dtype.kind != 'f' else 'f' if i in row.params else 'e'
+        xs.append(chainer.Variable(x.astype(dtype)))
+    with chainer.using_config('dtype', chainer.mixed16):
+        ys = _quietly(row.f)(*xs)
+        ys = ys if isinstance(ys, tuple) else (ys,)
+        expected = _arrays(row.f, row.inputs)
+        for y, reference in zip(ys, expected):
+            assert y.dtype == ('f' if name == 'embed_id' else 'e')
+            np.testing.assert_allclose(y.array, reference, 2e-2, 2e-2)
+        F.sum(F.concat([F.flatten(y) for y in ys], axis=0)).backward()
+    for i, x in enumerate(xs):
+        if x.dtype.kind == 'f':
+            assert x.grad.dtype == x.dtype, f'input {i}'
