@@ -4,7 +4,7 @@ import numpy
 
 class _Mixed16:
 
-    """Pseudo dtype: parameters in float32, computation in float16."""
+    """Pseudo dtype: float16, and float32 where a link needs the precision for its parameters."""
 
     __slots__ = ()
 

@@ -54,9 +54,9 @@ def classification_summary(y, t, label_num=None, beta=1.0, ignore_label=-1):
 
     With true positives :math:`tp`, false positives :math:`fp` and false negatives :math:`fn` the
     precision is :math:`P = tp / (tp + fp)`, the recall is :math:`R = tp / (tp + fn)` and the
-    score is :math:`(1 + \\beta^2) P R / (\\beta^2 P + R)`, all in float64; the ratio of zero to zero,
-    as for the recall of a class without a true label, is NaN. The support is the number of true
-    labels.
+    score is :math:`(1 + \\beta^2) P R / (\\beta^2 P + R)`, all in float64. The ratio of zero to
+    zero, as for the recall of a class without a true label, is NaN. The support is the number of
+    true labels.
 
     Args:
         y (:class:`~chainer.Variable` or array): Scores, of shape :math:`(N, K, ...)`.
