@@ -47,7 +47,7 @@ def select_engines(names):
     return chosen
 
 
-def _print_table(head, rows):
+def print_table(head, rows):
     print('\n| %s |' % ' | '.join(head))
     print('|%s' % ('---|' * len(head)))
     for row in rows:
@@ -128,7 +128,7 @@ def print_timings(workloads, engines, rounds, seconds):
                 cells.append('%s (%.2fx)' % (_format_time(times[engine]), times[engine] / unit))
         rows.append(['`%s`' % workload.name, *cells])
         print('measured %s' % workload.name, file=sys.stderr)
-    _print_table(['one step', *(ENGINES[engine][0] for engine in engines)], rows)
+    print_table(['one step', *(ENGINES[engine][0] for engine in engines)], rows)
     print('\n(x: multiples of PyTorch\'s time; for `add` of NumPy\'s.)')
 
 
@@ -142,7 +142,7 @@ def print_imports(engines, rounds=5):
             output = subprocess.check_output([sys.executable, '-c', code % package], text=True)
             seconds, modules = output.split()
             results[package].append((float(seconds), int(modules)))
-    _print_table(
+    print_table(
         ['`import`', 'time', 'modules loaded'],
         [['`%s`' % package, _format_time(statistics.median(t for t, _ in values)),
           str(values[0][1])] for package, values in results.items()])
@@ -179,4 +179,4 @@ def print_memory_table(workload, engines, threads):
         imported, peak = map(float, output.split())
         rows.append([ENGINES[engine][0], '%.0f MiB' % imported, '%.0f MiB' % (peak - imported),
                      '%.0f MiB' % peak])
-    _print_table(['memory, `%s`' % workload.name, 'after import', 'training', 'peak'], rows)
+    print_table(['memory, `%s`' % workload.name, 'after import', 'training', 'peak'], rows)

@@ -109,7 +109,7 @@ def print_loops(n_iterations, rounds):
         rows.append([title, harness._format_time(times['bare'])] + [
             '%s (+%.2f us)' % (harness._format_time(times[way]), 1e6 * (times[way] - times['bare']))
             for way in ('plain', 'extended')])
-    harness._print_table(
+    harness.print_table(
         ['one iteration', 'bare loop', 'Trainer', 'Trainer, 6 extensions'], rows)
     print('\n(Extensions: evaluator, log, learning rate, printed table, shift, snapshot; of which '
           'log and\nlearning rate do something in each iteration. Bare loops fetch, convert and '
@@ -184,7 +184,7 @@ def print_iterators(n_images, rounds, batch_size=100):
         for n in 0, 1, 2:
             ways['PyTorch\'s `DataLoader`, %d worker%s' % (n, 's' * (n != 1))] = torchs(n)
     times = measure(ways, rounds)
-    harness._print_table(
+    harness.print_table(
         ['batches of %d, cropped images of 3x32x32' % batch_size, 'images per second'],
         [[name, '%.0f' % (batches * batch_size / seconds)] for name, seconds in times.items()])
 
@@ -235,7 +235,7 @@ def print_snapshots(n_parameters, rounds):
         rows.append(['`%s`%s' % (writer.__name__, note)] + [
             harness._format_time(sorted(values)[len(values) // 2]) for values in zip(*results)])
     n = sum(param.size for param in model.params())
-    harness._print_table(
+    harness.print_table(
         ['snapshot of %.1f million parameters with momentum' % (n / 1e6),
          'training waits', 'on the disk after'], rows)
 
@@ -250,7 +250,7 @@ def print_snapshots(n_parameters, rounds):
             rows.append(['compressed' if compression else 'not compressed',
                          '%.0f MiB' % (os.path.getsize(path) / 2 ** 20),
                          harness._format_time(time.perf_counter() - start)])
-    harness._print_table(['its file', 'size', 'loading and checking'], rows)
+    harness.print_table(['its file', 'size', 'loading and checking'], rows)
 
 
 if __name__ == '__main__':

@@ -17,7 +17,9 @@ import chainerx
 from chainer import backend, configuration
 from chainer.backends import cuda
 
+_ndarray = numpy.ndarray
 _chx_ndarray = chainerx.ndarray
+_config = configuration.config
 
 
 class _Gradients:
@@ -60,19 +62,20 @@ class _Gradients:
         grads = self._grads.get(node)
         if grads is None:
             grads = self._first(node)
-        return self._sum(grads)
+        return grads[0] if len(grads) == 1 else self._sum(grads)
 
     def pop(self, node):
         grads = self._grads.pop(node, None)
         if grads is None:
             grads = self._first(node)
             del self._grads[node]
-        return self._sum(grads)
+        return grads[0] if len(grads) == 1 else self._sum(grads)
 
     def _sum(self, grads):
-        if len(grads) > 1:
-            grads[:] = [_add(grads, self._as_variables)]
-        return grads[0] if grads else None
+        if not grads:
+            return None
+        grads[:] = [_add(grads, self._as_variables)]
+        return grads[0]
 
 
 def _add(grads, as_variables):
@@ -105,12 +108,10 @@ def _raw(grad):
     return getattr(grad, 'raw_array', grad)
 
 
-def _check_gradient(func, index, node, grad):
-    array = _raw(grad)
-    if array.shape != node.shape or array.dtype != node.dtype:
-        raise ValueError(
-            f'{func.label} (Backward): gradient of input {index} has shape {array.shape} and '
-            f'dtype {array.dtype}, expected shape {node.shape} and dtype {node.dtype}')
+def _refuse_gradient(func, index, node, grad):
+    raise ValueError(
+        f'{func.label} (Backward): gradient of input {index} has shape {grad.shape} and '
+        f'dtype {grad.dtype}, expected shape {node.shape} and dtype {node.dtype}')
 
 
 def _backward_one(func, targets, grad_outputs, grads, double, hooks):
@@ -150,13 +151,14 @@ def _backward_one(func, targets, grad_outputs, grads, double, hooks):
     if hooks:
         for hook in hooks:
             hook.backward_postprocess(func, in_data, out_grad)
-    if configuration.config.debug and _find_nan([_raw(g) for g in gxs if g is not None]):
+    if _config.debug and _find_nan([_raw(g) for g in gxs if g is not None]):
         raise RuntimeError(f'NaN is detected on backward computation of {func.label}')
 
     for index, grad in zip(targets, gxs):
         if grad is not None:
             node = inputs[index]
-            _check_gradient(func, index, node, grad)
+            if grad.shape != node.shape or grad.dtype != node.dtype:
+                _refuse_gradient(func, index, node, grad)
             grads.add(node, grad)
 
 
@@ -220,25 +222,30 @@ def _walk(queue, grads, double, store, allowed=None, keep=()):
     thread_hooks = get_function_hooks()
     leaves = {}
     for func in queue:
-        outputs = [ref() for ref in func.outputs]
+        outputs = []
         gys = []
-        for y in outputs:
-            if y is None:
-                gys.append(None)
-            elif y in keep:
-                gys.append(grads.peek(y))
-            else:
-                gys.append(grads.pop(y))
-        gys = tuple(gys)
+        some_gy = None
+        for ref in func.outputs:
+            y = ref()
+            gy = None
+            if y is not None:
+                gy = grads.peek(y) if y in keep else grads.pop(y)
+                if gy is not None:
+                    some_gy = gy
+            outputs.append(y)
+            gys.append(gy)
         inputs = func.inputs
         targets = tuple([i for i, x in enumerate(inputs) if x.requires_grad
                          and (allowed is None or x in allowed)])
-        if targets:
-            array = next((_raw(g) for g in gys if g is not None), None)
-            if array is not None:
-                with _device_of(array):
-                    _backward_one(func, targets, gys, grads, double,
-                                  _hooks_of(func, thread_hooks))
+        if targets and some_gy is not None:
+            hooks = ()
+            if thread_hooks or func._local_function_hooks:
+                hooks = _hooks_of(func, thread_hooks)
+            if isinstance(some_gy, _ndarray):
+                _backward_one(func, targets, tuple(gys), grads, double, hooks)
+            else:
+                with _device_of(_raw(some_gy)):
+                    _backward_one(func, targets, tuple(gys), grads, double, hooks)
         for y, gy in zip(outputs, gys):
             if y is not None:
                 store(y, gy)

@@ -13,7 +13,7 @@ from chainer._fallback import Fallback
 from chainer.backends import cuda
 from chainer.function_hook import _thread_hooks
 from chainer.utils import type_check
-from chainer.variable import Variable, as_variable
+from chainer.variable import Variable, VariableNode, as_variable
 
 _ndarray = numpy.ndarray
 _chx_ndarray = chainerx.ndarray
@@ -143,11 +143,13 @@ class FunctionNode:
             in_data.append(x._array)
         in_data = tuple(in_data)
         kind = type(in_data[0]) if in_data else _ndarray
+        is_chainerx = kind is not _ndarray and issubclass(kind, _chx_ndarray)
         for data in in_data:
             if type(data) is not kind:
                 self._check_array_kinds(in_data)
+                is_chainerx = any([isinstance(d, _chx_ndarray) for d in in_data])
                 break
-        if issubclass(kind, _chx_ndarray) or any(isinstance(d, _chx_ndarray) for d in in_data):
+        if is_chainerx:
             from chainer import _chainerx_apply
             return _chainerx_apply.apply(self, in_vars, in_data, requires_grad)
 
@@ -227,7 +229,7 @@ class FunctionNode:
         self.inputs = tuple(nodes)
         outputs = []
         for y in out_vars:
-            node = y.node
+            node = y._node = VariableNode(y, None)
             node._creator_node = self
             node._rank = rank + 1
             outputs.append(weakref.ref(node))
@@ -254,14 +256,16 @@ class FunctionNode:
     def _check_types(self, in_data):
         if type(self).check_type_forward is FunctionNode.check_type_forward:
             return
-        in_types = type_check.get_light_types(in_data)
+        modes = type_check._thread_local
+        modes.light_mode = True
         try:
-            with type_check.light_mode:
-                self.check_type_forward(in_types)
+            self.check_type_forward(type_check.LightTypeInfoTuple(in_data))
             return
         except (type_check.InvalidType, IndexError):
             # A check of `x.shape[1]` may come before that of `x.ndim` has had a chance to fail.
             pass
+        finally:
+            modes.light_mode = False
         # The light check failed: repeat it with expressions, for a full message.
         in_types = type_check.get_types(in_data, 'in_types', False)
         with type_check.get_function_check_context(self):

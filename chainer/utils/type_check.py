@@ -181,7 +181,7 @@ def _argname(in_types, names):
     """
     if len(in_types) != len(names):
         raise InvalidType(f'{len(names)} argument(s)', f'{len(in_types)} argument(s)')
-    if isinstance(in_types, LightTypeInfoTuple):
+    if type(in_types) is LightTypeInfoTuple:
         return
     for in_type, name in zip(in_types, names):
         if isinstance(in_type, Variable):
@@ -565,6 +565,8 @@ def expect_broadcast_shapes(*shape_types):
 
     """
     shapes = [eval(shape) for shape in shape_types]
+    if all([shape == shapes[0] for shape in shapes]):
+        return
     try:
         numpy.broadcast_shapes(*shapes)
     except ValueError:

@@ -14,7 +14,7 @@ class ReLU(_base.UnaryFunction):
         return xp.maximum(x, 0)
 
     def gradient(self, m, x, y, gy):
-        return gy * (chainer.as_array(y) > 0)
+        return gy * (chainer.as_array(y) > 0).astype(gy.dtype)
 
 
 def relu(x):

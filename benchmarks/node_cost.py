@@ -1,0 +1,149 @@
+"""What a node of the graph costs: ``python benchmarks/node_cost.py``.
+
+Functions of a 4x4 float32 array do next to no arithmetic, so their times are those of the machinery:
+applying a function with and without recording it, and walking back over it. The chains have many
+nodes; their times are divided by that number. Engines take turns, and the least of the times of each
+counts. They are processor times, so that other work on the machine has little influence.
+"""
+import argparse
+import os
+import sys
+import time
+import timeit
+
+for _name in 'OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS', 'CHAINERX_NUM_THREADS':
+    os.environ.setdefault(_name, '1')
+
+import harness  # noqa: E402
+import numpy  # noqa: E402
+
+CHAIN = 1000
+DATA = numpy.zeros((4, 4), numpy.float32)
+
+
+class Torch:
+    def __init__(self):
+        import torch
+        torch.set_num_threads(1)
+        self._torch = torch
+
+        class Identity(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x.view_as(x)
+
+            @staticmethod
+            def backward(ctx, gy):
+                return gy
+
+        self.functions = {'identity of a user': Identity.apply, 'x + x': lambda x: x + x,
+                          'relu(x)': torch.relu}
+
+    def variable(self, requires_grad):
+        return self._torch.tensor(DATA, requires_grad=requires_grad)
+
+    def backward(self, leaf, y, gy):
+        leaf.grad = None
+        y.backward(gy)
+
+    def gradient(self):
+        return self._torch.tensor(DATA)
+
+
+class Chainer:
+    def __init__(self, device):
+        import chainer
+        import chainer.functions as F
+        self._chainer = chainer
+        self._device = chainer.get_device(device)
+
+        class Identity(chainer.FunctionNode):
+            def forward(self, inputs):
+                return inputs
+
+            def forward_chainerx(self, inputs):
+                return inputs[0].view(),
+
+            def backward(self, target_input_indexes, grad_outputs):
+                return grad_outputs
+
+        self.functions = {'identity of a user': lambda x: Identity().apply((x,))[0],
+                          'x + x': lambda x: F.add(x, x), 'relu(x)': F.relu}
+
+    def variable(self, requires_grad):
+        return self._chainer.Variable(self._device.send(DATA.copy()), requires_grad=requires_grad)
+
+    def backward(self, leaf, y, gy):
+        leaf.cleargrad()
+        y.grad = gy
+        y.backward()
+
+    def gradient(self):
+        return self._device.send(DATA)
+
+
+ENGINES = {'torch': Torch, 'numpy': lambda: Chainer('@numpy'),
+           'chainerx': lambda: Chainer('native:0')}
+
+
+def _measurements(engine, function):
+    """Pairs of a function to time and the number of nodes that it deals with, by name."""
+    f = engine.functions[function]
+    plain, leaf, gy = engine.variable(False), engine.variable(True), engine.gradient()
+
+    def chain():
+        y = leaf
+        for _ in range(CHAIN):
+            y = f(y)
+        return y
+
+    def round_trip():
+        engine.backward(leaf, chain(), gy)
+
+    return {
+        'not recorded': (lambda: f(plain), 1),
+        'recorded': (lambda: f(leaf), 1),
+        f'chain of {CHAIN}, forward': (chain, CHAIN),
+        f'chain of {CHAIN}, forward and backward': (round_trip, CHAIN),
+    }
+
+
+def _seconds(call):
+    timer = timeit.Timer(call, timer=time.process_time)
+    number = max(1, int(0.02 / max(timer.timeit(1), 1e-7)))
+    return timer.timeit(number) / number
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--rounds', type=int, default=7, help='turns that each engine gets')
+    parser.add_argument('--engines', help='engines to run, separated by commas; all unless given')
+    args = parser.parse_args()
+    try:
+        names = harness.select_engines(
+            args.engines.split(',') if args.engines else list(ENGINES))
+    except ValueError as error:
+        parser.error(str(error))
+    names = [name for name in names if name in ENGINES]
+    harness.print_machine(1)
+    engines = {name: ENGINES[name]() for name in names}
+    rows = []
+    for function in next(iter(engines.values())).functions:
+        calls = {name: _measurements(engine, function) for name, engine in engines.items()}
+        for what in next(iter(calls.values())):
+            best = dict.fromkeys(names, float('inf'))
+            for _ in range(args.rounds):
+                for name in names:
+                    call, n_nodes = calls[name][what]
+                    best[name] = min(best[name], _seconds(call) / n_nodes)
+            unit = best.get('torch')
+            row = [function, what]
+            for name in names:
+                ratio = '' if unit is None or name == 'torch' else ' (%.2fx)' % (best[name] / unit)
+                row.append('%.0f ns%s' % (best[name] * 1e9, ratio))
+            rows.append(row)
+    harness.print_table(['function', 'per node', *[harness.ENGINES[n][0] for n in names]], rows)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
