@@ -1,9 +1,9 @@
 """What a node of the graph costs: ``python benchmarks/node_cost.py``.
 
-Functions of a 4x4 float32 array do next to no arithmetic, so their times are those of the machinery:
-applying a function with and without recording it, and walking back over it. The chains have many
-nodes; their times are divided by that number. Engines take turns, and the least of the times of each
-counts. They are processor times, so that other work on the machine has little influence.
+Functions of a 4x4 float32 array do next to no arithmetic: their times are those of the machinery,
+of applying a function with and without recording it, and of walking back over it. The chains have
+many nodes; their times are divided by that number. Engines take turns, and the least of the times
+of each counts. They are processor times: other work on the machine has little influence.
 """
 import argparse
 import os
@@ -39,8 +39,8 @@ class Torch:
         self.functions = {'identity of a user': Identity.apply, 'x + x': lambda x: x + x,
                           'relu(x)': torch.relu}
 
-    def variable(self, requires_grad):
-        return self._torch.tensor(DATA, requires_grad=requires_grad)
+    def leaf(self):
+        return self._torch.tensor(DATA, requires_grad=True)
 
     def backward(self, leaf, y, gy):
         leaf.grad = None
@@ -48,6 +48,9 @@ class Torch:
 
     def gradient(self):
         return self._torch.tensor(DATA)
+
+    def no_graph(self):
+        return self._torch.no_grad()
 
 
 class Chainer:
@@ -70,8 +73,8 @@ class Chainer:
         self.functions = {'identity of a user': lambda x: Identity().apply((x,))[0],
                           'x + x': lambda x: F.add(x, x), 'relu(x)': F.relu}
 
-    def variable(self, requires_grad):
-        return self._chainer.Variable(self._device.send(DATA.copy()), requires_grad=requires_grad)
+    def leaf(self):
+        return self._chainer.Variable(self._device.send(DATA.copy()))
 
     def backward(self, leaf, y, gy):
         leaf.cleargrad()
@@ -81,6 +84,9 @@ class Chainer:
     def gradient(self):
         return self._device.send(DATA)
 
+    def no_graph(self):
+        return self._chainer.no_backprop_mode()
+
 
 ENGINES = {'torch': Torch, 'numpy': lambda: Chainer('@numpy'),
            'chainerx': lambda: Chainer('native:0')}
@@ -89,7 +95,12 @@ ENGINES = {'torch': Torch, 'numpy': lambda: Chainer('@numpy'),
 def _measurements(engine, function):
     """Pairs of a function to time and the number of nodes that it deals with, by name."""
     f = engine.functions[function]
-    plain, leaf, gy = engine.variable(False), engine.variable(True), engine.gradient()
+    leaf, gy = engine.leaf(), engine.gradient()
+
+    def not_recorded():
+        with engine.no_graph():
+            for _ in range(CHAIN):
+                f(leaf)
 
     def chain():
         y = leaf
@@ -101,7 +112,7 @@ def _measurements(engine, function):
         engine.backward(leaf, chain(), gy)
 
     return {
-        'not recorded': (lambda: f(plain), 1),
+        'not recorded': (not_recorded, CHAIN),
         'recorded': (lambda: f(leaf), 1),
         f'chain of {CHAIN}, forward': (chain, CHAIN),
         f'chain of {CHAIN}, forward and backward': (round_trip, CHAIN),

@@ -17,12 +17,14 @@ class ELU(_base.UnaryFunction):
         return _base.call_chainerx('elu', inputs[0], self.alpha)
 
     def compute(self, xp, x):
-        return xp.where(x < 0, xp.expm1(xp.minimum(x, 0)) * self.alpha, x)
+        # Each part is zero where the other one counts.
+        return xp.maximum(x, 0) + xp.expm1(xp.minimum(x, 0)) * self.alpha
 
     def gradient(self, m, x, y, gy):
         negative = chainer.as_array(x) < 0
-        # The inner choice keeps what the outer one discards from overflowing.
-        return gy * m.where(negative, m.exp(m.where(negative, x, 0)) * self.alpha, 1)
+        # What the masks discard must not overflow.
+        slope = m.exp(m.clip(x, None, 0)) * _base.select(negative, self.alpha, 0, gy.dtype)
+        return gy * (slope + (~negative).astype(gy.dtype))
 
 
 def elu(x, alpha=1.0):

@@ -17,11 +17,13 @@ class LeakyReLU(_base.UnaryFunction):
         return _base.call_chainerx('leaky_relu', inputs[0], self.slope)
 
     def compute(self, xp, x):
+        if 0 < self.slope <= 1:
+            return xp.maximum(x, x * self.slope)
         return xp.where(x >= 0, x, x * self.slope)
 
     def gradient(self, m, x, y, gy):
         sign = chainer.as_array(y if x is None else x)
-        return m.where(sign >= 0, gy, gy * self.slope)
+        return gy * _base.select(sign >= 0, 1, self.slope, gy.dtype)
 
 
 def leaky_relu(x, slope=0.2):

@@ -23,19 +23,22 @@ class PReLUFunction(FunctionNode):
     def forward(self, inputs):
         x, W = inputs
         self.retain_inputs((0, 1))
-        return utils.force_array(
-            cuda.get_array_module(x).where(x >= 0, x, x * _extended(W, x))),
+        xp = cuda.get_array_module(x)
+        y = xp.minimum(x, 0)
+        y *= _extended(W, x)
+        y += xp.maximum(x, 0)
+        return y,
 
-    def _gradients(self, m, sum_to, targets, x, W, gy):
-        """Works on arrays and on variables alike."""
+    def _gradients(self, sum_to, targets, x, W, gy):
         shape = self.inputs[1].shape
-        negative = chainer.as_array(x) < 0
+        negative = (chainer.as_array(x) < 0).astype(gy.dtype)
+        gy_negative = gy * negative
         gxs = []
         for i in targets:
             if i == 0:
-                gxs.append(m.where(negative, gy * _extended(W, x), gy))
+                gxs.append(gy_negative * _extended(W, x) + (gy - gy_negative))
             else:
-                gW = sum_to(gy * x * negative, _extended_shape(shape, x.ndim))
+                gW = sum_to(gy_negative * x, _extended_shape(shape, x.ndim))
                 gxs.append(gW.reshape(shape))
         return tuple(gxs)
 
@@ -43,13 +46,11 @@ class PReLUFunction(FunctionNode):
         F = chainer.functions
         x, W = self.get_retained_inputs()
         W = F.broadcast_to(_extended(W, x), x.shape)
-        return self._gradients(F, F.sum_to, target_input_indexes, x, W, grad_outputs[0])
+        return self._gradients(F.sum_to, target_input_indexes, x, W, grad_outputs[0])
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         x, W = self._retained_arrays()[0]
-        gy, = grad_outputs
-        return self._gradients(cuda.get_array_module(gy), utils.sum_to, target_input_indexes,
-                               x, W, gy)
+        return self._gradients(utils.sum_to, target_input_indexes, x, W, grad_outputs[0])
 
 
 def _extended_shape(shape, ndim):

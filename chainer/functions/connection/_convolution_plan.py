@@ -173,6 +173,8 @@ class Plan:
             flipped = W.reshape(self.groups, o // self.groups, *W.shape[1:])
             flipped = flipped.swapaxes(1, 2)[(..., *[slice(None, None, -1)] * len(ksize))]
             plan = self.transposed()
+            # BLAS takes no rows that run backwards.
+            flipped = cuda.get_array_module(W).ascontiguousarray(flipped)
             return plan.convolve(y, flipped.reshape(plan.w_shape))
         xp = cuda.get_array_module(y)
         dtype = _compute_dtype(y, W)
@@ -184,10 +186,12 @@ class Plan:
         x = xp.zeros(self.x_shape, dtype)
         columns = self._empty_columns(xp, dtype)
         merged_axis = 2 + len(self.ksize)
+        # With one output channel in a group there is nothing to sum, which BLAS does slowly.
+        product = xp.multiply if W.shape[2] == 1 else xp.matmul
         for chunk in self._chunks():
             r = chunk.stop - chunk.start
             matrices = self._trim(columns, r)
-            xp.matmul(W, self._output_matrices(cast, chunk), out=matrices)
+            product(W, self._output_matrices(cast, chunk), out=matrices)
             patches = xp.moveaxis(self._as_patches(matrices, r), merged_axis, 1)
             patches = patches.reshape(r, *patches.shape[2:])
             part = x[chunk]
@@ -214,7 +218,7 @@ class Plan:
 get_plan = functools.lru_cache(maxsize=512)(Plan)
 
 
-def _compute_dtype(*arrays):
-    """Common dtype of arrays, where float32 stands for float16: that has no fast products."""
-    dtype = numpy.result_type(*[a.dtype for a in arrays])
+def _compute_dtype(x, W):
+    """Common dtype, where float32 stands for float16: that has no fast products."""
+    dtype = x.dtype if x.dtype == W.dtype else numpy.result_type(x.dtype, W.dtype)
     return numpy.dtype(numpy.float32) if dtype == numpy.float16 else dtype

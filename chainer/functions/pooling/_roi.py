@@ -268,21 +268,22 @@ class Maximum(_ROIFunction):
 def _argmax_of_bins(x, starts, stops, axis):
     """Maxima of bins along an axis of a (h, w, c) image, and where they are (first ones)."""
     xp = cuda.get_array_module(x)
+    n_steps = max(int((stops - starts).max()), 1)
+    dtype = numpy.min_scalar_type(n_steps - 1)
+    best = step = None
+    for i in range(n_steps):
+        # Bins that are shorter repeat their last pixel, empty ones some pixel.
+        values = x.take(xp.asarray(numpy.minimum(starts + i, stops - 1).clip(0)), axis=axis)
+        if best is None:
+            best, step = values, xp.zeros(values.shape, dtype)
+        else:
+            # Steps ascend, so that the latest to win is the largest.
+            xp.maximum(step, (values > best) * dtype.type(i), out=step)
+            xp.maximum(best, values, out=best)
     shape = [1, 1, 1]
     shape[axis] = -1
-    best = where = None
-    for i in range(max(int((stops - starts).max()), 1)):
-        # Bins that are shorter repeat their last pixel, empty ones some pixel.
-        places = xp.asarray(numpy.minimum(starts + i, stops - 1).clip(0))
-        values = x.take(places, axis=axis)
-        places = places.reshape(shape)
-        if best is None:
-            best, where = values, xp.zeros(values.shape, int)
-            where += places
-        else:
-            xp.copyto(where, places, where=values > best)
-            xp.maximum(best, values, out=best)
-    return best, where
+    first, last = [xp.asarray(a.reshape(shape)) for a in (starts, (stops - 1).clip(0))]
+    return best, xp.minimum(step + first, last).clip(0)
 
 
 class MaximumOfBins(Bins, Maximum):
