@@ -144,7 +144,7 @@ def _bins(start, size, out, limit):
     bins = numpy.arange(out)
     starts = numpy.floor(bins * (size / out)).astype(int) + start
     stops = numpy.ceil((bins + 1) * (size / out)).astype(int) + start
-    return starts.clip(0, limit), stops.clip(0, limit)
+    return [numpy.minimum(numpy.maximum(a, 0), limit) for a in (starts, stops)]
 
 
 class Samples:
@@ -161,7 +161,7 @@ def _points(start, size, n, limit):
     """Pixels before and after ``n`` points, the part of the latter, and whether points count."""
     places = start + (numpy.arange(n) + .5) * (size / n)
     exist = (-1 <= places) & (places <= limit)
-    places = places.clip(0, limit - 1)
+    places = numpy.minimum(numpy.maximum(places, 0), limit - 1)
     low = numpy.floor(places).astype(int)
     return low, numpy.minimum(low + 1, limit - 1), places - low, exist
 
@@ -265,25 +265,38 @@ class Maximum(_ROIFunction):
         return x.reshape(self._x_shape).astype(y.dtype)
 
 
+def first_maxima(candidates, n):
+    """Elementwise maxima of ``n`` arrays, and the numbers of the first arrays that have them."""
+    dtype = numpy.min_scalar_type(max(n - 1, 0))
+    best = number = None
+    for i, values in enumerate(candidates):
+        xp = cuda.get_array_module(values)
+        if best is None:
+            best, number = values.copy(), xp.zeros(values.shape, dtype)
+        else:
+            # Numbers ascend, so that the latest to win is the largest: NumPy computes that many
+            # times faster than it copies under a mask.
+            xp.maximum(number, (values > best) * dtype.type(i), out=number)
+            xp.maximum(best, values, out=best)
+    return best, number
+
+
 def _argmax_of_bins(x, starts, stops, axis):
     """Maxima of bins along an axis of a (h, w, c) image, and where they are (first ones)."""
-    xp = cuda.get_array_module(x)
     n_steps = max(int((stops - starts).max()), 1)
-    dtype = numpy.min_scalar_type(n_steps - 1)
-    best = step = None
-    for i in range(n_steps):
-        # Bins that are shorter repeat their last pixel, empty ones some pixel.
-        values = x.take(xp.asarray(numpy.minimum(starts + i, stops - 1).clip(0)), axis=axis)
-        if best is None:
-            best, step = values, xp.zeros(values.shape, dtype)
-        else:
-            # Steps ascend, so that the latest to win is the largest.
-            xp.maximum(step, (values > best) * dtype.type(i), out=step)
-            xp.maximum(best, values, out=best)
+
+    def pixels():
+        for i in range(n_steps):
+            # Bins that are shorter repeat their last pixel, empty ones some pixel.
+            places = numpy.maximum(numpy.minimum(starts + i, stops - 1), 0)
+            yield x.take(xp.asarray(places), axis=axis)
+
+    xp = cuda.get_array_module(x)
+    best, step = first_maxima(pixels(), n_steps)
     shape = [1, 1, 1]
     shape[axis] = -1
-    first, last = [xp.asarray(a.reshape(shape)) for a in (starts, (stops - 1).clip(0))]
-    return best, xp.minimum(step + first, last).clip(0)
+    first, last = [xp.asarray(a.reshape(shape)) for a in (starts, numpy.maximum(stops - 1, 0))]
+    return best, xp.maximum(xp.minimum(step + first, last), 0)
 
 
 class MaximumOfBins(Bins, Maximum):

@@ -10,6 +10,7 @@ from chainer.functions.pooling._roi import (
     _channels_first,
     _channels_last,
     _interpolation,
+    first_maxima,
     parse_outsize,
     parse_sampling_ratio,
     parse_spatial_scale,
@@ -44,12 +45,11 @@ class ROIMaxAlign2D(Samples, Maximum):
             values = vertical.dot(part.reshape(len(part), -1))
             values = xp.matmul(horizontal, values.reshape(len(vertical), -1, c))
             values[xp.asarray(~(rows[3][:, None] & columns[3]))] = -numpy.inf
-            # Points of a bin along the last axis.
             grid_h, grid_w = len(vertical) // outh, len(horizontal) // outw
-            values = values.reshape(outh, grid_h, outw, grid_w, c).transpose(0, 2, 4, 1, 3)
-            values = values.reshape(outh, outw, c, grid_h * grid_w)
-            best = values.argmax(axis=3)
-            y[r] = values.max(axis=3)
+            values = values.reshape(outh, grid_h, outw, grid_w, c)
+            y[r], best = first_maxima(
+                (values[:, i, :, j] for i in range(grid_h) for j in range(grid_w)),
+                grid_h * grid_w)
             points[0][r] = best // grid_w + grid_h * xp.arange(outh)[:, None, None]
             points[1][r] = best % grid_w + grid_w * xp.arange(outw)[:, None]
         self._points = [_channels_first(a, a.dtype) for a in points]
