@@ -5,6 +5,7 @@ import numpy
 
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
+from chainer.functions._scatter import add_rows
 from chainer.utils import type_check
 
 
@@ -79,26 +80,16 @@ def interpolate_bilinear_gpu(x, v, u, vw, uw):
     return interpolate_bilinear_cpu(x, v, u, vw, uw)
 
 
-def _add_rows_cpu(gx, index, gy):
-    """``gx[..., index] += gy`` for ascending indexes."""
-    starts = numpy.flatnonzero(numpy.r_[True, index[1:] != index[:-1]])
-    gx[..., index[starts]] += numpy.add.reduceat(gy, starts, axis=-1, dtype=gy.dtype)
-
-
-def _add_rows_gpu(gx, index, gy):
-    cuda.cupy.add.at(gx, (..., index), gy)
-
-
-def _interpolate_grad(gy, index, weight, axis, length, add_rows):
+def _interpolate_grad(gy, index, weight, axis, length):
     """Transpose of :func:`_interpolate`."""
     xp = cuda.get_array_module(gy)
-    gy = xp.moveaxis(gy, axis, -1)
-    gx = xp.zeros((*gy.shape[:-1], length), gy.dtype)
+    gy = xp.moveaxis(gy, axis, 0)
+    gx = xp.zeros((length, *gy.shape[1:]), gy.dtype)
     if gy.size:
-        weight = weight.astype(gy.dtype)
+        weight = weight.astype(gy.dtype).reshape((-1,) + (1,) * (gy.ndim - 1))
         add_rows(gx, index, gy * (1 - weight))
         add_rows(gx, xp.minimum(index + 1, length - 1), gy * weight)
-    return xp.moveaxis(gx, -1, axis)
+    return xp.moveaxis(gx, 0, axis)
 
 
 def interpolate_grad_bilinear_cpu(gy, v, u, vw, uw, H, W):
@@ -117,14 +108,13 @@ def interpolate_grad_bilinear_cpu(gy, v, u, vw, uw, H, W):
         Array of shape ``(n, c, H, W)``.
 
     """
-    gx = _interpolate_grad(gy, u, uw, 3, W, _add_rows_cpu)
-    return _interpolate_grad(gx, v, vw, 2, H, _add_rows_cpu)
+    gx = _interpolate_grad(gy, u, uw, 3, W)
+    return _interpolate_grad(gx, v, vw, 2, H)
 
 
 def interpolate_grad_bilinear_gpu(gy, v, u, vw, uw, H, W):
     """Gradient of images sampled on a GPU; see :func:`interpolate_grad_bilinear_cpu`."""
-    gx = _interpolate_grad(gy, u, uw, 3, W, _add_rows_gpu)
-    return _interpolate_grad(gx, v, vw, 2, H, _add_rows_gpu)
+    return interpolate_grad_bilinear_cpu(gy, v, u, vw, uw, H, W)
 
 
 class ResizeImages(FunctionNode):

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy
 
 import chainer
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
-from chainer.functions.array.get_item import GetItemGrad
+from chainer.functions._fused import FusedFunction
+from chainer.functions._scatter import add_rows
 from chainer.utils import argument, type_check
 
 
@@ -36,17 +37,19 @@ class _Corners:
             self.floors.append(xp.floor(xp.clip(xp.nan_to_num(position), -2, n + 1)))
 
     def __iter__(self):
-        """Yields offsets of a corner, an index of its pixels and which of them exist."""
+        """Yields offsets of a corner, the row numbers of its pixels and which of them exist.
+
+        Rows are those of a matrix with a row of channels for every pixel of every image.
+        """
         xp = self.xp
         batch = xp.arange(len(self.floors[0])).reshape((-1,) + (1,) * (self.floors[0].ndim - 1))
         for offsets in itertools.product((0, 1), repeat=len(self.sizes)):
-            pixels = [f.astype(numpy.int64) + o for f, o in zip(self.floors, offsets)]
-            inside = True
-            for pixel, n in zip(pixels, self.sizes):
+            inside, places = True, batch
+            for floor, offset, n in zip(self.floors, offsets, self.sizes):
+                pixel = floor.astype(numpy.int64) + offset
                 inside = inside & (pixel >= 0) & (pixel < n)
-            clipped = [p.clip(0, n - 1) for p, n in zip(pixels, self.sizes)]
-            # The channels come last: (n, *out, c).
-            yield offsets, (batch, slice(None), *clipped), inside
+                places = places * n + xp.minimum(xp.maximum(pixel, 0), n - 1)
+            yield offsets, places, inside
 
     def factors(self, grid, offsets):
         """Weight of a corner per axis, for a grid that is an array or a variable."""
@@ -57,15 +60,14 @@ class _Corners:
         return result
 
 
-def _product(factors, inside):
-    """Product of the weights of a corner, zero where its pixel does not exist."""
-    weight = inside.astype(factors[0].dtype)
+def _product(factors, weight):
+    """Product of the weights of a corner and of what they weigh or a mask."""
     for factor in factors:
         weight = factor * weight
     return weight
 
 
-class SpatialTransformerSampler(FunctionNode):
+class SpatialTransformerSampler(FusedFunction):
     """Samples images at points of a grid."""
 
     def check_type_forward(self, in_types):
@@ -82,35 +84,56 @@ class SpatialTransformerSampler(FunctionNode):
     def forward(self, inputs):
         x, grid = inputs
         self.retain_inputs((0, 1))
+        rows = _rows(cuda.get_array_module(x), x)
         corners = _Corners(grid, x.shape[2:])
         y = 0
-        for offsets, index, inside in corners:
+        for offsets, places, inside in corners:
             weight = _product(corners.factors(grid, offsets), inside)
-            y += x[index] * weight[..., None]
+            y += rows[places] * weight[..., None]
         return cuda.get_array_module(x).moveaxis(y, -1, 1),
 
-    def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
-        x, grid = self.get_retained_inputs()
-        gy = F.moveaxis(grad_outputs[0], 1, -1)
-        corners = _Corners(grid.array, x.shape[2:])
-        gx = None
-        gcoordinates = [None] * len(corners.sizes)
-        for offsets, index, inside in corners:
+    def gradients(self, targets, xs, ys, gys):
+        x, grid = xs
+        xp = cuda.get_array_module(x)
+        rows, gy = _rows(xp, x), xp.moveaxis(gys[0], 1, -1)
+        corners = _Corners(grid, x.shape[2:])
+        grows = xp.zeros(rows.shape, rows.dtype) if 0 in targets else None
+        gcoordinates = [0] * len(corners.sizes)
+        for offsets, places, inside in corners:
             factors = corners.factors(grid, offsets)
-            if 0 in target_input_indexes:
-                weight = F.broadcast_to(_product(factors, inside)[..., None], gy.shape)
-                part, = GetItemGrad(index, x.shape).apply((gy * weight,))
-                gx = part if gx is None else gx + part
-            if 1 in target_input_indexes:
-                slope = F.sum(gy * x[index], axis=-1)
+            if 0 in targets:
+                part = gy * _product(factors, inside)[..., None]
+                add_rows(grows, places.ravel(), part.reshape(-1, rows.shape[1]))
+            if 1 in targets:
+                slope = (gy * rows[places]).sum(axis=-1) * inside
                 for d, offset in enumerate(offsets):
+                    others = _product([*factors[:d], *factors[d + 1:]], slope)
                     scale = corners.scales[d] if offset else -corners.scales[d]
-                    others = _product([slope * scale, *factors[:d], *factors[d + 1:]], inside)
-                    known = gcoordinates[d]
-                    gcoordinates[d] = others if known is None else known + others
-        ggrid = F.stack(gcoordinates[::-1], axis=1) if 1 in target_input_indexes else None
-        return tuple([(gx, ggrid)[i] for i in target_input_indexes])
+                    gcoordinates[d] = gcoordinates[d] + others * scale
+        gxs = []
+        for i in targets:
+            if i == 0:
+                gx = grows.reshape(len(x), *x.shape[2:], x.shape[1])
+                gxs.append(xp.ascontiguousarray(xp.moveaxis(gx, -1, 1), x.dtype))
+            else:
+                gxs.append(xp.stack(gcoordinates[::-1], axis=1).astype(grid.dtype, copy=False))
+        return gxs
+
+    def compose(self, x, grid):
+        F = chainer.functions
+        rows = _rows(F, x)
+        corners = _Corners(grid.array, x.shape[2:])
+        y = 0
+        for offsets, places, inside in corners:
+            weight = F.expand_dims(_product(corners.factors(grid, offsets), inside), -1)
+            y += rows[places] * F.broadcast_to(weight, (*places.shape, x.shape[1]))
+        return F.moveaxis(y, -1, 1),
+
+
+def _rows(m, x):
+    """Matrix with a row of channels for every pixel of every image."""
+    x = m.moveaxis(x, 1, -1)
+    return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
 
 
 def spatial_transformer_sampler(x, grid, **kwargs):

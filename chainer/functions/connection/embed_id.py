@@ -1,16 +1,12 @@
 """Rows of a matrix by number."""
 from __future__ import annotations
 
-import numpy
-
 import chainer
 import chainerx
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
+from chainer.functions._scatter import add_rows
 from chainer.utils import type_check
-
-# Up to this number of elements NumPy's own addition at an index is faster than sorting.
-_SMALL = 4096
 
 
 class EmbedIDFunction(FunctionNode):
@@ -81,10 +77,7 @@ class EmbedIDGrad(FunctionNode):
             used = x != self.ignore_label
             x, rows = x[used], rows[used]
         gW = cuda.get_array_module(gy).zeros(self.shape, gy.dtype)
-        if rows.size > _SMALL and isinstance(gy, numpy.ndarray):
-            _add_rows(gW, x, rows)
-        elif rows.size:
-            cuda.get_array_module(gy).add.at(gW, x, rows)
+        add_rows(gW, x, rows)
         return gW,
 
     def backward(self, target_input_indexes, grad_outputs):
@@ -92,15 +85,6 @@ class EmbedIDGrad(FunctionNode):
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         return EmbedIDFunction(self.ignore_label).forward((self.x, grad_outputs[0]))
-
-
-def _add_rows(gW, x, rows):
-    """``numpy.add.at(gW, x, rows)`` for a ``gW`` of zeros: sums runs of sorted numbers."""
-    x = numpy.where(x < 0, x + len(gW), x)
-    order = numpy.argsort(x, kind='stable')
-    x = x[order]
-    starts = numpy.flatnonzero(numpy.diff(x, prepend=x[0] - 1))
-    gW[x[starts]] = numpy.add.reduceat(rows[order], starts, axis=0)
 
 
 def embed_id(x, W, ignore_label=None):
