@@ -10,6 +10,7 @@ import chainerx
 from chainer import backend, utils, variable
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
+from chainer.functions._scatter import add_rows
 from chainer.utils import type_check
 
 
@@ -48,8 +49,13 @@ def _add_at(array, slices, values):
     """``array[slices] += values`` that counts repeated elements."""
     if _is_basic(slices):
         array[slices] += values
-    else:
-        cuda.get_array_module(array).add.at(array, slices, values)
+        return
+    if len(slices) == 1:
+        index = slices[0] if hasattr(slices[0], 'dtype') else numpy.asarray(slices[0])
+        if index.dtype.kind in 'iu' and index.ndim:
+            add_rows(array, index.ravel(), values.reshape(index.size, *array.shape[1:]))
+            return
+    cuda.get_array_module(array).add.at(array, slices, values)
 
 
 class GetItem(FunctionNode):
