@@ -42,13 +42,26 @@ from chainer.sequential import Sequential
 from chainer.serializer import AbstractSerializer, Deserializer, Serializer
 from chainer.variable import Parameter, Variable, as_array, as_variable
 
-# Subpackages users reach as attributes after a mere `import chainer`.
-from chainer import (  # isort: skip
-    backends, computational_graph, dataset, datasets, distributions, exporters, function_hooks,
-    functions, gradient_check, initializers, iterators, link_hooks, links, optimizer_hooks,
-    optimizers, serializers, training, types, utils)
+# Users reach these as attributes after a mere `import chainer`.
+from chainer import backends, functions, initializers, types, utils  # isort: skip
+
+# These, too, but they are imported when they are first asked for.
+_LAZY = ('computational_graph', 'dataset', 'datasets', 'distributions', 'exporters',
+         'function_hooks', 'gradient_check', 'iterators', 'link_hooks', 'links',
+         'optimizer_hooks', 'optimizers', 'serializers', 'training')
 
 disable_experimental_feature_warning = False
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        import importlib
+        return importlib.import_module(f'chainer.{name}')
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+
+
+def __dir__():
+    return sorted({*globals(), *_LAZY})
 
 
 def get_array_types():

@@ -1,8 +1,6 @@
 """Utilities."""
 import collections.abc as collections_abc  # noqa: F401
 import contextlib
-import shutil
-import tempfile
 
 import numpy
 
@@ -60,6 +58,8 @@ def tempdir(**kwargs):
             during the removal are ignored.
 
     """
+    import shutil
+    import tempfile
     ignore_errors = kwargs.pop('ignore_errors', False)
     path = tempfile.mkdtemp(**kwargs)
     try:
