@@ -188,6 +188,8 @@ class FunctionNode:
         self._input_indexes_to_retain = ()
         self._output_indexes_to_retain = ()
         if in_data and not isinstance(in_data[0], _ndarray):
+            # All functions of CuPy arrays pass here: the place where ChainerX could serve cuDNN
+            # (see docs/architecture.rst).
             with cuda.get_device_from_array(*in_data):
                 outputs = self.forward(in_data)
         else:
