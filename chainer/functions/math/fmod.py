@@ -9,6 +9,10 @@ from chainer.variable import as_array
 class Fmod(BinaryFunction):
     arguments = ('x', 'divisor')
 
+    @property
+    def label(self):
+        return 'fmod'
+
     def compute(self, xp, x, divisor):
         return xp.fmod(x, divisor)
 

@@ -40,10 +40,6 @@ class MatMul(FunctionNode):
         self.transc = transc
         self.dtype = dtype
 
-    @property
-    def label(self):
-        return '_ @ _'
-
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('a', 'b'))
         _matrix_type_check(*in_types, self.transa, self.transb)

@@ -55,6 +55,7 @@ def test_unary_bad_input(name):
 def test_label(name, label):
     x = chainer.Variable(np.full(2, 0.5, np.float32))
     assert getattr(F, name)(x).creator.label == label
+    assert F.fmod(x, x).creator.label == 'fmod'
 
 
 BINARY = [

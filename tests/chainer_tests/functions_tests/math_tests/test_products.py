@@ -36,7 +36,7 @@ def test_matmul_operators():
     a, b = chainer.Variable(_sample((2, 3))), _sample((3, 2))
     np.testing.assert_allclose((a @ b).array, a.array @ b)
     np.testing.assert_allclose((b @ a).array, b @ a.array)
-    assert (a @ b).creator.label == '_ @ _'
+    assert (a @ b).creator.label == 'MatMul'
 
 
 @pytest.mark.parametrize('shapes', [((2, 3), (2, 3)), ((), (3,)), ((2, 2, 3), (3, 3, 4))], ids=str)
