@@ -85,10 +85,11 @@ PROPERTIES = {
     'shape': 'tuple[int, ...]', 'strides': 'tuple[int, ...]', 'dtype': 'numpy.dtype[Any]',
     'device': 'Device', 'ndim': 'int', 'size': 'int', 'itemsize': 'int', 'nbytes': 'int',
     'offset': 'int', 'is_contiguous': 'bool', 'data_ptr': 'int', 'data_size': 'int', 'T': 'ndarray',
-    'grad': 'ndarray | None', '__array_priority__': 'float', '__array_ufunc__': 'None',
+    'grad': 'ndarray | None', '__array_priority__': 'float',
 }
 OPERATORS = 'add sub mul truediv floordiv mod pow matmul and or xor lshift rshift'.split()
 SPECIAL_METHODS = '''\
+    __array_ufunc__: None
     def __len__(self) -> int: ...
     def __bool__(self) -> bool: ...
     def __int__(self) -> int: ...

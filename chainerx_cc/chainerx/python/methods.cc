@@ -172,7 +172,6 @@ CHAINERX_PROPERTY(GetDataSize, PyLong_FromSize_t(a.body()->storage->bytes()))
 CHAINERX_PROPERTY(GetT, ToPython(Transpose(a)))
 CHAINERX_PROPERTY(GetGradProperty, ToPython(a.GetGrad()))
 CHAINERX_PROPERTY(GetPriority, (static_cast<void>(a), PyFloat_FromDouble(1000)))
-CHAINERX_PROPERTY(GetNoUfunc, (static_cast<void>(a), Py_NewRef(Py_None)))
 #undef CHAINERX_PROPERTY
 
 int SetGradProperty(PyObject* self, PyObject* value, void*) {
@@ -206,7 +205,6 @@ PyGetSetDef* NdarrayGetSets() {
             {"T", &GetT, nullptr, "The array with its axes reversed.", nullptr},
             {"grad", &GetGradProperty, &SetGradProperty, "The gradient in the default graph, or None.", nullptr},
             {"__array_priority__", &GetPriority, nullptr, nullptr, nullptr},
-            {"__array_ufunc__", &GetNoUfunc, nullptr, "None: NumPy's functions do not take these arrays.", nullptr},
             {nullptr, nullptr, nullptr, nullptr, nullptr},
     };
     return defs;

@@ -296,6 +296,9 @@ void InitNdarray(PyObject* module) {
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
     PyRef type = Check(PyType_FromSpec(&spec));
     g_ndarray_type = reinterpret_cast<PyTypeObject*>(type.get());
+    // NumPy, which looks at the type, leaves operators to this one then, and its functions refuse these arrays.
+    if (PyDict_SetItemString(g_ndarray_type->tp_dict, "__array_ufunc__", Py_None) < 0) throw PythonError{};
+    PyType_Modified(g_ndarray_type);
     if (PyModule_AddObjectRef(module, "ndarray", type.get()) < 0) throw PythonError{};
     type.release();
 }

@@ -307,6 +307,19 @@ class TestMultiprocessParallelUpdater:
             training.updaters.MultiprocessParallelUpdater(
                 [make_iterator()], optimizers.SGD().setup(Regressor()), devices=[0])
 
+    @pytest.mark.parametrize(('devices', 'message'), [
+        (None, 'devices must be specified'),
+        ([], 'devices must be specified'),
+        (['@numpy'], 'GPUs of CuPy.*CpuDevice'),
+        pytest.param(['native:0'], 'GPUs of CuPy.*native:0', marks=pytest.mark.chainerx),
+        pytest.param([0, 1], '1 iterators are given for 2 devices', marks=pytest.mark.gpu),
+    ])
+    def test_wrong_devices(self, devices, message, monkeypatch):
+        monkeypatch.setattr(multiprocess_parallel_updater, '_nccl', lambda: True)
+        with pytest.raises(ValueError, match=message):
+            training.updaters.MultiprocessParallelUpdater(
+                [make_iterator()], optimizers.SGD().setup(Regressor()), devices=devices)
+
     @pytest.mark.parametrize('device', [
         '@numpy', pytest.param('native:0', marks=pytest.mark.chainerx),
         pytest.param('@cupy:0', marks=pytest.mark.gpu)])
