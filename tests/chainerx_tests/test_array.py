@@ -37,19 +37,6 @@ def test_cannot_be_constructed():
         type('Sub', (chainerx.ndarray,), {})
 
 
-def test_mixing_with_numpy():
-    x, y = chainerx.ones(3, 'float32'), np.ones(3, 'float32')
-    for function in operator.add, operator.mul, operator.sub, operator.truediv, operator.pow:
-        with pytest.raises(TypeError, match="'chainerx.ndarray' and 'numpy.ndarray'"):
-            function(x, y)
-        with pytest.raises(TypeError, match="'numpy.ndarray' and 'chainerx.ndarray'"):
-            function(y, x)
-    with pytest.raises(TypeError, match='does not support ufuncs'):
-        np.sin(x)
-    z = np.float32(2) * x
-    assert type(z) is chainerx.ndarray and z.tolist() == [2, 2, 2]
-
-
 def test_identity_of_objects():
     x = chainerx.ones(2)
     assert weakref.ref(x)() is x

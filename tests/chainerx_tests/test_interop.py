@@ -77,9 +77,12 @@ def test_numpy_functions_take_arrays():
 
 def test_operators_do_not_mix_libraries():
     x, a = chainerx.ones(2), np.ones(2)
-    for f in (lambda: x + a, lambda: a + x, lambda: np.add(a, x), lambda: x == a and 0):
-        with pytest.raises(TypeError):
+    for f in (lambda: x + a, lambda: a + x, lambda: a < x, lambda: x == a, lambda: a != x,
+              lambda: np.add(a, x), lambda: np.sin(x)):
+        with pytest.raises(TypeError, match="'chainerx.ndarray'"):
             f()
+    assert (np.float32(2) * x).tolist() == [2, 2]
+    assert not x == 'x' and x != None  # noqa: E711
 
 
 GRAPHS = [lambda x: x, lambda x: x * 2]

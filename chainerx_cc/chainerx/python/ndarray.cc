@@ -128,7 +128,7 @@ PyObject* Index(PyObject* a) {
     });
 }
 
-PyObject* RichCompare(PyObject* a, PyObject* b, int op) {
+PyObject* Compare(PyObject* a, PyObject* b, int op) {
     switch (op) {
         case Py_EQ:
             return Binary<ops::Equal>(a, b);
@@ -143,6 +143,17 @@ PyObject* RichCompare(PyObject* a, PyObject* b, int op) {
         default:
             return Binary<ops::GreaterEqual>(a, b);
     }
+}
+
+PyObject* RichCompare(PyObject* a, PyObject* b, int op) {
+    PyObject* result = Compare(a, b, op);
+    // Python would compare identities, and an array of another library never is this one.
+    if (result == Py_NotImplemented && PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(b)), "__array__")) {
+        Py_DECREF(result);
+        PyErr_Format(PyExc_TypeError, "cannot compare '%s' and '%s'", Py_TYPE(a)->tp_name, Py_TYPE(b)->tp_name);
+        return nullptr;
+    }
+    return result;
 }
 
 Py_ssize_t Length(PyObject* a) {
