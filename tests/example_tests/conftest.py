@@ -32,7 +32,7 @@ def run_example(monkeypatch, tmp_path, capsys):
         examples = os.path.realpath(EXAMPLES)
         before = set(sys.modules)
         with monkeypatch.context() as patch, chainer.using_device('@numpy'), \
-                warnings.catch_warnings():
+                chainer.using_config('dtype', chainer.config.dtype), warnings.catch_warnings():
             patch.setattr(sys, 'argv', [path, *map(str, options)])
             patch.syspath_prepend(folder)
             try:
