@@ -52,13 +52,24 @@ PyObject* New(PyTypeObject*, PyObject*, PyObject*) {
 
 // ---------------------------------------------------------------- operators
 
+// Leaves an operator to the other operand. Arrays of other libraries have none for these arrays; what Python
+// would make of that are misleading messages, and comparisons of identities.
+PyObject* NotImplemented(PyObject* a, PyObject* b) {
+    PyTypeObject* x = Py_TYPE(a);
+    PyTypeObject* y = Py_TYPE(b);
+    PyObject* other = reinterpret_cast<PyObject*>(x == g_ndarray_type ? y : x);
+    if (!PyObject_HasAttrString(other, "__array__")) Py_RETURN_NOTIMPLEMENTED;
+    PyErr_Format(PyExc_TypeError, "unsupported operand types: '%s' and '%s'", x->tp_name, y->tp_name);
+    throw PythonError{};
+}
+
 template <class Op>
 PyObject* Binary(PyObject* a, PyObject* b) {
     return Guard([&]() -> PyObject* {
         if (CHAINERX_LIKELY(IsNdarray(a) && IsNdarray(b))) return ToPython(Op::Call(GetArray(a), GetArray(b)));
         Operand x;
         Operand y;
-        if (!TryOperand(a, &x) || !TryOperand(b, &y)) Py_RETURN_NOTIMPLEMENTED;
+        if (!TryOperand(a, &x) || !TryOperand(b, &y)) return NotImplemented(a, b);
         return ToPython(Op::Call(x, y));
     });
 }
@@ -83,7 +94,7 @@ PyObject* PowerSlot(PyObject* a, PyObject* b, PyObject* modulus) {
     return Guard([&]() -> PyObject* {
         Operand x;
         Operand y;
-        if (!TryOperand(a, &x) || !TryOperand(b, &y)) Py_RETURN_NOTIMPLEMENTED;
+        if (!TryOperand(a, &x) || !TryOperand(b, &y)) return NotImplemented(a, b);
         if (!y.is_array() && static_cast<double>(y.scalar()) == 2.0 && x.array().dtype() != Dtype::kBool &&
             (IsFloat(x.array().dtype()) || y.scalar().kind() == DtypeKind::kInt)) {
             return ToPython(Square(x.array()));
@@ -128,7 +139,7 @@ PyObject* Index(PyObject* a) {
     });
 }
 
-PyObject* Compare(PyObject* a, PyObject* b, int op) {
+PyObject* RichCompare(PyObject* a, PyObject* b, int op) {
     switch (op) {
         case Py_EQ:
             return Binary<ops::Equal>(a, b);
@@ -143,17 +154,6 @@ PyObject* Compare(PyObject* a, PyObject* b, int op) {
         default:
             return Binary<ops::GreaterEqual>(a, b);
     }
-}
-
-PyObject* RichCompare(PyObject* a, PyObject* b, int op) {
-    PyObject* result = Compare(a, b, op);
-    // Python would compare identities, and an array of another library never is this one.
-    if (result == Py_NotImplemented && PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(b)), "__array__")) {
-        Py_DECREF(result);
-        PyErr_Format(PyExc_TypeError, "cannot compare '%s' and '%s'", Py_TYPE(a)->tp_name, Py_TYPE(b)->tp_name);
-        return nullptr;
-    }
-    return result;
 }
 
 Py_ssize_t Length(PyObject* a) {
