@@ -167,14 +167,15 @@ class Trainer:
 
         When an update or an extension raises an exception, the ``on_error`` handlers of the
         extensions are called, the extensions and the updater are finalized, and the
-        exception is raised.
+        exception is raised. After that, or after an interrupt by the keyboard, it may be called
+        again to go on.
 
         Args:
             show_loop_exception_msg (bool): If true, the exception is shown on the standard
                 error output before extensions are finalized.
 
         Raises:
-            RuntimeError: If it was run before.
+            RuntimeError: If it was run to its end before.
 
         """
         if self._done:
@@ -195,8 +196,15 @@ class Trainer:
         finally:
             # What stopped the training is more important than what failed afterwards.
             error = self._finalize(entries)
-            if completed and error is not None:
-                raise error
+            if completed:
+                self._final_elapsed_time = self.elapsed_time
+                self._done = True
+                if error is not None:
+                    raise error
+            else:
+                # The loop may be run again: the time until then does not count.
+                self._snapshot_elapsed_time = self.elapsed_time
+                self._start_at = time.perf_counter()
 
     def _initialize(self, entries):
         for entry in entries:
@@ -257,8 +265,6 @@ class Trainer:
                 finalizer()
             except Exception as e:
                 first_error = first_error or e
-        self._final_elapsed_time = self.elapsed_time
-        self._done = True
         return first_error
 
     def serialize(self, serializer):

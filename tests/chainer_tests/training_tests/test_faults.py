@@ -4,6 +4,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -357,3 +358,65 @@ for _ in range(10):
     root = os.path.dirname(os.path.dirname(chainer.__file__))
     subprocess.run([sys.executable, '-c', code], check=True, timeout=20, cwd=tmp_path,
                    env=dict(os.environ, PYTHONPATH=root))
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of its own that fits three snapshots and a half."""
+    folder = tmp_path / 'disk'
+    folder.mkdir()
+    run(make_trainer(tmp_path / 'one', 1))
+    size = (tmp_path / 'one' / 'snapshot_iter_1').stat().st_size
+    mounted = subprocess.run(
+        ['mount', '-t', 'tmpfs', '-o', 'size=%d' % (3.5 * size), 'tmpfs', folder],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    if mounted.returncode:
+        pytest.skip('file systems cannot be mounted here')
+    yield folder
+    subprocess.run(['umount', folder], check=True)
+
+
+@pytest.mark.skipif(shutil.which('mount') is None, reason='needs mount')
+@pytest.mark.filterwarnings('ignore::pytest.PytestUnhandledThreadExceptionWarning')
+@pytest.mark.parametrize('writer', WRITERS)
+def test_disk_that_becomes_full(small_disk, tmp_path, expected, writer, capsys):
+    with pytest.raises((OSError, RuntimeError), match='No space left|exit code 1'):
+        run(make_trainer(small_disk, writer=writer()))
+    names = os.listdir(small_disk)
+    assert not [name for name in names if name.startswith('tmp')]
+    assert snapshots(small_disk)[-1] == 'snapshot_iter_3'
+    for name in snapshots(small_disk):
+        serializers.load_npz(small_disk / name, make_trainer(tmp_path / 'target'))
+    # There is space again.
+    shutil.copytree(small_disk, tmp_path / 'larger')
+    assert run(make_trainer(tmp_path / 'larger')) == expected
+
+
+@pytest.mark.parametrize('extension', [
+    extensions.LogReport(trigger=(1, 'iteration')),
+    extensions.PlotReport(['main/loss'], trigger=(1, 'iteration')),
+    extensions.VariableStatisticsPlot(Model(), trigger=(1, 'iteration')),
+], ids=lambda extension: type(extension).__name__)
+def test_reports_are_whole_or_not_there(tmp_path, monkeypatch, capsys, extension):
+    """A disk that is full as a file is synchronized leaves the file before and no others."""
+    out = tmp_path / 'out'
+    optimizer = optimizers.SGD(0.).setup(Model())
+    updater = training.StandardUpdater(iterators.SerialIterator(DATA, 4), optimizer)
+    trainer = training.Trainer(updater, (3, 'iteration'), out=str(out))
+    trainer.extend(extension, trigger=(1, 'iteration'))
+    contents = []
+
+    def look(trainer):
+        contents.append({path.name: path.read_bytes() for path in out.iterdir()})
+        if trainer.updater.iteration == 2:
+            def fsync(fd):
+                raise OSError(errno.ENOSPC, 'No space left on device')
+            monkeypatch.setattr(os, 'fsync', fsync)
+
+    trainer.extend(look, priority=-100)
+    with pytest.raises(OSError, match='No space left'):
+        trainer.run(show_loop_exception_msg=False)
+    monkeypatch.undo()
+    after = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert len(contents) == 2 and len(after) == 1
+    assert after == contents[-1]

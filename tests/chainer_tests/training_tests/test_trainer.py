@@ -251,6 +251,29 @@ class TestErrors:
         assert log == [('a', 'initialize'), ('a', 'finalize')]
         assert capsys.readouterr().err == ''
 
+    @pytest.mark.parametrize('error', [KeyboardInterrupt, ValueError])
+    def test_run_again(self, trainer, error, monkeypatch):
+        """What was interrupted, e.g. in a notebook, goes on."""
+        now = [0.]
+        monkeypatch.setattr(training.trainer.time, 'perf_counter', lambda: now[0])
+
+        def tick(trainer):
+            now[0] += 1
+            if trainer.updater.iteration == 2 and not interrupted:
+                interrupted.append(True)
+                raise error
+
+        interrupted = []
+        trainer.extend(tick)
+        with pytest.raises(error):
+            trainer.run(show_loop_exception_msg=False)
+        assert trainer.elapsed_time == trainer.updater.iteration == 2
+        now[0] += 100
+        trainer.run()
+        assert trainer.elapsed_time == trainer.updater.iteration == 3
+        with pytest.raises(RuntimeError, match='multiple times'):
+            trainer.run()
+
 
 class TestSerialize:
 
