@@ -45,12 +45,29 @@ class OrderedIterator(iterator.Iterator):
         self._state = State(0, 0, False, order)
         self._previous_epoch_detail = -1.
 
-    def _epoch_size(self, state):
-        return len(self.dataset) if state.order is None else len(state.order)
+    def _size_of(self, state):
+        return len(self.dataset if state.order is None else state.order)
+
+    # Names of Chainer 7 that iterators derived from these use.
+
+    @property
+    def _epoch_size(self):
+        return self._size_of(self._state)
+
+    @property
+    def _order(self):
+        return self._state.order
+
+    @_order.setter
+    def _order(self, order):
+        self._discard_ahead()
+        self._drawn.clear()
+        self._state = self._state._replace(
+            order=None if order is None else numpy.asarray(order))
 
     def _next_order(self, state):
-        if state.order is None:
-            return None
+        if state.order is None or self.order_sampler is None:
+            return state.order
         if self._drawn:
             return self._drawn.popleft()
         order = numpy.asarray(self.order_sampler(state.order, state.current_position))
@@ -67,7 +84,7 @@ class OrderedIterator(iterator.Iterator):
         the list of the orders that were drawn.
         """
         position, epoch, _, order = state
-        size = self._epoch_size(state)
+        size = self._size_of(state)
         if not self._repeat:
             if epoch > 0:
                 return state, None, []
@@ -161,7 +178,7 @@ class OrderedIterator(iterator.Iterator):
         try:
             previous = serializer('previous_epoch_detail', self._previous_epoch_detail)
         except KeyError:  # Chainer v2 or older
-            size = self._epoch_size(state)
+            size = self._size_of(state)
             previous = -1.
             if epoch + position / size > 0:
                 previous = max(epoch + (position - self.batch_size) / size, 0.)
@@ -231,6 +248,10 @@ class LookaheadIterator(OrderedIterator):
             if ahead.job is not None:
                 self._cancel(ahead.job)
         self._ahead.clear()
+
+    # The name of Chainer 7 for giving up what was prepared.
+    def _set_prefetch_state(self):
+        self._discard_ahead()
 
     def _reset_state(self):
         self._discard_ahead()

@@ -270,3 +270,30 @@ def test_context_manager(make):
 def test_dali_is_missing():
     with pytest.raises(ImportError, match='DALI'):
         iterators.DaliIterator(None)
+
+
+def test_shuffling_that_starts_later(make):
+    """Iterators of speech toolkits give the examples by length first."""
+    it = make(list(range(20)), 5, shuffle=False)
+    assert [it.next() for _ in range(5)][-1] == [0, 1, 2, 3, 4]
+    it.order_sampler = iterators.ShuffleOrderSampler()
+    it._order = it.order_sampler(numpy.arange(20), 0)
+    if hasattr(it, '_set_prefetch_state'):
+        it._set_prefetch_state()
+    assert it._epoch_size == 20
+    # The rest of the epoch, and a whole one
+    order = it._order.tolist()
+    assert order != list(range(20))
+    assert sum([it.next() for _ in range(3)], []) == order[5:]
+    epoch = sum([it.next() for _ in range(4)], [])
+    assert sorted(epoch) == list(range(20)) and epoch != order
+    assert it.epoch == 3 and it.is_new_epoch
+
+
+def test_order_that_is_set(make):
+    it = make([10, 20, 30], 3, shuffle=False)
+    it.next()
+    it._order = [2, 0, 1]
+    assert [it.next() for _ in range(2)] == [[30, 10, 20]] * 2
+    it._order = None
+    assert it.next() == [10, 20, 30]
