@@ -63,6 +63,7 @@ SPECIAL = {
     ('check_double_backward', 'eps'): 'Sequence[ndarray]',
     ('check_double_backward', 'grad_grad_inputs'): 'Sequence[ndarray]',
     ('from_dlpack', 'x'): 'Any',
+    ('qr', 'mode'): 'str',
 }
 
 #: Results that are not one array.
@@ -77,8 +78,9 @@ RESULTS = {name: kind for kind, names in {
     'tuple[Any, ...]': '__reduce__ __getstate__',
     'tuple[int, int]': '__dlpack_device__',
     'Any': 'tolist _to_cupy __dlpack__ n_step_lstm n_step_bilstm n_step_gru n_step_bigru '
-           'n_step_rnn n_step_birnn',
+           'n_step_rnn n_step_birnn svd qr',
     'tuple[ndarray, ...]': 'lstm tree_lstm slstm',
+    'tuple[ndarray, ndarray]': 'eigh slogdet',
 }.items() for name in names.split()}
 
 PROPERTIES = {
@@ -200,7 +202,8 @@ def _pybind_class(cls):
 def _values(core):
     """Everything of the core that is neither an op nor ``ndarray``, exceptions first."""
     ops = {op['name'] for op in core._ops()} | {'ndarray'}
-    names = [name for name in dir(core) if name not in ops and not name.startswith('__')]
+    names = [name for name in dir(core) if name not in ops and not name.startswith('__')
+             and not inspect.ismodule(getattr(core, name))]
     exceptions = [n for n in names if isinstance(getattr(core, n), type)
                   and issubclass(getattr(core, n), Exception)]
     exceptions.sort(key=lambda n: (len(getattr(core, n).__mro__), n))
@@ -233,8 +236,15 @@ def make_stubs():
     """Returns the text of the stub file."""
     from chainerx import _core
     parts = [HEADER, '__version__: str\n', _ndarray(_core), *_values(_core)]
+    ops = _core._ops()
+    # A submodule is written as a class: a stub file cannot hold modules.
+    parts.append('class _linalg:\n' + ''.join(
+        '    @staticmethod\n' + _define(name, getattr(_core._linalg, name), '    ')
+        for module, _, name in (op['name'].rpartition('.') for op in ops) if module))
     family = None
-    for op in _core._ops():
+    for op in ops:
+        if '.' in op['name']:
+            continue
         if op['family'] != family:
             family = op['family']
             parts.append('# ---- %s\n' % family)

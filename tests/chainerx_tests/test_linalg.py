@@ -98,7 +98,7 @@ def test_svd_full_matrices():
 @pytest.mark.parametrize('f', [linalg.inv, linalg.cholesky, linalg.eigh, linalg.eigvalsh,
                                lambda a: linalg.solve(a, a)])
 def test_not_square(f):
-    for shape in ((2, 3), (2,), (2, 2, 2)):
+    for shape in ((2, 3), (2,), (2, 2, 3)):
         with pytest.raises(chainerx.DimensionError, match=r'\(2'):
             f(chainerx.ones(shape, 'float32'))
 

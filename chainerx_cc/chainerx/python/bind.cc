@@ -103,6 +103,10 @@ std::vector<PyMethodDef>& FunctionDefs() {
     static std::vector<PyMethodDef> defs;
     return defs;
 }
+std::vector<PyMethodDef>& LinalgDefs() {
+    static std::vector<PyMethodDef> defs;
+    return defs;
+}
 std::vector<PyMethodDef>& MethodDefs() {
     static std::vector<PyMethodDef> defs;
     return defs;
@@ -111,8 +115,10 @@ std::vector<PyMethodDef>& MethodDefs() {
 void AddFunction(const OpInfo& info, PyCFunction function, PyCFunction method) {
     if (info.family != nullptr) Ops().push_back(info);
     constexpr int kFlags = METH_FASTCALL | METH_KEYWORDS;
-    std::string* doc = Keep(std::string{info.name} + "(" + info.signature + ")\n--\n\n" + info.doc);
-    FunctionDefs().push_back({info.name, function, kFlags, doc->c_str()});
+    const char* dot = std::strchr(info.name, '.');
+    const char* name = dot == nullptr ? info.name : dot + 1;
+    std::string* doc = Keep(std::string{name} + "(" + info.signature + ")\n--\n\n" + info.doc);
+    (dot == nullptr ? FunctionDefs() : LinalgDefs()).push_back({name, function, kFlags, doc->c_str()});
     if (method == nullptr) return;
     const char* comma = std::strchr(info.signature, ',');
     std::string rest = comma == nullptr ? "" : comma;

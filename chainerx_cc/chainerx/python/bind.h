@@ -80,7 +80,7 @@ private:
 // What Python can ask about an op.
 struct OpInfo {
     const char* family;
-    const char* name;
+    const char* name;  // "linalg.solve" for a function of the submodule linalg
     const char* signature;
     const char* doc;
     bool is_method;
@@ -90,6 +90,7 @@ struct OpInfo {
 // All bound functions, in the order of registration.
 std::vector<OpInfo>& Ops();
 std::vector<PyMethodDef>& FunctionDefs();
+std::vector<PyMethodDef>& LinalgDefs();
 std::vector<PyMethodDef>& MethodDefs();
 
 // Registers a function; `family` is null for what is not an op.
@@ -113,6 +114,7 @@ void Method(const char* name, const char* signature, const char* doc) {
 
 void BindOps();  // from the families' lists
 void BindCreation();
+void BindLinalg();
 void BindAutograd();
 void BindInterop();
 void BindDlpack();

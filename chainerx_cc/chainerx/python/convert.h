@@ -10,6 +10,7 @@
 #include "chainerx/core/array.h"
 #include "chainerx/core/scalar.h"
 #include "chainerx/ops/elementwise.h"
+#include "chainerx/ops/factorization.h"
 #include "chainerx/ops/pooling.h"
 #include "chainerx/ops/window.h"
 #include "chainerx/python/common.h"
@@ -132,6 +133,26 @@ struct Arg<PoolPadding> {
         if (mode == "ignore") return PoolPadding::kIgnore;
         if (mode == "zero") return PoolPadding::kZero;
         ThrowValueError("%s must be 'ignore' or 'zero', not '%s'", name, mode.c_str());
+    }
+};
+template <>
+struct Arg<QrMode> {
+    static QrMode Get(PyObject* o, const char* name) {
+        std::string mode = Arg<std::string>::Get(o, name);
+        if (mode == "reduced") return QrMode::kReduced;
+        if (mode == "complete") return QrMode::kComplete;
+        if (mode == "r") return QrMode::kR;
+        if (mode == "raw") return QrMode::kRaw;
+        ThrowValueError("%s must be 'reduced', 'complete', 'r' or 'raw', not '%s'", name, mode.c_str());
+    }
+};
+template <>
+struct Arg<Triangle> {
+    static Triangle Get(PyObject* o, const char* name) {
+        std::string triangle = Arg<std::string>::Get(o, name);
+        if (triangle == "L") return Triangle::kLower;
+        if (triangle == "U") return Triangle::kUpper;
+        ThrowValueError("%s must be 'L' or 'U', not '%s'", name, triangle.c_str());
     }
 };
 template <class T>

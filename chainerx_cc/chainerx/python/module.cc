@@ -51,6 +51,11 @@ py::list ListKernels(const std::string& backend) {
     return out;
 }
 
+void AddFunctions(const py::module_& m, std::vector<PyMethodDef>& defs) {
+    defs.push_back({nullptr, nullptr, 0, nullptr});
+    if (PyModule_AddFunctions(m.ptr(), defs.data()) < 0) throw py::error_already_set{};
+}
+
 void Init(py::module_& m) {
     m.attr("__version__") = CHAINERX_VERSION;
     InitErrors(m.ptr());
@@ -62,13 +67,14 @@ void Init(py::module_& m) {
 
     BindOps();
     BindCreation();
+    BindLinalg();
     BindAutograd();
     BindInterop();
     BindDlpack();
     InitFunctionNode(m);
     InitNdarray(m.ptr());
-    FunctionDefs().push_back({nullptr, nullptr, 0, nullptr});
-    if (PyModule_AddFunctions(m.ptr(), FunctionDefs().data()) < 0) throw py::error_already_set{};
+    AddFunctions(m, FunctionDefs());
+    AddFunctions(m.def_submodule("_linalg"), LinalgDefs());
     InitCoreTypes(m);
     m.def("_ops", &ListOps, "What the module knows about each op.");
     m.def("_kernels", &ListKernels, "(name, present) of each kernel of a backend.");

@@ -33,6 +33,7 @@ NativeBackend::NativeBackend(Context& context) : Backend{context, kName} {
     RegisterReduceKernels(*this);
     RegisterIndexingKernels(*this);
     RegisterGemmKernels(*this);
+    RegisterFactorizationKernels(*this);
     RegisterLossKernels(*this);
     RegisterConvolutionKernels(*this);
     RegisterPoolingKernels(*this);

@@ -14,6 +14,7 @@ void RegisterCopyKernels(Backend& backend);
 void RegisterReduceKernels(Backend& backend);
 void RegisterIndexingKernels(Backend& backend);
 void RegisterGemmKernels(Backend& backend);
+void RegisterFactorizationKernels(Backend& backend);
 void RegisterLossKernels(Backend& backend);
 void RegisterConvolutionKernels(Backend& backend);
 void RegisterPoolingKernels(Backend& backend);

@@ -1,0 +1,362 @@
+#include "chainerx/ops/factorization.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/comparison.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/explog.h"
+#include "chainerx/ops/indexing.h"
+#include "chainerx/ops/linalg.h"
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/reduction.h"
+#include "chainerx/ops/structured.h"
+
+// Gradients: Giles, An extended collection of matrix derivative results for forward and reverse mode algorithmic
+// differentiation, 2008, where nothing else is named.
+
+namespace chainerx {
+
+const SolveKernel kSolveKernel{"solve"};
+const InverseKernel kInverseKernel{"inverse"};
+const SlogdetKernel kSlogdetKernel{"slogdet"};
+const SvdKernel kSvdKernel{"svd"};
+const QrKernel kQrKernel{"qr"};
+const CholeskyKernel kCholeskyKernel{"cholesky"};
+const EighKernel kEighKernel{"eigh"};
+
+namespace {
+
+void CheckMatrix(const char* name, const Array& a, bool square) {
+    if (a.dtype() != Dtype::kFloat32 && a.dtype() != Dtype::kFloat64) {
+        throw DtypeError{name, ": dtype must be float32 or float64, not ", a.dtype()};
+    }
+    if (a.ndim() < 2 || (square && a.shape()[a.ndim() - 2] != a.shape().back())) {
+        throw DimensionError{name, ": a must be ", square ? "square matrices" : "matrices",
+                             " in its last two dimensions, got shape ", a.shape()};
+    }
+}
+
+int64_t Rows(const Array& a) { return a.shape()[a.ndim() - 2]; }
+int64_t Columns(const Array& a) { return a.shape().back(); }
+
+Shape Lead(const Array& a) { return Shape(a.shape().begin(), a.shape().end() - 2); }
+
+Array EmptyStack(const Array& like, std::initializer_list<int64_t> sizes) {
+    Shape shape = Lead(like);
+    for (int64_t n : sizes) shape.push_back(n);
+    return Empty(shape, like.dtype(), like.device());
+}
+
+Array KernelInput(const Array& a) { return AsContiguous(a.AsDetached()); }
+
+// Transposed matrices.
+Array T(const Array& a) { return Swapaxes(a, -1, -2); }
+
+Array Multiply3(const Array& a, const Array& b, const Array& c) { return Matmul(Matmul(a, b), c); }
+
+Array EyeLike(const Array& a, int64_t n) { return Eye(n, std::nullopt, 0, a.dtype(), a.device()); }
+
+// Vectors as a row, and as a column.
+Array AsRow(const Array& v) { return ExpandDims(v, v.ndim() - 1); }
+Array AsColumn(const Array& v) { return ExpandDims(v, v.ndim()); }
+
+// Square matrices with the given diagonals.
+Array MakeDiagonal(const Array& v) { return AsRow(v) * EyeLike(v, v.shape().back()); }
+
+// 1 / (x_j - x_i), zero on the diagonal.
+Array InverseGaps(const Array& x) {
+    Array eye = EyeLike(x, x.shape().back());
+    return (Scalar{1} - eye) / (AsRow(x) - AsColumn(x) + eye);
+}
+
+Array Symmetrize(const Array& a) { return (a + T(a)) * Scalar{0.5}; }
+
+// x a^-1, by solving the transposed equations.
+Array SolveRight(const Array& x, const Array& a) { return T(Solve(T(a), T(x))); }
+
+// Sums gradients that are there.
+class Total {
+public:
+    void Add(const Array& term) { sum_ = sum_ ? sum_ + term : term; }
+    const Array& Get() const { return sum_; }
+
+private:
+    Array sum_;
+};
+
+// a (..., n, n) and b (..., n, k) of one dtype, with equal leading dimensions.
+Array SolveStack(const Array& a, const Array& b) {
+    Array x = Empty(b.shape(), b.dtype(), b.device());
+    kSolveKernel(a.device(), KernelInput(a), KernelInput(b), x);
+    if (GraphMask mask = internal::GetRecordMask({&a, &b})) {
+        internal::Record("solve", mask, {&a, &b}, {&x},
+                         [a = Saved{a}, x = Saved{x.AsDetached()}](BackwardContext& ctx) {
+                             Array gb = SolveStack(T(a.Get()), ctx.grad());
+                             if (ctx.IsWanted(0)) ctx.SetGrad(0, -Matmul(gb, T(ctx.RetainedOutput(x, 0))));
+                             if (ctx.IsWanted(1)) ctx.SetGrad(1, gb);
+                         });
+    }
+    return x;
+}
+
+Array BroadcastLead(const Array& a, Shape lead) {
+    lead.push_back(Rows(a));
+    lead.push_back(Columns(a));
+    return a.shape() == lead ? a : BroadcastTo(a, lead);
+}
+
+}  // namespace
+
+Array Solve(const Array& a, const Array& b) {
+    CheckMatrix("solve", a, true);
+    CheckDevices(a, b);
+    if (b.dtype() != Dtype::kFloat32 && b.dtype() != Dtype::kFloat64) {
+        throw DtypeError{"solve: dtype must be float32 or float64, not ", b.dtype()};
+    }
+    if (b.ndim() == 0 || b.shape()[std::max(b.ndim() - 2, 0)] != Rows(a)) {
+        throw DimensionError{"solve: b of shape ", b.shape(), " does not fit a of shape ", a.shape()};
+    }
+    Dtype dtype = PromoteTypes(a.dtype(), b.dtype());
+    Array right = AsType(b.ndim() == 1 ? ExpandDims(b, 1) : b, dtype, false);
+    Shape lead = BroadcastShapes(Lead(a), Lead(right));
+    Array x = SolveStack(BroadcastLead(AsType(a, dtype, false), lead), BroadcastLead(right, lead));
+    return b.ndim() == 1 ? Squeeze(x, Axes{-1}) : x;
+}
+
+Array Inverse(const Array& a) {
+    CheckMatrix("inv", a, true);
+    Array out = EmptyStack(a, {Rows(a), Columns(a)});
+    kInverseKernel(a.device(), KernelInput(a), out);
+    if (GraphMask mask = internal::GetRecordMask(a)) {
+        internal::Record("inv", mask, {&a}, {&out}, [out = Saved{out.AsDetached()}](BackwardContext& ctx) {
+            Array y = T(ctx.RetainedOutput(out, 0));
+            ctx.SetGrad(0, -Multiply3(y, ctx.grad(), y));
+        });
+    }
+    return out;
+}
+
+namespace {
+
+// Without graphs; `vectors`: with u and vt.
+std::tuple<Array, Array, Array> ComputeSvd(const Array& a, bool vectors, bool full_matrices) {
+    int64_t m = Rows(a);
+    int64_t n = Columns(a);
+    int64_t k = std::min(m, n);
+    Array u = vectors ? EmptyStack(a, {m, full_matrices ? m : k}) : Array{};
+    Array s = EmptyStack(a, {k});
+    Array vt = vectors ? EmptyStack(a, {full_matrices ? n : k, n}) : Array{};
+    kSvdKernel(a.device(), KernelInput(a), u, s, vt);
+    return {u, s, vt};
+}
+
+}  // namespace
+
+std::tuple<Array, Array, Array> Svd(const Array& a, bool full_matrices) {
+    CheckMatrix("svd", a, false);
+    auto [u, s, vt] = ComputeSvd(a, true, full_matrices);
+    GraphMask mask = internal::GetRecordMask(a);
+    if (mask == 0) return {u, s, vt};
+    bool unique = !full_matrices || Rows(a) == Columns(a);
+    internal::Record(
+            "svd", mask, {&a}, {&u, &s, &vt},
+            [unique, ku = Saved{u.AsDetached()}, ks = Saved{s.AsDetached()},
+             kvt = Saved{vt.AsDetached()}](BackwardContext& ctx) {
+                if (!unique) {
+                    throw ChainerxError{"svd: with full_matrices=True gradients exist for square matrices only"};
+                }
+                Array u = ctx.RetainedOutput(ku, 0);
+                Array s = ctx.RetainedOutput(ks, 1);
+                Array vt = ctx.RetainedOutput(kvt, 2);
+                Total inner;
+                Total outer;
+                // Gradients of values alone are finite for equal ones.
+                if (ctx.HasGrad(1)) inner.Add(MakeDiagonal(ctx.grad(1)));
+                if (ctx.HasGrad(0)) {
+                    const Array& gu = ctx.grad(0);
+                    Array projected = Matmul(T(u), gu);
+                    Array j = InverseGaps(s * s) * projected;
+                    inner.Add((j + T(j)) * AsRow(s));
+                    if (Rows(u) > Columns(u)) outer.Add(Matmul((gu - Matmul(u, projected)) / AsRow(s), vt));
+                }
+                if (ctx.HasGrad(2)) {
+                    const Array& gvt = ctx.grad(2);
+                    Array projected = Matmul(gvt, T(vt));
+                    Array j = InverseGaps(s * s) * T(projected);
+                    inner.Add((j + T(j)) * AsColumn(s));
+                    if (Columns(vt) > Rows(vt)) {
+                        outer.Add(Matmul(u, (gvt - Matmul(projected, vt)) / AsColumn(s)));
+                    }
+                }
+                outer.Add(Multiply3(u, inner.Get(), vt));
+                ctx.SetGrad(0, outer.Get());
+            });
+    return {u, s, vt};
+}
+
+Array SingularValues(const Array& a) {
+    CheckMatrix("svd", a, false);
+    return std::get<1>(internal::GetRecordMask(a) == 0 ? ComputeSvd(a, false, false) : Svd(a, false));
+}
+
+Array PseudoInverse(const Array& a, double rcond) {
+    CheckMatrix("pinv", a, false);
+    if (Rows(a) == 0 || Columns(a) == 0) return Reshape(a, T(a).shape());
+    auto [u, s, vt] = ComputeSvd(a, true, false);
+    Array used = Greater(s, AMax(s, Axes{-1}, true) * Scalar{rcond});
+    Array inverses = Where(used, Reciprocal(Where(used, s, Scalar{1})), Scalar{0});
+    Array out = AsContiguous(Matmul(T(vt), AsColumn(inverses) * T(u)));
+    if (GraphMask mask = internal::GetRecordMask(a)) {
+        internal::Record(
+                "pinv", mask, {&a}, {&out}, [a = Saved{a}, out = Saved{out.AsDetached()}](BackwardContext& ctx) {
+                    // Golub and Pereyra, The differentiation of pseudo-inverses and nonlinear least squares
+                    // problems whose variables separate, 1973.
+                    const Array& x = a.Get();
+                    Array p = ctx.RetainedOutput(out, 0);
+                    Array pt = T(p);
+                    Array gt = T(ctx.grad());
+                    Array g1 = Matmul(gt, Matmul(p, pt));
+                    Array g2 = Matmul(Matmul(pt, p), gt);
+                    ctx.SetGrad(
+                            0, (g1 - Multiply3(x, p, g1)) + (g2 - Multiply3(g2, p, x)) - Multiply3(pt, ctx.grad(), pt));
+                });
+    }
+    return out;
+}
+
+namespace {
+
+// Reduced factors of matrices with at least as many rows as columns.
+std::tuple<Array, Array> ReducedQr(const Array& a) {
+    QrOutput out;
+    out.q = EmptyStack(a, {Rows(a), Columns(a)});
+    out.r = EmptyStack(a, {Columns(a), Columns(a)});
+    kQrKernel(a.device(), KernelInput(a), out);
+    if (GraphMask mask = internal::GetRecordMask(a)) {
+        internal::Record("qr", mask, {&a}, {&out.q, &out.r},
+                         [kq = Saved{out.q.AsDetached()}, kr = Saved{out.r.AsDetached()}](BackwardContext& ctx) {
+                             Array q = ctx.RetainedOutput(kq, 0);
+                             Array r = ctx.RetainedOutput(kr, 1);
+                             Total m;
+                             if (ctx.HasGrad(1)) m.Add(Matmul(r, T(ctx.grad(1))));
+                             if (ctx.HasGrad(0)) m.Add(-Matmul(T(ctx.grad(0)), q));
+                             Total g;
+                             if (ctx.HasGrad(0)) g.Add(ctx.grad(0));
+                             g.Add(Matmul(q, Tril(m.Get()) + T(Tril(m.Get(), -1))));
+                             ctx.SetGrad(0, SolveRight(g.Get(), T(r)));
+                         });
+    }
+    return {out.q, out.r};
+}
+
+// The columns [start, stop) of matrices.
+Array TakeColumns(const Array& a, int64_t start, int64_t stop) { return At(a, {Ellipsis{}, Slice{start, stop, {}}}); }
+
+}  // namespace
+
+std::tuple<Array, Array> Qr(const Array& a, QrMode mode) {
+    CheckMatrix("qr", a, false);
+    int64_t m = Rows(a);
+    int64_t n = Columns(a);
+    int64_t k = std::min(m, n);
+    GraphMask mask = internal::GetRecordMask(a);
+    bool has_gradient = mode == QrMode::kReduced || mode == QrMode::kR || (mode == QrMode::kComplete && m <= n);
+    if (mask != 0 && has_gradient) {
+        // q comes from the first columns alone, so the other columns of r are products.
+        auto [q, r] = ReducedQr(m < n ? TakeColumns(a, 0, m) : a);
+        if (m < n) r = Concatenate({r, Matmul(T(q), TakeColumns(a, m, n))}, -1);
+        return {mode == QrMode::kR ? Array{} : q, r};
+    }
+    QrOutput out;
+    if (mode == QrMode::kRaw) {
+        out.reflectors = EmptyStack(a, {n, m});
+        out.factors = EmptyStack(a, {k});
+    } else {
+        int64_t inner = mode == QrMode::kComplete ? m : k;
+        if (mode != QrMode::kR) out.q = EmptyStack(a, {m, inner});
+        out.r = EmptyStack(a, {inner, n});
+    }
+    kQrKernel(a.device(), KernelInput(a), out);
+    std::tuple<Array, Array> result{out.q, out.r};
+    if (mode == QrMode::kRaw) result = {out.reflectors, out.factors};
+    if (mask != 0) {
+        internal::Record("qr", mask, {&a}, {&std::get<0>(result), &std::get<1>(result)}, [](BackwardContext&) {
+            throw ChainerxError{
+                    "qr: gradients exist for the modes 'reduced' and 'r', and for 'complete' with no more rows than "
+                    "columns"};
+        });
+    }
+    return result;
+}
+
+Array Cholesky(const Array& a) {
+    CheckMatrix("cholesky", a, true);
+    Array out = EmptyStack(a, {Rows(a), Columns(a)});
+    kCholeskyKernel(a.device(), KernelInput(a), out);
+    if (GraphMask mask = internal::GetRecordMask(a)) {
+        internal::Record("cholesky", mask, {&a}, {&out}, [out = Saved{out.AsDetached()}](BackwardContext& ctx) {
+            // Murray, Differentiation of the Cholesky decomposition, 2016.
+            Array y = ctx.RetainedOutput(out, 0);
+            Array half = EyeLike(y, Rows(y)) * Scalar{0.5};
+            Array middle = Tril(Matmul(T(y), ctx.grad())) * (Scalar{1} - half);
+            ctx.SetGrad(0, Symmetrize(SolveRight(Solve(T(y), middle), y)));
+        });
+    }
+    return out;
+}
+
+namespace {
+
+std::tuple<Array, Array> ComputeEigh(const Array& a, Triangle triangle, bool vectors) {
+    Array w = EmptyStack(a, {Columns(a)});
+    Array v = vectors ? EmptyStack(a, {Rows(a), Columns(a)}) : Array{};
+    kEighKernel(a.device(), KernelInput(a), triangle, w, v);
+    return {w, v};
+}
+
+}  // namespace
+
+std::tuple<Array, Array> Eigh(const Array& a, Triangle triangle) {
+    CheckMatrix("eigh", a, true);
+    auto [w, v] = ComputeEigh(a, triangle, true);
+    if (GraphMask mask = internal::GetRecordMask(a)) {
+        internal::Record("eigh", mask, {&a}, {&w, &v},
+                         [kw = Saved{w.AsDetached()}, kv = Saved{v.AsDetached()}](BackwardContext& ctx) {
+                             Array w = ctx.RetainedOutput(kw, 0);
+                             Array v = ctx.RetainedOutput(kv, 1);
+                             Total inner;
+                             // Gradients of values alone are finite for equal ones.
+                             if (ctx.HasGrad(0)) inner.Add(MakeDiagonal(ctx.grad(0)));
+                             if (ctx.HasGrad(1)) inner.Add(InverseGaps(w) * Matmul(T(v), ctx.grad(1)));
+                             ctx.SetGrad(0, Symmetrize(Multiply3(v, inner.Get(), T(v))));
+                         });
+    }
+    return {w, v};
+}
+
+Array Eigvalsh(const Array& a, Triangle triangle) {
+    CheckMatrix("eigvalsh", a, true);
+    return std::get<0>(internal::GetRecordMask(a) == 0 ? ComputeEigh(a, triangle, false) : Eigh(a, triangle));
+}
+
+std::tuple<Array, Array> Slogdet(const Array& a) {
+    CheckMatrix("slogdet", a, true);
+    Array sign = EmptyStack(a, {});
+    Array logdet = EmptyStack(a, {});
+    kSlogdetKernel(a.device(), KernelInput(a), sign, logdet);
+    if (GraphMask mask = internal::GetRecordMask(a)) {
+        internal::Record("slogdet", mask, {&a}, {&logdet}, [a = Saved{a}](BackwardContext& ctx) {
+            ctx.SetGrad(0, AsColumn(AsColumn(ctx.grad())) * T(Inverse(a.Get())));
+        });
+    }
+    return {sign, logdet};
+}
+
+Array Det(const Array& a) {
+    auto [sign, logdet] = Slogdet(a);
+    return sign * Exp(logdet);
+}
+
+}  // namespace chainerx

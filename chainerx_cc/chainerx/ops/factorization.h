@@ -1,0 +1,70 @@
+#pragma once
+
+#include <tuple>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/backend.h"
+
+namespace chainerx {
+
+enum class QrMode {
+    kReduced,   // q (m, k) and r (k, n) with k = min(m, n)
+    kComplete,  // q (m, m) and r (m, n)
+    kR,         // r (k, n) alone
+    kRaw,       // reflectors (n, m) and their factors (k), as LAPACK's geqrf gives them
+};
+
+// The triangle of a symmetric matrix that is read.
+enum class Triangle { kLower, kUpper };
+
+// What a factorization q r gives; no array for what is not wanted.
+struct QrOutput {
+    Array q;
+    Array r;
+    Array reflectors;
+    Array factors;
+};
+
+// Kernels. Arrays are contiguous stacks of matrices with equal leading dimensions, of one dtype: float32 or float64.
+// A matrix that has no solution is a ChainerxError.
+using SolveKernel = KernelSlot<void(const Array& a, const Array& b, const Array& x)>;
+using InverseKernel = KernelSlot<void(const Array& a, const Array& out)>;
+using SlogdetKernel = KernelSlot<void(const Array& a, const Array& sign, const Array& logdet)>;
+// `u` and `vt` are no arrays when only the singular values are wanted; their shapes tell whether they are square.
+using SvdKernel = KernelSlot<void(const Array& a, const Array& u, const Array& s, const Array& vt)>;
+using QrKernel = KernelSlot<void(const Array& a, const QrOutput& out)>;
+using CholeskyKernel = KernelSlot<void(const Array& a, const Array& out)>;
+// `v` is no array when only the eigenvalues are wanted.
+using EighKernel = KernelSlot<void(const Array& a, Triangle triangle, const Array& w, const Array& v)>;
+extern const SolveKernel kSolveKernel;
+extern const InverseKernel kInverseKernel;
+extern const SlogdetKernel kSlogdetKernel;
+extern const SvdKernel kSvdKernel;
+extern const QrKernel kQrKernel;
+extern const CholeskyKernel kCholeskyKernel;
+extern const EighKernel kEighKernel;
+
+// All take matrices, or stacks of them in the last two dimensions, of float32 or float64, and have gradients of any
+// order where they are differentiable.
+
+// a x = b for square a. `b` is a vector or matrices; leading dimensions broadcast.
+Array Solve(const Array& a, const Array& b);
+Array Inverse(const Array& a);
+// Singular values below `rcond` times the largest count as zero.
+Array PseudoInverse(const Array& a, double rcond = 1e-15);
+// u, s and vt with a = u diag(s) vt. With full matrices, gradients exist for square ones only.
+std::tuple<Array, Array, Array> Svd(const Array& a, bool full_matrices = true);
+Array SingularValues(const Array& a);
+// q and r; for kRaw the reflectors and factors, for kR no array and r. Gradients exist for what is unique: reduced
+// factors and r, and complete factors of matrices with no more rows than columns.
+std::tuple<Array, Array> Qr(const Array& a, QrMode mode = QrMode::kReduced);
+// Lower triangular l with a = l l^T; reads the lower triangle. The gradient is symmetric.
+Array Cholesky(const Array& a);
+// Eigenvalues of symmetric matrices in ascending order, and eigenvectors as columns. The gradient is symmetric.
+std::tuple<Array, Array> Eigh(const Array& a, Triangle triangle = Triangle::kLower);
+Array Eigvalsh(const Array& a, Triangle triangle = Triangle::kLower);
+// Sign, and logarithm of the absolute value, of determinants.
+std::tuple<Array, Array> Slogdet(const Array& a);
+Array Det(const Array& a);
+
+}  // namespace chainerx
