@@ -130,6 +130,7 @@ class ndarray:
     def copy(self) -> ndarray: ...
     def cumprod(self, axis: _Axis = None) -> ndarray: ...
     def cumsum(self, axis: _Axis = None) -> ndarray: ...
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray: ...
     def dot(self, b: ndarray) -> ndarray: ...
     def fill(self, value: _Operand) -> None: ...
     def flatten(self) -> ndarray: ...
@@ -152,6 +153,7 @@ class ndarray:
     def take(self, indices: Any, axis: _Axis = None, mode: str | None = None) -> ndarray: ...
     def to_device(self, device: _DeviceLike, index: int | None = None) -> ndarray: ...
     def tolist(self) -> Any: ...
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray: ...
     def var(self, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
     def view(self) -> ndarray: ...
 
@@ -633,8 +635,29 @@ def dot(a: ndarray, b: ndarray) -> ndarray:
 def matmul(a: ndarray, b: ndarray) -> ndarray:
     """Matrix product, broadcasting leading dimensions."""
 
+def inner(a: ndarray, b: ndarray) -> ndarray:
+    """Sum product over the last axes."""
+
+def vdot(a: ndarray, b: ndarray) -> ndarray:
+    """Sum product over all elements."""
+
+def trace(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
+    """Sum over a diagonal of two axes."""
+
+def outer(a: ndarray, b: ndarray) -> ndarray:
+    """Matrix of the products of elements of two flattened arrays."""
+
+def kron(a: ndarray, b: ndarray) -> ndarray:
+    """Kronecker product: blocks of ``b``, scaled by the elements of ``a``."""
+
 def linear(x: _Operand, W: ndarray, b: ndarray | None = None, n_batch_axis: int = 1) -> ndarray:
     """Affine map :math:`x W^T + b`. Axes of ``x`` after the first ``n_batch_axis`` are flattened."""
+
+def tensordot(a: ndarray, b: ndarray, axes: Any = 2) -> ndarray:
+    """Sum product over the last ``axes`` axes of ``a`` and the first of ``b``, or over a pair of (lists of) axes."""
+
+def einsum(*operands: Any, optimize: bool = True) -> ndarray:
+    """Einstein summation: subscripts and arrays, or arrays and lists of labels by turns, as NumPy's."""
 
 # ---- loss
 
@@ -729,6 +752,9 @@ def repeat(a: ndarray, repeats: _Shape, axis: _Axis = None) -> ndarray:
 
 def tile(A: ndarray, reps: _Shape) -> ndarray:
     """The array repeated as tiles."""
+
+def diagonal(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
+    """A diagonal of two axes, as the last axis."""
 
 def tril(m: ndarray, k: int = 0) -> ndarray:
     """The lower triangle, zeros elsewhere."""
@@ -827,7 +853,7 @@ def n_step_rnn(n_layers: int, hx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray
 def n_step_birnn(n_layers: int, hx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray, activation: str = 'tanh') -> Any:
     """Stacked bidirectional recurrent network over sequences: ``hy`` and the list of outputs."""
 
-def tree_lstm(inputs: Sequence[ndarray]) -> tuple[ndarray, ...]:
+def tree_lstm(*inputs: ndarray) -> tuple[ndarray, ...]:
     """Tree-LSTM cell: cell states of the children, then gates."""
 
 # ---- sorting

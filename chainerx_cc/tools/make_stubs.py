@@ -33,7 +33,7 @@ _DeviceLike = Device | str | None
 #: Types of parameters, whatever function they belong to. All others are arrays.
 PARAMETERS = {
     'bool': 'keepdims copy endpoint cover_all full_matrices compute_uv enable_double_backprop '
-            'set_grad retain_grad training',
+            'set_grad retain_grad training optimize',
     'int': 'start_axis k N n num count offset n_batch_axis axis1 axis2 index n_layers groups',
     'int | None': 'M',
     'float': 'slope alpha beta z delta eps atol rtol decay rcond',
@@ -64,6 +64,9 @@ SPECIAL = {
     ('check_double_backward', 'grad_grad_inputs'): 'Sequence[ndarray]',
     ('from_dlpack', 'x'): 'Any',
     ('qr', 'mode'): 'str',
+    ('tensordot', 'axes'): 'Any',
+    ('einsum', 'operands'): 'Any',
+    ('tree_lstm', 'inputs'): 'ndarray',
 }
 
 #: Results that are not one array.
@@ -121,7 +124,8 @@ def _parameters(signature, name):
         if kind == 'ndarray' and p.default is not p.empty:
             kind = 'Any'
         default = '' if p.default is p.empty else ' = %r' % (p.default,)
-        parameters.append('%s: %s%s' % (p.name, kind, default))
+        star = '*' if p.kind is p.VAR_POSITIONAL else ''
+        parameters.append('%s%s: %s%s' % (star, p.name, kind, default))
     return ', '.join(parameters)
 
 

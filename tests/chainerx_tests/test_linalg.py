@@ -15,6 +15,11 @@ def _symmetric(n, dtype='float64'):
     return (a @ a.T + np.diag(np.arange(n))).astype(dtype)
 
 
+def _stack(*matrices):
+    """A stack with two leading dimensions."""
+    return np.stack([np.stack([a * (i + 1) for a in matrices]) for i in range(2)])
+
+
 def _signs(u):
     """Singular and eigenvectors are unique up to their signs."""
     return abs(u)
@@ -36,8 +41,26 @@ CASES = {
     'svd values': (lambda m, a: m.svd(a, compute_uv=False), [_matrix(4, 3)]),
     'qr': (lambda m, a: tuple(map(_signs, m.qr(a))), [_matrix(3, 3)]),
     'qr tall': (lambda m, a: tuple(map(_signs, m.qr(a))), [_matrix(4, 3)]),
+    'qr wide': (lambda m, a: tuple(map(_signs, m.qr(a))), [_matrix(3, 5)]),
+    'qr r': (lambda m, a: _signs(m.qr(a, 'r')), [_matrix(4, 3)]),
+    'qr r wide': (lambda m, a: _signs(m.qr(a, 'r')), [_matrix(2, 3)]),
+    'qr complete wide': (lambda m, a: tuple(map(_signs, m.qr(a, 'complete'))), [_matrix(2, 3)]),
+    'det': (lambda m, a: m.det(a), [_matrix(3, 3)]),
+    'det negative': (lambda m, a: m.det(a), [_matrix(3, 3)[[1, 0, 2]]]),
+    'slogdet': (lambda m, a: m.slogdet(a)[1], [_matrix(3, 3)]),
+    'inv stack': (lambda m, a: m.inv(a), [_stack(_matrix(3, 3), _matrix(3, 3, seed=1))]),
+    'solve stack': (lambda m, a, b: m.solve(a, b), [_stack(_matrix(3, 3)), _matrix(3, 2)]),
+    'solve broadcast': (lambda m, a, b: m.solve(a, b), [_matrix(3, 3), _stack(_matrix(3, 2))]),
+    'solve stack vector': (lambda m, a, b: m.solve(a, b), [_stack(_matrix(2, 2)), np.arange(2.)]),
+    'pinv stack': (lambda m, a: m.pinv(a), [_stack(_matrix(2, 3))]),
+    'cholesky stack': (lambda m, a: m.cholesky(a), [_stack(_symmetric(2))]),
+    'eigh stack': (lambda m, a: tuple(map(_signs, m.eigh(a))), [_stack(_symmetric(2))]),
+    'svd stack': (lambda m, a: tuple(map(_signs, m.svd(a, full_matrices=False))),
+                  [_stack(_matrix(3, 2), _matrix(3, 2, seed=1))]),
+    'qr stack': (lambda m, a: tuple(map(_signs, m.qr(a))), [_stack(_matrix(3, 2))]),
+    'det stack': (lambda m, a: m.det(a), [_stack(_matrix(2, 2))]),
 }
-SYMMETRIC = ('cholesky', 'eigvalsh', 'eigvalsh upper', 'eigh')
+SYMMETRIC = ('cholesky', 'eigvalsh', 'eigvalsh upper', 'eigh', 'cholesky stack', 'eigh stack')
 
 
 def _tuple(ys):
@@ -51,8 +74,12 @@ def test_values(name, dtype, device):
     f, inputs = CASES[name]
     inputs = [a.astype(dtype) for a in inputs]
     expected = _tuple(f(np.linalg, *inputs))
-    for layout in (lambda a: a, lambda a: np.ascontiguousarray(a.T).T):
-        actual = _tuple(f(linalg, *[chainerx.array(layout(a), device=device) for a in inputs]))
+    layouts = [lambda a: a, lambda a: a.T.copy().T,
+               lambda a: a[..., ::-1].copy()[..., ::-1],
+               lambda a: a.repeat(2, -1)[..., ::2]]
+    for layout in layouts:
+        arrays = [layout(chainerx.array(a, device=device)) for a in inputs]
+        actual = _tuple(f(linalg, *arrays))
         assert len(actual) == len(expected)
         for y, e in zip(actual, expected):
             assert y.dtype == dtype and y.device.name == device
@@ -67,7 +94,7 @@ def test_gradients(name):
     def g(xs):
         xs = list(xs)
         if name in SYMMETRIC:
-            xs[0] = (xs[0] + xs[0].T) * 0.5
+            xs[0] = (xs[0] + xs[0].swapaxes(-1, -2)) * 0.5
         return _tuple(f(linalg, *xs))
 
     def draw(a):
@@ -82,21 +109,116 @@ def test_gradients(name):
     chainerx.check_double_backward(g, xs, gys, ggxs, eps, atol=1e-3, rtol=1e-3)
 
 
-@pytest.mark.parametrize('mode', ['r', 'complete'])
-def test_qr_modes(mode):
-    a = _matrix(4, 3)
+@pytest.mark.parametrize('mode', ['reduced', 'complete', 'r', 'raw'])
+@pytest.mark.parametrize('shape', [(4, 3), (3, 3), (2, 4), (0, 2), (2, 0)])
+def test_qr_modes(mode, shape):
+    a = _matrix(*shape)
     actual, expected = linalg.qr(chainerx.array(a), mode), np.linalg.qr(a, mode)
-    for y, e in zip(_tuple(actual), (expected,) if mode == 'r' else expected):
-        np.testing.assert_allclose(chainerx.to_numpy(y), e)
+    for y, e in zip(_tuple(actual), _tuple(expected) if mode == 'r' else tuple(expected), strict=True):
+        np.testing.assert_allclose(chainerx.to_numpy(y), e, rtol=1e-12, atol=1e-14)
 
 
 def test_svd_full_matrices():
     a = _matrix(4, 3)
-    assert [y.shape for y in linalg.svd(chainerx.array(a))] == [(4, 4), (3,), (3, 3)]
+    for y, e in zip(linalg.svd(chainerx.array(a)), np.linalg.svd(a), strict=True):
+        np.testing.assert_allclose(chainerx.to_numpy(y), e, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize('n', [1, 5, 40, 130])
+def test_large(n):
+    a = chainerx.array(_matrix(n, n) + n * np.eye(n))
+    s = chainerx.array(_symmetric(n))
+    eye = np.eye(n)
+    w, v = linalg.eigh(s)
+    u, d, vt = linalg.svd(a)
+    q, r = linalg.qr(a)
+    low = linalg.cholesky(s)
+    for product in (linalg.inv(a).dot(a), linalg.solve(a, a), linalg.pinv(a).dot(a), q.T.dot(q), u.T.dot(u),
+                    linalg.inv(s).dot(v * w).dot(v.T), linalg.solve(a, q.dot(r)),
+                    linalg.solve(a, (u * d).dot(vt)), linalg.solve(s, low.dot(low.T))):
+        np.testing.assert_allclose(chainerx.to_numpy(product), eye, rtol=1e-7, atol=1e-7)
+    assert (low == chainerx.tril(low)).all()
+    np.testing.assert_allclose(float(linalg.slogdet(a)[1]), np.linalg.slogdet(chainerx.to_numpy(a))[1])
+
+
+EMPTY = [('solve', (0, 0), (0, 2)), ('solve', (2, 2), (2, 0)), ('solve', (0, 2, 2), (2, 1)),
+         *[(name, shape) for name in ('inv', 'cholesky', 'eigh', 'eigvalsh', 'det', 'slogdet', 'pinv', 'svd', 'qr')
+           for shape in ((0, 0), (0, 2, 2), (3, 0, 0))],
+         *[(name, shape) for name in ('pinv', 'svd', 'qr') for shape in ((0, 3), (3, 0), (2, 0, 3))]]
+
+
+@pytest.mark.parametrize('name, shapes', [(case[0], case[1:]) for case in EMPTY])
+def test_empty(name, shapes):
+    arrays = [np.ones(shape) for shape in shapes]
+    arrays[0][...] = np.eye(*shapes[0][-2:])
+    expected = _tuple(getattr(np.linalg, name)(*arrays))
+    xs = [chainerx.array(a).require_grad() for a in arrays]
+    ys = _tuple(getattr(linalg, name)(*xs))
+    for y, e in zip(ys, expected, strict=True):
+        assert y.shape == np.shape(e)
+        np.testing.assert_array_equal(chainerx.to_numpy(y.as_grad_stopped()), e)
+    if name not in ('svd', 'qr'):
+        chainerx.backward([y for y in ys if y.is_backprop_required()][-1].sum())
+        assert xs[0].grad.shape == xs[0].shape
+
+
+def test_many_small_matrices():
+    # More than one thread takes, with a bad one among them.
+    a = np.random.RandomState(0).uniform(-1, 1, (3000, 3, 3)) + 3 * np.eye(3)
+    np.testing.assert_allclose(chainerx.to_numpy(linalg.inv(chainerx.array(a))), np.linalg.inv(a), rtol=1e-9)
+    a[2500] = 0
+    with pytest.raises(chainerx.ChainerxError, match='inv: Singular matrix'):
+        linalg.inv(chainerx.array(a))
+
+
+def test_solve_promotes_dtypes():
+    y = linalg.solve(chainerx.eye(2, dtype='float32'), chainerx.ones(2, 'float64'))
+    assert y.dtype == 'float64'
+
+
+def test_singular_determinants():
+    zero = chainerx.zeros((2, 2), 'float64')
+    assert float(linalg.det(zero)) == 0
+    assert [float(y) for y in linalg.slogdet(zero)] == [0, -np.inf]
+    zero.require_grad()
+    with pytest.raises(chainerx.ChainerxError, match='Singular'):
+        linalg.det(zero).backward()
+
+
+@pytest.mark.parametrize('f', [lambda a: linalg.svd(a)[1], lambda a: linalg.svd(a, compute_uv=False),
+                               lambda a: linalg.eigh(a)[0], linalg.eigvalsh])
+def test_gradient_of_equal_values(f):
+    a = chainerx.eye(2, dtype='float64').require_grad()
+    f(a).sum().backward()
+    np.testing.assert_allclose(chainerx.to_numpy(a.grad), np.eye(2))
+
+
+def test_pinv_of_rank_one():
+    a = np.outer([1., 2, 3], [4., 5])
+    np.testing.assert_allclose(chainerx.to_numpy(linalg.pinv(chainerx.array(a))), np.linalg.pinv(a))
+    # All values but the largest count as zero.
+    b = np.diag([1., 0.1])
+    assert linalg.pinv(chainerx.array(b), 0.5).tolist() == [[1, 0], [0, 0]]
+
+
+@pytest.mark.parametrize('value', [np.nan, np.inf])
+@pytest.mark.parametrize('n', [2, 3, 40])
+def test_elements_that_are_not_finite(value, n):
+    a = _symmetric(n)
+    a[1, 0] = a[0, 1] = value
+    a = chainerx.array(a)
+    for f in (linalg.svd, linalg.pinv, linalg.eigh, linalg.eigvalsh):
+        with pytest.raises(chainerx.ChainerxError, match='finite'):
+            f(a)
+    for f in (linalg.inv, linalg.qr, linalg.det, lambda a: linalg.solve(a, a), linalg.slogdet):
+        f(a)
+    # The other triangle is not read.
+    a = chainerx.array(np.where(np.tri(n).T, _symmetric(n), value))
+    assert chainerx.isfinite(linalg.eigvalsh(a, 'U')).all()
 
 
 @pytest.mark.parametrize('f', [linalg.inv, linalg.cholesky, linalg.eigh, linalg.eigvalsh,
-                               lambda a: linalg.solve(a, a)])
+                               linalg.det, linalg.slogdet, lambda a: linalg.solve(a, a)])
 def test_not_square(f):
     for shape in ((2, 3), (2,), (2, 2, 3)):
         with pytest.raises(chainerx.DimensionError, match=r'\(2'):
@@ -104,12 +226,17 @@ def test_not_square(f):
 
 
 @pytest.mark.parametrize('f', [linalg.inv, linalg.pinv, linalg.svd, linalg.qr, linalg.cholesky,
-                               linalg.eigh])
+                               linalg.eigh, linalg.eigvalsh, linalg.det, linalg.slogdet,
+                               lambda a: linalg.solve(a, chainerx.eye(2))])
 def test_bad_arguments(f):
-    with pytest.raises(chainerx.DtypeError):
-        f(chainerx.ones((2, 2), 'int32'))
-    with pytest.raises(TypeError):
+    for dtype in ('int32', 'bool', 'float16'):
+        with pytest.raises(chainerx.DtypeError, match='must be float32 or float64, not ' + dtype):
+            f(chainerx.ones((2, 2), dtype))
+    with pytest.raises(TypeError, match='chainerx.ndarray'):
         f(np.ones((2, 2)))
+    for shape in ((), (3,)):
+        with pytest.raises(chainerx.DimensionError, match='matrices'):
+            f(chainerx.ones(shape, 'float32'))
 
 
 def test_failures():
@@ -121,8 +248,24 @@ def test_failures():
         linalg.qr(singular, 'x')
     with pytest.raises(ValueError):
         linalg.eigh(singular, 'X')
+    with pytest.raises(TypeError, match="argument 'b'"):
+        linalg.solve(singular)
+    with pytest.raises(chainerx.DtypeError):
+        linalg.solve(chainerx.eye(2), chainerx.ones(2, 'float16'))
+    with pytest.raises(chainerx.DeviceError):
+        linalg.solve(chainerx.eye(2), chainerx.ones(2, 'float64', device='native:1'))
+    for shape in ((3,), (), (3, 2), (2, 3, 2)):
+        with pytest.raises(chainerx.DimensionError):
+            linalg.solve(chainerx.eye(2), chainerx.ones(shape, 'float64'))
     with pytest.raises(chainerx.DimensionError):
-        linalg.solve(chainerx.eye(2), chainerx.ones(3, 'float64'))
+        linalg.solve(chainerx.ones((2, 1, 1), 'float64'), chainerx.ones((3, 1, 1), 'float64'))
     with pytest.raises(chainerx.ChainerxError, match='svd'):
         a = chainerx.array(_matrix(3, 2)).require_grad()
         linalg.svd(a)[1].sum().backward()
+
+
+@pytest.mark.parametrize('mode', ['complete', 'raw'])
+def test_qr_without_gradient(mode):
+    a = chainerx.array(_matrix(3, 2)).require_grad()
+    with pytest.raises(chainerx.ChainerxError, match='qr: gradients exist'):
+        linalg.qr(a, mode)[1].sum().backward()

@@ -1,7 +1,11 @@
 """Determinants."""
 from __future__ import annotations
 
+import numpy
+
 import chainer
+import chainerx
+from chainer._fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.functions.math.inv import linalg
 from chainer.utils import type_check
@@ -24,6 +28,10 @@ class BatchDet(FunctionNode):
         self.retain_inputs((0,))
         self.retain_outputs((0,))
         return linalg('det', inputs[0]),
+
+    def forward_chainerx(self, inputs):
+        a, = inputs
+        return Fallback if a.dtype == numpy.float16 else (chainerx.linalg.det(a),)
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions

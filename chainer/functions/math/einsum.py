@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import chainer
+import chainerx
 from chainer import backend
+from chainer._fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.functions._base import _as_array
 from chainer.utils import type_check
@@ -41,6 +43,11 @@ class EinSum(FunctionNode):
         xp = backend.get_array_module(*inputs)
         y = xp.einsum(f'{self.in_subs}->{self.out_sub}', *inputs)
         return _as_array(y, inputs[0].dtype),
+
+    def forward_chainerx(self, inputs):
+        if any([x.dtype != inputs[0].dtype for x in inputs]):
+            return Fallback
+        return chainerx.einsum(f'{self.in_subs}->{self.out_sub}', *inputs),
 
     def backward(self, target_input_indexes, grad_outputs):
         inputs = self.get_retained_inputs()
@@ -88,6 +95,9 @@ class DiagEinSum(EinSum):
         out = xp.zeros(self.out_shape, inputs[0].dtype)
         _diagonal_view(out, self.out_sub, xp)[...] = y
         return out,
+
+    def forward_chainerx(self, inputs):
+        return Fallback
 
 
 def _diagonal_view(x, sub, xp):

@@ -34,6 +34,10 @@ class BatchInv(FunctionNode):
         self.retain_outputs((0,))
         return linalg('inv', inputs[0]),
 
+    def forward_chainerx(self, inputs):
+        a, = inputs
+        return Fallback if a.dtype == numpy.float16 else (chainerx.linalg.inv(a),)
+
     def backward(self, target_input_indexes, grad_outputs):
         y, = self.get_retained_outputs()
         matmul = chainer.functions.matmul
@@ -44,10 +48,6 @@ class Inv(BatchInv):
     """Inverse of a matrix."""
 
     ndim = 2
-
-    def forward_chainerx(self, inputs):
-        a, = inputs
-        return Fallback if a.dtype == numpy.float16 else (chainerx.linalg.inv(a),)
 
 
 def inv(a):

@@ -52,8 +52,7 @@ class MatMul(FunctionNode):
 
     def forward_chainerx(self, inputs):
         a, b = inputs
-        if not hasattr(chainerx, 'matmul') or a.dtype != b.dtype \
-                or (self.dtype is not None and self.dtype != a.dtype):
+        if a.dtype != b.dtype or (self.dtype is not None and self.dtype != a.dtype):
             return Fallback
         return _matmul(a, b, self.transa, self.transb, self.transc, chainerx),
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 import math
 import numbers
 
+import chainerx
 from chainer import backend
+from chainer._fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.functions._base import _as_array
 from chainer.utils import type_check
@@ -84,6 +86,12 @@ class TensorDot(FunctionNode):
         order = [*self.c_axes[0], *self.c_axes[1]]
         y = xp.transpose(y, sorted(range(len(order)), key=order.__getitem__))
         return _as_array(y, self.dtype or y.dtype),
+
+    def forward_chainerx(self, inputs):
+        a, b = inputs
+        if a.dtype != b.dtype or self.a_axes is not None:
+            return Fallback
+        return chainerx.tensordot(a, b, self._contracted(a.ndim, b.ndim)),
 
     def backward(self, target_input_indexes, grad_outputs):
         a, b = self.get_retained_inputs()

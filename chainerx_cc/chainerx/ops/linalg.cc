@@ -1,5 +1,7 @@
 #include "chainerx/ops/linalg.h"
 
+#include <algorithm>
+
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/manipulation.h"
@@ -77,6 +79,91 @@ Array Matmul(const Array& a, const Array& b) {
         return m.shape() == s ? m : BroadcastTo(m, s);
     };
     return MultiplyMatrices(expand(a), expand(b));
+}
+
+Array Inner(const Array& a, const Array& b) {
+    if (a.ndim() == 0 || b.ndim() == 0) return a * b;
+    if (a.shape().back() != b.shape().back()) ThrowShapes("inner", a, b);
+    return Tensordot(a, b, Axes{-1}, Axes{-1});
+}
+
+Array Vdot(const Array& a, const Array& b) {
+    if (a.GetTotalSize() != b.GetTotalSize()) ThrowShapes("vdot", a, b);
+    return Dot(Ravel(a), Ravel(b));
+}
+
+Array Trace(const Array& a, int64_t offset, int64_t axis1, int64_t axis2) {
+    return Sum(Diagonal(a, offset, axis1, axis2), Axes{-1});
+}
+
+Array Outer(const Array& a, const Array& b) { return ExpandDims(Ravel(a), 1) * Ravel(b); }
+
+Array Kron(const Array& a, const Array& b) {
+    int n = std::max(a.ndim(), b.ndim());
+    Shape left;
+    Shape right;
+    Shape out;
+    for (int i = 0; i < n; ++i) {
+        int64_t x = i < n - a.ndim() ? 1 : a.shape()[i - (n - a.ndim())];
+        int64_t y = i < n - b.ndim() ? 1 : b.shape()[i - (n - b.ndim())];
+        left.push_back(x);
+        left.push_back(1);
+        right.push_back(1);
+        right.push_back(y);
+        out.push_back(x * y);
+    }
+    return Reshape(Reshape(a, left) * Reshape(b, right), out);
+}
+
+Array Tensordot(const Array& a, const Array& b, int64_t n_axes) {
+    if (n_axes < 0 || n_axes > std::min(a.ndim(), b.ndim())) {
+        throw DimensionError{"tensordot: axes is ", n_axes, " for shapes ", a.shape(), " and ", b.shape()};
+    }
+    Axes left;
+    Axes right;
+    for (int64_t i = 0; i < n_axes; ++i) {
+        left.push_back(static_cast<int8_t>(a.ndim() - n_axes + i));
+        right.push_back(static_cast<int8_t>(i));
+    }
+    return Tensordot(a, b, left, right);
+}
+
+Array Tensordot(const Array& a, const Array& b, const Axes& a_axes, const Axes& b_axes) {
+    if (a_axes.ndim() != b_axes.ndim()) {
+        throw DimensionError{"tensordot: axes ", a_axes, " and ", b_axes, " differ in number"};
+    }
+    Axes left = NormalizeAxes(a_axes, a.ndim());
+    Axes right = NormalizeAxes(b_axes, b.ndim());
+    // Axes that stay, then those summed over, in the order that was given.
+    Axes a_order;
+    Axes b_order;
+    Shape out;
+    int64_t rows = 1;
+    int64_t inner = 1;
+    int64_t columns = 1;
+    for (int8_t i = 0; i < a.ndim(); ++i) {
+        if (std::find(left.begin(), left.end(), i) != left.end()) continue;
+        a_order.push_back(i);
+        out.push_back(a.shape()[i]);
+        rows *= a.shape()[i];
+    }
+    for (int8_t i = 0; i < a_axes.ndim(); ++i) {
+        int8_t x = NormalizeAxis(a_axes[i], a.ndim());
+        int8_t y = NormalizeAxis(b_axes[i], b.ndim());
+        if (a.shape()[x] != b.shape()[y]) ThrowShapes("tensordot", a, b);
+        a_order.push_back(x);
+        b_order.push_back(y);
+        inner *= a.shape()[x];
+    }
+    for (int8_t i = 0; i < b.ndim(); ++i) {
+        if (std::find(right.begin(), right.end(), i) != right.end()) continue;
+        b_order.push_back(i);
+        out.push_back(b.shape()[i]);
+        columns *= b.shape()[i];
+    }
+    return Reshape(MultiplyMatrices(Reshape(Transpose(a, a_order), Shape{rows, inner}),
+                                    Reshape(Transpose(b, b_order), Shape{inner, columns})),
+                   out);
 }
 
 namespace {

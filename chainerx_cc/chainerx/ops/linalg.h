@@ -1,6 +1,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
@@ -16,6 +18,18 @@ extern const MatmulKernel kMatmulKernel;
 Array Dot(const Array& a, const Array& b);
 // Matrix product with broadcasting of leading dimensions.
 Array Matmul(const Array& a, const Array& b);
+// Sums over the last axis of both, over all elements, and over a diagonal.
+Array Inner(const Array& a, const Array& b);
+Array Vdot(const Array& a, const Array& b);
+Array Trace(const Array& a, int64_t offset = 0, int64_t axis1 = 0, int64_t axis2 = 1);
+// Products of all pairs of elements, as a matrix and as a matrix of blocks.
+Array Outer(const Array& a, const Array& b);
+Array Kron(const Array& a, const Array& b);
+// Sums over the last `n_axes` axes of `a` and the first of `b`, or over pairs of axes.
+Array Tensordot(const Array& a, const Array& b, int64_t n_axes = 2);
+Array Tensordot(const Array& a, const Array& b, const Axes& a_axes, const Axes& b_axes);
+// NumPy's Einstein summation. Products of more than two operands are taken pair by pair, the cheapest first.
+Array Einsum(const std::string& subscripts, const std::vector<Array>& operands);
 // y = x W^T + b; the first n_batch_axes axes of x are kept, the others flattened.
 Array Linear(const Array& x, const Array& w, const std::optional<Array>& b = std::nullopt, int64_t n_batch_axes = 1);
 
@@ -23,6 +37,11 @@ Array Linear(const Array& x, const Array& w, const std::optional<Array>& b = std
 #define CHAINERX_LINALG_OPS(X)                                                                                      \
     X(Dot, "dot", "a, b", "Sum product over the last axis of ``a`` and the last but one of ``b``.", true, "matmul") \
     X(Matmul, "matmul", "a, b", "Matrix product, broadcasting leading dimensions.", false, "matmul")                \
+    X(Inner, "inner", "a, b", "Sum product over the last axes.", false, "matmul")                                   \
+    X(Vdot, "vdot", "a, b", "Sum product over all elements.", false, "matmul")                                      \
+    X(Trace, "trace", "a, offset=0, axis1=0, axis2=1", "Sum over a diagonal of two axes.", true, "")                \
+    X(Outer, "outer", "a, b", "Matrix of the products of elements of two flattened arrays.", false, "")             \
+    X(Kron, "kron", "a, b", "Kronecker product: blocks of ``b``, scaled by the elements of ``a``.", false, "")      \
     X(Linear, "linear", "x, W|w, b=None, n_batch_axis|n_batch_axes=1",                                              \
       "Affine map :math:`x W^T + b`. Axes of ``x`` after the first ``n_batch_axis`` are flattened.", false, "matmul")
 

@@ -480,31 +480,61 @@ Array Roll(const Array& a, int64_t shift, const std::optional<int64_t>& axis) {
     return Concatenate({parts[1], parts[0]}, ax);
 }
 
-Array Diag(const Array& v, int64_t k) {
-    int64_t down = std::max<int64_t>(-k, 0);
-    int64_t right = std::max<int64_t>(k, 0);
-    if (v.ndim() == 1) {
-        int64_t n = v.shape()[0] + std::abs(k);
-        Array out = Zeros({n, n}, v.dtype(), v.device());
-        Strides diagonal{out.strides()[0] + out.strides()[1]};
-        CopyData(v, internal::MakeView(out, v.shape(), diagonal, down * out.strides()[0] + right * out.strides()[1]));
-        return RecordView("diag", v, std::move(out), [k](const Array& gy) { return Diag(gy, k); });
+namespace {
+
+// Where the diagonal of two axes lies.
+struct DiagonalPlace {
+    DiagonalPlace(const Shape& shape, int64_t offset, int64_t axis1, int64_t axis2)
+        : axis1{NormalizeAxis(axis1, shape.ndim())}, axis2{NormalizeAxis(axis2, shape.ndim())} {
+        if (this->axis1 == this->axis2) throw DimensionError{"diagonal: axis1 and axis2 are both ", axis1};
+        down = std::max<int64_t>(-offset, 0);
+        right = std::max<int64_t>(offset, 0);
+        length = std::max<int64_t>(0, std::min(shape[this->axis1] - down, shape[this->axis2] - right));
     }
-    if (v.ndim() != 2) throw DimensionError{"diag needs an array of 1 or 2 dimensions, not ", int{v.ndim()}};
-    int64_t n = std::max<int64_t>(0, std::min(v.shape()[0] - down, v.shape()[1] - right));
-    int64_t offset = n > 0 ? v.offset() + down * v.strides()[0] + right * v.strides()[1] : v.offset();
-    Array out = internal::MakeView(v, {n}, Strides{v.strides()[0] + v.strides()[1]}, offset);
-    return RecordView("diag", v, std::move(out), [k, s = v.shape()](const Array& gy) {
-        // The square matrix around the diagonal, cut and extended to the whole shape.
-        Array m = At(Diag(gy, k), {Slice{0, s[0], {}}, Slice{0, s[1], {}}});
-        if (m.shape()[1] < s[1]) {
-            m = Concatenate({m, Zeros({m.shape()[0], s[1] - m.shape()[1]}, gy.dtype(), gy.device())}, 1);
+
+    // The diagonal as the last axis.
+    Array ViewOf(const Array& a) const {
+        Shape shape;
+        Strides strides;
+        for (int8_t i = 0; i < a.ndim(); ++i) {
+            if (i == axis1 || i == axis2) continue;
+            shape.push_back(a.shape()[i]);
+            strides.push_back(a.strides()[i]);
         }
-        if (m.shape()[0] < s[0]) {
-            m = Concatenate({m, Zeros({s[0] - m.shape()[0], s[1]}, gy.dtype(), gy.device())}, 0);
-        }
-        return m;
-    });
+        int64_t start = down * a.strides()[axis1] + right * a.strides()[axis2];
+        shape.push_back(length);
+        strides.push_back(a.strides()[axis1] + a.strides()[axis2]);
+        return internal::MakeView(a, shape, strides, a.offset() + (length > 0 ? start : 0));
+    }
+
+    int8_t axis1;
+    int8_t axis2;
+    int64_t down;
+    int64_t right;
+    int64_t length;
+};
+
+// The adjoint of Diagonal: zeros of a shape, with a diagonal.
+Array PutDiagonal(const Array& v, const Shape& shape, int64_t offset, int64_t axis1, int64_t axis2) {
+    Array out = Zeros(shape, v.dtype(), v.device());
+    CopyData(v, DiagonalPlace{shape, offset, axis1, axis2}.ViewOf(out));
+    return RecordView("diagonal", v, std::move(out),
+                      [=](const Array& gy) { return Diagonal(gy, offset, axis1, axis2); });
+}
+
+}  // namespace
+
+Array Diagonal(const Array& a, int64_t offset, int64_t axis1, int64_t axis2) {
+    if (a.ndim() < 2) throw DimensionError{"diagonal: a must have at least 2 dimensions, has shape ", a.shape()};
+    return RecordView("diagonal", a, DiagonalPlace{a.shape(), offset, axis1, axis2}.ViewOf(a),
+                      [=, shape = a.shape()](const Array& gy) { return PutDiagonal(gy, shape, offset, axis1, axis2); });
+}
+
+Array Diag(const Array& v, int64_t k) {
+    if (v.ndim() == 2) return Diagonal(v, k);
+    if (v.ndim() != 1) throw DimensionError{"diag needs an array of 1 or 2 dimensions, not ", int{v.ndim()}};
+    int64_t n = v.shape()[0] + std::abs(k);
+    return PutDiagonal(v, {n, n}, k, 0, 1);
 }
 
 Array Diagflat(const Array& v, int64_t k) { return Diag(Ravel(v), k); }

@@ -56,6 +56,8 @@ Array Atleast3D(const Array& a);
 Array Repeat(const Array& a, const std::vector<int64_t>& repeats, const std::optional<int64_t>& axis = std::nullopt);
 Array Tile(const Array& a, const Shape& reps);
 Array Roll(const Array& a, int64_t shift, const std::optional<int64_t>& axis = std::nullopt);
+// Elements at which two axes have one index, as the last axis; a view.
+Array Diagonal(const Array& a, int64_t offset = 0, int64_t axis1 = 0, int64_t axis2 = 1);
 Array Diag(const Array& v, int64_t k = 0);
 Array Diagflat(const Array& v, int64_t k = 0);
 Array Tril(const Array& m, int64_t k = 0);
@@ -88,6 +90,7 @@ void CopyTo(const Array& dst, const Array& src, const Array& where = Array{});
     X(Atleast3D, "atleast_3d", "a", "As an array of three or more dimensions.", false, "")                          \
     X(Repeat, "repeat", "a, repeats, axis=None", "Elements repeated along an axis.", true, "take")                  \
     X(Tile, "tile", "A, reps", "The array repeated as tiles.", false, "")                                           \
+    X(Diagonal, "diagonal", "a, offset=0, axis1=0, axis2=1", "A diagonal of two axes, as the last axis.", true, "") \
     X(Tril, "tril", "m, k=0", "The lower triangle, zeros elsewhere.", false, "")                                    \
     X(Triu, "triu", "m, k=0", "The upper triangle, zeros elsewhere.", false, "")
 

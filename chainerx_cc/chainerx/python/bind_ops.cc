@@ -130,6 +130,64 @@ PyObject* CallTreeLstm(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObj
     });
 }
 
+// A number of axes, a pair of axes, or a pair of lists of them.
+Array PyTensordot(const Array& a, const Array& b, PyObject* axes) {
+    if (PyIndex_Check(axes) != 0) return Tensordot(a, b, GetIntArg(axes, "axes"));
+    PyRef pair{PySequence_Fast(axes, "")};
+    if (!pair || PySequence_Fast_GET_SIZE(pair.get()) != 2) {
+        PyErr_Clear();
+        ThrowValueError("tensordot: axes must be a number, a pair of axes or a pair of lists of axes");
+    }
+    return Tensordot(a, b, Arg<Axes>::Get(PySequence_Fast_GET_ITEM(pair.get(), 0), "axes"),
+                     Arg<Axes>::Get(PySequence_Fast_GET_ITEM(pair.get(), 1), "axes"));
+}
+
+// Labels 0 to 51 as letters in the order in which NumPy counts them, and the ellipsis.
+std::string GetSubscripts(PyObject* labels) {
+    PyRef items = Check(PySequence_Fast(labels, "einsum: each operand needs a list of labels"));
+    std::string out;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
+        PyObject* item = PySequence_Fast_GET_ITEM(items.get(), i);
+        if (item == Py_Ellipsis) {
+            out += "...";
+            continue;
+        }
+        int64_t label = GetIntArg(item, "label");
+        if (label < 0 || label > 51) ThrowValueError("einsum: labels must be between 0 and 51");
+        out += static_cast<char>(label < 26 ? 'A' + label : 'a' + label - 26);
+    }
+    return out;
+}
+
+// einsum(subscripts, *operands), or operands and lists of labels by turns.
+Array PyEinsum(PyObject* const* args, Py_ssize_t nargs) {
+    if (nargs == 0) ThrowTypeError("einsum() missing required argument 'subscripts'");
+    std::vector<Array> operands;
+    if (PyUnicode_Check(args[0])) {
+        for (Py_ssize_t i = 1; i < nargs; ++i) operands.push_back(Arg<Array>::Get(args[i], "operands"));
+        return Einsum(Arg<std::string>::Get(args[0], "subscripts"), operands);
+    }
+    std::string subscripts;
+    for (Py_ssize_t i = 0; i + 1 < nargs; i += 2) {
+        operands.push_back(Arg<Array>::Get(args[i], "operands"));
+        subscripts += (i == 0 ? "" : ",") + GetSubscripts(args[i + 1]);
+    }
+    if (nargs % 2 == 1) subscripts += "->" + GetSubscripts(args[nargs - 1]);
+    return Einsum(subscripts, operands);
+}
+
+PyObject* CallEinsum(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+    return Guard([&] {
+        for (Py_ssize_t i = 0; kwnames != nullptr && i < PyTuple_GET_SIZE(kwnames); ++i) {
+            PyObject* key = PyTuple_GET_ITEM(kwnames, i);
+            // The order of products is always chosen.
+            if (PyUnicode_CompareWithASCIIString(key, "optimize") == 0) continue;
+            ThrowTypeError("einsum() got an unexpected keyword argument '%U'", key);
+        }
+        return ToPython(PyEinsum(args, nargs));
+    });
+}
+
 template <const UpdateRule& rule>
 void PyUpdate(const std::vector<Array>& arrays, const std::vector<double>& scalars) {
     UpdateParameters(rule, arrays, scalars);
@@ -157,6 +215,14 @@ void BindOps() {
     CHAINERX_REDUCTION_OPS(CHAINERX_BIND)
     family = "linalg";
     CHAINERX_LINALG_OPS(CHAINERX_BIND)
+    Bind<&PyTensordot>({family, "tensordot", "a, b, axes=2",
+                        "Sum product over the last ``axes`` axes of ``a`` and the first of ``b``, or over a pair of "
+                        "(lists of) axes.",
+                        false, "matmul"});
+    AddFunction({family, "einsum", "*operands, optimize=True",
+                 "Einstein summation: subscripts and arrays, or arrays and lists of labels by turns, as NumPy's.",
+                 false, "matmul"},
+                reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&CallEinsum)), nullptr);
     family = "loss";
     CHAINERX_LOSS_OPS(CHAINERX_BIND)
     family = "manipulation";
