@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <vector>
 
+#include "chainerx/backends/native/kernels/factor_small.h"
 #include "chainerx/backends/native/kernels/gemm.h"
 #include "chainerx/backends/native/kernels/lapack.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
@@ -49,6 +49,8 @@ struct Stack {
     int64_t size() const { return int64_t{m} * n; }
     // n^3 for a square matrix.
     double work() const { return static_cast<double>(size()) * k; }
+    // Whether LAPACK would take longer than functions of our own.
+    bool is_small() const { return std::max(m, n) <= kSmallMatrix; }
 
     int m;
     int n;
@@ -113,25 +115,88 @@ bool AreFinite(const T* a, int64_t n) {
     return sum == 0;
 }
 
+// LU factors of one matrix after another.
+template <class T>
+class Lu {
+public:
+    explicit Lu(const Stack& s) : n_{s.n}, is_small_{s.is_small()}, factors_(s.size()), pivots_(s.n) {}
+
+    // Returns false for a singular matrix.
+    bool Factor(const T* a) {
+        if (is_small_) {
+            std::copy_n(a, factors_.size(), factors_.data());
+            return FactorLu(n_, factors_.data(), pivots_.data());
+        }
+        Transpose(a, n_, n_, factors_.data());
+        int info = 0;
+        CHAINERX_LAPACK(T, getrf, &n_, &n_, factors_.data(), &n_, pivots_.data(), &info);
+        return info == 0;
+    }
+
+    void Solve(int columns, const T* b, T* x) {
+        int64_t size = int64_t{n_} * columns;
+        if (is_small_) {
+            std::copy_n(b, size, x);
+            SolveLu(n_, factors_.data(), pivots_.data(), columns, x);
+            return;
+        }
+        buffer_.resize(size);
+        Transpose(b, n_, columns, buffer_.data());
+        char trans = 'N';
+        int info = 0;
+        CHAINERX_LAPACK(T, getrs, &trans, &n_, &columns, factors_.data(), &n_, pivots_.data(), buffer_.data(), &n_,
+                        &info, 1);
+        Transpose(buffer_.data(), columns, n_, x);
+    }
+
+    // Overwrites the factors.
+    void Invert(T* out) {
+        if (is_small_) {
+            SetIdentity(out, n_);
+            SolveLu(n_, factors_.data(), pivots_.data(), n_, out);
+            return;
+        }
+        int info = 0;
+        int length = -1;
+        T answer = 0;
+        CHAINERX_LAPACK(T, getri, &n_, factors_.data(), &n_, pivots_.data(), &answer, &length, &info);
+        length = WorkLength("inv", answer);
+        buffer_.resize(length);
+        CHAINERX_LAPACK(T, getri, &n_, factors_.data(), &n_, pivots_.data(), buffer_.data(), &length, &info);
+        Transpose(factors_.data(), n_, n_, out);
+    }
+
+    // The sign, and the logarithm of the absolute value, of the determinant.
+    void GetDeterminant(T* sign, T* logarithm) const {
+        *sign = 1;
+        *logarithm = 0;
+        for (int i = 0; i < n_; ++i) {
+            T x = factors_[int64_t{i} * n_ + i];
+            if ((x < 0) != (pivots_[i] != i + 1)) *sign = -*sign;
+            *logarithm += std::log(std::fabs(x));
+        }
+    }
+
+private:
+    int n_;
+    bool is_small_;
+    std::vector<T> factors_;
+    std::vector<int> pivots_;
+    std::vector<T> buffer_;
+};
+
 void Solve(const Array& a, const Array& b, const Array& x) {
     if (x.GetTotalSize() == 0) return;
     Stack s{a};
     int columns = ToInt(b.shape().back());
+    int64_t size = int64_t{s.n} * columns;
     Visit(a, [&](auto tag) {
         using T = typename decltype(tag)::type;
-        int64_t size = int64_t{s.n} * columns;
         ForMatrices(s, s.work() + 2.0 * s.n * static_cast<double>(size), [&](int64_t begin, int64_t end) {
-            std::vector<T> factors(s.size());
-            std::vector<T> right(size);
-            std::vector<int> pivots(s.n);
+            Lu<T> lu{s};
             for (int64_t i = begin; i < end; ++i) {
-                Transpose(a.data<T>() + i * s.size(), s.n, s.n, factors.data());
-                Transpose(b.data<T>() + i * size, s.n, columns, right.data());
-                int info = 0;
-                CHAINERX_LAPACK(T, gesv, &s.n, &columns, factors.data(), &s.n, pivots.data(), right.data(), &s.n,
-                                &info);
-                if (info != 0) throw ChainerxError{"solve: Singular matrix"};
-                Transpose(right.data(), columns, s.n, x.data<T>() + i * size);
+                if (!lu.Factor(a.data<T>() + i * s.size())) throw ChainerxError{"solve: Singular matrix"};
+                lu.Solve(columns, b.data<T>() + i * size, x.data<T>() + i * size);
             }
         });
     });
@@ -143,20 +208,10 @@ void Inverse(const Array& a, const Array& out) {
     Visit(a, [&](auto tag) {
         using T = typename decltype(tag)::type;
         ForMatrices(s, 2 * s.work(), [&](int64_t begin, int64_t end) {
-            int info = 0;
-            int length = -1;
-            T answer = 0;
-            std::vector<int> pivots(s.n);
-            CHAINERX_LAPACK(T, getri, &s.n, &answer, &s.n, pivots.data(), &answer, &length, &info);
-            length = WorkLength("inv", answer);
-            std::vector<T> work(length);
+            Lu<T> lu{s};
             for (int64_t i = begin; i < end; ++i) {
-                // The inverse of the transposed matrix is the transposed inverse.
-                T* y = out.data<T>() + i * s.size();
-                std::memcpy(y, a.data<T>() + i * s.size(), s.size() * sizeof(T));
-                CHAINERX_LAPACK(T, getrf, &s.n, &s.n, y, &s.n, pivots.data(), &info);
-                if (info == 0) CHAINERX_LAPACK(T, getri, &s.n, y, &s.n, pivots.data(), work.data(), &length, &info);
-                if (info != 0) throw ChainerxError{"inv: Singular matrix"};
+                if (!lu.Factor(a.data<T>() + i * s.size())) throw ChainerxError{"inv: Singular matrix"};
+                lu.Invert(out.data<T>() + i * s.size());
             }
         });
     });
@@ -167,22 +222,16 @@ void Slogdet(const Array& a, const Array& sign, const Array& logdet) {
     Visit(a, [&](auto tag) {
         using T = typename decltype(tag)::type;
         ForMatrices(s, s.work(), [&](int64_t begin, int64_t end) {
-            std::vector<T> factors(s.size());
-            std::vector<int> pivots(s.n);
+            Lu<T> lu{s};
             for (int64_t i = begin; i < end; ++i) {
-                std::copy_n(a.data<T>() + i * s.size(), s.size(), factors.data());
-                int info = 0;
-                int lead = std::max(s.n, 1);
-                CHAINERX_LAPACK(T, getrf, &s.n, &s.n, factors.data(), &lead, pivots.data(), &info);
-                T positive = 1;
-                T sum = 0;
-                for (int j = 0; j < s.n; ++j) {
-                    T x = factors[int64_t{j} * s.n + j];
-                    if ((x < 0) != (pivots[j] != j + 1)) positive = -positive;
-                    sum += std::log(std::fabs(x));
+                T* y = sign.data<T>() + i;
+                T* z = logdet.data<T>() + i;
+                if (lu.Factor(a.data<T>() + i * s.size())) {
+                    lu.GetDeterminant(y, z);
+                } else {
+                    *y = 0;
+                    *z = -std::numeric_limits<T>::infinity();
                 }
-                sign.data<T>()[i] = info > 0 ? T{0} : positive;
-                logdet.data<T>()[i] = info > 0 ? -std::numeric_limits<T>::infinity() : sum;
             }
         });
     });
@@ -243,50 +292,98 @@ void CopyUpper(const T* x, int m, int n, int rows, T* r) {
     }
 }
 
+// QR factors of one matrix after another, in LAPACK's order of columns.
+template <class T>
+class QrFactors {
+public:
+    // `columns`: of q, zero if it is not wanted.
+    QrFactors(const Stack& s, int columns)
+        : s_{s},
+          columns_{columns},
+          lead_{std::max(s.m, 1)},
+          x(std::max<int64_t>(s.size(), 1)),
+          q(std::max<int64_t>(int64_t{s.m} * columns, 1)),
+          factors(std::max(s.k, 1)) {
+        if (s.is_small()) return;
+        Geqrf();
+        int length = WorkLength("qr", work_[0]);
+        Orgqr();
+        length_ = std::max(length, WorkLength("qr", work_[0]));
+        work_.resize(length_);
+    }
+
+    void Factor() {
+        if (s_.is_small()) {
+            FactorQr(s_.m, s_.n, x.data(), factors.data());
+        } else {
+            Geqrf();
+        }
+    }
+
+    void Expand() {
+        std::copy_n(x.data(), int64_t{s_.m} * s_.k, q.data());
+        if (s_.is_small()) {
+            ExpandQ(s_.m, columns_, s_.k, q.data(), factors.data());
+        } else {
+            Orgqr();
+        }
+    }
+
+private:
+    void Geqrf() {
+        CHAINERX_LAPACK(T, geqrf, &s_.m, &s_.n, x.data(), &lead_, factors.data(), work_.data(), &length_, &info_);
+    }
+    void Orgqr() {
+        CHAINERX_LAPACK(T, orgqr, &s_.m, &columns_, &s_.k, q.data(), &lead_, factors.data(), work_.data(), &length_,
+                        &info_);
+    }
+
+    const Stack& s_;
+    int columns_;
+    int lead_;
+    int length_{-1};
+    int info_{0};
+    std::vector<T> work_ = std::vector<T>(1);
+
+public:
+    std::vector<T> x;  // the matrix, then r and the reflectors
+    std::vector<T> q;
+    std::vector<T> factors;
+};
+
 void Qr(const Array& a, const QrOutput& out) {
     Stack s{a};
     int nq = out.q ? ToInt(out.q.shape().back()) : 0;
     int nr = out.r ? ToInt(out.r.shape()[out.r.ndim() - 2]) : 0;
-    int lead = std::max(s.m, 1);
     Visit(a, [&](auto tag) {
         using T = typename decltype(tag)::type;
         ForMatrices(s, (out.q ? 4 : 2) * s.work(), [&](int64_t begin, int64_t end) {
-            std::vector<T> x(std::max<int64_t>(s.size(), 1));
-            std::vector<T> factors(std::max(s.k, 1));
-            std::vector<T> q(std::max<int64_t>(int64_t{s.m} * nq, 1));
-            std::vector<T> work(1);
-            int length = -1;
-            int info = 0;
-            auto factorize = [&] {
-                CHAINERX_LAPACK(T, geqrf, &s.m, &s.n, x.data(), &lead, factors.data(), work.data(), &length, &info);
-            };
-            auto multiply = [&] {
-                CHAINERX_LAPACK(T, orgqr, &s.m, &nq, &s.k, q.data(), &lead, factors.data(), work.data(), &length,
-                                &info);
-            };
-            factorize();
-            int longest = WorkLength("qr", work[0]);
-            if (out.q) {
-                multiply();
-                longest = std::max(longest, WorkLength("qr", work[0]));
-            }
-            length = longest;
-            work.resize(length);
+            QrFactors<T> qr{s, nq};
             for (int64_t i = begin; i < end; ++i) {
-                Transpose(a.data<T>() + i * s.size(), s.m, s.n, x.data());
-                factorize();
+                Transpose(a.data<T>() + i * s.size(), s.m, s.n, qr.x.data());
+                qr.Factor();
                 if (out.reflectors) {
-                    std::copy_n(x.data(), s.size(), out.reflectors.data<T>() + i * s.size());
-                    std::copy_n(factors.data(), s.k, out.factors.data<T>() + i * s.k);
+                    std::copy_n(qr.x.data(), s.size(), out.reflectors.data<T>() + i * s.size());
+                    std::copy_n(qr.factors.data(), s.k, out.factors.data<T>() + i * s.k);
                 }
-                if (out.r) CopyUpper(x.data(), s.m, s.n, nr, out.r.data<T>() + i * nr * s.n);
+                if (out.r) CopyUpper(qr.x.data(), s.m, s.n, nr, out.r.data<T>() + i * nr * s.n);
                 if (!out.q) continue;
-                std::copy_n(x.data(), int64_t{s.m} * s.k, q.data());
-                multiply();
-                Transpose(q.data(), nq, s.m, out.q.data<T>() + i * s.m * nq);
+                qr.Expand();
+                Transpose(qr.q.data(), nq, s.m, out.q.data<T>() + i * s.m * nq);
             }
         });
     });
+}
+
+// Replaces the lower triangle of a matrix by its factor. Returns false when it is not positive definite.
+template <class T>
+bool FactorLower(const Stack& s, T* a) {
+    if (s.n <= kSmallCholesky) return FactorCholesky(s.n, a);
+    // What is the lower triangle in the order of rows is the upper one in the order of columns.
+    char uplo = 'U';
+    int info = 0;
+    CHAINERX_LAPACK(T, potrf, &uplo, &s.n, a, &s.n, &info, 1);
+    return info == 0;
 }
 
 void Cholesky(const Array& a, const Array& out) {
@@ -295,14 +392,10 @@ void Cholesky(const Array& a, const Array& out) {
     Visit(a, [&](auto tag) {
         using T = typename decltype(tag)::type;
         ForMatrices(s, s.work() / 3, [&](int64_t begin, int64_t end) {
-            // What is the lower triangle in the order of rows is the upper one in the order of columns.
-            char uplo = 'U';
             for (int64_t i = begin; i < end; ++i) {
                 T* y = out.data<T>() + i * s.size();
-                std::memcpy(y, a.data<T>() + i * s.size(), s.size() * sizeof(T));
-                int info = 0;
-                CHAINERX_LAPACK(T, potrf, &uplo, &s.n, y, &s.n, &info, 1);
-                if (info != 0) throw ChainerxError{"cholesky: Matrix is not positive definite"};
+                std::copy_n(a.data<T>() + i * s.size(), s.size(), y);
+                if (!FactorLower(s, y)) throw ChainerxError{"cholesky: Matrix is not positive definite"};
                 for (int j = 0; j < s.n; ++j) std::fill_n(y + int64_t{j} * s.n + j + 1, s.n - j - 1, T{0});
             }
         });
