@@ -231,8 +231,16 @@ Factor Contract(const Factor& x, const Factor& y, const std::set<int>& needed) {
     };
     Array a = Arrange(x, {&batch, &left, &inner}, matrix(rows, depth));
     Array b = Arrange(y, {&batch, &inner, &right}, matrix(depth, columns));
-    // Without a sum, a product of matrices would be no gain.
-    Array product = inner.empty() ? Product(a, b) : Matmul(a, b);
+    Array product;
+    if (inner.empty()) {
+        product = Product(a, b);
+    } else if (rows == 1 && columns == 1 && !batch.empty()) {
+        // Many short sums, for which products of matrices would be no gain.
+        Axes last{-1};
+        product = AsDtype(Sum(Product(Squeeze(a, Axes{-2}), Squeeze(b, last)), last), a.dtype());
+    } else {
+        product = Matmul(a, b);
+    }
     Factor out{Reshape(product, out_shape), batch};
     out.labels.insert(out.labels.end(), left.begin(), left.end());
     out.labels.insert(out.labels.end(), right.begin(), right.end());

@@ -46,10 +46,37 @@ bool Describe(const Array& a, Matrix* m) {
 }
 
 Array MakeReadable(const Array& a, Matrix* m) {
-    if (Describe(a, m)) return a;
+    bool steps_over_items = true;
+    for (int64_t stride : a.strides()) steps_over_items = steps_over_items && stride % a.GetItemSize() == 0;
+    if (steps_over_items && Describe(a, m)) return a;
     Array copy = Copy(a.AsDetached());
     Describe(copy, m);
     return copy;
+}
+
+// A loop over products: steps between the elements of both operands.
+struct Loop {
+    int64_t count;
+    int64_t step_a;
+    int64_t step_b;
+};
+
+// The loops over leading dimensions, the innermost first. Dimensions that step evenly together are one loop.
+std::vector<Loop> MakeLoops(const Array& a, const Array& b) {
+    int64_t item = a.GetItemSize();
+    std::vector<Loop> loops;
+    for (int d = a.ndim() - 3; d >= 0; --d) {
+        Loop loop{a.shape()[d], a.strides()[d] / item, b.strides()[d] / item};
+        if (loop.count == 1) continue;
+        if (!loops.empty() && loop.step_a == loops.back().count * loops.back().step_a &&
+            loop.step_b == loops.back().count * loops.back().step_b) {
+            loops.back().count *= loop.count;
+        } else {
+            loops.push_back(loop);
+        }
+    }
+    if (loops.empty()) loops.push_back({1, 0, 0});
+    return loops;
 }
 
 template <class T>
@@ -62,23 +89,24 @@ void MultiplyFloat(const Array& a_, const Array& b_, double beta, const Array& o
     int64_t rows = out.shape()[n - 2];
     int64_t columns = out.shape()[n - 1];
     int64_t inner = a.shape()[n - 1];
-    int64_t batch = 1;
-    for (int i = 0; i < n - 2; ++i) batch *= out.shape()[i];
+    int64_t batch = out.GetTotalSize() / (rows * columns);
+    std::vector<Loop> loops = MakeLoops(a, b);
+    const Loop& inner_loop = loops.front();
     BlockingScope blocking{batch * rows * columns * inner > 262144};
-    for (int64_t i = 0; i < batch; ++i) {
+    for (int64_t i = 0; i < batch; i += inner_loop.count) {
         int64_t offset_a = 0;
         int64_t offset_b = 0;
-        int64_t rest = i;
-        for (int d = n - 3; d >= 0; --d) {
-            int64_t index = rest % out.shape()[d];
-            rest /= out.shape()[d];
-            offset_a += index * a.strides()[d];
-            offset_b += index * b.strides()[d];
+        int64_t rest = i / inner_loop.count;
+        for (size_t d = 1; d < loops.size(); ++d) {
+            int64_t index = rest % loops[d].count;
+            rest /= loops[d].count;
+            offset_a += index * loops[d].step_a;
+            offset_b += index * loops[d].step_b;
         }
-        Gemm<T>(ma.transposed, mb.transposed, rows, columns, inner, T{1},
-                reinterpret_cast<const T*>(a.raw_data() + offset_a), ma.leading,
-                reinterpret_cast<const T*>(b.raw_data() + offset_b), mb.leading, static_cast<T>(beta),
-                out.data<T>() + i * rows * columns, columns);
+        GemmBatched<T>(ma.transposed, mb.transposed, inner_loop.count, rows, columns, inner, T{1},
+                       a.data<T>() + offset_a, ma.leading, inner_loop.step_a, b.data<T>() + offset_b, mb.leading,
+                       inner_loop.step_b, static_cast<T>(beta), out.data<T>() + i * rows * columns, columns,
+                       rows * columns);
     }
 }
 

@@ -15,6 +15,8 @@ void CHAINERX_BLAS(cblas_sgemm)(int, int, int, int, int, int, float, const float
                                 float*, int);
 void CHAINERX_BLAS(cblas_dgemm)(int, int, int, int, int, int, double, const double*, int, const double*, int, double,
                                 double*, int);
+float CHAINERX_BLAS(cblas_sdot)(int, const float*, int, const float*, int);
+double CHAINERX_BLAS(cblas_ddot)(int, const double*, int, const double*, int);
 void CHAINERX_BLAS(openblas_set_num_threads)(int);
 }
 
@@ -60,6 +62,13 @@ int LeadingDimension(int64_t ld, int64_t rows, int64_t columns) {
     return static_cast<int>(rows <= 1 ? std::max(ld, columns) : ld);
 }
 
+float BlasDot(int n, const float* x, int x_step, const float* y, int y_step) {
+    return CHAINERX_BLAS(cblas_sdot)(n, x, x_step, y, y_step);
+}
+double BlasDot(int n, const double* x, int x_step, const double* y, int y_step) {
+    return CHAINERX_BLAS(cblas_ddot)(n, x, x_step, y, y_step);
+}
+
 // Whether own code is faster than OpenBLAS, as measured with AVX-512: for little work, where rows of B pass
 // few rows of A (a small batch through a layer), and where sums are short (the gradient of its weights).
 bool PreferSmall(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k) {
@@ -75,6 +84,12 @@ bool PreferSmall(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k) {
 template <class T>
 void Serial(int64_t m, int64_t n, int64_t k, T alpha, const Operand<T>& a, const Operand<T>& b, T beta, T* c,
             int64_t ldc) {
+    if (m == 1 && n == 1) {
+        T sum = BlasDot(static_cast<int>(k), a.data, a.trans ? static_cast<int>(a.ld) : 1, b.data,
+                        b.trans ? 1 : static_cast<int>(b.ld));
+        *c = beta == T{0} ? alpha * sum : alpha * sum + beta * *c;
+        return;
+    }
     if (PreferSmall(a.trans, b.trans, m, n, k)) {
         GemmSmall(a.trans, b.trans, m, n, k, alpha, a.data, a.ld, b.data, b.ld, beta, c, ldc);
         return;
@@ -180,10 +195,17 @@ void GemmBatched(bool trans_a, bool trans_b, int64_t batch, int64_t m, int64_t n
         Gemm(trans_a, trans_b, batch * m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
         return;
     }
+    constexpr int64_t kTiny = 1024;
+    bool is_tiny = std::max({m, n, k}) <= kTiny && m * n * k <= kTiny && m * n > 1 && k > 0 && alpha != T{0};
     auto run = [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
-            Gemm(trans_a, trans_b, m, n, k, alpha, a + i * stride_a, lda, b + i * stride_b, ldb, beta, c + i * stride_c,
-                 ldc);
+            const T* x = a + i * stride_a;
+            const T* y = b + i * stride_b;
+            if (is_tiny) {
+                GemmSmall(trans_a, trans_b, m, n, k, alpha, x, lda, y, ldb, beta, c + i * stride_c, ldc);
+            } else {
+                Gemm(trans_a, trans_b, m, n, k, alpha, x, lda, y, ldb, beta, c + i * stride_c, ldc);
+            }
         }
     };
     if (batch >= GetNumThreads()) {
