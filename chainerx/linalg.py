@@ -9,6 +9,7 @@ det = _linalg.det
 eigh = _linalg.eigh
 eigvalsh = _linalg.eigvalsh
 inv = _linalg.inv
+norm = _linalg.norm
 pinv = _linalg.pinv
 qr = _linalg.qr
 slogdet = _linalg.slogdet

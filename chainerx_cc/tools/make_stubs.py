@@ -66,6 +66,7 @@ SPECIAL = {
     ('qr', 'mode'): 'str',
     ('tensordot', 'axes'): 'Any',
     ('einsum', 'operands'): 'Any',
+    ('norm', 'ord'): 'float | str | None',
     ('tree_lstm', 'inputs'): 'ndarray',
 }
 

@@ -431,6 +431,6 @@ ELSEWHERE = {
         'compared with the functions of Chainer: test_nn_ops.py'),
     'einsum': 'subscripts: test_einsum.py',
     **dict.fromkeys(
-        ['linalg.' + name for name in 'solve inv pinv qr svd cholesky eigh eigvalsh slogdet det'.split()],
+        ['linalg.' + name for name in 'solve inv pinv qr svd cholesky eigh eigvalsh slogdet det norm'.split()],
         'for particular matrices: test_linalg.py'),
 }

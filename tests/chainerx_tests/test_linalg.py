@@ -201,6 +201,53 @@ def test_pinv_of_rank_one():
     assert linalg.pinv(chainerx.array(b), 0.5).tolist() == [[1, 0], [0, 0]]
 
 
+NORMS = [
+    *[((2, 3), {'ord': order}) for order in (None, 'fro', 'nuc', 1, -1, 2, -2, np.inf, -np.inf)],
+    *[((5,), {'ord': order}) for order in (None, 1, 2, 3, 0.5, -1, np.inf, -np.inf)],
+    *[((2, 3, 2), {'ord': order, 'axis': (2, 0), 'keepdims': keepdims})
+      for order in (None, 'fro', 'nuc', 1, -2, np.inf) for keepdims in (False, True)],
+    ((2, 3, 2), {}), ((2, 3), {'keepdims': True}), ((2, 3, 2), {'ord': 3, 'axis': -2}),
+    ((2, 3, 2), {'axis': 1, 'keepdims': True}), ((2, 3), {'ord': -np.inf, 'axis': (-1, 0)}), ((), {}),
+]
+
+
+@pytest.mark.parametrize('shape, kwargs', NORMS, ids=str)
+def test_norm(shape, kwargs):
+    a = np.random.RandomState(3).uniform(0.5, 2, shape) * np.where(np.arange(np.prod(shape)).reshape(shape) % 2, 1, -1)
+    expected = np.linalg.norm(a, **kwargs)
+    y = linalg.norm(chainerx.array(a), **kwargs)
+    assert y.shape == np.shape(expected)
+    np.testing.assert_allclose(chainerx.to_numpy(y), expected)
+    x = chainerx.array(a).require_grad()
+    gy = chainerx.array(np.random.RandomState(4).uniform(-1, 1, y.shape))
+    eps = [chainerx.full_like(x, 1e-5)]
+    f = lambda xs: (linalg.norm(xs[0], **kwargs),)  # noqa: E731
+    chainerx.check_backward(f, [x], [gy], eps, atol=1e-6, rtol=1e-5)
+    gy.require_grad()
+    chainerx.check_double_backward(lambda xs: tuple([y * y for y in f(xs)]), [x], [gy],
+                                   [chainerx.array(a)], [*eps, chainerx.full_like(gy, 1e-5)], atol=1e-4, rtol=1e-4)
+
+
+def test_norm_dtypes_and_zero_order():
+    assert linalg.norm(chainerx.array([3, 4])).dtype == 'float64'
+    assert linalg.norm(chainerx.array([3, 4], 'float16')).dtype == 'float16'
+    assert float(linalg.norm(chainerx.array([3., 0, 4]), 0)) == 2
+    assert linalg.norm(chainerx.zeros((0, 3))).tolist() == 0
+
+
+@pytest.mark.parametrize('error, args', [
+    (chainerx.DimensionError, (chainerx.zeros((1, 2, 3)), 1)), (chainerx.DimensionError, (chainerx.zeros(3), 'fro')),
+    (chainerx.DimensionError, (chainerx.zeros((2, 2)), 'nuc', 0)), (chainerx.DimensionError, (chainerx.zeros(3), 1, 1)),
+    (chainerx.DimensionError, (chainerx.zeros((2, 2)), 1, (0, 0))),
+    (chainerx.DimensionError, (chainerx.zeros((2, 2, 2)), None, (0, 1, 2))),
+    (chainerx.ChainerxError, (chainerx.zeros((2, 2)), 3)), (ValueError, (chainerx.zeros(3), 'x')),
+    (TypeError, (chainerx.zeros(3), [1])), (TypeError, (np.zeros(3),)),
+], ids=str)
+def test_norm_bad_input(error, args):
+    with pytest.raises(error):
+        linalg.norm(*args)
+
+
 @pytest.mark.parametrize('value', [np.nan, np.inf])
 @pytest.mark.parametrize('n', [2, 3, 40])
 def test_elements_that_are_not_finite(value, n):

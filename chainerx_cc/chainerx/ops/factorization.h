@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <tuple>
 
 #include "chainerx/core/array.h"
@@ -66,5 +67,20 @@ Array Eigvalsh(const Array& a, Triangle triangle = Triangle::kLower);
 // Sign, and logarithm of the absolute value, of determinants.
 std::tuple<Array, Array> Slogdet(const Array& a);
 Array Det(const Array& a);
+
+// Which norm: of vectors (sum |x|^p)^(1/p), of matrices the norm which that induces, for p = 1, 2 and infinity and
+// their smallest counterparts -1, -2 and -infinity.
+struct NormOrder {
+    enum Kind { kDefault, kFrobenius, kNuclear, kNumber };
+    NormOrder(Kind kind = kDefault) : kind{kind} {}  // NOLINT(runtime/explicit)
+    NormOrder(double p) : kind{kNumber}, p{p} {}     // NOLINT(runtime/explicit)
+
+    Kind kind;
+    double p{2};
+};
+
+// Over one axis for vectors, two for matrices, all by default: the default order is the square root of the sum of
+// squares.
+Array Norm(const Array& a, const NormOrder& order = {}, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
 
 }  // namespace chainerx

@@ -155,6 +155,17 @@ struct Arg<Triangle> {
         ThrowValueError("%s must be 'L' or 'U', not '%s'", name, triangle.c_str());
     }
 };
+template <>
+struct Arg<NormOrder> {
+    static NormOrder Get(PyObject* o, const char* name) {
+        if (o == Py_None) return {};
+        if (!PyUnicode_Check(o)) return Arg<double>::Get(o, name);
+        std::string order = Arg<std::string>::Get(o, name);
+        if (order == "fro") return NormOrder::kFrobenius;
+        if (order == "nuc") return NormOrder::kNuclear;
+        ThrowValueError("%s must be a number, 'fro', 'nuc' or None, not '%s'", name, order.c_str());
+    }
+};
 template <class T>
 struct Arg<std::optional<T>> {
     static std::optional<T> Get(PyObject* o, const char* name) {

@@ -139,6 +139,27 @@ Returns:
 Raises:
     ~chainerx.DimensionError: If the matrices are not square.)";
 
+constexpr const char* kNormDoc = R"(Norms of vectors or matrices.
+
+Without ``ord``, the square root of the sum of squares. For vectors, ``ord`` is a number :math:`p` for
+:math:`(\sum |x_i|^p)^{1/p}`, infinity or minus infinity for the largest and the smallest absolute value, or 0
+for the number of elements that are not zero. For matrices, it is ``'fro'``, ``'nuc'`` for the sum of singular
+values, 2 or -2 for the largest or smallest of them, 1 or -1 for the largest or smallest sum of absolute values of a
+column, and infinity or minus infinity for that of a row.
+
+Args:
+    x (~chainerx.ndarray): Array of real numbers.
+    ord (float or str): Order of the norm.
+    axis (int or pair of int): Axis of vectors, or axes of matrices. All by default.
+    keepdims (bool): Whether the axes stay, with length one.
+
+Returns:
+    ~chainerx.ndarray: Norms.
+
+Raises:
+    ~chainerx.DimensionError: If ``ord`` has no meaning for this number of dimensions.
+    ~chainerx.ChainerxError: If ``ord`` has no meaning for matrices.)";
+
 PyRef PySvd(const Array& a, bool full_matrices, bool compute_uv) {
     return Check(compute_uv ? ToPython(Svd(a, full_matrices)) : ToPython(SingularValues(a)));
 }
@@ -161,6 +182,7 @@ void BindLinalg() {
     Bind<&Eigh>({family, "linalg.eigh", "a, UPLO='L'", kEighDoc, false, "eigh"});
     Bind<&Eigvalsh>({family, "linalg.eigvalsh", "a, UPLO='L'", kEigvalshDoc, false, "eigh"});
     Bind<&Slogdet>({family, "linalg.slogdet", "a", kSlogdetDoc, false, "slogdet inverse"});
+    Bind<&Norm>({family, "linalg.norm", "x, ord=None, axis=None, keepdims=False", kNormDoc, false, "svd"});
     Bind<&Det>({family, "linalg.det", "a", kDetDoc, false, "slogdet inverse"});
 }
 
