@@ -69,10 +69,10 @@ bool FactorCholesky(int n, T* a) {
             for (int k = 0; k < j; ++k) s -= x[k] * y[k];
             if (j < i) {
                 x[j] = s / y[j];
-            } else if (s > 0) {
-                x[i] = std::sqrt(s);
-            } else {
+            } else if (s <= 0) {
                 return false;
+            } else {
+                x[i] = std::sqrt(s);
             }
         }
     }
