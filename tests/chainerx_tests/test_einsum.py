@@ -138,3 +138,24 @@ def test_bad_input(error, match, args):
 def test_unknown_keyword():
     with pytest.raises(TypeError, match='dtype'):
         chainerx.einsum('i', _zeros(3), dtype='float64')
+
+
+@pytest.mark.parametrize('error, match, call', [
+    (chainerx.DimensionError, 'not aligned', lambda: chainerx.tensordot(_zeros(2, 2), _zeros(3, 3), 1)),
+    (chainerx.DimensionError, 'axes is 3', lambda: chainerx.tensordot(_zeros(2, 2), _zeros(2, 2), 3)),
+    (chainerx.DimensionError, 'axes is -1', lambda: chainerx.tensordot(_zeros(2, 2), _zeros(2, 2), -1)),
+    (chainerx.DimensionError, 'differ in number',
+     lambda: chainerx.tensordot(_zeros(2, 2), _zeros(2, 2), ((0,), (0, 1)))),
+    (chainerx.DimensionError, '', lambda: chainerx.tensordot(_zeros(2, 2), _zeros(2, 2), ((0, 0), (0, 1)))),
+    (ValueError, 'axes must be', lambda: chainerx.tensordot(_zeros(2, 2), _zeros(2, 2), ((0,),))),
+    (ValueError, 'axes must be', lambda: chainerx.tensordot(_zeros(2, 2), _zeros(2, 2), 1.5)),
+    (chainerx.DimensionError, 'inner: shapes', lambda: chainerx.inner(_zeros(3), _zeros(2))),
+    (chainerx.DimensionError, 'vdot: shapes', lambda: chainerx.vdot(_zeros(3), _zeros(2))),
+    (chainerx.DimensionError, 'at least 2 dimensions', lambda: chainerx.trace(_zeros(3))),
+    (chainerx.DimensionError, 'are both 1', lambda: chainerx.trace(_zeros(2, 2), 0, 1, 1)),
+    (chainerx.DimensionError, 'out of', lambda: chainerx.diagonal(_zeros(2, 2), 0, 0, 2)),
+    (chainerx.DimensionError, '16 dimensions', lambda: chainerx.kron(_zeros(*[1] * 9), _zeros(1))),
+])
+def test_bad_input_of_products(error, match, call):
+    with pytest.raises(error, match=match or None):
+        call()
