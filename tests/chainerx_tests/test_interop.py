@@ -1,5 +1,6 @@
 """Exchange with NumPy, the buffer protocol, and DLPack."""
 import gc
+import operator
 import pickle
 import weakref
 import zlib
@@ -319,3 +320,15 @@ def test_fromrawpointer():
 def test_to_cupy_needs_cuda():
     with pytest.raises(NotImplementedError, match='native:0.*CUDA'):
         chainerx._core._to_cupy(chainerx.ones(2))
+
+
+@pytest.mark.parametrize('scalar', [np.float32(2), np.float64(2), np.int64(2), np.float16(2)])
+@pytest.mark.parametrize('op', [
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.lt,
+    operator.eq])
+def test_numpy_scalars_on_the_left(scalar, op):
+    a = np.array([1, 2, 4], 'float32')
+    y = op(scalar, chainerx.array(a))
+    assert isinstance(y, chainerx.ndarray)
+    chainerx.testing.assert_allclose(y, op(2, a))
+    assert y.dtype == op(2, a).dtype
