@@ -11,6 +11,7 @@ import chainer
 from chainer import _optimizer_hooks, _update, optimizer_hooks, variable
 from chainer import link as link_module
 from chainer import serializer as serializer_module
+from chainer.optimizer_hooks import _base as hooks_base
 
 
 class Hyperparameter:
@@ -460,8 +461,7 @@ class Optimizer:
 
         """
         if getattr(hook, 'call_for_each_param', False):
-            for param in self.target.params():
-                hook(param.update_rule, param)
+            hooks_base.call_for_each_param(hook, self.target.params())
         else:
             hook(self)
 

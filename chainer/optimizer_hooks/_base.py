@@ -24,6 +24,7 @@ class GradientHook:
 
     A subclass has ``_apply(p, g, scale, rule)``, which gets the arrays of the
     parameter and of its gradient (NumPy, CuPy or ChainerX) and the loss scale.
+    It may have a quicker ``_call_for_all`` too, the loop over all parameters.
     """
 
     call_for_each_param = True
@@ -39,3 +40,16 @@ class GradientHook:
                 self._apply(p, g, scale, rule)
         else:
             self._apply(p, g, scale, rule)
+
+    def _call_for_all(self, params):
+        for param in params:
+            self(param.update_rule, param)
+
+
+def call_for_each_param(hook, params):
+    """Calls a hook with the update rule of every parameter and the parameter."""
+    if type(hook).__call__ is GradientHook.__call__:
+        hook._call_for_all(params)
+    else:
+        for param in params:
+            hook(param.update_rule, param)

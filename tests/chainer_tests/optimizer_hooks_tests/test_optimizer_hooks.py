@@ -169,6 +169,42 @@ def test_hook_of_an_update_rule(link, make):
     numpy.testing.assert_array_equal(to_numpy(link.a.grad), changed)
 
 
+@pytest.mark.parametrize('loss_scale', [None, 4])
+@pytest.mark.parametrize('rate', [0.3, numpy.float32(0.3)])
+def test_weight_decay_of_all_parameters_at_once(link, rate, loss_scale):
+    # The same bits as for one parameter after another; shared parameters decay twice.
+    model = chainer.Chain(one=link, two=link)
+    hook = hooks.WeightDecay(rate)
+    start = [to_numpy(param.grad).copy() for param in link.params(False)]
+    link.b._loss_scale = loss_scale
+    opt = chainer.optimizers.SGD().setup(model)
+    for param in model.params():
+        hook(param.update_rule, param)
+    expected = [to_numpy(param.grad).copy() for param in link.params(False)]
+    for param, grad in zip(link.params(False), start):
+        param.grad = param.device.send(grad)
+    opt.add_hook(hook)
+    opt.call_hooks()
+    for param, grad in zip(link.params(False), expected):
+        tol = 2e-3 if param.dtype == numpy.float16 else 0
+        numpy.testing.assert_allclose(to_numpy(param.grad), grad, rtol=tol)
+
+
+def test_subclass_of_a_hook(link):
+    seen = []
+
+    class Selective(hooks.WeightDecay):
+        def __call__(self, rule, param):
+            seen.append(param.name)
+            if param.name == 'b':
+                super().__call__(rule, param)
+
+    a, b = call(link, Selective(.5))
+    assert set(seen) >= {'a', 'b', 'c'}
+    testing.assert_allclose(a, GA)
+    testing.assert_allclose(b, [6.5])
+
+
 def test_hook_that_clears_gradients(link):
     def clear(opt):
         opt.target.cleargrads()
