@@ -133,7 +133,7 @@ def print_optimizers(args):
             ways['torch'] = torch_step(args, torch_name, kwargs)
         times = microseconds(ways, args)
         rows.append([name, *(times.get(w, '-') for w in ('bare', '@numpy', 'native:0', 'torch'))])
-    harness._print_table(
+    harness.print_table(
         ['update', '`p -= lr * g` on NumPy', 'Chainer on NumPy', 'Chainer on ChainerX', 'PyTorch'],
         rows)
 
@@ -157,7 +157,7 @@ def print_hooks(args):
         times = microseconds(ways, args)
         rows.append([getattr(hook, 'name', 'none'),
                      *(times.get(w, '-') for w in ('@numpy', 'native:0'))])
-    harness._print_table(['SGD with hook', 'NumPy', 'ChainerX'], rows)
+    harness.print_table(['SGD with hook', 'NumPy', 'ChainerX'], rows)
 
 
 if __name__ == '__main__':
