@@ -5,8 +5,9 @@ from chainer.functions.connection._convolution import Convolution, TwoDimensiona
 from chainer.utils import argument
 
 _MESSAGES = {
-    'deterministic': 'deterministic argument is not supported anymore. Use '
-                     "chainer.using_config('cudnn_deterministic', value) instead.",
+    'deterministic': 'deterministic argument is not supported anymore. '
+                     "Use chainer.using_config('cudnn_deterministic', value) context where value "
+                     'is either `True` or `False`.',
     'requires_x_grad': 'requires_x_grad argument is not supported anymore. Just remove the '
                        'argument: it is taken from the input.',
 }
@@ -16,7 +17,7 @@ class Convolution2DFunction(TwoDimensional, Convolution):
     """Convolution of images."""
 
     def __init__(self, stride=1, pad=0, cover_all=False, **kwargs):
-        dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1), **_MESSAGES)
+        dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1))
         self._set_geometry(2, stride, pad, dilate, groups)
         self.cover_all = cover_all
 
@@ -66,5 +67,6 @@ def convolution_2d(x, W, b=None, stride=1, pad=0, cover_all=False, **kwargs):
         (10, 1, 7, 9)
 
     """
-    func = Convolution2DFunction(stride, pad, cover_all, **kwargs)
+    dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1), **_MESSAGES)
+    func = Convolution2DFunction(stride, pad, cover_all, dilate=dilate, groups=groups)
     return func.apply((x, W) if b is None else (x, W, b))[0]

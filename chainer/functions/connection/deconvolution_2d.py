@@ -14,7 +14,7 @@ class Deconvolution2DFunction(TwoDimensional, Deconvolution):
     outw = property(lambda self: None if self.outs is None else self.outs[1])
 
     def __init__(self, stride=1, pad=0, outsize=None, **kwargs):
-        dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1), **_MESSAGES)
+        dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1))
         self._set_geometry(2, stride, pad, dilate, groups)
         if outsize is not None:
             self.outs = tuple(outsize)
@@ -66,5 +66,6 @@ def deconvolution_2d(x, W, b=None, stride=1, pad=0, outsize=None, **kwargs):
         (2, 1, 8, 10)
 
     """
-    func = Deconvolution2DFunction(stride, pad, outsize, **kwargs)
+    dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1), **_MESSAGES)
+    func = Deconvolution2DFunction(stride, pad, outsize, dilate=dilate, groups=groups)
     return func.apply((x, W) if b is None else (x, W, b))[0]
