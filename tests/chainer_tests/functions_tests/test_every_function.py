@@ -42,6 +42,37 @@ def test_every_dtype_and_device(name):
     check_function(_quietly(row.f), row.inputs, lambda *xs: _arrays(row.f, xs), **options)
 
 
+def _second_gradients(row, device):
+    """Gradients, and gradients of their weighted sum, as NumPy arrays."""
+    rng = np.random.RandomState(0)
+
+    def random(shape):
+        return chainer.Variable(device.send(np.asarray(rng.uniform(-1, 1, shape))))
+
+    xs = [chainer.Variable(device.send(x)) for x in row.inputs]
+    ys = _quietly(row.f)(*xs)
+    ys = [y for y in (ys if isinstance(ys, (tuple, list)) else (ys,)) if y.dtype.kind == 'f']
+    targets = [x for x in xs if x.dtype.kind == 'f']
+    gys = [random(y.shape) for y in ys]
+    gxs = chainer.grad(ys, targets, gys, enable_double_backprop=True)
+    total = sum([F.sum(gx * random(gx.shape)) for gx in gxs if gx is not None])
+    seconds = chainer.grad([total], [*targets, *gys])
+    # A gradient that is nowhere different from zero may also be left out.
+    return [np.zeros(x.shape) if g is None else chainer.get_device('@numpy').send(g.array)
+            for x, g in zip([*targets, *targets, *gys], [*gxs, *seconds])]
+
+
+@pytest.mark.chainerx
+@pytest.mark.parametrize('name', [
+    name for name in PUBLIC if ROWS[name].checks.get('grad', True)
+    and ROWS[name].checks.get('double', True)])
+def test_second_gradients_on_chainerx(name):
+    expected, actual = [_second_gradients(ROWS[name], chainer.get_device(device))
+                        for device in ('@numpy', 'native:0')]
+    for a, b in zip(actual, expected):
+        np.testing.assert_allclose(a, b, 1e-6, 1e-8)
+
+
 @pytest.mark.parametrize('name', PUBLIC)
 def test_bad_input(name):
     row = ROWS[name]
