@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy
 
+import chainer
 from chainer import backend
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
@@ -32,6 +33,8 @@ class ClassificationSummary(FunctionNode):
         y, t = inputs
         xp = backend.get_array_module(y)
         n = int(t.max()) + 1 if self.label_num is None else self.label_num
+        if chainer.is_debug():
+            assert (t < n).all(), f'labels must be less than label_num: {int(t.max())} and {n}'
         predicted = y.argmax(axis=1).reshape(t.shape)
         counted = t != self.ignore_label
         classes = xp.arange(n).reshape((n,) + (1,) * t.ndim)
@@ -67,6 +70,10 @@ def classification_summary(y, t, label_num=None, beta=1.0, ignore_label=-1):
 
     Returns:
         tuple of ~chainer.Variable: Precision, recall, score and support of each class.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+        AssertionError: In debug mode, if a label is not less than ``label_num``.
 
     """
     return ClassificationSummary(label_num, beta, ignore_label).apply((y, t))

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from helpers.functions import check_function
 
+import chainer
 from chainer import functions as F
 from chainer.functions.evaluation import classification_summary as module
 from chainer.utils import type_check
@@ -57,6 +58,17 @@ def test_classification_summary(y_shape, t_shape, kwargs):
 def test_number_of_labels_is_that_of_the_targets():
     y = np.eye(4, dtype='f')
     assert F.classification_summary(y, np.array([0, 1, 1, 0]))[0].shape == (2,)
+
+
+def test_scores_without_a_sample_are_nan():
+    y, t = np.eye(3, dtype='f')[[0, 0]], np.array([0, 1])
+    precision, recall, score, support = F.classification_summary(y, t, 3)
+    np.testing.assert_array_equal(precision.array, [0.5, np.nan, np.nan])
+    np.testing.assert_array_equal(recall.array, [1, 0, np.nan])
+    np.testing.assert_allclose(score.array, [2 / 3, np.nan, np.nan])
+    np.testing.assert_array_equal(support.array, [1, 1, 0])
+    with chainer.using_config('debug', True), pytest.raises(AssertionError, match='label_num'):
+        F.classification_summary(y, t, 1)
 
 
 @pytest.mark.parametrize('f, index', [
