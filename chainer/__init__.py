@@ -6,6 +6,8 @@ training loop are built on that.
 """
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 import chainerx
@@ -44,6 +46,24 @@ from chainer.variable import Parameter, Variable, as_array, as_variable
 
 # Users reach these as attributes after a mere `import chainer`.
 from chainer import backends, functions, initializers, types, utils  # isort: skip
+
+if TYPE_CHECKING:  # for editors, which do not run __getattr__
+    from chainer import (
+        computational_graph,
+        dataset,
+        datasets,
+        distributions,
+        exporters,
+        function_hooks,
+        gradient_check,
+        iterators,
+        link_hooks,
+        links,
+        optimizer_hooks,
+        optimizers,
+        serializers,
+        training,
+    )
 
 # These, too, but they are imported when they are first asked for.
 _LAZY = ('computational_graph', 'dataset', 'datasets', 'distributions', 'exporters',
