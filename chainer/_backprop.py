@@ -108,10 +108,26 @@ def _raw(grad):
     return getattr(grad, 'raw_array', grad)
 
 
-def _refuse_gradient(func, index, node, grad):
-    raise ValueError(
-        f'{func.label} (Backward): gradient of input {index} has shape {grad.shape} and '
-        f'dtype {grad.dtype}, expected shape {node.shape} and dtype {node.dtype}')
+def refuse_gradient(func, index, grad, shape, dtype):
+    """Raises an error for a gradient that does not fit input ``index`` of a function.
+
+    In debug mode it tells where the function was called.
+
+    Raises:
+        TypeError: If the gradient is no array or of another dtype.
+        ValueError: If it is of another shape.
+
+    """
+    kind, actual = TypeError, f'is of {type(grad)}'
+    if hasattr(grad, 'dtype'):
+        actual += f', shape {grad.shape} and dtype {grad.dtype}'
+        if grad.dtype == dtype and grad.shape != shape:
+            kind = ValueError
+    message = (f'{func.label} (Backward): gradient of input {index} {actual}, expected an array '
+               f'of shape {shape} and dtype {dtype}')
+    if func.stack:
+        message += f'\nThe function was called here:\n{"".join(func.stack.format())}'
+    raise kind(message)
 
 
 def _backward_one(func, targets, grad_outputs, grads, double, hooks):
@@ -151,15 +167,18 @@ def _backward_one(func, targets, grad_outputs, grads, double, hooks):
     if hooks:
         for hook in hooks:
             hook.backward_postprocess(func, in_data, out_grad)
-    if _config.debug and _find_nan([_raw(g) for g in gxs if g is not None]):
-        raise RuntimeError(f'NaN is detected on backward computation of {func.label}')
-
     for index, grad in zip(targets, gxs):
         if grad is not None:
             node = inputs[index]
-            if grad.shape != node.shape or grad.dtype != node.dtype:
-                _refuse_gradient(func, index, node, grad)
+            try:
+                fits = grad.shape == node.shape and grad.dtype == node.dtype
+            except AttributeError:
+                fits = False
+            if not fits:
+                refuse_gradient(func, index, grad, node.shape, node.dtype)
             grads.add(node, grad)
+    if _config.debug and _find_nan([_raw(g) for g in gxs if g is not None]):
+        raise RuntimeError(f'NaN is detected on backward computation of {func.label}')
 
 
 def _run_accumulate(func, targets, gys, grads, double):

@@ -4,6 +4,7 @@ from __future__ import annotations
 import weakref
 
 from chainer import backend, configuration
+from chainer._backprop import refuse_gradient
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.variable import Variable
@@ -119,9 +120,11 @@ class FunctionAdapter(FunctionNode):
         if len(gxs) != len(arrays):
             raise ValueError(f'{self.label}.backward returned {len(gxs)} gradients for '
                              f'{len(arrays)} inputs')
-        for x, gx in zip(arrays, gxs):
-            if gx is not None and x is not None:
-                _check_old_gradient(self.label, x, gx)
+        for i, (x, gx) in enumerate(zip(arrays, gxs)):
+            if gx is None or x is None:
+                continue
+            if not isinstance(gx, backend.get_device_from_array(x).supported_array_types):
+                refuse_gradient(self, i, gx, x.shape, x.dtype)
         gxs = [gxs[i] for i in target_input_indexes]
         if not configuration.config.enable_backprop or all(gx is None for gx in gxs):
             return tuple([None if gx is None else Variable(gx, requires_grad=False)
@@ -137,12 +140,6 @@ class FunctionAdapter(FunctionNode):
         if self.inputs is not None:
             return len(self.inputs)
         return self._n_chainerx_inputs
-
-
-def _check_old_gradient(label, x, gx):
-    if not isinstance(gx, backend.get_device_from_array(x).supported_array_types):
-        raise TypeError(f'{label}.backward returned a gradient of {type(gx)} for an input '
-                        f'of {type(x)}')
 
 
 class _OldStyleGradient(FunctionNode):

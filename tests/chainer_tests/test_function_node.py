@@ -144,7 +144,7 @@ def test_bad_forward(result, error):
 @pytest.mark.parametrize('result, error', [
     (lambda gy: gy, TypeError), (lambda gy: (gy, gy), ValueError),
     (lambda gy: (F.sum(gy),), ValueError),
-    (lambda gy: (F.cast(gy, np.float64),), ValueError)])
+    (lambda gy: (F.cast(gy, np.float64),), TypeError)])
 def test_bad_backward(result, error):
     class Bad(chainer.FunctionNode):
         def forward(self, inputs):
@@ -319,3 +319,50 @@ class TestOldStyle:
     def test_type_check(self):
         with pytest.raises(type_check.InvalidType, match='OldExp'):
             OldExp()(*_vars(2))
+
+
+class _WrongFunction(chainer.Function):
+    label = 'dummy_function'
+
+    def __init__(self, gradient):
+        self.gradient = gradient
+
+    def forward(self, inputs):
+        return inputs[0].copy(),
+
+    def backward(self, inputs, grad_outputs):
+        return self.gradient,
+
+
+class _WrongFunctionNode(chainer.FunctionNode):
+    label = 'dummy_function'
+
+    def __init__(self, gradient):
+        self.gradient = gradient
+
+    def __call__(self, x):
+        return self.apply((x,))[0]
+
+    def forward(self, inputs):
+        return inputs[0].copy(),
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return self.gradient,
+
+
+@pytest.mark.parametrize('debug', [False, True])
+@pytest.mark.parametrize('function', [_WrongFunction, _WrongFunctionNode])
+@pytest.mark.parametrize('gradient, error, match', [
+    (1, TypeError, r"dummy_function \(Backward\): gradient of input 0 is of <class 'int'>"),
+    (np.ones((), 'i'), TypeError, 'dummy_function.* dtype int32, expected.* dtype float32'),
+    (np.ones(2, 'f'), ValueError, r'dummy_function.* shape \(2,\).*expected.* shape \(\)'),
+])
+def test_gradient_that_does_not_fit(gradient, error, match, function, debug):
+    x = chainer.Variable(np.ones((), 'f'))
+    with chainer.using_config('debug', debug):
+        y = function(gradient)(x)
+        with pytest.raises(error, match=match) as e:
+            y.backward()
+    # In debug mode the message tells where the function was called.
+    assert ('in test_gradient_that_does_not_fit' in str(e.value)) is debug
+    assert x.grad is None
