@@ -45,12 +45,6 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
         return self._device
 
     @property
-    def _device_id(self):
-        # Number of the GPU or None, for code that was written before there were device objects
-        device = self.device
-        return device.device.id if isinstance(device, cuda.GpuDevice) else None
-
-    @property
     def xp(self):
         """Array module of the device: ``numpy``, ``cupy`` or ``chainerx``."""
         device = self.device

@@ -97,17 +97,10 @@ def test_chainerx():
     assert isinstance(resident.variable.array, numpy.ndarray)
 
 
-def test_device_id_of_the_cpu():
-    link = chainer.links.Linear(1, 1)
-    with chainer.backends.cuda.get_device_from_id(link._device_id):
-        assert link._device_id is None
-
-
 @pytest.mark.gpu
 def test_gpu():
     resident = Resident(Resident())
     assert resident.to_gpu() is resident
-    assert resident._device_id == 0
     for r in (resident, resident.children[0]):
         assert r.device == chainer.get_device('@cupy:0') and r.xp is cuda.cupy
         assert isinstance(r.array, cuda.ndarray) and isinstance(r.variable.array, cuda.ndarray)

@@ -162,7 +162,10 @@ class TestGradients:
 
     def test_device_id(self):
         with pytest.warns(DeprecationWarning, match='_device_id'):
-            assert chainer.Link()._device_id is None
+            device_id = chainer.Link()._device_id
+        assert device_id is None
+        with chainer.backends.cuda.get_device_from_id(device_id):
+            pass
 
     def test_zerograds(self):
         chain = Pair()
