@@ -40,6 +40,9 @@ class Initializer:
                 f'but an array of dtype {array.dtype} was given')
 
 
+_BLOCK = 1 << 16  # numbers drawn at once, which fit into the caches
+
+
 class _RandomInitializer(Initializer):
     """Initializer that draws from a random number generator.
 
@@ -61,7 +64,15 @@ class _RandomInitializer(Initializer):
             array[...] = getattr(cuda.cupy.random, method)(
                 *args, size=array.shape, dtype=dtype)
             return
-        sample = getattr(rng or numpy.random, method)(*args, size=array.shape)
+        draw = getattr(rng or numpy.random, method)
+        if array.size > _BLOCK and isinstance(array, numpy.ndarray) and array.flags.c_contiguous:
+            # The same numbers, without double precision copies of large arrays
+            flat = array.reshape(-1)
+            for start in range(0, array.size, _BLOCK):
+                block = flat[start:start + _BLOCK]
+                block[...] = draw(*args, size=block.shape)
+            return
+        sample = draw(*args, size=array.shape)
         backend.copyto(array, numpy.asarray(sample).astype(array.dtype, copy=False))
 
 

@@ -69,6 +69,20 @@ def test_scale_and_rng(make):
     numpy.testing.assert_array_equal(numpy.random.get_state()[1], state)
 
 
+@pytest.mark.parametrize('name', ['Normal', 'Uniform', 'LeCunNormal', 'GlorotUniform'])
+def test_large_arrays_have_the_numbers_of_one_draw(name, monkeypatch):
+    init = getattr(chainer.initializers, name)()
+    arrays = []
+    for block in 1 << 30, 1000:
+        monkeypatch.setattr(chainer.initializer, '_BLOCK', block)
+        numpy.random.seed(0)
+        arrays.append(numpy.empty((70, 33), numpy.float32))
+        init(arrays[-1])
+        arrays.append(numpy.random.rand(1))
+    numpy.testing.assert_array_equal(arrays[0], arrays[2])
+    assert arrays[1] == arrays[3]
+
+
 @pytest.mark.parametrize('make', [
     I.Normal, I.LeCunNormal, I.HeNormal, I.Uniform, I.HeUniform, I.Orthogonal, I.Zero, I.One,
     I.NaN, I.Identity, I.UpsamplingDeconvFilter])
