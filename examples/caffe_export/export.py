@@ -59,6 +59,9 @@ def main():
     parser.add_argument('--device', '-d', default='-1',
                         help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, '
                         'native:0, cuda:0')
+    group = parser.add_argument_group('deprecated arguments')
+    group.add_argument('--gpu', '-g', dest='device', type=int, nargs='?', const=0,
+                       help='GPU number (negative value indicates CPU)')
     args = parser.parse_args()
 
     device = chainer.get_device(args.device)

@@ -9,7 +9,10 @@ from chainer.dataset import concat_examples
 
 
 def main():
-    args = _common.make_parser().parse_args()
+    parser = _common.make_parser()
+    parser.add_argument('--resume', '-r',
+                        help='Folder of model and optimizer files to continue from')
+    args = parser.parse_args()
 
     device = chainer.get_device(args.device)
     _common.print_settings(args, device)
@@ -21,6 +24,9 @@ def main():
     optimizer = chainer.optimizers.MomentumSGD(args.learnrate)
     optimizer.setup(model)
     optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(5e-4))
+    if args.resume:
+        chainer.serializers.load_npz(os.path.join(args.resume, 'cifar.model'), model)
+        chainer.serializers.load_npz(os.path.join(args.resume, 'cifar.state'), optimizer)
 
     train_iter = chainer.iterators.SerialIterator(train, args.batchsize)
     test_iter = chainer.iterators.SerialIterator(

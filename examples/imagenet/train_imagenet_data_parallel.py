@@ -10,6 +10,8 @@ def main():
     parser = _common.make_parser()
     parser.add_argument('--devices', '-d', nargs='*', default=['0', '1', '2', '3'],
                         help='Devices, e.g. 0 1 (GPU numbers), native:0 native:1, @numpy @numpy')
+    group = parser.add_argument_group('deprecated arguments')
+    group.add_argument('--gpus', '-g', dest='devices', type=int, nargs='*', help='GPU numbers')
     args = parser.parse_args()
 
     chainer.config.dtype = _common.DTYPES[args.dtype]

@@ -51,6 +51,21 @@ def make_parser(out='result', device=True):
     return parser
 
 
+def add_devices(parser, nargs='*'):
+    """Adds the options of scripts that use several devices."""
+    parser.add_argument('--devices', '-d', nargs=nargs, default=['@numpy', '@numpy'],
+                        help='Device specifiers, e.g. 0 1, native:0 native:1, @numpy @numpy')
+    group = parser.add_argument_group('deprecated arguments')
+    group.add_argument('--gpu0', '-g', type=int, help='First GPU number')
+    group.add_argument('--gpu1', '-G', type=int, help='Second GPU number')
+
+
+def get_devices(args):
+    """Returns the devices of the options that :func:`add_devices` has added."""
+    specs = [spec for spec in (args.gpu0, args.gpu1) if spec is not None]
+    return [get_device(spec) for spec in specs or args.devices]
+
+
 def get_device(spec):
     """Returns the device of a command line option."""
     try:

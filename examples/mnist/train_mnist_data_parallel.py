@@ -5,7 +5,15 @@ By hand: ParallelUpdater does the same, see train_mnist_data_parallel_updater.py
 """
 import os
 
-from _common import MLP, get_datasets, get_device, make_parser, print_settings, set_seed
+from _common import (
+    MLP,
+    add_devices,
+    get_datasets,
+    get_devices,
+    make_parser,
+    print_settings,
+    set_seed,
+)
 
 import chainer
 import chainer.links as L
@@ -14,11 +22,12 @@ from chainer.dataset import concat_examples
 
 def main():
     parser = make_parser(out='result_data_parallel', device=False)
-    parser.add_argument('--devices', '-d', nargs='*', default=['@numpy', '@numpy'],
-                        help='Device specifiers, e.g. 0 1, native:0 native:1, @numpy @numpy')
+    add_devices(parser)
+    parser.add_argument('--resume', '-r', type=str,
+                        help='Folder of model and optimizer files to continue from')
     args = parser.parse_args()
 
-    devices = [get_device(spec) for spec in args.devices]
+    devices = get_devices(args)
     print_settings(args, devices)
     set_seed(args.seed)
 
@@ -31,12 +40,14 @@ def main():
     main_model = L.Classifier(MLP(args.unit, 10))
     with chainer.using_config('enable_backprop', False):
         main_model(*concat_examples([train[0]]))
+    optimizer = chainer.optimizers.Adam()
+    optimizer.setup(main_model)
+    if args.resume is not None:
+        chainer.serializers.load_npz(os.path.join(args.resume, 'mlp.model'), main_model)
+        chainer.serializers.load_npz(os.path.join(args.resume, 'mlp.state'), optimizer)
     models = [main_model] + [main_model.copy(mode='copy') for _ in devices[1:]]
     for model, device in zip(models, devices):
         model.to_device(device)
-
-    optimizer = chainer.optimizers.Adam()
-    optimizer.setup(main_model)
 
     while train_iter.epoch < args.epoch:
         batch = train_iter.next()
@@ -69,6 +80,7 @@ def main():
 
     os.makedirs(args.out, exist_ok=True)
     chainer.serializers.save_npz(os.path.join(args.out, 'mlp.model'), main_model)
+    chainer.serializers.save_npz(os.path.join(args.out, 'mlp.state'), optimizer)
 
 
 if __name__ == '__main__':

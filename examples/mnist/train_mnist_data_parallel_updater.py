@@ -1,6 +1,14 @@
 #!/usr/bin/env python
 """Trains a multi-layer perceptron on two devices by ParallelUpdater."""
-from _common import MLP, get_datasets, get_device, make_parser, print_settings, set_seed
+from _common import (
+    MLP,
+    add_devices,
+    get_datasets,
+    get_devices,
+    make_parser,
+    print_settings,
+    set_seed,
+)
 
 import chainer
 import chainer.links as L
@@ -11,13 +19,12 @@ from chainer.training import extensions
 
 def main():
     parser = make_parser(out='result_data_parallel', device=False)
-    parser.add_argument('--devices', '-d', nargs='*', default=['@numpy', '@numpy'],
-                        help='Device specifiers, e.g. 0 1, native:0 native:1, @numpy @numpy')
+    add_devices(parser)
     parser.add_argument('--resume', '-r', type=str,
                         help='Resume the training from a snapshot')
     args = parser.parse_args()
 
-    devices = [get_device(spec) for spec in args.devices]
+    devices = get_devices(args)
     print_settings(args, devices)
     set_seed(args.seed)
     devices[0].use()

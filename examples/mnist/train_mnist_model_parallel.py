@@ -4,7 +4,7 @@
 The input goes through two networks, one on each device, whose results are combined on the first
 one. F.copy moves variables between devices, and their gradients back.
 """
-from _common import get_datasets, get_device, make_parser, print_settings, set_seed
+from _common import add_devices, get_datasets, get_devices, make_parser, print_settings, set_seed
 
 import chainer
 import chainer.functions as F
@@ -62,13 +62,12 @@ class ParallelMLP(chainer.Chain):
 
 def main():
     parser = make_parser(out='result_model_parallel', device=False)
-    parser.add_argument('--devices', '-d', nargs=2, default=['@numpy', '@numpy'],
-                        help='Two device specifiers, e.g. 0 1, native:0 native:1')
+    add_devices(parser, nargs=2)
     parser.add_argument('--resume', '-r', type=str,
                         help='Resume the training from a snapshot')
     args = parser.parse_args()
 
-    devices = [get_device(spec) for spec in args.devices]
+    devices = get_devices(args)
     print_settings(args, devices)
     set_seed(args.seed)
 

@@ -34,6 +34,8 @@ def make_parser(description, env, batch_size, unit, reward_scale):
     group = parser.add_argument_group('deprecated arguments')
     group.add_argument('--gpu', '-g', dest='device', type=int, nargs='?', const=0,
                        help='GPU number (negative value indicates CPU)')
+    group.add_argument('--no-record', action='store_true',
+                       help='Has no effect: videos are not recorded')
     return parser
 
 

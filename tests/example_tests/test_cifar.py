@@ -1,3 +1,4 @@
+import numpy
 import pytest
 
 OPTIONS = ('--dataset', 'digits', '--unit', 2, '--test', '-e', 1)
@@ -20,7 +21,9 @@ def test_resume_and_early_stopping(run_example, read_log):
 def test_custom_loop(run_example, device, tmp_path):
     out = run_example('cifar/train_cifar_custom_loop.py', *OPTIONS, '-d', device, '-o', 'out')
     assert 'epoch: 1' in out and 'test mean loss' in out
-    assert (tmp_path / 'out' / 'cifar.model').exists()
+    run_example('cifar/train_cifar_custom_loop.py', *OPTIONS, '-d', device, '-r', 'out')
+    with numpy.load(tmp_path / 'result' / 'cifar.state') as state:
+        assert state['t'] == 8  # four iterations each time
 
 
 @pytest.mark.slow

@@ -130,6 +130,17 @@ def test_data_parallel_by_hand(run, devices):
     out = run('train_mnist_data_parallel.py', '-d', *devices, '-u', 64, '-e', 8, '-b', 32,
               '--seed', 0)
     assert float(re.findall(r'accuracy: ([\d.]+)', out)[-1]) > 0.9
+    out = run('train_mnist_data_parallel.py', '-d', *devices, '-u', 64, '-e', 1, '-b', 32,
+              '-r', 'result_data_parallel')
+    assert float(re.findall(r'accuracy: ([\d.]+)', out)[0]) > 0.9
+
+
+@pytest.mark.parametrize('script', [
+    'train_mnist_data_parallel.py', 'train_mnist_data_parallel_updater.py',
+    'train_mnist_model_parallel.py'])
+def test_deprecated_devices(run, script):
+    assert run(script, '-g', -1, '-G', -1, '-u', 4, '-e', 1).startswith(
+        'Device: @numpy, @numpy\n')
 
 
 def test_unknown_device(run):
