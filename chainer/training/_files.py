@@ -9,19 +9,25 @@ _PREFIX = 'tmp'
 
 
 @contextlib.contextmanager
-def atomic_file(path):
+def atomic_file(path, durable=True):
     """Gives a temporary path; what was written there becomes ``path`` at the end.
 
     The file is on the disk before it gets its name, and the name is on the disk before the
     block ends. If the block fails, ``path`` stays as it was.
+
+    Without ``durable`` that holds for whatever happens to the program, but not for a loss of
+    power. Waiting for the disk takes milliseconds, too long for a report in each iteration,
+    which resumed training writes again.
     """
     folder, name = os.path.split(os.path.abspath(path))
     with tempfile.TemporaryDirectory(prefix=_PREFIX + name, dir=folder) as temp:
         temp_path = os.path.join(temp, name)
         yield temp_path
-        _sync(temp_path)
+        if durable:
+            _sync(temp_path)
         os.replace(temp_path, path)
-        _sync(folder)
+        if durable:
+            _sync(folder)
 
 
 def remove_leftovers(folder, pattern):

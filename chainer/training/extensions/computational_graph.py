@@ -90,7 +90,7 @@ class DumpGraph(extension.Extension):
             self.finalize()
 
         path = os.path.join(trainer.out, self._filename)
-        with _files.atomic_file(path) as temp_path:
+        with _files.atomic_file(path, durable=False) as temp_path:
             with open(temp_path, 'w') as f:
                 f.write(graph)
         if is_graphviz_available():

@@ -39,7 +39,7 @@ class LogReport(_interval_report.IntervalReport):
         self._log.append(stats)
         if self._log_name is not None:
             path = os.path.join(trainer.out, self._log_name.format(**stats))
-            with _files.atomic_file(path) as temp_path:
+            with _files.atomic_file(path, durable=False) as temp_path:
                 with open(temp_path, 'w') as f:
                     json.dump(self._log, f, indent=4)
 

@@ -112,7 +112,7 @@ class PlotReport(extension.Extension):
         if self._postprocess is not None:
             self._postprocess(fig, axes, summary)
         legend = axes.legend(bbox_to_anchor=(1.05, 1), loc=2, borderaxespad=0.)
-        with _files.atomic_file(path) as temp_path:
+        with _files.atomic_file(path, durable=False) as temp_path:
             fig.savefig(temp_path, bbox_extra_artists=(legend,), bbox_inches='tight')
 
     def serialize(self, serializer):

@@ -180,7 +180,7 @@ class VariableStatisticsPlot(extension.Extension):
                 self._samples[key].add(row, idx=trainer.updater.iteration)
         if self._trigger(trainer) and plot_report.PlotReport._has_matplotlib():
             path = os.path.join(trainer.out, self._filename)
-            with _files.atomic_file(path) as temp_path:
+            with _files.atomic_file(path, durable=False) as temp_path:
                 self.save_plot_using_module(temp_path, plot_report)
 
     def save_plot_using_module(self, file_path, plt):

@@ -398,7 +398,7 @@ def test_disk_that_becomes_full(small_disk, tmp_path, expected, writer, capsys):
     extensions.VariableStatisticsPlot(Model(), trigger=(1, 'iteration')),
 ], ids=lambda extension: type(extension).__name__)
 def test_reports_are_whole_or_not_there(tmp_path, monkeypatch, capsys, extension):
-    """A disk that is full as a file is synchronized leaves the file before and no others."""
+    """A report that fails leaves the file before and no others."""
     out = tmp_path / 'out'
     optimizer = optimizers.SGD(0.).setup(Model())
     updater = training.StandardUpdater(iterators.SerialIterator(DATA, 4), optimizer)
@@ -409,9 +409,9 @@ def test_reports_are_whole_or_not_there(tmp_path, monkeypatch, capsys, extension
     def look(trainer):
         contents.append({path.name: path.read_bytes() for path in out.iterdir()})
         if trainer.updater.iteration == 2:
-            def fsync(fd):
+            def replace(old, new):
                 raise OSError(errno.ENOSPC, 'No space left on device')
-            monkeypatch.setattr(os, 'fsync', fsync)
+            monkeypatch.setattr(os, 'replace', replace)
 
     trainer.extend(look, priority=-100)
     with pytest.raises(OSError, match='No space left'):
