@@ -252,6 +252,9 @@ def _live_array_count() -> int: ...
 
 def _ops() -> list: ...
 
+def _random_seed(seed: int) -> None:
+    """Seeds the context's generator."""
+
 def _rebuild_array(values: Any, device: _DeviceLike) -> ndarray:
     """Makes an array from its pickled state."""
 
@@ -799,6 +802,11 @@ def nonzero(a: ndarray) -> list[ndarray]:
 def take(a: ndarray, indices: Any, axis: _Axis = None, mode: str | None = None) -> ndarray:
     """Elements along an axis at given indices. ``mode``: 'raise', 'wrap' or 'clip' for indices out of range."""
 
+# ---- attention
+
+def scaled_dot_product_attention(q: ndarray, k: int, v: ndarray, mask: ndarray | None = None, scale: float | None = None, causal: bool = False) -> ndarray:
+    r"""Attention :math:`\mathrm{softmax}(s q k^\top + m) v` of ``q`` (..., L, E) to ``k`` (..., S, E) and ``v`` (..., S, D). ``mask``: booleans, true where a query attends to a key, or numbers that are added."""
+
 # ---- convolution
 
 def conv(x: _Operand, w: ndarray, b: ndarray | None = None, stride: _Shape | None = 1, pad: _Shape = 0, cover_all: bool = False, groups: int = 1, dilate: _Shape = 1) -> ndarray:
@@ -868,6 +876,20 @@ def argsort(a: ndarray, axis: _Axis = -1) -> ndarray:
 
 def embed_id(x: _Operand, W: ndarray, ignore_label: Any = None) -> ndarray:
     """Rows of ``W`` (V, D) by number. ``ignore_label`` stands for zeros."""
+
+# ---- random
+
+def dropout(x: _Operand, ratio: float = 0.5, mask: ndarray | None = None) -> ndarray:
+    """Zero at random with probability ``ratio``, else ``x / (1 - ratio)``; or ``x * mask`` if a mask is given."""
+
+def _random_uniform(shape: _Shape, low: float, high: float, dtype: DTypeLike, device: _DeviceLike = None) -> ndarray:
+    """Uniform numbers from the context's generator."""
+
+def _random_normal(shape: _Shape, loc: float, scale: float, dtype: DTypeLike, device: _DeviceLike = None) -> ndarray:
+    """Normal numbers from the context's generator."""
+
+def _random_integers(shape: _Shape, low: int, high: int, device: _DeviceLike = None) -> ndarray:
+    """Integers below ``high`` from the context's generator."""
 
 # ---- optimizer
 

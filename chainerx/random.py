@@ -1,30 +1,142 @@
-"""Arrays of random numbers, drawn by NumPy's global generator (:func:`numpy.random.seed`)."""
+"""Arrays of random numbers.
+
+They are drawn by NumPy's global generator (:func:`numpy.random.seed`), so that a program gives the
+same numbers on every kind of array, until :func:`seed` is called. From then on they come from
+ChainerX's own generator, which is faster: it computes in C++, on all threads, in the dtype that is
+asked for, and its numbers depend on the seed only, not on the number of threads. The algorithm is
+Philox4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 2011).
+
+:func:`chainerx.dropout` always draws from ChainerX's own generator, which the system seeds if
+nobody does.
+"""
 import numpy
 
 from chainerx import _core
 
+_is_seeded = False
 
-def normal(*args, device=None, **kwargs):
+
+def seed(seed=None):
+    """Seeds ChainerX's own generator, and makes the functions of this module use it.
+
+    Args:
+        seed (int or None): Number from zero up to :math:`2^{63} - 1`. With ``None`` the functions
+            of this module draw from NumPy's global generator again.
+
+    Raises:
+        ValueError: If ``seed`` is out of range.
+
+    .. admonition:: Example
+
+        >>> chainerx.random.seed(0)
+        >>> x = chainerx.random.uniform(size=3)
+        >>> chainerx.random.seed(0)
+        >>> bool((chainerx.random.uniform(size=3) == x).all())
+        True
+        >>> chainerx.random.seed()
+
+    """
+    global _is_seeded
+    if seed is not None:
+        if not 0 <= seed < 2 ** 63:
+            raise ValueError(f'seed must be from 0 up to 2**63 - 1, got {seed}')
+        _core._random_seed(seed)
+    _is_seeded = seed is not None
+
+
+def _shape(size):
+    return () if size is None else size
+
+
+def _transform(name, standard, shift, factor, size, dtype, device):
+    """Numbers ``shift + factor * x`` for arrays of parameters and standard numbers ``x``."""
+    shift, factor = numpy.broadcast_arrays(shift, factor)
+    shape = shift.shape if size is None else numpy.empty(size, bool).shape
+    if numpy.broadcast_shapes(shape, shift.shape) != shape:
+        raise ValueError(
+            f'{name}: parameters of shape {shift.shape} cannot be broadcast to size {shape}')
+    x = standard(shape, 0, 1, dtype, device)
+    return (x * _core.array(factor, dtype, device=device)
+            + _core.array(shift, dtype, device=device))
+
+
+def normal(loc=0.0, scale=1.0, size=None, dtype='float64', device=None):
     """Draws samples of normal distributions.
 
     Args:
-        loc, scale, size: As in :func:`numpy.random.normal`.
+        loc (float or array): Means.
+        scale (float or array): Standard deviations.
+        size (int, tuple of ints or None): Shape of the result; that of the parameters unless given.
+        dtype: Floating point dtype of the result.
         device (~chainerx.Device): Device of the result; the default one unless given.
 
     Returns:
-        ~chainerx.ndarray: Samples of dtype float64.
+        ~chainerx.ndarray: Samples.
+
+    Raises:
+        ValueError: If ``scale`` is negative, or the parameters do not fit to ``size``.
+
     """
-    return _core.array(numpy.random.normal(*args, **kwargs), device=device)
+    if not _is_seeded:
+        return _core.array(numpy.random.normal(loc, scale, size), dtype, device=device)
+    if not numpy.all(numpy.greater_equal(scale, 0)):
+        raise ValueError(f'normal: scale must not be negative, got {scale}')
+    if numpy.ndim(loc) == numpy.ndim(scale) == 0:
+        return _core._random_normal(_shape(size), loc, scale, dtype, device)
+    return _transform('normal', _core._random_normal, loc, scale, size, dtype, device)
 
 
-def uniform(*args, device=None, **kwargs):
-    """Draws samples of uniform distributions.
+def standard_normal(size=None, dtype='float64', device=None):
+    """Draws samples of the standard normal distribution; see :func:`normal`."""
+    return normal(0.0, 1.0, size, dtype, device)
+
+
+def uniform(low=0.0, high=1.0, size=None, dtype='float64', device=None):
+    """Draws samples of uniform distributions, from ``low`` on and below ``high``.
 
     Args:
-        low, high, size: As in :func:`numpy.random.uniform`.
+        low (float or array): Lower ends.
+        high (float or array): Upper ends.
+        size (int, tuple of ints or None): Shape of the result; that of the parameters unless given.
+        dtype: Floating point dtype of the result.
         device (~chainerx.Device): Device of the result; the default one unless given.
 
     Returns:
-        ~chainerx.ndarray: Samples of dtype float64.
+        ~chainerx.ndarray: Samples.
+
+    Raises:
+        ValueError: If the parameters do not fit to ``size``.
+
     """
-    return _core.array(numpy.random.uniform(*args, **kwargs), device=device)
+    if not _is_seeded:
+        return _core.array(numpy.random.uniform(low, high, size), dtype, device=device)
+    if numpy.ndim(low) == numpy.ndim(high) == 0:
+        return _core._random_uniform(_shape(size), low, high, dtype, device)
+    return _transform(
+        'uniform', _core._random_uniform, low, numpy.subtract(high, low), size, dtype, device)
+
+
+def randint(low, high=None, size=None, dtype='int64', device=None):
+    """Draws integers from ``low`` on and below ``high``.
+
+    Args:
+        low (int): Smallest integer; if ``high`` is ``None``, the end, and the smallest is zero.
+        high (int or None): End, which is not drawn.
+        size (int, tuple of ints or None): Shape of the result.
+        dtype: Dtype of the result.
+        device (~chainerx.Device): Device of the result; the default one unless given.
+
+    Returns:
+        ~chainerx.ndarray: Integers.
+
+    Raises:
+        ValueError: If there is no integer to draw.
+
+    """
+    if high is None:
+        low, high = 0, low
+    if not _is_seeded:
+        return _core.array(numpy.random.randint(low, high, size), dtype, device=device)
+    if not low < high:
+        raise ValueError(f'randint: low must be below high, got {low} and {high}')
+    return _core._random_integers(_shape(size), low, high, device).astype(dtype, copy=False)

@@ -33,12 +33,12 @@ _DeviceLike = Device | str | None
 #: Types of parameters, whatever function they belong to. All others are arrays.
 PARAMETERS = {
     'bool': 'keepdims copy endpoint cover_all full_matrices compute_uv enable_double_backprop '
-            'set_grad retain_grad training optimize',
-    'int': 'start_axis k N n num count offset n_batch_axis axis1 axis2 index n_layers groups',
+            'set_grad retain_grad training optimize causal normalize',
+    'int': 'start_axis k N n num count offset n_batch_axis axis1 axis2 index n_layers groups seed',
     'int | None': 'M',
-    'float': 'slope alpha beta z delta eps atol rtol decay rcond',
+    'float': 'slope alpha beta z delta eps atol rtol decay rcond ratio loc',
     'float | None': 'loss_scale scale',
-    'str': 'indexing casting pad_mode UPLO activation subscripts',
+    'str': 'indexing casting pad_mode UPLO activation subscripts reduce',
     'str | None': 'mode',
     '_Axis': 'axis axes',
     '_Shape': 'shape newshape ksize reps shift source destination indices_or_sections repeats pad '
@@ -68,13 +68,16 @@ SPECIAL = {
     ('einsum', 'operands'): 'Any',
     ('norm', 'ord'): 'float | str | None',
     ('tree_lstm', 'inputs'): 'ndarray',
+    ('_random_normal', 'scale'): 'float',
+    **{('_random_uniform', end): 'float' for end in ('low', 'high')},
+    **{('_random_integers', end): 'int' for end in ('low', 'high')},
 }
 
 #: Results that are not one array.
 RESULTS = {name: kind for kind, names in {
     'list[ndarray]': 'split vsplit hsplit dsplit _meshgrid grad nonzero _function_node_forward',
     'None': 'copyto backward check_backward check_double_backward fill cleargrad set_grad '
-            '__setstate__',
+            '__setstate__ _random_seed',
     'numpy.ndarray': 'to_numpy __array__',
     'bool | int | float': 'item',
     'ndarray | None': 'get_grad',

@@ -416,6 +416,8 @@ ROWS = [
 
 #: Ops that another file tests, with the reason.
 ELSEWHERE = {
+    **dict.fromkeys('dropout _random_uniform _random_normal _random_integers'.split(),
+                    'random: test_random.py'),
     **dict.fromkeys(
         'array asarray ascontiguousarray empty zeros ones full empty_like zeros_like ones_like '
         'full_like arange linspace identity eye tri frombuffer'.split(),
@@ -427,7 +429,8 @@ ELSEWHERE = {
         'change their arguments: test_optimizer_steps.py'),
     **dict.fromkeys(
         'conv conv_transpose max_pool average_pool batch_norm fixed_batch_norm lstm slstm tree_lstm '
-        'n_step_lstm n_step_bilstm n_step_gru n_step_bigru n_step_rnn n_step_birnn'.split(),
+        'n_step_lstm n_step_bilstm n_step_gru n_step_bigru n_step_rnn n_step_birnn '
+        'scaled_dot_product_attention'.split(),
         'compared with the functions of Chainer: test_nn_ops.py'),
     'einsum': 'subscripts: test_einsum.py',
     **dict.fromkeys(

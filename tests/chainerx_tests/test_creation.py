@@ -248,14 +248,3 @@ def test_diag_on_device():
     assert chainerx.diag(x).device.name == 'native:0'
     assert chainerx.diag(x, device='native:1').device.name == 'native:1'
     assert chainerx.diagflat(x, k=1, device='native:1').shape == (3, 3)
-
-
-@pytest.mark.parametrize('name', ['normal', 'uniform'])
-def test_random(name):
-    np.random.seed(5)
-    expected = getattr(np.random, name)(1, 2, size=(2, 3))
-    np.random.seed(5)
-    x = getattr(chainerx.random, name)(1, 2, size=(2, 3), device='native:1')
-    assert x.device.name == 'native:1'
-    chainerx.testing.assert_array_equal_ex(x, expected)
-    assert getattr(chainerx.random, name)().shape == ()

@@ -55,6 +55,23 @@ def _stacked_cases():
             yield name, func, reference, shapes
 
 
+def _attention(q, k, v, mask=None, scale=None, causal=False):
+    score = F.matmul(q, k, transb=True) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    allowed = np.ones(score.shape, bool)
+    if mask is not None:
+        if mask.dtype == bool:
+            allowed &= mask
+        else:
+            score += F.cast(mask, score.dtype)
+    if causal:
+        allowed &= np.tri(*score.shape[-2:], dtype=bool)
+    weight = F.softmax(F.where(allowed, score, np.full_like(score.array, -1e4)), axis=-1)
+    return F.matmul(weight * allowed.astype(weight.dtype), v)
+
+
+# Each query attends to another number of keys, the last to none.
+ALLOWED = np.arange(5) > np.arange(2, 5)[:, None]
+
 # Each row: name, function of ChainerX arrays, the same with NumPy, shapes of the inputs.
 CASES = [
     ('conv', lambda x, w, b: chainerx.conv(x, w, b, 1, 1),
@@ -108,6 +125,21 @@ CASES = [
     ('lstm', lambda c, x: chainerx.lstm(c, x), F.lstm, [(3, 2), (3, 8)]),
     ('lstm shorter batch', lambda c, x: chainerx.lstm(c, x), F.lstm, [(3, 2), (2, 8)]),
     ('lstm with axes', lambda c, x: chainerx.lstm(c, x), F.lstm, [(2, 2, 3), (2, 8, 3)]),
+    ('attention', chainerx.scaled_dot_product_attention, _attention,
+     [(2, 3, 4), (2, 5, 4), (2, 5, 6)]),
+    ('attention scale', lambda *xs: chainerx.scaled_dot_product_attention(*xs, scale=2),
+     lambda *xs: _attention(*xs, scale=2), [(3, 1), (5, 1), (5, 6)]),
+    ('attention causal', lambda *xs: chainerx.scaled_dot_product_attention(*xs, causal=True),
+     lambda *xs: _attention(*xs, causal=True), [(1, 2, 5, 2), (1, 2, 3, 2), (1, 2, 3, 3)]),
+    ('attention booleans',
+     lambda *xs: chainerx.scaled_dot_product_attention(*xs, chainerx.array(ALLOWED)),
+     lambda *xs: _attention(*xs, ALLOWED), [(2, 3, 4), (2, 5, 4), (2, 5, 3)]),
+    ('attention booleans, causal',
+     lambda *xs: chainerx.scaled_dot_product_attention(
+         *xs, chainerx.array(ALLOWED[1]), causal=True),
+     lambda *xs: _attention(*xs, ALLOWED[1], causal=True), [(5, 2), (5, 2), (5, 2)]),
+    ('attention bias', chainerx.scaled_dot_product_attention, _attention,
+     [(2, 2, 3, 2), (2, 2, 4, 2), (2, 2, 4, 3), (2, 1, 3, 4)]),
     ('slstm', chainerx.slstm, F.slstm, [(2, 3), (2, 3), (2, 12), (2, 12)]),
     ('tree_lstm', chainerx.tree_lstm, F.tree_lstm, [(2, 3), (2, 3), (2, 15)]),
     *_stacked_cases(),
@@ -271,6 +303,20 @@ def _zeros(*shape, dtype='float32'):
         1, _zeros(1, 1, 2), [[]], [[]], [_zeros(1, 2)], 'selu')),
     (chainerx.ChainerxError, 'time step', lambda: chainerx.n_step_gru(
         1, _zeros(1, 1, 2), [[]], [[]], [])),
+    (chainerx.DimensionError, 'do not match', lambda: chainerx.scaled_dot_product_attention(
+        _zeros(2, 3), _zeros(2, 4), _zeros(2, 3))),
+    (chainerx.DimensionError, 'do not match', lambda: chainerx.scaled_dot_product_attention(
+        _zeros(2, 3), _zeros(2, 3), _zeros(4, 3))),
+    (chainerx.DimensionError, 'q must have', lambda: chainerx.scaled_dot_product_attention(
+        _zeros(3), _zeros(2, 3), _zeros(2, 3))),
+    (chainerx.DimensionError, 'broadcast', lambda: chainerx.scaled_dot_product_attention(
+        *[_zeros(2, 3)] * 3, _zeros(3, 2))),
+    (chainerx.DtypeError, 'k must', lambda: chainerx.scaled_dot_product_attention(
+        _zeros(2, 3), _zeros(2, 3, dtype='int32'), _zeros(2, 3))),
+    (chainerx.DtypeError, 'mask must', lambda: chainerx.scaled_dot_product_attention(
+        *[_zeros(2, 3)] * 3, _zeros(2, 2, dtype='int32'))),
+    (TypeError, 'scale', lambda: chainerx.scaled_dot_product_attention(
+        *[_zeros(2, 3)] * 3, scale='1')),
     (chainerx.DimensionError, 'axis', lambda: chainerx.sort(_zeros(2), 1)),
     (chainerx.DimensionError, 'dimensions', lambda: chainerx.argsort(_zeros())),
     (chainerx.DtypeError, 'integer', lambda: chainerx.embed_id(_zeros(2), _zeros(2, 2))),
@@ -304,6 +350,49 @@ def test_sort_puts_nan_last():
     (lambda: chainerx.max_pool(_zeros(0, 2, 4), 2), (0, 2, 2)),
     (lambda: chainerx.batch_norm(_zeros(0, 2), *[_zeros(2)] * 4), (0, 2)),
     (lambda: chainerx.layer_norm(_zeros(0, 2), *[_zeros(2)] * 2), (0, 2)),
+    (lambda: chainerx.scaled_dot_product_attention(*[_zeros(0, 3, 2)] * 3), (0, 3, 2)),
+    (lambda: chainerx.scaled_dot_product_attention(*[_zeros(0, 2)] * 3), (0, 2)),
 ])
 def test_empty_batch(call, shape):
     assert call().shape == shape
+
+
+def test_attention_without_keys():
+    xs = [_zeros(2, 3, 4).require_grad(), _zeros(2, 0, 4).require_grad(), _zeros(2, 0, 5)]
+    y = chainerx.scaled_dot_product_attention(*xs)
+    chainerx.testing.assert_array_equal_ex(y.as_grad_stopped(), np.zeros((2, 3, 5), 'f'))
+    chainerx.backward(y.sum())
+    assert [x.grad.shape for x in xs[:2]] == [(2, 3, 4), (2, 0, 4)]
+
+
+@pytest.mark.parametrize('mask', [False, -np.inf])
+def test_attention_to_no_key(mask):
+    q, k, v = [chainerx.array(a).require_grad() for a in _inputs([(2, 3), (4, 3), (4, 2)])]
+    mask = chainerx.full((2, 1), mask)
+    y = chainerx.scaled_dot_product_attention(q, k, v, mask)
+    assert not y.as_grad_stopped().any()
+    chainerx.backward(y.sum(), enable_double_backprop=True)
+    for x in (q, k, v):
+        assert not x.grad.as_grad_stopped().any()
+
+
+def test_attention_mixes_dtypes_and_broadcasts():
+    arrays = _inputs([(2, 1, 3, 4), (1, 3, 5, 4), (5, 2)])
+    q, k, v = [chainerx.array(a.astype(dtype)).require_grad()
+               for a, dtype in zip(arrays, ['float16', 'float32', 'float32'])]
+    y = chainerx.scaled_dot_product_attention(q, k, v)
+    assert (y.shape, y.dtype) == ((2, 3, 3, 2), 'float32')
+    q_, k_, v_ = [np.broadcast_to(a, (2, 3, *a.shape[-2:])) for a in arrays]
+    np.testing.assert_allclose(chainerx.to_numpy(y.as_grad_stopped()), _attention(q_, k_, v_).array,
+                               2e-3, 1e-3)
+    chainerx.backward(y.sum())
+    assert [(x.grad.shape, x.grad.dtype) for x in (q, k, v)] == [
+        (x.shape, x.dtype) for x in (q, k, v)]
+
+
+def test_attention_of_transposed_heads():
+    # (batch, length, heads, width), as projections leave them, is read where it lies.
+    arrays = [np.swapaxes(a, 1, 2) for a in _inputs([(2, 70, 3, 4), (2, 6, 3, 4), (2, 6, 3, 5)])]
+    y = chainerx.scaled_dot_product_attention(
+        *[chainerx.array(np.swapaxes(a, 1, 2)).transpose(0, 2, 1, 3) for a in arrays], causal=True)
+    np.testing.assert_allclose(chainerx.to_numpy(y), _attention(*arrays, causal=True).array, 1e-10)

@@ -4,7 +4,41 @@ from __future__ import annotations
 import math
 
 import chainer
+import chainerx
 from chainer import backend
+from chainer.function_node import FunctionNode
+from chainer.utils import type_check
+
+
+class _Fused(FunctionNode):
+    """The routine of ChainerX: attention without dropout, whose scores are not kept."""
+
+    def __init__(self, scale, is_causal):
+        self.scale = scale
+        self.is_causal = is_causal
+
+    @property
+    def label(self):
+        return 'scaled_dot_product_attention'
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types[:3], ('q', 'k', 'v'))
+        q_type, k_type, v_type = in_types[:3]
+        type_check.expect(
+            q_type.dtype.kind == 'f',
+            k_type.dtype.kind == 'f',
+            v_type.dtype.kind == 'f',
+            q_type.ndim >= 2,
+            k_type.ndim >= 2,
+            v_type.ndim >= 2,
+            k_type.shape[-1] == q_type.shape[-1],
+            v_type.shape[-2] == k_type.shape[-2],
+        )
+
+    def forward_chainerx(self, inputs):
+        q, k, v, *mask = inputs
+        return chainerx.scaled_dot_product_attention(
+            q, k, v, mask[0] if mask else None, self.scale, self.is_causal),
 
 
 def scaled_dot_product_attention(q, k, v, mask=None, dropout_ratio=0.0, is_causal=False,
@@ -48,27 +82,31 @@ def scaled_dot_product_attention(q, k, v, mask=None, dropout_ratio=0.0, is_causa
     """
     F = chainer.functions
     q = chainer.as_variable(q)
-    if mask is not None and is_causal:
-        raise ValueError('mask cannot be combined with is_causal')
+    if mask is not None:
+        mask = chainer.as_variable(mask)
+        if is_causal:
+            raise ValueError('mask cannot be combined with is_causal')
+        if mask.dtype.kind not in 'bf':
+            raise TypeError(f'mask must be of dtype bool or floating point, not {mask.dtype}')
     if scale is None:
         scale = 1 / math.sqrt(q.shape[-1])
+    if isinstance(q.array, chainerx.ndarray) and not (dropout_ratio and chainer.config.train):
+        inputs = (q, k, v) if mask is None else (q, k, v, mask)
+        return _Fused(scale, is_causal).apply(inputs)[0]
     score = F.matmul(q * scale, k, transb=True)
     device = backend.get_device_from_array(q.array)
     if is_causal:
         positions = [device.xp.arange(n) for n in score.shape[-2:]]
-        mask = positions[0][:, None] >= positions[1]
+        mask = chainer.as_variable(positions[0][:, None] >= positions[1])
     allowed = None
     if mask is not None:
-        mask = chainer.as_variable(mask)
         if mask.dtype.kind == 'f':
             score = score + F.cast(mask, score.dtype)
-        elif mask.dtype.kind == 'b':
+        else:
             allowed = F.broadcast_to(mask, score.shape).array
             # Finite, so that a row without any key has no NaN.
             lowest = device.xp.full_like(score.array, -_largest(score.dtype))
             score = F.where(allowed, score, lowest)
-        else:
-            raise TypeError(f'mask must be of dtype bool or floating point, not {mask.dtype}')
     weight = F.softmax(score, axis=-1)
     if allowed is not None and not is_causal:
         weight = F.where(allowed, weight, device.xp.zeros_like(weight.array))

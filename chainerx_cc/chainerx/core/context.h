@@ -9,6 +9,7 @@
 #include "chainerx/core/backend.h"
 #include "chainerx/core/backprop_id.h"
 #include "chainerx/core/device.h"
+#include "chainerx/core/random_generator.h"
 
 namespace chainerx {
 
@@ -30,10 +31,14 @@ public:
     void CheckValidBackpropId(const BackpropId& id) const;
     BackpropId default_backprop_id() { return default_backprop_id_; }
 
+    // What random operations on arrays of this context draw from.
+    RandomGenerator& random_generator() { return random_generator_; }
+
 private:
     std::mutex mutex_;
     std::map<std::string, std::unique_ptr<Backend>> backends_;
     BackpropId default_backprop_id_;
+    RandomGenerator random_generator_;
 };
 
 // The calling thread's default context, else the global one.

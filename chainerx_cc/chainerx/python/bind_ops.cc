@@ -1,7 +1,9 @@
 // The loop over the families' lists: every op becomes a Python function here, and a method where it says so.
 
+#include "chainerx/core/context.h"
 #include "chainerx/ops/activation.h"
 #include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/attention.h"
 #include "chainerx/ops/comparison.h"
 #include "chainerx/ops/convolution.h"
 #include "chainerx/ops/creation.h"
@@ -13,6 +15,7 @@
 #include "chainerx/ops/normalization.h"
 #include "chainerx/ops/optimizer.h"
 #include "chainerx/ops/pooling.h"
+#include "chainerx/ops/random.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/rnn.h"
 #include "chainerx/ops/sorting.h"
@@ -119,6 +122,17 @@ void PyCopyTo(const Array& dst, PyObject* src, const std::string& casting, PyObj
     }
     CopyTo(dst, source, condition);
 }
+
+Array PyRandomUniform(const Shape& shape, double low, double high, Dtype dtype, DeviceRef device) {
+    return RandomUniform(shape, low, high, dtype, device);
+}
+Array PyRandomNormal(const Shape& shape, double loc, double scale, Dtype dtype, DeviceRef device) {
+    return RandomNormal(shape, loc, scale, dtype, device);
+}
+Array PyRandomIntegers(const Shape& shape, int64_t low, int64_t high, DeviceRef device) {
+    return RandomIntegers(shape, low, high, device);
+}
+void PyRandomSeed(int64_t seed) { GetDefaultContext().random_generator().Seed(static_cast<uint64_t>(seed)); }
 
 PyObject* CallTreeLstm(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
     return Guard([&] {
@@ -249,6 +263,8 @@ void BindOps() {
             {family, "take", "a, indices, axis=None, mode=None",
              "Elements along an axis at given indices. ``mode``: 'raise', 'wrap' or 'clip' for indices out of range.",
              true, "take add_at normalize_indices"});
+    family = "attention";
+    CHAINERX_ATTENTION_OPS(CHAINERX_BIND)
     family = "convolution";
     CHAINERX_CONVOLUTION_OPS(CHAINERX_BIND)
     family = "pooling";
@@ -261,6 +277,15 @@ void BindOps() {
                 reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&CallTreeLstm)), nullptr);
     family = "sorting";
     CHAINERX_SORTING_OPS(CHAINERX_BIND)
+    family = "random";
+    CHAINERX_RANDOM_OPS(CHAINERX_BIND)
+    Bind<&PyRandomUniform>({family, "_random_uniform", "shape, low, high, dtype, device=None",
+                            "Uniform numbers from the context's generator.", false, "random_uniform"});
+    Bind<&PyRandomNormal>({family, "_random_normal", "shape, loc, scale, dtype, device=None",
+                           "Normal numbers from the context's generator.", false, "random_normal"});
+    Bind<&PyRandomIntegers>({family, "_random_integers", "shape, low, high, device=None",
+                             "Integers below ``high`` from the context's generator.", false, "random_integers"});
+    Bind<&PyRandomSeed>({nullptr, "_random_seed", "seed", "Seeds the context's generator.", false, ""});
     family = "optimizer";
 #define CHAINERX_BIND_UPDATE(Rule, name, n_states, n_scalars, doc)                                              \
     Bind<&PyUpdate<k##Rule##Update>>({family, "_" name "_update", "arrays, scalars",                            \

@@ -40,6 +40,8 @@ NativeBackend::NativeBackend(Context& context) : Backend{context, kName} {
     RegisterNormalizationKernels(*this);
     RegisterRnnKernels(*this);
     RegisterSortingKernels(*this);
+    RegisterRandomKernels(*this);
+    RegisterAttentionKernels(*this);
     RegisterOptimizerKernels(*this);
 }
 

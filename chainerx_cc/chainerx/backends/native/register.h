@@ -21,6 +21,8 @@ void RegisterPoolingKernels(Backend& backend);
 void RegisterNormalizationKernels(Backend& backend);
 void RegisterRnnKernels(Backend& backend);
 void RegisterSortingKernels(Backend& backend);
+void RegisterRandomKernels(Backend& backend);
+void RegisterAttentionKernels(Backend& backend);
 void RegisterOptimizerKernels(Backend& backend);
 
 }  // namespace chainerx::native

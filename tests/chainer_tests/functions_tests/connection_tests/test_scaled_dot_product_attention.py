@@ -3,6 +3,7 @@ import pytest
 from helpers.functions import check_function
 
 import chainer
+import chainerx
 from chainer import functions as F
 
 _rng = np.random.RandomState(0)
@@ -47,6 +48,24 @@ def test_boolean_mask(shape):
         mask[0] = False
     check_function(lambda *xs: F.scaled_dot_product_attention(*xs, mask=mask), _draw(*_shapes),
                    lambda *xs: _reference(*xs, mask), on_chainerx=False)
+
+
+@pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
+def test_boolean_mask_on_chainerx():
+    mask = np.array([[True, False, True, False, True], [False] * 5, [True] * 5])
+    xs = _draw(*_shapes)
+    y = F.scaled_dot_product_attention(
+        *[chainerx.array(x) for x in xs], mask=chainerx.array(mask))
+    np.testing.assert_allclose(chainerx.to_numpy(y.array), _reference(*xs, mask), 1e-12)
+
+
+@pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
+def test_errors_on_chainerx():
+    q, k, v = [chainerx.array(x) for x in _draw(*_shapes)]
+    with pytest.raises(chainer.utils.type_check.InvalidType, match=r'k\.shape\[-1\]'):
+        F.scaled_dot_product_attention(q, v, v)
+    with pytest.raises(TypeError, match='mask must be of dtype bool'):
+        F.scaled_dot_product_attention(q, k, v, chainerx.ones((3, 5), 'i'))
 
 
 def test_additive_mask():

@@ -1,9 +1,10 @@
 #pragma once
 
-// Sums over contiguous rows with many accumulators. For *_isa.cc sources only.
+// Sums and maxima of contiguous rows, with many accumulators. For *_isa.cc sources only.
 
 #include <cstdint>
 
+#include "chainerx/backends/native/kernels/math_core.h"
 #include "chainerx/backends/native/kernels/simd.h"
 
 namespace chainerx {
@@ -71,6 +72,30 @@ CHAINERX_INLINE double RowDot(const T* x, const T* g, int64_t n, T mean) {
     return SumTerms<T>(
             n, [x, g, m](int64_t i) { return (Load(x + i) - m) * Load(g + i); },
             [x, g, m](int64_t i, int count) { return (LoadPartial(x + i, count) - m) * LoadPartial(g + i, count); });
+}
+
+// -inf for an empty row and one of NaN
+template <class T>
+CHAINERX_INLINE T RowMax(const T* x, int64_t n) {
+    constexpr int kLanes = 4 * Simd<T>::kSize;
+    T lanes[kLanes];
+    for (int lane = 0; lane < kLanes; ++lane) {
+        lanes[lane] = -math::kInfinity<T>;
+    }
+    int64_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) {
+        for (int lane = 0; lane < kLanes; ++lane) {
+            lanes[lane] = x[i + lane] > lanes[lane] ? x[i + lane] : lanes[lane];
+        }
+    }
+    for (; i < n; ++i) {
+        lanes[0] = x[i] > lanes[0] ? x[i] : lanes[0];
+    }
+    T best = lanes[0];
+    for (int lane = 1; lane < kLanes; ++lane) {
+        best = lanes[lane] > best ? lanes[lane] : best;
+    }
+    return best;
 }
 
 }  // namespace CHAINERX_ISA

@@ -33,29 +33,6 @@ void ForBlocks(int64_t outer, int64_t n, int64_t inner, const F& body) {
     });
 }
 
-template <class T>
-CHAINERX_INLINE T RowMax(const T* x, int64_t n) {
-    constexpr int kLanes = 4 * Simd<T>::kSize;
-    T lanes[kLanes];
-    for (int lane = 0; lane < kLanes; ++lane) {
-        lanes[lane] = -math::kInfinity<T>;
-    }
-    int64_t i = 0;
-    for (; i + kLanes <= n; i += kLanes) {
-        for (int lane = 0; lane < kLanes; ++lane) {
-            lanes[lane] = x[i + lane] > lanes[lane] ? x[i + lane] : lanes[lane];
-        }
-    }
-    for (; i < n; ++i) {
-        lanes[0] = x[i] > lanes[0] ? x[i] : lanes[0];
-    }
-    T best = lanes[0];
-    for (int lane = 1; lane < kLanes; ++lane) {
-        best = lanes[lane] > best ? lanes[lane] : best;
-    }
-    return best;
-}
-
 // Maxima and sums of exp(x - max) of the columns of a block. With y not null, exp(x - max) is kept there.
 template <class T>
 CHAINERX_INLINE void MaxAndSum(int64_t n, int64_t inner, const T* x, int64_t columns, T* max, T* sum, T* y) {

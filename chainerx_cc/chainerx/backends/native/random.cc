@@ -1,0 +1,74 @@
+// Random numbers in arrays.
+
+#include "chainerx/ops/random.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "chainerx/backends/native/compute.h"
+#include "chainerx/backends/native/kernels/random.h"
+#include "chainerx/backends/native/register.h"
+#include "chainerx/core/blocking.h"
+
+namespace chainerx::native {
+namespace {
+
+static_assert(RandomGenerator::kAlignment % kRandomChunk == 0);
+
+// Elements above which other Python threads are let in.
+constexpr int64_t kBlocking = 16384;
+
+void Uniform(const RandomStream& stream, double shift, double factor, const Array& out_) {
+    Dtype dtype = GetComputeDtype(out_.dtype());
+    Output out{out_, dtype};
+    VisitComputeDtype(dtype, [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        BlockingScope blocking{out_.GetTotalSize() > kBlocking};
+        RandomUniform<T>(out_.GetTotalSize(), stream.key, stream.position, static_cast<T>(shift),
+                         static_cast<T>(factor), out.template data<T>());
+    });
+    out.Finish();
+}
+
+void Normal(const RandomStream& stream, double shift, double factor, const Array& out_) {
+    Dtype dtype = GetComputeDtype(out_.dtype());
+    Output out{out_, dtype};
+    VisitComputeDtype(dtype, [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        BlockingScope blocking{out_.GetTotalSize() > kBlocking};
+        RandomNormal<T>(out_.GetTotalSize(), stream.key, stream.position, static_cast<T>(shift), static_cast<T>(factor),
+                        out.template data<T>());
+    });
+    out.Finish();
+}
+
+void Integers(const RandomStream& stream, int64_t low, int64_t high, const Array& out) {
+    BlockingScope blocking{out.GetTotalSize() > kBlocking};
+    RandomIntegers<int64_t>(out.GetTotalSize(), stream.key, stream.position, low,
+                            static_cast<uint64_t>(high) - static_cast<uint64_t>(low), out.data<int64_t>());
+}
+
+void Dropout(const RandomStream& stream, double ratio, const Array& x_, const Array& y_) {
+    auto threshold = static_cast<uint32_t>(std::min(std::round(ratio * 0x1p32), 0x1p32 - 1));
+    Dtype dtype = GetComputeDtype(x_.dtype());
+    Array x = Input(x_, dtype);
+    Output y{y_, dtype};
+    VisitComputeDtype(dtype, [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        BlockingScope blocking{x.GetTotalSize() > kBlocking};
+        RandomDropout<T>(x.GetTotalSize(), stream.key, stream.position, threshold, static_cast<T>(1 / (1 - ratio)),
+                         x.data<T>(), y.template data<T>());
+    });
+    y.Finish();
+}
+
+}  // namespace
+
+void RegisterRandomKernels(Backend& backend) {
+    kRandomUniformKernel.Register(backend, &Uniform);
+    kRandomNormalKernel.Register(backend, &Normal);
+    kRandomIntegersKernel.Register(backend, &Integers);
+    kDropoutKernel.Register(backend, &Dropout);
+}
+
+}  // namespace chainerx::native

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+namespace chainerx {
+
+// Where a random operation reads its numbers: a key, and a position in the sequence that belongs to it.
+struct RandomStream {
+    uint64_t key;
+    uint64_t position;
+};
+
+// Hands out parts of one sequence of random numbers. The numbers themselves are a function of key and position, so
+// they do not depend on how many threads compute them. Threads may share a generator.
+class RandomGenerator {
+public:
+    // Seeded by the system.
+    RandomGenerator();
+
+    void Seed(uint64_t seed);
+
+    // The next `count` positions; streams begin at multiples of kAlignment.
+    RandomStream Take(int64_t count);
+
+    static constexpr int64_t kAlignment = 64;
+
+private:
+    std::mutex mutex_;
+    RandomStream next_;
+};
+
+}  // namespace chainerx

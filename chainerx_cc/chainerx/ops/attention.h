@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/backend.h"
+
+namespace chainerx {
+
+struct AttentionOptions {
+    double scale;
+    bool causal;
+};
+
+// Arrays with the same leading dimensions: q (..., L, E), k (..., S, E), v (..., S, D), mask (..., L, S) or no array,
+// out (..., L, D), contiguous. log_sum (..., L), of the dtype in which the kernel computes, is for the backward pass.
+using AttentionKernel = KernelSlot<void(const Array& q, const Array& k, const Array& v, const Array& mask,
+                                        const AttentionOptions& options, const Array& out, const Array& log_sum)>;
+using AttentionGradKernel = KernelSlot<void(const Array& q, const Array& k, const Array& v, const Array& mask,
+                                            const AttentionOptions& options, const Array& log_sum, const Array& gout,
+                                            const Array& gq, const Array& gk, const Array& gv)>;
+extern const AttentionKernel kAttentionKernel;
+extern const AttentionGradKernel kAttentionGradKernel;
+
+// softmax(scale q k^T + mask) v; leading dimensions are broadcast. A mask of booleans tells which keys a query attends
+// to, one of numbers is added. A query that attends to no key gives zero. The scale is 1 / sqrt(E) unless given.
+Array ScaledDotProductAttention(const Array& q, const Array& k, const Array& v,
+                                const std::optional<Array>& mask = std::nullopt,
+                                const std::optional<double>& scale = std::nullopt, bool causal = false);
+
+// X(function, name in Python, signature, summary, method of ndarray, kernels)
+#define CHAINERX_ATTENTION_OPS(X)                                                                                \
+    X(ScaledDotProductAttention, "scaled_dot_product_attention", "q, k, v, mask=None, scale=None, causal=False", \
+      "Attention :math:`\\mathrm{softmax}(s q k^\\top + m) v` of ``q`` (..., L, E) to ``k`` (..., S, E) and "    \
+      "``v`` (..., S, D). ``mask``: booleans, true where a query attends to a key, or numbers that are added.",  \
+      false, "attention attention_grad")
+
+}  // namespace chainerx

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/backend.h"
+#include "chainerx/core/random_generator.h"
+
+namespace chainerx {
+
+// Kernels that fill an array with the numbers of a stream, for floating point dtypes: shift + factor u, u in [0, 1) or
+// standard normal; for int64: integers in [low, high).
+using RandomFloatKernel = KernelSlot<void(const RandomStream& stream, double shift, double factor, const Array& out)>;
+using RandomIntegersKernel = KernelSlot<void(const RandomStream& stream, int64_t low, int64_t high, const Array& out)>;
+// y = 0 with probability `ratio`, else x / (1 - ratio); contiguous.
+using DropoutKernel = KernelSlot<void(const RandomStream& stream, double ratio, const Array& x, const Array& y)>;
+extern const RandomFloatKernel kRandomUniformKernel;
+extern const RandomFloatKernel kRandomNormalKernel;
+extern const RandomIntegersKernel kRandomIntegersKernel;
+extern const DropoutKernel kDropoutKernel;
+
+// Numbers from the generator of the device's context.
+Array RandomUniform(const Shape& shape, double low = 0, double high = 1, Dtype dtype = Dtype::kFloat64,
+                    Device& device = GetDefaultDevice());
+Array RandomNormal(const Shape& shape, double loc = 0, double scale = 1, Dtype dtype = Dtype::kFloat64,
+                   Device& device = GetDefaultDevice());
+// int64, from `low` on and below `high`.
+Array RandomIntegers(const Shape& shape, int64_t low, int64_t high, Device& device = GetDefaultDevice());
+
+// Zero at random with probability `ratio`, else x / (1 - ratio); or x * mask, if there is a mask. No mask is kept for
+// the backward computation: it draws the same numbers again.
+Array Dropout(const Array& x, double ratio = 0.5, const std::optional<Array>& mask = std::nullopt);
+
+// X(function, name in Python, signature, summary, method of ndarray, kernels)
+#define CHAINERX_RANDOM_OPS(X)                                                                                    \
+    X(Dropout, "dropout", "x, ratio=0.5, mask=None",                                                              \
+      "Zero at random with probability ``ratio``, else ``x / (1 - ratio)``; or ``x * mask`` if a mask is given.", \
+      false, "dropout")
+
+}  // namespace chainerx
