@@ -681,8 +681,8 @@ def huber_loss(x1: _Operand, x2: _Operand, delta: float) -> ndarray:
 def sigmoid_cross_entropy(x1: _Operand, x2: _Operand) -> ndarray:
     """Elementwise cross entropy of sigmoid of ``x1`` with labels 0 and 1; negative labels give zero."""
 
-def softmax_cross_entropy(x1: _Operand, x2: _Operand) -> ndarray:
-    """Cross entropy of softmax of ``x1`` (N, C, ...) with the classes ``x2`` (N, ...); negative classes give zero."""
+def softmax_cross_entropy(x1: _Operand, x2: _Operand, ignore_label: Any = -1, class_weight: ndarray | None = None, reduce: str = 'no', normalize: bool = True) -> ndarray:
+    """Cross entropy of softmax of ``x1`` (N, C, ...) with the classes ``x2`` (N, ...); that of ignored ones is zero. ``reduce``: ``'no'``, ``'sum'``, or ``'mean'`` over what is not ignored, or over N if not ``normalize``."""
 
 def hinge(x1: _Operand, x2: _Operand, norm: Any = 1.0) -> ndarray:
     """Hinge loss of scores (N, C) and classes (N,), with the L1 or L2 norm."""

@@ -138,8 +138,20 @@ def _sigmoid_cross_entropy(x, t):
     return np.where(t != -1, -(x * (t - (x >= 0)) - np.log1p(np.exp(-abs(x)))), 0)
 
 
-def _softmax_cross_entropy(x, t):
-    return -np.take_along_axis(_log_softmax(x), t[:, None].astype('l'), 1)[:, 0]
+def _softmax_cross_entropy(x, t, class_weight=None, ignore_label=-1, reduce='no', normalize=True):
+    ignored = t == ignore_label
+    labels = np.where(ignored, 0, t).astype('l')
+    loss = -np.take_along_axis(_log_softmax(x), labels[:, None], 1)[:, 0]
+    if class_weight is not None:
+        loss = loss * class_weight[labels]
+    loss = np.where(ignored, 0, loss)
+    count = max((~ignored).sum(), 1) if normalize else len(x)
+    return {'no': loss, 'sum': loss.sum(), 'mean': loss.sum() / count}[reduce]
+
+
+def _call_softmax_cross_entropy(f, arrays, kw):
+    x, t, *weight = arrays
+    return f(x, t, class_weight=weight[0] if weight else None, **kw)
 
 
 def _hinge(x, t, norm=1.0):
@@ -332,7 +344,15 @@ ROWS = [
         [[In(2, 3), In(2, 3, dtype='int32', values=[[0, 1, -1], [1, 0, 1]])]], tolerance=8),
     Row('softmax_cross_entropy', _softmax_cross_entropy,
         [[In(3, 4), In(3, dtype='int64', values=[0, 3, 2])],
-         [In(2, 3), In(2, dtype='int32', values=[2, 0])]], tolerance=8),
+         [In(2, 3), In(2, dtype='int32', values=[2, 0])],
+         [In(2, 3, 2), In(2, 2, dtype='int32', values=[[2, -1], [-1, 0]])],
+         [In(2, 3, 2), In(2, 2, dtype='int32', values=[[2, 1], [1, 0]]), In(3, low=0.5),
+          {'ignore_label': 1, 'reduce': 'mean'}],
+         [In(4, 3), In(4, dtype='int8', values=[9, 1, 2, 9]), In(3, low=0.5),
+          {'ignore_label': 9, 'reduce': 'mean', 'normalize': False}],
+         [In(2, 3), In(2, dtype='uint8', values=[2, 0]), {'reduce': 'sum'}],
+         [In(2, 3), In(2, dtype='int64', values=[-1, -1]), {'reduce': 'mean'}]],
+        tolerance=8, call=_call_softmax_cross_entropy, grad_inputs=(0,)),
     Row('hinge', _hinge, [[In(2, 3), In(2, dtype='int64', values=[2, 0])],
                           [In(2, 3), In(2, dtype='int64', values=[2, 0]), {'norm': 2.0}]],
         tolerance=8),

@@ -22,7 +22,9 @@ def _sorted(x, axis=-1):
 
 def _stacked_cases():
     """Stacked networks: states, weights, biases and inputs are one flat list of arrays."""
-    for kind, n_states, n_weights in (('lstm', 2, 8), ('gru', 1, 6), ('rnn', 1, 2)):
+    kinds = ('lstm', 2, 8, {}), ('gru', 1, 6, {}), ('rnn', 1, 2, {}), (
+        'rnn', 1, 2, {'activation': 'relu'})
+    for kind, n_states, n_weights, options in kinds:
         for directions, prefix in ((1, ''), (2, 'bi')):
             name = f'n_step_{prefix}{kind}'
             layers, batch, units, width = 2, 3, 2, 3
@@ -44,15 +46,15 @@ def _stacked_cases():
                     del rest[:2 * n_weights]
                 return (*states, ws, bs, rest)
 
-            def func(*arrays, name=name, split=split, layers=layers):
-                *states, ys = getattr(chainerx, name)(layers, *split(arrays))
+            def func(*arrays, name=name, split=split, layers=layers, options=options):
+                *states, ys = getattr(chainerx, name)(layers, *split(arrays), **options)
                 return (*states, *ys)
 
-            def reference(*arrays, name=name, split=split, layers=layers):
-                *states, ys = getattr(F, name)(layers, 0., *split(arrays))
+            def reference(*arrays, name=name, split=split, layers=layers, options=options):
+                *states, ys = getattr(F, name)(layers, 0., *split(arrays), **options)
                 return (*states, *ys)
 
-            yield name, func, reference, shapes
+            yield name + ''.join([f' {value}' for value in options.values()]), func, reference, shapes
 
 
 def _attention(q, k, v, mask=None, scale=None, causal=False):
@@ -141,7 +143,10 @@ CASES = [
     ('attention bias', chainerx.scaled_dot_product_attention, _attention,
      [(2, 2, 3, 2), (2, 2, 4, 2), (2, 2, 4, 3), (2, 1, 3, 4)]),
     ('slstm', chainerx.slstm, F.slstm, [(2, 3), (2, 3), (2, 12), (2, 12)]),
+    ('slstm with axes', chainerx.slstm, F.slstm, [(2, 3, 2)] * 2 + [(2, 12, 2)] * 2),
     ('tree_lstm', chainerx.tree_lstm, F.tree_lstm, [(2, 3), (2, 3), (2, 15)]),
+    ('tree_lstm one child', chainerx.tree_lstm, F.tree_lstm, [(3, 2), (3, 8)]),
+    ('tree_lstm with axes', chainerx.tree_lstm, F.tree_lstm, [(2, 1, 2, 2)] * 3 + [(2, 6, 2, 2)]),
     *_stacked_cases(),
     ('sort', chainerx.sort, _sorted, [(3, 5)]),
     ('sort axis', lambda x: chainerx.sort(x, 0), lambda x: _sorted(x, 0), [(4, 2, 2)]),
@@ -289,6 +294,13 @@ def _zeros(*shape, dtype='float32'):
         _zeros(2, 3), _zeros(2, 12, dtype='float64'))),
     (chainerx.DimensionError, 'do not match', lambda: chainerx.slstm(
         _zeros(2, 3), _zeros(2, 2), _zeros(2, 12), _zeros(2, 12))),
+    (chainerx.DtypeError, 'c_prev2', lambda: chainerx.slstm(
+        _zeros(2, 3), _zeros(2, 3, dtype='float64'), _zeros(2, 12),
+        _zeros(2, 12, dtype='float64'))),
+    (chainerx.DimensionError, 'do not match', lambda: chainerx.tree_lstm(
+        _zeros(2, 3), _zeros(2, 2), _zeros(2, 15))),
+    (chainerx.DtypeError, 'floating', lambda: chainerx.tree_lstm(
+        _zeros(2, 3, dtype='int32'), _zeros(2, 12, dtype='int32'))),
     (chainerx.ChainerxError, 'at least 2', lambda: chainerx.tree_lstm(_zeros(2, 3))),
     (TypeError, 'keyword', lambda: chainerx.tree_lstm(_zeros(2, 3), x=_zeros(2, 12))),
     (chainerx.DimensionError, 'hx', lambda: chainerx.n_step_rnn(
@@ -303,6 +315,20 @@ def _zeros(*shape, dtype='float32'):
         1, _zeros(1, 1, 2), [[]], [[]], [_zeros(1, 2)], 'selu')),
     (chainerx.ChainerxError, 'time step', lambda: chainerx.n_step_gru(
         1, _zeros(1, 1, 2), [[]], [[]], [])),
+    (IndexError, 'label 3 is out of range for 3', lambda: chainerx.softmax_cross_entropy(
+        _zeros(2, 3), chainerx.array([0, 3]))),
+    (IndexError, 'label -1 is out of range', lambda: chainerx.softmax_cross_entropy(
+        _zeros(2, 3), chainerx.array([0, -1]), ignore_label=0)),
+    (chainerx.DimensionError, 'do not match', lambda: chainerx.softmax_cross_entropy(
+        _zeros(2, 3, 4), chainerx.array([0, 1]))),
+    (chainerx.DtypeError, 'integer', lambda: chainerx.softmax_cross_entropy(
+        _zeros(2, 3), _zeros(2))),
+    (chainerx.DtypeError, 'floating', lambda: chainerx.softmax_cross_entropy(
+        _zeros(2, 3, dtype='int32'), chainerx.array([0, 1]))),
+    (chainerx.DimensionError, 'class_weight', lambda: chainerx.softmax_cross_entropy(
+        _zeros(2, 3), chainerx.array([0, 1]), class_weight=_zeros(2))),
+    (chainerx.ChainerxError, 'reduce', lambda: chainerx.softmax_cross_entropy(
+        _zeros(2, 3), chainerx.array([0, 1]), reduce='max')),
     (chainerx.DimensionError, 'do not match', lambda: chainerx.scaled_dot_product_attention(
         _zeros(2, 3), _zeros(2, 4), _zeros(2, 3))),
     (chainerx.DimensionError, 'do not match', lambda: chainerx.scaled_dot_product_attention(
@@ -350,6 +376,12 @@ def test_sort_puts_nan_last():
     (lambda: chainerx.max_pool(_zeros(0, 2, 4), 2), (0, 2, 2)),
     (lambda: chainerx.batch_norm(_zeros(0, 2), *[_zeros(2)] * 4), (0, 2)),
     (lambda: chainerx.layer_norm(_zeros(0, 2), *[_zeros(2)] * 2), (0, 2)),
+    (lambda: chainerx.softmax(_zeros(0, 3)), (0, 3)),
+    (lambda: chainerx.softmax_cross_entropy(_zeros(0, 3, 2), _zeros(0, 2, dtype='int32')), (0, 2)),
+    (lambda: chainerx.slstm(*[_zeros(0, 2)] * 2, *[_zeros(0, 8)] * 2)[1], (0, 2)),
+    (lambda: chainerx.tree_lstm(_zeros(0, 2), _zeros(0, 8))[0], (0, 2)),
+    (lambda: chainerx.n_step_gru(1, _zeros(1, 0, 2), [[_zeros(2, 2)] * 6], [[_zeros(2)] * 6],
+                                 [_zeros(0, 2)])[1][0], (0, 2)),
     (lambda: chainerx.scaled_dot_product_attention(*[_zeros(0, 3, 2)] * 3), (0, 3, 2)),
     (lambda: chainerx.scaled_dot_product_attention(*[_zeros(0, 2)] * 3), (0, 2)),
 ])
@@ -396,3 +428,41 @@ def test_attention_of_transposed_heads():
     y = chainerx.scaled_dot_product_attention(
         *[chainerx.array(np.swapaxes(a, 1, 2)).transpose(0, 2, 1, 3) for a in arrays], causal=True)
     np.testing.assert_allclose(chainerx.to_numpy(y), _attention(*arrays, causal=True).array, 1e-10)
+
+
+@pytest.mark.parametrize('wanted', [0, 1, 2])
+def test_one_gradient_of_a_stacked_network(wanted):
+    # Final h, final c, or outputs alone; each reaches the first states through a part of the graph.
+    arrays = _inputs([(1, 3, 2)] * 2 + [(2, 4)] * 4 + [(2, 2)] * 4 + [(2,)] * 8 + [(3, 4), (1, 4)])
+
+    def run(module, xs, *options):
+        hy, cy, ys = module.n_step_lstm(1, *options, xs[0], xs[1], [xs[2:10]], [xs[10:18]], xs[18:])
+        return [(hy * hy).sum(), (cy * cy).sum(), (ys[1] * ys[1]).sum()][wanted]
+
+    xs = [chainerx.array(a).require_grad() for a in arrays]
+    chainerx.backward(run(chainerx, xs))
+    variables = [chainer.Variable(a) for a in arrays]
+    hy, cy, ys = F.n_step_lstm(
+        1, 0., *variables[:2], [variables[2:10]], [variables[10:18]], variables[18:])
+    F.sum([hy, cy, ys[1]][wanted] ** 2).backward()
+    for v, x in zip(variables, xs, strict=True):
+        expected = np.zeros(v.shape) if v.grad is None else v.grad
+        np.testing.assert_allclose(chainerx.to_numpy(x.grad), expected, 1e-9, 1e-12)
+
+
+def test_output_of_a_network_must_not_be_overwritten():
+    x, h = _zeros(2, 2).require_grad(), _zeros(1, 2, 2)
+    weights = [[_zeros(2, 2)] * 2], [[_zeros(2)] * 2]
+    hy, ys = chainerx.n_step_rnn(1, h, *weights, [x])
+    y = ys[0].as_grad_stopped()
+    y += 1
+    with pytest.raises(chainerx.GradientError, match='in place'):
+        chainerx.backward((ys[0] * 2).sum())
+
+
+def test_cross_entropy_of_many_float16():
+    # Neither the sum nor the number of labels is a number of half precision.
+    x, t = _zeros(2, 2, 200, 200, dtype='float16').require_grad(), _zeros(2, 200, 200, dtype='int8')
+    loss = chainerx.softmax_cross_entropy(x, t, reduce='mean')
+    assert loss.dtype == 'float16'
+    assert abs(float(loss.as_grad_stopped()) - np.log(2)) < 1e-3

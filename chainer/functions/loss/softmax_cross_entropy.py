@@ -139,16 +139,15 @@ class SoftmaxCrossEntropy(FunctionNode):
 
     def forward_chainerx(self, inputs):
         x, t = inputs
-        if t.dtype.kind == 'f' or self.class_weight is not None or x.size == 0:
+        if t.dtype.kind == 'f' or x.size == 0:
             return Fallback
-        if self.ignore_label != -1:
-            # ChainerX ignores negative labels.
-            t = chainerx.where(t == self.ignore_label, -1, t)
-        loss = chainerx.softmax_cross_entropy(x, t)
-        if self.reduce == 'no':
-            return loss,
-        count = int((t != -1).sum()) if self.normalize else len(x)
-        return loss.sum() * (1. / max(count, 1)),
+        if chainer.is_debug():
+            self._check_labels(x, t)
+        class_weight = self.class_weight
+        if class_weight is not None:
+            class_weight = backend.ChainerxDevice(x.device).send(class_weight)
+        return chainerx.softmax_cross_entropy(
+            x, t, self.ignore_label, class_weight, self.reduce, self.normalize),
 
     # -- backward ------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ import numpy
 
 import chainer
 import chainerx
+from chainer import backend
 from chainer._fallback import Fallback
 from chainer.backends import cuda
 from chainer.configuration import config
@@ -116,20 +117,45 @@ class BaseNStepRNN(FusedFunction):
         return inputs[:n], inputs[n], params
 
     def forward_chainerx(self, inputs):
-        routine = getattr(chainerx, self.chainerx_routine, None)
-        if (routine is None or self.dropout_ratio
+        if (self.chainerx_routine is None
                 or any([a.dtype != inputs[0].dtype for a in inputs])):
             return Fallback
         states, x, params = self._unpack(inputs)
-        xs = [x[s] for s in self._steps]
-        *states, ys = routine(self.n_layers, *states, [list(ws) for ws, _ in params],
-                             [list(bs) for _, bs in params], xs, **self._chainerx_options())
+        if not self.dropout_ratio:
+            return self._run_chainerx(self.n_layers, states, x, params)
+        # Dropout is between layers, so they run one by one.
+        device = backend.ChainerxDevice(x.device)
+        fallback = device.fallback_device
+        with chainer.using_device(fallback):
+            self._draw_masks(fallback.xp, len(x), states[0].shape[2], x.dtype)
+        finals = []
+        for layer in range(self.n_layers):
+            cells = slice(layer * self.directions, (layer + 1) * self.directions)
+            if layer:
+                x = x * device.send(self._masks[layer - 1])
+            *layer_states, x = self._run_chainerx(1, [s[cells] for s in states], x, params[cells])
+            finals.append(layer_states)
+        return (*[chainerx.concatenate(parts, 0) for parts in zip(*finals)], x)
+
+    def _run_chainerx(self, n_layers, states, x, params):
+        """Runs layers by the routine of ChainerX; returns the final states and the outputs."""
+        routine = getattr(chainerx, self.chainerx_routine)
+        xs = chainerx.split(x, [s.stop for s in self._steps[:-1]], 0)
+        *states, ys = routine(n_layers, *states, [list(ws) for ws, _ in params],
+                              [list(bs) for _, bs in params], xs, **self._chainerx_options())
         return (*states, chainerx.concatenate(ys, 0))
 
     def _chainerx_options(self):
         return {}
 
     # -- forward and backward ----------------------------------------------------------------
+
+    def _draw_masks(self, xp, total, size, dtype):
+        """Draws the masks of dropout before every layer but the first."""
+        scale = dtype.type(1 / (1 - self.dropout_ratio))
+        shape = total, size * self.directions
+        self._masks = [(xp.random.rand(*shape) >= self.dropout_ratio) * scale
+                       for _ in range(self.n_layers - 1)]
 
     def forward(self, inputs):
         self.retain_inputs(range(len(inputs)))
@@ -142,10 +168,7 @@ class BaseNStepRNN(FusedFunction):
         # Final states: sequences that have ended keep what they had.
         finals = [s.astype(dtype) for s in states]
         if self._masks is None and self.dropout_ratio:
-            scale = dtype.type(1 / (1 - self.dropout_ratio))
-            shape = total, size * self.directions
-            self._masks = [(xp.random.rand(*shape) >= self.dropout_ratio) * scale
-                           for _ in range(self.n_layers - 1)]
+            self._draw_masks(xp, total, size, dtype)
         self._saved = []
         for layer in range(self.n_layers):
             if layer and self._masks:

@@ -1,10 +1,13 @@
 #include "chainerx/ops/loss.h"
 
+#include <algorithm>
+
 #include "chainerx/ops/activation.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/comparison.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
+#include "chainerx/ops/indexing.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/structured.h"
@@ -64,41 +67,51 @@ Array Hinge(const Array& x1, const Array& x2, double norm) {
 
 namespace {
 
+struct CrossEntropy {
+    Array t;  // int64
+    int64_t ignore_label;
+    Array log_sum;
+};
+
 // The gradient of the cross entropy as an operation, so that it can be differentiated again.
-Array CrossEntropyGrad(const Array& x, const Array& log_prob, const Array& t, const Array& gy) {
-    Array gx = EmptyLike(log_prob);
-    kSoftmaxCrossEntropyGradKernel(log_prob.device(), log_prob, t, AsContiguous(gy.AsDetached()), gx);
+Array CrossEntropyGrad(const Array& x, const CrossEntropy& e, const Array& gy) {
+    Array gx = Empty(x.shape(), x.dtype(), x.device());
+    kSoftmaxCrossEntropyGradKernel(x.device(), AsContiguous(x.AsDetached()), e.t, e.ignore_label, e.log_sum,
+                                   AsContiguous(gy.AsDetached()), gx);
     if (GraphMask mask = internal::GetRecordMask({&x, &gy})) {
         internal::Record("softmax_cross_entropy_grad", mask, {&x, &gy}, {&gx},
-                         [x = Saved{x}, t, gy = Saved{gy}](BackwardContext& ctx) {
+                         [x = Saved{x}, gy = Saved{gy}, e](BackwardContext& ctx) {
                              const Array& ggx = ctx.grad();
                              Array p = Softmax(x.Get(), Axes{1});
+                             Array t = ExpandDims(e.t, 1);
+                             Array valid = AsType(NotEqual(t, Scalar{e.ignore_label}), p.dtype());
                              if (ctx.IsWanted(0)) {
                                  Array weighted = p * ggx;
                                  Array centred = weighted - p * Sum(weighted, Axes{1}, true);
-                                 ctx.SetGrad(0, centred * ExpandDims(gy.Get(), 1));
+                                 ctx.SetGrad(0, centred * (ExpandDims(gy.Get(), 1) * valid));
                              }
                              if (ctx.IsWanted(1)) {
-                                 Array columns =
-                                         Arange(Scalar{0}, Scalar{p.shape()[1]}, Scalar{1}, Dtype::kInt64, p.device());
-                                 Array hit = AsType(Equal(ExpandDims(t, 1), columns), p.dtype());
-                                 Array valid = AsType(GreaterEqual(ExpandDims(t, 1), Scalar{0}), p.dtype());
-                                 ctx.SetGrad(1, Sum(ggx * (p * valid - hit), Axes{1}));
+                                 Shape aligned{1, p.shape()[1]};
+                                 for (int i = 2; i < p.ndim(); ++i) aligned.push_back(1);
+                                 Array classes = Reshape(
+                                         Arange(Scalar{0}, Scalar{p.shape()[1]}, Scalar{1}, Dtype::kInt64, p.device()),
+                                         aligned);
+                                 Array hit = AsType(Equal(t, classes), p.dtype());
+                                 ctx.SetGrad(1, Sum(ggx * ((p - hit) * valid), Axes{1}));
                              }
                          });
     }
     return gx;
 }
 
-Array CrossEntropy2D(const Array& x, const Array& t) {
-    Array in = AsContiguous(x.AsDetached());
-    Array loss = Empty({x.shape()[0]}, x.dtype(), x.device());
-    Array log_prob = EmptyLike(in);
-    kSoftmaxCrossEntropyKernel(x.device(), in, t, loss, log_prob);
+Array CrossEntropyOf(const Array& x, const Array& t, int64_t ignore_label) {
+    Array loss = Empty(t.shape(), x.dtype(), x.device());
+    Array log_sum = Empty(t.shape(), x.dtype() == Dtype::kFloat64 ? Dtype::kFloat64 : Dtype::kFloat32, x.device());
+    kSoftmaxCrossEntropyKernel(x.device(), AsContiguous(x.AsDetached()), t, ignore_label, loss, log_sum);
     if (GraphMask mask = internal::GetRecordMask(x)) {
         internal::Record("softmax_cross_entropy", mask, {&x}, {&loss},
-                         [x = Saved{x}, log_prob, t](BackwardContext& ctx) {
-                             ctx.SetGrad(0, CrossEntropyGrad(x.Get(), log_prob, t, ctx.grad()));
+                         [x = Saved{x}, e = CrossEntropy{t, ignore_label, log_sum}](BackwardContext& ctx) {
+                             ctx.SetGrad(0, CrossEntropyGrad(x.Get(), e, ctx.grad()));
                          });
     }
     return loss;
@@ -106,23 +119,49 @@ Array CrossEntropy2D(const Array& x, const Array& t) {
 
 }  // namespace
 
-Array SoftmaxCrossEntropy(const Array& x1, const Array& x2) {
-    if (!IsFloat(x1.dtype()))
-        throw DtypeError{"softmax_cross_entropy: x1 must be of a floating point dtype, not ", x1.dtype()};
-    if (!IsInteger(x2.dtype()))
-        throw DtypeError{"softmax_cross_entropy: x2 must be of an integer dtype, not ", x2.dtype()};
+Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label,
+                          const std::optional<Array>& class_weight, const std::string& reduce, bool normalize) {
+    constexpr const char* kName = "softmax_cross_entropy";
+    if (!IsFloat(x1.dtype())) throw DtypeError{kName, ": x1 must be of a floating point dtype, not ", x1.dtype()};
+    if (!IsInteger(x2.dtype())) throw DtypeError{kName, ": x2 must be of an integer dtype, not ", x2.dtype()};
     CheckDevices(x1, x2);
     bool fits = x1.ndim() >= 2 && x2.ndim() == x1.ndim() - 1;
     for (int i = 0; fits && i < x2.ndim(); ++i) fits = x2.shape()[i] == x1.shape()[i == 0 ? 0 : i + 1];
     if (!fits) {
-        throw DimensionError{"softmax_cross_entropy: x1 of shape ", x1.shape(), " and x2 of shape ", x2.shape(),
-                             " do not match (N, C, ...) and (N, ...)"};
+        throw DimensionError{kName,      ": x1 of shape ",
+                             x1.shape(), " and x2 of shape ",
+                             x2.shape(), " do not match (N, C, ...) and (N, ...)"};
+    }
+    if (reduce != "no" && reduce != "sum" && reduce != "mean") {
+        throw ChainerxError{kName, ": reduce must be 'no', 'sum' or 'mean', not '", reduce, "'"};
     }
     Array t = AsContiguous(AsType(x2.AsDetached(), Dtype::kInt64, false));
-    if (x1.ndim() == 2) return CrossEntropy2D(x1, t);
-    Array rows = Moveaxis(x1, Axes{1}, Axes{-1});
-    Array flat = Reshape(rows, Shape{t.GetTotalSize(), x1.shape()[1]});
-    return Reshape(CrossEntropy2D(flat, Ravel(t)), x2.shape());
+    Array loss = CrossEntropyOf(x1, t, ignore_label);
+    if (class_weight.has_value()) {
+        CheckDevices(x1, *class_weight);
+        if (!IsFloat(class_weight->dtype()) || class_weight->shape() != Shape{x1.shape()[1]}) {
+            throw DimensionError{kName,
+                                 ": class_weight must be of a floating point dtype and have shape ",
+                                 Shape{x1.shape()[1]},
+                                 ", but has dtype ",
+                                 class_weight->dtype(),
+                                 " and shape ",
+                                 class_weight->shape()};
+        }
+        Array weights = AsType(class_weight->AsDetached(), x1.dtype(), false);
+        // Whatever is taken at ignored labels is multiplied by a loss of zero.
+        loss = loss * Take(weights, t, 0, IndexMode::kClip);
+    }
+    if (reduce == "no") return loss;
+    // Half precision could not hold the sum, nor the number of labels.
+    Array sum = Sum(loss.dtype() == Dtype::kFloat16 ? AsType(loss, Dtype::kFloat32) : loss);
+    if (reduce == "mean" && normalize) {
+        Array count = Maximum(Sum(NotEqual(t, Scalar{ignore_label})), Scalar{1});
+        sum = sum / AsType(count, sum.dtype());
+    } else if (reduce == "mean") {
+        sum = sum * Scalar{1.0 / static_cast<double>(std::max<int64_t>(x1.shape()[0], 1))};
+    }
+    return AsType(sum, x1.dtype(), false);
 }
 
 Array Accuracy(const Array& y, const Array& t, const std::optional<int64_t>& ignore_label) {

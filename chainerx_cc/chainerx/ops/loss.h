@@ -14,36 +14,44 @@ Array SquaredError(const Array& x1, const Array& x2);
 Array GaussianKLDivergence(const Array& mean, const Array& ln_var);
 Array HuberLoss(const Array& x1, const Array& x2, double delta);
 Array SigmoidCrossEntropy(const Array& x1, const Array& x2);
-// Per row of x1 (N, C, ...), the cross entropy of its softmax with the class in x2 (N, ...).
-Array SoftmaxCrossEntropy(const Array& x1, const Array& x2);
+// The cross entropy of the softmax of x1 (N, C, ...) along axis 1 with the classes x2 (N, ...), zero where the class is
+// ignore_label. Losses are multiplied by the weight of their class, if there are class_weight (C). `reduce`: "no",
+// "sum", or "mean": the sum by the number of classes that are not ignored, or by N unless `normalize`.
+Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label = -1,
+                          const std::optional<Array>& class_weight = std::nullopt, const std::string& reduce = "no",
+                          bool normalize = true);
 Array Hinge(const Array& x1, const Array& x2, double norm = 1.0);
 Array Accuracy(const Array& y, const Array& t, const std::optional<int64_t>& ignore_label = std::nullopt);
 
-// x (N, C), t (N) int64: loss (N), and the log probabilities (N, C) for the backward computation.
+// x (N, C, ...) and t (N, ...) of int64, contiguous: loss (N, ...), zero where t is ignore_label. log_sum (N, ...), the
+// logarithm of the sum of exp(x), is for the backward pass and of the dtype in which the kernel computes.
 using SoftmaxCrossEntropyKernel =
-        KernelSlot<void(const Array& x, const Array& t, const Array& loss, const Array& log_prob)>;
-// gx = (exp(log_prob) - onehot(t)) * gy[:, None]
-using SoftmaxCrossEntropyGradKernel =
-        KernelSlot<void(const Array& log_prob, const Array& t, const Array& gy, const Array& gx)>;
+        KernelSlot<void(const Array& x, const Array& t, int64_t ignore_label, const Array& loss, const Array& log_sum)>;
+// gx = (softmax(x) - onehot(t)) * gloss[:, None]
+using SoftmaxCrossEntropyGradKernel = KernelSlot<void(const Array& x, const Array& t, int64_t ignore_label,
+                                                      const Array& log_sum, const Array& gloss, const Array& gx)>;
 extern const SoftmaxCrossEntropyKernel kSoftmaxCrossEntropyKernel;
 extern const SoftmaxCrossEntropyGradKernel kSoftmaxCrossEntropyGradKernel;
 
 // X(function, name in Python, signature, summary, method of ndarray, kernels)
-#define CHAINERX_LOSS_OPS(X)                                                                                          \
-    X(AbsoluteError, "absolute_error", "x1, x2", "Elementwise :math:`|x_1 - x_2|`.", false, "")                       \
-    X(SquaredError, "squared_error", "x1, x2", "Elementwise :math:`(x_1 - x_2)^2`.", false, "")                       \
-    X(GaussianKLDivergence, "gaussian_kl_divergence", "mean, ln_var",                                                 \
-      "Elementwise Kullback-Leibler divergence of a Gaussian from the standard one.", false, "")                      \
-    X(HuberLoss, "huber_loss", "x1, x2, delta", "Elementwise: quadratic within ``delta``, linear beyond it.", false,  \
-      "")                                                                                                             \
-    X(SigmoidCrossEntropy, "sigmoid_cross_entropy", "x1, x2",                                                         \
-      "Elementwise cross entropy of sigmoid of ``x1`` with labels 0 and 1; negative labels give zero.", false, "")    \
-    X(SoftmaxCrossEntropy, "softmax_cross_entropy", "x1, x2",                                                         \
-      "Cross entropy of softmax of ``x1`` (N, C, ...) with the classes ``x2`` (N, ...); negative classes give zero.", \
-      false, "softmax_cross_entropy softmax_cross_entropy_grad")                                                      \
-    X(Hinge, "hinge", "x1, x2, norm=1.0", "Hinge loss of scores (N, C) and classes (N,), with the L1 or L2 norm.",    \
-      false, "")                                                                                                      \
-    X(Accuracy, "accuracy", "y, t, ignore_label=None",                                                                \
+#define CHAINERX_LOSS_OPS(X)                                                                                         \
+    X(AbsoluteError, "absolute_error", "x1, x2", "Elementwise :math:`|x_1 - x_2|`.", false, "")                      \
+    X(SquaredError, "squared_error", "x1, x2", "Elementwise :math:`(x_1 - x_2)^2`.", false, "")                      \
+    X(GaussianKLDivergence, "gaussian_kl_divergence", "mean, ln_var",                                                \
+      "Elementwise Kullback-Leibler divergence of a Gaussian from the standard one.", false, "")                     \
+    X(HuberLoss, "huber_loss", "x1, x2, delta", "Elementwise: quadratic within ``delta``, linear beyond it.", false, \
+      "")                                                                                                            \
+    X(SigmoidCrossEntropy, "sigmoid_cross_entropy", "x1, x2",                                                        \
+      "Elementwise cross entropy of sigmoid of ``x1`` with labels 0 and 1; negative labels give zero.", false, "")   \
+    X(SoftmaxCrossEntropy, "softmax_cross_entropy",                                                                  \
+      "x1, x2, ignore_label=-1, class_weight=None, reduce='no', normalize=True",                                     \
+      "Cross entropy of softmax of ``x1`` (N, C, ...) with the classes ``x2`` (N, ...); that of ignored ones is "    \
+      "zero. ``reduce``: ``'no'``, ``'sum'``, or ``'mean'`` over what is "                                           \
+      "not ignored, or over N if not ``normalize``.",                                                                \
+      false, "softmax_cross_entropy softmax_cross_entropy_grad")                                                     \
+    X(Hinge, "hinge", "x1, x2, norm=1.0", "Hinge loss of scores (N, C) and classes (N,), with the L1 or L2 norm.",   \
+      false, "")                                                                                                     \
+    X(Accuracy, "accuracy", "y, t, ignore_label=None",                                                               \
       "Fraction of rows of ``y`` whose largest score is at the class in ``t``.", false, "")
 
 }  // namespace chainerx

@@ -24,8 +24,10 @@ const ReduceKernel kArgminKernel{"argmin"};
 const ReduceKernel kLogSumExpKernel{"logsumexp"};
 const ScanKernel kCumsumKernel{"cumsum"};
 const ScanKernel kCumprodKernel{"cumprod"};
-const RowKernel kSoftmaxKernel{"softmax"};
-const RowKernel kLogSoftmaxKernel{"log_softmax"};
+const SoftmaxKernel kSoftmaxKernel{"softmax"};
+const SoftmaxKernel kLogSoftmaxKernel{"log_softmax"};
+const SoftmaxGradKernel kSoftmaxGradKernel{"softmax_grad"};
+const SoftmaxGradKernel kLogSoftmaxGradKernel{"log_softmax_grad"};
 
 namespace {
 
@@ -235,13 +237,25 @@ Axes SoftmaxAxes(const Array& x, const OptionalAxes& axis) {
     return Axes{1};
 }
 
-// Applies a kernel for rows along one axis of any position.
-Array AlongAxis(const RowKernel& kernel, const Array& x, int8_t axis) {
-    Array in = AsContiguous(Moveaxis(x.AsDetached(), Axes{axis}, Axes{static_cast<int8_t>(x.ndim() - 1)}));
-    Array out = EmptyLike(in);
-    kernel(x.device(), in, out);
-    if (axis == x.ndim() - 1) return out;
-    return AsContiguous(Moveaxis(out, Axes{static_cast<int8_t>(x.ndim() - 1)}, Axes{axis}));
+// The output of a kernel, and its gradient: by a kernel, or where that must have a gradient itself by `compose`, a
+// function of the output and its gradient.
+template <class Compose>
+Array AlongAxis(const char* name, const SoftmaxKernel& kernel, const SoftmaxGradKernel& grad_kernel, const Array& x,
+                int8_t axis, Compose&& compose) {
+    Array out = Empty(x.shape(), x.dtype(), x.device());
+    kernel(x.device(), AsContiguous(x.AsDetached()), axis, out);
+    if (GraphMask mask = internal::GetRecordMask(x)) {
+        Saved kept{out.AsDetached()};
+        internal::Record(name, mask, {&x}, {&out}, [axis, kept, &grad_kernel, compose](BackwardContext& ctx) {
+            Array y = ctx.RetainedOutput(kept, 0);
+            const Array& gy = ctx.grad();
+            if (internal::GetRecordMask({&y, &gy}) != 0) return ctx.SetGrad(0, compose(y, gy));
+            Array gx = EmptyLike(y);
+            grad_kernel(y.device(), AsContiguous(y.AsDetached()), AsContiguous(gy.AsDetached()), axis, gx);
+            ctx.SetGrad(0, gx);
+        });
+    }
+    return out;
 }
 
 }  // namespace
@@ -266,32 +280,19 @@ Array Softmax(const Array& a, const OptionalAxes& axis) {
     Array x = ToFloat(a);
     Axes axes = SoftmaxAxes(x, axis);
     if (axes.ndim() != 1) return Exp(LogSoftmax(x, axes));
-    Array out = AlongAxis(kSoftmaxKernel, x, axes[0]);
-    if (GraphMask mask = internal::GetRecordMask(x)) {
-        Saved kept{out.AsDetached()};
-        internal::Record("softmax", mask, {&x}, {&out}, [axes, kept](BackwardContext& ctx) {
-            Array y = ctx.RetainedOutput(kept, 0);
-            Array weighted = ctx.grad() * y;
-            ctx.SetGrad(0, weighted - y * Sum(weighted, axes, true));
-        });
-    }
-    return out;
+    return AlongAxis("softmax", kSoftmaxKernel, kSoftmaxGradKernel, x, axes[0],
+                     [axes](const Array& y, const Array& gy) {
+                         Array weighted = gy * y;
+                         return weighted - y * Sum(weighted, axes, true);
+                     });
 }
 
 Array LogSoftmax(const Array& a, const OptionalAxes& axis) {
     Array x = ToFloat(a);
     Axes axes = SoftmaxAxes(x, axis);
     if (axes.ndim() != 1) return x - LogSumExp(x, axes, true);
-    Array out = AlongAxis(kLogSoftmaxKernel, x, axes[0]);
-    if (GraphMask mask = internal::GetRecordMask(x)) {
-        Saved kept{out.AsDetached()};
-        internal::Record("log_softmax", mask, {&x}, {&out}, [axes, kept](BackwardContext& ctx) {
-            Array y = ctx.RetainedOutput(kept, 0);
-            const Array& gy = ctx.grad();
-            ctx.SetGrad(0, gy - Exp(y) * Sum(gy, axes, true));
-        });
-    }
-    return out;
+    return AlongAxis("log_softmax", kLogSoftmaxKernel, kLogSoftmaxGradKernel, x, axes[0],
+                     [axes](const Array& y, const Array& gy) { return gy - Exp(y) * Sum(gy, axes, true); });
 }
 
 }  // namespace chainerx

@@ -24,10 +24,13 @@ extern const ReduceKernel kLogSumExpKernel;
 using ScanKernel = KernelSlot<void(const Array& a, int8_t axis, const Array& out)>;
 extern const ScanKernel kCumsumKernel;
 extern const ScanKernel kCumprodKernel;
-// Both over (rows, columns) of contiguous memory.
-using RowKernel = KernelSlot<void(const Array& x, const Array& out)>;
-extern const RowKernel kSoftmaxKernel;
-extern const RowKernel kLogSoftmaxKernel;
+// Along one axis; all arrays are contiguous. The gradient is found from the output.
+using SoftmaxKernel = KernelSlot<void(const Array& x, int8_t axis, const Array& y)>;
+using SoftmaxGradKernel = KernelSlot<void(const Array& y, const Array& gy, int8_t axis, const Array& gx)>;
+extern const SoftmaxKernel kSoftmaxKernel;
+extern const SoftmaxKernel kLogSoftmaxKernel;
+extern const SoftmaxGradKernel kSoftmaxGradKernel;
+extern const SoftmaxGradKernel kLogSoftmaxGradKernel;
 
 Array Sum(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
 Array Nansum(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
@@ -81,8 +84,8 @@ Array LogSoftmax(const Array& x, const OptionalAxes& axis = std::nullopt);
     X(LogSumExp, "logsumexp", "x, axis=None, keepdims=False",                                                         \
       "Logarithm of the sum of exponentials over axes, without overflow.", false, "logsumexp")                        \
     X(Softmax, "softmax", "x, axis=None", "Exponentials normalized to the sum one along axis 1 or the axes given.",   \
-      false, "softmax")                                                                                               \
+      false, "softmax softmax_grad")                                                                                  \
     X(LogSoftmax, "log_softmax", "x, axis=None", "Logarithm of the softmax along axis 1 or the axes given.", false,   \
-      "log_softmax")
+      "log_softmax log_softmax_grad")
 
 }  // namespace chainerx

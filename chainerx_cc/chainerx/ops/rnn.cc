@@ -1,231 +1,265 @@
 #include "chainerx/ops/rnn.h"
 
+#include <algorithm>
+
 #include "chainerx/ops/activation.h"
 #include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/comparison.h"
+#include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/linalg.h"
 #include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/reduction.h"
+#include "chainerx/ops/rnn_cells.h"
 #include "chainerx/ops/structured.h"
 #include "chainerx/ops/trigonometric.h"
 
 namespace chainerx {
 
-const LstmKernel kLstmKernel{"lstm"};
-const LstmGradKernel kLstmGradKernel{"lstm_grad"};
-const GruKernel kGruKernel{"gru"};
-const GruGradKernel kGruGradKernel{"gru_grad"};
+const RnnLayerKernel kRnnLayerKernel{"rnn_layer"};
+const RnnLayerGradKernel kRnnLayerGradKernel{"rnn_layer_grad"};
 
 namespace {
 
 Array Data(const Array& a) { return AsContiguous(a.AsDetached()); }
 
-Array Slope(const Array& y) { return y * (Scalar{1} - y); }  // of sigmoid, from its value
+// ---------------------------------------------------------------- one layer in one direction
 
-// ---------------------------------------------------------------- LSTM cell
-
-// The gates of x (B, n U, ...).
-std::vector<Array> ExtractGates(const Array& x, int64_t n, Gates gates) {
-    if (gates == Gates::kBlocks) return Split(x, n, 1);
-    Shape shape = x.shape();
-    shape[1] /= n;
-    shape.insert(2, n);
-    Array seen = Reshape(x, shape);
-    std::vector<Array> out;
-    for (int64_t i = 0; i < n; ++i) out.push_back(At(seen, {Slice{}, Slice{}, i}));
-    return out;
-}
-
-Array JoinGates(const std::vector<Array>& parts, Gates gates) {
-    if (gates == Gates::kBlocks) return Concatenate(parts, 1);
-    Shape shape = parts.front().shape();
-    shape[1] *= static_cast<int64_t>(parts.size());
-    return Reshape(Stack(parts, 2), shape);
-}
-
-struct LstmBackward {
-    Saved c_prev;
-    Saved x;
-    Saved c;  // outside graphs
-    Gates gates;
-
-    void operator()(BackwardContext& ctx) const {
-        const Array& cs = c_prev.Get();
-        const Array& xs = x.Get();
-        const Array& gc = ctx.grad(0);
-        const Array& gh = ctx.grad(1);
-        if (internal::GetRecordMask({&cs, &xs, &gc, &gh}) != 0) return Compose(ctx, cs, xs);
-        Array gc_prev = Empty(cs.shape(), cs.dtype(), cs.device());
-        Array gx = Empty(xs.shape(), xs.dtype(), xs.device());
-        kLstmGradKernel(xs.device(), Data(cs), Data(xs), gates, c.Get(), gc ? Data(gc) : gc, gh ? Data(gh) : gh,
-                        gc_prev, gx);
-        if (ctx.IsWanted(0)) ctx.SetGrad(0, gc_prev);
-        if (ctx.IsWanted(1)) ctx.SetGrad(1, gx);
-    }
-
-    // The same in operations that have gradients themselves.
-    void Compose(BackwardContext& ctx, const Array& cs, const Array& xs) const {
-        std::vector<Array> raw = ExtractGates(xs, 4, gates);
-        Array a = Tanh(raw[0]);
-        Array i = Sigmoid(raw[1]);
-        Array f = Sigmoid(raw[2]);
-        Array o = Sigmoid(raw[3]);
-        Array tanh_c = Tanh(f * cs + i * a);
-        Array gh = ctx.GradOrZeros(1);
-        Array gc = ctx.GradOrZeros(0) + gh * o * (Scalar{1} - Square(tanh_c));
-        if (ctx.IsWanted(0)) ctx.SetGrad(0, gc * f);
-        if (ctx.IsWanted(1)) {
-            ctx.SetGrad(1, JoinGates({gc * i * (Scalar{1} - Square(a)), gc * a * Slope(i), gc * cs * Slope(f),
-                                      gh * tanh_c * Slope(o)},
-                                     gates));
-        }
-    }
-};
-
-// c_prev (B, U), x (B, 4 U)
-CellOutput LstmCell(const Array& c_prev, const Array& x, Gates gates) {
-    Array c = Empty(c_prev.shape(), c_prev.dtype(), c_prev.device());
-    Array h = Empty(c_prev.shape(), c_prev.dtype(), c_prev.device());
-    kLstmKernel(x.device(), Data(c_prev), Data(x), gates, c, h);
-    if (GraphMask mask = internal::GetRecordMask({&c_prev, &x})) {
-        Saved kept{c.AsDetached()};
-        internal::Record("lstm", mask, {&c_prev, &x}, {&c, &h}, LstmBackward{Saved{c_prev}, Saved{x}, kept, gates});
-    }
-    return {c, h};
-}
-
-void CheckCell(const char* op, const Array& c_prev, const Array& x, int64_t gates, bool equal_batches) {
-    CheckDevices(c_prev, x);
-    if (!IsFloat(c_prev.dtype()) || c_prev.dtype() != x.dtype()) {
-        throw DtypeError{op, ": c_prev and x must be of one floating point dtype, not ", c_prev.dtype(), " and ",
-                         x.dtype()};
-    }
-    bool fits = c_prev.ndim() >= 2 && x.ndim() == c_prev.ndim() && x.shape()[1] == gates * c_prev.shape()[1] &&
-                (equal_batches ? x.shape()[0] == c_prev.shape()[0] : x.shape()[0] <= c_prev.shape()[0]) &&
-                std::equal(x.shape().begin() + 2, x.shape().end(), c_prev.shape().begin() + 2);
-    if (!fits) {
-        throw DimensionError{op,
-                             ": c_prev of shape ",
-                             c_prev.shape(),
-                             " and x of shape ",
-                             x.shape(),
-                             " do not match (B, U, ...) and (B, ",
-                             gates,
-                             " U, ...)"};
-    }
-}
-
-Array ChannelsLast(const Array& a) { return Moveaxis(a, Axes{1}, Axes{-1}); }
-
-}  // namespace
-
-CellOutput Lstm(const Array& c_prev, const Array& x) {
-    CheckCell("lstm", c_prev, x, 4, false);
-    int64_t n = x.shape()[0];
-    if (n < c_prev.shape()[0]) {
-        std::vector<Array> parts = Split(c_prev, std::vector<int64_t>{n}, 0);
-        auto [c, h] = Lstm(parts[0], x);
-        return {Concatenate({c, parts[1]}, 0), h};
-    }
-    if (c_prev.ndim() == 2) return LstmCell(c_prev, x, Gates::kInterleaved);
-    // Further axes belong to the batch.
-    Array cs = ChannelsLast(c_prev);
-    int64_t units = c_prev.shape()[1];
-    int64_t rows = 1;
-    for (int i = 0; i < cs.ndim() - 1; ++i) rows *= cs.shape()[i];
-    auto [c, h] = LstmCell(Reshape(cs, Shape{rows, units}), Reshape(ChannelsLast(x), Shape{rows, 4 * units}),
-                           Gates::kInterleaved);
-    auto restore = [&cs](const Array& a) { return Moveaxis(Reshape(a, cs.shape()), Axes{-1}, Axes{1}); };
-    return {restore(c), restore(h)};
-}
-
-CellOutput Slstm(const Array& c_prev1, const Array& c_prev2, const Array& x1, const Array& x2) {
-    CheckCell("slstm", c_prev1, x1, 4, true);
-    CheckCell("slstm", c_prev2, x2, 4, true);
-    if (c_prev1.shape() != c_prev2.shape()) {
-        throw DimensionError{"slstm: c_prev1 has shape ", c_prev1.shape(), " but c_prev2 ", c_prev2.shape()};
-    }
-    std::vector<Array> g1 = ExtractGates(x1, 4, Gates::kInterleaved);
-    std::vector<Array> g2 = ExtractGates(x2, 4, Gates::kInterleaved);
-    Array c = Tanh(g1[0]) * Sigmoid(g1[1]) + Tanh(g2[0]) * Sigmoid(g2[1]) + Sigmoid(g1[2]) * c_prev1 +
-              Sigmoid(g2[2]) * c_prev2;
-    return {c, Sigmoid(g1[3] + g2[3]) * Tanh(c)};
-}
-
-CellOutput TreeLstm(const std::vector<Array>& inputs) {
-    if (inputs.size() < 2) throw ChainerxError{"tree_lstm: at least 2 arrays are needed, got ", inputs.size()};
-    size_t children = inputs.size() - 1;
-    const Array& x = inputs.back();
-    for (size_t i = 0; i < children; ++i)
-        CheckCell("tree_lstm", inputs[i], x, static_cast<int64_t>(children) + 3, true);
-    std::vector<Array> gates = ExtractGates(x, static_cast<int64_t>(children) + 3, Gates::kBlocks);
-    Array c = Tanh(gates[0]) * Sigmoid(gates[1]);
-    for (size_t i = 0; i < children; ++i) c = c + Sigmoid(gates[3 + i]) * inputs[i];
-    return {c, Sigmoid(gates[2]) * Tanh(c)};
-}
-
-// ---------------------------------------------------------------- GRU cell
-
-namespace {
-
-struct GruBackward {
-    Saved h_prev;
-    Saved x;
-    Saved s;
-
-    void operator()(BackwardContext& ctx) const {
-        const Array& h = h_prev.Get();
-        const Array& xs = x.Get();
-        const Array& ss = s.Get();
-        const Array& gh = ctx.grad();
-        Array grads[3];
-        if (internal::GetRecordMask({&h, &xs, &ss, &gh}) != 0) {
-            std::vector<Array> gx = Split(xs, 3, 1);
-            std::vector<Array> gs = Split(ss, 3, 1);
-            Array r = Sigmoid(gx[0] + gs[0]);
-            Array z = Sigmoid(gx[1] + gs[1]);
-            Array a = Tanh(gx[2] + r * gs[2]);
-            Array ga = gh * (Scalar{1} - z) * (Scalar{1} - Square(a));
-            Array gz = gh * (h - a) * Slope(z);
-            Array gr = ga * gs[2] * Slope(r);
-            grads[0] = gh * z;
-            grads[1] = Concatenate({gr, gz, ga}, 1);
-            grads[2] = Concatenate({gr, gz, ga * r}, 1);
-        } else {
-            grads[0] = Empty(h.shape(), h.dtype(), h.device());
-            grads[1] = Empty(xs.shape(), h.dtype(), h.device());
-            grads[2] = Empty(xs.shape(), h.dtype(), h.device());
-            kGruGradKernel(h.device(), Data(h), Data(xs), Data(ss), Data(gh), grads[0], grads[1], grads[2]);
-        }
-        for (size_t i = 0; i < 3; ++i) {
-            if (ctx.IsWanted(i)) ctx.SetGrad(i, grads[i]);
-        }
-    }
-};
-
-Array GruCell(const Array& h_prev, const Array& x, const Array& s) {
-    Array h = Empty(h_prev.shape(), h_prev.dtype(), h_prev.device());
-    kGruKernel(x.device(), Data(h_prev), Data(x), Data(s), h);
-    if (GraphMask mask = internal::GetRecordMask({&h_prev, &x, &s})) {
-        internal::Record("gru", mask, {&h_prev, &x, &s}, {&h}, GruBackward{Saved{h_prev}, Saved{x}, Saved{s}});
-    }
-    return h;
-}
-
-// ---------------------------------------------------------------- stacked networks
-
-struct State {
-    Array h;
-    Array c;  // no array but for LSTM
-};
-
-// Weights of a layer and direction, those of all gates stacked.
-struct Weights {
-    Array wx;
+// What a layer reads; the order of its gradients. There is no c0 but for LSTM, and no bh but for GRU.
+struct LayerInputs {
+    Array x;   // (total, I)
+    Array h0;  // (B, U)
+    Array c0;
+    Array wx;  // (gates U, I), and so on: all gates stacked
     Array wh;
     Array bx;
     Array bh;
+
+    static constexpr size_t kCount = 7;
+    template <class F>
+    void ForEach(F&& f) {
+        size_t i = 0;
+        for (Array* a : {&x, &h0, &c0, &wx, &wh, &bx, &bh}) f(i++, a);
+    }
 };
+
+struct LayerOutputs {
+    Array y;  // (total, U)
+    Array h;  // (B, U)
+    Array c;
+};
+
+struct LayerBackward {
+    Saved saved[LayerInputs::kCount];
+    Saved y;         // outside graphs
+    RnnLayer layer;  // with what the forward pass computed
+
+    void operator()(BackwardContext& ctx) const {
+        LayerInputs in;
+        GraphMask mask = internal::GetRecordMask({&ctx.grad(0), &ctx.grad(1), Grad(ctx, 2)});
+        in.ForEach([&](size_t i, Array* a) {
+            if (saved[i]) *a = saved[i].Get();
+            if (*a) mask |= internal::GetRecordMask(*a);
+        });
+        LayerInputs grads = mask != 0 ? Compose(in, ctx) : Compute(in, ctx);
+        grads.ForEach([&](size_t i, Array* g) {
+            if (ctx.IsWanted(i)) ctx.SetGrad(i, *g);
+        });
+    }
+
+private:
+    static const Array* Grad(const BackwardContext& ctx, size_t i) {
+        return i < ctx.output_count() ? &ctx.grad(i) : nullptr;
+    }
+
+    // The rest of the gradients from those of the gates, and the states before each step.
+    static void FillWeights(const LayerInputs& in, const Array& gx_gates, const Array& gh_gates, const Array& h_prev,
+                            LayerInputs* grads) {
+        grads->x = Dot(gx_gates, in.wx);
+        grads->wx = Dot(Transpose(gx_gates), in.x);
+        grads->wh = Dot(Transpose(gh_gates), h_prev);
+        grads->bx = Sum(gx_gates, Axes{0});
+        if (in.bh) grads->bh = Sum(gh_gates, Axes{0});
+    }
+
+    LayerInputs Compute(const LayerInputs& in, BackwardContext& ctx) const {
+        LayerInputs grads;
+        grads.h0 = Copy(ctx.GradOrZeros(1).AsDetached());
+        if (in.c0) grads.c0 = Copy(ctx.GradOrZeros(2).AsDetached());
+        Array gx_gates = EmptyLike(layer.x_gates);
+        Array gh_gates = layer.h_gates ? EmptyLike(layer.h_gates) : gx_gates;
+        Array h_prev = EmptyLike(y.Get());
+        kRnnLayerGradKernel(h_prev.device(), layer, ctx.HasGrad(0) ? Data(ctx.grad(0)) : Array{}, grads.h0, grads.c0,
+                            gx_gates, gh_gates, h_prev);
+        FillWeights(in, gx_gates, gh_gates, h_prev, &grads);
+        return grads;
+    }
+
+    // The same in operations that have gradients themselves: the steps forward again, then backward.
+    LayerInputs Compose(const LayerInputs& in, BackwardContext& ctx) const {
+        size_t steps = layer.lengths.size();
+        std::vector<int64_t> stops;
+        int64_t total = 0;
+        for (int64_t n : layer.lengths) stops.push_back(total += n);
+        stops.pop_back();
+        std::vector<Array> x_gates = Split(Linear(in.x, in.wx, in.bx), stops, 0);
+        std::vector<Array> gy = Split(ctx.GradOrZeros(0), stops, 0);
+        std::vector<Array> h_prev(steps);
+        std::vector<Array> c_prev(steps);
+        std::vector<Array> h_gates(steps);
+        Array h = in.h0;
+        Array c = in.c0;
+        for (size_t i = 0; i < steps; ++i) {
+            size_t t = layer.reverse ? steps - 1 - i : i;
+            int64_t n = layer.lengths[t];
+            h_prev[t] = First(h, n);
+            if (c) c_prev[t] = First(c, n);
+            h_gates[t] = Linear(h_prev[t], in.wh, in.bh ? std::optional<Array>{in.bh} : std::nullopt);
+            auto [next_h, next_c] = Step(x_gates[t], h_gates[t], h_prev[t], c_prev[t]);
+            h = Replace(h, next_h);
+            if (c) c = Replace(c, next_c);
+        }
+        std::vector<Array> gx_gates(steps);
+        std::vector<Array> gh_gates(steps);
+        LayerInputs grads;
+        grads.h0 = ctx.GradOrZeros(1);
+        if (c) grads.c0 = ctx.GradOrZeros(2);
+        for (size_t i = 0; i < steps; ++i) {
+            size_t t = layer.reverse ? i : steps - 1 - i;
+            int64_t n = layer.lengths[t];
+            Array gh = gy[t] + First(grads.h0, n);
+            Array direct;
+            Array gc;
+            if (c) gc = First(grads.c0, n);
+            StepGrad(x_gates[t], h_gates[t], h_prev[t], c_prev[t], gh, &gc, &gx_gates[t], &gh_gates[t], &direct);
+            Array gh_prev = Dot(gh_gates[t], in.wh);
+            grads.h0 = Replace(grads.h0, direct ? direct + gh_prev : gh_prev);
+            if (c) grads.c0 = Replace(grads.c0, gc);
+        }
+        FillWeights(in, Concatenate(gx_gates, 0), Concatenate(gh_gates, 0), Concatenate(h_prev, 0), &grads);
+        return grads;
+    }
+
+    static Array First(const Array& a, int64_t n) {
+        return n == a.shape()[0] ? a : Split(a, std::vector<int64_t>{n}, 0)[0];
+    }
+    // The first rows replaced: sequences that have ended keep what they had.
+    static Array Replace(const Array& a, const Array& first) {
+        int64_t n = first.shape()[0];
+        return n == a.shape()[0] ? first : Concatenate({first, Split(a, std::vector<int64_t>{n}, 0)[1]}, 0);
+    }
+
+    struct GruGates {
+        Array r;
+        Array z;
+        Array a;
+        Array h_candidate;
+    };
+    static GruGates OpenGru(const Array& x_gates, const Array& h_gates) {
+        std::vector<Array> x = Split(x_gates, 3, 1);
+        std::vector<Array> s = Split(h_gates, 3, 1);
+        Array r = Sigmoid(x[0] + s[0]);
+        return {r, Sigmoid(x[1] + s[1]), Tanh(x[2] + r * s[2]), s[2]};
+    }
+
+    // New h and c.
+    std::tuple<Array, Array> Step(const Array& x_gates, const Array& h_gates, const Array& h, const Array& c) const {
+        switch (layer.kind) {
+            case RnnKind::kLstm: {
+                auto [next_c, next_h] = internal::LstmCell(c, x_gates + h_gates, Gates::kBlocks);
+                return {next_h, next_c};
+            }
+            case RnnKind::kGru: {
+                GruGates g = OpenGru(x_gates, h_gates);
+                return {g.a + g.z * (h - g.a), Array{}};
+            }
+            case RnnKind::kTanh:
+                return {Tanh(x_gates + h_gates), Array{}};
+            default:
+                return {Relu(x_gates + h_gates), Array{}};
+        }
+    }
+
+    // Gradients of gates, of c (in place of that of the new one), and of h where it does not come through gates.
+    void StepGrad(const Array& x_gates, const Array& h_gates, const Array& h, const Array& c, const Array& gh,
+                  Array* gc, Array* gx_gates, Array* gh_gates, Array* direct) const {
+        switch (layer.kind) {
+            case RnnKind::kLstm: {
+                std::vector<Array> g = Split(x_gates + h_gates, 4, 1);
+                internal::LstmParts grads = internal::GetLstmGrads({{g[0]}, {g[1]}, {g[2]}, {c}, g[3]}, *gc, gh);
+                *gx_gates = Concatenate({grads.a[0], grads.i[0], grads.f[0], grads.o}, 1);
+                *gh_gates = *gx_gates;
+                *gc = grads.c[0];
+                return;
+            }
+            case RnnKind::kGru: {
+                GruGates g = OpenGru(x_gates, h_gates);
+                Array ga = gh * (Scalar{1} - g.z) * (Scalar{1} - Square(g.a));
+                Array gz = gh * (h - g.a) * internal::SigmoidSlope(g.z);
+                Array gr = ga * g.h_candidate * internal::SigmoidSlope(g.r);
+                *gx_gates = Concatenate({gr, gz, ga}, 1);
+                *gh_gates = Concatenate({gr, gz, ga * g.r}, 1);
+                *direct = gh * g.z;
+                return;
+            }
+            case RnnKind::kTanh:
+                *gx_gates = gh * (Scalar{1} - Square(Tanh(x_gates + h_gates)));
+                *gh_gates = *gx_gates;
+                return;
+            default:
+                *gx_gates = gh * AsType(Greater((x_gates + h_gates).AsDetached(), Scalar{0}), gh.dtype());
+                *gh_gates = *gx_gates;
+                return;
+        }
+    }
+};
+
+LayerOutputs RunLayer(RnnKind kind, bool reverse, const std::vector<int64_t>& lengths, LayerInputs in) {
+    RnnLayer layer;
+    layer.kind = kind;
+    layer.lengths = lengths;
+    layer.reverse = reverse;
+    layer.wh = Data(in.wh);
+    layer.h0 = Data(in.h0);
+    layer.x_gates = Linear(in.x.AsDetached(), in.wx.AsDetached(), in.bx.AsDetached());
+    const Shape& shape = in.h0.shape();
+    layer.y = Empty({in.x.shape()[0], shape[1]}, in.x.dtype(), in.x.device());
+    LayerOutputs out;
+    out.y = layer.y;
+    out.h = EmptyLike(layer.h0);
+    if (kind == RnnKind::kLstm) {
+        layer.c0 = Data(in.c0);
+        layer.cells = EmptyLike(layer.y);
+        out.c = EmptyLike(layer.c0);
+    }
+    if (kind == RnnKind::kGru) {
+        layer.bh = Data(in.bh);
+        layer.h_gates = EmptyLike(layer.x_gates);
+    }
+    kRnnLayerKernel(in.x.device(), layer, out.h, out.c);
+    GraphMask mask = 0;
+    in.ForEach([&mask](size_t, Array* a) { mask |= *a ? internal::GetRecordMask(*a) : 0; });
+    if (mask != 0) {
+        LayerBackward backward;
+        in.ForEach([&backward](size_t i, Array* a) {
+            if (*a) backward.saved[i] = Saved{*a};
+        });
+        layer.y = layer.y.AsDetached();
+        backward.y = Saved{layer.y};
+        backward.layer = std::move(layer);
+        std::vector<const Array*> inputs;
+        in.ForEach([&inputs](size_t, Array* a) { inputs.push_back(a); });
+        if (out.c) {
+            internal::Record("rnn_layer", mask, inputs, {&out.y, &out.h, &out.c}, std::move(backward));
+        } else {
+            internal::Record("rnn_layer", mask, inputs, {&out.y, &out.h}, std::move(backward));
+        }
+    }
+    return out;
+}
+
+// ---------------------------------------------------------------- stacked networks
 
 // A stacked network: what is common to the kinds of cells.
 struct Network {
@@ -308,82 +342,66 @@ struct Network {
         return Concatenate(parts, 0);
     }
 
-    // `step(weights, z, state)` returns the next state, where z is the input's part of the gates.
-    template <class Step>
-    std::tuple<Array, Array, std::vector<Array>> Run(int64_t n_layers, const Array& hx, const Array& cx,
+    std::tuple<Array, Array, std::vector<Array>> Run(RnnKind kind, int64_t n_layers, const Array& hx, const Array& cx,
                                                      const ArrayLists& ws, const ArrayLists& bs,
-                                                     const std::vector<Array>& xs, bool joins_biases,
-                                                     Step&& step) const {
+                                                     const std::vector<Array>& xs) const {
         Check(n_layers, hx, cx, ws, bs, xs);
+        // Sums over many steps deserve more than half precision.
+        Dtype dtype = hx.dtype() == Dtype::kFloat16 ? Dtype::kFloat32 : hx.dtype();
+        auto widen = [dtype](const Array& a) { return a.dtype() == dtype ? a : AsType(a, dtype); };
+        auto narrow = [&hx](const Array& a) { return a.dtype() == hx.dtype() ? a : AsType(a, hx.dtype()); };
         Shape shape{hx.shape()[1], hx.shape()[2]};
-        std::vector<Array> h_first = Split(hx, hx.shape()[0], 0);
+        std::vector<Array> h_first = Split(widen(hx), hx.shape()[0], 0);
         std::vector<Array> c_first;
-        if (cx) c_first = Split(cx, cx.shape()[0], 0);
+        if (cx) c_first = Split(widen(cx), cx.shape()[0], 0);
+        std::vector<int64_t> lengths;
         std::vector<int64_t> stops;
         int64_t total = 0;
-        for (const Array& x : xs) stops.push_back(total += x.shape()[0]);
+        for (const Array& x : xs) {
+            lengths.push_back(x.shape()[0]);
+            stops.push_back(total += x.shape()[0]);
+        }
         stops.pop_back();
-        Array x = xs.size() == 1 ? xs[0] : Concatenate(xs, 0);
+        Array x = widen(xs.size() == 1 ? xs[0] : Concatenate(xs, 0));
         std::vector<Array> h_last;
         std::vector<Array> c_last;
+        size_t gates = gate_order.size();
         for (int64_t layer = 0; layer < n_layers; ++layer) {
             std::vector<Array> outputs;
             for (int64_t d = 0; d < directions; ++d) {
                 int64_t cell = layer * directions + d;
-                size_t gates = gate_order.size();
-                Weights w{Join(ws[cell], 0), Join(ws[cell], gates), Join(bs[cell], 0), Join(bs[cell], gates)};
-                if (joins_biases) w.bx = w.bx + w.bh;
-                std::vector<Array> z = Split(Linear(x, w.wx, w.bx), stops, 0);
-                State state{Reshape(h_first[cell], shape), cx ? Reshape(c_first[cell], shape) : Array{}};
-                std::vector<Array> y(z.size());
-                for (size_t i = 0; i < z.size(); ++i) {
-                    size_t t = d == 0 ? i : z.size() - 1 - i;
-                    y[t] = Advance(w, z[t], &state, step);
+                LayerInputs in;
+                in.x = x;
+                in.h0 = Reshape(h_first[cell], shape);
+                if (cx) in.c0 = Reshape(c_first[cell], shape);
+                in.wx = widen(Join(ws[cell], 0));
+                in.wh = widen(Join(ws[cell], gates));
+                in.bx = widen(Join(bs[cell], 0));
+                in.bh = widen(Join(bs[cell], gates));
+                if (kind != RnnKind::kGru) {
+                    in.bx = in.bx + in.bh;
+                    in.bh = Array{};
                 }
-                h_last.push_back(state.h);
-                if (cx) c_last.push_back(state.c);
-                outputs.push_back(y.size() == 1 ? y[0] : Concatenate(y, 0));
+                LayerOutputs out = RunLayer(kind, d == 1, lengths, std::move(in));
+                outputs.push_back(out.y);
+                h_last.push_back(out.h);
+                if (cx) c_last.push_back(out.c);
             }
             x = directions == 1 ? outputs[0] : Concatenate(outputs, 1);
         }
-        return {Stack(h_last, 0), cx ? Stack(c_last, 0) : Array{}, Split(x, stops, 0)};
-    }
-
-    // One step of the sequences that have it; the states of the others stay. Returns the output.
-    template <class Step>
-    static Array Advance(const Weights& w, const Array& z, State* state, Step&& step) {
-        int64_t n = z.shape()[0];
-        if (n == state->h.shape()[0]) {
-            *state = step(w, z, *state);
-            return state->h;
-        }
-        std::vector<int64_t> at{n};
-        std::vector<Array> h = Split(state->h, at, 0);
-        std::vector<Array> c;
-        if (state->c) c = Split(state->c, at, 0);
-        State next = step(w, z, State{h[0], c.empty() ? Array{} : c[0]});
-        state->h = Concatenate({next.h, h[1]}, 0);
-        if (!c.empty()) state->c = Concatenate({next.c, c[1]}, 0);
-        return next.h;
+        return {narrow(Stack(h_last, 0)), cx ? narrow(Stack(c_last, 0)) : Array{}, Split(narrow(x), stops, 0)};
     }
 };
 
 LstmStatesAndOutputs RunLstm(const char* name, int64_t directions, int64_t n_layers, const Array& hx, const Array& cx,
                              const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs) {
     // From i, f, a, o to a, i, f, o.
-    return Network{name, {2, 0, 1, 3}, directions}.Run(
-            n_layers, hx, cx, ws, bs, xs, true, [](const Weights& w, const Array& z, const State& s) {
-                auto [c, h] = LstmCell(s.c, z + Linear(s.h, w.wh), Gates::kBlocks);
-                return State{h, c};
-            });
+    return Network{name, {2, 0, 1, 3}, directions}.Run(RnnKind::kLstm, n_layers, hx, cx, ws, bs, xs);
 }
 
 StatesAndOutputs RunGru(const char* name, int64_t directions, int64_t n_layers, const Array& hx, const ArrayLists& ws,
                         const ArrayLists& bs, const std::vector<Array>& xs) {
-    auto [hy, cy, ys] = Network{name, {0, 1, 2}, directions}.Run(
-            n_layers, hx, Array{}, ws, bs, xs, false, [](const Weights& w, const Array& z, const State& s) {
-                return State{GruCell(s.h, z, Linear(s.h, w.wh, w.bh)), Array{}};
-            });
+    auto [hy, cy, ys] = Network{name, {0, 1, 2}, directions}.Run(RnnKind::kGru, n_layers, hx, Array{}, ws, bs, xs);
     return {hy, ys};
 }
 
@@ -392,12 +410,8 @@ StatesAndOutputs RunRnn(const char* name, int64_t directions, int64_t n_layers, 
     if (activation != "tanh" && activation != "relu") {
         throw ChainerxError{name, ": activation must be 'tanh' or 'relu', not '", activation, "'"};
     }
-    bool is_tanh = activation == "tanh";
-    auto [hy, cy, ys] = Network{name, {0}, directions}.Run(n_layers, hx, Array{}, ws, bs, xs, true,
-                                                           [is_tanh](const Weights& w, const Array& z, const State& s) {
-                                                               Array v = z + Linear(s.h, w.wh);
-                                                               return State{is_tanh ? Tanh(v) : Relu(v), Array{}};
-                                                           });
+    RnnKind kind = activation == "tanh" ? RnnKind::kTanh : RnnKind::kRelu;
+    auto [hy, cy, ys] = Network{name, {0}, directions}.Run(kind, n_layers, hx, Array{}, ws, bs, xs);
     return {hy, ys};
 }
 

@@ -20,14 +20,46 @@ enum class Gates {
 using LstmKernel = KernelSlot<void(const Array& c_prev, const Array& x, Gates gates, const Array& c, const Array& h)>;
 using LstmGradKernel = KernelSlot<void(const Array& c_prev, const Array& x, Gates gates, const Array& c,
                                        const Array& gc, const Array& gh, const Array& gc_prev, const Array& gx)>;
-// Gates r, z and the candidate in blocks; `x` from the input, `s` from the state.
-using GruKernel = KernelSlot<void(const Array& h_prev, const Array& x, const Array& s, const Array& h)>;
-using GruGradKernel = KernelSlot<void(const Array& h_prev, const Array& x, const Array& s, const Array& gh,
-                                      const Array& gh_prev, const Array& gx, const Array& gs)>;
+// Cells with several children. Of one x (batch, (children + 3) units) the gates are a, i, o and one f for each child,
+// in blocks; of two x (batch, 4 units) and two children, the gates of each are a, i, f, o, interleaved, and their o are
+// added. `grads`: those of the states, then those of x.
+using TreeLstmKernel = KernelSlot<void(const std::vector<Array>& c_prevs, const std::vector<Array>& xs, const Array& c,
+                                       const Array& h)>;
+using TreeLstmGradKernel =
+        KernelSlot<void(const std::vector<Array>& c_prevs, const std::vector<Array>& xs, const Array& c,
+                        const Array& gc, const Array& gh, const std::vector<Array>& grads)>;
 extern const LstmKernel kLstmKernel;
 extern const LstmGradKernel kLstmGradKernel;
-extern const GruKernel kGruKernel;
-extern const GruGradKernel kGruGradKernel;
+extern const TreeLstmKernel kTreeLstmKernel;
+extern const TreeLstmGradKernel kTreeLstmGradKernel;
+
+enum class RnnKind { kLstm, kGru, kTanh, kRelu };
+
+// One layer of a stacked network in one direction, over sequences of which `lengths[t]` are longer than t. All arrays
+// are contiguous and of dtype float32 or float64; rows of (total, ...) are those of all time steps one after the other.
+// With gates in blocks: a, i, f, o of LSTM; r, z and the candidate of GRU; one of the simple kinds.
+struct RnnLayer {
+    RnnKind kind;
+    std::vector<int64_t> lengths;
+    bool reverse;
+
+    Array wh;       // (gates U, U)
+    Array bh;       // (gates U), GRU only: biases of the others are in x_gates
+    Array h0;       // (B, U)
+    Array c0;       // (B, U), LSTM only
+    Array x_gates;  // (total, gates U): what the input gives; but of GRU, what the state gives is added
+    Array h_gates;  // (total, gates U), GRU only: what the state gives
+    Array y;        // (total, U)
+    Array cells;    // (total, U), LSTM only: the cell states
+};
+// Computes the arrays from x_gates on and the last states (B, U); there is no `c` but for LSTM.
+using RnnLayerKernel = KernelSlot<void(const RnnLayer& layer, const Array& h, const Array& c)>;
+// The gradients of x_gates and, for GRU, of h_gates, from gy (or no array). The states before each step, (total, U),
+// go to h_prev. gh and gc are gradients of the last states and become those of the first.
+using RnnLayerGradKernel = KernelSlot<void(const RnnLayer& layer, const Array& gy, const Array& gh, const Array& gc,
+                                           const Array& gx_gates, const Array& gh_gates, const Array& h_prev)>;
+extern const RnnLayerKernel kRnnLayerKernel;
+extern const RnnLayerGradKernel kRnnLayerGradKernel;
 
 using CellOutput = std::tuple<Array, Array>;  // new cell states, new hidden states
 
@@ -56,22 +88,25 @@ StatesAndOutputs NStepBiRnn(int64_t n_layers, const Array& hx, const ArrayLists&
                             const std::vector<Array>& xs, const std::string& activation = "tanh");
 
 // X(function, name in Python, signature, summary, method of ndarray, kernels)
-#define CHAINERX_RNN_OPS(X)                                                                                          \
-    X(Lstm, "lstm", "c_prev, x",                                                                                     \
-      "LSTM cell: new cell states and hidden states from ``c_prev`` (B, U) and gates ``x`` (B, 4 U).", false,        \
-      "lstm lstm_grad")                                                                                              \
-    X(Slstm, "slstm", "c_prev1, c_prev2, x1, x2", "LSTM cell that merges two branches.", false, "")                  \
-    X(NStepLstm, "n_step_lstm", "n_layers, hx, cx, ws, bs, xs",                                                      \
-      "Stacked LSTM over sequences: ``hy``, ``cy`` and the list of outputs.", false, "lstm lstm_grad")               \
-    X(NStepBiLstm, "n_step_bilstm", "n_layers, hx, cx, ws, bs, xs",                                                  \
-      "Stacked bidirectional LSTM over sequences: ``hy``, ``cy`` and the list of outputs.", false, "lstm lstm_grad") \
-    X(NStepGru, "n_step_gru", "n_layers, hx, ws, bs, xs",                                                            \
-      "Stacked GRU over sequences: ``hy`` and the list of outputs.", false, "gru gru_grad")                          \
-    X(NStepBiGru, "n_step_bigru", "n_layers, hx, ws, bs, xs",                                                        \
-      "Stacked bidirectional GRU over sequences: ``hy`` and the list of outputs.", false, "gru gru_grad")            \
-    X(NStepRnn, "n_step_rnn", "n_layers, hx, ws, bs, xs, activation='tanh'",                                         \
-      "Stacked recurrent network over sequences: ``hy`` and the list of outputs.", false, "")                        \
-    X(NStepBiRnn, "n_step_birnn", "n_layers, hx, ws, bs, xs, activation='tanh'",                                     \
-      "Stacked bidirectional recurrent network over sequences: ``hy`` and the list of outputs.", false, "")
+#define CHAINERX_RNN_OPS(X)                                                                                           \
+    X(Lstm, "lstm", "c_prev, x",                                                                                      \
+      "LSTM cell: new cell states and hidden states from ``c_prev`` (B, U) and gates ``x`` (B, 4 U).", false,         \
+      "lstm lstm_grad")                                                                                               \
+    X(Slstm, "slstm", "c_prev1, c_prev2, x1, x2", "LSTM cell that merges two branches.", false,                       \
+      "tree_lstm tree_lstm_grad")                                                                                     \
+    X(NStepLstm, "n_step_lstm", "n_layers, hx, cx, ws, bs, xs",                                                       \
+      "Stacked LSTM over sequences: ``hy``, ``cy`` and the list of outputs.", false, "rnn_layer rnn_layer_grad")      \
+    X(NStepBiLstm, "n_step_bilstm", "n_layers, hx, cx, ws, bs, xs",                                                   \
+      "Stacked bidirectional LSTM over sequences: ``hy``, ``cy`` and the list of outputs.", false,                    \
+      "rnn_layer rnn_layer_grad")                                                                                     \
+    X(NStepGru, "n_step_gru", "n_layers, hx, ws, bs, xs",                                                             \
+      "Stacked GRU over sequences: ``hy`` and the list of outputs.", false, "rnn_layer rnn_layer_grad")               \
+    X(NStepBiGru, "n_step_bigru", "n_layers, hx, ws, bs, xs",                                                         \
+      "Stacked bidirectional GRU over sequences: ``hy`` and the list of outputs.", false, "rnn_layer rnn_layer_grad") \
+    X(NStepRnn, "n_step_rnn", "n_layers, hx, ws, bs, xs, activation='tanh'",                                          \
+      "Stacked recurrent network over sequences: ``hy`` and the list of outputs.", false, "rnn_layer rnn_layer_grad") \
+    X(NStepBiRnn, "n_step_birnn", "n_layers, hx, ws, bs, xs, activation='tanh'",                                      \
+      "Stacked bidirectional recurrent network over sequences: ``hy`` and the list of outputs.", false,               \
+      "rnn_layer rnn_layer_grad")
 
 }  // namespace chainerx

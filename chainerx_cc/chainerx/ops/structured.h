@@ -44,9 +44,9 @@ inline GraphMask GetRecordMask(std::initializer_list<const Array*> inputs) noexc
 }
 
 // Connects outputs to inputs. An input that is null or no array gets no gradient.
-template <class F>
-void Record(const char* name, GraphMask mask, std::initializer_list<const Array*> inputs,
-            std::initializer_list<const Array*> outputs, F&& backward) {
+template <class Inputs = std::initializer_list<const Array*>, class F>
+void Record(const char* name, GraphMask mask, const Inputs& inputs, std::initializer_list<const Array*> outputs,
+            F&& backward) {
     auto* node = new FunctionObjectNode<std::decay_t<F>>{name, mask, std::forward<F>(backward)};
     IntrusivePtr<OpNode> guard{node};
     for (const Array* a : inputs) {

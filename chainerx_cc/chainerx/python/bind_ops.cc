@@ -273,7 +273,8 @@ void BindOps() {
     CHAINERX_NORMALIZATION_OPS(CHAINERX_BIND)
     family = "rnn";
     CHAINERX_RNN_OPS(CHAINERX_BIND)
-    AddFunction({family, "tree_lstm", "*inputs", "Tree-LSTM cell: cell states of the children, then gates.", false, ""},
+    AddFunction({family, "tree_lstm", "*inputs", "Tree-LSTM cell: cell states of the children, then gates.", false,
+                 "tree_lstm tree_lstm_grad"},
                 reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&CallTreeLstm)), nullptr);
     family = "sorting";
     CHAINERX_SORTING_OPS(CHAINERX_BIND)

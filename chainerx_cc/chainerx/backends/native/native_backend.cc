@@ -34,11 +34,12 @@ NativeBackend::NativeBackend(Context& context) : Backend{context, kName} {
     RegisterIndexingKernels(*this);
     RegisterGemmKernels(*this);
     RegisterFactorizationKernels(*this);
-    RegisterLossKernels(*this);
+    RegisterSoftmaxKernels(*this);
     RegisterConvolutionKernels(*this);
     RegisterPoolingKernels(*this);
     RegisterNormalizationKernels(*this);
     RegisterRnnKernels(*this);
+    RegisterRnnLayerKernels(*this);
     RegisterSortingKernels(*this);
     RegisterRandomKernels(*this);
     RegisterAttentionKernels(*this);

@@ -343,55 +343,6 @@ struct LogSumExpBody {
     }
 };
 
-template <class T>
-struct SoftmaxBody {
-    CHAINERX_HOST_DEVICE static void Run(int64_t rows, int64_t n, const T* in, T* out) {
-        using C = typename ComputeType<T>::type;
-        for (int64_t r = 0; r < rows; ++r, in += n, out += n) {
-            auto s = ExpSum(in, n);
-            C scale = C{1} / s.sum;
-#pragma GCC ivdep
-            for (int64_t i = 0; i < n; ++i)
-                out[i] = static_cast<T>(chainerx::math::Exp(static_cast<C>(in[i]) - s.max) * scale);
-        }
-    }
-};
-
-template <class T>
-struct LogSoftmaxBody {
-    CHAINERX_HOST_DEVICE static void Run(int64_t rows, int64_t n, const T* in, T* out) {
-        using C = typename ComputeType<T>::type;
-        for (int64_t r = 0; r < rows; ++r, in += n, out += n) {
-            auto s = ExpSum(in, n);
-            C log_sum = chainerx::math::Log(s.sum);
-#pragma GCC ivdep
-            for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>((static_cast<C>(in[i]) - s.max) - log_sum);
-        }
-    }
-};
-
-template <template <class> class Body>
-void RunRowsOf(const Array& in, const Array& out, int64_t n) {
-    if (in.GetTotalSize() == 0) return;
-    VisitFloatDtype(in.dtype(), [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        static const auto f = MultiVersion<Body<T>, int64_t, int64_t, const T*, T*>::Pick();
-        int64_t rows = in.GetTotalSize() / n;
-        int64_t out_n = out.GetTotalSize() / rows;
-        BlockingScope blocking{in.GetTotalSize() > kGrain / 8};
-        ParallelFor(rows, std::max<int64_t>(1, kGrain / 8 / n), [&](int64_t begin, int64_t end) {
-            f(end - begin, n, in.data<T>() + begin * n, out.data<T>() + begin * out_n);
-        });
-    });
-}
-
-void Softmax(const Array& in, const Array& out) {
-    if (in.GetTotalSize() != 0) RunRowsOf<SoftmaxBody>(in, out, in.shape().back());
-}
-void LogSoftmax(const Array& in, const Array& out) {
-    if (in.GetTotalSize() != 0) RunRowsOf<LogSoftmaxBody>(in, out, in.shape().back());
-}
-
 void LogSumExp(const Array& a, const Axes& axes, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     Axes order;
@@ -410,7 +361,15 @@ void LogSumExp(const Array& a, const Axes& axes, const Array& out) {
         });
         return;
     }
-    RunRowsOf<LogSumExpBody>(AsContiguous(Transpose(a.AsDetached(), order)), out, n);
+    Array in = AsContiguous(Transpose(a.AsDetached(), order));
+    VisitFloatDtype(in.dtype(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        static const auto f = MultiVersion<LogSumExpBody<T>, int64_t, int64_t, const T*, T*>::Pick();
+        BlockingScope blocking{in.GetTotalSize() > kGrain / 8};
+        ParallelFor(out.GetTotalSize(), std::max<int64_t>(1, kGrain / 8 / n), [&](int64_t begin, int64_t end) {
+            f(end - begin, n, in.data<T>() + begin * n, out.data<T>() + begin);
+        });
+    });
 }
 
 // ---------------------------------------------------------------- scans
@@ -465,8 +424,6 @@ void RegisterReduceKernels(Backend& backend) {
     kLogSumExpKernel.Register(backend, &LogSumExp);
     kCumsumKernel.Register(backend, &Scan<AddTo>);
     kCumprodKernel.Register(backend, &Scan<MultiplyBy>);
-    kSoftmaxKernel.Register(backend, &Softmax);
-    kLogSoftmaxKernel.Register(backend, &LogSoftmax);
 }
 
 }  // namespace chainerx::native

@@ -5,6 +5,7 @@ from helpers.functions import check_function
 from scipy import special
 
 import chainer
+import chainerx
 from chainer import functions as F
 from chainer.utils import type_check
 
@@ -99,6 +100,29 @@ def test_soft_target_has_no_gradient_by_default():
     x, t = (chainer.Variable(special.softmax(_sample((2, 3), i), axis=1)) for i in range(2))
     F.softmax_cross_entropy(x, t).backward()
     assert x.grad is not None and t.grad is None
+
+
+@pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
+@pytest.mark.parametrize('options', [
+    {}, {'class_weight': np.array([0.5, 1, 2])}, {'ignore_label': 2, 'normalize': False},
+    {'reduce': 'no', 'class_weight': np.array([0.5, 1, 2], 'f')}])
+def test_softmax_cross_entropy_is_native(options, monkeypatch):
+    monkeypatch.setattr('chainer._chainerx_apply._forward_fallback', None)
+    x = chainerx.array(_sample((4, 3, 2)).astype('f'))
+    t = chainerx.array([[0, 1], [2, 2], [1, 0], [0, 2]], 'int32')
+    y = F.softmax_cross_entropy(x, t, **options)
+    expected = F.softmax_cross_entropy(chainerx.to_numpy(x), chainerx.to_numpy(t), **options)
+    assert y.dtype == expected.dtype
+    np.testing.assert_allclose(chainerx.to_numpy(y.array), expected.array, 1e-5)
+
+
+@pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
+def test_bad_labels_on_chainerx():
+    x, t = chainerx.zeros((2, 3), 'f'), chainerx.array([0, 3])
+    with pytest.raises(IndexError, match='label 3'):
+        F.softmax_cross_entropy(x, t)
+    with chainer.using_config('debug', True), pytest.raises(ValueError, match='label'):
+        F.softmax_cross_entropy(x, t)
 
 
 def test_softmax_cross_entropy_is_stable():

@@ -3,6 +3,7 @@ import pytest
 from helpers.functions import check_function
 
 import chainer
+import chainerx
 from chainer import functions as F
 from chainer.functions.rnn import n_step_gru, n_step_lstm, n_step_rnn
 from chainer.utils import type_check
@@ -139,6 +140,29 @@ def test_dropout(kind, directions):
         for y, e in zip(_call(kind, 3, directions, v, ratio=.5),
                         _expected(kind, 3, directions, inputs)):
             np.testing.assert_allclose(y.array, e)
+
+
+@pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
+@_kinds
+@pytest.mark.parametrize('directions', [1, 2])
+def test_dropout_on_chainerx(kind, directions, monkeypatch):
+    # The same masks and gradients as on NumPy, without a fallback.
+    inputs = _inputs(kind, 3, directions, (3, 2))
+    results = []
+    for device in '@numpy', 'native:0':
+        v = [chainer.Variable(x) for x in inputs]
+        for x in v:
+            x.to_device(device)
+        if device != '@numpy':
+            monkeypatch.setattr('chainer._chainerx_apply._forward_fallback', None)
+        np.random.seed(3)
+        ys = _call(kind, 3, directions, v, ratio=.5)
+        gxs = chainer.grad([sum([F.sum(y * y) for y in ys])], v)
+        for x in (*ys, *gxs):
+            x.to_cpu()
+        results.append([x.array for x in (*ys, *gxs)])
+    for a, b in zip(*results):
+        np.testing.assert_allclose(a, b, 1e-10, 1e-12)
 
 
 @_kinds

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "chainerx/backends/native/kernels/gemm_packed.h"
 #include "chainerx/backends/native/kernels/gemm_small.h"
 #include "chainerx/backends/native/kernels/test_util.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
@@ -143,6 +144,20 @@ TYPED_TEST(GemmTest, Batched) {
                     kN);
             for (int64_t j = 0; j < kM * kN; ++j) {
                 EXPECT_NEAR(one[j], c[i * kM * kN + j], 1e-5);
+            }
+        }
+    }
+}
+
+TYPED_TEST(GemmTest, Packed) {
+    using T = TypeParam;
+    auto gemm = [](bool, bool trans_b, int64_t m, int64_t n, int64_t k, T, const T* a, int64_t lda, const T* b,
+                   int64_t ldb, T beta, T* c,
+                   int64_t ldc) { PackedMatrix<T>{trans_b, k, n, b, ldb}.Multiply(m, a, lda, beta, c, ldc); };
+    for (Shape s : {Shape{1, 1, 1}, Shape{0, 3, 2}, Shape{20, 64, 128}, Shape{7, 100, 300}, Shape{70, 65, 129}}) {
+        for (bool trans : {false, true}) {
+            for (T beta : {T{0}, T{1}, T{0.5}}) {
+                EXPECT_LE(GemmError<T>(gemm, false, trans, s, T{1}, beta), sizeof(T) == 4 ? 1e-4 : 1e-12);
             }
         }
     }

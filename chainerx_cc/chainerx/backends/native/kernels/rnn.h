@@ -42,5 +42,41 @@ CHAINERX_ISA_KERNEL(GruBackward,
                      const T* gh, T* gx, T* gs, T* gh_prev),
                     (batch, units, layout, x, s, h_prev, gh, gx, gs, gh_prev))
 
+// y = tanh(x) or relu(x), and gx from gy: a network without gates.
+CHAINERX_ISA_KERNEL(SimpleRnnForward, (int64_t n, bool relu, const T* x, T* y), (n, relu, x, y))
+CHAINERX_ISA_KERNEL(SimpleRnnBackward, (int64_t n, bool relu, const T* y, const T* gy, T* gx), (n, relu, y, gy, gx))
+
+// One gate or state of a cell: that of unit u in row b is at data[b * row + u * unit].
+template <class T>
+struct CellPart {
+    T* data;
+    int64_t row;
+    int64_t unit;
+};
+
+// A cell with any number of inputs and children, on pre-activations:
+//   c = sum_j tanh(a_j) sigmoid(i_j) + sum_k sigmoid(f_k) c_k,  h = sigmoid(sum_l o_l) tanh(c)
+// as pointers to as many parts: `a` and `i` of the inputs, `f` and `c` of the children, `o`.
+template <class T>
+struct TreeParts {
+    int64_t inputs;
+    int64_t children;
+    int64_t outputs;
+    const CellPart<T>* a;
+    const CellPart<T>* i;
+    const CellPart<T>* f;
+    const CellPart<T>* c;
+    const CellPart<T>* o;
+};
+
+CHAINERX_ISA_KERNEL(TreeLstmForward, (int64_t batch, int64_t units, const TreeParts<const T>& x, T* c, T* h),
+                    (batch, units, x, c, h))
+
+// The gradients `gx` of all parts from gc and gh, (batch, units); either of these may be null, for zero.
+CHAINERX_ISA_KERNEL(TreeLstmBackward,
+                    (int64_t batch, int64_t units, const TreeParts<const T>& x, const T* c, const T* gc, const T* gh,
+                     const TreeParts<T>& gx),
+                    (batch, units, x, c, gc, gh, gx))
+
 }  // namespace native
 }  // namespace chainerx

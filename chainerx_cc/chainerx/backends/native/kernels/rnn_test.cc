@@ -105,6 +105,101 @@ TYPED_TEST(RnnTest, Gru) {
     }
 }
 
+TYPED_TEST(RnnTest, Simple) {
+    using T = TypeParam;
+    auto x = RandomVector<T>(kSize, 1, 2);
+    auto gy = RandomVector<T>(kSize, 2);
+    for (bool relu : {false, true}) {
+        auto f = [relu](const Vector& v) {
+            Vector y(v.size());
+            for (size_t i = 0; i < v.size(); ++i) {
+                y[i] = relu ? std::max(v[i], 0.0) : std::tanh(v[i]);
+            }
+            return y;
+        };
+        std::vector<T> y(kSize);
+        std::vector<T> gx(kSize);
+        SimpleRnnForward<T>(kSize, relu, x.data(), y.data());
+        ExpectClose(y, f(ToDouble(x)), Tolerance<T>(), "y");
+        SimpleRnnBackward<T>(kSize, relu, y.data(), gy.data(), gx.data());
+        ExpectClose(gx, NumericalGradient(f, ToDouble(x), ToDouble(gy)), 1e-5, "gx");
+    }
+}
+
+// Parts of a cell with 2 inputs, 3 children and 2 output gates, one after the other in `unit` interleaved parts.
+struct TreeLayout {
+    static constexpr int kParts = 2 + 2 + 3 + 3 + 2;
+    int64_t units;
+    bool interleaved;
+
+    int64_t At(int part, int64_t b, int64_t u) const {
+        return b * kParts * units + (interleaved ? u * kParts + part : part * units + u);
+    }
+    template <class T>
+    std::vector<CellPart<T>> Make(T* data) const {
+        std::vector<CellPart<T>> parts;
+        for (int i = 0; i < kParts; ++i) {
+            parts.push_back({data + At(i, 0, 0), kParts * units, interleaved ? int64_t{kParts} : int64_t{1}});
+        }
+        return parts;
+    }
+};
+
+template <class T>
+TreeParts<T> Point(const std::vector<CellPart<T>>& p) {
+    return {2, 3, 2, &p[0], &p[2], &p[4], &p[7], &p[10]};
+}
+
+// c, then h
+Vector Tree(const TreeLayout& l, const Vector& x) {
+    Vector out(2 * kBatch * l.units);
+    for (int64_t b = 0; b < kBatch; ++b) {
+        for (int64_t u = 0; u < l.units; ++u) {
+            auto at = [&](int part) { return x[l.At(part, b, u)]; };
+            double c = 0;
+            for (int j = 0; j < 2; ++j) {
+                c += std::tanh(at(j)) * Sigmoid(at(2 + j));
+            }
+            for (int k = 0; k < 3; ++k) {
+                c += Sigmoid(at(4 + k)) * at(7 + k);
+            }
+            out[b * l.units + u] = c;
+            out[(kBatch + b) * l.units + u] = Sigmoid(at(10) + at(11)) * std::tanh(c);
+        }
+    }
+    return out;
+}
+
+TYPED_TEST(RnnTest, TreeLstm) {
+    using T = TypeParam;
+    for (const TreeLayout& layout : {TreeLayout{5, false}, TreeLayout{5, true}, TreeLayout{300, false}}) {
+        int64_t size = kBatch * layout.units;
+        auto x = RandomVector<T>(TreeLayout::kParts * size, 1);
+        auto g = RandomVector<T>(2 * size, 2);
+        std::vector<T> out(2 * size);
+        auto parts = layout.template Make<const T>(x.data());
+        TreeLstmForward<T>(kBatch, layout.units, Point(parts), out.data(), out.data() + size);
+        ExpectClose(out, Tree(layout, ToDouble(x)), Tolerance<T>(), "forward");
+        if (layout.units > 100) {
+            continue;  // numerical gradients take long
+        }
+        for (int present = 0; present < 4; ++present) {
+            const T* gc = (present & 1) != 0 ? g.data() : nullptr;
+            const T* gh = (present & 2) != 0 ? g.data() + size : nullptr;
+            Vector gy(2 * size);
+            for (int64_t i = 0; i < size; ++i) {
+                gy[i] = gc != nullptr ? gc[i] : 0;
+                gy[size + i] = gh != nullptr ? gh[i] : 0;
+            }
+            std::vector<T> gx(x.size());
+            auto targets = layout.template Make<T>(gx.data());
+            TreeLstmBackward<T>(kBatch, layout.units, Point(parts), out.data(), gc, gh, Point(targets));
+            ExpectClose(gx, NumericalGradient([&](const Vector& v) { return Tree(layout, v); }, ToDouble(x), gy), 1e-5,
+                        "gx");
+        }
+    }
+}
+
 }  // namespace
 }  // namespace native
 }  // namespace chainerx

@@ -91,11 +91,12 @@ CHAINERX_INLINE T RowMax(const T* x, int64_t n) {
     for (; i < n; ++i) {
         lanes[0] = x[i] > lanes[0] ? x[i] : lanes[0];
     }
-    T best = lanes[0];
-    for (int lane = 1; lane < kLanes; ++lane) {
-        best = lanes[lane] > best ? lanes[lane] : best;
+    for (int width = kLanes / 2; width > 0; width /= 2) {
+        for (int lane = 0; lane < width; ++lane) {
+            lanes[lane] = lanes[lane + width] > lanes[lane] ? lanes[lane + width] : lanes[lane];
+        }
     }
-    return best;
+    return lanes[0];
 }
 
 }  // namespace CHAINERX_ISA

@@ -1,0 +1,186 @@
+// Layers of stacked recurrent networks.
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "chainerx/backends/native/compute.h"
+#include "chainerx/backends/native/kernels/gemm.h"
+#include "chainerx/backends/native/kernels/gemm_packed.h"
+#include "chainerx/backends/native/kernels/rnn.h"
+#include "chainerx/backends/native/register.h"
+#include "chainerx/core/blocking.h"
+#include "chainerx/ops/rnn.h"
+
+namespace chainerx::native {
+namespace {
+
+// Multiply-adds above which other Python threads are let in.
+constexpr int64_t kBlocking = 262144;
+
+// The matrix that each step multiplies with, packed where that pays.
+template <class T>
+class StepMatrix {
+public:
+    // op(B), k x n
+    StepMatrix(const RnnLayer& layer, bool trans, int64_t k, int64_t n, const T* b)
+        : trans_{trans}, k_{k}, n_{n}, b_{b} {
+        int64_t batch = layer.h0.shape()[0];
+        if (batch >= 4 && batch <= 128 && layer.lengths.size() >= 3 && n >= 32) {
+            packed_.emplace(trans, k, n, b, trans ? k : n);
+        }
+    }
+    // C = A op(B) + beta C
+    void Multiply(int64_t m, const T* a, T beta, T* c) const {
+        if (packed_.has_value()) {
+            packed_->Multiply(m, a, k_, beta, c, n_);
+        } else {
+            Gemm<T>(false, trans_, m, n_, k_, T{1}, a, k_, b_, trans_ ? k_ : n_, beta, c, n_);
+        }
+    }
+
+private:
+    bool trans_;
+    int64_t k_;
+    int64_t n_;
+    const T* b_;
+    std::optional<PackedMatrix<T>> packed_;
+};
+
+int64_t CountGates(RnnKind kind) { return kind == RnnKind::kLstm ? 4 : kind == RnnKind::kGru ? 3 : 1; }
+
+GateLayout Blocks(int64_t units, int64_t n) { return {n * units, 1, {0, units, 2 * units, 3 * units}}; }
+
+// f(first row, number of sequences) for the steps in the order of the recurrence, or against it.
+template <class F>
+void ForSteps(const RnnLayer& layer, bool backward, F&& f) {
+    auto steps = static_cast<int64_t>(layer.lengths.size());
+    std::vector<int64_t> starts(steps);
+    for (int64_t t = 1; t < steps; ++t) starts[t] = starts[t - 1] + layer.lengths[t - 1];
+    for (int64_t i = 0; i < steps; ++i) {
+        int64_t t = layer.reverse != backward ? steps - 1 - i : i;
+        f(starts[t], layer.lengths[t]);
+    }
+}
+
+bool IsLong(const RnnLayer& layer) { return layer.x_gates.GetTotalSize() * layer.y.shape()[1] > kBlocking; }
+
+template <class T>
+void Forward(const RnnLayer& layer, const Array& h_, const Array& c_) {
+    int64_t units = layer.y.shape()[1];
+    int64_t gates = CountGates(layer.kind);
+    int64_t width = gates * units;
+    StepMatrix<T> wh{layer, true, units, width, layer.wh.data<T>()};
+    GateLayout layout = Blocks(units, gates);
+    T* h = h_.data<T>();
+    std::copy_n(layer.h0.data<T>(), layer.h0.GetTotalSize(), h);
+    T* c = nullptr;
+    if (layer.kind == RnnKind::kLstm) {
+        c = c_.data<T>();
+        std::copy_n(layer.c0.data<T>(), layer.c0.GetTotalSize(), c);
+    }
+    ForSteps(layer, false, [&](int64_t start, int64_t n) {
+        T* x = layer.x_gates.data<T>() + start * width;
+        T* y = layer.y.data<T>() + start * units;
+        if (layer.kind == RnnKind::kGru) {
+            T* s = layer.h_gates.data<T>() + start * width;
+            for (int64_t b = 0; b < n; ++b) std::copy_n(layer.bh.data<T>(), width, s + b * width);
+            wh.Multiply(n, h, T{1}, s);
+            GruForward<T>(n, units, layout, x, s, h, y);
+        } else {
+            wh.Multiply(n, h, T{1}, x);
+            if (layer.kind == RnnKind::kLstm) {
+                T* cell = layer.cells.data<T>() + start * units;
+                LstmForward<T>(n, units, layout, x, c, cell, y);
+                std::copy_n(cell, n * units, c);
+            } else {
+                SimpleRnnForward<T>(n * units, layer.kind == RnnKind::kRelu, x, y);
+            }
+        }
+        std::copy_n(y, n * units, h);
+    });
+}
+
+// The states before each step, from the first ones and those after each step.
+template <class T>
+void FindPrevious(const RnnLayer& layer, const T* first, const T* after, int64_t units, T* before) {
+    const T* previous = first;
+    int64_t known = 0;  // sequences that the previous step had
+    ForSteps(layer, false, [&](int64_t start, int64_t n) {
+        int64_t shared = std::min(n, known);
+        std::copy_n(previous, shared * units, before + start * units);
+        std::copy_n(first + shared * units, (n - shared) * units, before + (start + shared) * units);
+        previous = after + start * units;
+        known = n;
+    });
+}
+
+template <class T>
+void Backward(const RnnLayer& layer, const Array& gy_, const Array& gh_, const Array& gc_, const Array& gx_gates,
+              const Array& gh_gates, const Array& h_prev_) {
+    int64_t units = layer.y.shape()[1];
+    int64_t gates = CountGates(layer.kind);
+    int64_t width = gates * units;
+    StepMatrix<T> wh{layer, false, width, units, layer.wh.data<T>()};
+    GateLayout layout = Blocks(units, gates);
+    T* h_prev = h_prev_.data<T>();
+    FindPrevious(layer, layer.h0.data<T>(), layer.y.data<T>(), units, h_prev);
+    Array c_prev_;
+    if (layer.kind == RnnKind::kLstm) {
+        c_prev_ = Empty(layer.y.shape(), layer.y.dtype(), layer.y.device());
+        FindPrevious(layer, layer.c0.data<T>(), layer.cells.data<T>(), units, c_prev_.data<T>());
+    }
+    T* gh = gh_.data<T>();
+    ForSteps(layer, true, [&](int64_t start, int64_t n) {
+        const T* x = layer.x_gates.data<T>() + start * width;
+        T* gx = gx_gates.data<T>() + start * width;
+        if (gy_) {
+            const T* gy = gy_.data<T>() + start * units;
+            for (int64_t i = 0; i < n * units; ++i) gh[i] += gy[i];
+        }
+        switch (layer.kind) {
+            case RnnKind::kLstm: {
+                T* gc = gc_.data<T>();
+                LstmBackward<T>(n, units, layout, x, c_prev_.data<T>() + start * units,
+                                layer.cells.data<T>() + start * units, gc, gh, gx, gc);
+                wh.Multiply(n, gx, T{0}, gh);
+                return;
+            }
+            case RnnKind::kGru: {
+                T* gs = gh_gates.data<T>() + start * width;
+                GruBackward<T>(n, units, layout, x, layer.h_gates.data<T>() + start * width, h_prev + start * units, gh,
+                               gx, gs, gh);
+                wh.Multiply(n, gs, T{1}, gh);
+                return;
+            }
+            default:
+                SimpleRnnBackward<T>(n * units, layer.kind == RnnKind::kRelu, layer.y.data<T>() + start * units, gh,
+                                     gx);
+                wh.Multiply(n, gx, T{0}, gh);
+        }
+    });
+}
+
+void Layer(const RnnLayer& layer, const Array& h, const Array& c) {
+    VisitComputeDtype(layer.y.dtype(), [&](auto tag) {
+        BlockingScope blocking{IsLong(layer)};
+        Forward<typename decltype(tag)::type>(layer, h, c);
+    });
+}
+
+void LayerGrad(const RnnLayer& layer, const Array& gy, const Array& gh, const Array& gc, const Array& gx_gates,
+               const Array& gh_gates, const Array& h_prev) {
+    VisitComputeDtype(layer.y.dtype(), [&](auto tag) {
+        BlockingScope blocking{IsLong(layer)};
+        Backward<typename decltype(tag)::type>(layer, gy, gh, gc, gx_gates, gh_gates, h_prev);
+    });
+}
+
+}  // namespace
+
+void RegisterRnnLayerKernels(Backend& backend) {
+    kRnnLayerKernel.Register(backend, &Layer);
+    kRnnLayerGradKernel.Register(backend, &LayerGrad);
+}
+
+}  // namespace chainerx::native
