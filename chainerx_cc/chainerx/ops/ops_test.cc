@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "chainerx/testing/context_fixture.h"
@@ -68,6 +69,42 @@ TEST_F(OpsTest, ShapeErrors) {
     EXPECT_THROW(Matmul(a, a), DimensionError);
     EXPECT_THROW(Linear(a, Zeros(Shape{4, 2}, Dtype::kFloat32)), DimensionError);
     EXPECT_THROW(Concatenate({a, Zeros(Shape{2, 2}, Dtype::kFloat32)}, 0), DimensionError);
+}
+
+TEST_F(OpsTest, RandomNumbersOfAContext) {
+    RandomGenerator& generator = GetDefaultContext().random_generator();
+    auto draw = [] { return RandomNormal(Shape{3, 70}, 0, 1, Dtype::kFloat64); };
+    generator.Seed(5);
+    Array first = draw();
+    Array second = draw();
+    generator.Seed(5);
+    auto same = [](const Array& a, const Array& b) {
+        return std::equal(a.data<double>(), a.data<double>() + a.GetTotalSize(), b.data<double>());
+    };
+    EXPECT_TRUE(same(first, draw()));
+    EXPECT_TRUE(same(second, draw()));
+    EXPECT_FALSE(same(first, second));
+    // A context of its own has a generator of its own.
+    Context other;
+    other.random_generator().Seed(5);
+    EXPECT_TRUE(same(first, RandomNormal(Shape{3, 70}, 0, 1, Dtype::kFloat64, other.GetDevice("native"))));
+    EXPECT_THROW(RandomIntegers(Shape{2}, 3, 3), ChainerxError);
+}
+
+TEST_F(OpsTest, DropoutDrawsTheSameNumbersInBackward) {
+    Array x = Full(Shape{1000}, Scalar{2}, Dtype::kFloat64).RequireGrad();
+    Array y = Dropout(x, 0.5);
+    Backward(Sum(y));
+    Array gx = x.GetGrad();
+    for (int64_t i = 0; i < 1000; ++i) EXPECT_EQ(y.data<double>()[i], 2 * gx.data<double>()[i]);
+}
+
+TEST_F(OpsTest, Attention) {
+    Array q = MakeArray(Shape{2, 1}, {0, 0});
+    Array v = MakeArray(Shape{2, 1}, {1, 3});
+    ExpectValues(ScaledDotProductAttention(q, q, v), {2, 2});
+    ExpectValues(ScaledDotProductAttention(q, q, v, std::nullopt, std::nullopt, true), {1, 2});
+    EXPECT_THROW(ScaledDotProductAttention(q, v, MakeArray(Shape{1, 1}, {1})), DimensionError);
 }
 
 }  // namespace

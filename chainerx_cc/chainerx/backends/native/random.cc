@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "chainerx/backends/native/compute.h"
 #include "chainerx/backends/native/kernels/random.h"
@@ -18,28 +19,30 @@ static_assert(RandomGenerator::kAlignment % kRandomChunk == 0);
 // Elements above which other Python threads are let in.
 constexpr int64_t kBlocking = 16384;
 
-void Uniform(const RandomStream& stream, double shift, double factor, const Array& out_) {
+// `make(number of elements, pointer to float or double)` fills the array.
+template <class F>
+void Generate(const Array& out_, F&& make) {
     Dtype dtype = GetComputeDtype(out_.dtype());
     Output out{out_, dtype};
     VisitComputeDtype(dtype, [&](auto tag) {
-        using T = typename decltype(tag)::type;
         BlockingScope blocking{out_.GetTotalSize() > kBlocking};
-        RandomUniform<T>(out_.GetTotalSize(), stream.key, stream.position, static_cast<T>(shift),
-                         static_cast<T>(factor), out.template data<T>());
+        make(out_.GetTotalSize(), out.template data<typename decltype(tag)::type>());
     });
     out.Finish();
 }
 
-void Normal(const RandomStream& stream, double shift, double factor, const Array& out_) {
-    Dtype dtype = GetComputeDtype(out_.dtype());
-    Output out{out_, dtype};
-    VisitComputeDtype(dtype, [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        BlockingScope blocking{out_.GetTotalSize() > kBlocking};
-        RandomNormal<T>(out_.GetTotalSize(), stream.key, stream.position, static_cast<T>(shift), static_cast<T>(factor),
-                        out.template data<T>());
+void Uniform(const RandomStream& stream, double shift, double factor, const Array& out) {
+    Generate(out, [&](int64_t n, auto* p) {
+        using T = std::remove_pointer_t<decltype(p)>;
+        RandomUniform<T>(n, stream.key, stream.position, static_cast<T>(shift), static_cast<T>(factor), p);
     });
-    out.Finish();
+}
+
+void Normal(const RandomStream& stream, double shift, double factor, const Array& out) {
+    Generate(out, [&](int64_t n, auto* p) {
+        using T = std::remove_pointer_t<decltype(p)>;
+        RandomNormal<T>(n, stream.key, stream.position, static_cast<T>(shift), static_cast<T>(factor), p);
+    });
 }
 
 void Integers(const RandomStream& stream, int64_t low, int64_t high, const Array& out) {
