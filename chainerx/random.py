@@ -92,7 +92,7 @@ def standard_normal(size=None, dtype='float64', device=None):
 
 
 def uniform(low=0.0, high=1.0, size=None, dtype='float64', device=None):
-    """Draws samples of uniform distributions, from ``low`` on and below ``high``.
+    """Draws samples of uniform distributions, from ``low`` on and, up to rounding, below ``high``.
 
     Args:
         low (float or array): Lower ends.

@@ -47,7 +47,7 @@ struct RnnLayer {
     Array bh;       // (gates U), GRU only: biases of the others are in x_gates
     Array h0;       // (B, U)
     Array c0;       // (B, U), LSTM only
-    Array x_gates;  // (total, gates U): what the input gives; but of GRU, what the state gives is added
+    Array x_gates;  // (total, gates U): what the input gives; but for GRU, what the state gives is added to it
     Array h_gates;  // (total, gates U), GRU only: what the state gives
     Array y;        // (total, U)
     Array cells;    // (total, U), LSTM only: the cell states

@@ -30,8 +30,8 @@ CHAINERX_ISA_KERNEL(RandomUniform, (int64_t n, uint64_t key, uint64_t position, 
 CHAINERX_ISA_KERNEL(RandomNormal, (int64_t n, uint64_t key, uint64_t position, T shift, T factor, T* out),
                     (n, key, position, shift, factor, out))
 
-// Integers from low on, below low + range: the high word of the product of 128 random bits with the range, which is
-// uniform to within 2^-64. One value from a counter; T is int64_t.
+// Integers from low on, below low + range: the high word of the product of the range with 128 random bits, or with 64
+// for a range below 2^32; that is uniform to within 2^-64 or 2^-32 of the probability of a value. T is int64_t.
 CHAINERX_ISA_KERNEL(RandomIntegers, (int64_t n, uint64_t key, uint64_t position, T low, uint64_t range, T* out),
                     (n, key, position, low, range, out))
 
