@@ -159,8 +159,9 @@ void RandomIntegers(int64_t n, uint64_t key, uint64_t position, T low, uint64_t 
                 const uint32_t* w = words + 2 * half * kChunk;
                 T* values = out + first + half * kChunk;
                 int64_t left = count - half * kChunk;
+                int64_t size = left < kChunk ? left : kChunk;
 #pragma GCC ivdep
-                for (int64_t i = 0; i < (left < kChunk ? left : kChunk); ++i) {
+                for (int64_t i = 0; i < size; ++i) {
                     uint64_t product = uint64_t{w[i]} * factor + (uint64_t{w[kChunk + i]} * factor >> 32);
                     values[i] = low + static_cast<T>(product >> 32);
                 }

@@ -88,6 +88,11 @@ CHAINERX_INLINE T RowMax(const T* x, int64_t n) {
             lanes[lane] = x[i + lane] > lanes[lane] ? x[i + lane] : lanes[lane];
         }
     }
+    for (; i + kLanes / 4 <= n; i += kLanes / 4) {
+        for (int lane = 0; lane < kLanes / 4; ++lane) {
+            lanes[lane] = x[i + lane] > lanes[lane] ? x[i + lane] : lanes[lane];
+        }
+    }
     for (; i < n; ++i) {
         lanes[0] = x[i] > lanes[0] ? x[i] : lanes[0];
     }
