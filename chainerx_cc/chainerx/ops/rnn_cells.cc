@@ -53,9 +53,8 @@ LstmParts GetLstmGrads(const LstmParts& parts, const Array& gc, const Array& gh)
 
 std::vector<Array> ExtractGates(const Array& x, int64_t n, Gates gates) {
     if (gates == Gates::kBlocks) return Split(x, n, 1);
-    Shape shape = x.shape();
-    shape[1] /= n;
-    shape.insert(2, n);
+    Shape shape{x.shape()[0], x.shape()[1] / n, n};
+    for (int8_t i = 2; i < x.ndim(); ++i) shape.push_back(x.shape()[i]);
     Array seen = Reshape(x, shape);
     std::vector<Array> out;
     for (int64_t i = 0; i < n; ++i) out.push_back(At(seen, {Slice{}, Slice{}, i}));
