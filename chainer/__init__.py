@@ -14,6 +14,7 @@ import chainerx
 from chainer._backprop import backward
 from chainer._dtype import get_dtype, mixed16
 from chainer._fallback import Fallback
+from chainer._fallback_report import FallbackReport
 from chainer._runtime_info import print_runtime_info
 from chainer._version import __version__
 from chainer.backend import get_device, using_device

@@ -9,7 +9,7 @@ views, and that graph in turn becomes a node of the ChainerX graph.
 from __future__ import annotations
 
 import chainerx
-from chainer import _backprop, backend, configuration
+from chainer import _backprop, _fallback_report, backend, configuration
 from chainer._fallback import Fallback
 from chainer.function_hook import _thread_hooks
 from chainer.variable import Variable
@@ -31,12 +31,15 @@ def apply(func, in_vars, in_data, requires_grad):
             with chainerx.no_backprop_mode():
                 outputs = func.forward_chainerx(in_data)
     except Exception:
+        _check_devices(func, in_data)
         # A type error that Chainer can explain is better told in its own words.
         if configuration.config.type_check:
             func._check_types(in_data)
         raise
     if outputs is Fallback:
-        outputs = _forward_fallback(func, in_data, requires_grad)
+        _fallback_report.notice(func, in_data)
+        with _fallback_report.measuring(func, 'forward'):
+            outputs = _forward_fallback(func, in_data, requires_grad)
     if hooks:
         for hook in hooks:
             hook.forward_postprocess(func, in_data)
@@ -45,13 +48,17 @@ def apply(func, in_vars, in_data, requires_grad):
     return tuple([_variable(y, y.is_backprop_required()) for y in outputs])
 
 
-def _forward_fallback(func, in_data, requires_grad):
-    if configuration.config.type_check:
-        func._check_types(in_data)
+def _check_devices(func, in_data):
     devices = {x.device for x in in_data}
     if len(devices) > 1:
         names = ', '.join(sorted(d.name for d in devices))
         raise chainerx.DeviceError(f'{func.label}: arrays are on different devices: {names}')
+
+
+def _forward_fallback(func, in_data, requires_grad):
+    if configuration.config.type_check:
+        func._check_types(in_data)
+    _check_devices(func, in_data)
     device = backend.ChainerxDevice(in_data[0].device)
     func.chainerx_device = device
     views = tuple([_view(x) for x in in_data])
@@ -77,18 +84,35 @@ def _view(array):
 
 def backward(func, target_input_indexes, grad_outputs, retained_inputs, retained_outputs):
     """Runs the backward of a fallback function; arrays in and out are ChainerX's."""
-    chx = [*retained_inputs, *retained_outputs, *[g for g in grad_outputs if g is not None]]
+    with _fallback_report.measuring(func, 'backward'):
+        return _backward(func, tuple(target_input_indexes), grad_outputs, retained_inputs,
+                         retained_outputs)
+
+
+def _backward(func, targets, grad_outputs, retained_inputs, retained_outputs):
+    present = [g for g in grad_outputs if g is not None]
+    chx = [*retained_inputs, *retained_outputs, *present]
     double = any(x.is_backprop_required() for x in chx)
     variables = [_variable(_view(x), double) for x in chx]
     n_in, n_out = len(retained_inputs), len(retained_outputs)
     func._chainerx_retained = (tuple(variables[:n_in]), tuple(variables[n_in:n_in + n_out]))
     rest = iter(variables[n_in + n_out:])
     gys = tuple([None if g is None else next(rest) for g in grad_outputs])
-    targets = tuple(target_input_indexes)
     device = func.chainerx_device
+    hooks = _backprop._hooks_of(func, _thread_hooks.__dict__.get('hooks') or {})
+    if hooks:
+        in_data = [None] * func._n_chainerx_inputs
+        for i, x in zip(func._input_indexes_to_retain, retained_inputs):
+            in_data[i] = x
+        hook_args = func, tuple(in_data), tuple(grad_outputs)
+        for hook in hooks:
+            hook.backward_preprocess(*hook_args)
     with configuration.using_config('enable_backprop', double), \
             backend.using_device(device.fallback_device):
         gxs = func.backward_accumulate(targets, gys, (None,) * len(targets))
+    if hooks:
+        for hook in hooks:
+            hook.backward_postprocess(*hook_args)
     return _send(gxs, double, chx, variables, device)
 
 

@@ -49,6 +49,8 @@ def get_default_config():
     levels = ('always', 'auto', 'never')
     return {
         'autotune': False,
+        'chainerx_fallback': _get_choice(
+            'CHAINERX_FALLBACK', 'silent', ('silent', 'warn', 'raise', 'report')),
         'compute_mode': None,
         'cudnn_deterministic': False,
         'cudnn_fast_batch_normalization': get_flag('CHAINER_CUDNN_FAST_BATCH_NORMALIZATION'),

@@ -22,6 +22,9 @@ class GlobalConfig:
 
     Attributes:
         autotune (bool): Whether cuDNN looks for its fastest convolution algorithm.
+        chainerx_fallback (str): What a function does that has to leave ChainerX for NumPy or
+            CuPy: ``'silent'``, ``'warn'``, ``'raise'`` or ``'report'`` (see
+            :class:`chainer.FallbackReport`).
         compute_mode: Compute mode of ChainerX kernels.
         cudnn_deterministic (bool): Whether only deterministic cuDNN algorithms are used.
         cudnn_fast_batch_normalization (bool): Whether cuDNN may use its fast batch
@@ -45,6 +48,7 @@ class GlobalConfig:
     """
 
     autotune = None
+    chainerx_fallback = None
     compute_mode = None
     cudnn_deterministic = None
     cudnn_fast_batch_normalization = None

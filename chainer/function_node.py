@@ -7,7 +7,7 @@ import weakref
 import numpy
 
 import chainerx
-from chainer import _backprop, configuration
+from chainer import _backprop, backend, configuration
 from chainer._backprop import grad  # noqa: F401
 from chainer._fallback import Fallback
 from chainer.backends import cuda
@@ -252,8 +252,9 @@ class FunctionNode:
         from chainer import is_arrays_compatible
         if not is_arrays_compatible(in_data):
             kinds = ', '.join(str(type(x)) for x in in_data)
+            devices = ', '.join(str(backend.get_device_from_array(x)) for x in in_data)
             raise TypeError('incompatible array types are mixed in the forward input '
-                            f'({self.label}).\nActual: {kinds}')
+                            f'({self.label}).\nActual: {kinds}\nDevices: {devices}')
 
     def _check_types(self, in_data):
         if type(self).check_type_forward is FunctionNode.check_type_forward:

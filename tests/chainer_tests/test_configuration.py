@@ -155,6 +155,7 @@ def test_show(configs, capsys):
     ('CHAINER_CUDNN_FAST_BATCH_NORMALIZATION', '1', 'cudnn_fast_batch_normalization', True),
     ('CHAINER_USE_CUDNN', 'never', 'use_cudnn', 'never'),
     ('CHAINER_USE_IDEEP', 'auto', 'use_ideep', 'auto'),
+    ('CHAINERX_FALLBACK', 'raise', 'chainerx_fallback', 'raise'),
     ('CHAINER_DTYPE', 'float64', 'dtype', numpy.dtype('float64')),
     ('CHAINER_DTYPE', 'mixed16', 'dtype', chainer.mixed16),
 ])
@@ -168,6 +169,7 @@ def test_environment(monkeypatch, name, value, entry, expected):
     ('CHAINER_DEBUG', 'yes', ValueError),
     ('CHAINER_USE_CUDNN', 'sometimes', ValueError),
     ('CHAINER_USE_IDEEP', '1', ValueError),
+    ('CHAINERX_FALLBACK', 'never', ValueError),
     ('CHAINER_DTYPE', 'int32', TypeError),
 ])
 def test_bad_environment(monkeypatch, name, value, error):

@@ -1,0 +1,179 @@
+"""What shows which functions ran on NumPy or CuPy although their inputs were ChainerX arrays."""
+from __future__ import annotations
+
+import atexit
+import contextlib
+import sys
+import threading
+import time
+import typing as tp
+import warnings
+
+from chainer._profile_report import get_name
+from chainer.configuration import config
+from chainer.warnings import PerformanceWarning
+
+MODES = ('silent', 'warn', 'raise', 'report')
+NO_PATH = 'no native path'
+ARGUMENTS = 'arguments not supported'
+
+_reports: list[FallbackReport] = []    # active ones, of all threads
+_process_report: FallbackReport | None = None
+_warned: set[str] = set()
+_lock = threading.Lock()
+
+
+class FallbackReport:
+    """Records which functions fell back from ChainerX to NumPy or CuPy, how often, and the time.
+
+    A function falls back if it has no native path, or if its native path does not support the
+    arguments of a call. The report is a context manager; it sees the functions of all threads.
+    Nothing is spent while no report is active, and nothing on functions that run natively.
+
+    ``chainer.config.chainerx_fallback`` tells what a fallback does besides:
+
+    - ``'silent'`` (the default): nothing.
+    - ``'warn'``: the first one of each function issues a
+      :class:`~chainer.warnings.PerformanceWarning`.
+    - ``'raise'``: it raises a :class:`RuntimeError` that names the function.
+    - ``'report'``: it is recorded in a report that is printed to the standard error output when
+      the process ends.
+
+    The environment variable ``CHAINERX_FALLBACK`` sets the default.
+
+    .. admonition:: Example
+
+        >>> x = np.array([-1.5, .5], np.float32)
+        >>> with chainer.FallbackReport() as report:
+        ...     y = F.digamma(x)
+        >>> report.summary()    # NumPy arrays do not fall back
+        {}
+
+    """
+
+    def __init__(self):
+        self._records = {}
+
+    def __enter__(self):
+        """Starts recording.
+
+        Raises:
+            RuntimeError: If the report is active already.
+
+        """
+        with _lock:
+            if self in _reports:
+                raise RuntimeError('this FallbackReport is active already')
+            _reports.append(self)
+        return self
+
+    def __exit__(self, *_):
+        with _lock:
+            _reports.remove(self)
+
+    def _record(self, name, **figures):
+        reason = figures.pop('reason', None)
+        with _lock:
+            record = self._records.setdefault(name, {
+                'reason': reason, 'forward': 0, 'forward_time': 0., 'backward': 0,
+                'backward_time': 0.})
+            for key, value in figures.items():
+                record[key] += value
+
+    def summary(self):
+        """Returns the figures by function.
+
+        Returns:
+            dict: From names of functions to dictionaries of ``reason`` (``'no native path'`` or
+            ``'arguments not supported'``), the numbers of calls ``forward`` and ``backward``, and
+            the times ``forward_time`` and ``backward_time`` in seconds.
+
+        """
+        with _lock:
+            return {name: dict(record) for name, record in self._records.items()}
+
+    def print_report(self, file=None):
+        """Prints the figures as a table, the function that took longest first.
+
+        Args:
+            file: Text file to print to; standard output by default.
+
+        """
+        rows = [('Function', 'Reason', 'Forward', 'Seconds', 'Backward', 'Seconds')]
+        rows += [(name, r['reason'], str(r['forward']), f"{r['forward_time']:.6f}",
+                  str(r['backward']), f"{r['backward_time']:.6f}")
+                 for name, r in sorted(self.summary().items(), key=_time, reverse=True)]
+        widths = [max(map(len, column)) for column in zip(*rows)]
+        for row in rows:
+            cells = [text.ljust(n) if i < 2 else text.rjust(n)
+                     for i, (text, n) in enumerate(zip(row, widths))]
+            print('  '.join(cells), file=file or sys.stdout)
+
+
+def _time(item):
+    return item[1]['forward_time'] + item[1]['backward_time']
+
+
+def _reason(func):
+    # The methods of the base classes fall back only where ChainerX has nothing to call.
+    inherited = type(func).forward_chainerx.__module__ in (
+        'chainer.function_node', 'chainer.functions._base')
+    return NO_PATH if inherited else ARGUMENTS
+
+
+def _describe(arrays):
+    return ', '.join([f"{x.dtype}{list(x.shape)}" for x in arrays])
+
+
+def notice(func, inputs):
+    """Does what the configuration says about the fallback of ``func``."""
+    mode = config.chainerx_fallback
+    if mode == 'silent':
+        return
+    name = get_name(func)
+    if mode in ('warn', 'raise'):
+        text = (f'{name} fell back from ChainerX to NumPy or CuPy ({_reason(func)}); '
+                f'inputs: {_describe(inputs)}')
+        if mode == 'raise':
+            raise RuntimeError(text)
+        with _lock:
+            seen = name in _warned
+            _warned.add(name)
+        if not seen:
+            warnings.warn(text, PerformanceWarning, stacklevel=2)
+    elif mode == 'report':
+        _start_process_report()
+    else:
+        raise ValueError(f'invalid value of chainer.config.chainerx_fallback: {mode!r} '
+                         f'(must be one of {", ".join(MODES)})')
+
+
+def _start_process_report():
+    global _process_report
+    with _lock:
+        if _process_report is None:
+            _process_report = FallbackReport()
+            _reports.append(_process_report)
+            atexit.register(_print_process_report)
+
+
+def _print_process_report():
+    print('Functions that fell back from ChainerX:', file=sys.stderr)
+    _process_report.print_report(sys.stderr)
+
+
+@contextlib.contextmanager
+def _measure(func, part) -> tp.Iterator[None]:
+    start = time.perf_counter()
+    yield
+    elapsed = time.perf_counter() - start
+    for report in tuple(_reports):
+        report._record(get_name(func), reason=_reason(func), **{part: 1, part + '_time': elapsed})
+
+
+_nothing = contextlib.nullcontext()
+
+
+def measuring(func, part):
+    """Context manager that tells active reports of a ``'forward'`` or ``'backward'``."""
+    return _measure(func, part) if _reports else _nothing
