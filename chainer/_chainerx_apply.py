@@ -93,8 +93,9 @@ def _backward(func, targets, grad_outputs, retained_inputs, retained_outputs):
     present = [g for g in grad_outputs if g is not None]
     chx = [*retained_inputs, *retained_outputs, *present]
     double = any(x.is_backprop_required() for x in chx)
-    variables = [_variable(_view(x), double) for x in chx]
     n_in, n_out = len(retained_inputs), len(retained_outputs)
+    # A backward may itself differentiate by what was retained.
+    variables = [_variable(_view(x), double or i < n_in + n_out) for i, x in enumerate(chx)]
     func._chainerx_retained = (tuple(variables[:n_in]), tuple(variables[n_in:n_in + n_out]))
     rest = iter(variables[n_in + n_out:])
     gys = tuple([None if g is None else next(rest) for g in grad_outputs])

@@ -8,6 +8,7 @@ therefore uses operators, and only those routines of ``m`` that both modules hav
 """
 from __future__ import annotations
 
+import math
 import numbers
 
 import numpy
@@ -237,6 +238,56 @@ def apply_without_gradient(name, x):
     else:
         y = getattr(xp, name)(x)
     return chainer.as_variable(_as_array(y, x.dtype) if xp is not chainerx else y)
+
+
+def positive_part(xp, x):
+    """Elementwise maximum of ``x`` and zero, with no gradient at zero."""
+    return chainerx.relu(x) if xp is chainerx else xp.maximum(x, 0)
+
+
+def norm_of_squared(xp, squared):
+    """Square root that has, for ChainerX, gradient zero at zero."""
+    if xp is not chainerx:
+        return xp.sqrt(squared)
+    zero = squared == 0
+    return xp.sqrt(xp.where(zero, 1, squared)) * (~zero).astype(squared.dtype)
+
+
+def sent_like(x, array):
+    """Sends a NumPy array to the device of the array ``x``."""
+    return backend.get_device_from_array(x).send(array)
+
+
+def draw_like(x, sample):
+    """Array ``sample(xp)`` on the device of ``x``; where that is ChainerX, NumPy or CuPy draws."""
+    device = backend.get_device_from_array(x)
+    if not isinstance(device, backend.ChainerxDevice):
+        return device.xp.asarray(sample(device.xp))
+    with chainer.using_device(device.fallback_device):
+        xp = device.fallback_device.xp
+        return device.send(xp.asarray(sample(xp)))
+
+
+def rearrange_chainerx(x, forward):
+    """Lets a ChainerX batch follow a function that moves elements of its samples.
+
+    Args:
+        x (chainerx.ndarray): Batch.
+        forward: Function of a NumPy batch that puts each element of a sample to any number of
+            places, and zeros elsewhere.
+
+    Returns:
+        chainerx.ndarray: What ``forward`` would return, in the graph of ``x``.
+
+    """
+    size = math.prod(x.shape[1:])
+    index = forward(numpy.arange(1, size + 1).reshape(1, *x.shape[1:]))[0] - 1
+    rows = x.reshape(len(x), size)
+    if index.size and index.min() < 0:
+        # The index -1 is that of the last column.
+        zeros = chainerx.zeros((len(x), 1), x.dtype, device=x.device)
+        rows = chainerx.concatenate([rows, zeros], axis=1)
+    return rows.take(index, axis=1)
 
 
 def special(m):

@@ -16,7 +16,7 @@ class FusedFunction(FunctionNode):
     * ``compose(*xs)``: tuple of the outputs as a composition of other functions, on variables.
       Inputs that are not retained come as zeros: their values must not matter for gradients.
       A backward that is itself recorded takes its gradients from this composition, so
-      gradients of every order follow from it.
+      gradients of every order follow from it. It is also what runs on ChainerX.
 
     """
 
@@ -25,6 +25,10 @@ class FusedFunction(FunctionNode):
 
     def gradients(self, targets, xs, ys, gys):
         raise NotImplementedError
+
+    def forward_chainerx(self, inputs):
+        ys = self.compose(*[chainer.as_variable(x) for x in inputs])
+        return tuple([y._array for y in ys])
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         xs, ys = self._retained_arrays()

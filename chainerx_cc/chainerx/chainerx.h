@@ -27,4 +27,5 @@
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/rnn.h"
 #include "chainerx/ops/sorting.h"
+#include "chainerx/ops/special.h"
 #include "chainerx/ops/trigonometric.h"

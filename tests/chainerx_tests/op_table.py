@@ -121,6 +121,12 @@ def reduction(name, reference, dtypes=NUMBERS, result='same', keepdims=True, axe
     return Row(name, reference, cases, dtypes, result, **options)
 
 
+def _add_at(a, indices, b):
+    a = a.copy()
+    np.add.at(a, indices, b)
+    return a
+
+
 def sequence(f, arrays, kwargs):
     """Calls an op that takes its arrays as one list."""
     return f(list(arrays), **kwargs)
@@ -269,6 +275,16 @@ ROWS = [
     rounding('trunc', np.trunc),
     rounding('rint', np.rint),
     binary('copysign', np.copysign, FLOATS, first=(0.2, 2), avoid=(0,), grad_inputs=(0,)),
+    # ---- special functions
+    unary('erfc', scipy.special.erfc), unary('erfcx', scipy.special.erfcx, tolerance=4),
+    unary('erfinv', scipy.special.erfinv, -.9, .9, tolerance=2, dtypes=FLOATS),
+    unary('erfcinv', scipy.special.erfcinv, .1, 1.9, tolerance=2, dtypes=FLOATS),
+    unary('ndtr', scipy.special.ndtr), unary('log_ndtr', scipy.special.log_ndtr),
+    unary('ndtri', scipy.special.ndtri, .1, .9, tolerance=2, dtypes=FLOATS),
+    unary('lgamma', scipy.special.gammaln, .2, 4, dtypes=FLOATS),
+    unary('digamma', scipy.special.digamma, .2, 4, dtypes=FLOATS, tolerance=4),
+    binary('zeta', scipy.special.zeta, FLOATS, first=(2, 4), second=(.5, 3), grad_inputs=(1,),
+           tolerance=4),
     # ---- trigonometric and hyperbolic
     unary('sin', np.sin), unary('cos', np.cos), unary('tan', np.tan, -1, 1, tolerance=4),
     unary('arcsin', np.arcsin, -0.9, 0.9), unary('arccos', np.arccos, -0.9, 0.9),
@@ -432,6 +448,8 @@ ROWS = [
         [In(3, 4), In(2, dtype='int8', values=[7, 0])],
         [In(3, 4), In(2, dtype='int64', values=[9, -5]), {'axis': 1, 'mode': 'wrap'}],
         [In(3, 4), In(2, dtype='int64', values=[9, -5]), {'axis': 1, 'mode': 'clip'}]], ALL),
+    Row('_add_at', _add_at, [[In(4), In(3, dtype='int64', values=[3, 0, 3]), In(3)],
+                             [In(4), In(1, 2, dtype='int32', values=[[1, -1]]), In(1, 2)]]),
 ]
 
 #: Ops that another file tests, with the reason.

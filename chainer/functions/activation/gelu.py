@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 
 import chainer
+import chainerx
 from chainer.functions._base import UnaryFunction, special
 
 
@@ -21,6 +22,9 @@ class GELU(UnaryFunction):
 
 class TanhGELU(UnaryFunction):
     """Approximation of :class:`GELU` by a hyperbolic tangent."""
+
+    def forward_chainerx(self, inputs):
+        return self.compute(chainerx, inputs[0]),
 
     def compute(self, xp, x):
         return x * 0.5 * (1 + _approximate_erf(xp, x))

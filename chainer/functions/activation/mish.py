@@ -2,12 +2,16 @@
 from __future__ import annotations
 
 import chainer
+import chainerx
 from chainer.functions import _base
 from chainer.functions.activation.swish import _sigmoid
 
 
 class Mish(_base.UnaryFunction):
     """Input times the hyperbolic tangent of its softplus."""
+
+    def forward_chainerx(self, inputs):
+        return self.compute(chainerx, inputs[0]),
 
     def compute(self, xp, x):
         return x * _tanh_softplus(xp, x)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import chainer
+import chainerx
 from chainer import utils
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
@@ -28,6 +29,10 @@ class PReLUFunction(FunctionNode):
         y *= _extended(W, x)
         y += xp.maximum(x, 0)
         return y,
+
+    def forward_chainerx(self, inputs):
+        x, W = inputs
+        return chainerx.where(x >= 0, x, x * _extended(W, x)),
 
     def _gradients(self, sum_to, targets, x, W, gy):
         shape = self.inputs[1].shape

@@ -1,7 +1,10 @@
 """Randomized leaky rectified linear unit."""
 from __future__ import annotations
 
+import numpy
+
 import chainer
+import chainerx
 from chainer import backend
 from chainer.functions import _base
 from chainer.utils import argument, type_check
@@ -11,7 +14,6 @@ class RReLU(_base.UnaryFunction):
     """Rectified linear unit with random slopes for negative values."""
 
     retains = ''
-    chainerx_routine = 'rrelu'
 
     def __init__(self, lower=1. / 8, upper=1. / 3, r=None):
         if not 0.0 <= lower < 1.0:
@@ -32,14 +34,17 @@ class RReLU(_base.UnaryFunction):
                 in_types[0].shape == type_check.make_variable(self.r.shape, 'r.shape'))
 
     def forward_chainerx(self, inputs):
-        return chainer.Fallback
+        return self.compute(chainerx, inputs[0]),
 
     def compute(self, xp, x):
         if not chainer.config.train:
-            self.r = xp.full(x.shape, (self.lower + self.upper) / 2, x.dtype)
+            self.r = _base.sent_like(
+                x, numpy.full(x.shape, (self.lower + self.upper) / 2, x.dtype))
         elif self.r is None:
-            r = xp.random.uniform(self.lower, self.upper, x.shape)
-            self.r = _base._as_array(r, x.dtype)
+            self.r = _base.draw_like(x, lambda xp: _base._as_array(
+                xp.random.uniform(self.lower, self.upper, x.shape), x.dtype))
+        elif xp is chainerx:
+            self.r = _base.sent_like(x, self.r)
         self._factors = xp.where(x >= 0, 1, self.r)
         return x * self._factors
 

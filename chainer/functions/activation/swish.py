@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import chainer
-from chainer import utils
+from chainer import backend, utils
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions.activation.prelu import _extended, _extended_shape
@@ -24,8 +24,11 @@ class Swish(FunctionNode):
     def forward(self, inputs):
         x, beta = inputs
         self.retain_inputs((0, 1))
-        xp = cuda.get_array_module(x)
+        xp = backend.get_array_module(x)
         return x * _sigmoid(xp, x * _extended(beta, x)),
+
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
 
     def _gradients(self, m, sum_to, targets, x, beta, gy):
         """Works on arrays and on variables alike; ``beta`` broadcasts to ``x``."""

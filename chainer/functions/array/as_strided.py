@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy
 
+from chainer._fallback import Fallback
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions.array.get_item import GetItem, GetItemGrad
@@ -96,6 +97,16 @@ class AsStrided(FunctionNode):
                                  self.storage_offset * x.itemsize, strides),
         offset = (self.storage_offset - geometry.storage_offset) * x.itemsize
         return cuda.cupy.ndarray(self.shape, x.dtype, x.data + offset, strides),
+
+    def forward_chainerx(self, inputs):
+        x, = inputs
+        offset = self.storage_offset or 0
+        places = _elements(self.shape, self.strides, offset)
+        # Memory around the array, and the order of a view of it, are left to NumPy.
+        if not x.is_contiguous or x.offset or (
+                places.size and not 0 <= places.min() <= places.max() < x.size):
+            return Fallback
+        return x.reshape(-1).take(places, 0),
 
     def _check_bounds(self, size):
         if 0 in self.shape:

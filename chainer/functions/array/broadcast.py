@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import chainer
+import chainerx
 from chainer import utils
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
@@ -19,6 +20,9 @@ class Broadcast(FunctionNode):
     def forward(self, inputs):
         xp = cuda.get_array_module(*inputs)
         return tuple(xp.broadcast_arrays(*inputs))
+
+    def forward_chainerx(self, inputs):
+        return tuple(chainerx.broadcast_arrays(*inputs))
 
     def _sums(self, sum_to, targets, gys):
         return tuple([None if gys[i] is None else sum_to(gys[i], self.inputs[i].shape)

@@ -35,6 +35,9 @@ class Depth2Space(FunctionNode):
     def forward(self, inputs):
         return _depth2space(inputs[0], self.r),
 
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
+
     def backward(self, target_input_indexes, grad_outputs):
         return _space2depth(grad_outputs[0], self.r),
 

@@ -69,20 +69,7 @@ class GetItem(FunctionNode):
 
     def forward_chainerx(self, inputs):
         x, = inputs
-        if _is_basic(self.slices):
-            return x[self.slices],
-        # One integer array after whole axes is a take.
-        *before, indices = self.slices
-        if all([s == slice(None) for s in before if isinstance(s, slice)]) and all(
-                [isinstance(s, slice) for s in before]):
-            if isinstance(indices, list):
-                indices = numpy.array(indices)
-            if indices is not Ellipsis and getattr(indices, 'ndim', 0) and (
-                    numpy.dtype(indices.dtype).kind in 'iu'):
-                if not isinstance(indices, chainerx.ndarray):
-                    indices = chainerx.array(indices, device=x.device)
-                return x.take(indices, axis=len(before)),
-        return chainer.Fallback
+        return x[self.slices],
 
     def forward(self, inputs):
         return utils.force_array(inputs[0][_for_array(self.slices, inputs[0])]),

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from chainer.function_node import FunctionNode
+from chainer.functions._base import rearrange_chainerx
 from chainer.utils import conv, type_check
 
 
@@ -28,6 +29,12 @@ class Im2Col(FunctionNode):
                         self.cover_all, self.dy, self.dx)
         n, c, kh, kw, out_h, out_w = y.shape
         return y.reshape(n, c * kh * kw, out_h, out_w),
+
+    def forward_chainerx(self, inputs):
+        x, = inputs
+        n, c, h, w = x.shape
+        y = rearrange_chainerx(x.reshape(n * c, 1, h, w), lambda x: self.forward((x,))[0])
+        return y.reshape(n, c * y.shape[1], *y.shape[2:]),
 
     def backward(self, target_input_indexes, grad_outputs):
         return Im2ColGrad(self, self.inputs[0].shape).apply(grad_outputs)

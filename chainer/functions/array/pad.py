@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import numpy
 
+import chainerx
+from chainer._fallback import Fallback
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions.array.get_item import GetItemGrad
@@ -28,6 +30,28 @@ class Pad(FunctionNode):
         x, = inputs
         xp = cuda.get_array_module(x)
         return xp.pad(x, self.pad_width, mode=self.mode, **self.keywords),
+
+    def forward_chainerx(self, inputs):
+        y, = inputs
+        widths = numpy.broadcast_to(self.pad_width, (y.ndim, 2)).tolist()
+        if self.mode in _COPYING_MODES:
+            for axis, width in enumerate(widths):
+                if any(width):
+                    sources = numpy.pad(
+                        numpy.arange(y.shape[axis]), width, self.mode, **self.keywords)
+                    y = y.take(sources, axis)
+            return y,
+        if self.mode != 'constant':
+            return Fallback
+        values = numpy.broadcast_to(self.keywords.get('constant_values', 0), (y.ndim, 2)).tolist()
+        for axis, ends in enumerate(zip(widths, values)):
+            blocks = []
+            for width, value in zip(*ends):
+                shape = (*y.shape[:axis], width, *y.shape[axis + 1:])
+                blocks.append(chainerx.full(shape, value, y.dtype, device=y.device))
+            if any(ends[0]):
+                y = chainerx.concatenate([blocks[0], y, blocks[1]], axis=axis)
+        return y,
 
     def backward(self, target_input_indexes, grad_outputs):
         gy, = grad_outputs

@@ -1,6 +1,7 @@
 """Padding of sequences to a common length."""
 from __future__ import annotations
 
+import chainerx
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
@@ -36,6 +37,19 @@ class PadSequence(FunctionNode):
         for i, x in enumerate(inputs):
             y[i, :len(x)] = x
         return y,
+
+    def forward_chainerx(self, inputs):
+        length = self.length
+        if length is None:
+            length = max([len(x) for x in inputs])
+        ys = []
+        for x in inputs:
+            if len(x) < length:
+                rest = chainerx.full((length - len(x), *x.shape[1:]), self.padding, x.dtype,
+                                     device=x.device)
+                x = chainerx.concatenate([x, rest], axis=0)
+            ys.append(x)
+        return chainerx.stack(ys),
 
     def backward(self, target_input_indexes, grad_outputs):
         gy, = grad_outputs

@@ -56,6 +56,12 @@ class Permutate(FunctionNode):
             indices = cuda.to_cpu(indices)
         return x.take(_inverse(indices) if self.inv else indices, self.axis),
 
+    def forward_chainerx(self, inputs):
+        indices = cuda.to_cpu(backend.from_chx(self.indices))
+        if chainer.is_debug():
+            _check_indices(indices)
+        return inputs[0].take(_inverse(indices) if self.inv else indices, self.axis),
+
     def backward(self, target_input_indexes, grad_outputs):
         return Permutate(self.indices, self.axis, not self.inv).apply(grad_outputs)
 

@@ -5,6 +5,7 @@ import numpy
 
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
+from chainer.functions._base import sent_like
 from chainer.functions._scatter import add_rows
 from chainer.utils import type_check
 
@@ -56,6 +57,16 @@ def _interpolate(x, index, weight, axis):
     following *= weight
     y += following
     return y
+
+
+def _interpolate_chainerx(x, index, weight, axis):
+    """:func:`_interpolate` for a ChainerX array; the index and weights are NumPy arrays."""
+    y = x.take(index, axis)
+    if not weight.any():
+        return y
+    weight = weight.astype(x.dtype).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
+    following = x.take(numpy.minimum(index + 1, x.shape[axis] - 1), axis)
+    return y + (following - y) * sent_like(x, weight)
 
 
 def interpolate_bilinear_cpu(x, v, u, vw, uw):
@@ -142,6 +153,11 @@ class ResizeImages(FunctionNode):
         if xp is numpy:
             return interpolate_bilinear_cpu(x, *indices),
         return interpolate_bilinear_gpu(x, *indices),
+
+    def forward_chainerx(self, inputs):
+        x, = inputs
+        v, u, vw, uw = self._indices_and_weights(x.shape[2:], numpy)
+        return _interpolate_chainerx(_interpolate_chainerx(x, v, vw, 2), u, uw, 3),
 
     def backward(self, target_input_indexes, grad_outputs):
         return ResizeImagesGrad(self, self.inputs[0].shape).apply(grad_outputs)

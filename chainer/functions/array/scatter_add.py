@@ -1,9 +1,13 @@
 """Addition at an index."""
 from __future__ import annotations
 
+import numpy
+
 import chainer
+import chainerx
 from chainer import utils
 from chainer.function_node import FunctionNode
+from chainer.functions._base import sent_like
 from chainer.functions.array.get_item import _add_at, _for_array, _parse_slices
 from chainer.utils import type_check
 
@@ -25,15 +29,27 @@ class ScatterAdd(FunctionNode):
         n = type_check.make_variable(consumed, 'number of indexed axes')
         type_check.expect(in_types[0].ndim >= n, in_types[0].dtype == in_types[1].dtype)
 
+    @staticmethod
+    def _check_shape(expected, given):
+        if given != expected:
+            raise ValueError(f'b must have the shape of a[slices]: {given} given, '
+                             f'{expected} expected')
+
     def forward(self, inputs):
         a, b = inputs
         y = a.copy()
         slices = _for_array(self.slices, a)
-        if y[slices].shape != b.shape:
-            raise ValueError(f'b must have the shape of a[slices]: {b.shape} given, '
-                             f'{y[slices].shape} expected')
+        self._check_shape(y[slices].shape, b.shape)
         _add_at(y, slices, b)
         return y,
+
+    def forward_chainerx(self, inputs):
+        a, b = inputs
+        places = numpy.arange(a.size).reshape(a.shape)
+        places = numpy.asarray(places[_for_array(self.slices, places)])
+        self._check_shape(places.shape, b.shape)
+        y = chainerx._core._add_at(a.reshape(-1), sent_like(a, places), b)
+        return y.reshape(a.shape),
 
     def backward(self, target_input_indexes, grad_outputs):
         gy, = grad_outputs

@@ -1,9 +1,12 @@
 """Selection of one element per row."""
 from __future__ import annotations
 
+import numpy
+
 import chainer
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
+from chainer.functions._base import sent_like
 from chainer.utils import type_check
 
 
@@ -24,7 +27,10 @@ class SelectItem(FunctionNode):
         self.retain_inputs((1,))
         if chainer.is_debug() and not ((0 <= t).all() and (t < x.shape[1]).all()):
             raise ValueError('Each label t must satisfy 0 <= t < x.shape[1]')
-        return x[cuda.get_array_module(x).arange(t.size), t],
+        return x[sent_like(x, numpy.arange(t.size)), t],
+
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
         t = self.get_retained_inputs()[0].array

@@ -21,6 +21,9 @@ class Space2Depth(FunctionNode):
     def forward(self, inputs):
         return _space2depth(inputs[0], self.r),
 
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
+
     def backward(self, target_input_indexes, grad_outputs):
         return _depth2space(grad_outputs[0], self.r),
 

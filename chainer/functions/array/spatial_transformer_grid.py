@@ -4,8 +4,10 @@ from __future__ import annotations
 import numpy
 
 import chainer
+from chainer import backend
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
+from chainer.functions._base import sent_like
 from chainer.utils import argument, type_check
 
 
@@ -35,9 +37,12 @@ class SpatialTransformerGrid(FunctionNode):
     def forward(self, inputs):
         theta, = inputs
         # Coordinates in float64: rounding would move whole rows in float16.
-        points = _points(self.output_shape, cuda.get_array_module(theta), numpy.float64)
-        grid = theta @ points.astype(theta.dtype)
+        points = _points(self.output_shape, numpy, numpy.float64).astype(theta.dtype)
+        grid = backend.get_array_module(theta).matmul(theta, sent_like(theta, points))
         return grid.reshape(len(theta), len(self.output_shape), *self.output_shape),
+
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
         ggrid, = grad_outputs

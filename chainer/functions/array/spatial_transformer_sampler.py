@@ -7,7 +7,9 @@ import math
 import numpy
 
 import chainer
+from chainer import backend
 from chainer.backends import cuda
+from chainer.functions._base import sent_like
 from chainer.functions._fused import FusedFunction
 from chainer.functions._scatter import add_rows
 from chainer.utils import argument, type_check
@@ -27,14 +29,15 @@ class _Corners:
             sizes (tuple of int): Lengths of the spatial axes.
 
         """
-        self.xp = xp = cuda.get_array_module(grid)
+        self.xp = xp = backend.get_array_module(grid)
         self.sizes = sizes
         self.scales = [(n - 1) / 2 for n in sizes]
         self.floors = []
         for d, (n, scale) in enumerate(zip(sizes, self.scales)):
             position = (grid[:, -1 - d] + 1) * scale
             # Whatever is further out samples nothing; the bounds keep the integers small.
-            self.floors.append(xp.floor(xp.clip(xp.nan_to_num(position), -2, n + 1)))
+            position = xp.where(position == position, position, 0)
+            self.floors.append(xp.floor(xp.clip(position, -2, n + 1)))
 
     def __iter__(self):
         """Yields offsets of a corner, the row numbers of its pixels and which of them exist.
@@ -42,7 +45,9 @@ class _Corners:
         Rows are those of a matrix with a row of channels for every pixel of every image.
         """
         xp = self.xp
-        batch = xp.arange(len(self.floors[0])).reshape((-1,) + (1,) * (self.floors[0].ndim - 1))
+        floors = self.floors[0]
+        batch = sent_like(floors, numpy.arange(len(floors)))
+        batch = batch.reshape((-1,) + (1,) * (floors.ndim - 1))
         for offsets in itertools.product((0, 1), repeat=len(self.sizes)):
             inside, places = True, batch
             for floor, offset, n in zip(self.floors, offsets, self.sizes):

@@ -1,7 +1,10 @@
 """Transposition of sequences."""
 from __future__ import annotations
 
+import numpy
+
 import chainer
+import chainerx
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
@@ -41,6 +44,15 @@ class TransposeSequence(FunctionNode):
 
     def forward(self, inputs):
         return _transpose(inputs, self.length)
+
+    def forward_chainerx(self, inputs):
+        # The elements of all sequences, in the order in which the results have them.
+        lengths = [len(x) for x in inputs]
+        starts = numpy.cumsum([0, *lengths[:-1]])
+        counts = [sum([n > t for n in lengths]) for t in range(self.length)]
+        order = numpy.concatenate([starts[:n] + t for t, n in enumerate(counts)])
+        rows = chainerx.concatenate(inputs, axis=0).take(order, axis=0)
+        return tuple(chainerx.split(rows, numpy.cumsum(counts[:-1]).tolist()))
 
     def _filled(self, gys):
         """Gradients of all outputs; zeros stand for those of unused ones."""

@@ -42,10 +42,11 @@ class BilinearFunction(FunctionNode):
         y = _pairs(e1, e2).dot(W.reshape(-1, W.shape[2]))
         if len(inputs) == 6:
             V1, V2, b = inputs[3:]
-            y += e1.dot(V1)
-            y += e2.dot(V2)
-            y += b
+            y = y + e1.dot(V1) + e2.dot(V2) + b
         return y,
+
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
 
     def _gradients(self, targets, inputs, gy, m):
         """``m`` has ``matmul`` and ``sum``, of arrays or of variables."""

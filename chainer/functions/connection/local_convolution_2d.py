@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 
 import chainer
+import chainerx
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions.array.im2col import Im2Col, Im2ColGrad, _pair
@@ -51,12 +52,18 @@ class LocalConvolution2DFunction(FunctionNode):
         return W.reshape(len(W), math.prod(W.shape[1:3]), math.prod(W.shape[3:])).transpose(1, 0, 2)
 
     def forward(self, inputs):
-        x, W = inputs[:2]
         self.retain_inputs((0, 1))
-        col = self._rows(self._im2col(W.shape).forward((x,))[0])
-        y = cuda.get_array_module(x).matmul(col, self._weight_matrices(W).transpose(0, 2, 1))
+        return self._convolve(inputs, cuda.get_array_module(*inputs), Im2Col.forward),
+
+    def forward_chainerx(self, inputs):
+        return self._convolve(inputs, chainerx, Im2Col.forward_chainerx),
+
+    def _convolve(self, inputs, xp, apply):
+        x, W = inputs[:2]
+        col = self._rows(apply(self._im2col(W.shape), (x,))[0])
+        y = xp.matmul(col, self._weight_matrices(W).transpose(0, 2, 1))
         y = y.transpose(1, 2, 0).reshape(len(x), *W.shape[:3])
-        return y + inputs[2] if len(inputs) == 3 else y,
+        return y + inputs[2] if len(inputs) == 3 else y
 
     def _gradients(self, targets, x, W, gy, matmul, apply, total):
         im2col = self._im2col(W.shape)

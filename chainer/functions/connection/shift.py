@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
+from chainer.functions._base import rearrange_chainerx
 from chainer.functions.array.im2col import _pair
 from chainer.utils import type_check
 
@@ -45,6 +46,9 @@ class Shift(FunctionNode):
             to_x, from_x = _overlap(x.shape[3], dx)
             y[:, channels, to_y, to_x] = x[:, channels, from_y, from_x]
         return y,
+
+    def forward_chainerx(self, inputs):
+        return rearrange_chainerx(inputs[0], lambda x: self.forward((x,))[0]),
 
     def _inverse(self):
         return Shift((self.kh, self.kw), (-self.dy, -self.dx))

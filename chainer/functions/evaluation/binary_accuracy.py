@@ -25,6 +25,9 @@ class BinaryAccuracy(FunctionNode):
         count = max(int(mask.sum()), 1)
         return utils.force_array(hits / numpy.float64(count), y.dtype),
 
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
+
 
 def binary_accuracy(y, t):
     """Accuracy of binary classification; it has no gradient.

@@ -6,6 +6,7 @@ import numpy
 import chainer
 from chainer import backend
 from chainer.function_node import FunctionNode
+from chainer.functions._base import sent_like
 from chainer.utils import type_check
 
 
@@ -37,7 +38,7 @@ class ClassificationSummary(FunctionNode):
             assert (t < n).all(), f'labels must be less than label_num: {int(t.max())} and {n}'
         predicted = y.argmax(axis=1).reshape(t.shape)
         counted = t != self.ignore_label
-        classes = xp.arange(n).reshape((n,) + (1,) * t.ndim)
+        classes = sent_like(y, numpy.arange(n)).reshape((n,) + (1,) * t.ndim)
         axes = tuple(range(1, t.ndim + 1))
         is_true = (t == classes) & counted
         is_predicted = (predicted == classes) & counted
@@ -50,6 +51,9 @@ class ClassificationSummary(FunctionNode):
             recall = relevant / support
             fbeta = (1 + beta2) * precision * recall / (beta2 * precision + recall)
         return precision, recall, fbeta, support
+
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
 
 
 def classification_summary(y, t, label_num=None, beta=1.0, ignore_label=-1):

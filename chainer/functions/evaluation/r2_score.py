@@ -35,6 +35,9 @@ class R2_score(FunctionNode):
             score = score.mean()
         return utils.force_array(score, pred.dtype),
 
+    def forward_chainerx(self, inputs):
+        return self.forward([x.as_grad_stopped() for x in inputs])
+
 
 def r2_score(pred, true, sample_weight=None, multioutput='uniform_average'):
     """Coefficient of determination of a regression; it has no gradient.

@@ -4,7 +4,7 @@ from __future__ import annotations
 import chainer
 from chainer import backend, utils
 from chainer.function_node import FunctionNode
-from chainer.functions._base import check_reduce
+from chainer.functions._base import check_reduce, norm_of_squared, positive_part
 from chainer.utils import type_check
 
 
@@ -29,12 +29,16 @@ class Contrastive(FunctionNode):
         x0, x1, y = inputs
         self.retain_inputs((0, 1, 2))
         xp = backend.get_array_module(x0)
-        distance = xp.sqrt(((x0 - x1) ** 2).sum(axis=1))
-        margin = xp.maximum(x0.dtype.type(self.margin) - distance, 0)
-        loss = xp.where(y == 1, distance ** 2, margin ** 2) * x0.dtype.type(0.5)
+        squared = ((x0 - x1) ** 2).sum(axis=1)
+        margin = positive_part(
+            xp, x0.dtype.type(self.margin) - norm_of_squared(xp, squared))
+        loss = xp.where(y == 1, squared, margin ** 2) * x0.dtype.type(0.5)
         if self.reduce == 'mean':
             loss = loss.mean()
         return utils.force_array(loss, x0.dtype),
+
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions

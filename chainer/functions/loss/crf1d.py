@@ -1,9 +1,11 @@
 """Linear-chain conditional random fields."""
 from __future__ import annotations
 
+import numpy
+
 import chainer
 from chainer import backend
-from chainer.functions._base import check_reduce
+from chainer.functions._base import check_reduce, sent_like
 
 
 def crf1d(cost, xs, ys, reduce='mean'):
@@ -92,7 +94,7 @@ def argmax_crf1d(cost, xs):
     labels = alphas.argmax(axis=1).astype('i')
     path = [labels[:len(xs[-1])]]
     for pointer, x in zip(pointers[::-1], xs[-2::-1]):
-        previous = pointer[xp.arange(len(pointer)), path[-1]].astype('i')
+        previous = pointer[sent_like(pointer, numpy.arange(len(pointer))), path[-1]].astype('i')
         # Sequences that end here start from their own best label.
         path.append(xp.concatenate([previous, labels[len(previous):len(x)]]))
     return chainer.as_variable(alphas.max(axis=1)), path[::-1]

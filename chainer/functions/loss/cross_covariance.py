@@ -28,6 +28,9 @@ class CrossCovariance(FunctionNode):
             covariance = (covariance * covariance).sum() * y.dtype.type(0.5)
         return chainer.utils.force_array(covariance, y.dtype),
 
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
+
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
         y, z = [x - F.broadcast_to(F.mean(x, axis=0, keepdims=True), x.shape)

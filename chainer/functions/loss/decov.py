@@ -1,9 +1,11 @@
 """DeCov regularizer."""
 from __future__ import annotations
 
+import numpy
+
 import chainer
 from chainer.function_node import FunctionNode
-from chainer.functions._base import check_reduce
+from chainer.functions._base import check_reduce, sent_like
 from chainer.utils import type_check
 
 
@@ -17,30 +19,33 @@ class DeCov(FunctionNode):
         type_check._argname(in_types, ('h',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 2)
 
+    @staticmethod
+    def _off_diagonal(h):
+        return sent_like(h, 1 - numpy.eye(h.shape[1], dtype=h.dtype))
+
     def forward(self, inputs):
         h, = inputs
         self.retain_inputs((0,))
         centered = h - h.mean(axis=0, keepdims=True)
-        covariance = centered.T.dot(centered)
-        n = len(covariance)
-        covariance.reshape(-1)[::n + 1] = 0
-        covariance /= h.dtype.type(len(h))
+        covariance = centered.T.dot(centered) * self._off_diagonal(h)
+        covariance = covariance / h.dtype.type(len(h))
         if self.reduce == 'half_squared_sum':
             covariance = (covariance * covariance).sum() * h.dtype.type(0.5)
         return chainer.utils.force_array(covariance, h.dtype),
+
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
         h, = self.get_retained_inputs()
         gy, = grad_outputs
-        xp = chainer.backend.get_array_module(h.array)
-        off_diagonal = 1 - xp.eye(h.shape[1], dtype=h.dtype)
         centered = h - F.broadcast_to(F.mean(h, axis=0, keepdims=True), h.shape)
         n = 1. / len(h)
         if self.reduce == 'half_squared_sum':
             covariance = F.matmul(centered, centered, transa=True) * n
             gy = F.broadcast_to(gy, covariance.shape) * covariance
-        gy = gy * off_diagonal
+        gy = gy * self._off_diagonal(h.array)
         return F.matmul(centered, gy + F.transpose(gy)) * n,
 
 

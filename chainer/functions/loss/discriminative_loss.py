@@ -1,8 +1,11 @@
 """Discriminative loss for instance segmentation."""
 from __future__ import annotations
 
+import numpy
+
 import chainer
 from chainer import backend
+from chainer.functions._base import sent_like
 
 
 class DiscriminativeMarginBasedClusteringLoss:
@@ -56,7 +59,7 @@ class DiscriminativeMarginBasedClusteringLoss:
         dtype = embeddings.dtype
         # x: (B, P, D) points; member: (B, C, P) which point is of which instance.
         x = F.transpose(F.reshape(embeddings, (n_batch, n_dim, -1)), (0, 2, 1))
-        instances = xp.arange(1, self.max_embedding_dim + 1)
+        instances = sent_like(labels, numpy.arange(1, self.max_embedding_dim + 1))
         member = (labels.reshape(n_batch, 1, -1) == instances[:, None]).astype(dtype)
         count = member.sum(axis=2)
         present = (count > 0).astype(dtype)
@@ -71,7 +74,7 @@ class DiscriminativeMarginBasedClusteringLoss:
         a, b = F.broadcast(F.expand_dims(means, 2), F.expand_dims(means, 1))
         gap = F.relu(2 * self.delta_d - self.norm_function(a - b)) ** 2
         pairs = present[:, :, None] * present[:, None]
-        pairs *= 1 - xp.eye(self.max_embedding_dim, dtype=dtype)
+        pairs *= sent_like(labels, 1 - numpy.eye(self.max_embedding_dim, dtype=dtype))
         pairs /= xp.maximum(n_present * (n_present - 1), 1)[:, None, None]
         distance = F.sum(gap * pairs) * (1. / n_batch)
 

@@ -1,10 +1,12 @@
 """Hinge loss."""
 from __future__ import annotations
 
+import numpy
+
 import chainer
 from chainer import backend
 from chainer.function_node import FunctionNode
-from chainer.functions._base import check_reduce
+from chainer.functions._base import check_reduce, positive_part, sent_like
 from chainer.utils import type_check
 
 
@@ -26,21 +28,23 @@ class Hinge(FunctionNode):
 
     def _signs(self, x, t):
         """Minus one at the true class, one elsewhere."""
-        xp = backend.get_array_module(x)
-        signs = xp.ones(x.shape, x.dtype)
-        signs[xp.arange(len(t)), t] = -1
+        signs = sent_like(x, numpy.ones(x.shape, x.dtype))
+        signs[sent_like(x, numpy.arange(len(t))), t] = -1
         return signs
 
     def forward(self, inputs):
         x, t = inputs
         self.retain_inputs((0, 1))
         xp = backend.get_array_module(x)
-        loss = xp.maximum(1 + self._signs(x, t) * x, 0)
+        loss = positive_part(xp, 1 + self._signs(x, t) * x)
         if self.norm == 'L2':
-            loss *= loss
+            loss = loss * loss
         if self.reduce == 'mean':
             loss = loss.sum() / x.dtype.type(len(x))
         return chainer.utils.force_array(loss, x.dtype),
+
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions

@@ -24,11 +24,15 @@ class HuberLoss(FunctionNode):
         xp = backend.get_array_module(x)
         delta = x.dtype.type(self.delta)
         half = x.dtype.type(0.5)
-        a = abs(x - t)
-        y = xp.where(a < delta, half * a * a, delta * (a - half * delta))
+        difference = x - t
+        a = abs(difference)
+        y = xp.where(a < delta, difference * difference * half, (a - half * delta) * delta)
         if self.reduce == 'sum_along_second_axis':
             y = y.sum(axis=1)
         return chainer.utils.force_array(y, x.dtype),
+
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions

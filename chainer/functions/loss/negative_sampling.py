@@ -1,10 +1,13 @@
 """Negative sampling loss."""
 from __future__ import annotations
 
+import numpy
+
 import chainer
+import chainerx
 from chainer import backend
 from chainer.function_node import FunctionNode
-from chainer.functions._base import check_reduce
+from chainer.functions._base import check_reduce, sent_like
 from chainer.utils import argument, type_check
 
 
@@ -38,8 +41,7 @@ class NegativeSamplingFunction(FunctionNode):
 
     def _signs(self, x):
         """Minus one for the true label, one for the samples, zero where nothing counts."""
-        xp = backend.get_array_module(x)
-        signs = xp.ones(self.samples.shape, x.dtype)
+        signs = sent_like(x, numpy.ones(self.samples.shape, x.dtype))
         signs[:, 0] = -1
         signs[self.samples[:, 0] == self.ignore_label] = 0
         return signs
@@ -52,10 +54,17 @@ class NegativeSamplingFunction(FunctionNode):
             self.samples = self._draw(t)
         signs = self._signs(x)
         scores = signs * (W[self.samples] * x[:, None]).sum(axis=2)
-        loss = (xp.logaddexp(scores, x.dtype.type(0)) * abs(signs)).sum(axis=1)
+        if xp is chainerx:
+            loss = chainerx.softplus(scores)
+        else:
+            loss = xp.logaddexp(scores, x.dtype.type(0))
+        loss = (loss * abs(signs)).sum(axis=1)
         if self.reduce == 'sum':
             loss = loss.sum()
         return chainer.utils.force_array(loss, x.dtype),
+
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions

@@ -5,7 +5,7 @@ import numpy
 
 import chainer
 import chainerx
-from chainer import backend
+from chainer import backend, utils
 from chainer._fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.functions._base import check_reduce
@@ -125,13 +125,13 @@ class SoftmaxCrossEntropy(FunctionNode):
         loss = -(t * log_y)
         if self.soft_target_loss == 'kl-divergence':
             # t log t is zero at t = 0.
-            loss += t * xp.log(xp.where(t > 0, t, 1))
+            loss = loss + t * xp.log(xp.where(t > 0, t, 1))
         if self.class_weight is not None:
-            loss *= self._broadcast_class_weight(x)
+            loss = loss * self._broadcast_class_weight(x)
         loss = loss.sum(axis=1)
         if self.reduce == 'no':
             return loss
-        return xp.asarray(loss.sum() * x.dtype.type(1. / loss.size), dtype=x.dtype)
+        return utils.force_array(loss.sum() * x.dtype.type(1. / loss.size), x.dtype)
 
     def _broadcast_class_weight(self, x):
         weight = backend.get_device_from_array(x).send(self.class_weight)
@@ -139,8 +139,12 @@ class SoftmaxCrossEntropy(FunctionNode):
 
     def forward_chainerx(self, inputs):
         x, t = inputs
-        if t.dtype.kind == 'f' or x.size == 0:
+        if x.size == 0:
             return Fallback
+        if t.dtype.kind == 'f':
+            if not self._target_has_gradient:
+                t = t.as_grad_stopped()
+            return self._soft_target_loss(chainerx, x, t, chainerx.log_softmax(x, axis=1)),
         if chainer.is_debug():
             self._check_labels(x, t)
         class_weight = self.class_weight

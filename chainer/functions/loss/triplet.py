@@ -4,7 +4,7 @@ from __future__ import annotations
 import chainer
 from chainer import backend, utils
 from chainer.function_node import FunctionNode
-from chainer.functions._base import check_reduce
+from chainer.functions._base import check_reduce, positive_part
 from chainer.utils import type_check
 
 
@@ -30,10 +30,13 @@ class Triplet(FunctionNode):
     def forward(self, inputs):
         self.retain_inputs((0, 1, 2))
         xp = backend.get_array_module(*inputs)
-        loss = xp.maximum(self._violations(*inputs), 0)
+        loss = positive_part(xp, self._violations(*inputs))
         if self.reduce == 'mean':
             loss = loss.mean()
         return utils.force_array(loss, inputs[0].dtype),
+
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions

@@ -1,6 +1,7 @@
 """Inverse hyperbolic tangent."""
 from __future__ import annotations
 
+import chainerx
 from chainer.functions._base import UnaryFunction
 
 
@@ -9,6 +10,10 @@ class Arctanh(UnaryFunction):
     @property
     def label(self):
         return 'arctanh'
+
+    def forward_chainerx(self, inputs):
+        x, = inputs
+        return (chainerx.log1p(x) - chainerx.log1p(-x)) * 0.5,
 
     def compute(self, xp, x):
         return xp.arctanh(x)

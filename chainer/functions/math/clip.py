@@ -1,6 +1,8 @@
 """Clipping to an interval."""
 from __future__ import annotations
 
+import math
+
 import chainerx
 from chainer.functions._base import UnaryFunction
 from chainer.variable import as_array
@@ -28,7 +30,10 @@ class Clip(UnaryFunction):
         return gy * inside.astype(gy.dtype)
 
     def forward_chainerx(self, inputs):
-        return chainerx.clip(inputs[0], self.x_min, self.x_max),
+        # Bounds on both sides: at one that is reached the gradient passes.
+        low = -math.inf if self.x_min is None else self.x_min
+        high = math.inf if self.x_max is None else self.x_max
+        return chainerx.clip(inputs[0], low, high),
 
 
 def clip(x, x_min, x_max):

@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import chainer
+import chainerx
 from chainer import backend
+from chainer._fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.functions._base import _as_array, expect_axis, parse_single_axis
 from chainer.utils import type_check
@@ -66,6 +68,13 @@ class Cumprod(FunctionNode):
         x, = inputs
         self.retain_inputs((0,))
         return _as_array(backend.get_array_module(x).cumprod(x, axis=self.axis), x.dtype),
+
+    def forward_chainerx(self, inputs):
+        x, = inputs
+        # Its gradient in ChainerX divides by the elements.
+        if bool((x == 0).any()):
+            return Fallback
+        return chainerx.cumprod(x, axis=self.axis),
 
     def backward(self, target_input_indexes, grad_outputs):
         # dy_j / dx_i is a product without x_i: a recurrence gives the sum over j >= i

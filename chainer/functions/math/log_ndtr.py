@@ -8,6 +8,7 @@ from chainer.functions._base import UnaryFunction, special
 
 class LogNdtr(UnaryFunction):
     retains = 'xy'
+    chainerx_routine = 'log_ndtr'
 
     @property
     def label(self):

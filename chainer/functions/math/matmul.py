@@ -152,6 +152,9 @@ class BatchMatMul(FunctionNode):
         a, b = [x.reshape(*x.shape, 1) if x.ndim == 2 else x for x in inputs]
         return _matmul(a, b, self.transa, self.transb, False, backend.get_array_module(a)),
 
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
+
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
         a, b = self.get_retained_inputs()

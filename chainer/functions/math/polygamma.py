@@ -4,9 +4,10 @@ from __future__ import annotations
 import numpy
 
 import chainer
-from chainer import backend, utils
+import chainerx
+from chainer import backend
 from chainer.function_node import FunctionNode
-from chainer.functions._base import _as_array, special
+from chainer.functions._base import _as_array, sent_like, special
 from chainer.utils import type_check
 
 
@@ -27,6 +28,15 @@ class PolyGamma(FunctionNode):
         n, x = inputs
         self.retain_inputs((0, 1))
         return _as_array(special(backend.get_array_module(x)).polygamma(n, x), x.dtype),
+
+    def forward_chainerx(self, inputs):
+        n, x = inputs
+        order = n.astype(x.dtype)
+        # With n = 0 the series does not converge.
+        is_zero = n == 0
+        factor = chainerx.exp(chainerx.lgamma(order + 1)) * (order % 2 * 2 - 1)
+        series = factor * chainerx.zeta(chainerx.where(is_zero, 2, order + 1), x)
+        return chainerx.where(is_zero, chainerx.digamma(x), series),
 
     def backward(self, target_input_indexes, grad_outputs):
         n, x = self.get_retained_inputs()
@@ -49,6 +59,5 @@ def polygamma(n, x):
 
     """
     if numpy.isscalar(n):
-        xp = backend.get_array_module(x)
-        n = utils.force_array(xp.full(x.shape, n, 'i'))
+        n = sent_like(chainer.as_array(x), numpy.full(x.shape, n, 'i'))
     return PolyGamma().apply((n, x))[0]

@@ -1,9 +1,15 @@
 """Products of sparse and dense matrices."""
 from __future__ import annotations
 
+import math
+
+import numpy
+
 import chainer
+import chainerx
 from chainer import backend, utils
 from chainer.function_node import FunctionNode
+from chainer.functions._base import sent_like
 from chainer.utils import type_check
 
 
@@ -74,6 +80,24 @@ class CooMatMul(FunctionNode):
         products = values[..., None] * dn[self._index(xp, col)]
         y = xp.zeros((*dn.shape[:-2], n_rows, dn.shape[-1]), products.dtype)
         xp.add.at(y, self._index(xp, row), products)
+        if self.transc:
+            y = y.swapaxes(-1, -2)
+        return utils.force_array(y, self.dtype),
+
+    def forward_chainerx(self, inputs):
+        sp, dn = inputs
+        row, col = [backend.from_chx(a) for a in (self.sp_row, self.sp_col)]
+        used = sent_like(sp, (row >= 0) & (col >= 0))
+        if self.transa:
+            row, col = col, row
+        if self.transb:
+            dn = dn.swapaxes(-1, -2)
+        values = chainerx.where(used, sp, 0)
+        products = values[..., None] * dn[self._index(numpy, col)]
+        shape = (*dn.shape[:-2], self.sp_shape[1 if self.transa else 0], dn.shape[-1])
+        places = numpy.arange(math.prod(shape)).reshape(shape)[self._index(numpy, row)]
+        y = chainerx.zeros((math.prod(shape),), products.dtype, device=sp.device)
+        y = chainerx._core._add_at(y, sent_like(sp, places), products).reshape(shape)
         if self.transc:
             y = y.swapaxes(-1, -2)
         return utils.force_array(y, self.dtype),

@@ -1,6 +1,7 @@
 """Square root."""
 from __future__ import annotations
 
+import chainerx
 from chainer.functions._base import UnaryFunction
 
 
@@ -37,6 +38,9 @@ class Rsqrt(UnaryFunction):
     @property
     def label(self):
         return 'rsqrt'
+
+    def forward_chainerx(self, inputs):
+        return self.compute(chainerx, inputs[0]),
 
     def compute(self, xp, x):
         return 1 / xp.sqrt(x)

@@ -1,7 +1,11 @@
 """Hurwitz zeta function."""
 from __future__ import annotations
 
-from chainer.functions._base import UnaryFunction, special
+import numpy
+
+import chainerx
+from chainer import backend
+from chainer.functions._base import UnaryFunction, sent_like, special
 
 
 class Zeta(UnaryFunction):
@@ -12,6 +16,11 @@ class Zeta(UnaryFunction):
     @property
     def label(self):
         return 'zeta'
+
+    def forward_chainerx(self, inputs):
+        q, = inputs
+        x = sent_like(q, numpy.asarray(backend.from_chx(self._x), q.dtype))
+        return chainerx.zeta(x, q),
 
     def compute(self, xp, q):
         return special(xp).zeta(self._x, q)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import chainer
 from chainer import backend
 from chainer.function_node import FunctionNode
+from chainer.functions._base import draw_like, sent_like
 from chainer.utils import argument, type_check
 
 
@@ -24,10 +25,14 @@ class Gaussian(FunctionNode):
         self.retain_inputs((1,))
         xp = backend.get_array_module(mean)
         if self.eps is None:
-            self.eps = xp.asarray(xp.random.standard_normal(ln_var.shape), dtype=mean.dtype)
-        self._noise = backend.from_chx(self.eps)
+            self.eps = draw_like(mean, lambda xp: xp.asarray(
+                xp.random.standard_normal(ln_var.shape), dtype=mean.dtype))
+        self._noise = sent_like(mean, self.eps)
         half = ln_var.dtype.type(0.5)
         return chainer.utils.force_array(mean + xp.exp(ln_var * half) * self._noise, mean.dtype),
+
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
         ln_var, = self.get_retained_inputs()

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import chainer
-from chainer import backend
+from chainer.functions._base import draw_like
 
 
 def gumbel_softmax(log_pi, tau=0.1, axis=1):
@@ -24,7 +24,6 @@ def gumbel_softmax(log_pi, tau=0.1, axis=1):
     log_pi = chainer.as_variable(log_pi)
     if log_pi.size < 1:
         return log_pi
-    device = backend.get_device_from_array(log_pi.array)
-    xp = device.fallback_device.xp if isinstance(device, backend.ChainerxDevice) else device.xp
-    noise = device.send(xp.asarray(xp.random.gumbel(size=log_pi.shape), dtype=log_pi.dtype))
+    noise = draw_like(log_pi.array, lambda xp: xp.asarray(
+        xp.random.gumbel(size=log_pi.shape), dtype=log_pi.dtype))
     return chainer.functions.softmax((log_pi + noise) * (1 / tau), axis=axis)

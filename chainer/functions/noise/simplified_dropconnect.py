@@ -4,6 +4,7 @@ from __future__ import annotations
 import chainer
 from chainer import backend
 from chainer.function_node import FunctionNode
+from chainer.functions._base import draw_like, sent_like
 from chainer.utils import type_check
 
 
@@ -52,10 +53,10 @@ class SimplifiedDropconnect(FunctionNode):
         xp = backend.get_array_module(x)
         if self.mask is None:
             shape = (x.shape[0], *W.shape) if self.use_batchwise_mask else W.shape
-            self.mask = xp.random.rand(*shape) >= self.ratio
+            self.mask = draw_like(x, lambda xp: xp.random.rand(*shape) >= self.ratio)
         elif isinstance(self.mask, chainer.Variable):
             self.mask = self.mask.array
-        self._scaled_mask = backend.from_chx(self.mask) * x.dtype.type(1. / (1 - self.ratio))
+        self._scaled_mask = sent_like(x, self.mask) * x.dtype.type(1. / (1 - self.ratio))
         masked = W * self._scaled_mask
         flat = x.reshape(len(x), -1)
         if self.use_batchwise_mask:
@@ -64,6 +65,9 @@ class SimplifiedDropconnect(FunctionNode):
             y = flat.dot(masked.T)
         y = y.astype(x.dtype, copy=False)
         return (y + inputs[2] if len(inputs) == 3 else y),
+
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions

@@ -5,6 +5,7 @@ import chainer
 from chainer import backend
 from chainer.configuration import config
 from chainer.function_node import FunctionNode
+from chainer.functions._base import draw_like, sent_like
 from chainer.utils import argument, type_check
 
 
@@ -27,8 +28,13 @@ class Zoneout(FunctionNode):
         h, x = inputs
         xp = backend.get_array_module(h)
         if self.flag_x is None:
-            self.flag_x = xp.random.rand(*x.shape) >= self.zoneout_ratio
+            self.flag_x = draw_like(
+                x, lambda xp: xp.random.rand(*x.shape) >= self.zoneout_ratio)
+        self.flag_x = sent_like(x, self.flag_x)
         return xp.where(self.flag_x, x, h),
+
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
         gy, = grad_outputs

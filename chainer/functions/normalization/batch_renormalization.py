@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import warnings
 
+import chainerx
 from chainer import backend
 from chainer._fallback import Fallback
-from chainer.backends import cuda
+from chainer.functions.normalization import _moments
 from chainer.functions.normalization.batch_normalization import (
     BatchNormalization,
     fixed_batch_normalization,
@@ -29,18 +30,30 @@ class BatchRenormalizationFunction(BatchNormalization):
         self.r = self.d = None
 
     def forward_chainerx(self, inputs):
-        return Fallback
+        x, gamma, beta = inputs
+        if not isinstance(self.running_mean, chainerx.ndarray):
+            return Fallback
+        # With r and d constant, renormalization is another scale and shift.
+        axis = self._axes(x.ndim, gamma.ndim)
+        dtype = _moments.compute_dtype(x, gamma)
+        constant = x.as_grad_stopped().astype(dtype, copy=False)
+        mean, var, scale, shift = [a.astype(dtype, copy=False).reshape(-1) for a in (
+            constant.mean(axis=axis), constant.var(axis=axis), gamma, beta)]
+        affine = [a.astype(gamma.dtype, copy=False).reshape(gamma.shape)
+                  for a in self._affine(mean, var, scale, shift)]
+        return super().forward_chainerx((x, *affine))
 
     def _updates_statistics(self):
         return self.update_statistics and super()._updates_statistics()
 
     def _affine(self, mean, var, gamma, beta):
         if self.r is None:
-            xp = cuda.get_array_module(mean)
+            xp = backend.get_array_module(mean)
             dtype = mean.dtype
             eps = dtype.type(self.eps)
             running_mean, running_var = [
-                backend.from_chx(a).reshape(-1).astype(dtype, copy=False)
+                (a if xp is chainerx else backend.from_chx(a)).reshape(-1).astype(
+                    dtype, copy=False)
                 for a in (self.running_mean, self.running_var)]
             std = xp.sqrt(running_var + eps)
             self.r = xp.clip(xp.sqrt(var + eps) / std, dtype.type(1. / self.rmax),

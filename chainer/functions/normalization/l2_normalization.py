@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import chainer
+from chainer import backend
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
@@ -25,10 +26,13 @@ class NormalizeL2(FunctionNode):
     def forward(self, inputs):
         self.retain_inputs((0,))
         x, = inputs
-        xp = cuda.get_array_module(x)
-        norm = xp.sqrt(xp.square(x).sum(axis=self.axis, keepdims=True))
-        norm += x.dtype.type(self.eps)
+        xp = backend.get_array_module(x)
+        norm = _base.norm_of_squared(xp, xp.square(x).sum(axis=self.axis, keepdims=True))
+        norm = norm + x.dtype.type(self.eps)
         return _base._as_array(x / norm, x.dtype),
+
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions

@@ -1,6 +1,10 @@
 """Local response normalization."""
 from __future__ import annotations
 
+import functools
+import operator
+
+import chainerx
 from chainer.function_node import FunctionNode
 from chainer.functions._fused import FusedFunction
 from chainer.utils import type_check
@@ -23,6 +27,14 @@ class _WindowSum(FunctionNode):
 
     def forward(self, inputs):
         return _window_sum(inputs[0], self.half),
+
+    def forward_chainerx(self, inputs):
+        x, = inputs
+        n = x.shape[1]
+        half = min(self.half, max(n - 1, 0))
+        zeros = chainerx.zeros((len(x), half, *x.shape[2:]), x.dtype, device=x.device)
+        x = chainerx.concatenate([zeros, x, zeros], axis=1)
+        return functools.reduce(operator.add, [x[:, i:i + n] for i in range(2 * half + 1)]),
 
     def backward(self, target_input_indexes, grad_outputs):
         return _WindowSum(self.half).apply(grad_outputs)

@@ -5,13 +5,19 @@ last, so that one matrix product or one comparison serves all channels.
 """
 from __future__ import annotations
 
+import functools
 import math
 import numbers
+import operator
 
 import numpy
 
+import chainerx
+from chainer import backend
+from chainer._fallback import Fallback
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
+from chainer.functions._base import sent_like
 from chainer.functions.pooling._windows import LinearMap
 from chainer.utils import type_check
 
@@ -85,11 +91,21 @@ class _ROIFunction(FunctionNode):
 
     def forward(self, inputs):
         x, *rest = inputs
+        self._set_regions(x, rest)
+        return self._pool(x),
+
+    def forward_chainerx(self, inputs):
+        x, *rest = inputs
+        self._set_regions(x, [backend.from_chx(a.as_grad_stopped()) for a in rest])
+        if not self._regions:
+            return Fallback
+        return self._pool_chainerx(x),
+
+    def _set_regions(self, x, rest):
         self._x_shape = x.shape
         rois, self._indices = self._parse_regions(*map(cuda.to_cpu, rest))
         self._regions = [[self._divide_axis(axis, *roi[axis::2]) for axis in range(2)]
                          for roi in rois.tolist()]
-        return self._pool(x),
 
     def _parse_regions(self, rois, roi_indices):
         """Regions in coordinates of the images, and numbers of their images."""
@@ -101,6 +117,10 @@ class _ROIFunction(FunctionNode):
 
     def _pool(self, x):
         """Output; leaves behind what the linear maps of the gradient need."""
+        raise NotImplementedError
+
+    def _pool_chainerx(self, x):
+        """Output for ChainerX arrays, in their graph."""
         raise NotImplementedError
 
     def _gather(self, x):
@@ -190,6 +210,18 @@ class Mean(_ROIFunction):
             for region in self._regions]
         return self._gather(x)
 
+    def _pool_chainerx(self, x):
+        dtype = numpy.float32 if x.dtype == numpy.float16 else x.dtype
+        ys = []
+        for i, region in zip(self._indices.tolist(), self._regions):
+            (top, vertical), (left, horizontal) = [
+                self._mean_matrix(division, out)
+                for division, out in zip(region, (self.outh, self.outw))]
+            part = x[i, :, top:top + vertical.shape[1], left:left + horizontal.shape[1]]
+            y = chainerx.matmul(sent_like(x, vertical.astype(dtype)), part.astype(dtype))
+            ys.append(chainerx.matmul(y, sent_like(x, horizontal.T.astype(dtype))))
+        return chainerx.stack(ys).astype(x.dtype)
+
     def _operands(self, image):
         """Yields the part of the images that is under a region, and the two matrices."""
         xp = cuda.get_array_module(image)
@@ -242,15 +274,28 @@ class Maximum(_ROIFunction):
         planes = self._indices[:, None] * c + numpy.arange(c)
         return xp.asarray(planes)[:, :, None, None] * (h * w) + pixels
 
+    def _pool_chainerx(self, x):
+        # Which pixels are the maxima does not depend on the graph.
+        self._pool(backend.from_chx(x.as_grad_stopped()))
+        return functools.reduce(operator.add, self._parts(
+            x, chainerx, lambda a: sent_like(x, cuda.to_cpu(a))))
+
     def _gather(self, x):
         xp = cuda.get_array_module(x)
         y = xp.zeros((len(self._indices), x.shape[1], self.outh, self.outw), x.dtype)
+        for part in self._parts(x, xp, lambda a: a):
+            y += part
+        return y
+
+    def _parts(self, x, xp, send):
+        """Yields the weighted pixels of each corner; ``send`` brings indexes to the device."""
         for weight, pixels in self._corners():
             # Values of no pixel do not count, whatever they are.
-            values = x.reshape(-1)[self._flat(xp, xp.maximum(pixels, 0))]
-            y += xp.where(pixels < 0, 0, values if weight is None else values * weight).astype(
-                x.dtype, copy=False)
-        return y
+            values = x.reshape(-1)[send(self._flat(
+                cuda.get_array_module(pixels), pixels.clip(0)))]
+            if weight is not None:
+                values = values * send(weight)
+            yield xp.where(send(pixels < 0), 0, values).astype(x.dtype, copy=False)
 
     def _scatter(self, y):
         xp = cuda.get_array_module(y)

@@ -1,6 +1,7 @@
 """Unpooling in any number of dimensions."""
 from __future__ import annotations
 
+import chainerx
 from chainer.functions.pooling._windows import LinearMap, get_windows
 from chainer.functions.pooling.pooling_nd import _check_ndim, _PoolingND
 from chainer.utils import conv, conv_nd, type_check
@@ -43,6 +44,16 @@ class _Spread(_Unpooling):
 
     def forward(self, inputs):
         return self._windows(inputs[0].shape[2:]).spread(inputs[0]),
+
+    def forward_chainerx(self, inputs):
+        x, = inputs
+        dims = x.shape[2:]
+        self._windows(dims)     # checks and sets the shape of the output
+        # The transpose of a convolution of each channel with ones.
+        ones = chainerx.ones((1, 1, *self.ksize), x.dtype, device=x.device)
+        y = chainerx.conv_transpose(
+            x.reshape(-1, 1, *dims), ones, None, self.stride, self.pad, self.outs)
+        return y.reshape(*x.shape[:2], *self.outs),
 
     def backward(self, target_input_indexes, grad_outputs):
         windows = self._windows(self.inputs[0].shape[2:])

@@ -1,8 +1,14 @@
 """Upsampling of images to the positions of maxima."""
 from __future__ import annotations
 
+import math
+
+import numpy
+
+import chainerx
 from chainer import backend
 from chainer.backends import cuda
+from chainer.functions._base import sent_like
 from chainer.functions.pooling._windows import LinearMap
 from chainer.functions.pooling.unpooling_2d import _Unpooling2D
 from chainer.utils import type_check
@@ -35,6 +41,19 @@ class Upsampling2D(_Unpooling2D):
 
     def forward(self, inputs):
         return self._scatter(inputs[0]),
+
+    def forward_chainerx(self, inputs):
+        x, = inputs
+        n, c, h, w = x.shape
+        indexes = cuda.to_cpu(backend.from_chx(self.indexes))
+        places, exist = self._windows((h, w))._positions(indexes)
+        size = math.prod(self.outs)
+        # Values outside of their image go to an element behind the last one.
+        places = numpy.where(
+            exist, places + numpy.arange(n * c).reshape(n, c, 1) * size, n * c * size)
+        y = chainerx.zeros((n * c * size + 1,), x.dtype, device=x.device)
+        y = chainerx._core._add_at(y, sent_like(x, places), x.reshape(places.shape))
+        return y[:-1].reshape(n, c, *self.outs),
 
     def backward(self, target_input_indexes, grad_outputs):
         return LinearMap(self._gather, self._scatter).apply(grad_outputs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy
 
 import chainer
+import chainerx
 from chainer.function_node import FunctionNode
 from chainer.variable import Variable
 
@@ -32,16 +33,33 @@ class Forget(FunctionNode):
         with chainer.no_backprop_mode():
             return tuple([y.array for y in self._call([Variable(x) for x in inputs])])
 
+    def forward_chainerx(self, inputs):
+        outputs = self.forward(inputs)
+        return tuple(chainerx._core._function_node_forward(
+            self, list(inputs), list(outputs), list(range(len(inputs))), []))
+
+    def _backward_chainerx(self, target_input_indexes, grad_outputs, retained_inputs,
+                           retained_outputs):
+        double = any(x.is_backprop_required() for x in (*retained_inputs, *grad_outputs)
+                     if x is not None)
+        xs, gys = [tuple([None if a is None else chainer.as_variable(a) for a in arrays])
+                   for arrays in (retained_inputs, grad_outputs)]
+        self._chainerx_retained = xs, ()
+        with chainer.using_config('enable_backprop', double):
+            gxs = self.backward(target_input_indexes, gys)
+        return tuple([None if gx is None else gx.array for gx in gxs])
+
     def backward(self, target_input_indexes, grad_outputs):
         if chainer.config.enable_backprop:
             raise RuntimeError('double backpropagation in functions.forget is not allowed.')
         # Fresh variables: gradients of the inputs are taken here, those of parameters that
         # func uses are accumulated where they are.
-        xs = [Variable(x.array) for x in self.get_retained_inputs()]
-        with chainer.using_config('in_recomputing', True), chainer.force_backprop_mode():
-            outputs = self._call(xs)
-        pairs = [(y, gy) for y, gy in zip(outputs, grad_outputs) if gy is not None]
-        chainer.backward([y for y, _ in pairs], [gy for _, gy in pairs])
+        with chainer.force_backprop_mode():
+            xs = [Variable(x.array) for x in self.get_retained_inputs()]
+            with chainer.using_config('in_recomputing', True):
+                outputs = self._call(xs)
+            pairs = [(y, gy) for y, gy in zip(outputs, grad_outputs) if gy is not None]
+            chainer.backward([y for y, _ in pairs], [gy for _, gy in pairs])
         return tuple([xs[i].grad_var for i in target_input_indexes])
 
 

@@ -14,6 +14,7 @@ namespace chainerx::math {
 // Those of the native backend vectorise.
 using native::math::Cosh;
 using native::math::Erf;
+using native::math::Erfc;
 using native::math::Exp;
 using native::math::Exp2;
 using native::math::Expm1;

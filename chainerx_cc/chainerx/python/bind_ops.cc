@@ -19,6 +19,7 @@
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/rnn.h"
 #include "chainerx/ops/sorting.h"
+#include "chainerx/ops/special.h"
 #include "chainerx/ops/trigonometric.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/interop.h"
@@ -45,6 +46,8 @@ Array PyTake(const Array& a, PyObject* indices, std::optional<int64_t> axis, std
     if (index.GetTotalSize() == 0 && !IsNdarray(indices)) index = AsType(index, Dtype::kInt64, false);
     return Take(a, index, axis, GetMode(mode));
 }
+
+Array PyAddAt(const Array& a, const Array& indices, const Array& b) { return AddAt(a, indices, 0, b); }
 
 Array PyClip(const Array& a, PyObject* a_min, PyObject* a_max) {
     if (a_min == Py_None && a_max == Py_None) ThrowValueError("clip: a_min and a_max must not both be None");
@@ -222,6 +225,8 @@ void BindOps() {
     CHAINERX_EXPLOG_OPS(CHAINERX_BIND_ELEMENTWISE)
     family = "trigonometric";
     CHAINERX_TRIGONOMETRIC_OPS(CHAINERX_BIND_ELEMENTWISE)
+    family = "special";
+    CHAINERX_SPECIAL_OPS(CHAINERX_BIND_ELEMENTWISE)
     family = "activation";
     CHAINERX_ACTIVATION_OPS(CHAINERX_BIND_ELEMENTWISE)
     Bind<&PyCrelu>({family, "crelu", "x, axis=1", "relu of ``x`` and of ``-x``, joined along an axis.", false, ""});
@@ -263,6 +268,8 @@ void BindOps() {
             {family, "take", "a, indices, axis=None, mode=None",
              "Elements along an axis at given indices. ``mode``: 'raise', 'wrap' or 'clip' for indices out of range.",
              true, "take add_at normalize_indices"});
+    Bind<&PyAddAt>({family, "_add_at", "a, indices, b", "A copy of the vector ``a`` with ``b`` added at given indices.",
+                    false, "add_at take normalize_indices"});
     family = "attention";
     CHAINERX_ATTENTION_OPS(CHAINERX_BIND)
     family = "convolution";

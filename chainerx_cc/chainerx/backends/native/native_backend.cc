@@ -28,6 +28,7 @@ NativeBackend::NativeBackend(Context& context) : Backend{context, kName} {
     RegisterComparisonKernels(*this);
     RegisterExplogKernels(*this);
     RegisterTrigonometricKernels(*this);
+    RegisterSpecialKernels(*this);
     RegisterActivationKernels(*this);
     RegisterCopyKernels(*this);
     RegisterReduceKernels(*this);

@@ -9,6 +9,7 @@ void RegisterArithmeticKernels(Backend& backend);
 void RegisterComparisonKernels(Backend& backend);
 void RegisterExplogKernels(Backend& backend);
 void RegisterTrigonometricKernels(Backend& backend);
+void RegisterSpecialKernels(Backend& backend);
 void RegisterActivationKernels(Backend& backend);
 void RegisterCopyKernels(Backend& backend);
 void RegisterReduceKernels(Backend& backend);

@@ -1,0 +1,72 @@
+"""Every public function on ChainerX: no fallback, and the values and gradients of NumPy."""
+import inspect
+
+import numpy as np
+import pytest
+from helpers import chainerx_functions as table
+
+import chainer
+import chainer.functions as F
+import chainerx
+
+pytestmark = [pytest.mark.chainerx, pytest.mark.filterwarnings('ignore::DeprecationWarning')]
+PUBLIC = sorted(name for name, f in vars(F).items()
+                if inspect.isfunction(f) and not name.startswith('_'))
+CALLS = [(name, call) for name in PUBLIC for call in table.CALLS.get(name, [])]
+IDS = [f'{name}{i}' for name in PUBLIC for i in range(len(table.CALLS.get(name, [])))]
+
+
+def _as_tuple(ys):
+    return ys if isinstance(ys, (tuple, list)) else (ys,)
+
+
+def _results(call, send, double):
+    """Outputs, first and second gradients of a call, as NumPy arrays (or ``None``)."""
+    np.random.seed(0)
+    f, *arrays = call
+    xs = [chainer.Variable(send(x)) for x in arrays]
+    targets = [x for x in xs if x.dtype.kind == 'f']
+    ys = [chainer.as_variable(y) for y in _as_tuple(f(*xs))]
+    variables = list(ys)
+    rng = np.random.RandomState(1)
+
+    def total(values):
+        weights = [send(rng.uniform(-1, 1, v.shape).astype(v.dtype)) for v in values]
+        return sum([F.sum(v * w) for v, w in zip(values, weights)])
+
+    ys = [y for y in ys if y.requires_grad and y.dtype == np.float64]
+    # The sine gives linear functions a second gradient, too.
+    gxs = [None] * len(targets)
+    if ys:
+        loss = total([F.sin(y) for y in ys])
+        gxs = chainer.grad([loss], targets, enable_double_backprop=double)
+    variables += gxs
+    gxs = [g for g in gxs if g is not None and g.requires_grad]
+    if gxs and double:
+        variables += chainer.grad([total([F.sin(g) for g in gxs])], targets)
+    return [None if v is None else chainer.backends.cuda.to_cpu(v.array) for v in variables]
+
+
+def test_all_functions_have_calls():
+    assert PUBLIC == sorted(table.CALLS)
+    assert set(table.FALLBACKS) | set(table.ARGUMENTS) <= set(PUBLIC)
+
+
+@pytest.mark.parametrize('name, call', CALLS, ids=IDS)
+def test_call(name, call):
+    double = name not in table.ONCE
+    mode = 'silent' if name in table.FALLBACKS else 'raise'
+    with chainer.using_config('chainerx_fallback', mode), chainer.FallbackReport() as report:
+        actual = _results(call, lambda x: chainerx.array(x, device='native:1'), double)
+    assert bool(report.summary()) == (name in table.FALLBACKS)
+    if name in table.RANDOM:
+        return
+    expected = _results(call, np.array, double)
+    assert len(actual) == len(expected)
+    for i, (a, b) in enumerate(zip(actual, expected)):
+        if a is None or b is None:
+            # A gradient that is zero everywhere may be left out.
+            assert not np.any(a) if b is None else not np.any(b), i
+            continue
+        assert a.shape == b.shape and a.dtype == b.dtype
+        np.testing.assert_allclose(a, b, 1e-7, 1e-9, err_msg=str(i))
