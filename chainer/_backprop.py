@@ -320,13 +320,10 @@ def _scalar_warning(what):
 def backward_from_variable(var, retain_grad, enable_double_backprop, loss_scale):
     """Implements :meth:`chainer.Variable.backward`."""
     if isinstance(var._array, _chx_ndarray):
-        if retain_grad:
-            raise ValueError('retain_grad is not supported on ChainerX: take the gradient of '
-                             'an intermediate array with chainerx.grad')
         if var._array.size == 1 and var._array.ndim and var.grad is None:
             _scalar_warning('Variable.backward')
         var._array.backward(enable_double_backprop=enable_double_backprop,
-                            loss_scale=loss_scale)
+                            loss_scale=loss_scale, retain_grad=retain_grad)
         return
     node = var._node
     if node is None or node._creator_node is None:
@@ -379,13 +376,12 @@ def backward(outputs, grad_outputs=None, **kwargs):
     if any(chainerx_outputs):
         if not all(chainerx_outputs):
             raise ValueError('outputs mix ChainerX and other arrays')
-        if retain_grad:
-            raise ValueError('retain_grad is not supported on ChainerX')
         if grad_outputs is not None:
             for y, gy in zip(outputs, grad_outputs):
                 y.grad_var = gy
-        chainerx.backward([y._array for y in outputs],
-                          enable_double_backprop=enable_double_backprop)
+        chainerx.backward([y._array for y in outputs], loss_scale=loss_scale,
+                          enable_double_backprop=enable_double_backprop,
+                          retain_grad=retain_grad)
         return
     outputs = [y for y in outputs if y._node is not None and y._node._creator_node is not None]
     for i, y in enumerate(outputs):

@@ -4,6 +4,7 @@ import heapq
 import numpy
 
 import chainer
+import chainerx
 from chainer import backend, device_resident, function_node, functions, initializers, link, variable
 from chainer.utils import type_check
 
@@ -129,6 +130,15 @@ class BinaryHierarchicalSoftmaxFunction(
         scores = (W[nodes] * x[rows]).sum(axis=1) * codes
         loss = xp.logaddexp(x.dtype.type(0), -scores).sum(dtype=x.dtype)
         return chainer.utils.force_array(loss, x.dtype),
+
+    def forward_chainerx(self, inputs):
+        x, t, W = inputs
+        # The ways to the labels are found by NumPy.
+        rows, nodes, codes = self._steps(
+            backend.from_chx(x.as_grad_stopped()), backend.from_chx(t))
+        codes = backend.get_device_from_array(x).send(codes)
+        scores = (W[nodes] * x[rows]).sum(axis=1) * codes
+        return chainerx.softplus(-scores).sum(),
 
     def backward_cpu(self, inputs, grad_outputs):
         """Returns the gradient arrays of ``x``, ``t`` (``None``) and ``W``."""

@@ -259,6 +259,7 @@ void Backward(const std::vector<Array>& outputs, const std::optional<BackpropId>
     BackpropId g = ResolveId(outputs, id);
     internal::DisableGraphsScope mode{options.enable_double_backprop ? 0 : g.mask()};
     BackwardRun run{g, options.enable_double_backprop, !options.enable_double_backprop};
+    if (options.retain_grad) run.RetainAll();
     for (const Array& output : outputs) {
         Array grad = output.GetGrad(g);
         run.Start(output, InitialGrad(output, std::move(grad), options));
@@ -266,7 +267,10 @@ void Backward(const std::vector<Array>& outputs, const std::optional<BackpropId>
     run.Run();
     for (const BackwardRun::Leaf& leaf : run.leaves()) {
         ArrayNode& node = *leaf.node;
-        if (!node.IsGradRequired(g)) continue;
+        if (!node.IsGradRequired(g)) {
+            if (options.retain_grad && node.LockBody()) node.SetGrad(g, Own(leaf.grad));
+            continue;
+        }
         bool is_output = std::any_of(outputs.begin(), outputs.end(),
                                      [&](const Array& o) { return o.body()->node.get() == &node; });
         Array old = is_output ? Array{} : node.GetGrad(g);

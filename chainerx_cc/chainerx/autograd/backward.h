@@ -13,6 +13,8 @@ struct BackwardOptions {
     bool enable_double_backprop = false;
     // Multiplies the initial gradients.
     std::optional<double> loss_scale;
+    // Stores gradients in every array on the way that is still referred to, not only where they are required.
+    bool retain_grad = false;
 };
 
 // Adds the gradients of the outputs to the `grad` of the arrays they were computed from. An output without a gradient

@@ -47,8 +47,8 @@ std::vector<Array> WithNone(PyObject* o, const char* name) {
 }
 
 void PyBackward(PyObject* outputs, std::optional<BackpropId> id, bool enable_double_backprop,
-                std::optional<double> loss_scale) {
-    Backward(OneOrMore(outputs, "outputs"), id, {enable_double_backprop, loss_scale});
+                std::optional<double> loss_scale, bool retain_grad) {
+    Backward(OneOrMore(outputs, "outputs"), id, {enable_double_backprop, loss_scale, retain_grad});
 }
 
 std::vector<Array> PyGrad(PyObject* outputs, PyObject* inputs, std::optional<BackpropId> id,
@@ -81,7 +81,8 @@ void PyCheckDoubleBackward(PyObject* func, const std::vector<Array>& inputs, con
 }  // namespace
 
 void BindAutograd() {
-    Bind<&PyBackward>({nullptr, "backward", "outputs, backprop_id=None, enable_double_backprop=False, loss_scale=None",
+    Bind<&PyBackward>({nullptr, "backward",
+                       "outputs, backprop_id=None, enable_double_backprop=False, loss_scale=None, retain_grad=False",
                        "Adds gradients of the outputs to what they were computed from.", false, ""});
     Bind<&PyGrad>(
             {nullptr, "grad",

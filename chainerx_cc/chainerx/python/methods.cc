@@ -84,8 +84,8 @@ void SetGradMethod(const Array& self, std::optional<Array> grad, std::optional<B
 }
 void ClearGradMethod(const Array& self, std::optional<BackpropId> id) { self.ClearGrad(id); }
 void BackwardMethod(const Array& self, std::optional<BackpropId> id, bool enable_double_backprop,
-                    std::optional<double> loss_scale) {
-    Backward(self, id, {enable_double_backprop, loss_scale});
+                    std::optional<double> loss_scale, bool retain_grad) {
+    Backward(self, id, {enable_double_backprop, loss_scale, retain_grad});
 }
 
 Array CopyProtocol(const Array& self) { return AsGradStopped(self, true); }
@@ -230,7 +230,8 @@ void AddNdarrayMethods() {
     Method<&GetGradMethod>("get_grad", "self, backprop_id=None", "The gradient, or None.");
     Method<&SetGradMethod>("set_grad", "self, grad, backprop_id=None", "Sets the gradient.");
     Method<&ClearGradMethod>("cleargrad", "self, backprop_id=None", "Removes the gradient.");
-    Method<&BackwardMethod>("backward", "self, backprop_id=None, enable_double_backprop=False, loss_scale=None",
+    Method<&BackwardMethod>("backward",
+                            "self, backprop_id=None, enable_double_backprop=False, loss_scale=None, retain_grad=False",
                             "Adds gradients of this array to what it was computed from.");
     Method<&CopyProtocol>("__copy__", "self", "A copy outside graphs.");
     Method<&DeepCopy>("__deepcopy__", "self, memo=None", "A copy outside graphs.");
