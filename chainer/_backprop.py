@@ -221,7 +221,7 @@ class _Queue:
 
 def _hooks_of(func, thread_hooks):
     if thread_hooks or func._local_function_hooks:
-        return [*thread_hooks.values(), *(func._local_function_hooks or {}).values()]
+        return [*(thread_hooks or {}).values(), *(func._local_function_hooks or {}).values()]
     return ()
 
 

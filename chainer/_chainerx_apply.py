@@ -12,40 +12,93 @@ import chainerx
 from chainer import _backprop, _fallback_report, backend, configuration
 from chainer._fallback import Fallback
 from chainer.function_hook import _thread_hooks
-from chainer.variable import Variable
+from chainer.variable import Parameter, Variable, as_variable
 
-_variable = Variable._from_array
+_new_object = object.__new__
+_config = configuration.config
+_ndarray = chainerx.ndarray
+_plain = Variable, Parameter
 
 
-def apply(func, in_vars, in_data, requires_grad):
-    """Applies ``func`` to variables of ChainerX arrays; returns a tuple of variables."""
-    hooks = _thread_hooks.__dict__.get('hooks') or func._local_function_hooks
-    if hooks:
-        hooks = _backprop._hooks_of(func, _thread_hooks.__dict__.get('hooks') or {})
-        for hook in hooks:
-            hook.forward_preprocess(func, in_data)
+def _variable(array, requires_grad):
+    """The same as ``Variable._from_array``, one bound method shorter."""
+    var = _new_object(Variable)
+    var._array = array
+    var._requires_grad = requires_grad
+    return var
+
+
+def operate(operation, lhs, rhs):
+    """Applies an operator to a variable of ChainerX and another one or a number.
+
+    Returns:
+        Variable, or ``None`` where a :class:`~chainer.FunctionNode` is needed: hooks or debug mode
+        want to see it, or an error wants to be explained.
+
+    """
+    kind = type(rhs)
+    if kind in _plain:
+        rhs = rhs._array
+        if type(rhs) is not _ndarray:
+            return None
+    elif kind is not float and kind is not int:
+        return None
+    if _thread_hooks.hooks or _config.debug or not _config.enable_backprop:
+        return None
     try:
-        if configuration.config.enable_backprop:
-            outputs = func.forward_chainerx(in_data)
-        else:
-            with chainerx.no_backprop_mode():
-                outputs = func.forward_chainerx(in_data)
+        y = operation(lhs._array, rhs)
+    except Exception:
+        return None
+    return _variable(y, y.is_backprop_required())
+
+
+def apply(func, inputs):
+    """Applies ``func`` to variables or arrays of ChainerX; returns a tuple of variables."""
+    in_data = tuple([x._array if isinstance(x, Variable) else x for x in inputs])
+    for x in in_data:
+        if type(x) is not _ndarray:
+            func._check_array_kinds([as_variable(x)._array for x in inputs])
+    if (_thread_hooks.hooks or func._local_function_hooks or _config.debug
+            or not _config.enable_backprop):
+        return _apply_watched(func, in_data)
+    outputs = _forward(func, in_data)
+    if len(outputs) == 1:
+        y, = outputs
+        return _variable(y, y.is_backprop_required()),
+    return tuple([_variable(y, y.is_backprop_required()) for y in outputs])
+
+
+def _apply_watched(func, in_data):
+    """Does the same with hooks, in debug mode, or without a graph."""
+    hooks = _backprop._hooks_of(func, _thread_hooks.hooks)
+    for hook in hooks:
+        hook.forward_preprocess(func, in_data)
+    if _config.enable_backprop:
+        outputs = _forward(func, in_data)
+    else:
+        with chainerx.no_backprop_mode():
+            outputs = _forward(func, in_data)
+    for hook in hooks:
+        hook.forward_postprocess(func, in_data)
+    if _config.debug and _backprop._find_nan(outputs):
+        raise RuntimeError(f'NaN is detected on forward computation of {func.label}')
+    return tuple([_variable(y, y.is_backprop_required()) for y in outputs])
+
+
+def _forward(func, in_data):
+    try:
+        outputs = func.forward_chainerx(in_data)
     except Exception:
         _check_devices(func, in_data)
         # A type error that Chainer can explain is better told in its own words.
-        if configuration.config.type_check:
+        if _config.type_check:
             func._check_types(in_data)
         raise
     if outputs is Fallback:
         _fallback_report.notice(func, in_data)
         with _fallback_report.measuring(func, 'forward'):
-            outputs = _forward_fallback(func, in_data, requires_grad)
-    if hooks:
-        for hook in hooks:
-            hook.forward_postprocess(func, in_data)
-    if configuration.config.debug and _backprop._find_nan(outputs):
-        raise RuntimeError(f'NaN is detected on forward computation of {func.label}')
-    return tuple([_variable(y, y.is_backprop_required()) for y in outputs])
+            return _forward_fallback(func, in_data)
+    return outputs
 
 
 def _check_devices(func, in_data):
@@ -55,8 +108,8 @@ def _check_devices(func, in_data):
         raise chainerx.DeviceError(f'{func.label}: arrays are on different devices: {names}')
 
 
-def _forward_fallback(func, in_data, requires_grad):
-    if configuration.config.type_check:
+def _forward_fallback(func, in_data):
+    if _config.type_check:
         func._check_types(in_data)
     _check_devices(func, in_data)
     device = backend.ChainerxDevice(in_data[0].device)
@@ -65,7 +118,7 @@ def _forward_fallback(func, in_data, requires_grad):
     with backend.using_device(device.fallback_device):
         outputs = func._run_forward(views)
     outputs = [None if y is None else device.send(y) for y in outputs]
-    if not (requires_grad and configuration.config.enable_backprop):
+    if not any([x.is_backprop_required() for x in in_data]):
         return outputs
     # Nodes carry shapes and dtypes for backward; the arrays themselves are ChainerX's to keep.
     func.inputs = tuple([_variable(x, True).node for x in views])
@@ -100,7 +153,7 @@ def _backward(func, targets, grad_outputs, retained_inputs, retained_outputs):
     rest = iter(variables[n_in + n_out:])
     gys = tuple([None if g is None else next(rest) for g in grad_outputs])
     device = func.chainerx_device
-    hooks = _backprop._hooks_of(func, _thread_hooks.__dict__.get('hooks') or {})
+    hooks = _backprop._hooks_of(func, _thread_hooks.hooks)
     if hooks:
         in_data = [None] * func._n_chainerx_inputs
         for i, x in zip(func._input_indexes_to_retain, retained_inputs):

@@ -1,17 +1,21 @@
 """Hooks that run around the computation of functions."""
 import threading
 
-# `_thread_hooks.hooks` maps names to the hooks that are active for all functions of the thread.
-_thread_hooks = threading.local()
+
+class _ThreadHooks(threading.local):
+    #: From names to the hooks that are active for all functions of the thread.
+    hooks = None
+
+
+_thread_hooks = _ThreadHooks()
 
 
 def get_function_hooks():
     """Returns the dictionary of the current thread's hooks by name, in the order of entering."""
-    try:
-        return _thread_hooks.hooks
-    except AttributeError:
+    hooks = _thread_hooks.hooks
+    if hooks is None:
         hooks = _thread_hooks.hooks = {}
-        return hooks
+    return hooks
 
 
 class FunctionHook:

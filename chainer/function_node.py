@@ -128,6 +128,9 @@ class FunctionNode:
             TypeError: If the inputs mix array types or ``forward`` returns no tuple.
 
         """
+        if type(inputs) is tuple and inputs and (
+                type(getattr(inputs[0], '_array', inputs[0])) is _chx_ndarray):
+            return _apply_chainerx(self, inputs)
         in_vars = []
         in_data = []
         requires_grad = False
@@ -150,8 +153,7 @@ class FunctionNode:
                 is_chainerx = any([isinstance(d, _chx_ndarray) for d in in_data])
                 break
         if is_chainerx:
-            from chainer import _chainerx_apply
-            return _chainerx_apply.apply(self, in_vars, in_data, requires_grad)
+            return _apply_chainerx(self, in_vars)
 
         debug = _config.debug
         if debug:
@@ -163,9 +165,9 @@ class FunctionNode:
         if has_layout:
             self.check_layout_forward(tuple(in_vars))
 
-        hooks = _thread_hooks.__dict__.get('hooks') or self._local_function_hooks
+        hooks = _thread_hooks.hooks or self._local_function_hooks
         if hooks:
-            hooks = _backprop._hooks_of(self, _thread_hooks.__dict__.get('hooks') or {})
+            hooks = _backprop._hooks_of(self, _thread_hooks.hooks)
             for hook in hooks:
                 hook.forward_preprocess(self, in_data)
         outputs = self._run_forward(in_data)
@@ -462,9 +464,12 @@ class FunctionNode:
     def _backward_chainerx(self, target_input_indexes, grad_outputs, retained_inputs,
                            retained_outputs):
         """Called by ChainerX for the backward of a function that ran in fallback."""
-        from chainer import _chainerx_apply
         return _chainerx_apply.backward(self, target_input_indexes, grad_outputs,
                                         retained_inputs, retained_outputs)
 
 
 _variable = Variable._from_array
+
+from chainer import _chainerx_apply  # noqa: E402
+
+_apply_chainerx = _chainerx_apply.apply

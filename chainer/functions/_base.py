@@ -48,9 +48,16 @@ class _Routine(FunctionNode):
 
     #: Name of the ChainerX routine (default: the name of the class in lower case).
     chainerx_routine = None
+    _chainerx_function = None
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if chainerx.is_available():
+            name = cls.chainerx_routine or cls.__name__.lower()
+            cls._chainerx_function = staticmethod(getattr(chainerx, name, None))
 
     def forward_chainerx(self, inputs):
-        routine = getattr(chainerx, self.chainerx_routine or type(self).__name__.lower(), None)
+        routine = self._chainerx_function
         return Fallback if routine is None else (routine(*inputs),)
 
 
@@ -215,7 +222,7 @@ class ReductionFunction(_Routine):
         expect_axis(in_types[0], self.axis)
 
     def forward_chainerx(self, inputs):
-        routine = getattr(chainerx, self.chainerx_routine or type(self).__name__.lower(), None)
+        routine = self._chainerx_function
         if routine is None:
             return Fallback
         return routine(inputs[0], axis=self.axis, keepdims=self.keepdims),
