@@ -11,7 +11,7 @@ import chainer
 from chainer import _environment, configuration
 
 DEFAULTS = {
-    'autotune': False, 'compute_mode': None, 'cudnn_deterministic': False,
+    'autotune': False, 'chainerx_fallback': 'silent', 'compute_mode': None, 'cudnn_deterministic': False,
     'cudnn_fast_batch_normalization': False, 'debug': False, 'dtype': numpy.float32,
     'enable_backprop': True, 'in_recomputing': False, 'keep_graph_on_report': False,
     'lazy_grad_sum': False, 'schedule_func': None, 'train': True, 'type_check': True,
