@@ -18,6 +18,7 @@ extensions = [
     'sphinx.ext.mathjax',
     'sphinx.ext.napoleon',
     'reference',
+    'native_functions',
 ]
 exclude_patterns = ['_build']
 html_theme = 'alabaster'
