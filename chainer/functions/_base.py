@@ -8,7 +8,6 @@ therefore uses operators, and only those routines of ``m`` that both modules hav
 """
 from __future__ import annotations
 
-import math
 import numbers
 
 import numpy
@@ -273,28 +272,6 @@ def draw_like(x, sample):
     with chainer.using_device(device.fallback_device):
         xp = device.fallback_device.xp
         return device.send(xp.asarray(sample(xp)))
-
-
-def rearrange_chainerx(x, forward):
-    """Lets a ChainerX batch follow a function that moves elements of its samples.
-
-    Args:
-        x (chainerx.ndarray): Batch.
-        forward: Function of a NumPy batch that puts each element of a sample to any number of
-            places, and zeros elsewhere.
-
-    Returns:
-        chainerx.ndarray: What ``forward`` would return, in the graph of ``x``.
-
-    """
-    size = math.prod(x.shape[1:])
-    index = forward(numpy.arange(1, size + 1).reshape(1, *x.shape[1:]))[0] - 1
-    rows = x.reshape(len(x), size)
-    if index.size and index.min() < 0:
-        # The index -1 is that of the last column.
-        zeros = chainerx.zeros((len(x), 1), x.dtype, device=x.device)
-        rows = chainerx.concatenate([rows, zeros], axis=1)
-    return rows.take(index, axis=1)
 
 
 def special(m):

@@ -1,8 +1,10 @@
 """Patches of images."""
 from __future__ import annotations
 
+import chainerx
+from chainer._fallback import Fallback
 from chainer.function_node import FunctionNode
-from chainer.functions._base import rearrange_chainerx
+from chainer.functions.array.pad import _pad_chainerx
 from chainer.utils import conv, type_check
 
 
@@ -32,9 +34,22 @@ class Im2Col(FunctionNode):
 
     def forward_chainerx(self, inputs):
         x, = inputs
-        n, c, h, w = x.shape
-        y = rearrange_chainerx(x.reshape(n * c, 1, h, w), lambda x: self.forward((x,))[0])
-        return y.reshape(n, c * y.shape[1], *y.shape[2:]),
+        out_h, out_w = [
+            conv.get_conv_outsize(size, k, s, p, self.cover_all, d) for size, k, s, p, d in (
+                (x.shape[2], self.kh, self.sy, self.ph, self.dy),
+                (x.shape[3], self.kw, self.sx, self.pw, self.dx))]
+        if x.size == 0 or out_h <= 0 or out_w <= 0:
+            return Fallback
+        last_y = (self.kh - 1) * self.dy + (out_h - 1) * self.sy + 1
+        last_x = (self.kw - 1) * self.dx + (out_w - 1) * self.sx + 1
+        x = _pad_chainerx(x, [(0, 0), (0, 0),
+                              (self.ph, max(last_y - x.shape[2] - self.ph, 0)),
+                              (self.pw, max(last_x - x.shape[3] - self.pw, 0))], [(0, 0)] * 4)
+        taps = [x[:, :, i * self.dy:i * self.dy + (out_h - 1) * self.sy + 1:self.sy,
+                  j * self.dx:j * self.dx + (out_w - 1) * self.sx + 1:self.sx]
+                for i in range(self.kh) for j in range(self.kw)]
+        return chainerx.stack(taps, axis=2).reshape(
+            len(x), x.shape[1] * len(taps), out_h, out_w),
 
     def backward(self, target_input_indexes, grad_outputs):
         return Im2ColGrad(self, self.inputs[0].shape).apply(grad_outputs)

@@ -14,6 +14,18 @@ from chainer.utils import type_check
 _COPYING_MODES = 'edge', 'reflect', 'symmetric', 'wrap'
 
 
+def _pad_chainerx(y, widths, values):
+    """Pads each axis of a ChainerX array by a pair of widths, with a pair of values."""
+    for axis, (pair, fill) in enumerate(zip(widths, values)):
+        blocks = [chainerx.full((*y.shape[:axis], width, *y.shape[axis + 1:]), value, y.dtype,
+                                device=y.device) if width else None
+                  for width, value in zip(pair, fill)]
+        if any(pair):
+            blocks = [b for b in (blocks[0], y, blocks[1]) if b is not None]
+            y = chainerx.concatenate(blocks, axis=axis)
+    return y
+
+
 class Pad(FunctionNode):
     """Pads an array on all sides."""
 
@@ -44,14 +56,7 @@ class Pad(FunctionNode):
         if self.mode != 'constant':
             return Fallback
         values = numpy.broadcast_to(self.keywords.get('constant_values', 0), (y.ndim, 2)).tolist()
-        for axis, ends in enumerate(zip(widths, values)):
-            blocks = []
-            for width, value in zip(*ends):
-                shape = (*y.shape[:axis], width, *y.shape[axis + 1:])
-                blocks.append(chainerx.full(shape, value, y.dtype, device=y.device))
-            if any(ends[0]):
-                y = chainerx.concatenate([blocks[0], y, blocks[1]], axis=axis)
-        return y,
+        return _pad_chainerx(y, widths, values),
 
     def backward(self, target_input_indexes, grad_outputs):
         gy, = grad_outputs

@@ -1,10 +1,11 @@
 """Shift of groups of channels."""
 from __future__ import annotations
 
+import chainerx
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
-from chainer.functions._base import rearrange_chainerx
 from chainer.functions.array.im2col import _pair
+from chainer.functions.array.pad import _pad_chainerx
 from chainer.utils import type_check
 
 
@@ -48,7 +49,18 @@ class Shift(FunctionNode):
         return y,
 
     def forward_chainerx(self, inputs):
-        return rearrange_chainerx(inputs[0], lambda x: self.forward((x,))[0]),
+        x, = inputs
+        ys = []
+        groups = list(self._groups(x.shape[1]))
+        parts = chainerx.split(x, [channels.stop for channels, _, _ in groups[:-1]], axis=1)
+        for part, (_, *moves) in zip(parts, groups):
+            widths = [(0, 0), (0, 0)]
+            overlaps = [_overlap(*pair) for pair in zip(x.shape[2:], moves)]
+            for (to, _), size in zip(overlaps, x.shape[2:]):
+                widths.append((min(to.start, size), max(size - to.stop, 0)))
+            part = part[:, :, overlaps[0][1], overlaps[1][1]]
+            ys.append(_pad_chainerx(part, widths, [(0, 0)] * 4))
+        return chainerx.concatenate(ys, axis=1),
 
     def _inverse(self):
         return Shift((self.kh, self.kw), (-self.dy, -self.dx))

@@ -213,11 +213,13 @@ class Mean(_ROIFunction):
     def _pool_chainerx(self, x):
         dtype = numpy.float32 if x.dtype == numpy.float16 else x.dtype
         ys = []
+        # Images are taken out once: the gradient of a part of one is of its size.
+        images = {i: x[i] for i in set(self._indices.tolist())}
         for i, region in zip(self._indices.tolist(), self._regions):
             (top, vertical), (left, horizontal) = [
                 self._mean_matrix(division, out)
                 for division, out in zip(region, (self.outh, self.outw))]
-            part = x[i, :, top:top + vertical.shape[1], left:left + horizontal.shape[1]]
+            part = images[i][:, top:top + vertical.shape[1], left:left + horizontal.shape[1]]
             y = chainerx.matmul(sent_like(x, vertical.astype(dtype)), part.astype(dtype))
             ys.append(chainerx.matmul(y, sent_like(x, horizontal.T.astype(dtype))))
         return chainerx.stack(ys).astype(x.dtype)

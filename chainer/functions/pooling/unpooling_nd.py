@@ -49,6 +49,11 @@ class _Spread(_Unpooling):
         x, = inputs
         dims = x.shape[2:]
         self._windows(dims)     # checks and sets the shape of the output
+        if self.stride == self.ksize and not any(self.pad):
+            for axis in range(x.ndim - 1, 1, -1):
+                shape = (*x.shape[:axis], -1, *x.shape[axis + 1:])
+                x = chainerx.stack([x] * self.ksize[axis - 2], axis=axis + 1).reshape(shape)
+            return x[(..., *map(slice, self.outs))],
         # The transpose of a convolution of each channel with ones.
         ones = chainerx.ones((1, 1, *self.ksize), x.dtype, device=x.device)
         y = chainerx.conv_transpose(

@@ -14,14 +14,26 @@ constexpr double kOneOverRootPi = 0.56418958354775628695;
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// The y in [0, 0.5] or so with erf(y) = x: a series, then Halley's method.
+// The inverse of erf at x with a relative error of 1e-6, by w = -log(1 - x^2) < 16. Polynomials of Giles,
+// Approximating the erfinv function, GPU Computing Gems, 2011.
+double ApproximateErfInverse(double x, double w) {
+    constexpr double kCentral[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
+                                   -0.00125372503, -0.00417768164, 0.246640727,    1.50140941};
+    constexpr double kTail[] = {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
+                                -0.0076224613,   0.00943887047,  1.00167406,    2.83297682};
+    bool central = w < 5;
+    const double* coefficients = central ? kCentral : kTail;
+    double z = central ? w - 2.5 : std::sqrt(w) - 3;
+    double y = coefficients[0];
+    for (int i = 1; i < 9; ++i) y = coefficients[i] + y * z;
+    return y * x;
+}
+
+// The y with erf(y) = x, where x is not close to one: a step of Halley's method.
 double SmallErfInverse(double x) {
-    double y = x / kTwoOverRootPi * (1 + kPi / 12 * x * x);
-    for (int i = 0; i < 3; ++i) {
-        double error = (std::erf(y) - x) / (kTwoOverRootPi * std::exp(-y * y));
-        y -= error / (1 + y * error);
-    }
-    return y;
+    double y = ApproximateErfInverse(x, -std::log1p(-x * x));
+    double error = (std::erf(y) - x) / (kTwoOverRootPi * std::exp(-y * y));
+    return y - error / (1 + y * error);
 }
 
 }  // namespace
@@ -47,13 +59,17 @@ double ErfcInverse(double p) {
     if (p == 2) return -kInfinite;
     if (p > 0.5 && p < 1.5) return SmallErfInverse(1 - p);
     if (p > 1) return -ErfcInverse(2 - p);
-    // 26.2.23, then Halley's method on log(erfc(y)), which also works where erfc is tiny.
+    if (p > 1e-6) {
+        double y = ApproximateErfInverse(1 - p, -std::log(p * (2 - p)));
+        double error = (std::erfc(y) - p) / (kTwoOverRootPi * std::exp(-y * y));
+        return y + error / (1 - y * error);
+    }
+    // 26.2.23, then Newton's method for log(erfc(y)) = log(p), which also works where erfc is tiny.
     double t = std::sqrt(-2 * std::log(0.5 * p));
     double y = kSqrtHalf *
                (t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))));
     for (int i = 0; i < 3; ++i) {
         double scaled = ScaledErfc(y);
-        // Newton's step for log(erfc(y)) = log(p).
         y += (std::log(scaled / p) - y * y) * scaled / kTwoOverRootPi;
     }
     return y;
@@ -67,9 +83,9 @@ double Digamma(double x) {
     if (x == 0) return std::copysign(kInfinite, -x);
     double y = 0;
     if (x < 0) {
-        double whole = std::floor(x);
+        double whole = std::nearbyint(x);
         if (x == whole) return kNotANumber;
-        // 6.3.7: reflection; only the fraction matters to the tangent.
+        // 6.3.7: reflection; only the distance from an integer matters to the tangent.
         y = -kPi / std::tan(kPi * (x - whole));
         x = 1 - x;
     }
@@ -94,8 +110,9 @@ double Zeta(double s, double q) {
                                         1. / 74724249600,
                                         -3617. / 10670622842880000,
                                         43867. / 5109094217170944000};
-    if (!(s >= 1) || q != q) return kNotANumber;
+    if (!(s >= 1)) return kNotANumber;
     if (s == 1) return kInfinite;
+    if (q != q) return kNotANumber;
     if (q <= 0) {
         if (q == std::floor(q)) return kInfinite;
         if (s != std::floor(s)) return kNotANumber;
