@@ -64,8 +64,12 @@ def apply(func, inputs):
     outputs = _forward(func, in_data)
     if len(outputs) == 1:
         y, = outputs
-        return _variable(y, y.is_backprop_required()),
-    return tuple([_variable(y, y.is_backprop_required()) for y in outputs])
+        return _variable(y, y is not None and y.is_backprop_required()),
+    return _wrap(outputs)
+
+
+def _wrap(outputs):
+    return tuple([_variable(y, y is not None and y.is_backprop_required()) for y in outputs])
 
 
 def _apply_watched(func, in_data):
@@ -82,7 +86,7 @@ def _apply_watched(func, in_data):
         hook.forward_postprocess(func, in_data)
     if _config.debug and _backprop._find_nan(outputs):
         raise RuntimeError(f'NaN is detected on forward computation of {func.label}')
-    return tuple([_variable(y, y.is_backprop_required()) for y in outputs])
+    return _wrap(outputs)
 
 
 def _forward(func, in_data):

@@ -174,6 +174,34 @@ class TestBackward:
         np.testing.assert_allclose(_numpy(x.grad), [1, 4])
 
 
+    def test_output_that_is_none(self):
+        class Optional(chainer.FunctionNode):
+            def forward(self, inputs):
+                return inputs[0] * 2, None
+
+            def backward(self, indexes, gys):
+                assert gys[1] is None
+                return gys[0] * 2,
+        x = _var([1., 2.])
+        y, nothing = Optional().apply((x,))
+        assert nothing.array is None
+        F.sum(y).backward()
+        np.testing.assert_allclose(_numpy(x.grad), [2, 2])
+
+    def test_forget_with_parameters(self):
+        link = L.Linear(2, 2)
+        link.to_device('native:0')
+        x = _var(np.array([[1, 2]], np.float32))
+        expected = []
+        for f in link, lambda x: F.forget(link, x):
+            link.cleargrads()
+            x.cleargrad()
+            F.sum(F.square(f(x))).backward()
+            expected.append([_numpy(v.grad) for v in (x, link.W, link.b)])
+        for a, b in zip(*expected):
+            np.testing.assert_allclose(a, b, 1e-6)
+
+
 class TestModes:
 
     @pytest.mark.parametrize('f', SQUARES)

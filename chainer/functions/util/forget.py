@@ -42,8 +42,8 @@ class Forget(FunctionNode):
                            retained_outputs):
         double = any(x.is_backprop_required() for x in (*retained_inputs, *grad_outputs)
                      if x is not None)
-        xs, gys = [tuple([None if a is None else chainer.as_variable(a) for a in arrays])
-                   for arrays in (retained_inputs, grad_outputs)]
+        xs, gys = [tuple([None if a is None else chainer.as_variable(a.as_grad_stopped())
+                          for a in arrays]) for arrays in (retained_inputs, grad_outputs)]
         self._chainerx_retained = xs, ()
         with chainer.using_config('enable_backprop', double):
             gxs = self.backward(target_input_indexes, gys)
