@@ -1,6 +1,8 @@
 """What backward, hooks, modes and errors do on ChainerX, as they do on NumPy."""
 import numpy as np
 import pytest
+from helpers.arrays import to_numpy as _numpy
+from helpers.arrays import var as _var
 
 import chainer
 import chainer.functions as F
@@ -8,18 +10,6 @@ import chainer.links as L
 import chainerx
 
 pytestmark = pytest.mark.chainerx
-
-
-def _send(x, device='native:0'):
-    return chainer.get_device(device).send(np.asarray(x))
-
-
-def _var(x, device='native:0', **kwargs):
-    return chainer.Variable(_send(x, device), **kwargs)
-
-
-def _numpy(x):
-    return chainer.get_device('@numpy').send(chainer.as_array(x))
 
 
 class Square(chainer.FunctionNode):

@@ -4,6 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
+from helpers.arrays import send as _send
+from helpers.arrays import to_numpy as _numpy
+from helpers.arrays import var as _var
 
 import chainer
 import chainerx
@@ -11,18 +14,6 @@ from chainer import functions as F
 from chainer.utils import type_check
 
 pytestmark = pytest.mark.chainerx
-
-
-def _send(x, device='native:0'):
-    return chainer.get_device(device).send(np.asarray(x))
-
-
-def _var(x, device='native:0', **kwargs):
-    return chainer.Variable(_send(x, device), **kwargs)
-
-
-def _numpy(x):
-    return chainer.get_device('@numpy').send(chainer.as_array(x))
 
 
 class Cube(chainer.FunctionNode):

@@ -49,7 +49,8 @@ class _Spread(_Unpooling):
         x, = inputs
         dims = x.shape[2:]
         self._windows(dims)     # checks and sets the shape of the output
-        if self.stride == self.ksize and not any(self.pad):
+        if self.stride == self.ksize and not any(self.pad) and all(
+                [out <= n * k for out, n, k in zip(self.outs, dims, self.ksize)]):
             for axis in range(x.ndim - 1, 1, -1):
                 shape = (*x.shape[:axis], -1, *x.shape[axis + 1:])
                 x = chainerx.stack([x] * self.ksize[axis - 2], axis=axis + 1).reshape(shape)
