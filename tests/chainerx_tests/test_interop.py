@@ -82,8 +82,16 @@ def test_operators_do_not_mix_libraries():
               lambda: np.add(a, x), lambda: np.sin(x)):
         with pytest.raises(TypeError, match="'chainerx.ndarray'"):
             f()
-    assert (np.float32(2) * x).tolist() == [2, 2]
     assert not x == 'x' and x != None  # noqa: E711
+
+
+@pytest.mark.parametrize('number', [np.float32(2), np.float64(2), np.int64(2)])
+def test_operators_take_numbers_of_numpy(number):
+    x = chainerx.array([1., 3.], 'float32')
+    for y, expected in ((number * x, [2, 6]), (number - x, [1, -1]), (x - number, [-1, 1]),
+                        (number < x, [False, True]), (number == x, [False, False])):
+        assert isinstance(y, chainerx.ndarray) and y.dtype in (np.float32, np.bool_)
+        np.testing.assert_array_equal(chainerx.to_numpy(y), expected)
 
 
 GRAPHS = [lambda x: x, lambda x: x * 2]

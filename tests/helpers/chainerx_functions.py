@@ -36,6 +36,7 @@ ARGUMENTS = {
     'batch_renormalization': 'running statistics that are not ChainerX arrays',
     'cholesky': 'float16',
     'cumprod': 'zeros among the elements',
+    'get_item': 'a single ``True`` or ``False`` as an index',
     'inv': 'float16',
     'max_pooling_nd': '``return_indices``',
     'pad': 'modes that compute values, such as ``mean``',

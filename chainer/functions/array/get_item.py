@@ -8,6 +8,7 @@ import numpy
 import chainer
 import chainerx
 from chainer import backend, utils, variable
+from chainer._fallback import Fallback
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions._scatter import add_rows
@@ -69,6 +70,9 @@ class GetItem(FunctionNode):
 
     def forward_chainerx(self, inputs):
         x, = inputs
+        for s in self.slices:
+            if s is True or s is False:
+                return Fallback
         return x[self.slices],
 
     def forward(self, inputs):
