@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import chainer
+from chainer import backend
 from chainer.function_node import FunctionNode
 from chainer.functions.math.identity import Identity
 
@@ -27,7 +28,9 @@ class FusedFunction(FunctionNode):
         raise NotImplementedError
 
     def forward_chainerx(self, inputs):
-        ys = self.compose(*[chainer.as_variable(x) for x in inputs])
+        # Constants that it makes have to be where the inputs are.
+        with chainer.using_device(backend.ChainerxDevice(inputs[0].device)):
+            ys = self.compose(*[chainer.as_variable(x) for x in inputs])
         return tuple([y._array for y in ys])
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):

@@ -4,7 +4,6 @@ from __future__ import annotations
 import numpy
 
 import chainer
-from chainer import backend
 from chainer.function_node import FunctionNode
 from chainer.functions._base import sent_like
 from chainer.utils import type_check
@@ -32,7 +31,6 @@ class ClassificationSummary(FunctionNode):
 
     def forward(self, inputs):
         y, t = inputs
-        xp = backend.get_array_module(y)
         n = int(t.max()) + 1 if self.label_num is None else self.label_num
         if chainer.is_debug():
             assert (t < n).all(), f'labels must be less than label_num: {int(t.max())} and {n}'
