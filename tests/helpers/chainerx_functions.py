@@ -15,15 +15,10 @@ import chainerx
 
 #: Functions without a native path, and why.
 FALLBACKS = {
-    'batch_det': 'ChainerX has no determinant',
-    'batch_inv': 'ChainerX inverts one matrix, not a batch',
     'decorrelated_batch_normalization':
-        'ChainerX has eigenvalues of one matrix, not of a batch',
-    'det': 'ChainerX has no determinant',
-    'einsum': 'ChainerX has no Einstein summation',
+        'its square root of matrices has no native path',
     'fft': 'ChainerX has no Fourier transform',
     'ifft': 'ChainerX has no Fourier transform',
-    'tensordot': 'ChainerX has no tensor product',
 }
 
 #: Arguments for which a native function falls back for the call.
@@ -34,11 +29,14 @@ ARGUMENTS = {
     'batch_renormalization': 'running statistics that are not ChainerX arrays',
     'cholesky': 'float16',
     'cumprod': 'zeros among the elements',
+    'det': 'float16',
+    'einsum': 'operands of different dtypes',
     'get_item': 'a single ``True`` or ``False`` as an index',
     'inv': 'float16',
     'max_pooling_nd': '``return_indices``',
     'pad': 'modes that compute values, such as ``mean``',
     'softmax_cross_entropy': 'no samples',
+    'tensordot': 'operands of different dtypes',
 }
 
 

@@ -1,7 +1,7 @@
 """Diagonals."""
 from __future__ import annotations
 
-from chainer._fallback import Fallback
+import chainerx
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
@@ -26,18 +26,7 @@ class Diagonal(FunctionNode):
         return inputs[0].diagonal(self.offset, self.axis1, self.axis2),
 
     def forward_chainerx(self, inputs):
-        x, = inputs
-        axis1, axis2 = self.axis1 % x.ndim, self.axis2 % x.ndim
-        if axis1 == axis2:
-            return Fallback     # for the error
-        # In the flattened matrix the elements of a diagonal are one row and one column apart.
-        x = x.transpose(*[i for i in range(x.ndim) if i not in (axis1, axis2)], axis1, axis2)
-        n, m = x.shape[-2:]
-        row, column = max(-self.offset, 0), max(self.offset, 0)
-        length = max(min(n - row, m - column), 0)
-        start = row * m + column
-        x = x.reshape(*x.shape[:-2], n * m)
-        return x[..., start:start + length * (m + 1):m + 1][..., :length],
+        return chainerx.diagonal(inputs[0], self.offset, self.axis1, self.axis2),
 
     def _grad(self):
         return _DiagonalGrad(self.inputs[0].shape, self.offset, self.axis1, self.axis2)

@@ -93,7 +93,7 @@ class DecorrelatedBatchNormalization(FusedFunction):
         self.running_projection = projection
         self.decay = decay
 
-    # ChainerX has no eigenvalues of batches of matrices.
+    # The composition, which ChainerX would run, has functions without a native path.
     forward_chainerx = FunctionNode.forward_chainerx
 
     def check_type_forward(self, in_types):
