@@ -535,6 +535,38 @@ def arcsinh(x: _Operand) -> ndarray:
 def arccosh(x: _Operand) -> ndarray:
     """Elementwise inverse hyperbolic cosine."""
 
+# ---- special
+
+def erfc(x: _Operand) -> ndarray:
+    """One minus the error function, precise where that is small, elementwise."""
+
+def erfcx(x: _Operand) -> ndarray:
+    r"""Scaled complementary error function :math:`e^{x^2} \mathrm{erfc}(x)`, elementwise."""
+
+def erfinv(x: _Operand) -> ndarray:
+    """Inverse of the error function, elementwise."""
+
+def erfcinv(x: _Operand) -> ndarray:
+    """Inverse of the complementary error function, elementwise."""
+
+def ndtr(x: _Operand) -> ndarray:
+    """Distribution function of the standard normal distribution, elementwise."""
+
+def log_ndtr(x: _Operand) -> ndarray:
+    """Logarithm of the standard normal distribution function, elementwise."""
+
+def ndtri(x: _Operand) -> ndarray:
+    """Inverse of the standard normal distribution function, elementwise."""
+
+def lgamma(x: _Operand) -> ndarray:
+    """Logarithm of the absolute value of the gamma function, elementwise."""
+
+def digamma(x: _Operand) -> ndarray:
+    """Derivative of the logarithm of the gamma function, elementwise."""
+
+def zeta(x: _Operand, q: ndarray) -> ndarray:
+    r"""Hurwitz's zeta function :math:`\sum_k (q + k)^{-x}`, elementwise. Only ``q`` has a gradient."""
+
 # ---- activation
 
 def relu(x: _Operand) -> ndarray:
@@ -801,6 +833,9 @@ def nonzero(a: ndarray) -> list[ndarray]:
 
 def take(a: ndarray, indices: Any, axis: _Axis = None, mode: str | None = None) -> ndarray:
     """Elements along an axis at given indices. ``mode``: 'raise', 'wrap' or 'clip' for indices out of range."""
+
+def _add_at(a: ndarray, indices: Any, b: ndarray) -> ndarray:
+    """A copy of the vector ``a`` with ``b`` added at given indices."""
 
 # ---- attention
 
