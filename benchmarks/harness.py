@@ -55,7 +55,7 @@ def print_table(head, rows):
     sys.stdout.flush()
 
 
-def _format_time(seconds):
+def format_time(seconds):
     for unit, scale in ('s', 1), ('ms', 1e3), ('us', 1e6):
         if seconds * scale >= 1:
             return '%.3g %s' % (seconds * scale, unit)
@@ -90,8 +90,8 @@ def _check_losses(workload, steps):
                     workload.name, reference_engine, reference, engine, values))
 
 
-def measure(timers, rounds, seconds):
-    """Times each timer in turn; returns the median seconds of one execution for each."""
+def measure(timers, rounds, seconds, summarize=statistics.median):
+    """Times each timer in turn; returns the seconds of one execution, the median unless given."""
     counts = {}
     for name, timer in timers.items():
         count, elapsed = 1, timer.timeit(1)
@@ -103,7 +103,7 @@ def measure(timers, rounds, seconds):
     for _ in range(rounds):
         for name, timer in timers.items():
             times[name].append(timer.timeit(counts[name]) / counts[name])
-    return {name: statistics.median(values) for name, values in times.items()}
+    return {name: summarize(values) for name, values in times.items()}
 
 
 def print_timings(workloads, engines, rounds, seconds):
@@ -123,9 +123,9 @@ def print_timings(workloads, engines, rounds, seconds):
             if engine not in times:
                 cells.append('-')
             elif unit is None:
-                cells.append(_format_time(times[engine]))
+                cells.append(format_time(times[engine]))
             else:
-                cells.append('%s (%.2fx)' % (_format_time(times[engine]), times[engine] / unit))
+                cells.append('%s (%.2fx)' % (format_time(times[engine]), times[engine] / unit))
         rows.append(['`%s`' % workload.name, *cells])
         print('measured %s' % workload.name, file=sys.stderr)
     print_table(['one step', *(ENGINES[engine][0] for engine in engines)], rows)
@@ -144,7 +144,7 @@ def print_imports(engines, rounds=5):
             results[package].append((float(seconds), int(modules)))
     print_table(
         ['`import`', 'time', 'modules loaded'],
-        [['`%s`' % package, _format_time(statistics.median(t for t, _ in values)),
+        [['`%s`' % package, format_time(statistics.median(t for t, _ in values)),
           str(values[0][1])] for package, values in results.items()])
 
 
