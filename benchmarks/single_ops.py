@@ -1,9 +1,10 @@
-"""Single operations, chainerx beside NumPy and PyTorch: ``python benchmarks/single_ops.py [TEXT ...]``.
+"""chainerx beside NumPy and PyTorch, one operation at a time: ``python benchmarks/single_ops.py``.
 
 Every operation runs in each library in turn (A B C A B C), in one process, after the results have
-been compared; the table gives the least time of a call in all turns, since other programs can only add
-to it; with one thread it is the processor's time, which they disturb less. The ratio is chainerx's time to the bar's unit: the faster of the two for large arrays, NumPy
-for small ones (PyTorch where NumPy has no such operation). Rows over the bar are marked.
+been compared. The table gives the least time of a call in all turns, since other programs can only
+add to it; with one thread it is the processor's time, which they disturb less. The ratio is
+chainerx's time to the bar's unit: the faster of the two for large arrays, NumPy for small ones
+(PyTorch where NumPy has no such operation). Rows over the bar are marked.
 """
 import argparse
 import os

@@ -2,34 +2,41 @@
 from ops.base import Row, uniform
 
 
-def _with_gradients(label, arrays, torch, bare, wanted=('x',), output=None):
-    """Rows of the forward pass and of the backward pass for each array of ``wanted``."""
-    rows = [Row('%s forward' % label, arrays, None, torch, bare)]
-    for name in wanted:
-        def with_gradient(arrays=arrays, label=label):
-            values = arrays()
-            return {**values, 'gy': uniform(*output, seed=1)}
-        suffix = '' if len(wanted) == 1 else ' by %s' % name
-        rows.append(Row(
-            '%s backward%s' % (label, suffix), with_gradient, None,
-            ('%s.requires_grad_()\ny = %s' % (name, torch),
-             'torch.autograd.grad(y, %s, gy, retain_graph=True)[0]' % name),
-            ('%s.require_grad()\ny = %s' % (name, bare),
-             'chx.grad([y], [%s], grad_outputs=[gy], enable_double_backprop=True)[0]' % name)))
-    return rows
+def _with_gradient(label, arrays, torch, bare, output):
+    """Rows of the forward pass, and of it with the backward pass."""
+    def with_gradient():
+        return {**arrays(), 'gy': uniform(*output, seed=1)}
+    return [
+        Row('%s forward' % label, arrays, None, torch, bare),
+        Row('%s forward and backward' % label, with_gradient, None,
+            ('x.requires_grad_()', 'torch.autograd.grad(%s, x, gy)[0]' % torch),
+            ('x.require_grad()', 'chx.grad([%s], [x], grad_outputs=[gy])[0]' % bare))]
 
 
 def _conv(batch, channels, size, out_channels, kernel, stride, wanted=('x', 'w')):
+    """Rows of the forward pass, and of the backward pass by each of ``wanted``."""
     pad = kernel // 2
     out = (size + 2 * pad - kernel) // stride + 1
-    arrays = {'x': (batch, channels, size, size), 'w': (out_channels, channels, kernel, kernel)}
-    return _with_gradients(
-        'conv %dx%d/%d %d-%d, %dx%d, batch %d' % (
-            kernel, kernel, stride, channels, out_channels, size, size, batch),
-        lambda: {name: uniform(*shape) for name, shape in arrays.items()},
-        'F.conv2d(x, w, None, %d, %d)' % (stride, pad),
-        'chx.conv(x, w, None, %d, %d)' % (stride, pad),
-        wanted, (batch, out_channels, out, out))
+    label = 'conv %dx%d/%d %d-%d, %dx%d, batch %d' % (
+        kernel, kernel, stride, channels, out_channels, size, size, batch)
+    torch = 'F.conv2d(x, w, None, %d, %d)' % (stride, pad)
+    bare = 'chx.conv(x, w, None, %d, %d)' % (stride, pad)
+
+    def arrays():
+        return {'x': uniform(batch, channels, size, size, seed=1),
+                'w': uniform(out_channels, channels, kernel, kernel, seed=2),
+                'gy': uniform(batch, out_channels, out, out, seed=3)}
+
+    rows = [Row('%s forward' % label, arrays, None, torch, bare)]
+    for name in wanted:
+        rows.append(Row(
+            '%s backward by %s' % (label, name), arrays, None,
+            ('%s.requires_grad_()\ny = %s' % (name, torch),
+             'torch.autograd.grad(y, %s, gy, retain_graph=True)[0]' % name),
+            # Recording the backward pass keeps the graph.
+            ('%s.require_grad()\ny = %s' % (name, bare),
+             'chx.grad([y], [%s], grad_outputs=[gy], enable_double_backprop=True)[0]' % name)))
+    return rows
 
 
 _CONVOLUTIONS = [
@@ -67,34 +74,34 @@ def _rows():
 
 
 _OTHERS = [
-    *_with_gradients('relu', _rows, 'torch.relu(x)', 'chx.relu(x)', output=(1000, 1000)),
-    *_with_gradients('sigmoid', _rows, 'torch.sigmoid(x)', 'chx.sigmoid(x)',
+    *_with_gradient('relu', _rows, 'torch.relu(x)', 'chx.relu(x)', (1000, 1000)),
+    *_with_gradient('sigmoid', _rows, 'torch.sigmoid(x)', 'chx.sigmoid(x)',
                      output=(1000, 1000)),
-    *_with_gradients('tanh', _rows, 'torch.tanh(x)', 'chx.tanh(x)', output=(1000, 1000)),
-    *_with_gradients('softmax', _rows, 'torch.softmax(x, 1)', 'chx.softmax(x, 1)',
+    *_with_gradient('tanh', _rows, 'torch.tanh(x)', 'chx.tanh(x)', (1000, 1000)),
+    *_with_gradient('softmax', _rows, 'torch.softmax(x, 1)', 'chx.softmax(x, 1)',
                      output=(1000, 1000)),
-    *_with_gradients('log_softmax', _rows, 'torch.log_softmax(x, 1)', 'chx.log_softmax(x, 1)',
+    *_with_gradient('log_softmax', _rows, 'torch.log_softmax(x, 1)', 'chx.log_softmax(x, 1)',
                      output=(1000, 1000)),
     Row('softmax axis 0', _rows, None, 'torch.softmax(x, 0)', 'chx.softmax(x, 0)'),
-    *_with_gradients('batch_norm', _normalized,
+    *_with_gradient('batch_norm', _normalized,
                      'F.batch_norm(x, mean, var, gamma, beta, True, 0.1, 2e-5)',
-                     'chx.batch_norm(x, gamma, beta, mean, var)', output=(16, 64, 32, 32)),
+                     'chx.batch_norm(x, gamma, beta, mean, var)', (16, 64, 32, 32)),
     Row('fixed_batch_norm', _normalized, None,
         'F.batch_norm(x, mean, var, gamma, beta, False, 0.1, 2e-5)',
         'chx.fixed_batch_norm(x, gamma, beta, mean, var)'),
-    *_with_gradients('layer_norm', _rows, 'F.layer_norm(x, (1000,), gamma, beta)',
-                     'chx.layer_norm(x, gamma, beta)', output=(1000, 1000)),
-    *_with_gradients('max_pool 2x2/2', _images, 'F.max_pool2d(x, 2)', 'chx.max_pool(x, 2)',
+    *_with_gradient('layer_norm', _rows, 'F.layer_norm(x, (1000,), gamma, beta)',
+                     'chx.layer_norm(x, gamma, beta)', (1000, 1000)),
+    *_with_gradient('max_pool 2x2/2', _images, 'F.max_pool2d(x, 2)', 'chx.max_pool(x, 2)',
                      output=(16, 64, 16, 16)),
-    *_with_gradients('max_pool 3x3/2', _images, 'F.max_pool2d(x, 3, 2, 1)',
-                     'chx.max_pool(x, 3, 2, 1)', output=(16, 64, 16, 16)),
-    *_with_gradients('average_pool 2x2/2', _images, 'F.avg_pool2d(x, 2)',
-                     'chx.average_pool(x, 2)', output=(16, 64, 16, 16)),
-    *_with_gradients('average_pool, all', _images, 'F.avg_pool2d(x, 32)',
-                     'chx.average_pool(x, 32)', output=(16, 64, 1, 1)),
-    *_with_gradients(
+    *_with_gradient('max_pool 3x3/2', _images, 'F.max_pool2d(x, 3, 2, 1)',
+                     'chx.max_pool(x, 3, 2, 1)', (16, 64, 16, 16)),
+    *_with_gradient('average_pool 2x2/2', _images, 'F.avg_pool2d(x, 2)',
+                     'chx.average_pool(x, 2)', (16, 64, 16, 16)),
+    *_with_gradient('average_pool, all', _images, 'F.avg_pool2d(x, 32)',
+                     'chx.average_pool(x, 32)', (16, 64, 1, 1)),
+    *_with_gradient(
         'linear', lambda: {'x': uniform(100, 784), 'w': uniform(1000, 784), 'b': uniform(1000)},
-        'F.linear(x, w, b)', 'chx.linear(x, w, b)', ('x', 'w'), (100, 1000)),
+        'F.linear(x, w, b)', 'chx.linear(x, w, b)', (100, 1000)),
 ]
 
 ROWS = _CONVOLUTIONS + _OTHERS
