@@ -47,7 +47,8 @@ struct LeakyRelu : FloatMath<LeakyRelu, 1> {
     CHAINERX_OP("leaky_relu", "x, slope=0.2", "``x`` where positive, ``slope * x`` elsewhere.")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
-        return x > 0 ? x : static_cast<T>(slope) * x;
+        T negative = static_cast<T>(slope) * x;
+        return x > 0 ? x : negative;
     }
     Array Grad0(const Array& gy, In<0> x) const;
     static Array Call(const Array& x, double slope = 0.2) { return ApplyElementwise(LeakyRelu{{}, slope}, {x}); }
@@ -58,7 +59,8 @@ struct Elu : FloatMath<Elu, 1> {
     CHAINERX_OP("elu", "x, alpha=1.0", "``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere.")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
-        return x > 0 ? x : static_cast<T>(alpha) * math::Expm1(x);
+        T negative = static_cast<T>(alpha) * math::Expm1(x);
+        return x > 0 ? x : negative;
     }
     Array Grad0(const Array& gy, In<0> x, Out y) const;
     static Array Call(const Array& x, double alpha = 1.0) { return ApplyElementwise(Elu{{}, alpha}, {x}); }
@@ -92,7 +94,7 @@ struct Silu : FloatMath<Silu, 1> {
     CHAINERX_OP("silu", "x", "Sigmoid linear unit, :math:`x / (1 + e^{-x})`.")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
-        return x * math::Sigmoid(x);
+        return math::Silu(x);
     }
     Array Grad0(const Array& gy, In<0> x) const;
 };
@@ -101,7 +103,7 @@ struct Gelu : FloatMath<Gelu, 1> {
     CHAINERX_OP("gelu", "x", "Gaussian error linear unit :math:`x \\Phi(x)`.")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
-        return T{0.5} * x * (1 + math::Erf(x * static_cast<T>(0.70710678118654752440)));
+        return math::Gelu(x);
     }
     Array Grad0(const Array& gy, In<0> x) const;
 };

@@ -83,6 +83,28 @@ struct Power : Arithmetic<Power, 2> {
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return math::Power(a, b);
     }
+    // Exponents that need no logarithm.
+    struct SpecialNumbers {
+        template <class T, class F>
+        CHAINERX_HOST_DEVICE static bool Visit(T exponent, const F& f) {
+            if (exponent == T{2}) {
+                f([](T x) __attribute__((always_inline)) { return x * x; });
+            } else if (exponent == T{3}) {
+                f([](T x) __attribute__((always_inline)) { return x * x * x; });
+            } else if (exponent == T{-1}) {
+                f([](T x) __attribute__((always_inline)) { return T{1} / x; });
+            } else if (exponent == T{0.5}) {
+                // Unlike the square root: -inf gives inf, -0 gives 0.
+                f([](T x) __attribute__((always_inline)) {
+                    T root = std::sqrt(x + T{0});
+                    return x == -native::math::kInfinity<T> ? -x : root;
+                });
+            } else {
+                return false;
+            }
+            return true;
+        }
+    };
     Array Grad0(const Array& gy, In<0> x1, In<1> x2) const;
     Array Grad1(const Array& gy, In<0> x1, Out y) const;
 };

@@ -18,11 +18,13 @@ using native::math::Erfc;
 using native::math::Exp;
 using native::math::Exp2;
 using native::math::Expm1;
+using native::math::Gelu;
 using native::math::Log;
 using native::math::Log10;
 using native::math::Log1p;
 using native::math::Log2;
 using native::math::Sigmoid;
+using native::math::Silu;
 using native::math::Sinh;
 using native::math::Softplus;  // log(1 + exp(x))
 using native::math::Tanh;
@@ -32,9 +34,9 @@ using native::math::Tanh;
     CHAINERX_HOST_DEVICE T Name(T x) { \
         return function(x);            \
     }
-CHAINERX_MATH(Sin, std::sin)
-CHAINERX_MATH(Cos, std::cos)
-CHAINERX_MATH(Tan, std::tan)
+CHAINERX_MATH(Sin, native::math::SinSlow)
+CHAINERX_MATH(Cos, native::math::CosSlow)
+CHAINERX_MATH(Tan, native::math::TanSlow)
 CHAINERX_MATH(Arcsin, native::math::Asin)
 CHAINERX_MATH(Arccos, native::math::Acos)
 CHAINERX_MATH(Arctan, native::math::Atan)
@@ -101,7 +103,7 @@ CHAINERX_HOST_DEVICE T Power(T a, T b) {
         }
         return static_cast<T>(result);
     } else {
-        return std::pow(a, b);
+        return native::math::Pow(a, b);
     }
 }
 
@@ -124,11 +126,13 @@ CHAINERX_HOST_DEVICE T Abs(T x) {
 // NaN wins, as in NumPy.
 template <class T>
 CHAINERX_HOST_DEVICE T Max(T a, T b) {
-    return (a > b) | (a != a) ? a : b;
+    T larger = a > b ? a : b;
+    return a != a ? a : larger;
 }
 template <class T>
 CHAINERX_HOST_DEVICE T Min(T a, T b) {
-    return (a < b) | (a != a) ? a : b;
+    T smaller = a < b ? a : b;
+    return a != a ? a : smaller;
 }
 
 }  // namespace chainerx::math

@@ -5,12 +5,24 @@
 
 namespace chainerx::ops {
 
+// What vectorizes, for arguments that are not huge.
+#define CHAINERX_FAST_TRIG(Name)                     \
+    template <class T>                               \
+    CHAINERX_HOST_DEVICE static bool IsFast(T x) {   \
+        return !native::math::TrigNeedsSlowPath(x);  \
+    }                                                \
+    template <class T>                               \
+    CHAINERX_HOST_DEVICE static T ForwardFast(T x) { \
+        return native::math::Name(x);                \
+    }
+
 struct Sin : FloatMath<Sin, 1> {
     CHAINERX_OP("sin", "x", "Elementwise sine.")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Sin(x);
     }
+    CHAINERX_FAST_TRIG(Sin)
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
@@ -20,6 +32,7 @@ struct Cos : FloatMath<Cos, 1> {
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Cos(x);
     }
+    CHAINERX_FAST_TRIG(Cos)
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
@@ -29,8 +42,11 @@ struct Tan : FloatMath<Tan, 1> {
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Tan(x);
     }
+    CHAINERX_FAST_TRIG(Tan)
     Array Grad0(const Array& gy, Out y) const;
 };
+
+#undef CHAINERX_FAST_TRIG
 
 struct Arcsin : FloatMath<Arcsin, 1> {
     CHAINERX_OP("arcsin", "x", "Elementwise inverse sine.")
@@ -63,7 +79,7 @@ struct Arctan2 : FloatMath<Arctan2, 2> {
     CHAINERX_OP("arctan2", "x1, x2", "The angle of the point :math:`(x_2, x_1)`, elementwise.")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
-        return std::atan2(a, b);
+        return native::math::Atan2(a, b);
     }
     Array Grad0(const Array& gy, In<0> x1, In<1> x2) const;
     Array Grad1(const Array& gy, In<0> x1, In<1> x2) const;

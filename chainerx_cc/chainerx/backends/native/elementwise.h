@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <type_traits>
 
+#include "chainerx/backends/native/kernels/half.h"
 #include "chainerx/backends/native/multiversion.h"
 #include "chainerx/core/backend.h"
 #include "chainerx/core/dtype.h"
@@ -27,116 +30,188 @@ struct ComputeType<Float16> {
     using type = float;
 };
 
+// Elements of a block in which operands are brought into the form that the loops take.
+constexpr int64_t kElementwiseBlock = 512;
+
+// Copies between contiguous memory and elements `stride` bytes apart.
 template <class T>
-CHAINERX_HOST_DEVICE typename ComputeType<T>::type LoadValue(const char* p) {
-    return static_cast<typename ComputeType<T>::type>(*reinterpret_cast<const T*>(p));
+CHAINERX_HOST_DEVICE void Gather(int64_t n, const char* from, int64_t stride, T* to) {
+    for (int64_t i = 0; i < n; ++i, from += stride) to[i] = *reinterpret_cast<const T*>(from);
+}
+template <class T>
+CHAINERX_HOST_DEVICE void ScatterTo(int64_t n, const T* from, char* to, int64_t stride) {
+    for (int64_t i = 0; i < n; ++i, to += stride) *reinterpret_cast<T*>(to) = from[i];
 }
 
-// The loops of one op for one dtype. Inputs have the type T, but the condition of a selection is bool.
+// Ops that compute faster where all of a block's arguments are in some range.
+template <class Op, class = void>
+struct HasFastRange : std::false_type {};
+template <class Op>
+struct HasFastRange<Op, std::void_t<decltype(Op::IsFast(0.0F))>> : std::true_type {};
+
+// Ops that compute faster for certain values of a second argument that is a number.
+template <class Op, class = void>
+struct HasSpecialNumbers : std::false_type {};
+template <class Op>
+struct HasSpecialNumbers<Op, std::void_t<typename Op::SpecialNumbers>> : std::true_type {};
+
+// The loops of one op for one dtype. Inputs have the type T, but the condition of a selection is bool. Operands are
+// contiguous or, where there is a loop for it, one number; others are brought into that form block by block.
 template <class Op, class T>
 struct ElementwiseRow {
     using C = typename ComputeType<T>::type;
-    using R = std::conditional_t<Op::kBoolOut, bool, T>;
+    static constexpr bool kIsHalf = std::is_same_v<T, Float16>;
+    using R = std::conditional_t<Op::kBoolOut, bool, T>;   // in memory
+    using RC = std::conditional_t<Op::kBoolOut, bool, C>;  // of the loops
     template <int I>
-    using Input = std::conditional_t<Op::kIsSelect && I == 0, bool, T>;
+    using Input = std::conditional_t<Op::kIsSelect && I == 0, bool, C>;
 
     CHAINERX_HOST_DEVICE static void Run(const void* op_, int64_t n, char* const* data, const int64_t* strides) {
         const Op& op = *static_cast<const Op*>(op_);
-        if constexpr (Op::kArity == 1) {
-            if (strides[0] == sizeof(R) && strides[1] == sizeof(T)) {
-                R* out = reinterpret_cast<R*>(data[0]);
-                const T* in = reinterpret_cast<const T*>(data[1]);
-#pragma GCC ivdep
-                for (int64_t i = 0; i < n; ++i) out[i] = Put(op.Forward(static_cast<C>(in[i])));
-                return;
+        if constexpr (!kIsHalf) {
+            bool fixed[3];
+            bool direct = strides[0] == sizeof(R);
+            for (int i = 0; i < Op::kArity; ++i) {
+                fixed[i] = strides[i + 1] == 0;
+                direct = direct && (fixed[i] || strides[i + 1] == Size(i));
             }
-        } else if constexpr (Op::kArity == 2) {
-            if (strides[0] == sizeof(R)) {
-                R* out = reinterpret_cast<R*>(data[0]);
-                const T* a = reinterpret_cast<const T*>(data[1]);
-                const T* b = reinterpret_cast<const T*>(data[2]);
-                if (strides[1] == sizeof(T) && strides[2] == sizeof(T)) {
-#pragma GCC ivdep
-                    for (int64_t i = 0; i < n; ++i)
-                        out[i] = Put(op.Forward(static_cast<C>(a[i]), static_cast<C>(b[i])));
-                    return;
-                }
-                if (strides[1] == sizeof(T) && strides[2] == 0) {
-                    const C bv = static_cast<C>(*b);
-#pragma GCC ivdep
-                    for (int64_t i = 0; i < n; ++i) out[i] = Put(op.Forward(static_cast<C>(a[i]), bv));
-                    return;
-                }
-                if (strides[1] == 0 && strides[2] == sizeof(T)) {
-                    const C av = static_cast<C>(*a);
-#pragma GCC ivdep
-                    for (int64_t i = 0; i < n; ++i) out[i] = Put(op.Forward(av, static_cast<C>(b[i])));
-                    return;
-                }
-            }
-        } else {
-            if (strides[0] == sizeof(R) && strides[1] == sizeof(Input<0>)) {
-                R* out = reinterpret_cast<R*>(data[0]);
-                const auto* c = reinterpret_cast<const Input<0>*>(data[1]);
-                const T* a = reinterpret_cast<const T*>(data[2]);
-                const T* b = reinterpret_cast<const T*>(data[3]);
-                if (strides[2] == sizeof(T) && strides[3] == sizeof(T)) {
-#pragma GCC ivdep
-                    for (int64_t i = 0; i < n; ++i) {
-                        out[i] = Put(op.Forward(First(c[i]), static_cast<C>(a[i]), static_cast<C>(b[i])));
-                    }
-                    return;
-                }
-                if (strides[2] == sizeof(T) && strides[3] == 0) {
-                    const C bv = static_cast<C>(*b);
-#pragma GCC ivdep
-                    for (int64_t i = 0; i < n; ++i) out[i] = Put(op.Forward(First(c[i]), static_cast<C>(a[i]), bv));
-                    return;
-                }
-                if (strides[2] == 0 && strides[3] == 0) {
-                    const C av = static_cast<C>(*a);
-                    const C bv = static_cast<C>(*b);
-#pragma GCC ivdep
-                    for (int64_t i = 0; i < n; ++i) out[i] = Put(op.Forward(First(c[i]), av, bv));
-                    return;
-                }
-            }
+            if (CHAINERX_LIKELY(direct && IsLoop(fixed))) return Loop(op, n, data, fixed);
         }
-        Strided(op, n, data, strides);
+        Blocks(op, n, data, strides);
     }
 
 private:
-    template <class V>
-    CHAINERX_HOST_DEVICE static R Put(V v) {
-        return static_cast<R>(v);
-    }
-    CHAINERX_HOST_DEVICE static bool First(bool v) { return v; }
-    template <class V>
-    CHAINERX_HOST_DEVICE static C First(V v) {
-        return static_cast<C>(v);
+    static constexpr int64_t Size(int i) { return Op::kIsSelect && i == 0 ? sizeof(bool) : sizeof(T); }
+
+    // Whether there is a loop for these operands being numbers.
+    CHAINERX_HOST_DEVICE static bool IsLoop(const bool* fixed) {
+        if constexpr (Op::kArity == 1) {
+            return !fixed[0];
+        } else if constexpr (Op::kArity == 2) {
+            return !(fixed[0] && fixed[1]);
+        } else {
+            return !fixed[0] && (fixed[2] || !fixed[1]);
+        }
     }
 
-    // Any strides; not worth vectorising.
-    CHAINERX_HOST_DEVICE static void Strided(const Op& op, int64_t n, char* const* data, const int64_t* s) {
-        char* out = data[0];
+    CHAINERX_HOST_DEVICE static void Loop(const Op& op, int64_t n, char* const* data, const bool* fixed) {
+        RC* out = reinterpret_cast<RC*>(data[0]);
         if constexpr (Op::kArity == 1) {
-            const char* a = data[1];
-            for (int64_t i = 0; i < n; ++i, out += s[0], a += s[1]) {
-                *reinterpret_cast<R*>(out) = Put(op.Forward(LoadValue<T>(a)));
+            const C* a = reinterpret_cast<const C*>(data[1]);
+            if constexpr (HasFastRange<Op>::value && std::is_floating_point_v<C>) {
+                for (int64_t i = 0; i < n; i += kElementwiseBlock) {
+                    InFastRange(op, std::min(n - i, kElementwiseBlock), a + i, out + i);
+                }
+            } else {
+#pragma GCC ivdep
+                for (int64_t i = 0; i < n; ++i) out[i] = op.Forward(a[i]);
             }
         } else if constexpr (Op::kArity == 2) {
-            const char* a = data[1];
-            const char* b = data[2];
-            for (int64_t i = 0; i < n; ++i, out += s[0], a += s[1], b += s[2]) {
-                *reinterpret_cast<R*>(out) = Put(op.Forward(LoadValue<T>(a), LoadValue<T>(b)));
+            const C* a = reinterpret_cast<const C*>(data[1]);
+            const C* b = reinterpret_cast<const C*>(data[2]);
+            if (fixed[0]) {
+                const C number = *a;
+#pragma GCC ivdep
+                for (int64_t i = 0; i < n; ++i) out[i] = op.Forward(number, b[i]);
+            } else if (fixed[1]) {
+                const C number = *b;
+                if constexpr (HasSpecialNumbers<Op>::value && std::is_floating_point_v<C>) {
+                    bool done = Op::SpecialNumbers::Visit(number, [&](auto f) __attribute__((always_inline)) {
+#pragma GCC ivdep
+                        for (int64_t i = 0; i < n; ++i) out[i] = f(a[i]);
+                    });
+                    if (done) return;
+                }
+#pragma GCC ivdep
+                for (int64_t i = 0; i < n; ++i) out[i] = op.Forward(a[i], number);
+            } else {
+#pragma GCC ivdep
+                for (int64_t i = 0; i < n; ++i) out[i] = op.Forward(a[i], b[i]);
             }
         } else {
-            const char* c = data[1];
-            const char* a = data[2];
-            const char* b = data[3];
-            for (int64_t i = 0; i < n; ++i, out += s[0], c += s[1], a += s[2], b += s[3]) {
-                *reinterpret_cast<R*>(out) = Put(op.Forward(LoadValue<Input<0>>(c), LoadValue<T>(a), LoadValue<T>(b)));
+            const auto* c = reinterpret_cast<const Input<0>*>(data[1]);
+            const C* a = reinterpret_cast<const C*>(data[2]);
+            const C* b = reinterpret_cast<const C*>(data[3]);
+            if (fixed[1]) {
+                const C low = *a;
+                const C high = *b;
+#pragma GCC ivdep
+                for (int64_t i = 0; i < n; ++i) out[i] = op.Forward(c[i], low, high);
+            } else if (fixed[2]) {
+                const C number = *b;
+#pragma GCC ivdep
+                for (int64_t i = 0; i < n; ++i) out[i] = op.Forward(c[i], a[i], number);
+            } else {
+#pragma GCC ivdep
+                for (int64_t i = 0; i < n; ++i) out[i] = op.Forward(c[i], a[i], b[i]);
             }
+        }
+    }
+
+    CHAINERX_HOST_DEVICE static void InFastRange(const Op& op, int64_t n, const C* a, C* out) {
+        int fast = 1;
+        for (int64_t i = 0; i < n; ++i) fast &= Op::IsFast(a[i]) ? 1 : 0;
+        if (CHAINERX_LIKELY(fast != 0)) {
+#pragma GCC ivdep
+            for (int64_t i = 0; i < n; ++i) out[i] = Op::ForwardFast(a[i]);
+        } else {
+            for (int64_t i = 0; i < n; ++i) out[i] = op.Forward(a[i]);
+        }
+    }
+
+    // Any strides, and half precision.
+    CHAINERX_HOST_DEVICE static void Blocks(const Op& op, int64_t n, char* const* data, const int64_t* strides) {
+        C buffers[Op::kArity + 1][kElementwiseBlock];
+        bool fixed[3];
+        for (int k = 0; k < Op::kArity; ++k) fixed[k] = strides[k + 1] == 0;
+        if (!IsLoop(fixed)) fixed[0] = fixed[1] = false;
+        for (int64_t i = 0; i < n; i += kElementwiseBlock) {
+            int64_t count = std::min(n - i, kElementwiseBlock);
+            char* p[4];
+            bool buffered = (kIsHalf && !Op::kBoolOut) || strides[0] != sizeof(R);
+            char* out = data[0] + i * strides[0];
+            p[0] = buffered ? reinterpret_cast<char*>(buffers[Op::kArity]) : out;
+            for (int k = 0; k < Op::kArity; ++k) {
+                int64_t stride = strides[k + 1];
+                char* in = data[k + 1] + i * stride;
+                char* buffer = reinterpret_cast<char*>(buffers[k]);
+                if (Op::kIsSelect && k == 0) {
+                    p[1] = fixed[0] || stride == 1 ? in : buffer;
+                    if (p[1] == buffer) Gather(count, in, stride, reinterpret_cast<bool*>(buffer));
+                } else {
+                    p[k + 1] = Bring(fixed[k] ? 1 : count, in, stride, buffers[k]);
+                }
+            }
+            Loop(op, count, p, fixed);
+            if (buffered) Deliver(count, reinterpret_cast<const RC*>(p[0]), out, strides[0]);
+        }
+    }
+
+    // Elements as the loops take them.
+    CHAINERX_HOST_DEVICE static char* Bring(int64_t n, char* in, int64_t stride, C* buffer) {
+        if constexpr (kIsHalf) {
+            uint16_t halves[kElementwiseBlock];
+            const auto* from = reinterpret_cast<const uint16_t*>(in);
+            if (stride != sizeof(T)) {
+                Gather(n, in, stride, halves);
+                from = halves;
+            }
+            ConvertFromHalf(n, from, buffer);
+        } else {
+            if (n == 1 || stride == sizeof(T)) return in;
+            Gather(n, in, stride, buffer);
+        }
+        return reinterpret_cast<char*>(buffer);
+    }
+
+    CHAINERX_HOST_DEVICE static void Deliver(int64_t n, const RC* from, char* out, int64_t stride) {
+        if constexpr (kIsHalf && !Op::kBoolOut) {
+            uint16_t halves[kElementwiseBlock];
+            auto* to = reinterpret_cast<uint16_t*>(out);
+            ConvertToHalf(n, from, stride == sizeof(T) ? to : halves);
+            if (stride != sizeof(T)) ScatterTo(n, halves, out, stride);
+        } else {
+            ScatterTo(n, from, out, stride);
         }
     }
 };
