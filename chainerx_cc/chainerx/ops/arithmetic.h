@@ -151,7 +151,15 @@ struct Where : Elementwise<Where, 3, DtypeRule::kSelect, kAllSet> {
     CHAINERX_OP("where", "condition, x, y", "Elements of ``x`` where the condition holds, of ``y`` elsewhere.")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(bool c, T a, T b) const {
-        return c ? a : b;
+        // By bits: as a conditional expression it becomes a branch.
+        if constexpr (std::is_floating_point_v<T>) {
+            return native::math::Select(c, a, b);
+        } else if constexpr (std::is_same_v<T, bool>) {
+            return (c & a) | (!c & b);
+        } else {
+            auto mask = static_cast<T>(-static_cast<T>(c));
+            return static_cast<T>((a & mask) | (b & ~mask));
+        }
     }
     Array Grad1(const Array& gy, In<0> c) const;
     Array Grad2(const Array& gy, In<0> c) const;

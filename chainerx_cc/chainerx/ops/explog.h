@@ -39,6 +39,7 @@ struct Log : FloatMath<Log, 1> {
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Log(x);
     }
+    CHAINERX_FAST_FORWARD(native::math::IsNormal(x), native::math::LogNormal(x))
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
@@ -48,6 +49,7 @@ struct Log2 : FloatMath<Log2, 1> {
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Log2(x);
     }
+    CHAINERX_FAST_FORWARD(native::math::IsNormal(x), native::math::Log2Normal(x))
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
@@ -57,6 +59,7 @@ struct Log10 : FloatMath<Log10, 1> {
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Log10(x);
     }
+    CHAINERX_FAST_FORWARD(native::math::IsNormal(x), native::math::Log10Normal(x))
     Array Grad0(const Array& gy, In<0> x) const;
 };
 

@@ -44,6 +44,17 @@ CHAINERX_MATH(Arcsinh, native::math::Asinh)
 CHAINERX_MATH(Arccosh, native::math::Acosh)
 #undef CHAINERX_MATH
 
+// In an op of one argument `x`: what to compute where a condition holds for all of a block of elements.
+#define CHAINERX_FAST_FORWARD(condition, expression) \
+    template <class T>                               \
+    CHAINERX_HOST_DEVICE static bool IsFast(T x) {   \
+        return condition;                            \
+    }                                                \
+    template <class T>                               \
+    CHAINERX_HOST_DEVICE static T ForwardFast(T x) { \
+        return expression;                           \
+    }
+
 // Rounds the quotient towards minus infinity; division of integers by zero gives zero.
 template <class T>
 CHAINERX_HOST_DEVICE T FloorDivide(T a, T b) {

@@ -5,24 +5,13 @@
 
 namespace chainerx::ops {
 
-// What vectorizes, for arguments that are not huge.
-#define CHAINERX_FAST_TRIG(Name)                     \
-    template <class T>                               \
-    CHAINERX_HOST_DEVICE static bool IsFast(T x) {   \
-        return !native::math::TrigNeedsSlowPath(x);  \
-    }                                                \
-    template <class T>                               \
-    CHAINERX_HOST_DEVICE static T ForwardFast(T x) { \
-        return native::math::Name(x);                \
-    }
-
 struct Sin : FloatMath<Sin, 1> {
     CHAINERX_OP("sin", "x", "Elementwise sine.")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Sin(x);
     }
-    CHAINERX_FAST_TRIG(Sin)
+    CHAINERX_FAST_FORWARD(!native::math::TrigNeedsSlowPath(x), native::math::Sin(x))
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
@@ -32,7 +21,7 @@ struct Cos : FloatMath<Cos, 1> {
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Cos(x);
     }
-    CHAINERX_FAST_TRIG(Cos)
+    CHAINERX_FAST_FORWARD(!native::math::TrigNeedsSlowPath(x), native::math::Cos(x))
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
@@ -42,11 +31,9 @@ struct Tan : FloatMath<Tan, 1> {
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Tan(x);
     }
-    CHAINERX_FAST_TRIG(Tan)
+    CHAINERX_FAST_FORWARD(!native::math::TrigNeedsSlowPath(x), native::math::Tan(x))
     Array Grad0(const Array& gy, Out y) const;
 };
-
-#undef CHAINERX_FAST_TRIG
 
 struct Arcsin : FloatMath<Arcsin, 1> {
     CHAINERX_OP("arcsin", "x", "Elementwise inverse sine.")

@@ -2,6 +2,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstring>
+
 #include "chainerx/core/context.h"
 
 namespace py = pybind11;
@@ -81,7 +83,9 @@ Dtype GetDtypeArg(PyObject* o) {
         const char* name = PyUnicode_AsUTF8(o);
         if (name == nullptr) throw PythonError{};
         for (int i = 0; i < kNumDtypes; ++i) {
-            if (std::string{name} == GetDtypeName(static_cast<Dtype>(i))) return static_cast<Dtype>(i);
+            auto dtype = static_cast<Dtype>(i);
+            if (std::strcmp(name, GetDtypeName(dtype)) == 0) return dtype;
+            if (name[0] == GetCharCode(dtype) && name[1] == '\0') return dtype;
         }
     }
     PyRef dtype{PyObject_CallFunctionObjArgs(g_numpy_dtype, o, nullptr)};
@@ -110,6 +114,11 @@ Device& GetDeviceArg(PyObject* o) {
 }
 
 int64_t GetIntArg(PyObject* o, const char* name) {
+    if (CHAINERX_LIKELY(PyLong_CheckExact(o))) {
+        int64_t v = PyLong_AsLongLong(o);
+        if (v == -1 && PyErr_Occurred()) throw PythonError{};
+        return v;
+    }
     PyRef index{PyNumber_Index(o)};
     if (!index) {
         PyErr_Clear();

@@ -95,6 +95,20 @@ Array FromBuffer(PyObject* o, Device& device, bool share) {
     return share && writable ? a : Copy(a);
 }
 
+// An array of a flat list or tuple of Python floats; no array for anything else.
+Array FromFloats(PyObject* o, Device& device) {
+    if (!PyList_CheckExact(o) && !PyTuple_CheckExact(o)) return Array{};
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
+    PyObject** items = PySequence_Fast_ITEMS(o);
+    for (Py_ssize_t i = 0; i < n; ++i) {
+        if (!PyFloat_CheckExact(items[i])) return Array{};
+    }
+    if (n == 0) return Array{};
+    std::vector<double> values(n);
+    for (Py_ssize_t i = 0; i < n; ++i) values[i] = PyFloat_AS_DOUBLE(items[i]);
+    return FromHost({n}, Dtype::kFloat64, values.data(), device);
+}
+
 }  // namespace
 
 void CheckNoGraph(const Array& a, const char* what) {
@@ -112,7 +126,9 @@ Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, b
         return copy && a.body() == GetArray(o).body() ? Copy(a) : a;
     }
     bool convert = dtype.has_value();
-    Array a = FromBuffer(o, device, !copy);
+    Array a = FromFloats(o, device);
+    if (a) return convert ? AsType(a, *dtype, false) : a;
+    a = FromBuffer(o, device, !copy);
     if (!a) {
         Scalar s;
         if (!convert && TryScalar(o, &s)) {

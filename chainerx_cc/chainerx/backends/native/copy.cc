@@ -1,9 +1,12 @@
 // Copies with conversion and broadcasting, and filling.
 
 #include <cstring>
+#include <utility>
 
 #include "chainerx/backends/native/elementwise.h"
+#include "chainerx/backends/native/kernels/half.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
+#include "chainerx/backends/native/kernels/transpose.h"
 #include "chainerx/backends/native/register.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/ops/creation.h"
@@ -42,8 +45,14 @@ struct CopyRow {
         if (strides[0] == sizeof(To) && strides[1] == sizeof(From)) {
             To* out = reinterpret_cast<To*>(data[0]);
             const From* in = reinterpret_cast<const From*>(data[1]);
+            if constexpr (std::is_same_v<From, Float16> && std::is_floating_point_v<To>) {
+                ConvertFromHalf(n, reinterpret_cast<const uint16_t*>(in), out);
+            } else if constexpr (std::is_same_v<To, Float16> && std::is_floating_point_v<From>) {
+                ConvertToHalf(n, in, reinterpret_cast<uint16_t*>(out));
+            } else {
 #pragma GCC ivdep
-            for (int64_t i = 0; i < n; ++i) out[i] = Convert<From, To>(in[i]);
+                for (int64_t i = 0; i < n; ++i) out[i] = Convert<From, To>(in[i]);
+            }
             return;
         }
         char* out = data[0];
@@ -73,6 +82,47 @@ RowTable MakeCopyRows() {
 
 CopyTable g_copy;
 
+// Copies where the destination is contiguous in one dimension and the source in another, as a transposed matrix: the
+// last two dimensions of the loops. False where that is not so.
+bool CopyTransposed(LoopNest nest, int64_t item, char* const* data) {
+    int last = nest.ndim - 1;
+    if (nest.ndim < 2 || (item != 4 && item != 8) || nest.strides[last][0] != item) return false;
+    int d = 0;
+    while (d < last && nest.strides[d][1] != item) ++d;
+    if (d == last) return false;
+    for (; d < last - 1; ++d) {
+        std::swap(nest.lengths[d], nest.lengths[d + 1]);
+        std::swap(nest.strides[d], nest.strides[d + 1]);
+    }
+    int64_t rows = nest.lengths[last];  // of the source
+    int64_t columns = nest.lengths[last - 1];
+    int64_t from = nest.strides[last][1];
+    int64_t to = nest.strides[last - 1][0];
+    if (from % item != 0 || to % item != 0) return false;
+    nest.ndim = last;
+    auto transpose = [=](int64_t n, char* target, const char* source) {
+        if (item == 4) {
+            TransposeMatrix(rows, n, reinterpret_cast<const float*>(source), from / 4,
+                            reinterpret_cast<float*>(target), to / 4);
+        } else {
+            TransposeMatrix(rows, n, reinterpret_cast<const double*>(source), from / 8,
+                            reinterpret_cast<double*>(target), to / 8);
+        }
+    };
+    BlockingScope blocking{nest.size > kGrain};
+    int64_t outer = nest.OuterSize();
+    if (outer == 1) {
+        ParallelFor(columns, std::max<int64_t>(32, kGrain / rows), [&](int64_t begin, int64_t end) {
+            transpose(end - begin, data[0] + begin * to, data[1] + begin * item);
+        });
+        return true;
+    }
+    ParallelFor(outer, std::max<int64_t>(1, kGrain / (rows * columns)), [&](int64_t begin, int64_t end) {
+        nest.ForRows(data, begin, end, [&](int64_t n, char* const* p) { transpose(n, p[0], p[1]); });
+    });
+    return true;
+}
+
 void Copy(const Array& src, const Array& dst) {
     int64_t size = dst.GetTotalSize();
     if (size == 0) return;
@@ -93,6 +143,7 @@ void Copy(const Array& src, const Array& dst) {
     Strides strides[] = {dst.strides(), BroadcastStrides(src.shape(), src.strides(), dst.shape())};
     LoopNest nest{dst.shape(), 2, strides};
     char* data[] = {dst.raw_data(), src.raw_data()};
+    if (src.dtype() == dst.dtype() && CopyTransposed(nest, dst.GetItemSize(), data)) return;
     int64_t length = nest.lengths[nest.ndim - 1];
     const int64_t* inner = nest.strides[nest.ndim - 1];
     BlockingScope blocking{size > kGrain};

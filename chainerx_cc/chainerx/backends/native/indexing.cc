@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "chainerx/backends/native/elementwise.h"
+#include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/register.h"
 #include "chainerx/core/blocking.h"
@@ -26,7 +27,15 @@ void ForIndices(const Array& indices, const TakeGeometry& g, F&& f) {
     int64_t total = g.outer * n;
     BlockingScope blocking{total * g.inner > kGrain};
     ParallelFor(total, std::max<int64_t>(1, kGrain / std::max<int64_t>(g.inner, 1)), [&](int64_t begin, int64_t end) {
-        for (int64_t r = begin; r < end; ++r) f(r, r / n, index[r % n]);
+        int64_t outer = begin / n;
+        int64_t i = begin % n;
+        for (int64_t r = begin; r < end; ++r) {
+            f(r, outer, index[i]);
+            if (++i == n) {
+                i = 0;
+                ++outer;
+            }
+        }
     });
 }
 
@@ -83,7 +92,17 @@ void Put(const Array& out, const Array& indices, const TakeGeometry& g, const Ar
 void NormalizeIndices(const Array& indices, int64_t length, IndexMode mode, const Array& out) {
     const int64_t* in = indices.data<int64_t>();
     int64_t* p = out.data<int64_t>();
-    for (int64_t k = 0; k < indices.GetTotalSize(); ++k) {
+    int64_t n = indices.GetTotalSize();
+    if (mode == IndexMode::kRaise) {
+        bool fine = true;
+        for (int64_t k = 0; k < n; ++k) {
+            int64_t i = in[k];
+            fine = fine & (i >= -length) & (i < length);
+            p[k] = i + (i < 0 ? length : 0);
+        }
+        if (fine) return;
+    }
+    for (int64_t k = 0; k < n; ++k) {
         int64_t i = in[k];
         if (mode == IndexMode::kClip && length > 0) {
             p[k] = std::min(std::max<int64_t>(i, 0), length - 1);
@@ -105,14 +124,23 @@ Array Nonzero(const Array& a) {
     int64_t count = std::count(p, p + n, true);
     Array out = Empty({count, a.ndim()}, Dtype::kInt64, a.device());
     auto* q = out.data<int64_t>();
-    for (int64_t i = 0; i < n; ++i) {
-        if (!p[i]) continue;
-        int64_t rest = i;
-        for (int d = a.ndim() - 1; d >= 0; --d) {
-            q[d] = rest % a.shape()[d];
-            rest /= a.shape()[d];
+    int last = a.ndim() - 1;
+    if (last < 0) return out;
+    // Row by row. Positions in a row are written without a branch, which nobody could predict.
+    int64_t length = a.shape()[last];
+    Scratch<int64_t> positions{length + 1};
+    int64_t index[kMaxNdim] = {};
+    for (int64_t begin = 0; begin < n; begin += length) {
+        int64_t found = 0;
+        for (int64_t i = 0; i < length; ++i) {
+            positions.data()[found] = i;
+            found += p[begin + i] ? 1 : 0;
         }
-        q += a.ndim();
+        for (int64_t k = 0; k < found; ++k, q += a.ndim()) {
+            for (int d = 0; d < last; ++d) q[d] = index[d];
+            q[last] = positions.data()[k];
+        }
+        for (int d = last - 1; d >= 0 && ++index[d] == a.shape()[d]; --d) index[d] = 0;
     }
     return out;
 }

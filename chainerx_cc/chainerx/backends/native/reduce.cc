@@ -1,11 +1,15 @@
-// Reductions, scans, and the row functions of softmax.
+// Reductions, scans, and softmax.
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
+#include <vector>
 
+#include "chainerx/backends/native/compute.h"
 #include "chainerx/backends/native/elementwise.h"
 #include "chainerx/backends/native/kernels/allocator.h"
+#include "chainerx/backends/native/kernels/softmax.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/register.h"
 #include "chainerx/core/blocking.h"
@@ -90,9 +94,11 @@ constexpr C Highest() {
         return std::numeric_limits<C>::max();
     }
 }
+// Extremes: Keep(a, b) is Combine(a, b) for a that is a number, and drops b that is not.
 template <class C>
 struct MaxOp {
     using Acc = C;
+    CHAINERX_HOST_DEVICE static C Keep(C a, C b) { return b > a ? b : a; }
     static constexpr C kInit = Lowest<C>();
     CHAINERX_HOST_DEVICE static C Map(C v) { return v; }
     CHAINERX_HOST_DEVICE static C Combine(C a, C b) { return chainerx::math::Max(a, b); }
@@ -100,6 +106,7 @@ struct MaxOp {
 template <class C>
 struct MinOp {
     using Acc = C;
+    CHAINERX_HOST_DEVICE static C Keep(C a, C b) { return b < a ? b : a; }
     static constexpr C kInit = Highest<C>();
     CHAINERX_HOST_DEVICE static C Map(C v) { return v; }
     CHAINERX_HOST_DEVICE static C Combine(C a, C b) { return chainerx::math::Min(a, b); }
@@ -119,8 +126,15 @@ struct AnyOp {
     CHAINERX_HOST_DEVICE static bool Combine(bool a, bool b) { return a | b; }
 };
 
+// Columns reduced together: their accumulators stay in the cache.
+constexpr int64_t kWidth = 512;
 constexpr int kLanes = 32;    // independent accumulators
 constexpr int kBlock = 1024;  // elements added naively within a block; blocks are joined pairwise
+
+template <class O, class = void>
+struct IsExtreme : std::false_type {};
+template <class O>
+struct IsExtreme<O, std::void_t<decltype(&O::Keep)>> : std::true_type {};
 
 template <template <class> class Op, class T>
 struct RowReduce {
@@ -130,6 +144,14 @@ struct RowReduce {
 
     // The reduction of at most kBlock elements.
     CHAINERX_HOST_DEVICE static Acc Block(const T* p, int64_t n) {
+        if constexpr (IsExtreme<O>::value && std::is_floating_point_v<C>) {
+            return ExtremeBlock(p, n);
+        } else {
+            return PlainBlock(p, n);
+        }
+    }
+
+    CHAINERX_HOST_DEVICE static Acc PlainBlock(const T* p, int64_t n) {
         Acc lane[kLanes];
         for (int j = 0; j < kLanes; ++j) lane[j] = O::kInit;
         int64_t i = 0;
@@ -142,6 +164,34 @@ struct RowReduce {
             for (int j = 0; j < width; ++j) lane[j] = O::Combine(lane[j], lane[j + width]);
         }
         return O::Combine(lane[0], tail);
+    }
+
+    // Numbers, and whether there was anything else, apart from each other: half the comparisons.
+    CHAINERX_HOST_DEVICE static Acc ExtremeBlock(const T* p, int64_t n) {
+        using Flag = std::conditional_t<sizeof(C) == 8, int64_t, int32_t>;
+        Acc lane[kLanes];
+        Flag is_nan[kLanes] = {};
+        for (int j = 0; j < kLanes; ++j) lane[j] = O::kInit;
+        int64_t i = 0;
+        for (; i + kLanes <= n; i += kLanes) {
+            for (int j = 0; j < kLanes; ++j) {
+                C v = static_cast<C>(p[i + j]);
+                lane[j] = O::Keep(lane[j], v);
+                is_nan[j] |= v != v ? 1 : 0;
+            }
+        }
+        for (; i < n; ++i) {
+            C v = static_cast<C>(p[i]);
+            lane[0] = O::Keep(lane[0], v);
+            is_nan[0] |= v != v ? 1 : 0;
+        }
+        for (int width = kLanes / 2; width > 0; width /= 2) {
+            for (int j = 0; j < width; ++j) {
+                lane[j] = O::Keep(lane[j], lane[j + width]);
+                is_nan[j] |= is_nan[j + width];
+            }
+        }
+        return is_nan[0] != 0 ? std::numeric_limits<C>::quiet_NaN() : lane[0];
     }
 
     // Pairwise over blocks: a binary counter of partial results.
@@ -172,8 +222,20 @@ struct ColumnReduce {
     using O = Op<C>;
     using Acc = typename O::Acc;
 
-    // out[i] = reduction over r of p[r * stride + i]
+    // out[i] = reduction over r of p[r * stride + i] for inner <= kWidth columns. Rows are taken in blocks, so that
+    // errors of sums do not grow with the number of rows.
     CHAINERX_HOST_DEVICE static void Run(int64_t n, int64_t inner, const T* p, int64_t stride, Acc* out) {
+        constexpr int64_t kRows = 256;
+        Rows(std::min(n, kRows), inner, p, stride, out);
+        for (int64_t r = kRows; r < n; r += kRows) {
+            Acc part[kWidth];
+            Rows(std::min(n - r, kRows), inner, p + r * stride, stride, part);
+#pragma GCC ivdep
+            for (int64_t i = 0; i < inner; ++i) out[i] = O::Combine(out[i], part[i]);
+        }
+    }
+
+    CHAINERX_HOST_DEVICE static void Rows(int64_t n, int64_t inner, const T* p, int64_t stride, Acc* out) {
         constexpr int kRows = 4;
         for (int64_t i = 0; i < inner; ++i) out[i] = O::kInit;
         int64_t r = 0;
@@ -236,8 +298,7 @@ void ReduceTyped(const Layout& l, const Array& out) {
                     });
         return;
     }
-    // Tasks are pieces of the inner dimension, narrow enough for the accumulators to stay in the cache.
-    constexpr int64_t kWidth = 512;
+    // Tasks are pieces of the inner dimension.
     int64_t pieces = (l.inner + kWidth - 1) / kWidth;
     int64_t cost = std::max<int64_t>(1, l.reduce * std::min(l.inner, kWidth));
     ParallelFor(l.outer * pieces, std::max<int64_t>(1, kGrain / cost), [&](int64_t begin, int64_t end) {
@@ -252,10 +313,33 @@ void ReduceTyped(const Layout& l, const Array& out) {
     });
 }
 
-// Sums and products: the input has the type of the result, or is a boolean or integer array summed in int64.
-template <template <class> class Op>
+// Reduces the trailing run of axes first where that leaves others, so that nothing has to be transposed. Then the
+// kernel is called for the result and the other axes. Not for half precision, which would be rounded in between, nor
+// for short runs.
+template <class Kernel>
+bool ReduceInTwoSteps(const Array& a, const Axes& axes, const Array& out, const Kernel& first, const Kernel& second) {
+    constexpr int64_t kShortest = 16;
+    int8_t begin = static_cast<int8_t>(axes.size());
+    if (begin == 0 || a.dtype() == Dtype::kFloat16) return false;
+    int64_t length = 1;
+    do {
+        --begin;
+        length *= a.shape()[axes[begin]];
+    } while (begin > 0 && axes[begin - 1] == axes[begin] - 1);
+    if (begin == 0 || length < kShortest) return false;
+    Axes tail(axes.begin() + begin, axes.end());
+    Array middle = Empty(ReduceShape(a.shape(), tail, false), out.dtype(), a.device());
+    first(a, tail, middle);
+    second(middle, Axes(axes.begin(), axes.begin() + begin), out);
+    return true;
+}
+
+// Sums and products: the input has the type of the result, or is a boolean or integer array summed in int64. Join
+// reduces what Op has reduced in part.
+template <template <class> class Op, template <class> class Join = Op>
 void ReduceSame(const Array& a, const Axes& axes, const Array& out) {
     if (out.GetTotalSize() == 0) return;
+    if (ReduceInTwoSteps(a, axes, out, &ReduceSame<Op, Join>, &ReduceSame<Join>)) return;
     Layout l = MakeLayout(a, axes);
     VisitDtype(out.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
@@ -271,37 +355,106 @@ void ReduceSame(const Array& a, const Axes& axes, const Array& out) {
 template <template <class> class Op>
 void ReduceBool(const Array& a, const Axes& axes, const Array& out) {
     if (out.GetTotalSize() == 0) return;
+    if (ReduceInTwoSteps(a, axes, out, &ReduceBool<Op>, &ReduceBool<Op>)) return;
     Layout l = MakeLayout(a, axes);
     VisitDtype(a.dtype(), [&](auto tag) { ReduceTyped<Op, typename decltype(tag)::type, bool>(l, out); });
 }
 
-template <bool kMax>
+// Positions of extremes: of the first not-a-number where there is one, as in NumPy.
+template <template <class> class Op, class T>
+struct ArgRow {
+    using C = typename ComputeType<T>::type;
+
+    // `rows` results, each over `n` contiguous elements
+    CHAINERX_HOST_DEVICE static void Run(int64_t rows, int64_t n, const T* p, int64_t* out) {
+        for (int64_t r = 0; r < rows; ++r, p += n) {
+            C best = RowReduce<Op, T>::Row(p, n);
+            out[r] = best == best ? Find(n, p, [best](C v) { return v == best; })
+                                  : Find(n, p, [](C v) { return v != v; });
+        }
+    }
+
+private:
+    // The first element for which the predicate holds; there is one.
+    template <class F>
+    CHAINERX_HOST_DEVICE static int64_t Find(int64_t n, const T* p, const F& is_it) {
+        constexpr int kFew = 64;
+        int64_t i = 0;
+        for (; i + kFew <= n; i += kFew) {
+            int hits = 0;
+            for (int j = 0; j < kFew; ++j) hits |= is_it(static_cast<C>(p[i + j])) ? 1 : 0;
+            if (hits != 0) break;
+        }
+        while (!is_it(static_cast<C>(p[i]))) ++i;
+        return i;
+    }
+};
+
+template <template <class> class Op, class T>
+struct ArgColumns {
+    using C = typename ComputeType<T>::type;
+    using Index = std::conditional_t<sizeof(C) == 8, int64_t, int32_t>;  // as wide as C: the loop vectorizes
+
+    // Over r < n of p[r * stride + i] for inner <= kWidth columns; n < 2^31.
+    CHAINERX_HOST_DEVICE static void Run(int64_t n, int64_t inner, const T* p, int64_t stride, int64_t* out) {
+        C best[kWidth];
+        Index at[kWidth];
+        for (int64_t i = 0; i < inner; ++i) {
+            best[i] = static_cast<C>(p[i]);
+            at[i] = 0;
+        }
+        for (int64_t r = 1; r < n; ++r) {
+            p += stride;
+            auto index = static_cast<Index>(r);
+#pragma GCC ivdep
+            for (int64_t i = 0; i < inner; ++i) {
+                C v = static_cast<C>(p[i]);
+                C b = best[i];
+                C kept = Op<C>::Keep(b, v);
+                kept = (v != v) & (b == b) ? v : kept;
+                at[i] = (kept != b) & (b == b) ? index : at[i];
+                best[i] = kept;
+            }
+        }
+        for (int64_t i = 0; i < inner; ++i) out[i] = at[i];
+    }
+};
+
+// (outer, inner, reduce)
+Array Transposed(const Layout& l) {
+    return AsContiguous(Transpose(Reshape(l.in, Shape{l.outer, l.reduce, l.inner}), Axes{0, 2, 1}));
+}
+
+template <template <class> class Op>
 void ArgReduce(const Array& a, const Axes& axes, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     Layout l = MakeLayout(a, axes);
     VisitDtype(a.dtype(), [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        using C = typename ComputeType<T>::type;
+        using E = typename decltype(tag)::type;
+        using T = std::conditional_t<std::is_same_v<E, bool>, uint8_t, E>;
         const T* in = l.in.template data<T>();
         auto* result = out.data<int64_t>();
         BlockingScope blocking{l.in.GetTotalSize() > kGrain};
-        ParallelFor(l.outer * l.inner, std::max<int64_t>(1, kGrain / std::max<int64_t>(l.reduce, 1)),
-                    [&](int64_t begin, int64_t end) {
-                        for (int64_t k = begin; k < end; ++k) {
-                            const T* p = in + k / l.inner * l.reduce * l.inner + k % l.inner;
-                            auto best = static_cast<C>(p[0]);
-                            int64_t at = 0;
-                            for (int64_t r = 1; r < l.reduce && best == best; ++r) {
-                                auto v = static_cast<C>(p[r * l.inner]);
-                                // The first not-a-number wins, as in NumPy.
-                                if ((kMax ? v > best : v < best) || v != v) {
-                                    best = v;
-                                    at = r;
-                                }
-                            }
-                            result[k] = at;
-                        }
-                    });
+        if (l.inner == 1 || l.reduce > std::numeric_limits<int32_t>::max()) {
+            Array rows = l.inner == 1 ? l.in : Transposed(l);
+            static const auto row = MultiVersion<ArgRow<Op, T>, int64_t, int64_t, const T*, int64_t*>::Pick();
+            ParallelFor(l.outer * l.inner, std::max<int64_t>(1, kGrain / l.reduce), [&](int64_t begin, int64_t end) {
+                row(end - begin, l.reduce, rows.template data<T>() + begin * l.reduce, result + begin);
+            });
+            return;
+        }
+        static const auto column =
+                MultiVersion<ArgColumns<Op, T>, int64_t, int64_t, const T*, int64_t, int64_t*>::Pick();
+        int64_t pieces = (l.inner + kWidth - 1) / kWidth;
+        int64_t cost = l.reduce * std::min(l.inner, kWidth);
+        ParallelFor(l.outer * pieces, std::max<int64_t>(1, kGrain / cost), [&](int64_t begin, int64_t end) {
+            for (int64_t k = begin; k < end; ++k) {
+                int64_t o = k / pieces;
+                int64_t i = k % pieces * kWidth;
+                column(l.reduce, std::min(kWidth, l.inner - i), in + o * l.reduce * l.inner + i, l.inner,
+                       result + o * l.inner + i);
+            }
+        });
     });
 }
 
@@ -389,6 +542,14 @@ void Scan(const Array& a_, int8_t axis, const Array& out) {
             const T* in = a.data<T>() + o * n * inner;
             T* result = out.data<T>() + o * n * inner;
             std::copy_n(in, inner, result);
+            if (inner == 1) {
+                auto sum = static_cast<C>(in[0]);
+                for (int64_t i = 1; i < n; ++i) {
+                    result[i] = static_cast<T>(Combine::Apply(sum, static_cast<C>(in[i])));
+                    sum = static_cast<C>(result[i]);
+                }
+                continue;
+            }
             for (int64_t i = inner; i < n * inner; ++i) {
                 result[i] = static_cast<T>(Combine::Apply(static_cast<C>(result[i - inner]), static_cast<C>(in[i])));
             }
@@ -413,14 +574,14 @@ struct MultiplyBy {
 
 void RegisterReduceKernels(Backend& backend) {
     kSumKernel.Register(backend, &ReduceSame<SumOp>);
-    kNansumKernel.Register(backend, &ReduceSame<NansumOp>);
+    kNansumKernel.Register(backend, &ReduceSame<NansumOp, SumOp>);
     kProdKernel.Register(backend, &ReduceSame<ProdOp>);
     kAmaxKernel.Register(backend, &ReduceSame<MaxOp>);
     kAminKernel.Register(backend, &ReduceSame<MinOp>);
     kAllKernel.Register(backend, &ReduceBool<AllOp>);
     kAnyKernel.Register(backend, &ReduceBool<AnyOp>);
-    kArgmaxKernel.Register(backend, &ArgReduce<true>);
-    kArgminKernel.Register(backend, &ArgReduce<false>);
+    kArgmaxKernel.Register(backend, &ArgReduce<MaxOp>);
+    kArgminKernel.Register(backend, &ArgReduce<MinOp>);
     kLogSumExpKernel.Register(backend, &LogSumExp);
     kCumsumKernel.Register(backend, &Scan<AddTo>);
     kCumprodKernel.Register(backend, &Scan<MultiplyBy>);

@@ -285,7 +285,8 @@ void ConvBackwardData(const ConvShape& shape, const T* gy, const T* w, const T* 
             p.window.columns[d] = s.in[d] > start[d] ? (s.in[d] - start[d] + s.stride[d] - 1) / s.stride[d] : 0;
             p.window.stride[d] = 1;
         }
-        for (int64_t t = 0; t < taps; ++t) {
+        for (int64_t i = 0; i < taps; ++i) {
+            int64_t t = taps - 1 - i;  // the image is then read forward
             int64_t* offset = offsets.data() + p.window.taps * s.ndim;
             bool hit = true;
             rest = t;

@@ -53,8 +53,14 @@ public:
         for (int64_t row = 0; row < rows_; ++row) {
             int64_t length = w.columns[last] - position[last];
             length = length < count - lane ? length : count - lane;
-            for (int64_t tap = 0; tap < w.taps; ++tap) {
-                runs_.data()[tap * rows_ + row] = MakeRun(position, length, lane, w.offsets + tap * w.ndim);
+            const int64_t* offset = w.offsets;
+            int64_t image_row = 0;
+            for (int64_t tap = 0; tap < w.taps; ++tap, offset += w.ndim) {
+                // Neighbouring taps mostly see the same row of the image.
+                if (tap == 0 || !IsSameRow(offset, offset - w.ndim)) {
+                    image_row = FindRow(position, offset);
+                }
+                runs_.data()[tap * rows_ + row] = MakeRun(position[last], length, lane, image_row, offset[last]);
             }
             lane += length;
             position[last] = 0;
@@ -99,35 +105,49 @@ public:
     }
 
 private:
-    // Columns at `position`, `length` of one row, in the lanes from `lane` on
-    Run MakeRun(const int64_t* position, int64_t length, int64_t lane, const int64_t* offset) const {
+    CHAINERX_INLINE bool IsSameRow(const int64_t* a, const int64_t* b) const {
+        bool same = true;
+        for (int d = 0; d < window_.ndim - 1; ++d) {
+            same = same && a[d] == b[d];
+        }
+        return same;
+    }
+
+    // The number of the image's row that a tap sees from columns at `position`, or -1 outside.
+    CHAINERX_INLINE int64_t FindRow(const int64_t* position, const int64_t* offset) const {
         const Window& w = window_;
-        int last = w.ndim - 1;
         int64_t row = 0;
-        for (int d = 0; d < last; ++d) {
+        for (int d = 0; d < w.ndim - 1; ++d) {
             int64_t index = position[d] * w.stride[d] + offset[d];
             if (index < 0 || index >= w.image[d]) {
-                return Run{0, 0};
+                return -1;
             }
             row = row * w.image[d] + index;
         }
-        // Columns c of the row with 0 <= c * step + offset < size
-        int64_t begin = position[last];
-        int64_t end = begin + length;
-        int64_t first = begin * step_ + offset[last];
-        if (first < 0) {
-            begin += (-first + step_ - 1) / step_;
-        }
-        if ((end - 1) * step_ + offset[last] >= w.image[last]) {
-            end = w.image[last] > offset[last] ? (w.image[last] - offset[last] + step_ - 1) / step_ : 0;
-        }
-        if (begin >= end) {
+        return row;
+    }
+
+    // Columns [begin, begin + length) of one row, in the lanes from `lane` on
+    CHAINERX_INLINE Run MakeRun(int64_t begin, int64_t length, int64_t lane, int64_t row, int64_t offset) const {
+        int64_t size = window_.image[window_.ndim - 1];
+        if (row < 0) {
             return Run{0, 0};
         }
-        int64_t first_lane = lane + begin - position[last];
-        int64_t index = row * w.image[last] + begin * step_ + offset[last];
-        auto lanes = static_cast<uint32_t>(((uint64_t{1} << (end - begin)) - 1) << first_lane);
-        return Run{index - first_lane * step_, lanes};
+        // Columns c with 0 <= c * step + offset < size
+        int64_t from = begin;
+        int64_t to = begin + length;
+        if (from * step_ + offset < 0) {
+            from = step_ == 1 ? -offset : (-offset + step_ - 1) / step_;
+        }
+        if ((to - 1) * step_ + offset >= size) {
+            to = size <= offset ? 0 : (step_ == 1 ? size - offset : (size - offset + step_ - 1) / step_);
+        }
+        if (from >= to) {
+            return Run{0, 0};
+        }
+        int64_t first_lane = lane + from - begin;
+        auto lanes = static_cast<uint32_t>(((uint64_t{1} << (to - from)) - 1) << first_lane);
+        return Run{row * size + from * step_ + offset - first_lane * step_, lanes};
     }
 
     const Window& window_;

@@ -77,25 +77,59 @@ CHAINERX_INLINE T FinishLog(T x, T y) {
 }
 
 template <class T>
-CHAINERX_INLINE T Log(T x) {
-    LogParts<T> parts = SplitLog(x);
+CHAINERX_INLINE T LogOf(LogParts<T> parts) {
     T y = parts.f - (parts.tail - parts.e * Format<T>::kLn2Low);
-    return FinishLog(x, parts.e * Format<T>::kLn2High + y);
+    return parts.e * Format<T>::kLn2High + y;
 }
 
+template <class T>
+CHAINERX_INLINE T Log2Of(LogParts<T> parts) {
+    constexpr T kLog2E = T(1.4426950408889634);
+    return parts.e + (parts.f - parts.tail) * kLog2E;
+}
+
+template <class T>
+CHAINERX_INLINE T Log10Of(LogParts<T> parts) {
+    constexpr T kLog10E = T(0.43429448190325183);
+    T y = (parts.f - parts.tail) * kLog10E + parts.e * Format<T>::kLog10Of2Low;
+    return parts.e * Format<T>::kLog10Of2High + y;
+}
+
+template <class T>
+CHAINERX_INLINE T Log(T x) {
+    return FinishLog(x, LogOf(SplitLog(x)));
+}
 template <class T>
 CHAINERX_INLINE T Log2(T x) {
-    constexpr T kLog2E = T(1.4426950408889634);
-    LogParts<T> parts = SplitLog(x);
-    return FinishLog(x, parts.e + (parts.f - parts.tail) * kLog2E);
+    return FinishLog(x, Log2Of(SplitLog(x)));
 }
-
 template <class T>
 CHAINERX_INLINE T Log10(T x) {
-    constexpr T kLog10E = T(0.43429448190325183);
-    LogParts<T> parts = SplitLog(x);
-    T y = (parts.f - parts.tail) * kLog10E + parts.e * Format<T>::kLog10Of2Low;
-    return FinishLog(x, parts.e * Format<T>::kLog10Of2High + y);
+    return FinishLog(x, Log10Of(SplitLog(x)));
+}
+
+// A loop over numbers that are all positive, normal and finite takes these.
+template <class T>
+CHAINERX_INLINE bool IsNormal(T x) {
+    return (x >= std::numeric_limits<T>::min()) & (x < kInfinity<T>);
+}
+template <class T>
+CHAINERX_INLINE LogParts<T> SplitLogNormal(T x) {
+    IntOf<T> e;
+    T f = ReduceLog(x, &e);
+    return {FromInteger(e), f, LogTail(f)};
+}
+template <class T>
+CHAINERX_INLINE T LogNormal(T x) {
+    return LogOf(SplitLogNormal(x));
+}
+template <class T>
+CHAINERX_INLINE T Log2Normal(T x) {
+    return Log2Of(SplitLogNormal(x));
+}
+template <class T>
+CHAINERX_INLINE T Log10Normal(T x) {
+    return Log10Of(SplitLogNormal(x));
 }
 
 // log(1 + x) for -1 < x < infinity

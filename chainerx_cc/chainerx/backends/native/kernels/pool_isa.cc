@@ -3,6 +3,7 @@
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/math_core.h"
 #include "chainerx/backends/native/kernels/pool.h"
+#include "chainerx/backends/native/kernels/row_sums.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/window_rows.h"
 
@@ -53,6 +54,36 @@ struct Divisors {
 
     Scratch<T> inside;
 };
+
+// Whether rows of a window are long enough to go along them, instead of along rows of outputs.
+bool HasLongRows(const ConvShape& s) {
+    int last = s.ndim - 1;
+    return s.dilation[last] == 1 && s.kernel[last] >= 8 && s.kernel[last] > s.out[last];
+}
+
+// Calls visit(output of the row, offset in the image, length) for the rows of the windows of row number `row_index`
+// of the outputs, as far as they lie in the image.
+template <class F>
+CHAINERX_INLINE void VisitLongRows(const ConvShape& s, int64_t row_index, const F& visit) {
+    int last = s.ndim - 1;
+    ConvShape first = s;  // the first element of each row, without padding
+    first.kernel[last] = 1;
+    first.pad[last] = 0;
+    VisitWindowRow(first, row_index, [&](const WindowRow& row) {
+        if (row.begin == row.end) {
+            return;  // outside in another dimension
+        }
+        for (int64_t o = 0; o < row.count; ++o) {
+            int64_t begin = o * s.stride[last] - s.pad[last];
+            int64_t end = begin + s.kernel[last];
+            begin = begin > 0 ? begin : 0;
+            end = end < s.in[last] ? end : s.in[last];
+            if (begin < end) {
+                visit(o, row.in + begin, end - begin);
+            }
+        }
+    });
+}
 
 }  // namespace
 
@@ -140,13 +171,19 @@ void AveragePoolForward(const ConvShape& s, PoolPadding padding, const T* x, T* 
             for (int64_t o = 0; o < count; ++o) {
                 sum[o] = T{0};
             }
-            VisitWindowRow(s, r, [&](const WindowRow& row) {
-                const T* in = image + row.in;
+            if (HasLongRows(s)) {
+                VisitLongRows(s, r, [&](int64_t o, int64_t offset, int64_t length) {
+                    sum[o] += static_cast<T>(RowSum(image + offset, length));
+                });
+            } else {
+                VisitWindowRow(s, r, [&](const WindowRow& row) {
+                    const T* in = image + row.in;
 #pragma GCC ivdep
-                for (int64_t o = row.begin; o < row.end; ++o) {
-                    sum[o] += in[o * row.step];
-                }
-            });
+                    for (int64_t o = row.begin; o < row.end; ++o) {
+                        sum[o] += in[o * row.step];
+                    }
+                });
+            }
             if (padding == PoolPadding::kZero) {
                 for (int64_t o = 0; o < count; ++o) {
                     sum[o] /= window;
@@ -183,14 +220,23 @@ void AveragePoolBackward(const ConvShape& s, PoolPadding padding, const T* gy, T
                 T divisor = padding == PoolPadding::kZero ? window : factor * divisors.inside.data()[o];
                 share.data()[o] = divisor == T{0} ? T{0} : g[o] / divisor;
             }
-            VisitWindowRow(s, r, [&](const WindowRow& row) {
-                T* out = image + row.in;
-                const T* in = share.data();
+            if (HasLongRows(s)) {
+                VisitLongRows(s, r, [&](int64_t o, int64_t offset, int64_t length) {
+                    T value = share.data()[o];
+                    for (int64_t i = offset; i < offset + length; ++i) {
+                        image[i] += value;
+                    }
+                });
+            } else {
+                VisitWindowRow(s, r, [&](const WindowRow& row) {
+                    T* out = image + row.in;
+                    const T* in = share.data();
 #pragma GCC ivdep
-                for (int64_t o = row.begin; o < row.end; ++o) {
-                    out[o * row.step] += in[o];
-                }
-            });
+                    for (int64_t o = row.begin; o < row.end; ++o) {
+                        out[o * row.step] += in[o];
+                    }
+                });
+            }
         }
     });
 }
