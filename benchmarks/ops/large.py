@@ -69,8 +69,8 @@ _ELEMENTWISE = [
 ]
 
 
-def _matrix(label, numpy, torch=None, bare=None, shape=(1000, 1000), **kwargs):
-    return Row(label, lambda: {'a': uniform(*shape)}, numpy, torch or numpy,
+def _matrix(label, numpy, torch=None, bare=None, shape=(1000, 1000), low=-1, high=1, **kwargs):
+    return Row(label, lambda: {'a': uniform(*shape, low=low, high=high)}, numpy, torch or numpy,
                bare or torch or numpy, **kwargs)
 
 
@@ -88,7 +88,7 @@ _REDUCTIONS = [
     _matrix('argmax', 'a.argmax()'),
     _matrix('argmax axis 0', 'a.argmax(0)'),
     _matrix('argmax axis 1', 'a.argmax(1)'),
-    _matrix('prod axis 1', 'a.prod(1)'),
+    _matrix('prod axis 1', 'a.prod(1)', low=0.9, high=1.1),
     _matrix('cumsum axis 0', 'a.cumsum(0)'),
     _matrix('cumsum axis 1', 'a.cumsum(1)'),
     _matrix('all', '(a > -2).all()'),

@@ -83,7 +83,7 @@ struct Power : Arithmetic<Power, 2> {
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return math::Power(a, b);
     }
-    // Exponents that need no logarithm.
+    // Exponents that need no logarithm. As in NumPy, 0.5 is the square root, also of -0 and -inf.
     struct SpecialNumbers {
         template <class T, class F>
         CHAINERX_HOST_DEVICE static bool Visit(T exponent, const F& f) {
@@ -94,11 +94,7 @@ struct Power : Arithmetic<Power, 2> {
             } else if (exponent == T{-1}) {
                 f([](T x) __attribute__((always_inline)) { return T{1} / x; });
             } else if (exponent == T{0.5}) {
-                // Unlike the square root: -inf gives inf, -0 gives 0.
-                f([](T x) __attribute__((always_inline)) {
-                    T root = std::sqrt(x + T{0});
-                    return x == -native::math::kInfinity<T> ? -x : root;
-                });
+                f([](T x) __attribute__((always_inline)) { return std::sqrt(x); });
             } else {
                 return false;
             }

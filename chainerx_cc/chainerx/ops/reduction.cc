@@ -116,6 +116,8 @@ Array Prod(const Array& a, const OptionalAxes& axis, bool keepdims) {
 }
 
 Array Mean(const Array& a, const OptionalAxes& axis, bool keepdims) {
+    // A sum of half precision may overflow where the mean does not.
+    if (a.dtype() == Dtype::kFloat16) return AsType(Mean(AsType(a, Dtype::kFloat32), axis, keepdims), a.dtype());
     Axes axes = NormalizeAxes(axis, a.ndim());
     Dtype dtype = IsFloat(a.dtype()) ? a.dtype() : Dtype::kFloat64;
     Array sum = Sum(AsType(a, dtype, false), axes, keepdims);
@@ -123,6 +125,7 @@ Array Mean(const Array& a, const OptionalAxes& axis, bool keepdims) {
 }
 
 Array Var(const Array& a, const OptionalAxes& axis, bool keepdims) {
+    if (a.dtype() == Dtype::kFloat16) return AsType(Var(AsType(a, Dtype::kFloat32), axis, keepdims), a.dtype());
     Axes axes = NormalizeAxes(axis, a.ndim());
     return Mean(Square(a - Mean(a, axes, true)), axes, keepdims);
 }

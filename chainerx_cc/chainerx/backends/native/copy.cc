@@ -45,7 +45,9 @@ struct CopyRow {
         if (strides[0] == sizeof(To) && strides[1] == sizeof(From)) {
             To* out = reinterpret_cast<To*>(data[0]);
             const From* in = reinterpret_cast<const From*>(data[1]);
-            if constexpr (std::is_same_v<From, Float16> && std::is_floating_point_v<To>) {
+            if constexpr (std::is_same_v<From, To>) {
+                std::memcpy(out, in, n * sizeof(To));
+            } else if constexpr (std::is_same_v<From, Float16> && std::is_floating_point_v<To>) {
                 ConvertFromHalf(n, reinterpret_cast<const uint16_t*>(in), out);
             } else if constexpr (std::is_same_v<To, Float16> && std::is_floating_point_v<From>) {
                 ConvertToHalf(n, in, reinterpret_cast<uint16_t*>(out));
