@@ -3,6 +3,7 @@
 
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/conv.h"
+#include "chainerx/backends/native/kernels/conv_sliding.h"
 #include "chainerx/backends/native/kernels/conv_window.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/tile.h"
@@ -33,7 +34,7 @@ struct Problem {
 };
 
 constexpr int64_t kDepth = 288;      // channels * taps of one packed block
-constexpr int64_t kBlockTiles = 12;  // tiles of one packed block: 12 * 32 * 288 floats are 442 KB
+constexpr int64_t kBlockTiles = 16;  // tiles of one packed block: 16 * 32 * 288 floats are 590 KB
 
 // Columns are cut into tiles, none of which spans two images.
 template <class T>
@@ -73,19 +74,25 @@ void PackWeights(const Problem<T>& p, T* packed) {
         contiguous = contiguous && p.w_tap[t] == t;
     }
     ParallelFor(panels, 1 + (1 << 16) / (depth * panel_rows + 1), [&](int64_t begin, int64_t end) {
-        for (int64_t panel = begin; panel < end; ++panel) {
-            int64_t m = panel * panel_rows;
-            int64_t rows = p.rows - m < panel_rows ? p.rows - m : panel_rows;
-            T* out = packed + panel * PanelSize(p);
-            if (contiguous) {
-                PackRows(rows, depth, p.w + m * p.w_row, p.w_row, out);
-                continue;
-            }
-            for (int64_t c = 0; c < p.channels; ++c) {
-                for (int64_t t = 0; t < taps; ++t) {
-                    const T* w = p.w + m * p.w_row + c * p.w_channel + p.w_tap[t];
-                    for (int64_t r = 0; r < rows; ++r) {
-                        *out++ = w[r * p.w_row];
+        // Some channels at a time: pages that hold weights of one panel hold those of the next.
+        int64_t step = contiguous ? p.channels : 16;
+        for (int64_t c = 0; c < p.channels; c += step) {
+            int64_t c_end = c + step < p.channels ? c + step : p.channels;
+            for (int64_t panel = begin; panel < end; ++panel) {
+                int64_t m = panel * panel_rows;
+                int64_t rows = p.rows - m < panel_rows ? p.rows - m : panel_rows;
+                const T* w = p.w + m * p.w_row;
+                T* out = packed + panel * PanelSize(p) + c * taps * rows;
+                if (contiguous) {
+                    PackRows(rows, depth, w, p.w_row, out);
+                    continue;
+                }
+                for (int64_t channel = c; channel < c_end; ++channel) {
+                    for (int64_t t = 0; t < taps; ++t) {
+                        const T* from = w + channel * p.w_channel + p.w_tap[t];
+                        for (int64_t r = 0; r < rows; ++r) {
+                            *out++ = from[r * p.w_row];
+                        }
                     }
                 }
             }
@@ -93,53 +100,129 @@ void PackWeights(const Problem<T>& p, T* packed) {
     });
 }
 
-// Tiles [first, last) of columns times all weights.
+// Where a tile of the product of weights and columns goes.
 template <class T>
-void MultiplyBlock(const Problem<T>& p, const ColumnTiles<T>& tiles, const T* weights, int64_t first, int64_t last,
-                   T* packed) {
+TileOutput<T> OutputOf(const Problem<T>& p, const ColumnTiles<T>& tiles, int64_t tile, int64_t m, bool accumulate) {
+    int64_t column = tiles.Column(tile);
+    T* y = p.y + tiles.Image(tile) * p.y_image + m * p.y_channel;
+    TileOutput<T> out{};
+    out.c = p.scatter != nullptr ? y : y + column;
+    out.row = p.y_channel;
+    out.columns = tiles.Count(tile);
+    out.bias = p.bias != nullptr ? p.bias + m : nullptr;
+    out.accumulate = accumulate;
+    out.scatter = p.scatter != nullptr ? p.scatter + column : nullptr;
+    return out;
+}
+
+// Channels whose columns are packed together: as many as kDepth allows, at least one.
+template <class T>
+int64_t CountChannels(const Problem<T>& p) {
+    int64_t count = kDepth / p.window.taps;
+    return count > 0 ? count : 1;
+}
+
+// Calls multiply(m, rows, panel of weights from channel c on) for all panels.
+template <class T, class F>
+CHAINERX_INLINE void ForPanels(const Problem<T>& p, const T* weights, int64_t c, const F& multiply) {
+    int64_t panel_rows = PanelRows(p.rows);
+    for (int64_t m = 0; m < p.rows; m += panel_rows) {
+        int64_t rows = p.rows - m < panel_rows ? p.rows - m : panel_rows;
+        multiply(m, rows, weights + m / panel_rows * PanelSize(p) + c * p.window.taps * rows);
+    }
+}
+
+// Tiles [first, last) of columns times all weights: packed ones, or null for those of the problem as they are.
+template <class T>
+void MultiplyBlock(const Problem<T>& p, const ColumnTiles<T>& tiles, const T* weights, int64_t first, int64_t last) {
     constexpr int kSize = Simd<T>::kSize;
     int64_t taps = p.window.taps;
-    int64_t depth = p.channels * taps;
     int64_t image_size = SpatialSize(p.window.image, p.window.ndim);
-    int64_t panel_rows = PanelRows(p.rows);
-    int64_t step = kDepth / taps * taps;  // whole channels, at least one
-    step = step == 0 ? taps : step;
+    int64_t step = CountChannels(p);
+    int64_t panel_size = step * taps * kTileColumns<T>;
+    Scratch<T> packed{(last - first) * panel_size};
     VectorPlan<T> plan{p.window};
-    for (int64_t k = 0; k < depth; k += step) {
-        int64_t k_size = depth - k < step ? depth - k : step;
+    for (int64_t c = 0; c < p.channels; c += step) {
+        int64_t c_end = c + step < p.channels ? c + step : p.channels;
         for (int64_t tile = first; tile < last; ++tile) {
-            T* panel = packed + (tile - first) * step * kTileColumns<T>;
             const T* x = p.x + tiles.Image(tile) * p.x_image;
             int count = tiles.Count(tile);
             for (int v = 0; v * kSize < count; ++v) {
                 int lanes = count - v * kSize;
                 plan.Make(tiles.Column(tile) + v * kSize, lanes < kSize ? lanes : kSize);
-                T* out = panel + v * kSize;
-                for (int64_t c = k / taps; c < (k + k_size) / taps; ++c) {
-                    const T* image = x + c * image_size;
+                T* out = packed.data() + (tile - first) * panel_size + v * kSize;
+                for (int64_t channel = c; channel < c_end; ++channel) {
+                    const T* image = x + channel * image_size;
                     for (int64_t t = 0; t < taps; ++t, out += kTileColumns<T>) {
                         Store(out, plan.Read(image, t));
                     }
                 }
             }
         }
-        for (int64_t m = 0; m < p.rows; m += panel_rows) {
-            int64_t rows = p.rows - m < panel_rows ? p.rows - m : panel_rows;
-            const T* a = weights + m / panel_rows * PanelSize(p) + k * rows;
+        ForPanels(p, weights, c, [&](int64_t m, int64_t rows, const T* a) {
             for (int64_t tile = first; tile < last; ++tile) {
-                int count = tiles.Count(tile);
-                int64_t column = tiles.Column(tile);
-                T* y = p.y + tiles.Image(tile) * p.y_image + m * p.y_channel;
-                TileOutput<T> out{};
-                out.c = p.scatter != nullptr ? y : y + column;
-                out.row = p.y_channel;
-                out.columns = count;
-                out.bias = p.bias != nullptr ? p.bias + m : nullptr;
-                out.accumulate = k > 0;
-                out.scatter = p.scatter != nullptr ? p.scatter + column : nullptr;
-                ChooseTile<T>(rows, count)(k_size, a, packed + (tile - first) * step * kTileColumns<T>, out);
+                TileOutput<T> out = OutputOf(p, tiles, tile, m, c > 0);
+                const T* b = packed.data() + (tile - first) * panel_size;
+                if (weights == nullptr) {
+                    DirectWeights<T> direct{p.w + m * p.w_row + c * p.w_channel, p.w_row, p.w_channel, p.w_tap};
+                    ChooseDirectTile<T>(rows, out.columns)(c_end - c, taps, direct, b, out);
+                } else {
+                    ChooseTile<T>(rows, out.columns)((c_end - c) * taps, a, b, out);
+                }
+            }
+        });
+    }
+}
+
+// The same for windows that fit SlidingRows.
+template <class T>
+void SlideBlock(const Problem<T>& p, const ColumnTiles<T>& tiles, const T* weights, int64_t first, int64_t last) {
+    constexpr int kSize = Simd<T>::kSize;
+    SlidingRows<T> sliding{p.window};
+    int64_t width = p.window.columns[1];
+    int64_t image_size = SpatialSize(p.window.image, 2);
+    // Where each tile's vectors begin in the copy of a channel; rows of several images lie one after another.
+    int64_t starts[kBlockTiles][2];
+    struct Rows {
+        int64_t begin;
+        int64_t end;
+        int64_t at;
+    };
+    Rows segments[kBlockTiles];  // by image
+    int64_t plane = 0;
+    for (int64_t tile = first; tile < last;) {
+        int64_t image = tiles.Image(tile);
+        Rows& rows = segments[image - tiles.Image(first)];
+        rows.begin = tiles.Column(tile) / width;
+        rows.at = plane;
+        for (; tile < last && tiles.Image(tile) == image; ++tile) {
+            int count = tiles.Count(tile);
+            for (int v = 0; v * kSize < count; ++v) {
+                int64_t column = tiles.Column(tile) + v * kSize;
+                starts[tile - first][v] = plane + (column / width - rows.begin) * sliding.pitch() + column % width;
+                rows.end = column / width + 1;
             }
         }
+        plane += sliding.CountRows(rows.begin, rows.end) * sliding.pitch();
+    }
+    int64_t step = CountChannels(p);
+    Scratch<T> copy{step * plane + kSize};
+    for (int64_t c = 0; c < p.channels; c += step) {
+        int64_t c_end = c + step < p.channels ? c + step : p.channels;
+        for (int64_t channel = c; channel < c_end; ++channel) {
+            for (int64_t image = tiles.Image(first); image <= tiles.Image(last - 1); ++image) {
+                const Rows& rows = segments[image - tiles.Image(first)];
+                sliding.Copy(p.x + image * p.x_image + channel * image_size, rows.begin, rows.end,
+                             copy.data() + (channel - c) * plane + rows.at);
+            }
+        }
+        ForPanels(p, weights, c, [&](int64_t m, int64_t rows, const T* a) {
+            for (int64_t tile = first; tile < last; ++tile) {
+                TileOutput<T> out = OutputOf(p, tiles, tile, m, c > 0);
+                const T* b[] = {copy.data() + starts[tile - first][0], copy.data() + starts[tile - first][1]};
+                ChooseSlidingTile<T>(rows, out.columns)(c_end - c, p.window.taps, a, b, plane, sliding.offsets(), out);
+            }
+        });
     }
 }
 
@@ -153,10 +236,14 @@ void Multiply(const Problem<T>& p) {
         return;
     }
     int64_t panel_rows = PanelRows(p.rows);
-    Scratch<T> weights{(p.rows + panel_rows - 1) / panel_rows * PanelSize(p)};
-    PackWeights(p, weights.data());
-    int64_t step = kDepth / taps * taps;
-    step = step == 0 ? taps : step;
+    bool slides = SlidingRows<T>::Fits(p.window);
+    // For few columns it does not pay to pack the weights.
+    bool direct = !slides && count <= 2 * kBlockTiles;
+    Scratch<T> packed{direct ? 0 : (p.rows + panel_rows - 1) / panel_rows * PanelSize(p)};
+    const T* weights = direct ? nullptr : packed.data();
+    if (!direct) {
+        PackWeights(p, packed.data());
+    }
     // Blocks small enough that every thread gets some.
     int64_t threads = InParallelRegion() ? 1 : GetNumThreads();
     int64_t block = (count + threads * 2 - 1) / (threads * 2);
@@ -164,11 +251,14 @@ void Multiply(const Problem<T>& p) {
     int64_t blocks = (count + block - 1) / block;
     int64_t work = p.rows * depth * block * kTileColumns<T>;
     ParallelFor(blocks, 1 + (int64_t{1} << 18) / (work + 1), [&](int64_t begin, int64_t end) {
-        Scratch<T> packed{block * step * kTileColumns<T>};
         for (int64_t i = begin; i < end; ++i) {
             int64_t first = i * block;
             int64_t last = first + block < count ? first + block : count;
-            MultiplyBlock(p, tiles, weights.data(), first, last, packed.data());
+            if (slides) {
+                SlideBlock(p, tiles, weights, first, last);
+            } else {
+                MultiplyBlock(p, tiles, weights, first, last);
+            }
         }
     });
 }

@@ -101,6 +101,16 @@ const std::vector<ConvShape>& Shapes() {
             MakeShape(2, 1, 2, 3, {{8, 3, 2, 0, 1, 1}, {8, 3, 2, 1, 1, 1}}),
             MakeShape(2, 1, 2, 3, {{5, 2, 4, 0, 1}, {5, 2, 3, 0, 1}}),  // positions of x that nothing reads
             MakeShape(2, 1, 3, 4, {{3, 3, 1, 4, 1}, {3, 2, 1, 5, 1}}),  // more padding than kernel
+            // Rows of whole vectors, read without packing
+            MakeShape(2, 1, 3, 7, {{5, 3, 1, 1, 1}, {16, 3, 1, 1, 1}}),
+            MakeShape(20, 1, 3, 8, {{2, 3, 1, 1, 1}, {16, 3, 1, 1, 1}}),
+            MakeShape(3, 1, 45, 13, {{40, 3, 1, 1, 1}, {32, 3, 1, 1, 1}}),
+            MakeShape(2, 1, 4, 6, {{9, 3, 1, 2, 2}, {16, 5, 1, 2, 1}}),
+            MakeShape(2, 2, 6, 8, {{6, 3, 1, 0, 1}, {18, 3, 1, 0, 1}}),
+            MakeShape(2, 1, 3, 4, {{8, 3, 2, 1, 1}, {32, 3, 2, 1, 1}}),
+            MakeShape(2, 1, 3, 4, {{3, 3, 1, 4, 1}, {11, 2, 1, 3, 1}}),
+            MakeShape(1, 1, 3, 4, {{70, 3, 1, 1, 1}, {64, 3, 1, 1, 1}}),
+            MakeShape(1, 1, 40, 30, {{7, 3, 1, 1, 1}, {7, 3, 1, 1, 1}}),  // few columns
             MakeShape(3, 1, 5, 4, {}),
             MakeShape(0, 1, 3, 4, {{5, 3, 1, 1, 1}, {5, 3, 1, 1, 1}}),
             MakeShape(2, 1, 0, 4, {{5, 3, 1, 1, 1}, {5, 3, 1, 1, 1}}),

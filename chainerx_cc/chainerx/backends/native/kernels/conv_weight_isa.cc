@@ -3,6 +3,7 @@
 
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/conv.h"
+#include "chainerx/backends/native/kernels/conv_sliding.h"
 #include "chainerx/backends/native/kernels/conv_window.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/tile.h"
@@ -148,10 +149,106 @@ void MultiplyFewRows(const Problem<T>& p, T* gw) {
     }
 }
 
+#if defined(__AVX512F__)
+// First layers: with a 3x3 window of stride one and few channels, packing would take longer than the product. Instead
+// vectors of columns of gy and x are multiplied with each other; one sum for each tap and kSumRows rows fits 32
+// registers.
+constexpr int kSumRows = 3;
+constexpr int64_t kSumChannels = 8;
+
+// gw of kRows rows from images [n, n_end), whose rows are in `copy`.
+template <class T, int kRows>
+void SumTaps(const Problem<T>& p, const SlidingRows<T>& sliding, int64_t n, int64_t n_end, const T* copy, const T* gy,
+             T* gw) {
+    int64_t rows = p.window.columns[0];
+    int64_t width = p.window.columns[1];
+    int64_t pitch = sliding.pitch();
+    for (int64_t c = 0; c < p.channels; ++c) {
+        Vec<T> sums[kRows][9] = {};
+        for (int64_t image = n; image < n_end; ++image) {
+            const T* x = copy + ((image - n) * p.channels + c) * sliding.CountRows(0, rows) * pitch;
+            const T* g = gy + image * p.gy_image;
+            for (int64_t y = 0; y < rows; ++y, x += pitch, g += width) {
+                for (int64_t i = 0; i < width; i += Simd<T>::kSize) {
+                    Vec<T> gv[kRows];
+#pragma GCC unroll 4
+                    for (int r = 0; r < kRows; ++r) {
+                        gv[r] = Load(g + r * p.columns + i);
+                    }
+#pragma GCC unroll 9
+                    for (int t = 0; t < 9; ++t) {
+                        Vec<T> xv = Load(x + t / 3 * pitch + i + t % 3);
+#pragma GCC unroll 4
+                        for (int r = 0; r < kRows; ++r) {
+                            sums[r][t] += gv[r] * xv;
+                        }
+                    }
+                }
+            }
+        }
+        for (int r = 0; r < kRows; ++r) {
+            T* out = gw + (r * p.channels + c) * 9;
+            for (int t = 0; t < 9; ++t) {
+                T sum = Sum<T>(sums[r][t]);
+                out[t] = n == 0 ? sum : out[t] + sum;
+            }
+        }
+    }
+}
+
+// False where the problem is not of this kind.
+template <class T>
+bool MultiplyFirstLayer(const Problem<T>& p, T* gw) {
+    if (p.window.taps != 9 || p.channels > kSumChannels || !SlidingRows<T>::Fits(p.window)) {
+        return false;
+    }
+    SlidingRows<T> sliding{p.window};
+    for (int t = 0; t < 9; ++t) {
+        if (sliding.offsets()[t] != t / 3 * sliding.pitch() + t % 3) {
+            return false;
+        }
+    }
+    int64_t rows = p.window.columns[0];
+    int64_t image_size = SpatialSize(p.window.image, 2);
+    int64_t plane = sliding.CountRows(0, rows) * sliding.pitch();
+    // Some images at a time: their copy fits the cache, and sums do not get too long.
+    constexpr int64_t kCopied = 1 << 16;
+    constexpr int64_t kTerms = 1 << 13;
+    int64_t images = kCopied / (plane * p.channels);
+    images = images > kTerms / p.columns ? kTerms / p.columns : images;
+    images = images < 1 ? 1 : images;
+    int64_t groups = (p.rows + kSumRows - 1) / kSumRows;
+    int64_t work = kSumRows * p.channels * p.batch * p.columns * 9;
+    ParallelFor(groups, 1 + (int64_t{1} << 18) / (work + 1), [&](int64_t begin, int64_t end) {
+        Scratch<T> copy{images * p.channels * plane + Simd<T>::kSize};
+        for (int64_t n = 0; n < p.batch; n += images) {
+            int64_t n_end = n + images < p.batch ? n + images : p.batch;
+            for (int64_t image = n; image < n_end; ++image) {
+                for (int64_t c = 0; c < p.channels; ++c) {
+                    sliding.Copy(p.x + image * p.x_image + c * image_size, 0, rows,
+                                 copy.data() + ((image - n) * p.channels + c) * plane);
+                }
+            }
+            for (int64_t m = begin * kSumRows; m < end * kSumRows && m < p.rows; m += kSumRows) {
+                int64_t left = p.rows - m;
+                auto sum = left >= 3 ? SumTaps<T, 3> : (left == 2 ? SumTaps<T, 2> : SumTaps<T, 1>);
+                sum(p, sliding, n, n_end, copy.data(), p.gy + m * p.columns, gw + m * p.channels * 9);
+            }
+        }
+    });
+    return true;
+}
+#endif
+
 template <class T>
 void Multiply(const Problem<T>& p, T* gw) {
     constexpr int kColumns = kTileColumns<T>;
     int64_t width = p.channels * p.window.taps;
+#if defined(__AVX512F__)
+    if (MultiplyFirstLayer(p, gw)) {
+        return;
+    }
+#endif
     if (p.rows <= 2 && width <= 64) {
         MultiplyFewRows(p, gw);
         return;

@@ -23,6 +23,15 @@ constexpr int kTileRows = 4;  // 8 of 16
 #endif
 constexpr int kTileVectors = 2;
 
+// X(n) for every number of rows up to kTileRows
+#if defined(__AVX512F__) || defined(__aarch64__)
+#define CHAINERX_TILE_ROWS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12)
+#elif defined(__AVX2__)
+#define CHAINERX_TILE_ROWS(X) X(1) X(2) X(3) X(4) X(5) X(6)
+#else
+#define CHAINERX_TILE_ROWS(X) X(1) X(2) X(3) X(4)
+#endif
+
 template <class T>
 constexpr int kTileColumns = kTileVectors * Simd<T>::kSize;
 
@@ -43,74 +52,123 @@ struct TileOutput {
     const int64_t* scatter;  // offsets of the columns from c, or null when contiguous
 };
 
+// Stores sums [rows][vectors][kSize] where columns are cut off or scattered. Not inlined: the code of a tile has to
+// stay small.
 template <class T>
-CHAINERX_INLINE void StoreTileRow(const TileOutput<T>& out, int row, int vector, Vec<T> value) {
-    constexpr int kSize = Simd<T>::kSize;
-    T* c = out.c + row * out.row;
-    int columns = out.columns - vector * kSize;
-    if (columns <= 0) {
-        return;
+__attribute__((noinline)) void StoreIrregularTile(const TileOutput<T>& out, int rows, int vectors, const T* sums) {
+    int width = vectors * Simd<T>::kSize;
+    int columns = out.columns < width ? out.columns : width;
+    for (int r = 0; r < rows; ++r, sums += width) {
+        T* c = out.c + r * out.row;
+        T bias = out.bias != nullptr ? out.bias[r] : T{0};
+        for (int i = 0; i < columns; ++i) {
+            T* element = c + (out.scatter != nullptr ? out.scatter[i] : i);
+            *element = out.accumulate ? *element + sums[i] : sums[i] + bias;
+        }
     }
+}
+
+// acc += one column of A, with elements `a_row` apart, times one row of B.
+template <class T, int kRows, int kVectors>
+CHAINERX_INLINE void AddProducts(const T* a, int64_t a_row, const T* b, Vec<T> (&acc)[kRows][kVectors]) {
+    Vec<T> bv[kVectors];
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) {
+        bv[v] = Load(b + v * Simd<T>::kSize);
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+        Vec<T> av = Set(a[r * a_row]);
+#pragma GCC unroll 16
+        for (int v = 0; v < kVectors; ++v) {
+            acc[r][v] += av * bv[v];
+        }
+    }
+}
+
+// Before the multiplications, for StoreTile after them.
+template <class T, int kRows, int kVectors>
+CHAINERX_INLINE void PrefetchTile(const TileOutput<T>& out) {
     if (out.scatter != nullptr) {
-        T lanes[kSize];
-        Store(lanes, value);
-        T bias = out.bias != nullptr ? out.bias[row] : T{0};
-        for (int i = 0; i < (columns < kSize ? columns : kSize); ++i) {
-            T* element = c + out.scatter[vector * kSize + i];
-            *element = out.accumulate ? *element + lanes[i] : lanes[i] + bias;
-        }
         return;
     }
-    c += vector * kSize;
-    if (columns >= kSize) {
-        if (out.accumulate) {
-            value += Load(c);
-        } else if (out.bias != nullptr) {
-            value += Set(out.bias[row]);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+        for (int v = 0; v < kVectors; ++v) {
+            __builtin_prefetch(out.c + r * out.row + v * Simd<T>::kSize, 1);
         }
-        Store(c, value);
-    } else {
-        if (out.accumulate) {
-            value += LoadPartial(c, columns);
-        } else if (out.bias != nullptr) {
-            value += Set(out.bias[row]);
+    }
+}
+
+template <class T, int kRows, int kVectors>
+CHAINERX_INLINE void StoreTile(const TileOutput<T>& out, const Vec<T> (&acc)[kRows][kVectors]) {
+    constexpr int kSize = Simd<T>::kSize;
+    if (out.scatter != nullptr || out.columns < kVectors * kSize) {
+        T sums[kRows * kVectors * kSize];
+#pragma GCC unroll 16
+        for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+            for (int v = 0; v < kVectors; ++v) {
+                Store(sums + (r * kVectors + v) * kSize, acc[r][v]);
+            }
         }
-        StorePartial(c, value, columns);
+        StoreIrregularTile<T>(out, kRows, kVectors, sums);
+        return;
+    }
+    T* c = out.c;
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r, c += out.row) {
+        Vec<T> bias = out.bias != nullptr ? Set(out.bias[r]) : Vec<T>{};
+#pragma GCC unroll 16
+        for (int v = 0; v < kVectors; ++v) {
+            Store(c + v * kSize, acc[r][v] + (out.accumulate ? Load(c + v * kSize) : bias));
+        }
     }
 }
 
 // C[kRows x columns] (+)= A B with A a panel of kRows rows and B the first kVectors vectors of a panel.
 template <class T, int kRows, int kVectors>
 void Tile(int64_t k, const T* a, const T* b, const TileOutput<T>& out) {
-    constexpr int kSize = Simd<T>::kSize;
     Vec<T> acc[kRows][kVectors] = {};
+    PrefetchTile<T, kRows, kVectors>(out);
     for (int64_t p = 0; p < k; ++p, a += kRows, b += kTileColumns<T>) {
-        Vec<T> bv[kVectors];
-#pragma GCC unroll 16
-        for (int v = 0; v < kVectors; ++v) {
-            bv[v] = Load(b + v * kSize);
-        }
-#pragma GCC unroll 16
-        for (int r = 0; r < kRows; ++r) {
-            Vec<T> av = Set(a[r]);
-#pragma GCC unroll 16
-            for (int v = 0; v < kVectors; ++v) {
-                acc[r][v] += av * bv[v];
-            }
+        AddProducts<T, kRows, kVectors>(a, 1, b, acc);
+    }
+    StoreTile<T, kRows, kVectors>(out, acc);
+}
+
+// Weights that are not packed: that of row r, channel c and tap t is w[r * row + c * channel + tap[t]].
+template <class T>
+struct DirectWeights {
+    const T* w;
+    int64_t row;
+    int64_t channel;
+    const int64_t* tap;
+};
+
+// The same with A of the weights as they are, for some channels and all taps.
+template <class T, int kRows, int kVectors>
+void DirectTile(int64_t channels, int64_t taps, const DirectWeights<T>& weights, const T* b, const TileOutput<T>& out) {
+    Vec<T> acc[kRows][kVectors] = {};
+    PrefetchTile<T, kRows, kVectors>(out);
+    const T* w = weights.w;
+    int64_t row = weights.row;
+    for (int64_t c = 0; c < channels; ++c, w += weights.channel) {
+        for (int64_t t = 0; t < taps; ++t, b += kTileColumns<T>) {
+            AddProducts<T, kRows, kVectors>(w + weights.tap[t], row, b, acc);
         }
     }
-#pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 16
-        for (int v = 0; v < kVectors; ++v) {
-            StoreTileRow(out, r, v, acc[r][v]);
-        }
-    }
+    StoreTile<T, kRows, kVectors>(out, acc);
 }
 
 template <class T>
 using TileFunction = void (*)(int64_t k, const T* a, const T* b, const TileOutput<T>& out);
+template <class T>
+using DirectTileFunction = void (*)(int64_t channels, int64_t taps, const DirectWeights<T>& weights, const T* b,
+                                    const TileOutput<T>& out);
 
+// Null for more rows than PanelRows asks for.
 template <class T>
 TileFunction<T> ChooseTile(int64_t rows, int columns) {
     bool narrow = columns <= Simd<T>::kSize;
@@ -118,25 +176,24 @@ TileFunction<T> ChooseTile(int64_t rows, int columns) {
 #define CHAINERX_CASE(n) \
     case n:              \
         return narrow ? Tile<T, n, 1> : Tile<T, n, 2>;
-        CHAINERX_CASE(1)
-        CHAINERX_CASE(2)
-        CHAINERX_CASE(3)
-        CHAINERX_CASE(4)
-#if defined(__AVX2__) || defined(__aarch64__)
-        CHAINERX_CASE(5)
-        CHAINERX_CASE(6)
-#endif
-#if defined(__AVX512F__) || defined(__aarch64__)
-        CHAINERX_CASE(7)
-        CHAINERX_CASE(8)
-        CHAINERX_CASE(9)
-        CHAINERX_CASE(10)
-        CHAINERX_CASE(11)
-        CHAINERX_CASE(12)
-#endif
+        CHAINERX_TILE_ROWS(CHAINERX_CASE)
 #undef CHAINERX_CASE
         default:
-            return nullptr;  // PanelRows never asks for more
+            return nullptr;
+    }
+}
+
+template <class T>
+DirectTileFunction<T> ChooseDirectTile(int64_t rows, int columns) {
+    bool narrow = columns <= Simd<T>::kSize;
+    switch (rows) {
+#define CHAINERX_CASE(n) \
+    case n:              \
+        return narrow ? DirectTile<T, n, 1> : DirectTile<T, n, 2>;
+        CHAINERX_TILE_ROWS(CHAINERX_CASE)
+#undef CHAINERX_CASE
+        default:
+            return nullptr;
     }
 }
 

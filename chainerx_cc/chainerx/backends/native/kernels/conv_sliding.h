@@ -1,0 +1,138 @@
+#pragma once
+
+// Convolution of stride one without an im2col matrix: rows of the image are copied once, with their padding, and
+// every tap reads them at its own offset. For *_isa.cc sources only.
+
+#include <cstdint>
+
+#include "chainerx/backends/native/kernels/allocator.h"
+#include "chainerx/backends/native/kernels/conv_window.h"
+#include "chainerx/backends/native/kernels/tile.h"
+
+namespace chainerx {
+namespace native {
+namespace CHAINERX_ISA {
+
+// C[kRows x columns] (+)= A B with A a packed panel of kRows rows. Vector v of B for (channel, tap) lies at
+// b[v] + channel * plane + offsets[tap].
+template <class T, int kRows, int kVectors>
+void SlidingTile(int64_t channels, int64_t taps, const T* a, const T* const* b, int64_t plane, const int64_t* offsets,
+                 const TileOutput<T>& out) {
+    PrefetchTile<T, kRows, kVectors>(out);
+    Vec<T> acc[kRows][kVectors] = {};
+    const T* base[kVectors];
+    for (int v = 0; v < kVectors; ++v) {
+        base[v] = b[v];
+    }
+    for (int64_t c = 0; c < channels; ++c) {
+        for (int64_t t = 0; t < taps; ++t, a += kRows) {
+            Vec<T> bv[kVectors];
+#pragma GCC unroll 16
+            for (int v = 0; v < kVectors; ++v) {
+                bv[v] = Load(base[v] + offsets[t]);
+            }
+#pragma GCC unroll 16
+            for (int r = 0; r < kRows; ++r) {
+                Vec<T> av = Set(a[r]);
+#pragma GCC unroll 16
+                for (int v = 0; v < kVectors; ++v) {
+                    acc[r][v] += av * bv[v];
+                }
+            }
+        }
+#pragma GCC unroll 16
+        for (int v = 0; v < kVectors; ++v) {
+            base[v] += plane;
+        }
+    }
+    StoreTile<T, kRows, kVectors>(out, acc);
+}
+
+template <class T>
+using SlidingTileFunction = void (*)(int64_t channels, int64_t taps, const T* a, const T* const* b, int64_t plane,
+                                     const int64_t* offsets, const TileOutput<T>& out);
+
+template <class T>
+SlidingTileFunction<T> ChooseSlidingTile(int64_t rows, int columns) {
+    bool narrow = columns <= Simd<T>::kSize;
+    switch (rows) {
+#define CHAINERX_CASE(n) \
+    case n:              \
+        return narrow ? SlidingTile<T, n, 1> : SlidingTile<T, n, 2>;
+        CHAINERX_TILE_ROWS(CHAINERX_CASE)
+#undef CHAINERX_CASE
+        default:
+            return nullptr;  // PanelRows never asks for more
+    }
+}
+
+// The rows that a range of columns of a two-dimensional window sees, copied for some channels.
+template <class T>
+class SlidingRows {
+public:
+    explicit SlidingRows(const Window& window) : window_(window), offsets_{window.taps} {
+        for (int d = 0; d < 2; ++d) {
+            low_[d] = high_[d] = window.offsets[d];
+            for (int64_t t = 1; t < window.taps; ++t) {
+                int64_t offset = window.offsets[t * 2 + d];
+                low_[d] = offset < low_[d] ? offset : low_[d];
+                high_[d] = offset > high_[d] ? offset : high_[d];
+            }
+        }
+        pitch_ = window.columns[1] + high_[1] - low_[1];
+        for (int64_t t = 0; t < window.taps; ++t) {
+            offsets_.data()[t] = (window.offsets[t * 2] - low_[0]) * pitch_ + window.offsets[t * 2 + 1] - low_[1];
+        }
+    }
+
+    // Every vector of columns must lie in one row.
+    static bool Fits(const Window& window) {
+        return window.ndim == 2 && window.stride[0] == 1 && window.stride[1] == 1 && window.taps > 1 &&
+               window.columns[1] % Simd<T>::kSize == 0;
+    }
+
+    // Rows of the copy for rows [begin, end) of columns
+    int64_t CountRows(int64_t begin, int64_t end) const { return end - begin + high_[0] - low_[0]; }
+    int64_t pitch() const { return pitch_; }
+    const int64_t* offsets() const { return offsets_.data(); }
+
+    // Copies what rows [begin, end) of columns see. Writes up to kSize elements too much.
+    void Copy(const T* image, int64_t begin, int64_t end, T* to) const {
+        constexpr int kSize = Simd<T>::kSize;
+        int64_t size = window_.image[1];
+        int64_t first = low_[1] < 0 ? -low_[1] : 0;  // of the elements inside of the image
+        int64_t last = size - low_[1] < pitch_ ? size - low_[1] : pitch_;
+        first = first < last ? first : last;
+        for (int64_t row = begin + low_[0]; row < end + high_[0]; ++row, to += pitch_) {
+            bool inside = row >= 0 && row < window_.image[0];
+            int64_t i = 0;
+            for (int64_t stop = inside ? first : pitch_; i < stop; ++i) {
+                to[i] = T{0};
+            }
+            if (!inside) {
+                continue;
+            }
+            const T* from = image + row * size + low_[1];
+            for (; i + kSize <= last; i += kSize) {
+                Store(to + i, Load(from + i));
+            }
+            if (i < last) {
+                Store(to + i, LoadPartial(from + i, static_cast<int>(last - i)));
+            }
+            for (i = last > 0 ? last : 0; i < pitch_; ++i) {
+                to[i] = T{0};
+            }
+        }
+    }
+
+private:
+    const Window& window_;
+    int64_t low_[2];
+    int64_t high_[2];
+    int64_t pitch_;
+    Scratch<int64_t> offsets_;
+};
+
+}  // namespace CHAINERX_ISA
+}  // namespace native
+}  // namespace chainerx
