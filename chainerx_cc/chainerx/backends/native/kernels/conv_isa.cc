@@ -165,9 +165,9 @@ void MultiplyBlock(const Problem<T>& p, const ColumnTiles<T>& tiles, const T* we
                 const T* b = packed.data() + (tile - first) * panel_size;
                 if (weights == nullptr) {
                     DirectWeights<T> direct{p.w + m * p.w_row + c * p.w_channel, p.w_row, p.w_channel, p.w_tap};
-                    ChooseDirectTile<T>(rows, out.columns)(c_end - c, taps, direct, b, out);
+                    ChooseTile<T, DirectTile>(rows, out.columns)(c_end - c, taps, direct, b, out);
                 } else {
-                    ChooseTile<T>(rows, out.columns)((c_end - c) * taps, a, b, out);
+                    ChooseTile<T, PackedTile>(rows, out.columns)((c_end - c) * taps, a, b, out);
                 }
             }
         });
@@ -220,7 +220,8 @@ void SlideBlock(const Problem<T>& p, const ColumnTiles<T>& tiles, const T* weigh
             for (int64_t tile = first; tile < last; ++tile) {
                 TileOutput<T> out = OutputOf(p, tiles, tile, m, c > 0);
                 const T* b[] = {copy.data() + starts[tile - first][0], copy.data() + starts[tile - first][1]};
-                ChooseSlidingTile<T>(rows, out.columns)(c_end - c, p.window.taps, a, b, plane, sliding.offsets(), out);
+                ChooseTile<T, SlidingTile>(rows, out.columns)(c_end - c, p.window.taps, a, b, plane, sliding.offsets(),
+                                                              out);
             }
         });
     }

@@ -13,58 +13,35 @@ namespace chainerx {
 namespace native {
 namespace CHAINERX_ISA {
 
-// C[kRows x columns] (+)= A B with A a packed panel of kRows rows. Vector v of B for (channel, tap) lies at
-// b[v] + channel * plane + offsets[tap].
-template <class T, int kRows, int kVectors>
-void SlidingTile(int64_t channels, int64_t taps, const T* a, const T* const* b, int64_t plane, const int64_t* offsets,
-                 const TileOutput<T>& out) {
-    PrefetchTile<T, kRows, kVectors>(out);
-    Vec<T> acc[kRows][kVectors] = {};
-    const T* base[kVectors];
-    for (int v = 0; v < kVectors; ++v) {
-        base[v] = b[v];
-    }
-    for (int64_t c = 0; c < channels; ++c) {
-        for (int64_t t = 0; t < taps; ++t, a += kRows) {
-            Vec<T> bv[kVectors];
-#pragma GCC unroll 16
-            for (int v = 0; v < kVectors; ++v) {
-                bv[v] = Load(base[v] + offsets[t]);
-            }
-#pragma GCC unroll 16
-            for (int r = 0; r < kRows; ++r) {
-                Vec<T> av = Set(a[r]);
+// A is a packed panel. Vector v of B for (channel, tap) lies at b[v] + channel * plane + offsets[tap].
+template <class T>
+struct SlidingTile {
+    template <int kRows, int kVectors>
+    static void Run(int64_t channels, int64_t taps, const T* a, const T* const* b, int64_t plane,
+                    const int64_t* offsets, const TileOutput<T>& out) {
+        PrefetchTile<T, kRows, kVectors>(out);
+        Vec<T> acc[kRows][kVectors] = {};
+        const T* base[kVectors];
+        for (int v = 0; v < kVectors; ++v) {
+            base[v] = b[v];
+        }
+        for (int64_t c = 0; c < channels; ++c) {
+            for (int64_t t = 0; t < taps; ++t, a += kRows) {
+                Vec<T> bv[kVectors];
 #pragma GCC unroll 16
                 for (int v = 0; v < kVectors; ++v) {
-                    acc[r][v] += av * bv[v];
+                    bv[v] = Load(base[v] + offsets[t]);
                 }
+                AddProducts<T, kRows, kVectors>(a, 1, bv, acc);
+            }
+#pragma GCC unroll 16
+            for (int v = 0; v < kVectors; ++v) {
+                base[v] += plane;
             }
         }
-#pragma GCC unroll 16
-        for (int v = 0; v < kVectors; ++v) {
-            base[v] += plane;
-        }
+        StoreTile<T, kRows, kVectors>(out, acc);
     }
-    StoreTile<T, kRows, kVectors>(out, acc);
-}
-
-template <class T>
-using SlidingTileFunction = void (*)(int64_t channels, int64_t taps, const T* a, const T* const* b, int64_t plane,
-                                     const int64_t* offsets, const TileOutput<T>& out);
-
-template <class T>
-SlidingTileFunction<T> ChooseSlidingTile(int64_t rows, int columns) {
-    bool narrow = columns <= Simd<T>::kSize;
-    switch (rows) {
-#define CHAINERX_CASE(n) \
-    case n:              \
-        return narrow ? SlidingTile<T, n, 1> : SlidingTile<T, n, 2>;
-        CHAINERX_TILE_ROWS(CHAINERX_CASE)
-#undef CHAINERX_CASE
-        default:
-            return nullptr;  // PanelRows never asks for more
-    }
-}
+};
 
 // The rows that a range of columns of a two-dimensional window sees, copied for some channels.
 template <class T>

@@ -68,20 +68,25 @@ __attribute__((noinline)) void StoreIrregularTile(const TileOutput<T>& out, int 
     }
 }
 
-// acc += one column of A, with elements `a_row` apart, times one row of B.
-template <class T, int kRows, int kVectors>
-CHAINERX_INLINE void AddProducts(const T* a, int64_t a_row, const T* b, Vec<T> (&acc)[kRows][kVectors]) {
-    Vec<T> bv[kVectors];
+// The first kVectors vectors of a row of a panel of B.
+template <class T, int kVectors>
+CHAINERX_INLINE void LoadPanel(const T* b, Vec<T> (&vectors)[kVectors]) {
 #pragma GCC unroll 16
     for (int v = 0; v < kVectors; ++v) {
-        bv[v] = Load(b + v * Simd<T>::kSize);
+        vectors[v] = Load(b + v * Simd<T>::kSize);
     }
+}
+
+// acc += one column of A, with elements `a_row` apart, times one row of B.
+template <class T, int kRows, int kVectors>
+CHAINERX_INLINE void AddProducts(const T* a, int64_t a_row, const Vec<T> (&b)[kVectors],
+                                 Vec<T> (&acc)[kRows][kVectors]) {
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
         Vec<T> av = Set(a[r * a_row]);
 #pragma GCC unroll 16
         for (int v = 0; v < kVectors; ++v) {
-            acc[r][v] += av * bv[v];
+            acc[r][v] += av * b[v];
         }
     }
 }
@@ -127,16 +132,23 @@ CHAINERX_INLINE void StoreTile(const TileOutput<T>& out, const Vec<T> (&acc)[kRo
     }
 }
 
-// C[kRows x columns] (+)= A B with A a panel of kRows rows and B the first kVectors vectors of a panel.
-template <class T, int kRows, int kVectors>
-void Tile(int64_t k, const T* a, const T* b, const TileOutput<T>& out) {
-    Vec<T> acc[kRows][kVectors] = {};
-    PrefetchTile<T, kRows, kVectors>(out);
-    for (int64_t p = 0; p < k; ++p, a += kRows, b += kTileColumns<T>) {
-        AddProducts<T, kRows, kVectors>(a, 1, b, acc);
+// Kinds of tiles: Run computes C[kRows x columns] (+)= A B with B of kVectors vectors.
+
+// A is a panel of kRows rows, B the first vectors of a panel.
+template <class T>
+struct PackedTile {
+    template <int kRows, int kVectors>
+    static void Run(int64_t k, const T* a, const T* b, const TileOutput<T>& out) {
+        PrefetchTile<T, kRows, kVectors>(out);
+        Vec<T> acc[kRows][kVectors] = {};
+        for (int64_t p = 0; p < k; ++p, a += kRows, b += kTileColumns<T>) {
+            Vec<T> bv[kVectors];
+            LoadPanel<T, kVectors>(b, bv);
+            AddProducts<T, kRows, kVectors>(a, 1, bv, acc);
+        }
+        StoreTile<T, kRows, kVectors>(out, acc);
     }
-    StoreTile<T, kRows, kVectors>(out, acc);
-}
+};
 
 // Weights that are not packed: that of row r, channel c and tap t is w[r * row + c * channel + tap[t]].
 template <class T>
@@ -147,49 +159,35 @@ struct DirectWeights {
     const int64_t* tap;
 };
 
-// The same with A of the weights as they are, for some channels and all taps.
-template <class T, int kRows, int kVectors>
-void DirectTile(int64_t channels, int64_t taps, const DirectWeights<T>& weights, const T* b, const TileOutput<T>& out) {
-    Vec<T> acc[kRows][kVectors] = {};
-    PrefetchTile<T, kRows, kVectors>(out);
-    const T* w = weights.w;
-    int64_t row = weights.row;
-    for (int64_t c = 0; c < channels; ++c, w += weights.channel) {
-        for (int64_t t = 0; t < taps; ++t, b += kTileColumns<T>) {
-            AddProducts<T, kRows, kVectors>(w + weights.tap[t], row, b, acc);
+// A is of weights as they are, for some channels and all taps.
+template <class T>
+struct DirectTile {
+    template <int kRows, int kVectors>
+    static void Run(int64_t channels, int64_t taps, const DirectWeights<T>& weights, const T* b,
+                    const TileOutput<T>& out) {
+        PrefetchTile<T, kRows, kVectors>(out);
+        Vec<T> acc[kRows][kVectors] = {};
+        const T* w = weights.w;
+        int64_t row = weights.row;
+        for (int64_t c = 0; c < channels; ++c, w += weights.channel) {
+            for (int64_t t = 0; t < taps; ++t, b += kTileColumns<T>) {
+                Vec<T> bv[kVectors];
+                LoadPanel<T, kVectors>(b, bv);
+                AddProducts<T, kRows, kVectors>(w + weights.tap[t], row, bv, acc);
+            }
         }
+        StoreTile<T, kRows, kVectors>(out, acc);
     }
-    StoreTile<T, kRows, kVectors>(out, acc);
-}
+};
 
-template <class T>
-using TileFunction = void (*)(int64_t k, const T* a, const T* b, const TileOutput<T>& out);
-template <class T>
-using DirectTileFunction = void (*)(int64_t channels, int64_t taps, const DirectWeights<T>& weights, const T* b,
-                                    const TileOutput<T>& out);
-
-// Null for more rows than PanelRows asks for.
-template <class T>
-TileFunction<T> ChooseTile(int64_t rows, int columns) {
+// The instance of a kind for a number of rows, which PanelRows keeps to at most kTileRows, and columns.
+template <class T, template <class> class Kind>
+auto ChooseTile(int64_t rows, int columns) -> decltype(&Kind<T>::template Run<1, 1>) {
     bool narrow = columns <= Simd<T>::kSize;
     switch (rows) {
 #define CHAINERX_CASE(n) \
     case n:              \
-        return narrow ? Tile<T, n, 1> : Tile<T, n, 2>;
-        CHAINERX_TILE_ROWS(CHAINERX_CASE)
-#undef CHAINERX_CASE
-        default:
-            return nullptr;
-    }
-}
-
-template <class T>
-DirectTileFunction<T> ChooseDirectTile(int64_t rows, int columns) {
-    bool narrow = columns <= Simd<T>::kSize;
-    switch (rows) {
-#define CHAINERX_CASE(n) \
-    case n:              \
-        return narrow ? DirectTile<T, n, 1> : DirectTile<T, n, 2>;
+        return narrow ? &Kind<T>::template Run<n, 1> : &Kind<T>::template Run<n, 2>;
         CHAINERX_TILE_ROWS(CHAINERX_CASE)
 #undef CHAINERX_CASE
         default:
