@@ -45,9 +45,7 @@ struct CopyRow {
         if (strides[0] == sizeof(To) && strides[1] == sizeof(From)) {
             To* out = reinterpret_cast<To*>(data[0]);
             const From* in = reinterpret_cast<const From*>(data[1]);
-            if constexpr (std::is_same_v<From, To>) {
-                std::memcpy(out, in, n * sizeof(To));
-            } else if constexpr (std::is_same_v<From, Float16> && std::is_floating_point_v<To>) {
+            if constexpr (std::is_same_v<From, Float16> && std::is_floating_point_v<To>) {
                 ConvertFromHalf(n, reinterpret_cast<const uint16_t*>(in), out);
             } else if constexpr (std::is_same_v<To, Float16> && std::is_floating_point_v<From>) {
                 ConvertToHalf(n, in, reinterpret_cast<uint16_t*>(out));
@@ -104,8 +102,8 @@ bool CopyTransposed(LoopNest nest, int64_t item, char* const* data) {
     nest.ndim = last;
     auto transpose = [=](int64_t n, char* target, const char* source) {
         if (item == 4) {
-            TransposeMatrix(rows, n, reinterpret_cast<const float*>(source), from / 4,
-                            reinterpret_cast<float*>(target), to / 4);
+            TransposeMatrix(rows, n, reinterpret_cast<const float*>(source), from / 4, reinterpret_cast<float*>(target),
+                            to / 4);
         } else {
             TransposeMatrix(rows, n, reinterpret_cast<const double*>(source), from / 8,
                             reinterpret_cast<double*>(target), to / 8);

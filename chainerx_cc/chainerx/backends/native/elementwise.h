@@ -116,10 +116,11 @@ private:
             } else if (fixed[1]) {
                 const C number = *b;
                 if constexpr (HasSpecialNumbers<Op>::value && std::is_floating_point_v<C>) {
-                    bool done = Op::SpecialNumbers::Visit(number, [&](auto f) __attribute__((always_inline)) {
+                    bool done = Op::SpecialNumbers::Visit(
+                            number, [&](auto f) __attribute__((always_inline)) {
 #pragma GCC ivdep
-                        for (int64_t i = 0; i < n; ++i) out[i] = f(a[i]);
-                    });
+                                for (int64_t i = 0; i < n; ++i) out[i] = f(a[i]);
+                            });
                     if (done) return;
                 }
 #pragma GCC ivdep

@@ -1,6 +1,5 @@
-#include "chainerx/backends/native/kernels/transpose.h"
-
 #include "chainerx/backends/native/kernels/tile.h"
+#include "chainerx/backends/native/kernels/transpose.h"
 
 namespace chainerx {
 namespace native {
