@@ -22,6 +22,9 @@ KernelSlotBase::KernelSlotBase(const char* name) : name_{name}, id_{static_cast<
 
 const std::vector<const KernelSlotBase*>& KernelSlotBase::All() { return Slots(); }
 
+Backend::Backend(Context& context, std::string name, internal::AbiVersion<kAbiVersion>)
+    : context_{context}, name_{std::move(name)} {}
+
 Device& Backend::GetDevice(int index) {
     int count = GetDeviceCount();
     if (index < 0 || index >= count) {
@@ -41,7 +44,7 @@ void Backend::SetKernel(const KernelSlotBase& slot, void* kernel) {
 }
 
 void Backend::ThrowMissingKernel(const KernelSlotBase& slot) const {
-    throw NotImplementedError{"backend '", name_, "' has no kernel '", slot.name(), "'"};
+    throw NotImplementedError{"backend '", name_, "' has no kernel for '", slot.name(), "'"};
 }
 
 Device::Device(Backend& backend, int index)

@@ -28,10 +28,25 @@ private:
     int id_;
 };
 
-// A set of named devices and the kernels that run on them. Third-party backends derive from this class.
+// Changes when code compiled with older headers could not work with the library any more: with the layout of a public
+// class, the order of virtual functions, or the arguments of a kernel.
+constexpr int kAbiVersion = 1;
+
+namespace internal {
+template <int kVersion>
+struct AbiVersion {};
+}  // namespace internal
+
+// A set of named devices and the kernels that run on them. Third-party backends derive from this class. A shared
+// library with one has the file name `<name>.so` and exports
+//
+//     extern "C" chainerx::Backend* CreateBackend(chainerx::Context& context);
+//
+// whose result the caller owns.
 class Backend {
 public:
-    Backend(Context& context, std::string name) : context_{context}, name_{std::move(name)} {}
+    // The last argument stops a library that was compiled for another version from being loaded: the symbol is missing.
+    Backend(Context& context, std::string name, internal::AbiVersion<kAbiVersion> = {});
     Backend(const Backend&) = delete;
     Backend& operator=(const Backend&) = delete;
     virtual ~Backend() = default;

@@ -3,19 +3,40 @@
 #include <utility>
 
 #include "chainerx/autograd/mode.h"
+#include "chainerx/core/backend_library.h"
 
 namespace chainerx {
 namespace {
 
-std::map<std::string, BackendFactory>& Factories() {
-    static std::map<std::string, BackendFactory> factories;
-    static bool builtin = false;
-    if (!builtin) {
-        builtin = true;
-        internal::RegisterBuiltinBackends();
+class BackendRegistry {
+public:
+    void Add(const std::string& name, BackendFactory factory) {
+        std::lock_guard<std::mutex> lock{mutex_};
+        factories_[name] = factory;
     }
-    return factories;
-}
+
+    std::unique_ptr<Backend> Make(Context& context, const std::string& name) {
+        BackendFactory factory = nullptr;
+        std::string known;
+        {
+            std::lock_guard<std::mutex> lock{mutex_};
+            auto entry = factories_.find(name);
+            if (entry != factories_.end()) factory = entry->second;
+            for (const auto& other : factories_) known += (known.empty() ? "" : ", ") + other.first;
+        }
+        if (factory != nullptr) return factory(context);
+        return internal::LoadBackend(context, name, known);
+    }
+
+    static BackendRegistry& Get() {
+        static BackendRegistry registry;
+        return registry;
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<std::string, BackendFactory> factories_{{"native", &internal::MakeNativeBackend}};
+};
 
 thread_local Context* t_default_context;
 std::atomic<Context*> g_default_context{nullptr};
@@ -38,19 +59,17 @@ Context::~Context() {
 }
 
 Backend& Context::GetBackend(const std::string& name) {
-    std::lock_guard<std::mutex> lock{mutex_};
-    std::unique_ptr<Backend>& backend = backends_[name];
-    if (backend == nullptr) {
-        auto factory = Factories().find(name);
-        if (factory == Factories().end()) {
-            backends_.erase(name);
-            std::string known;
-            for (const auto& entry : Factories()) known += (known.empty() ? "" : ", ") + entry.first;
-            throw BackendError{"unknown backend '", name, "' (available: ", known, ")"};
-        }
-        backend = factory->second(*this);
-    }
-    return *backend;
+    std::lock_guard<std::recursive_mutex> lock{mutex_};
+    auto present = backends_.find(name);
+    if (present != backends_.end()) return *present->second;
+    auto [unfinished, is_first] = unfinished_backends_.insert(name);
+    if (!is_first) throw BackendError{"backend '", name, "' asked for itself while it was made"};
+    struct Finish {
+        std::set<std::string>& names;
+        std::set<std::string>::iterator name;
+        ~Finish() { names.erase(name); }
+    } finish{unfinished_backends_, unfinished};
+    return *backends_.emplace(name, BackendRegistry::Get().Make(*this, name)).first->second;
 }
 
 Device& Context::GetDevice(const std::string& name) {
@@ -105,6 +124,6 @@ ContextScope::~ContextScope() {
     SetDefaultDevice(previous_device_);
 }
 
-void RegisterBackend(const std::string& name, BackendFactory factory) { Factories()[name] = factory; }
+void RegisterBackend(const std::string& name, BackendFactory factory) { BackendRegistry::Get().Add(name, factory); }
 
 }  // namespace chainerx

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "chainerx/core/backend.h"
@@ -21,7 +22,8 @@ public:
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
-    // Raises BackendError when there is no backend of that name.
+    // A backend is made when it is first asked for: a built-in or registered one, else the one of a shared library (see
+    // core/backend.h). Raises BackendError when there is none of that name, or none that works.
     Backend& GetBackend(const std::string& name);
     // "native:1", or "native" for its first device.
     Device& GetDevice(const std::string& name);
@@ -35,8 +37,9 @@ public:
     RandomGenerator& random_generator() { return random_generator_; }
 
 private:
-    std::mutex mutex_;
+    std::recursive_mutex mutex_;  // a backend may ask for others while it is made
     std::map<std::string, std::unique_ptr<Backend>> backends_;
+    std::set<std::string> unfinished_backends_;
     BackpropId default_backprop_id_;
     RandomGenerator random_generator_;
 };
@@ -59,12 +62,12 @@ private:
     Device* previous_device_;
 };
 
-// Backends built into the library register a factory under their name.
+// Makes a backend known to contexts that do not have one of this name yet.
 using BackendFactory = std::unique_ptr<Backend> (*)(Context&);
 void RegisterBackend(const std::string& name, BackendFactory factory);
 
 namespace internal {
-void RegisterBuiltinBackends();
+std::unique_ptr<Backend> MakeNativeBackend(Context& context);
 }
 
 }  // namespace chainerx

@@ -24,11 +24,13 @@ public:
     const std::string& name() const { return name_; }
 
     virtual StoragePtr Allocate(size_t bytes) = 0;
-    // Copies between this device's memory and host memory.
+    // Copies between this device's memory and host memory, after the work that was submitted before.
     virtual void CopyFromHost(void* dst, const void* src, size_t bytes) = 0;
     virtual void CopyToHost(void* dst, const void* src, size_t bytes) = 0;
     // True when kernels of this device can read the other device's memory as it is.
     virtual bool CanAccess(const Device& other) const { return &other == this; }
+    // True when the host can read and write this device's memory as it is.
+    virtual bool HasHostMemory() const { return false; }
     // Waits until all submitted work is done.
     virtual void Synchronize() {}
 

@@ -91,21 +91,26 @@ struct Out : Array {
     explicit Out(Array a) : Array{std::move(a)} {}
 };
 
+// Its members are defined in the library only, above all the slot: each op has one in a process.
 template <class Op, int N>
 struct ElementwiseCaller;
 
 template <class Op>
 struct ElementwiseCaller<Op, 1> : OpBase {
+    // For backends: Op::kernel().Register(backend, &function).
+    static const ElementwiseKernel& kernel();
     static Array Call(const Array& x);
 };
 template <class Op>
 struct ElementwiseCaller<Op, 2> : OpBase {
+    static const ElementwiseKernel& kernel();
     static Array Call(const Operand& x1, const Operand& x2);
     // x1 = op(x1, x2)
     static void CallInPlace(const Array& x1, const Operand& x2);
 };
 template <class Op>
 struct ElementwiseCaller<Op, 3> : OpBase {
+    static const ElementwiseKernel& kernel();
     static Array Call(const Operand& x1, const Operand& x2, const Operand& x3);
 };
 
@@ -116,8 +121,7 @@ struct Elementwise : ElementwiseCaller<Op, N> {
     static constexpr bool kBoolOut = BoolOut;
     static constexpr bool kIsSelect = Rule == DtypeRule::kSelect;
 
-    inline static const ElementwiseKernel kernel{Op::kName};
-    static ElementwiseInfo Info() { return {Op::kName, &kernel, Rule, Dtypes, BoolOut}; }
+    static ElementwiseInfo Info() { return {Op::kName, &Op::kernel(), Rule, Dtypes, BoolOut}; }
 };
 
 // The usual dtype rules.

@@ -127,6 +127,22 @@ private:
 };
 
 template <class Op>
+inline const ElementwiseKernel g_elementwise_kernel{Op::kName};
+
+template <class Op>
+const ElementwiseKernel& ElementwiseCaller<Op, 1>::kernel() {
+    return g_elementwise_kernel<Op>;
+}
+template <class Op>
+const ElementwiseKernel& ElementwiseCaller<Op, 2>::kernel() {
+    return g_elementwise_kernel<Op>;
+}
+template <class Op>
+const ElementwiseKernel& ElementwiseCaller<Op, 3>::kernel() {
+    return g_elementwise_kernel<Op>;
+}
+
+template <class Op>
 Array ApplyElementwise(const Op& op, const Operand (&inputs)[Op::kArity]) {
     Array out = internal::RunElementwise(Op::Info(), &op, inputs, Op::kArity);
     if constexpr (kHasGrad<Op>) {

@@ -281,12 +281,17 @@ Array ToDevice(const Array& a, Device& device) {
     Array src = a.AsDetached();
     Array contiguous = AsContiguous(src);
     Array out = Empty(a.shape(), a.dtype(), device);
-    if (device.CanAccess(a.device())) {
+    Device& from = a.device();
+    if (device.CanAccess(from)) {
         CopyData(contiguous, out);
-    } else if (&device.backend() != &a.device().backend() && a.device().backend().name() == "native") {
+    } else if (from.HasHostMemory()) {
         device.CopyFromHost(out.raw_data(), contiguous.raw_data(), out.GetNBytes());
+    } else if (device.HasHostMemory()) {
+        from.CopyToHost(out.raw_data(), contiguous.raw_data(), out.GetNBytes());
     } else {
-        a.device().CopyToHost(out.raw_data(), contiguous.raw_data(), out.GetNBytes());
+        std::vector<char> host(out.GetNBytes());
+        from.CopyToHost(host.data(), contiguous.raw_data(), out.GetNBytes());
+        device.CopyFromHost(out.raw_data(), host.data(), out.GetNBytes());
     }
     return RecordView("to_device", a, std::move(out), [d = &a.device()](const Array& gy) { return ToDevice(gy, *d); });
 }

@@ -105,7 +105,7 @@ PyRef MakeCapsule(const Array& a, uint64_t flags) {
 }
 
 PyRef DlpackDevice(const Array& self) {
-    if (self.device().backend().name() != "native") {
+    if (!self.device().HasHostMemory()) {
         PyErr_Format(PyExc_BufferError, "DLPack cannot export from %s", self.device().name().c_str());
         throw PythonError{};
     }
@@ -230,7 +230,7 @@ Array FromDlpack(PyObject* x, PyObject* device, PyObject* copy) {
         ThrowTypeError("x must have a method __dlpack__, %s has none", Py_TYPE(x)->tp_name);
     }
     Device& d = GetDeviceArg(device);
-    if (d.backend().name() != "native") {
+    if (!d.HasHostMemory()) {
         PyErr_Format(PyExc_BufferError, "from_dlpack: cannot share CPU memory with %s", d.name().c_str());
         throw PythonError{};
     }

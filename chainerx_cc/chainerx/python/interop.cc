@@ -85,7 +85,6 @@ Array FromBuffer(PyObject* o, Device& device, bool share) {
     Strides strides(v.strides, v.strides + v.ndim);
     bool aligned = reinterpret_cast<uintptr_t>(v.buf) % v.itemsize == 0;
     for (int64_t s : strides) aligned = aligned && s % v.itemsize == 0;
-    if (device.backend().name() != "native") return Array{};
     if (!aligned) return Array{};
     bool writable = v.readonly == 0;
     StoragePtr storage{new Storage{v.buf, static_cast<size_t>(v.len), device, &ReleaseBorrowed, holder.view}};
@@ -125,6 +124,9 @@ Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, b
         if (dtype.has_value() && *dtype != a.dtype()) return AsType(a, *dtype);
         return copy && a.body() == GetArray(o).body() ? Copy(a) : a;
     }
+    if (!device.HasHostMemory()) {
+        return ToDevice(ArrayFromObject(o, dtype, device.context().GetDevice("native"), false), device);
+    }
     bool convert = dtype.has_value();
     Array a = FromFloats(o, device);
     if (a) return convert ? AsType(a, *dtype, false) : a;
@@ -158,7 +160,11 @@ Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, b
 PyRef ToNumpy(const Array& a, bool copy) {
     CheckNoGraph(a, "conversion to NumPy");
     Array host = a.AsDetached();
-    if (copy) host = Copy(host);
+    if (!a.device().HasHostMemory()) {
+        host = ToDevice(host, a.context().GetDevice("native"));
+    } else if (copy) {
+        host = Copy(host);
+    }
     PyRef object = Check(ToPython(host));
     PyRef memory = Check(PyMemoryView_FromObject(object.get()));
     PyRef asarray = Numpy("asarray");
@@ -192,6 +198,11 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
         if (a.IsAnyBackpropRequired()) {
             PyErr_SetString(PyExc_BufferError,
                             "the array belongs to a computational graph; use as_grad_stopped() first");
+            throw PythonError{};
+        }
+        if (!a.device().HasHostMemory()) {
+            PyErr_Format(PyExc_BufferError, "the array lives on %s, not in host memory; use chainerx.to_numpy",
+                         a.device().name().c_str());
             throw PythonError{};
         }
         if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !a.IsContiguous()) {

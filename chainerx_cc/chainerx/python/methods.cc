@@ -113,6 +113,10 @@ void SetState(PyObject* self, PyObject* state) {
 }
 // Reached only when the buffer is refused; says why.
 PyRef ToNumpyProtocol(const Array& self, PyObject* dtype, PyObject* copy) {
+    if (!self.device().HasHostMemory()) {
+        throw DeviceError{"implicit conversion to NumPy: the array lives on ", self.device().name(),
+                          ", not in host memory; use chainerx.to_numpy"};
+    }
     PyRef numpy = ToNumpy(self, copy == Py_True);
     if (dtype == Py_None) return numpy;
     return Check(PyObject_CallMethod(numpy.get(), "astype", "O", dtype));
@@ -239,7 +243,7 @@ void AddNdarrayMethods() {
     Method<&GetState>("__getstate__", "self", "Contents and device.");
     Method<&SetState>("__setstate__", "self, state", "Restores contents and device.");
     Method<&ToNumpyProtocol>("__array__", "self, dtype=None, copy=None",
-                             "Conversion to NumPy; refused for an array of a graph.");
+                             "Conversion to NumPy; refused for an array of a graph, or outside of host memory.");
     Method<&MaxMethod>("max", "self, axis=None, keepdims=False", "Largest element over axes.");
     Method<&MinMethod>("min", "self, axis=None, keepdims=False", "Smallest element over axes.");
     MethodDefs().push_back({"reshape",

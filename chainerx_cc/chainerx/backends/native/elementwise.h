@@ -238,7 +238,7 @@ RowTable MakeRowTable() {
 }
 
 template <class Op>
-inline RowTable g_rows;
+inline const RowTable g_rows = MakeRowTable<Op>();
 
 template <class Op>
 void ElementwiseKernelOf(const ElementwiseCall& call) {
@@ -248,8 +248,7 @@ void ElementwiseKernelOf(const ElementwiseCall& call) {
 // Makes the kernel of an op from its functor.
 template <class Op>
 void RegisterElementwise(Backend& backend) {
-    g_rows<Op> = MakeRowTable<Op>();
-    Op::kernel.Register(backend, &ElementwiseKernelOf<Op>);
+    Op::kernel().Register(backend, &ElementwiseKernelOf<Op>);
 }
 
 #define CHAINERX_REGISTER_ELEMENTWISE(Op) RegisterElementwise<ops::Op>(backend);

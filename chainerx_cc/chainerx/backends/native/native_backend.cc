@@ -65,10 +65,8 @@ void NativeDevice::CopyToHost(void* dst, const void* src, size_t bytes) {
 
 namespace internal {
 
-void RegisterBuiltinBackends() {
-    RegisterBackend(native::NativeBackend::kName, [](Context& context) -> std::unique_ptr<Backend> {
-        return std::make_unique<native::NativeBackend>(context);
-    });
+std::unique_ptr<Backend> MakeNativeBackend(Context& context) {
+    return std::make_unique<native::NativeBackend>(context);
 }
 
 }  // namespace internal

@@ -27,6 +27,7 @@ public:
     void CopyFromHost(void* dst, const void* src, size_t bytes) override;
     void CopyToHost(void* dst, const void* src, size_t bytes) override;
     bool CanAccess(const Device& other) const override { return &other.backend() == &backend(); }
+    bool HasHostMemory() const override { return true; }
 };
 
 }  // namespace chainerx::native
