@@ -2,6 +2,8 @@
 
 Without arguments: configure if needed, compile what changed and install the module into the source
 tree, where an editable install finds it. ``--test`` also builds and runs the C++ tests.
+``--sanitize`` builds and runs the C++ tests alone, in a folder of their own, with checks of memory
+and undefined behaviour (``address``) or of threads (``thread``).
 
 ``setup.py`` calls the same functions for wheels. These environment variables count in both:
 
@@ -23,6 +25,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / 'chainerx_cc'
 BUILD = ROOT / 'build' / 'chainerx'
+
+# Settings of the sanitizers' run time libraries.
+# One test asks for more memory than there is; others start threads in a forked process.
+SANITIZERS = {
+    'address': {
+        'ASAN_OPTIONS':
+            'allocator_may_return_null=1:detect_leaks=1:detect_stack_use_after_return=1',
+        'UBSAN_OPTIONS': 'print_stacktrace=1',
+    },
+    'thread': {'TSAN_OPTIONS': 'allocator_may_return_null=1:die_after_fork=0:halt_on_error=1'},
+}
 
 
 class BuildError(Exception):
@@ -83,37 +96,38 @@ def _check_modules():
             % (' and '.join(missing), ' '.join(missing)))
 
 
-def _run(step, command):
-    print('+', shlex.join(command), flush=True)
-    if subprocess.run(command).returncode != 0:
+def _run(step, command, **variables):
+    assignments = ['%s=%s' % item for item in variables.items()]
+    print('+', shlex.join(assignments + command), flush=True)
+    if subprocess.run(command, env={**os.environ, **variables}).returncode != 0:
         raise BuildError('the step "%s" failed; its messages stand above' % step)
 
 
-def _python_changed():
-    """Whether the build folder was configured for another interpreter than this one."""
-    cache = BUILD / 'CMakeCache.txt'
+def _python_changed(folder):
+    """Whether a build folder was configured for another interpreter than this one."""
+    cache = folder / 'CMakeCache.txt'
     line = 'Python_EXECUTABLE:FILEPATH=%s' % sys.executable
     return cache.exists() and line not in cache.read_text().splitlines()
 
 
-def configure(build_type=None, build_tests=False):
-    """Runs CMake's configure step in the build folder."""
+def _configure(folder, build_type, build_tests, sanitizer):
     _check_compiler()
     cuda = _flag('CHAINERX_BUILD_CUDA')
     if cuda:
         _check_cuda()
     _check_modules()
     command = [
-        _program('cmake'), '-S', str(SOURCE), '-B', str(BUILD),
+        _program('cmake'), '-S', str(SOURCE), '-B', str(folder),
         '-G', os.environ.get('CHAINERX_CMAKE_GENERATOR') or 'Ninja',
         '-DPython_EXECUTABLE:FILEPATH=%s' % sys.executable,
         '-DCMAKE_BUILD_TYPE=%s' % (
             build_type or os.environ.get('CHAINERX_BUILD_TYPE') or 'Release'),
         '-DCHAINERX_BUILD_CUDA=%s' % ('ON' if cuda else 'OFF'),
-        '-DCHAINERX_BUILD_PYTHON=ON',
+        '-DCHAINERX_BUILD_PYTHON=%s' % ('OFF' if sanitizer else 'ON'),
+        '-DCHAINERX_SANITIZE=%s' % sanitizer,
         '-DCHAINERX_BUILD_TEST=%s' % ('ON' if build_tests else 'OFF'),
     ]
-    if _python_changed():
+    if _python_changed(folder):
         command.insert(1, '--fresh')
     if 'CHAINERX_NVCC_GENERATE_CODE' in os.environ:
         codes = os.environ['CHAINERX_NVCC_GENERATE_CODE'].split(',')
@@ -121,6 +135,19 @@ def configure(build_type=None, build_tests=False):
     if command[command.index('-G') + 1].startswith('Ninja'):
         command.append('-DCMAKE_MAKE_PROGRAM=%s' % _program('ninja'))
     _run('configure', command + shlex.split(os.environ.get('CMAKE_ARGS', '')))
+
+
+def _compile(folder):
+    # CMake uses ccache where there is one; these make it hit from other copies of the sources too.
+    os.environ.setdefault('CCACHE_BASEDIR', str(ROOT))
+    os.environ.setdefault('CCACHE_NOHASHDIR', '1')
+    jobs = os.environ.get('CMAKE_BUILD_PARALLEL_LEVEL') or str(os.cpu_count())
+    _run('compile', [_program('cmake'), '--build', str(folder), '--parallel', jobs])
+
+
+def _test(folder, **variables):
+    _run('C++ tests', [_program('ctest'), '--test-dir', str(folder), '--output-on-failure',
+                       '--no-tests=error', '--parallel', str(os.cpu_count())], **variables)
 
 
 def build_chainerx(prefix, build_type=None, build_tests=False):
@@ -131,27 +158,35 @@ def build_chainerx(prefix, build_type=None, build_tests=False):
     """
     if not (SOURCE / 'CMakeLists.txt').exists():
         raise BuildError('%s has no CMakeLists.txt' % SOURCE)
-    configure(build_type, build_tests)
-    # CMake uses ccache where there is one; these make it hit from other copies of the sources too.
-    os.environ.setdefault('CCACHE_BASEDIR', str(ROOT))
-    os.environ.setdefault('CCACHE_NOHASHDIR', '1')
-    cmake = _program('cmake')
-    _run('compile', [cmake, '--build', str(BUILD), '--parallel', str(os.cpu_count())])
-    _run('install', [cmake, '--install', str(BUILD), '--component', 'python',
+    _configure(BUILD, build_type, build_tests, '')
+    _compile(BUILD)
+    _run('install', [_program('cmake'), '--install', str(BUILD), '--component', 'python',
                      '--prefix', str(prefix)])
     return (BUILD / 'install_manifest_python.txt').read_text().splitlines()
+
+
+def test_sanitized(sanitizer):
+    """Builds the C++ tests with a sanitizer, in a folder of their own, and runs them."""
+    folder = BUILD.with_name('chainerx-' + sanitizer)
+    _configure(folder, None, True, sanitizer)
+    _compile(folder)
+    _test(folder, **SANITIZERS[sanitizer])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--type', help='CMake build type, for example Debug')
     parser.add_argument('--test', action='store_true', help='also build and run the C++ tests')
+    parser.add_argument('--sanitize', choices=sorted(SANITIZERS),
+                        help='build and run the C++ tests with checks instead')
     args = parser.parse_args()
     try:
-        build_chainerx(ROOT, args.type, args.test)
-        if args.test:
-            _run('C++ tests', [_program('ctest'), '--test-dir', str(BUILD), '--output-on-failure',
-                               '--no-tests=error', '--parallel', str(os.cpu_count())])
+        if args.sanitize:
+            test_sanitized(args.sanitize)
+        else:
+            build_chainerx(ROOT, args.type, args.test)
+            if args.test:
+                _test(BUILD)
     except BuildError as error:
         sys.exit('error: %s' % error)
 

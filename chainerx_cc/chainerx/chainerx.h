@@ -28,4 +28,5 @@
 #include "chainerx/ops/rnn.h"
 #include "chainerx/ops/sorting.h"
 #include "chainerx/ops/special.h"
+#include "chainerx/ops/structured.h"
 #include "chainerx/ops/trigonometric.h"

@@ -499,23 +499,6 @@ def test_modes_belong_to_threads():
     assert seen == [True]
 
 
-def test_threads_share_a_graph():
-    x = chainerx.ones((10, 10)).require_grad()
-    results = []
-
-    def work():
-        for _ in range(20):
-            gx, = chainerx.grad([(x * x).sum()], [x])
-            results.append(float(gx.sum()))
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert results == [200.0] * 80
-
-
 # ---- across devices
 
 def test_to_device_is_differentiable():

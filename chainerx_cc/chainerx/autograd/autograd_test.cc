@@ -65,23 +65,204 @@ TEST_F(AutogradTest, UnreachableInput) {
     Array x = Leaf({1});
     Array y = Leaf({2});
     EXPECT_FALSE(Grad({Sum(x * x)}, {y})[0]);
+    EXPECT_FALSE(Grad({Sum(AsGradStopped(x) * y)}, {x})[0]);
+    EXPECT_FALSE(Grad({MakeArray(Shape{}, {1})}, {x})[0]);
+    EXPECT_THROW(Grad({Sum(x * x)}, {MakeArray(Shape{1}, {2})}), GradientError);
+    EXPECT_THROW(Backward(MakeArray(Shape{}, {1})), GradientError);
+    EXPECT_FALSE(y.GetGrad());
 }
 
 TEST_F(AutogradTest, ReleasedGraph) {
     Array x = Leaf({1, 2});
-    Array y = Sum(x * x);
+    Array h = Exp(x);
+    Array y = Sum(h * h);
+    Array z = Sum(h * x);
     Backward(y);
-    EXPECT_THROW(Backward(y), ChainerxError);
+    ExpectValues(x.GetGrad(), {2 * std::exp(2.), 2 * std::exp(4.)}, 1e-9);
+    for (const Array& released : {y, z}) {
+        try {
+            Backward(released);
+            FAIL();
+        } catch (const GradientError& e) {
+            EXPECT_NE(std::string::npos, std::string{e.what()}.find("released")) << e.what();
+        }
+        EXPECT_THROW(Grad({released}, {x}), GradientError);
+    }
+    // A backward pass that keeps the graph can be repeated.
+    BackwardOptions keep;
+    keep.enable_double_backprop = true;
+    Array w = Sum(x * x);
+    Backward(w, std::nullopt, keep);
+    Backward(w);
+    EXPECT_THROW(Backward(w), GradientError);
+    x.ClearGrad();
 }
+
+// Fails once, then succeeds.
+class FailingNode final : public OpNode {
+public:
+    using OpNode::OpNode;
+    void Backward(BackwardContext& ctx) override {
+        if (!failed_) {
+            failed_ = true;
+            throw NotImplementedError{"not yet"};
+        }
+        ctx.SetGrad(0, ctx.grad());
+    }
+    void ReleaseSaved() noexcept override {}
+
+private:
+    bool failed_{false};
+};
+
+TEST_F(AutogradTest, FailedOperationIsNotReleased) {
+    Array x = Leaf({1});
+    Array y = Copy(x.AsDetached());
+    {
+        IntrusivePtr<OpNode> node{new FailingNode{"failing", internal::GetRecordMask(x)}};
+        node->AddInput(x, node->mask());
+        node->AddOutput(y);
+    }
+    EXPECT_THROW(Backward(y), NotImplementedError);
+    Backward(y);
+    ExpectValues(x.GetGrad(), {1});
+    EXPECT_THROW(Backward(y), GradientError);
+}
+
+TEST_F(AutogradTest, ForeignGraphs) {
+    Context other;
+    BackpropId foreign = other.MakeBackpropId("foreign");
+    Array x = Leaf({1});
+    Array y = Sum(x * x);
+    EXPECT_THROW(x.RequireGrad(foreign), ContextError);
+    EXPECT_THROW(x.IsGradRequired(foreign), ContextError);
+    EXPECT_THROW(x.IsBackpropRequired(foreign), ContextError);
+    EXPECT_THROW(x.GetGrad(foreign), ContextError);
+    EXPECT_THROW(x.SetGrad(x.AsDetached(), foreign), ContextError);
+    EXPECT_THROW(Backward(y, foreign), ContextError);
+    EXPECT_THROW(Grad({y}, {x}, foreign), ContextError);
+    EXPECT_THROW(context_.ReleaseBackpropId(foreign), ContextError);
+    EXPECT_THROW(context_.ReleaseBackpropId(context_.default_backprop_id()), ChainerxError);
+    other.ReleaseBackpropId(foreign);
+    EXPECT_THROW(Backward(y, foreign), ChainerxError);
+    EXPECT_THROW(foreign.GetName(), ChainerxError);
+    EXPECT_THROW(NoBackpropModeScope{{foreign}}, ChainerxError);
+    Backward(y);
+    ExpectValues(x.GetGrad(), {2});
+}
+
+TEST_F(AutogradTest, GraphsInALoopTakeNoMemory) {
+    Array x = MakeArray(Shape{1}, {3});
+    for (int i = 0; i < 200; ++i) {
+        BackpropId id = context_.MakeBackpropId("turn");
+        x.RequireGrad(id);
+        {
+            // Its gradient has a graph, which the next turn's entry must end.
+            BackwardOptions record;
+            record.enable_double_backprop = true;
+            Array y = x * x;
+            Backward(y, id, record);
+        }
+        ExpectValues(x.GetGrad(id), {6});
+        context_.ReleaseBackpropId(id);
+        EXPECT_FALSE(x.IsBackpropRequired());
+        EXPECT_FALSE(x.IsAnyBackpropRequired());
+    }
+    EXPECT_LT(ArrayBody::GetLiveCount(), 10);
+}
+
+constexpr int kLong = 100000;
 
 TEST_F(AutogradTest, LongChain) {
     Array x = Leaf({1});
     Array y = x;
-    for (int i = 0; i < 100000; ++i) y = y + Scalar{0.0};
+    for (int i = 0; i < kLong; ++i) y = y + Scalar{0.0};
+    ExpectValues(Grad({y}, {x})[0], {1});
     Backward(y);
     ExpectValues(x.GetGrad(), {1});
     // A chain that is dropped instead must not recurse either.
-    for (int i = 0; i < 100000; ++i) y = y + x;
+    for (int i = 0; i < kLong; ++i) y = y + x;
+}
+
+TEST_F(AutogradTest, LongChainWithKeptValues) {
+    Array x = Leaf({1});
+    BackwardOptions record;
+    record.enable_double_backprop = true;
+    for (bool use : {true, false}) {
+        Array y = x;
+        for (int i = 0; i < kLong / 10; ++i) y = Split(Tanh(y) * y + x, 1)[0];
+        if (!use) continue;
+        // The recorded gradient is a still longer chain, through the kept values of the first.
+        Array g = Grad({Sum(y)}, {x}, std::nullopt, false, false, {}, record)[0];
+        EXPECT_TRUE(g.IsBackpropRequired());
+    }
+}
+
+TEST_F(AutogradTest, LongChainIsUnchained) {
+    Array x = Leaf({1});
+    Array y = x;
+    for (int i = 0; i < kLong; ++i) y = y * x;
+    UnchainBackward(y);
+    EXPECT_FALSE(y.IsChained());
+}
+
+TEST_F(AutogradTest, IntermediateResultsAreFreed) {
+    Array x = Leaf({1, 2});
+    int64_t before = ArrayBody::GetLiveCount();
+    Array y = x;
+    // Gradients of sums need no values, so the chain keeps none; those of exponentials need their results.
+    for (int i = 0; i < 100; ++i) y = y + Scalar{1} - x;
+    EXPECT_EQ(before + 1, ArrayBody::GetLiveCount());
+    for (int i = 0; i < 100; ++i) y = Exp(y * Scalar{0.0});
+    EXPECT_LE(before + 100, ArrayBody::GetLiveCount());
+    Array loss = Sum(y);
+    Backward(loss);
+    // With the pass they go, although results and their nodes live on.
+    EXPECT_EQ(before + 3, ArrayBody::GetLiveCount());  // y, the loss, the gradient
+    EXPECT_TRUE(loss.IsBackpropRequired());
+}
+
+TEST_F(AutogradTest, KeptValuesEndDuringThePass) {
+    Array x = Leaf({1});
+    Array y = x;
+    int64_t most = 0;
+    for (int i = 0; i < 1000; ++i) {
+        y = Exp(y * Scalar{0.0});
+        if (i != 500) continue;
+        Array copy = Copy(y.AsDetached());
+        IntrusivePtr<OpNode> node{
+                new FunctionObjectNode{"watch", internal::GetRecordMask(y), [&most](BackwardContext& ctx) {
+                                           most = ArrayBody::GetLiveCount();
+                                           ctx.SetGrad(0, ctx.grad());
+                                       }}};
+        node->AddInput(y, node->mask());
+        node->AddOutput(copy);
+        y = copy;
+    }
+    int64_t before = ArrayBody::GetLiveCount();
+    Backward(y);
+    EXPECT_LT(most, before * 2 / 3);
+    EXPECT_GT(most, before / 3);
+}
+
+TEST_F(AutogradTest, FunctionsOfAProgram) {
+    auto cube = [](const Array& x) {
+        Array y;
+        {
+            NoBackpropModeScope mode{x.context()};
+            y = x * x * x;
+        }
+        RecordFunction("cube", {&x}, {&y}, [x = Saved{x}](BackwardContext& ctx) {
+            ctx.SetGrad(0, ctx.grad() * x.Get() * x.Get() * Scalar{3});
+        });
+        return y;
+    };
+    EXPECT_FALSE(cube(MakeArray(Shape{1}, {2})).IsBackpropRequired());
+    Array x = Leaf({1, 2});
+    auto function = [&](const std::vector<Array>& xs) { return std::vector<Array>{cube(xs[0])}; };
+    Array eps = MakeArray(Shape{2}, {1e-3, 1e-3});
+    CheckBackward(function, {x}, {MakeArray(Shape{2}, {1, -1})}, {eps});
+    CheckDoubleBackward(function, {x}, {Leaf({1, -1})}, {MakeArray(Shape{2}, {1, 2})}, {eps, eps});
 }
 
 TEST_F(AutogradTest, UnchainBackward) {

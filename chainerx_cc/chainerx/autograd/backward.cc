@@ -38,7 +38,7 @@ public:
     void RetainAll() { retain_all_ = true; }
 
     void Start(const Array& output, Array grad) {
-        const IntrusivePtr<ArrayNode>& node = output.body()->node;
+        IntrusivePtr<ArrayNode> node{output.body()->node()};
         if (!node || (node->mask() & graph_) == 0) {
             throw GradientError{"cannot start backward at an array that does not belong to the graph '", id_.GetName(),
                                 "'"};
@@ -89,7 +89,11 @@ private:
         internal::RunMark& mark = node->mark;
         if (mark.run.load(std::memory_order_relaxed) == this) return mark.index;
         const void* expected = nullptr;
-        if (CHAINERX_LIKELY(mark.run.compare_exchange_strong(expected, this))) return mark.index = make();
+        if (CHAINERX_LIKELY(mark.run.compare_exchange_strong(expected, this))) {
+            // The other pass may have left the node after this one put it into the table.
+            auto it = shared_.empty() ? shared_.end() : shared_.find(node);
+            return mark.index = it != shared_.end() ? it->second : make();
+        }
         auto [it, added] = shared_.emplace(node, 0);
         if (added) it->second = make();
         return it->second;
@@ -103,11 +107,7 @@ private:
     void Arrive(const IntrusivePtr<ArrayNode>& node, Array grad) {
         OpNode* op = node->creator();
         if (op == nullptr || (op->mask() & graph_) == 0) {
-            if (op != nullptr && op->IsReleased(graph_)) {
-                throw GradientError{"the graph behind '", op->name(),
-                                    "' has been released by an earlier backward; "
-                                    "pass enable_double_backprop=True there to keep it"};
-            }
+            if (op != nullptr && op->IsReleased(graph_)) ThrowReleased(*op);
             if (has_targets_ && targets_.count(node.get()) == 0 && !retain_all_) return;
             AddToLeaf(node, std::move(grad));
             return;
@@ -124,6 +124,12 @@ private:
         slot = slot ? slot + grad : std::move(grad);
     }
 
+    [[noreturn]] static void ThrowReleased(const OpNode& op) {
+        throw GradientError{"the graph behind '", op.name(),
+                            "' has been released by an earlier backward; "
+                            "pass enable_double_backprop=True there to keep it"};
+    }
+
     void AddToLeaf(const IntrusivePtr<ArrayNode>& node, Array grad) {
         uint32_t index = IndexOf(node.get(), [&] {
             leaves_.push_back(Leaf{node, Array{}});
@@ -137,7 +143,8 @@ private:
         // Entries can move when others are added, so take this one's contents out.
         IntrusivePtr<OpNode> op = ops_[index].op;
         SmallVector<Array, 1> grads = std::move(ops_[index].grads);
-        for (size_t i = 0; i < grads.size(); ++i) {
+        bool may_keep = retain_all_ || has_targets_ || op->HasOutputGrads();
+        for (size_t i = 0; may_keep && i < grads.size(); ++i) {
             if (!grads[i]) continue;
             IntrusivePtr<ArrayNode> node = op->LockOutput(i);
             if (node &&
@@ -146,6 +153,8 @@ private:
             }
         }
 
+        OpUse use{*op, graph_, release_};
+        if (!use) ThrowReleased(*op);
         const SmallVector<Edge, 2>& edges = op->edges();
         size_t n = edges.size();
         SmallVector<Array, 4> results;
@@ -169,8 +178,9 @@ private:
             }
         }
         Unmark(op->mark);
+        if (!shared_.empty()) shared_.erase(op.get());
         ops_[index].op = nullptr;
-        if (release_) op->Release(graph_);
+        use.Succeed();
     }
 
     void CheckGrad(const OpNode& op, size_t input, const ArrayNode& node, Array& grad) {
@@ -185,7 +195,7 @@ private:
     // Marks the nodes from which a target can be reached: a depth-first walk with its own stack.
     void FindPaths(const std::vector<Array>& outputs) {
         struct Frame {
-            ArrayNode* node;
+            IntrusivePtr<ArrayNode> node;
             size_t next;
         };
         std::unordered_set<ArrayNode*> seen;
@@ -193,22 +203,22 @@ private:
         auto visit = [&](ArrayNode* node) {
             if (!seen.insert(node).second) return;
             if (targets_.count(node) != 0) paths_.insert(node);
-            stack.push_back({node, 0});
+            stack.push_back({IntrusivePtr<ArrayNode>{node}, 0});
         };
         for (const Array& output : outputs) {
-            if (output.body()->node) visit(output.body()->node.get());
+            if (ArrayNode* node = output.body()->node()) visit(node);
             while (!stack.empty()) {
                 Frame& top = stack.back();
                 OpNode* op = top.node->creator();
-                if (op == nullptr || top.next == op->edges().size()) {
-                    bool reaches = paths_.count(top.node) != 0;
+                Edge edge;
+                if (op == nullptr || !op->GetEdge(top.next++, &edge)) {
+                    bool reaches = paths_.count(top.node.get()) != 0;
                     stack.pop_back();
-                    if (reaches && !stack.empty()) paths_.insert(stack.back().node);
+                    if (reaches && !stack.empty()) paths_.insert(stack.back().node.get());
                     continue;
                 }
-                const Edge& edge = op->edges()[top.next++];
                 if ((edge.mask & graph_) == 0) continue;
-                if (paths_.count(edge.node.get()) != 0) paths_.insert(top.node);
+                if (paths_.count(edge.node.get()) != 0) paths_.insert(top.node.get());
                 visit(edge.node.get());
             }
         }
@@ -271,13 +281,17 @@ void Backward(const std::vector<Array>& outputs, const std::optional<BackpropId>
             if (options.retain_grad && node.LockBody()) node.SetGrad(g, Own(leaf.grad));
             continue;
         }
-        bool is_output = std::any_of(outputs.begin(), outputs.end(),
-                                     [&](const Array& o) { return o.body()->node.get() == &node; });
-        Array old = is_output ? Array{} : node.GetGrad(g);
-        if (old) {
-            node.SetGrad(g, old + leaf.grad);
-        } else {
+        bool is_output =
+                std::any_of(outputs.begin(), outputs.end(), [&](const Array& o) { return o.body()->node() == &node; });
+        if (is_output) {
             node.SetGrad(g, options.enable_double_backprop ? leaf.grad : Own(leaf.grad));
+            continue;
+        }
+        // Another thread may add a gradient of its own meanwhile.
+        for (;;) {
+            Array old = node.GetGrad(g);
+            Array grad = old ? old + leaf.grad : options.enable_double_backprop ? leaf.grad : Own(leaf.grad);
+            if (node.ReplaceGrad(g, old, grad)) break;
         }
     }
 }
@@ -299,7 +313,7 @@ std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Arr
     BackwardRun run{g, options.enable_double_backprop, false};
     std::vector<ArrayNode*> targets;
     for (const Array& input : inputs) {
-        ArrayNode* node = input.body()->node.get();
+        ArrayNode* node = input.body()->node();
         if (node == nullptr || (node->mask() & g.mask()) == 0) {
             throw GradientError{"an input does not belong to the graph '", g.GetName(), "'; call require_grad() first"};
         }
@@ -309,7 +323,7 @@ std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Arr
     if (retain_grad) run.RetainAll();
     for (size_t i = 0; i < outputs.size(); ++i) {
         const Array& output = outputs[i];
-        ArrayNode* node = output.body()->node.get();
+        ArrayNode* node = output.body()->node();
         if (node == nullptr || (node->mask() & g.mask()) == 0) continue;  // does not depend on anything
         Array grad = grad_outputs.empty() ? Array{} : grad_outputs[i];
         if (grad && grad.shape() != output.shape()) {
@@ -333,7 +347,7 @@ std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Arr
 
 void UnchainBackward(const Array& a) {
     std::vector<IntrusivePtr<ArrayNode>> stack;
-    if (a.body()->node) stack.push_back(a.body()->node);
+    if (ArrayNode* node = a.body()->node()) stack.emplace_back(node);
     while (!stack.empty()) {
         IntrusivePtr<ArrayNode> node = std::move(stack.back());
         stack.pop_back();

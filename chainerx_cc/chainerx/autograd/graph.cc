@@ -25,8 +25,10 @@ void ArrayNode::Destroy(ArrayNode* node) noexcept {
 }
 
 void ArrayNode::AddToGraph(const BackpropId& id) {
-    mask_ = internal::PruneMask(mask_, clock_) | id.mask();
-    clock_ = internal::GetGraphClock();
+    std::lock_guard<SpinLock> lock{lock_};
+    uint64_t clock = internal::GetGraphClock();
+    mask_.store(internal::PruneMask(mask_.load(), clock_.load()) | id.mask(), std::memory_order_relaxed);
+    clock_.store(clock, std::memory_order_release);
 }
 
 Array ArrayNode::LockBody() {
@@ -55,15 +57,33 @@ IntrusivePtr<OpNode> ArrayNode::Unchain() {
     return std::move(creator_);
 }
 
+Array ArrayNode::AddEntry(const BackpropId& id, bool required, Array grad) {
+    if (creator_) creator_->has_output_grads_.store(true, std::memory_order_relaxed);
+    // The place of a graph that has been released is taken first: loops with a graph for each turn need no more.
+    for (GradEntry& e : grads_) {
+        if (internal::IsGraphSlotCurrent(e.slot, e.birth)) continue;
+        Array stale = std::move(e.grad);
+        e = GradEntry{id.slot(), id.birth(), required, std::move(grad)};
+        return stale;
+    }
+    grads_.push_back(GradEntry{id.slot(), id.birth(), required, std::move(grad)});
+    has_grads_.store(true, std::memory_order_relaxed);
+    return Array{};
+}
+
 void ArrayNode::RequireGrad(const BackpropId& id) {
+    Array stale;
+    std::lock_guard<SpinLock> lock{lock_};
     if (GradEntry* e = FindEntry(id)) {
         e->required = true;
     } else {
-        grads_.push_back(GradEntry{id.slot(), id.birth(), true, Array{}});
+        stale = AddEntry(id, true, Array{});
     }
 }
 
 bool ArrayNode::IsGradRequired(const BackpropId& id) const {
+    if (!HasGradEntry()) return false;
+    std::lock_guard<SpinLock> lock{lock_};
     const GradEntry* e = FindEntry(id);
     return e != nullptr && e->required;
 }
@@ -79,14 +99,27 @@ void ArrayNode::SetGrad(const BackpropId& id, Array grad) {
     if (GradEntry* e = FindEntry(id)) {
         std::swap(e->grad, grad);  // the old one ends outside the lock
     } else {
-        grads_.push_back(GradEntry{id.slot(), id.birth(), false, std::move(grad)});
+        grad = AddEntry(id, false, std::move(grad));
     }
     lock.unlock();
 }
 
+bool ArrayNode::ReplaceGrad(const BackpropId& id, const Array& expected, const Array& grad) {
+    Array stale;
+    std::lock_guard<SpinLock> lock{lock_};
+    GradEntry* e = FindEntry(id);
+    if ((e == nullptr ? nullptr : e->grad.body()) != expected.body()) return false;
+    if (e == nullptr) {
+        stale = AddEntry(id, false, grad);
+    } else {
+        e->grad = grad;  // the caller holds the old one
+    }
+    return true;
+}
+
 Array Saved::WithoutBody(const Array& a) {
     Array out = a.AsDetached();
-    out.body()->node = a.body()->node;
+    out.body()->SetNode(IntrusivePtr<ArrayNode>{a.body()->node()});
     return out;
 }
 
@@ -122,20 +155,20 @@ void OpNode::Destroy(OpNode* node) noexcept {
 }
 
 void OpNode::AddInput(const Array& a, GraphMask mask) {
-    const IntrusivePtr<ArrayNode>& node = a.body()->node;
-    GraphMask edge_mask = node ? node->mask() & mask : 0;
+    ArrayNode* node = a.body()->node();
+    GraphMask edge_mask = node != nullptr ? node->mask() & mask : 0;
     if (edge_mask == 0) {
         edges_.emplace_back();
         return;
     }
     rank_ = std::max(rank_, node->rank() + 1);
-    edges_.push_back(Edge{node, edge_mask});
+    edges_.push_back(Edge{IntrusivePtr<ArrayNode>{node}, edge_mask});
 }
 
 void OpNode::AddOutput(const Array& a) {
     ArrayBody* body = a.body();
-    auto* node = new ArrayNode{*body, mask_};
-    body->node = IntrusivePtr<ArrayNode>{node};
+    auto* node = new ArrayNode{*body, mask()};
+    body->SetNode(IntrusivePtr<ArrayNode>{node});
     node->creator_ = IntrusivePtr<OpNode>{this};
     node->output_index_ = static_cast<uint32_t>(outputs_.size());
     if (outputs_.size() == 1) output_shapes_.push_back(FirstShape());
@@ -165,13 +198,13 @@ Array OpNode::Reconnect(const Array& detached, size_t index) {
     Array a = detached.AsDetached();
     IntrusivePtr<ArrayNode> node = LockOutput(index);
     if (!node) {
-        node = IntrusivePtr<ArrayNode>{new ArrayNode{*a.body(), mask_}};
+        node = IntrusivePtr<ArrayNode>{new ArrayNode{*a.body(), mask()}};
         node->creator_ = IntrusivePtr<OpNode>{this};
         node->output_index_ = static_cast<uint32_t>(index);
         std::lock_guard<SpinLock> lock{lock_};
         outputs_[index].node = node.get();
     }
-    a.body()->node = std::move(node);
+    a.body()->SetNode(std::move(node));
     return a;
 }
 
@@ -180,18 +213,46 @@ Array OpNode::ZerosLikeOutput(size_t index) const {
     return Zeros(output_shapes_[index], output.dtype, *output.device);
 }
 
-void OpNode::Release(GraphMask graph) noexcept {
-    released_ |= graph;
-    mask_ &= ~graph;
-    if (mask_ == 0) {
-        ReleaseSaved();
-        SmallVector<Edge, 2> edges = std::move(edges_);
-    } else {
-        for (Edge& e : edges_) {
-            e.mask &= ~graph;
-            if (e.mask == 0) e.node = nullptr;
+bool OpNode::GetEdge(size_t index, Edge* edge) {
+    std::lock_guard<SpinLock> lock{lock_};
+    if (index >= edges_.size()) return false;
+    *edge = edges_[index];
+    return true;
+}
+
+bool OpNode::IsReleased(GraphMask graph) {
+    std::lock_guard<SpinLock> lock{lock_};
+    return (released_ & graph) != 0;
+}
+
+OpUse::OpUse(OpNode& op, GraphMask graph, bool release) : op_{op}, graph_{graph}, release_{release} {
+    std::lock_guard<SpinLock> lock{op.lock_};
+    entered_ = (op.released_ & graph) == 0;
+    if (!entered_) return;
+    ++op.users_;
+    if (release) op.released_ |= graph;
+}
+
+OpUse::~OpUse() {
+    if (!entered_) return;
+    SmallVector<Edge, 2> edges;  // end outside the lock
+    {
+        std::lock_guard<SpinLock> lock{op_.lock_};
+        if (release_ && !succeeded_) op_.released_ &= ~graph_;
+        if (release_ && succeeded_) op_.mask_.store(op_.mask() & ~graph_, std::memory_order_relaxed);
+        if (--op_.users_ != 0) return;
+        if (op_.mask() != 0) {
+            for (Edge& e : op_.edges_) {
+                if (e.mask == 0 || (e.mask &= op_.mask()) != 0) continue;
+                edges.emplace_back();
+                std::swap(edges.back().node, e.node);
+            }
+            return;
         }
+        edges = std::move(op_.edges_);
     }
+    // No graph is left through which anybody could come.
+    op_.ReleaseSaved();
 }
 
 namespace internal {
@@ -203,13 +264,11 @@ BackpropId GetBackpropId(const Array& a, const std::optional<BackpropId>& id) {
 }
 
 void CheckInPlace(const Array& out, const char* what) {
-    if (out.body()->node && out.body()->node->mask() != 0) {
-        // Inside no_backprop_mode nothing is recorded: parameters may be updated there.
-        if (GetRecordMask(out) != 0) {
-            throw ChainerxError{what,
-                                " cannot change an array that belongs to a computational graph in place; "
-                                "work on as_grad_stopped(), or inside no_backprop_mode()"};
-        }
+    // Inside no_backprop_mode nothing is recorded: parameters may be updated there.
+    if (GetRecordMask(out) != 0) {
+        throw ChainerxError{what,
+                            " cannot change an array that belongs to a computational graph in place; "
+                            "work on as_grad_stopped(), or inside no_backprop_mode()"};
     }
 }
 
@@ -219,18 +278,17 @@ const Array& Array::RequireGrad(const std::optional<BackpropId>& id) const {
     if (!IsFloat(dtype()))
         throw DtypeError{"only arrays of a floating point dtype can require a gradient, not ", dtype()};
     BackpropId g = internal::GetBackpropId(*this, id);
-    if (!body_->node) {
-        body_->node = IntrusivePtr<ArrayNode>{new ArrayNode{*body_, g.mask()}};
-    } else if ((body_->node->mask() & g.mask()) == 0) {
-        body_->node->AddToGraph(g);
-    }
-    body_->node->RequireGrad(g);
+    ArrayNode* node = body_->node();
+    if (node == nullptr) node = body_->SetNode(IntrusivePtr<ArrayNode>{new ArrayNode{*body_, g.mask()}});
+    if ((node->mask() & g.mask()) == 0) node->AddToGraph(g);
+    node->RequireGrad(g);
     return *this;
 }
 
 bool Array::IsGradRequired(const std::optional<BackpropId>& id) const {
     BackpropId g = internal::GetBackpropId(*this, id);
-    return body_->node && (body_->node->mask() & g.mask()) != 0 && body_->node->IsGradRequired(g);
+    const ArrayNode* node = body_->node();
+    return node != nullptr && (node->mask() & g.mask()) != 0 && node->IsGradRequired(g);
 }
 
 bool Array::IsBackpropRequired(const std::optional<BackpropId>& id) const {
@@ -242,14 +300,15 @@ bool Array::IsAnyBackpropRequired() const { return internal::GetRecordMask(*this
 
 bool Array::IsChained(const std::optional<BackpropId>& id) const {
     BackpropId g = internal::GetBackpropId(*this, id);
-    return body_->node && (body_->node->mask() & g.mask()) != 0 && body_->node->creator() != nullptr &&
-           (body_->node->creator()->mask() & g.mask()) != 0;
+    const ArrayNode* node = body_->node();
+    return node != nullptr && (node->mask() & g.mask()) != 0 && node->creator() != nullptr &&
+           (node->creator()->mask() & g.mask()) != 0;
 }
 
 namespace {
 
 ArrayNode& GetNode(const Array& a, const BackpropId& g) {
-    ArrayNode* node = a.body()->node.get();
+    ArrayNode* node = a.body()->node();
     if (node == nullptr || (node->mask() & g.mask()) == 0) {
         throw GradientError{"the array has no gradient: it does not belong to the graph '", g.GetName(),
                             "'; call require_grad() first"};

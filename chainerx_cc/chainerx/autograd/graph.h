@@ -41,6 +41,8 @@ public:
     ~ArrayNode() = default;
 
     static void Destroy(ArrayNode* node) noexcept;
+    // Operations observe their results.
+    bool DropRef() const noexcept { return DropObservedRef(); }
 
     const Shape& shape() const { return shape_; }
     Dtype dtype() const { return dtype_; }
@@ -50,7 +52,12 @@ public:
     int32_t rank() const;
 
     // Graphs to which the node belongs now.
-    GraphMask mask() const noexcept { return CHAINERX_LIKELY(mask_ == 1) ? mask_ : internal::PruneMask(mask_, clock_); }
+    GraphMask mask() const noexcept {
+        // In the order opposite to AddToGraph: an old mask with a new clock would bring released graphs back.
+        uint64_t clock = clock_.load(std::memory_order_acquire);
+        GraphMask mask = mask_.load(std::memory_order_relaxed);
+        return CHAINERX_LIKELY(mask == 1) ? mask : internal::PruneMask(mask, clock);
+    }
     void AddToGraph(const BackpropId& id);
 
     // Cuts the edge to the operation that made the array, and returns that operation.
@@ -64,9 +71,11 @@ public:
     // Gradients and gradient requirements of this node, one per graph.
     void RequireGrad(const BackpropId& id);
     bool IsGradRequired(const BackpropId& id) const;
-    bool HasGradEntry() const { return !grads_.empty(); }
+    bool HasGradEntry() const { return has_grads_.load(std::memory_order_relaxed); }
     Array GetGrad(const BackpropId& id);
     void SetGrad(const BackpropId& id, Array grad);
+    // Sets the gradient if the present one is still `expected`, else returns false.
+    bool ReplaceGrad(const BackpropId& id, const Array& expected, const Array& grad);
 
     internal::RunMark mark;
 
@@ -80,11 +89,14 @@ private:
         Array grad;
     };
     GradEntry* FindEntry(const BackpropId& id) const;
+    // Returns what the caller has to end outside the lock.
+    Array AddEntry(const BackpropId& id, bool required, Array grad);
 
-    SpinLock lock_;
+    mutable SpinLock lock_;
+    std::atomic<bool> has_grads_{false};
     uint32_t output_index_{0};
-    GraphMask mask_;
-    uint64_t clock_;
+    std::atomic<GraphMask> mask_;
+    std::atomic<uint64_t> clock_;
     ArrayBody* body_;  // observed
     IntrusivePtr<OpNode> creator_;
     Device* device_;
@@ -104,8 +116,8 @@ class Saved {
 public:
     Saved() = default;
     explicit Saved(const Array& a) : array_{a}, version_{a.body()->storage->version()} {
-        const IntrusivePtr<ArrayNode>& node = a.body()->node;
-        if (node && node->HasGradEntry()) array_ = WithoutBody(a);
+        const ArrayNode* node = a.body()->node();
+        if (node != nullptr && node->HasGradEntry()) array_ = WithoutBody(a);
     }
     explicit operator bool() const { return static_cast<bool>(array_); }
     const Array& Get() const {
@@ -168,9 +180,12 @@ public:
     virtual void ReleaseSaved() noexcept = 0;
     const char* name() const { return name_; }
     int32_t rank() const { return rank_; }
-    GraphMask mask() const { return mask_; }
+    GraphMask mask() const { return mask_.load(std::memory_order_relaxed); }
 
+    // Only for the thread that records the operation, and within an OpUse.
     const SmallVector<Edge, 2>& edges() const { return edges_; }
+    // For other threads: no edge (and false) after the last one, and after the release of all graphs.
+    bool GetEdge(size_t index, Edge* edge);
     size_t output_count() const { return outputs_.size(); }
 
     // Inputs are added in the order of their gradients, outputs in the order of the results.
@@ -184,14 +199,16 @@ public:
     Array Reconnect(const Array& detached, size_t index);
     Array ZerosLikeOutput(size_t index) const;
 
-    // Drops the node's edges in a graph, and all it keeps when it was the last graph.
-    void Release(GraphMask graph) noexcept;
-    bool IsReleased(GraphMask graph) const { return (released_ & graph) != 0; }
+    bool IsReleased(GraphMask graph);
+
+    // False while no output has or requires a gradient of its own.
+    bool HasOutputGrads() const { return has_output_grads_.load(std::memory_order_relaxed); }
 
     internal::RunMark mark;
 
 private:
     friend class ArrayNode;
+    friend class OpUse;
 
     struct Output {
         ArrayNode* node;  // observed
@@ -204,12 +221,35 @@ private:
     SpinLock lock_;
     const char* name_;
     int32_t rank_{0};
-    GraphMask mask_;
+    uint32_t users_{0};
+    std::atomic<bool> has_output_grads_{false};
+    std::atomic<GraphMask> mask_;
     GraphMask released_{0};
     SmallVector<Edge, 2> edges_;
     SmallVector<Output, 1> outputs_;
     std::vector<Shape> output_shapes_;  // kept when there is more than one output
     OpNode* next_dead_{nullptr};
+};
+
+// One backward computation of an operation. Its edges and what it keeps stay until all such computations, on any
+// thread, are over. With `release`, the operation then leaves the graph, unless the computation fails.
+class OpUse {
+public:
+    OpUse(OpNode& op, GraphMask graph, bool release);
+    ~OpUse();
+    OpUse(const OpUse&) = delete;
+    OpUse& operator=(const OpUse&) = delete;
+
+    // False when the graph has been released.
+    explicit operator bool() const { return entered_; }
+    void Succeed() { succeeded_ = true; }
+
+private:
+    OpNode& op_;
+    GraphMask graph_;
+    bool release_;
+    bool entered_;
+    bool succeeded_{false};
 };
 
 inline size_t BackwardContext::output_count() const { return op_.output_count(); }
@@ -221,8 +261,9 @@ namespace internal {
 // Graphs in which a computation that reads the array has to be recorded.
 inline GraphMask GetRecordMask(const Array& a) noexcept {
     const ArrayBody* body = a.body();
-    if (CHAINERX_LIKELY(!body->node)) return 0;
-    return body->node->mask() & ~t_disabled_graphs;
+    const ArrayNode* node = body->node();
+    if (CHAINERX_LIKELY(node == nullptr)) return 0;
+    return node->mask() & ~t_disabled_graphs;
 }
 
 // Resolves the default graph of the array's context; checks that a given one is of the same context.

@@ -28,8 +28,15 @@ public:
     ~ArrayBody();
 
     static void Destroy(ArrayBody* body) noexcept { delete body; }
+    // Nodes observe their bodies.
+    bool DropRef() const noexcept { return (IsLastRef() && node() == nullptr) || DropObservedRef(); }
     // Bodies alive in the process.
     static int64_t GetLiveCount() noexcept;
+
+    // The place of the value in graphs, if it has one.
+    ArrayNode* node() const noexcept { return node_.load(std::memory_order_acquire); }
+    // Sets the node, once in the life of a body. Returns the one that is there now, which another thread may have set.
+    ArrayNode* SetNode(IntrusivePtr<ArrayNode> node) noexcept;
 
     Shape shape;
     Strides strides;
@@ -40,9 +47,11 @@ public:
     StoragePtr storage;
     int64_t offset;
     char* data;
-    IntrusivePtr<ArrayNode> node;
     // The binding's object for this body, if there is one now. Not owned.
     void* binding{nullptr};
+
+private:
+    std::atomic<ArrayNode*> node_{nullptr};  // owned
 };
 
 // A reference to an n-dimensional array. Copying an Array does not copy data.

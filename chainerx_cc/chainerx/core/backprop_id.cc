@@ -47,6 +47,10 @@ bool IsGraphSlotCurrent(const BackpropId& id) {
     return slot.context != nullptr && slot.birth == id.birth();
 }
 
+bool IsGraphSlotCurrent(int slot, uint64_t birth) noexcept {
+    return g_births[slot].load(std::memory_order_relaxed) == birth;
+}
+
 std::vector<std::string> GetGraphNames(GraphMask mask) {
     std::lock_guard<std::mutex> lock{g_mutex};
     std::vector<std::string> names;

@@ -51,6 +51,8 @@ bool IsGraphSlotCurrent(const BackpropId& id);
 std::vector<std::string> GetGraphNames(GraphMask mask);
 // Bits of the graphs that a context has at present.
 GraphMask GetContextMask(const Context& context);
+// The same without a lock, for a slot and the birth of its graph.
+bool IsGraphSlotCurrent(int slot, uint64_t birth) noexcept;
 uint64_t GetGraphClock() noexcept;
 // Removes the bits of graphs born after `clock`.
 GraphMask PruneMask(GraphMask mask, uint64_t clock) noexcept;

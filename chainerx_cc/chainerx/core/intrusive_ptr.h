@@ -15,14 +15,8 @@ public:
 
     void AddRef() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
 
-    // Returns true when the last reference has gone.
-    bool DropRef() const noexcept {
-        if (count_.load(std::memory_order_acquire) == 1) {
-            count_.store(0, std::memory_order_relaxed);
-            return true;
-        }
-        return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
-    }
+    // Returns true when the last reference has gone. Objects that TryAddRef is used on need DropObservedRef instead.
+    bool DropRef() const noexcept { return IsLastRef() || DropObservedRef(); }
 
     // Turns a weak observation into a reference, unless the object is already being destroyed.
     bool TryAddRef() const noexcept {
@@ -37,6 +31,10 @@ public:
 
 protected:
     ~RefCounted() = default;
+
+    // Of the caller's own reference. When it is the last one, no other thread can reach the object by owning it.
+    bool IsLastRef() const noexcept { return count_.load(std::memory_order_acquire) == 1; }
+    bool DropObservedRef() const noexcept { return count_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
 private:
     mutable std::atomic<uint32_t> count_{0};

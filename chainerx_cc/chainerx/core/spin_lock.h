@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <thread>
 
 namespace chainerx {
 
@@ -9,7 +10,9 @@ class SpinLock {
 public:
     void lock() noexcept {
         while (flag_.exchange(true, std::memory_order_acquire)) {
-            while (flag_.load(std::memory_order_relaxed)) {
+            // The holder may have lost its processor.
+            for (int spins = 0; flag_.load(std::memory_order_relaxed); ++spins) {
+                if (spins >= 100) std::this_thread::yield();
             }
         }
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Recording of operations that are not elementwise.
+// Recording of operations that are not elementwise, and of a program's own.
 
 #include <initializer_list>
 #include <utility>
@@ -60,4 +60,16 @@ void Record(const char* name, GraphMask mask, const Inputs& inputs, std::initial
 }
 
 }  // namespace internal
+
+// Connects results that were computed outside of graphs (in a NoBackpropModeScope) to what they were computed from.
+// `backward` is a function object that computes gradients of the inputs; what it reads it keeps in members of the type
+// Saved. Gradients of any order follow if it is written with differentiable operations.
+template <class F>
+void RecordFunction(const char* name, std::initializer_list<const Array*> inputs,
+                    std::initializer_list<const Array*> outputs, F&& backward) {
+    if (GraphMask mask = internal::GetRecordMask(inputs)) {
+        internal::Record(name, mask, inputs, outputs, std::forward<F>(backward));
+    }
+}
+
 }  // namespace chainerx

@@ -78,7 +78,8 @@ std::vector<std::optional<Array>> MakeOutputs(const std::vector<std::optional<Ar
         if (!a.has_value()) {
             out.emplace_back();
         } else {
-            if (a->body()->node) throw ChainerxError{"outputs of a FunctionNode must not belong to a graph"};
+            if (a->body()->node() != nullptr)
+                throw ChainerxError{"outputs of a FunctionNode must not belong to a graph"};
             out.emplace_back(a->AsDetached());
         }
     }

@@ -80,7 +80,11 @@ RowTable MakeCopyRows() {
     };
 }
 
-CopyTable g_copy;
+const CopyTable g_copy = {
+#define CHAINERX_X(type, name, kind, str, ch) MakeCopyRows<type>(),
+        CHAINERX_DTYPES(CHAINERX_X)
+#undef CHAINERX_X
+};
 
 // Copies where the destination is contiguous in one dimension and the source in another, as a transposed matrix: the
 // last two dimensions of the loops. False where that is not so.
@@ -200,11 +204,6 @@ void Arange(const Array& out, const Scalar& start, const Scalar& step) {
 }  // namespace
 
 void RegisterCopyKernels(Backend& backend) {
-    g_copy = {
-#define CHAINERX_X(type, name, kind, str, ch) MakeCopyRows<type>(),
-            CHAINERX_DTYPES(CHAINERX_X)
-#undef CHAINERX_X
-    };
     kCopyKernel.Register(backend, &Copy);
     kFillKernel.Register(backend, &Fill);
     kArangeKernel.Register(backend, &Arange);

@@ -1,0 +1,186 @@
+"""Arrays and graphs in many threads, and in forked processes."""
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+
+import chainerx
+
+N_THREADS = 4
+N_TURNS = 10
+
+
+def in_threads(f):
+    """Calls ``f(thread, turn)`` in all threads; raises what was raised there."""
+    errors = []
+    barrier = threading.Barrier(N_THREADS)
+
+    def work(i):
+        try:
+            barrier.wait()
+            for turn in range(N_TURNS):
+                f(i, turn)
+        except BaseException as e:
+            errors.append(e)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(N_THREADS)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    if errors:
+        raise errors[0]
+
+
+def equal(actual, desired):
+    np.testing.assert_array_equal(chainerx.to_numpy(actual), np.broadcast_to(desired, actual.shape))
+
+
+# Kernels on the large ones let other threads run in between.
+@pytest.mark.parametrize('n', [4, 400])
+def test_gradients_of_shared_parameters_accumulate(n):
+    w = chainerx.ones((n, n), 'float32').require_grad()
+    b = chainerx.zeros(n, 'float32').require_grad()
+    x = chainerx.ones((8, n), 'float32')
+
+    def step(i, turn):
+        loss = chainerx.relu(chainerx.linear(x, w, b)).sum()
+        assert float(loss.as_grad_stopped()) == 8 * n * n
+        loss.backward()
+
+    in_threads(step)
+    equal(w.grad, 8 * N_THREADS * N_TURNS)
+    equal(b.grad, 8 * N_THREADS * N_TURNS)
+
+
+@pytest.mark.parametrize('n', [2, 200_000])
+def test_each_thread_has_a_graph_of_its_own(n):
+    x = chainerx.full(n, 3, 'float32')
+
+    def step(i, turn):
+        with chainerx.backprop_scope('thread %d' % i) as graph:
+            x.require_grad(graph)
+            y = (x * x * (turn + 1)).sum()
+            assert y.is_backprop_required(graph) and not y.is_backprop_required()
+            chainerx.backward(y, graph)
+            # The other threads' graphs have recorded it, as x belongs to them too.
+            equal(x.get_grad(graph).as_grad_stopped(), 6 * (turn + 1))
+            del y
+            x.cleargrad(graph)
+
+    in_threads(step)
+    assert not x.is_backprop_required(chainerx.anygraph)
+
+
+@pytest.mark.parametrize('n', [10, 100_000])
+def test_threads_differentiate_the_same_graph(n):
+    x = chainerx.ones(n).require_grad()
+    y = (chainerx.exp(x * 0) * x * x).sum()
+
+    def step(i, turn):
+        gx, = chainerx.grad([y], [x], enable_double_backprop=i % 2 == 1)
+        equal(gx.as_grad_stopped(), 2)
+        if i % 2:
+            ggx, = chainerx.grad([gx.sum()], [x])
+            equal(ggx, 2)
+
+    in_threads(step)
+
+
+@pytest.mark.parametrize('n', [10, 100_000])
+def test_one_thread_releases_a_graph(n):
+    outputs = []
+    for _ in range(N_TURNS):
+        y = chainerx.zeros(n, 'float32').require_grad()
+        for _ in range(20):
+            y = chainerx.sin(y) + y
+        outputs.append(y.sum())
+    done = [[] for _ in outputs]
+
+    def step(i, turn):
+        try:
+            outputs[turn].backward()
+        except chainerx.GradientError:
+            pass
+        else:
+            done[turn].append(i)
+
+    in_threads(step)
+    assert [len(threads) for threads in done] == [1] * N_TURNS
+
+
+def test_modes_and_devices_belong_to_threads():
+    x = chainerx.ones(3).require_grad()
+
+    def step(i, turn):
+        device = 'native:%d' % ((i + turn) % 4)
+        with chainerx.using_device(device):
+            assert chainerx.zeros(2).device.name == device
+            if i % 2:
+                with chainerx.no_backprop_mode():
+                    assert not (x * 2).is_backprop_required()
+            else:
+                assert (x * 2).is_backprop_required()
+
+    in_threads(step)
+
+
+def run(code):
+    result = subprocess.run(
+        [sys.executable, '-W', 'ignore:.*fork:DeprecationWarning', '-c', textwrap.dedent(code)],
+        capture_output=True, text=True, timeout=60, env={**os.environ, 'CHAINERX_NUM_THREADS': '2'})
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, 'fork'), reason='needs fork')
+@pytest.mark.parametrize('busy', [False, True], ids=['idle', 'busy'])
+def test_fork_after_use(busy):
+    run('''
+        import os, signal, threading
+        import chainerx
+
+        w = chainerx.ones((300, 300), 'float32').require_grad()
+
+        def step(n):
+            loss = (chainerx.tanh(w * 0).dot(w) + w).sum()
+            loss.backward()
+            assert float(w.grad.sum()) == 90000 * n, float(w.grad.sum())
+
+        step(1)
+        stop = False
+
+        def compute():
+            x = chainerx.ones((500, 500), 'float32')
+            while not stop:
+                chainerx.exp(x).dot(x)
+
+        thread = threading.Thread(target=compute)
+        if %r:
+            thread.start()
+        for _ in range(5):
+            pid = os.fork()
+            if pid == 0:
+                signal.alarm(30)  # a child that hangs is a failure
+                try:
+                    for n in range(2, 5):
+                        step(n)
+                    grandchild = os.fork()
+                    if grandchild == 0:
+                        step(5)
+                        os._exit(0)
+                    assert os.waitpid(grandchild, 0)[1] == 0
+                except BaseException:
+                    import traceback
+                    traceback.print_exc()
+                    os._exit(1)
+                os._exit(0)
+            assert os.waitpid(pid, 0)[1] == 0
+        stop = True
+        if thread.ident:
+            thread.join()
+        step(2)
+    ''' % busy)
