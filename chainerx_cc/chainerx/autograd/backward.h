@@ -33,7 +33,8 @@ std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Arr
                         const BackwardOptions& options = {});
 
 // Cuts every edge from the array back to the leaves, in all graphs (truncated backpropagation through time). Arrays on
-// the way stay in their graphs, as if they had not been computed from others.
+// the way stay in their graphs, as if they had not been computed from others. No other thread may work in the graph
+// meanwhile.
 void UnchainBackward(const Array& a);
 
 }  // namespace chainerx

@@ -1,0 +1,84 @@
+"""Training does not make the process grow."""
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROLOGUE = '''
+import chainerx
+import numpy as np
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+
+
+def resident_kib():
+    with open('/proc/self/statm') as f:
+        return int(f.read().split()[1]) * %d
+
+
+x = np.random.default_rng(0).normal(size=(32, 20)).astype('f')
+t = np.arange(32) %% 10
+''' % (os.sysconf('SC_PAGE_SIZE') // 1024)
+
+BARE = '''
+params = [chainerx.array(np.random.randn(*s), 'float32').require_grad() for s in ((50, 20), (50,), (10, 50), (10,))]
+x, t = chainerx.array(x), chainerx.array(t)
+
+def step():
+    for p in params:
+        p.cleargrad()
+    h = chainerx.relu(chainerx.linear(x, *params[:2]))
+    loss = chainerx.softmax_cross_entropy(chainerx.linear(h, *params[2:]), t).mean()
+    loss.backward()
+    with chainerx.no_backprop_mode():
+        for p in params:
+            p -= p.grad * 0.01
+'''
+
+# A penalty on the gradient, in a graph of each step's own.
+DOUBLE = '''
+w = chainerx.array(np.random.randn(10, 20), 'float32')
+x = chainerx.array(x)
+
+def step():
+    with chainerx.backprop_scope('step') as graph:
+        w.require_grad(graph)
+        y = chainerx.tanh(chainerx.linear(x, w)).sum()
+        g, = chainerx.grad([y], [w], graph, enable_double_backprop=True)
+        chainerx.backward((g * g).sum(), graph)
+        w.cleargrad(graph)
+'''
+
+CHAINER = '''
+model = L.Classifier(chainer.Sequential(L.Linear(20, 50), F.relu, L.BatchNormalization(50), L.Linear(50, 10)))
+model.to_device('native:0')
+optimizer = chainer.optimizers.Adam().setup(model)
+x, t = chainerx.array(x), chainerx.array(t)
+
+def step():
+    optimizer.update(model, x, t)
+'''
+
+EPILOGUE = '''
+for i in range(10_000):
+    step()
+    if i == 999:
+        resident, live = resident_kib(), chainerx._core._live_array_count()
+print(resident_kib() - resident, chainerx._core._live_array_count() - live)
+'''
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists('/proc/self/statm'), reason='needs /proc')
+@pytest.mark.parametrize('code', [BARE, DOUBLE, CHAINER], ids=['bare', 'double', 'chainer'])
+def test_ten_thousand_steps(code):
+    result = subprocess.run([sys.executable, '-c', PROLOGUE + code + EPILOGUE], capture_output=True,
+                            text=True)
+    assert result.returncode == 0, result.stderr
+    kib, arrays = map(int, result.stdout.split())
+    print('growth of resident memory over the last 9,000 steps: %d KiB' % kib)
+    assert arrays == 0
+    assert kib < 512
