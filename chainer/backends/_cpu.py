@@ -45,8 +45,9 @@ def _array_to_cpu(array):
     if isinstance(array, (numpy.number, numpy.bool_)):
         return numpy.asarray(array)
     if isinstance(array, chainerx.ndarray):
-        array = _chainerx._array_from_chx(array)
-        return array if isinstance(array, numpy.ndarray) else _array_to_cpu(array)
+        if array.device.backend.name == 'cuda':
+            return _array_to_cpu(_chainerx._array_from_chx(array))
+        return chainerx.to_numpy(array.as_grad_stopped(), copy=False)
     if isinstance(array, intel64.mdarray):
         return numpy.array(array)
     if isinstance(array, cuda.ndarray):

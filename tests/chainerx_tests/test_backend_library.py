@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import chainer
+import chainer.functions as F
 import chainerx
 
 SOURCES = Path(__file__).resolve().parents[2] / 'chainerx_cc'
@@ -134,6 +136,32 @@ def test_nothing_falls_back(name, f):
     x = sample([[1, 2], [3, 4]])
     with pytest.raises(chainerx.ChainerxError, match="backend 'sample' has no kernel for '"):
         f(x)
+
+
+class Double(chainer.FunctionNode):
+    def forward(self, inputs):
+        return inputs[0] * 2,
+
+
+def test_chainer():
+    device = chainer.get_device('sample:0')
+    link = chainer.Link()
+    with link.init_scope():
+        link.w = chainer.Parameter(np.float32([1, 2]))
+    link.to_device(device)
+    assert link.w.device == device
+    y = F.sum(link.w * link.w * 3)
+    y.backward()
+    assert y.device == device and link.w.grad.device is device.device
+    np.testing.assert_array_equal(chainer.backends.cuda.to_cpu(link.w.grad), [6, 12])
+    assert repr(link.w) == 'variable w([1., 2.])'
+    for f, name in (F.exp, 'exp'), (lambda x: F.maxout(F.reshape(x, (1, 2)), 2), 'amax'):
+        with pytest.raises(chainerx.NotImplementedError, match="backend 'sample' has no kernel for '%s'" % name):
+            f(link.w)
+    with pytest.raises(RuntimeError, match="Only arrays of 'native' or 'cuda'.*sample:0"):
+        Double().apply((link.w,))
+    link.to_cpu()
+    np.testing.assert_array_equal(link.w.array, [1, 2])
 
 
 def test_devices_do_not_mix():
