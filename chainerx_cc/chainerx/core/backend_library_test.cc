@@ -1,5 +1,7 @@
 #include <cstdlib>
-#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
 
 #include "chainerx/testing/context_fixture.h"
 
@@ -49,6 +51,21 @@ TEST_F(BackendLibraryTest, Loading) {
     EXPECT_THROW(context_.GetDevice("sample:2"), DeviceError);
     Context other;
     EXPECT_NE(&sample, &other.GetBackend("sample"));
+}
+
+TEST_F(BackendLibraryTest, LoadingInManyThreads) {
+    std::vector<Backend*> backends(4);
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < backends.size(); ++i) {
+        threads.emplace_back([this, i, &backends] {
+            EXPECT_THROW(context_.GetBackend("faulty3"), BackendError);
+            backends[i] = &context_.GetBackend("sample");
+            Context other;
+            EXPECT_EQ(2, other.GetBackend("sample").GetDeviceCount());
+        });
+    }
+    for (std::thread& t : threads) t.join();
+    for (Backend* b : backends) EXPECT_EQ(&context_.GetBackend("sample"), b);
 }
 
 TEST_F(BackendLibraryTest, Computing) {
