@@ -96,11 +96,16 @@ def _functions_and_classes(lines, listed):
             if NOT_PUBLIC.search(declared) or line.strip().endswith(';') and class_:
                 pass
             elif class_:
-                yield class_.group(1), ' '.join(comment)
+                yield class_.group(1), _plain(comment)
             elif function:
-                doc = ' '.join(comment) or listed.get(function.group(2), '')
+                doc = _plain(comment) or listed.get(function.group(2), '')
                 yield function.group(1), doc
             comment = []
+
+
+def _plain(comment):
+    """Comments are not written as markup, apart from code in backquotes."""
+    return re.sub(r'([*|\\])', r'\\\1', ' '.join(comment))
 
 
 class CppOverview(Directive):
