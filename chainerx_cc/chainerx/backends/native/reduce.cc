@@ -1,15 +1,11 @@
-// Reductions, scans, and softmax.
+// Reductions and scans.
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <limits>
-#include <vector>
 
-#include "chainerx/backends/native/compute.h"
 #include "chainerx/backends/native/elementwise.h"
 #include "chainerx/backends/native/kernels/allocator.h"
-#include "chainerx/backends/native/kernels/softmax.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/register.h"
 #include "chainerx/core/blocking.h"
