@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from chainerx_tests.op_table import ELSEWHERE, ROWS
+from chainerx_tests.all_ops import ELSEWHERE, ROWS
 
 import chainerx
 from chainerx import _core

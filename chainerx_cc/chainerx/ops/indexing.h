@@ -58,8 +58,4 @@ extern const PutKernel kPutKernel;
 extern const NormalizeIndicesKernel kNormalizeIndicesKernel;
 extern const NonzeroKernel kNonzeroKernel;
 
-// X(function, name in Python, signature, summary, method of ndarray, kernels)
-#define CHAINERX_INDEXING_OPS(X) \
-    X(Nonzero, "nonzero", "a", "Indices of the nonzero elements, one array for each dimension.", false, "nonzero")
-
 }  // namespace chainerx

@@ -59,7 +59,7 @@ public:
 
 private:
     static PyObject* Call(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-        return Guard([&]() -> PyObject* {
+        return GuardFunction(signature.name(), [&]() -> PyObject* {
             PyObject* argv[Signature::kMaxArgs];
             signature.Parse(self, args, nargs, kwnames, argv);
             return Invoke(argv, std::index_sequence_for<A...>{});

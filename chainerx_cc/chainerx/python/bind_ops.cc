@@ -49,6 +49,13 @@ Array PyTake(const Array& a, PyObject* indices, std::optional<int64_t> axis, std
 
 Array PyAddAt(const Array& a, const Array& indices, const Array& b) { return AddAt(a, indices, 0, b); }
 
+// A tuple, which indexes all dimensions at once.
+PyRef PyNonzero(const Array& a) {
+    if (a.ndim() == 0) throw DimensionError{"nonzero: an array without dimensions has no indices"};
+    PyRef list = Check(ToPython(Nonzero(a)));
+    return Check(PyList_AsTuple(list.get()));
+}
+
 Array PyClip(const Array& a, PyObject* a_min, PyObject* a_max) {
     if (a_min == Py_None && a_max == Py_None) ThrowValueError("clip: a_min and a_max must not both be None");
     if (a_max == Py_None) return Maximum(a, Arg<Operand>::Get(a_min, "a_min"));
@@ -66,7 +73,10 @@ std::vector<Array> SplitAlong(const Array& a, PyObject* sections, int64_t axis) 
 }
 
 std::vector<Array> PySplit(const Array& a, PyObject* sections, int64_t axis) { return SplitAlong(a, sections, axis); }
-std::vector<Array> PyVsplit(const Array& a, PyObject* sections) { return SplitAlong(a, sections, 0); }
+std::vector<Array> PyVsplit(const Array& a, PyObject* sections) {
+    if (a.ndim() < 2) throw DimensionError{"vsplit: needs at least 2 dimensions, the array has shape ", a.shape()};
+    return SplitAlong(a, sections, 0);
+}
 std::vector<Array> PyHsplit(const Array& a, PyObject* sections) {
     return SplitAlong(a, sections, a.ndim() == 1 ? 0 : 1);
 }
@@ -111,6 +121,9 @@ void PyCopyTo(const Array& dst, PyObject* src, const std::string& casting, PyObj
     Array source = IsNdarray(src) ? GetArray(src) : Full({}, Arg<Scalar>::Get(src, "src"), dst.dtype(), dst.device());
     bool same_kind = GetKind(source.dtype()) <= GetKind(dst.dtype());
     bool safe = PromoteTypes(source.dtype(), dst.dtype()) == dst.dtype();
+    if (casting != "no" && casting != "equiv" && casting != "safe" && casting != "same_kind" && casting != "unsafe") {
+        ThrowValueError("casting must be 'no', 'equiv', 'safe', 'same_kind' or 'unsafe', not '%s'", casting.c_str());
+    }
     bool allowed = casting == "unsafe" || source.dtype() == dst.dtype() || (casting == "same_kind" && same_kind) ||
                    (casting == "safe" && safe);
     if (!allowed) {
@@ -138,7 +151,7 @@ Array PyRandomIntegers(const Shape& shape, int64_t low, int64_t high, DeviceRef 
 void PyRandomSeed(int64_t seed) { GetDefaultContext().random_generator().Seed(static_cast<uint64_t>(seed)); }
 
 PyObject* CallTreeLstm(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-    return Guard([&] {
+    return GuardFunction("tree_lstm", [&] {
         if (kwnames != nullptr && PyTuple_GET_SIZE(kwnames) > 0)
             ThrowTypeError("tree_lstm() takes no keyword arguments");
         std::vector<Array> inputs;
@@ -194,7 +207,7 @@ Array PyEinsum(PyObject* const* args, Py_ssize_t nargs) {
 }
 
 PyObject* CallEinsum(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-    return Guard([&] {
+    return GuardFunction("einsum", [&] {
         for (Py_ssize_t i = 0; kwnames != nullptr && i < PyTuple_GET_SIZE(kwnames); ++i) {
             PyObject* key = PyTuple_GET_ITEM(kwnames, i);
             // The order of products is always chosen.
@@ -263,7 +276,8 @@ void BindOps() {
     Bind<&PyCopyTo>({family, "copyto", "dst, src, casting='no', where=True",
                      "Writes ``src``, broadcast, into ``dst`` where a condition holds.", false, "copy"});
     family = "indexing";
-    CHAINERX_INDEXING_OPS(CHAINERX_BIND)
+    Bind<&PyNonzero>({family, "nonzero", "a",
+                      "Indices of the nonzero elements: a tuple of one array for each dimension.", false, "nonzero"});
     Bind<&PyTake>(
             {family, "take", "a, indices, axis=None, mode=None",
              "Elements along an axis at given indices. ``mode``: 'raise', 'wrap' or 'clip' for indices out of range.",

@@ -52,22 +52,28 @@ template <class... Args>
     throw PythonError{};
 }
 
-// Sets the Python exception that belongs to the C++ exception being handled.
-void SetPythonError() noexcept;
+// Sets the Python exception that belongs to the C++ exception being handled. Its text begins with the name of the
+// function that failed, if one is given and the text does not have it yet.
+void SetPythonError(const char* function = nullptr) noexcept;
 
 // Runs f and returns what it returns; on a C++ exception sets the Python one and returns `failure`.
 template <class F, class R>
-R Guard(R failure, F&& f) noexcept {
+R Guard(R failure, F&& f, const char* function = nullptr) noexcept {
     try {
         return f();
     } catch (...) {
-        SetPythonError();
+        SetPythonError(function);
         return failure;
     }
 }
 template <class F>
 PyObject* Guard(F&& f) noexcept {
     return Guard<F, PyObject*>(nullptr, std::forward<F>(f));
+}
+// For a function of the module, which errors name.
+template <class F>
+PyObject* GuardFunction(const char* name, F&& f) noexcept {
+    return Guard<F, PyObject*>(nullptr, std::forward<F>(f), name);
 }
 
 class GilScope {

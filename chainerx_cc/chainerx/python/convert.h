@@ -89,7 +89,14 @@ struct Arg<double> {
 };
 template <>
 struct Arg<bool> {
-    static bool Get(PyObject* o, const char*) {
+    // None counts as false. Words and containers do not: they are arguments in the wrong place.
+    static bool Get(PyObject* o, const char* name) {
+        if (o == Py_True) return true;
+        if (o == Py_False || o == Py_None) return false;
+        PyNumberMethods* number = Py_TYPE(o)->tp_as_number;
+        if (number == nullptr || number->nb_bool == nullptr) {
+            ThrowTypeError("%s must be bool, not %s", name, Py_TYPE(o)->tp_name);
+        }
         int truth = PyObject_IsTrue(o);
         if (truth < 0) throw PythonError{};
         return truth != 0;

@@ -2,6 +2,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstring>
 #include <new>
 #include <string>
 
@@ -31,6 +32,16 @@ PyObject* Make(PyObject* module, const char* name, PyObject* base, PyObject* bui
     return type;
 }
 
+void SetError(PyObject* type, const char* function, const char* text) {
+    const char* dot = function == nullptr ? nullptr : std::strchr(function, '.');
+    const char* name = dot == nullptr ? function : dot + 1;
+    if (name == nullptr || std::strstr(text, name) != nullptr) {
+        PyErr_SetString(type, text);
+    } else {
+        PyErr_Format(type, "%s: %s", name, text);
+    }
+}
+
 }  // namespace
 
 void InitErrors(PyObject* m) {
@@ -48,7 +59,7 @@ void InitErrors(PyObject* m) {
     g_index_error = Make(m, "IndexError", base, PyExc_IndexError, "An index out of range, or of a wrong kind.");
 }
 
-void SetPythonError() noexcept {
+void SetPythonError(const char* function) noexcept {
     try {
         throw;
     } catch (const PythonError&) {
@@ -60,9 +71,9 @@ void SetPythonError() noexcept {
     } catch (const pybind11::builtin_exception& e) {
         e.set_error();
     }
-#define CHAINERX_X(Type, object)           \
-    catch (const Type& e) {                \
-        PyErr_SetString(object, e.what()); \
+#define CHAINERX_X(Type, object)              \
+    catch (const Type& e) {                   \
+        SetError(object, function, e.what()); \
     }
     CHAINERX_X(ContextError, g_context_error)
     CHAINERX_X(BackendError, g_backend_error)

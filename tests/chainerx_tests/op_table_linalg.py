@@ -1,0 +1,96 @@
+"""Rows of linear algebra: factorizations, norms and sums by subscripts.
+
+Vectors that are unique only up to their sign are compared by their absolute values.
+"""
+import numpy as np
+from chainerx_tests.op_table import NUMBERS, In, Row
+
+WIDE = 'float32', 'float64'
+
+
+def _signs(f, arrays, kwargs):
+    ys = f(*arrays, **kwargs)
+    return [abs(y) for y in ys] if isinstance(ys, (list, tuple)) else abs(ys)
+
+
+def _symmetric(f, arrays, kwargs):
+    """One triangle is read: gradients are those of the symmetric matrix."""
+    a, = arrays
+    ys = f((a + a.swapaxes(-1, -2)) * 0.5, **kwargs)
+    return ys if hasattr(ys, 'shape') else [abs(y) for y in ys]
+
+
+def _slogdet(f, arrays, kwargs):
+    sign, value = f(*arrays)
+    return sign * value
+
+
+def _solve(a, b):
+    # NumPy 1 takes a vector for one matrix only.
+    return np.linalg.solve(a, b[:, None])[..., 0] if b.ndim == 1 else np.linalg.solve(a, b)
+
+
+def _qr(a, mode='reduced'):
+    ys = np.linalg.qr(a, mode)
+    return ys if mode == 'r' else tuple(ys)
+
+
+def _svd(a, full_matrices=False, compute_uv=True):
+    ys = np.linalg.svd(a, full_matrices, compute_uv)
+    return tuple(ys) if compute_uv else ys
+
+
+def _einsum(f, arrays, kwargs):
+    return f(kwargs['subscripts'], *arrays)
+
+
+def regular(*shape):
+    return In(*shape, low=-1, high=1, matrix='regular')
+
+
+def definite(*shape):
+    return In(*shape, low=-1, high=1, matrix='definite')
+
+
+def linalg(name, reference, cases, dtypes=WIDE, tolerance=100, **options):
+    return Row('linalg.' + name, reference, cases, dtypes, tolerance=tolerance, **options)
+
+
+ROWS = [
+    linalg('solve', _solve, [[regular(3, 3), In(3, 2)], [regular(3, 3), In(3)],
+                             [regular(2, 3, 3), In(3, 2)], [regular(3, 3), In(2, 1, 3, 2)],
+                             [regular(2, 2, 2), In(2)], [In(0, 0), In(0, 2)], [regular(2, 2), In(2, 0)]]),
+    linalg('inv', np.linalg.inv, [[regular(3, 3)], [regular(2, 2, 3, 3)], [In(0, 0)], [In(0, 2, 2)]]),
+    linalg('pinv', np.linalg.pinv, [[regular(3, 3)], [regular(4, 3)], [regular(2, 2, 3)], [In(0, 3)]]),
+    linalg('qr', _qr, [[regular(3, 3)], [regular(4, 3)], [regular(3, 5)], [regular(2, 3, 2)],
+                       [regular(4, 3), {'mode': 'r'}]], call=_signs),
+    linalg('svd', _svd, [[regular(3, 3), {'full_matrices': False}],
+                         [regular(4, 3), {'full_matrices': False}],
+                         [regular(2, 2, 3), {'full_matrices': False}],
+                         [regular(4, 3), {'compute_uv': False}]], call=_signs),
+    linalg('cholesky', np.linalg.cholesky, [[definite(3, 3)], [definite(2, 3, 3)], [In(0, 2, 2)]],
+           call=_symmetric),
+    linalg('eigh', lambda a, **kw: tuple(np.linalg.eigh(a, **kw)),
+           [[definite(3, 3)], [definite(2, 2, 2), {'UPLO': 'U'}]], call=_symmetric),
+    linalg('eigvalsh', np.linalg.eigvalsh, [[definite(3, 3)], [definite(2, 2, 2), {'UPLO': 'U'}],
+                                            [In(0, 2, 2)]], call=_symmetric),
+    linalg('det', np.linalg.det, [[regular(3, 3)], [regular(2, 2, 2)], [In(0, 0)], [In(0, 2, 2)]]),
+    linalg('slogdet', np.linalg.slogdet, [[regular(3, 3)], [regular(2, 2, 2)], [In(0, 2, 2)]],
+           call=_slogdet),
+    linalg('norm', np.linalg.norm, [
+        [In(2, 3)], [In(2, 3, 2)],
+        *[[In(2, 3, high=1.7, avoid=(0,), distinct=True), {'ord': order}]
+          for order in ('fro', 'nuc', 1, -1, 2, -2, np.inf, -np.inf)],
+        *[[In(5, low=0.5, distinct=True), {'ord': order}]
+          for order in (1, 2, 3, 0.5, -1, np.inf, -np.inf)],
+        [In(2, 3, 2), {'ord': 'fro', 'axis': (2, 0), 'keepdims': True}],
+        [In(2, 3, 2), {'axis': 1, 'keepdims': True}]]),
+    Row('einsum', lambda *args: np.einsum(*args), [
+        [*inputs, {'subscripts': subscripts}] for subscripts, *inputs in (
+            ('ij->ji', In(2, 3)), ('ii', In(3, 3)), ('iij->ij', In(2, 2, 3)), ('i->', In(0)),
+            ('ij,jk', In(2, 3), In(3, 4)), ('i,j->ji', In(2), In(3)), ('ij,', In(2, 3), In()),
+            ('bij,bkj->kbi', In(2, 3, 4), In(2, 5, 4)), ('ij,jk', In(2, 1), In(3, 4)),
+            ('...ij,...jk->...ik', In(2, 1, 2, 3), In(4, 3, 2)), ('ij,jk', In(2, 0), In(0, 3)),
+            ('ij,jk,kl', In(2, 3), In(3, 4), In(4, 2)), ('...ii->...i', In(2, 3, 3)))],
+        NUMBERS, call=_einsum, tolerance=20),
+]
