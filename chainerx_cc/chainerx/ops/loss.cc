@@ -167,6 +167,7 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label
 Array Accuracy(const Array& y, const Array& t, const std::optional<int64_t>& ignore_label) {
     if (y.ndim() < 2) throw DimensionError{"accuracy: y must have at least 2 dimensions, has shape ", y.shape()};
     Dtype dtype = IsFloat(y.dtype()) ? y.dtype() : Dtype::kFloat32;
+    if (!IsInteger(t.dtype())) throw DtypeError{"accuracy: t must be of an integer dtype, not ", t.dtype()};
     Array labels = t.AsDetached();
     Array guess = Reshape(ArgMax(y.AsDetached(), 1), t.shape());
     Array hit = Equal(guess, labels);

@@ -212,6 +212,9 @@ Array Flipud(const Array& m) {
 
 Array BroadcastTo(const Array& array, const Shape& shape) {
     if (array.shape() == shape) return View(array);
+    for (int64_t size : shape) {
+        if (size < 0) throw DimensionError{"broadcast_to: negative dimensions in shape ", shape};
+    }
     Strides strides = BroadcastStrides(array.shape(), array.strides(), shape);
     return RecordView("broadcast_to", array, internal::MakeView(array, shape, strides, array.offset()),
                       [s = array.shape()](const Array& gy) { return SumTo(gy, s); });

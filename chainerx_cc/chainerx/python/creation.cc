@@ -69,6 +69,9 @@ Array PyTri(int64_t n, std::optional<int64_t> m, int64_t k, OptDtype dtype, Devi
 
 Array PyFromBuffer(PyObject* buffer, OptDtype dtype, int64_t count, int64_t offset, DeviceRef device) {
     Dtype d = dtype.value_or(Dtype::kFloat32);
+    if (PyObject_CheckBuffer(buffer) == 0) {
+        ThrowTypeError("frombuffer: buffer must have the buffer protocol, %s has not", Py_TYPE(buffer)->tp_name);
+    }
     PyRef bytes = Check(PyBytes_FromObject(buffer));
     int64_t size = PyBytes_GET_SIZE(bytes.get());
     int64_t item = GetItemSize(d);
