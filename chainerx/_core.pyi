@@ -828,8 +828,8 @@ def copyto(dst: ndarray, src: _Operand, casting: str = 'no', where: _Operand = T
 
 # ---- indexing
 
-def nonzero(a: ndarray) -> list[ndarray]:
-    """Indices of the nonzero elements, one array for each dimension."""
+def nonzero(a: ndarray) -> tuple[ndarray, ...]:
+    """Indices of the nonzero elements: a tuple of one array for each dimension."""
 
 def take(a: ndarray, indices: Any, axis: _Axis = None, mode: str | None = None) -> ndarray:
     """Elements along an axis at given indices. ``mode``: 'raise', 'wrap' or 'clip' for indices out of range."""

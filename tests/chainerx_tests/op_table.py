@@ -189,7 +189,7 @@ def _accuracy(y, t, ignore_label=None):
 
 
 def _linear(x, w, b=None, n_batch_axis=1):
-    y = x.reshape(*x.shape[:n_batch_axis], -1) @ w.T
+    y = x.reshape(*x.shape[:n_batch_axis], math.prod(x.shape[n_batch_axis:])) @ w.T
     return y if b is None else y + b
 
 

@@ -16,7 +16,9 @@ def _signs(f, arrays, kwargs):
 def _symmetric(f, arrays, kwargs):
     """One triangle is read: gradients are those of the symmetric matrix."""
     a, = arrays
-    ys = f((a + a.swapaxes(-1, -2)) * 0.5, **kwargs)
+    if getattr(a, 'dtype', None) in WIDE:
+        a = (a + a.swapaxes(-1, -2)) * 0.5
+    ys = f(a, **kwargs)
     return ys if hasattr(ys, 'shape') else [abs(y) for y in ys]
 
 
@@ -79,7 +81,7 @@ ROWS = [
            call=_slogdet),
     linalg('norm', np.linalg.norm, [
         [In(2, 3)], [In(2, 3, 2)],
-        *[[In(2, 3, high=1.7, avoid=(0,), distinct=True), {'ord': order}]
+        *[[In(2, 3, avoid=(0,)), {'ord': order}]
           for order in ('fro', 'nuc', 1, -1, 2, -2, np.inf, -np.inf)],
         *[[In(5, low=0.5, distinct=True), {'ord': order}]
           for order in (1, 2, 3, 0.5, -1, np.inf, -np.inf)],

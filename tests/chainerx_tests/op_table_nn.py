@@ -7,7 +7,7 @@ import itertools
 
 import numpy as np
 from chainerx_tests.op_table import In, Row
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 # ---- windows
 
@@ -101,6 +101,18 @@ def _fixed_batch_norm(x, gamma, beta, mean, var, eps=2e-5, axis=None):
 
 def _without_statistics(f, arrays, kwargs):
     return f(*arrays, None, None, **kwargs)
+
+
+# ---- attention
+
+
+def _attention(q, k, v, mask=None, scale=None, causal=False):
+    score = q @ k.swapaxes(-1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    if mask is not None:
+        score = np.where(mask, score, -np.inf) if mask.dtype == bool else score + mask
+    if causal:
+        score = np.where(np.tri(*score.shape[-2:], dtype=bool), score, -np.inf)
+    return softmax(score, -1) @ v
 
 
 # ---- recurrent networks
@@ -249,6 +261,12 @@ ROWS = [
     Row('batch_norm', _batch_norm, list(_norm_cases(False)), tolerance=40,
         call=_without_statistics),
     Row('fixed_batch_norm', _fixed_batch_norm, list(_norm_cases(True)), tolerance=20),
+    Row('scaled_dot_product_attention', _attention, [
+        [In(2, 3, 4), In(2, 5, 4), In(2, 5, 6)], [In(3, 1), In(5, 1), In(5, 6), {'scale': 2.0}],
+        [In(1, 2, 5, 2), In(1, 2, 3, 2), In(1, 2, 3, 3), {'causal': True}],
+        [In(2, 2, 3, 2), In(2, 2, 4, 2), In(2, 2, 4, 3), In(2, 1, 3, 4)],
+        [In(2, 3, 4), In(2, 5, 4), In(2, 5, 6), In(3, 5, dtype='bool', values=np.arange(5) > np.ones((3, 1)))],
+        [In(0, 3, 2), In(0, 3, 2), In(0, 3, 2)]], tolerance=20),
     Row('lstm', _lstm, [[In(3, 2), In(3, 8)], [In(3, 2), In(2, 8)], [In(2, 2, 3), In(2, 8, 3)],
                         [In(0, 2), In(0, 8)]], tolerance=8),
     Row('slstm', _slstm, [[In(2, 3), In(2, 3), In(2, 12), In(2, 12)]], tolerance=8),

@@ -122,21 +122,22 @@ def test_empty_and_0d(row, shape):
             with warnings.catch_warnings():
                 warnings.simplefilter('ignore', RuntimeWarning)
                 expected = expect(row, arrays, kwargs)
-        except (ValueError, IndexError, ZeroDivisionError, DeprecationWarning):
+        except (ValueError, IndexError, TypeError, ZeroDivisionError, DeprecationWarning):
             with pytest.raises((chainerx.ChainerxError, ValueError)):
                 run(row, arrays, kwargs)
             continue
         compare(row, run(row, arrays, kwargs), expected, dtype)
         if row.grad:
             xs = [chainerx.array(a).require_grad() for a in arrays]
-            grads = chainerx.grad(run_on(row, xs, kwargs), xs)
+            ys = run_on(row, xs, kwargs)
+            grads = chainerx.grad(ys, xs, grad_outputs=[chainerx.zeros_like(y) for y in ys])
             assert [g.shape for g in grads] == [shape] * len(xs)
 
 
 @pytest.mark.parametrize('row', [row for row in ROWS if row.dtypes != ALL], ids=repr)
 def test_other_dtypes(row):
     """Any other dtype is refused, or becomes the dtype of a right result."""
-    for dtype in ALL:
+    for dtype in ('bool', 'int8', 'int16', 'int32', 'int64', 'float16'):
         if dtype in row.dtypes:
             continue
         arrays, kwargs = make_inputs(row, 0, dtype)
@@ -145,7 +146,8 @@ def test_other_dtypes(row):
         except chainerx.DtypeError as e:
             assert dtype in str(e)
             continue
-        compare(row, actual, expect(row, arrays, kwargs), actual[0].dtype)
+        wide = [a if a.dtype.kind == 'f' else a.astype('int64') for a in arrays]
+        compare(row, actual, expect(row, wide, kwargs), actual[0].dtype)
 
 
 @pytest.mark.parametrize('row', [r for r in ROWS if r.elementwise and len(r.cases[0][0]) == 2
