@@ -276,7 +276,7 @@ OWN = {
         ]
         for name in ('_random_uniform', '_random_normal')
     },
-    '_random_integers': [(DimensionError, lambda f: f((-1,), 0, 1)), (ValueError, lambda f: f((2,), 1, 0))],
+    '_random_integers': [(DimensionError, lambda f: f((-1,), 0, 1)), (ChainerxError, lambda f: f((2,), 1, 0))],
     # ---- creation
     **{
         name: [(DimensionError, lambda f: f(-1)), (DtypeError, lambda f: f(2, dtype='complex64'))]

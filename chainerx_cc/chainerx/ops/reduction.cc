@@ -98,21 +98,18 @@ Array Prod(const Array& a, const OptionalAxes& axis, bool keepdims) {
     for (int8_t i : axes) order.push_back(i);
     int64_t n = CountReduced(a.shape(), axes);
     Array rows = Reshape(Transpose(a, order), Shape{kept.GetTotalSize(), n});
-    Array product = Ones({rows.shape()[0]}, a.dtype(), a.device());
-    while (rows.shape()[1] > 0) {
-        // Halve until one column is left.
+    // The product of nothing is one, and belongs to the graph all the same.
+    if (n == 0) rows = Sum(rows, Axes{1}, true) + Scalar{1};
+    // Halve until one column is left.
+    while (rows.shape()[1] > 1) {
         int64_t half = rows.shape()[1] / 2;
-        if (half == 0) {
-            product = Reshape(rows, Shape{rows.shape()[0]});
-            break;
-        }
         Array left = At(rows, {Slice{}, Slice{0, half, {}}});
         Array right = At(rows, {Slice{}, Slice{half, 2 * half, {}}});
         Array next = left * right;
         if (rows.shape()[1] % 2 != 0) next = Concatenate({next, At(rows, {Slice{}, Slice{2 * half, {}, {}}})}, 1);
         rows = next;
     }
-    return Reshape(product, ReduceShape(a.shape(), axes, keepdims));
+    return Reshape(rows, ReduceShape(a.shape(), axes, keepdims));
 }
 
 Array Mean(const Array& a, const OptionalAxes& axis, bool keepdims) {
