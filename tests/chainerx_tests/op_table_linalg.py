@@ -28,8 +28,11 @@ def _slogdet(f, arrays, kwargs):
 
 
 def _solve(a, b):
-    # NumPy 1 takes a vector for one matrix only.
-    return np.linalg.solve(a, b[:, None])[..., 0] if b.ndim == 1 else np.linalg.solve(a, b)
+    # NumPy 1 takes matrices of one dimension less than a for a stack of vectors.
+    columns = b[:, None] if b.ndim == 1 else b
+    stack = np.broadcast_shapes(a.shape[:-2], columns.shape[:-2])
+    y = np.linalg.solve(a, np.broadcast_to(columns, stack + columns.shape[-2:]))
+    return y[..., 0] if b.ndim == 1 else y
 
 
 def _qr(a, mode='reduced'):

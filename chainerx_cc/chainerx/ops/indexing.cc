@@ -315,6 +315,8 @@ Array Take(const Array& a, const Array& indices, const std::optional<int64_t>& a
 }
 
 Array AddAt(const Array& a, const Array& indices, int64_t axis, const Array& b) {
+    CheckDevices(a, b);
+    CheckDevices(a, indices);
     int8_t ax = NormalizeAxis(axis, a.ndim());
     Array index = Normalize(indices, a.shape()[ax], IndexMode::kRaise);
     Shape expected = TakeShape(a.shape(), ax, index.shape());
