@@ -66,9 +66,10 @@ ROWS = [
                              [regular(2, 3, 3), In(3, 2)], [regular(3, 3), In(2, 1, 3, 2)],
                              [regular(2, 2, 2), In(2)], [In(0, 0), In(0, 2)], [regular(2, 2), In(2, 0)]]),
     linalg('inv', np.linalg.inv, [[regular(3, 3)], [regular(2, 2, 3, 3)], [In(0, 0)], [In(0, 2, 2)]]),
-    linalg('pinv', np.linalg.pinv, [[regular(3, 3)], [regular(4, 3)], [regular(2, 2, 3)], [In(0, 3)]]),
+    linalg('pinv', np.linalg.pinv, [[regular(3, 3)], [regular(4, 3)], [regular(2, 3)], [regular(2, 2, 3)], [In(0, 3)]]),
     linalg('qr', _qr, [[regular(3, 3)], [regular(4, 3)], [regular(3, 5)], [regular(2, 3, 2)],
-                       [regular(4, 3), {'mode': 'r'}]], call=_signs),
+                       *[[regular(*shape), {'mode': mode}] for shape, mode in (
+                           ((4, 3), 'r'), ((2, 3), 'r'), ((2, 3), 'complete'))]], call=_signs),
     linalg('svd', _svd, [[regular(3, 3), {'full_matrices': False}],
                          [regular(4, 3), {'full_matrices': False}],
                          [regular(2, 2, 3), {'full_matrices': False}],
