@@ -53,12 +53,15 @@ def meshgrid(*xi, indexing='xy'):
     """Makes coordinate matrices from coordinate vectors.
 
     Args:
-        *xi (~chainerx.ndarray): Coordinates along each dimension, one-dimensional.
+        *xi (~chainerx.ndarray): Coordinates along each dimension, one-dimensional; or one list
+            of them.
         indexing (str): ``'xy'`` exchanges the first two axes of the results, ``'ij'`` does not.
 
     Returns:
         list of ~chainerx.ndarray: One array of the grid's shape for each of ``xi``.
     """
+    if len(xi) == 1 and isinstance(xi[0], (list, tuple)):
+        xi, = xi
     return _core._meshgrid(xi, indexing)
 
 

@@ -230,6 +230,12 @@ def test_meshgrid(xp, indexing):
     return xp.meshgrid(xp.arange(2), xp.arange(3), indexing=indexing)
 
 
+def test_meshgrid_of_a_list():
+    x, y = chainerx.arange(2), chainerx.arange(3)
+    for actual, expected in zip(chainerx.meshgrid([x, y]), chainerx.meshgrid(x, y), strict=True):
+        chainerx.testing.assert_array_equal_ex(actual, expected)
+
+
 def test_meshgrid_bad_indexing():
     with pytest.raises(ValueError, match='indexing'):
         chainerx.meshgrid(chainerx.arange(2), indexing='yx')
