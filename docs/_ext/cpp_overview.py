@@ -6,9 +6,6 @@ functions and classes begin with a capital letter in the first column, comments 
 import re
 from pathlib import Path
 
-from docutils.parsers.rst import Directive
-from docutils.statemachine import StringList
-
 ROOT = Path(__file__).resolve().parents[2] / 'chainerx_cc'
 UMBRELLA = ROOT / 'chainerx' / 'chainerx.h'
 
@@ -108,22 +105,27 @@ def _plain(comment):
     return re.sub(r'([*|\\])', r'\\\1', ' '.join(comment))
 
 
-class CppOverview(Directive):
-    def run(self):
-        lines = []
-        for title, headers in topics():
-            lines += [f'.. rubric:: {title}', '']
-            for header in headers:
-                path = ROOT / 'chainerx' / header
-                self.state.document.settings.record_dependencies.add(str(path))
-                for declared, description in declarations(header):
-                    lines.append(f'- ``{declared}``' + (f': {description}' if description else ''))
-            lines.append('')
-        node = self.state.parent.__class__()
-        self.state.nested_parse(StringList(lines, source=str(UMBRELLA)), self.content_offset, node)
-        return node.children
-
-
 def setup(app):
+    # Imported here, since the tests of the rest run without Sphinx.
+    from docutils.parsers.rst import Directive
+    from docutils.statemachine import StringList
+
+    class CppOverview(Directive):
+        def run(self):
+            lines = []
+            for title, headers in topics():
+                lines += [f'.. rubric:: {title}', '']
+                for header in headers:
+                    path = ROOT / 'chainerx' / header
+                    self.state.document.settings.record_dependencies.add(str(path))
+                    for declared, description in declarations(header):
+                        description = f': {description}' if description else ''
+                        lines.append(f'- ``{declared}``{description}')
+                lines.append('')
+            node = self.state.parent.__class__()
+            text = StringList(lines, source=str(UMBRELLA))
+            self.state.nested_parse(text, self.content_offset, node)
+            return node.children
+
     app.add_directive('cpp-overview', CppOverview)
     return {'parallel_read_safe': True}
