@@ -182,7 +182,7 @@ void SlideBlock(const Problem<T>& p, const ColumnTiles<T>& tiles, const T* weigh
     int64_t width = p.window.columns[1];
     int64_t image_size = SpatialSize(p.window.image, 2);
     // Where each tile's vectors begin in the copy of a channel; rows of several images lie one after another.
-    int64_t starts[kBlockTiles][2];
+    int64_t starts[kBlockTiles][2] = {};  // narrow tiles have one vector
     struct Rows {
         int64_t begin;
         int64_t end;
