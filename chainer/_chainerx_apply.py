@@ -19,6 +19,10 @@ _config = configuration.config
 _ndarray = chainerx.ndarray
 _plain = Variable, Parameter
 
+# False inside `chainer.no_backprop_mode()`, which sets the mode of ChainerX, too: it need not be
+# entered for each function then.
+_is_recording = getattr(chainerx, 'is_backprop_required', None)
+
 
 def _variable(array, requires_grad):
     """The same as ``Variable._from_array``, one bound method shorter."""
@@ -43,7 +47,8 @@ def operate(operation, lhs, rhs):
             return None
     elif kind is not float and kind is not int:
         return None
-    if _thread_hooks.hooks or _config.debug or not _config.enable_backprop:
+    if _thread_hooks.hooks or _config.debug or (
+            not _config.enable_backprop and _is_recording()):
         return None
     try:
         y = operation(lhs._array, rhs)
@@ -58,8 +63,8 @@ def apply(func, inputs):
     for x in in_data:
         if type(x) is not _ndarray:
             func._check_array_kinds([as_variable(x)._array for x in inputs])
-    if (_thread_hooks.hooks or func._local_function_hooks or _config.debug
-            or not _config.enable_backprop):
+    if _thread_hooks.hooks or func._local_function_hooks or _config.debug or (
+            not _config.enable_backprop and _is_recording()):
         return _apply_watched(func, in_data)
     outputs = _forward(func, in_data)
     if len(outputs) == 1:
