@@ -106,8 +106,8 @@ def print_loops(n_iterations, rounds):
             ('linear classifier, batch of one example', bare_step, training.StandardUpdater)):
         times = measure({'bare': bare, 'plain': trainer(updater, False),
                          'extended': trainer(updater, True)}, rounds)
-        rows.append([title, harness._format_time(times['bare'])] + [
-            '%s (+%.2f us)' % (harness._format_time(times[way]), 1e6 * (times[way] - times['bare']))
+        rows.append([title, harness.format_time(times['bare'])] + [
+            '%s (+%.2f us)' % (harness.format_time(times[way]), 1e6 * (times[way] - times['bare']))
             for way in ('plain', 'extended')])
     harness.print_table(
         ['one iteration', 'bare loop', 'Trainer', 'Trainer, 6 extensions'], rows)
@@ -233,7 +233,7 @@ def print_snapshots(n_parameters, rounds):
         run = snapshot(writer, kwargs)
         results = [run() for _ in range(min(rounds, 3))]
         rows.append(['`%s`%s' % (writer.__name__, note)] + [
-            harness._format_time(sorted(values)[len(values) // 2]) for values in zip(*results)])
+            harness.format_time(sorted(values)[len(values) // 2]) for values in zip(*results)])
     n = sum(param.size for param in model.params())
     harness.print_table(
         ['snapshot of %.1f million parameters with momentum' % (n / 1e6),
@@ -249,7 +249,7 @@ def print_snapshots(n_parameters, rounds):
                 serializers.load_npz(path, updater)
             rows.append(['compressed' if compression else 'not compressed',
                          '%.0f MiB' % (os.path.getsize(path) / 2 ** 20),
-                         harness._format_time(time.perf_counter() - start)])
+                         harness.format_time(time.perf_counter() - start)])
     harness.print_table(['its file', 'size', 'loading and checking'], rows)
 
 
