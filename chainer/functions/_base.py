@@ -104,7 +104,7 @@ class UnaryFunction(_Routine):
 
 
 class BinaryFunction(_Routine):
-    """Elementwise function of two arrays, with broadcasting.
+    """Elementwise function of two floating point arrays, with broadcasting.
 
     Subclasses give ``compute(xp, x0, x1)`` and ``gradient(m, i, x0, x1, y, gy)``, the
     gradient for input ``i`` in the shape of the output; this class sums it over the axes
@@ -117,7 +117,7 @@ class BinaryFunction(_Routine):
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, self.arguments)
-        type_check.expect(in_types[0].dtype == in_types[1].dtype)
+        type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].dtype == in_types[1].dtype)
         type_check.expect_broadcast_shapes(in_types[0].shape, in_types[1].shape)
 
     def forward(self, inputs):

@@ -35,8 +35,9 @@ def crf1d(cost, xs, ys, reduce='mean'):
     if len(xs) != len(ys):
         raise ValueError(f'xs and ys must be of one length, got {len(xs)} and {len(ys)}')
     F = chainer.functions
-    n_label = xs[0].shape[1]
-    n_batch = xs[0].shape[0]
+    n_batch, n_label = xs[0].shape
+    assert cost.shape == (n_label, n_label), (
+        f'cost must be of shape {(n_label, n_label)} for {n_label} labels, got {cost.shape}')
 
     def expand(alpha):
         return F.broadcast_to(F.expand_dims(alpha, 2), (*alpha.shape, n_label))

@@ -47,6 +47,15 @@ class _Unary(UnaryFunction):
         type_check._argname(in_types, ('x',))
 
 
+class _Binary(BinaryFunction):
+    """Binary operator of arrays of any dtype."""
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, self.arguments)
+        type_check.expect(in_types[0].dtype == in_types[1].dtype)
+        type_check.expect_broadcast_shapes(in_types[0].shape, in_types[1].shape)
+
+
 class _Constant(_Unary):
     """Operator with a constant, which takes the dtype of the array."""
 
@@ -122,7 +131,7 @@ def absolute(self):
     return Absolute().apply((self,))[0]
 
 
-class Add(BinaryFunction):
+class Add(_Binary):
     retains = ''
 
     @property
@@ -193,7 +202,7 @@ def add(*xs):  # lhs + rhs or add more than 2 variables
     return MultiAdd().apply(xs)[0]
 
 
-class Sub(BinaryFunction):
+class Sub(_Binary):
     retains = ''
     chainerx_routine = 'subtract'
 
@@ -240,7 +249,7 @@ def rsub(self, rhs):  # rhs - lhs
     return Sub().apply((_operand(self, rhs), self))[0]
 
 
-class Mul(BinaryFunction):
+class Mul(_Binary):
     chainerx_routine = 'multiply'
 
     @property
@@ -274,7 +283,7 @@ def mul(self, rhs):  # lhs * rhs
     return Mul().apply((self, _operand(self, rhs)))[0]
 
 
-class Div(BinaryFunction):
+class Div(_Binary):
     chainerx_routine = 'divide'
 
     @property
@@ -341,7 +350,7 @@ def rfloordiv(self, rhs):  # rhs // lhs
     return chainer.functions.floor(rdiv(self, rhs))
 
 
-class PowVarVar(BinaryFunction):
+class PowVarVar(_Binary):
     retains = 'xy'
     chainerx_routine = 'power'
 

@@ -104,6 +104,16 @@ def test_crf1d(sizes, reduce):
                    tolerances=LOOSE, on_chainerx=False)
 
 
+def test_crf1d_bad_input():
+    x, y = _sample((2, 3)), np.zeros(2, np.int32)
+    with pytest.raises(ValueError, match='of one length'):
+        F.crf1d(_sample((3, 3)), [x], [y, y])
+    with pytest.raises(ValueError, match='reduce'):
+        F.crf1d(_sample((3, 3)), [x], [y], 'sum')
+    with pytest.raises(AssertionError, match='cost must be'):
+        F.crf1d(_sample((4, 4)), [x], [y])
+
+
 @pytest.mark.parametrize('sizes', SIZES, ids=str)
 def test_argmax_crf1d(sizes):
     cost = _sample((3, 3), 9)
