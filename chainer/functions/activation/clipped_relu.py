@@ -36,7 +36,7 @@ def clipped_relu(x, z=20.0):
         z (float): Upper bound, positive.
 
     Returns:
-        ~chainer.Variable: Output of the shape of ``x``.
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
         TypeError: If ``z`` is not a float.
@@ -61,7 +61,7 @@ def relu6(x):
         x (:class:`~chainer.Variable` or array): Input of floating point values, any shape.
 
     Returns:
-        ~chainer.Variable: Output of the shape of ``x``.
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.

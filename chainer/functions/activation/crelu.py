@@ -53,7 +53,7 @@ def crelu(x, axis=1):
         axis (int): Axis along which the parts are joined.
 
     Returns:
-        ~chainer.Variable: Output, twice as long as ``x`` along ``axis``.
+        ~chainer.Variable: Output of the dtype of ``x``, twice as long as ``x`` along ``axis``.
 
     Raises:
         TypeError: If ``axis`` is not an int.

@@ -38,7 +38,7 @@ def elu(x, alpha=1.0):
         alpha (float): Parameter :math:`\\alpha`.
 
     Returns:
-        ~chainer.Variable: Output of the shape of ``x``.
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.

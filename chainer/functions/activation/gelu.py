@@ -65,18 +65,19 @@ def gelu(x, approximate=False):
         approximate (bool): Whether to compute the approximation.
 
     Returns:
-        ~chainer.Variable: Output of the shape of ``x``.
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+        ImportError: If SciPy is missing, for the exact function on the CPU.
 
     See: Hendrycks and Gimpel, `Gaussian Error Linear Units
     <https://arxiv.org/abs/1606.08415>`_, 2016.
 
     .. admonition:: Example
 
-        >>> F.gelu(np.array([-100, 0, 100], np.float32)).array
-        array([ -0.,   0., 100.], dtype=float32)
+        >>> F.gelu(np.array([-1, 0, 1], np.float32)).array.round(3)
+        array([-0.159,  0.   ,  0.841], dtype=float32)
 
     """
     return (TanhGELU() if approximate else GELU()).apply((x,))[0]

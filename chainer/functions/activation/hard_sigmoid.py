@@ -29,7 +29,7 @@ def hard_sigmoid(x):
         x (:class:`~chainer.Variable` or array): Input of floating point values, any shape.
 
     Returns:
-        ~chainer.Variable: Output of the shape of ``x``.
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.

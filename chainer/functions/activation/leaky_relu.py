@@ -36,7 +36,7 @@ def leaky_relu(x, slope=0.2):
         slope (float): Slope :math:`a` for negative values.
 
     Returns:
-        ~chainer.Variable: Output of the shape of ``x``.
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.

@@ -12,8 +12,16 @@ def logsumexp(x, axis):
     """Logarithm of the sum of exponentials of an array along an axis, which is kept.
 
     Args:
-        x (array): Input.
+        x (array): Input of floating point values.
         axis (int): Axis to sum over.
+
+    Returns:
+        Array of the dtype of ``x``, of length one along the axis.
+
+    .. admonition:: Example
+
+        >>> logsumexp(np.array([[0, 1000]], np.float32), axis=1)
+        array([[1000.]], dtype=float32)
 
     """
     xp = cuda.get_array_module(x)
@@ -71,7 +79,7 @@ def log_softmax(x, axis=1):
         axis (int): Axis along which to normalize.
 
     Returns:
-        ~chainer.Variable: Output of the shape of ``x``.
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or has no such
@@ -79,9 +87,9 @@ def log_softmax(x, axis=1):
 
     .. admonition:: Example
 
-        >>> x = np.array([[0, 1000]], np.float32)
+        >>> x = np.array([[0, 0, 1000]], np.float32)
         >>> F.log_softmax(x).array
-        array([[-1000.,     0.]], dtype=float32)
+        array([[-1000., -1000.,     0.]], dtype=float32)
 
     """
     return LogSoftmax(axis).apply((x,))[0]

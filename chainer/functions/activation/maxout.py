@@ -11,18 +11,18 @@ def maxout(x, pool_size, axis=1):
     .. math:: f(x)_i = \\max_{0 \\le j < p} x_{p i + j}
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input whose ``axis`` has a length that is a
-            multiple of ``pool_size``.
+        x (:class:`~chainer.Variable` or array): Input of floating point values, whose
+            ``axis`` has a length that is a multiple of ``pool_size``.
         pool_size (int): Number :math:`p` of channels per group.
         axis (int): Axis of the channels.
 
     Returns:
-        ~chainer.Variable: Output, ``pool_size`` times shorter along ``axis``.
+        ~chainer.Variable: Output of the dtype of ``x``, ``pool_size`` times shorter along ``axis``.
 
     Raises:
         ValueError: If ``pool_size`` is not positive.
-        ~chainer.utils.type_check.InvalidType: If the length of the axis is not a multiple of
-            ``pool_size``.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or the length
+            of the axis is not a multiple of ``pool_size``.
 
     See: Goodfellow et al., `Maxout Networks <https://arxiv.org/abs/1302.4389>`_, 2013.
 

@@ -38,7 +38,7 @@ def mish(x):
         x (:class:`~chainer.Variable` or array): Input of floating point values, any shape.
 
     Returns:
-        ~chainer.Variable: Output of the shape of ``x``.
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
@@ -48,8 +48,8 @@ def mish(x):
 
     .. admonition:: Example
 
-        >>> F.mish(np.array([0, 100], np.float32)).array
-        array([  0., 100.], dtype=float32)
+        >>> F.mish(np.array([-1, 0, 1], np.float32)).array.round(3)
+        array([-0.303,  0.   ,  0.865], dtype=float32)
 
     """
     return Mish().apply((x,))[0]

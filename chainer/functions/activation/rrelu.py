@@ -70,7 +70,7 @@ def rrelu(x, l=1. / 8, u=1. / 3, **kwargs):
         return_r (bool): Whether to return the slopes, too.
 
     Returns:
-        ~chainer.Variable or tuple: Output of the shape of ``x``, and the array ``r`` if
+        ~chainer.Variable or tuple: Output of the shape and dtype of ``x``, and the array ``r`` if
         ``return_r``.
 
     Raises:

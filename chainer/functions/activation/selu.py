@@ -17,7 +17,7 @@ def selu(x, alpha=1.6732632423543772, scale=1.0507009873554805):
         scale (float): Parameter :math:`\\lambda`.
 
     Returns:
-        ~chainer.Variable: Output of the shape of ``x``.
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
@@ -27,8 +27,8 @@ def selu(x, alpha=1.6732632423543772, scale=1.0507009873554805):
 
     .. admonition:: Example
 
-        >>> F.selu(np.array([0., 1.])).array
-        array([0.        , 1.05070099])
+        >>> F.selu(np.array([-1, 0, 1], np.float32)).array.round(3)
+        array([-1.111,  0.   ,  1.051], dtype=float32)
 
     """
     return elu(x, alpha) * scale

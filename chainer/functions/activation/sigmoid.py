@@ -26,15 +26,15 @@ def sigmoid(x):
         x (:class:`~chainer.Variable` or array): Input of floating point values, any shape.
 
     Returns:
-        ~chainer.Variable: Output of the shape of ``x``.
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
 
     .. admonition:: Example
 
-        >>> F.sigmoid(np.array([-100, 0, 100], np.float32)).array
-        array([0. , 0.5, 1. ], dtype=float32)
+        >>> F.sigmoid(np.array([-2, 0, 2], np.float32)).array.round(3)
+        array([0.119, 0.5  , 0.881], dtype=float32)
 
     """
     return Sigmoid().apply((x,))[0]

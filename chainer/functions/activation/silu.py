@@ -27,7 +27,7 @@ def silu(x):
         x (:class:`~chainer.Variable` or array): Input of floating point values, any shape.
 
     Returns:
-        ~chainer.Variable: Output of the shape of ``x``.
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
@@ -37,8 +37,8 @@ def silu(x):
 
     .. admonition:: Example
 
-        >>> F.silu(np.array([0, 100], np.float32)).array
-        array([  0., 100.], dtype=float32)
+        >>> F.silu(np.array([-1, 0, 1], np.float32)).array.round(3)
+        array([-0.269,  0.   ,  0.731], dtype=float32)
 
     """
     return SiLU().apply((x,))[0]

@@ -55,7 +55,7 @@ def softmax(x, axis=1):
         axis (int): Axis along which the output sums to one.
 
     Returns:
-        ~chainer.Variable: Output of the shape of ``x``.
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or has no such
@@ -63,8 +63,9 @@ def softmax(x, axis=1):
 
     .. admonition:: Example
 
-        >>> F.softmax(np.zeros((1, 4), np.float32)).array
-        array([[0.25, 0.25, 0.25, 0.25]], dtype=float32)
+        >>> x = np.log(np.array([[1, 2, 1]], np.float32))
+        >>> F.softmax(x).array.round(3)
+        array([[0.25, 0.5 , 0.25]], dtype=float32)
 
     """
     return Softmax(axis).apply((x,))[0]

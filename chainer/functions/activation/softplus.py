@@ -32,15 +32,15 @@ def softplus(x, beta=1.0):
         beta (float): Parameter :math:`\\beta`.
 
     Returns:
-        ~chainer.Variable: Output of the shape of ``x``.
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
 
     .. admonition:: Example
 
-        >>> F.softplus(np.array([-1000, 1000], np.float32)).array
-        array([   0., 1000.], dtype=float32)
+        >>> F.softplus(np.array([-1, 0, 10], np.float32)).array.round(3)
+        array([ 0.313,  0.693, 10.   ], dtype=float32)
 
     """
     return Softplus(beta).apply((x,))[0]

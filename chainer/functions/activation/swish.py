@@ -75,7 +75,7 @@ def swish(x, beta):
             that of the axes of ``x`` from the second one on, as many as it has.
 
     Returns:
-        ~chainer.Variable: Output of the shape of ``x``.
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or ``beta`` does
@@ -86,9 +86,9 @@ def swish(x, beta):
 
     .. admonition:: Example
 
-        >>> x = np.array([[0, 10]], np.float32)
-        >>> F.swish(x, np.array([1, 10], np.float32)).array
-        array([[ 0., 10.]], dtype=float32)
+        >>> x = np.array([[1, 1, -1]], np.float32)
+        >>> F.swish(x, np.array([0, 1, 1], np.float32)).array.round(3)
+        array([[ 0.5  ,  0.731, -0.269]], dtype=float32)
 
     """
     return Swish().apply((x, beta))[0]

@@ -25,15 +25,15 @@ def tanh(x):
         x (:class:`~chainer.Variable` or array): Input of floating point values, any shape.
 
     Returns:
-        ~chainer.Variable: Output of the shape of ``x``.
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
 
     .. admonition:: Example
 
-        >>> F.tanh(np.array([0, 100], np.float32)).array
-        array([0., 1.], dtype=float32)
+        >>> F.tanh(np.array([-1, 0, 1], np.float32)).array.round(3)
+        array([-0.762,  0.   ,  0.762], dtype=float32)
 
     """
     return Tanh().apply((x,))[0]

@@ -46,6 +46,12 @@ class TensorGeometry:
     Args:
         array (array): Array.
 
+    .. admonition:: Example
+
+        >>> geometry = TensorGeometry(np.zeros((2, 3), np.float32)[:, 1:])
+        >>> geometry.strides, geometry.storage_offset
+        ((3, 1), 1)
+
     """
 
     def __init__(self, array):
@@ -147,7 +153,7 @@ def as_strided(x, shape, strides, storage_offset=None):
     """Makes a view of an array with given shape and strides.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
         shape (tuple of int): Shape of the view.
         strides (tuple of int): Strides of the view, in elements.
         storage_offset (int or None): Position of the first element, in elements from the start

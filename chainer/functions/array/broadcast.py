@@ -70,13 +70,15 @@ def broadcast(*args):
     """Broadcasts arrays to their common shape.
 
     Args:
-        args (:class:`~chainer.Variable` or array): Inputs whose shapes can be broadcast.
+        args (:class:`~chainer.Variable` or array): Inputs of any dtypes, whose shapes can be
+            broadcast.
 
     Returns:
-        tuple of ~chainer.Variable: The inputs in the common shape.
+        tuple of ~chainer.Variable: The inputs in the common shape, each in its own dtype.
 
     Raises:
-        ~chainer.utils.type_check.InvalidType: If the shapes do not fit.
+        ~chainer.utils.type_check.InvalidType: If there is no input or the shapes do not
+            fit.
 
     .. admonition:: Example
 
@@ -94,7 +96,7 @@ def broadcast_to(x, shape):
     """Broadcasts an array to a shape.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
         shape (tuple of int): Shape of the output.
 
     Returns:

@@ -34,7 +34,7 @@ def cast(x, typ):
     """Converts an array to another dtype.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
         typ (str or dtype): dtype of the output.
 
     Returns:

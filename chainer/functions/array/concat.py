@@ -70,11 +70,12 @@ def concat(xs, axis=1):
         axis (int): Axis to join along.
 
     Returns:
-        ~chainer.Variable: Joined array.
+        ~chainer.Variable: Joined array, of the dtype of the inputs; a single input as it is.
 
     Raises:
         TypeError: If ``axis`` is not an int.
-        ~chainer.utils.type_check.InvalidType: If ``xs`` is empty or its arrays do not fit.
+        ~chainer.utils.type_check.InvalidType: If ``xs`` is empty, its arrays do not fit, or
+            they have no such axis.
 
     .. admonition:: Example
 

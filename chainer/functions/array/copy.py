@@ -44,7 +44,7 @@ def copy(x, dst):
     """Copies an array to another device; its gradient is copied back.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
         dst (device specifier or int): Device, or number of a CUDA device (-1: the CPU).
 
     Returns:

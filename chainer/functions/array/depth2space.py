@@ -51,7 +51,8 @@ def depth2space(X, r):
     ``r`` blocks of channel ``k``.
 
     Args:
-        X (:class:`~chainer.Variable` or array): Input of shape ``(n, r * r * c, h, w)``.
+        X (:class:`~chainer.Variable` or array): Floating point input of shape
+            ``(n, r * r * c, h, w)``.
         r (int): Upscaling factor.
 
     Returns:

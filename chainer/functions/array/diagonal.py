@@ -67,7 +67,7 @@ def diagonal(x, offset=0, axis1=0, axis2=1):
     """Takes a diagonal of two axes.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input of at least two axes.
+        x (:class:`~chainer.Variable` or array): Input of any dtype with at least two axes.
         offset (int): Offset from the main diagonal; positive is above it.
         axis1 (int): Axis that counts as rows.
         axis2 (int): Axis that counts as columns.

@@ -24,7 +24,7 @@ def dstack(xs):
             of axes, of one shape but for the joined axis.
 
     Returns:
-        ~chainer.Variable: Joined array.
+        ~chainer.Variable: Joined array, of the dtype of the inputs.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``xs`` is empty or its arrays do not fit.

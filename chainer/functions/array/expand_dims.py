@@ -37,7 +37,7 @@ def expand_dims(x, axis):
     """Inserts an axis of length one.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
         axis (int): Position of the new axis in the output; a negative one counts from the end.
 
     Returns:

@@ -8,10 +8,10 @@ def flatten(x):
     """Gives an array one dimension.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
 
     Returns:
-        ~chainer.Variable: Elements of ``x`` in C order.
+        ~chainer.Variable: Elements of ``x`` in C order, of shape ``(x.size,)``.
 
     .. admonition:: Example
 

@@ -42,7 +42,7 @@ def flip(x, axis):
     """Reverses the order of elements along an axis.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
         axis (int): Axis.
 
     Returns:

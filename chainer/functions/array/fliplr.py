@@ -23,7 +23,7 @@ def fliplr(a):
     """Reverses an array in the left-right direction, that is along its second axis.
 
     Args:
-        a (:class:`~chainer.Variable` or array): Input of at least two axes.
+        a (:class:`~chainer.Variable` or array): Floating point input of at least two axes.
 
     Returns:
         ~chainer.Variable: View of ``a``.

@@ -112,7 +112,7 @@ def get_item(x, slices):
     """Takes elements of an array by an index; also written ``x[slices]``.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
         slices (int, slice, Ellipsis, None, integer or boolean array, or tuple of such): Index,
             as understood by NumPy. A list of ints is an integer array.
 

@@ -24,16 +24,17 @@ def hstack(xs):
             of axes, of one shape but for the joined axis.
 
     Returns:
-        ~chainer.Variable: Joined array.
+        ~chainer.Variable: Joined array, of the dtype of the inputs.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``xs`` is empty or its arrays do not fit.
 
     .. admonition:: Example
 
-        >>> a, b = np.zeros(3, np.float32), np.ones(3, np.float32)
-        >>> F.hstack((a, b)).shape
-        (6,)
+        >>> a, b = np.zeros((2, 1), np.float32), np.ones((2, 2), np.float32)
+        >>> F.hstack((a, b)).array
+        array([[0., 1., 1.],
+               [0., 1., 1.]], dtype=float32)
 
     """
     return Hstack().apply(xs)[0]

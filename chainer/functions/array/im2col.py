@@ -81,7 +81,8 @@ def im2col(x, ksize, stride=1, pad=0, cover_all=False, dilate=1):
     """Collects the patches of images over which a convolution would move.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c, h, w)``.
+        x (:class:`~chainer.Variable` or array): Floating point images of shape
+            ``(n, c, h, w)``.
         ksize (int or pair of int): Size of a patch, ``(kh, kw)``.
         stride (int or pair of int): Stride.
         pad (int or pair of int): Width of the zeros put around the images.
@@ -97,8 +98,12 @@ def im2col(x, ksize, stride=1, pad=0, cover_all=False, dilate=1):
 
     .. admonition:: Example
 
-        >>> F.im2col(np.zeros((1, 3, 5, 5), np.float32), ksize=3).shape
-        (1, 27, 3, 3)
+        >>> x = np.arange(6, dtype=np.float32).reshape(1, 1, 2, 3)
+        >>> F.im2col(x, ksize=2).array[0, :, 0]
+        array([[0., 1.],
+               [1., 2.],
+               [3., 4.],
+               [4., 5.]], dtype=float32)
 
     """
     return Im2Col(ksize, stride, pad, cover_all, dilate).apply((x,))[0]

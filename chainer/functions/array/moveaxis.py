@@ -52,7 +52,7 @@ def moveaxis(x, source, destination):
     """Moves axes to new positions; other axes keep their order.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
         source (int or tuple of int): Axes to move.
         destination (int or tuple of int): Position of each of them in the output.
 

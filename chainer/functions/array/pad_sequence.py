@@ -63,7 +63,7 @@ def pad_sequence(xs, length=None, padding=0):
 
     Args:
         xs (sequence of :class:`~chainer.Variable` or array): Inputs of shape
-            ``(L_i, ...)``, alike but for the length.
+            ``(L_i, ...)`` and of any dtype, alike but for the length.
         length (int or None): Common length (``None``: that of the longest).
         padding (int or float): Value to fill up with.
 

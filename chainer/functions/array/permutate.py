@@ -76,7 +76,7 @@ def permutate(x, indices, axis=0, inv=False):
     would make ``x``.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
         indices (:class:`~chainer.Variable` or array of int): Permutation, one-dimensional.
         axis (int): Axis.
         inv (bool): Whether to apply the inverse permutation.

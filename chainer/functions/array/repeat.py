@@ -64,7 +64,7 @@ def repeat(x, repeats, axis=None):
     """Repeats elements along an axis.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
         repeats (int or tuple of int): Number of repetitions of each element; a single number
             holds for all.
         axis (int or None): Axis (``None``: ``x`` is flattened first).

@@ -41,7 +41,7 @@ def reshape(x, shape):
     """Gives an array another shape.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
         shape (tuple of int): New shape. At most one length can be ``-1``, which is then
             found from the size of ``x``.
 
@@ -51,12 +51,14 @@ def reshape(x, shape):
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If the sizes differ.
+        AssertionError: If more than one length is negative.
 
     .. admonition:: Example
 
         >>> x = np.arange(6, dtype=np.float32)
-        >>> F.reshape(x, (2, -1)).shape
-        (2, 3)
+        >>> F.reshape(x, (2, -1)).array
+        array([[0., 1., 2.],
+               [3., 4., 5.]], dtype=float32)
 
     """
     if x.shape == tuple(shape):

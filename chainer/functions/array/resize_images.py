@@ -34,7 +34,14 @@ def compute_indices_and_weights(out_size, in_size, mode, align_corners, xp):
         xp: Array module.
 
     Returns:
-        tuple: Rows, columns, and the weights of the next row and of the next column.
+        tuple: Rows and columns, of dtype int32, and the weights of the next row and of the next
+            column, of dtype float64.
+
+    .. admonition:: Example
+
+        >>> v, u, vw, uw = compute_indices_and_weights((1, 3), (1, 2), 'bilinear', True, np)
+        >>> u, uw
+        (array([0, 0, 1], dtype=int32), array([0. , 0.5, 0. ]))
 
     """
     v, vw = _positions(out_size[0], in_size[0], mode, align_corners, xp)
@@ -82,6 +89,13 @@ def interpolate_bilinear_cpu(x, v, u, vw, uw):
     Returns:
         Array of shape ``(n, c, out_h, out_w)``.
 
+    .. admonition:: Example
+
+        >>> x = np.array([[[[0, 4]]]], np.float32)
+        >>> zero = np.array([0])
+        >>> interpolate_bilinear_cpu(x, zero, zero, np.array([0.]), np.array([0.25]))
+        array([[[[1.]]]], dtype=float32)
+
     """
     return _interpolate(_interpolate(x, v, vw, 2), u, uw, 3)
 
@@ -117,6 +131,13 @@ def interpolate_grad_bilinear_cpu(gy, v, u, vw, uw, H, W):
 
     Returns:
         Array of shape ``(n, c, H, W)``.
+
+    .. admonition:: Example
+
+        >>> gy = np.array([[[[4]]]], np.float32)
+        >>> zero = np.array([0])
+        >>> interpolate_grad_bilinear_cpu(gy, zero, zero, np.array([0.]), np.array([0.25]), 1, 2)
+        array([[[[3., 1.]]]], dtype=float32)
 
     """
     gx = _interpolate_grad(gy, u, uw, 3, W)
@@ -188,7 +209,8 @@ def resize_images(x, output_shape, *, mode='bilinear', align_corners=True):
     """Resizes images.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c, h, w)``.
+        x (:class:`~chainer.Variable` or array): Floating point images of shape
+            ``(n, c, h, w)``.
         output_shape (pair of int): Height and width of the output.
         mode (str): ``'bilinear'``, or ``'nearest'`` for the pixel at the position rounded down.
         align_corners (bool): With bilinear interpolation, whether the centers of the corner

@@ -49,7 +49,7 @@ def rollaxis(x, axis, start=0):
     """Moves an axis before another one.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
         axis (int): Axis to move.
         start (int): Axis of ``x`` before which it goes.
 

@@ -69,13 +69,14 @@ def scatter_add(a, slices, b):
     names several times all count.
 
     Args:
-        a (:class:`~chainer.Variable` or array): Input.
+        a (:class:`~chainer.Variable` or array): Input of any dtype.
         slices (int, slice, Ellipsis, None, integer or boolean array, or tuple of such): Index,
             as understood by NumPy. A list of ints is an integer array.
-        b (:class:`~chainer.Variable` or array): Values, of the shape of ``a[slices]``.
+        b (:class:`~chainer.Variable` or array): Values, of the shape of ``a[slices]`` and
+            the dtype of ``a``.
 
     Returns:
-        ~chainer.Variable: Output of the shape of ``a``.
+        ~chainer.Variable: Output of the shape and dtype of ``a``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If there are more indexes than axes or the

@@ -67,11 +67,12 @@ def select_item(x, t):
     """Selects an element of each row: ``y[i] = x[i, t[i]]``.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input of shape ``(N, M)``.
+        x (:class:`~chainer.Variable` or array): Input of shape ``(N, M)`` and of any
+            dtype.
         t (:class:`~chainer.Variable` or array of int): Columns, of shape ``(N,)``.
 
     Returns:
-        ~chainer.Variable: Output of shape ``(N,)``.
+        ~chainer.Variable: Output of shape ``(N,)`` and of the dtype of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes are others.

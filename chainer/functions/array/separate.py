@@ -51,7 +51,7 @@ def separate(x, axis=0):
     It is the opposite of :func:`~chainer.functions.stack`.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input of at least one axis.
+        x (:class:`~chainer.Variable` or array): Input of any dtype with at least one axis.
         axis (int): Axis, which the outputs lack.
 
     Returns:

@@ -34,7 +34,8 @@ def space2depth(X, r):
     """Rearranges space to channels: the opposite of :func:`~chainer.functions.depth2space`.
 
     Args:
-        X (:class:`~chainer.Variable` or array): Input of shape ``(n, c, h * r, w * r)``.
+        X (:class:`~chainer.Variable` or array): Floating point input of shape
+            ``(n, c, h * r, w * r)``.
         r (int): Downscaling factor.
 
     Returns:
@@ -49,9 +50,12 @@ def space2depth(X, r):
 
     .. admonition:: Example
 
-        >>> X = np.arange(4, dtype=np.float32).reshape(1, 1, 2, 2)
-        >>> F.space2depth(X, 2).array.ravel()
-        array([0., 1., 2., 3.], dtype=float32)
+        >>> X = np.arange(8, dtype=np.float32).reshape(1, 1, 2, 4)
+        >>> F.space2depth(X, 2).array[0, :, 0]
+        array([[0., 2.],
+               [1., 3.],
+               [4., 6.],
+               [5., 7.]], dtype=float32)
 
     """
     return Space2Depth(r).apply((X,))[0]

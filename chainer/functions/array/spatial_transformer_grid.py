@@ -60,14 +60,14 @@ def spatial_transformer_grid(theta, output_shape, **kwargs):
     for each of them the point ``theta @ (x, y, 1)`` of the input, in the same coordinates.
 
     Args:
-        theta (:class:`~chainer.Variable` or array): Affine transformations, of shape
-            ``(n, 2, 3)`` (volumes: ``(n, 3, 4)``).
+        theta (:class:`~chainer.Variable` or array): Affine transformations, floating point
+            numbers of shape ``(n, 2, 3)`` (volumes: ``(n, 3, 4)``).
         output_shape (tuple of int): Height and width of the output (volumes: depth, height
             and width).
 
     Returns:
-        ~chainer.Variable: Grid of shape ``(n, 2, height, width)``; its second axis holds x
-        and y.
+        ~chainer.Variable: Grid of shape ``(n, 2, height, width)``, of the dtype of ``theta``;
+        its second axis holds x and y.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``theta`` is of another shape or not floating

@@ -148,10 +148,11 @@ def spatial_transformer_sampler(x, grid, **kwargs):
     the image count as zeros.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c, h, w)`` (volumes:
-            ``(n, c, d, h, w)``).
+        x (:class:`~chainer.Variable` or array): Floating point images of shape
+            ``(n, c, h, w)`` (volumes: ``(n, c, d, h, w)``).
         grid (:class:`~chainer.Variable` or array): Points, x and y along the second axis, of
-            shape ``(n, 2, h_out, w_out)`` (volumes: ``(n, 3, d_out, h_out, w_out)``); see
+            shape ``(n, 2, h_out, w_out)`` (volumes: ``(n, 3, d_out, h_out, w_out)``) and of the
+            dtype of ``x``; see
             :func:`~chainer.functions.spatial_transformer_grid`.
 
     Returns:

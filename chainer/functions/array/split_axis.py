@@ -86,7 +86,7 @@ def split_axis(x, indices_or_sections, axis, force_tuple=True):
     """Splits an array along an axis.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
         indices_or_sections (int or 1-D sequence of int): Number of equal parts, or the
             positions at which to cut.
         axis (int): Axis to split.

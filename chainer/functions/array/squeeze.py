@@ -9,8 +9,19 @@ from chainer.utils import type_check
 def argone(iterable):
     """Returns the indexes of ones in a sequence of ints.
 
+    Args:
+        iterable (iterable of int): Sequence, such as a shape.
+
+    Returns:
+        list of int: Indexes.
+
     Raises:
         ValueError: If an element is not an int.
+
+    .. admonition:: Example
+
+        >>> argone((1, 3, 1))
+        [0, 2]
 
     """
     result = []
@@ -55,7 +66,7 @@ def squeeze(x, axis=None):
     """Removes axes of length one.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
         axis (None, int or tuple of int): Axes to remove (``None``: all of length one).
 
     Returns:

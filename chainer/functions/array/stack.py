@@ -46,7 +46,8 @@ def stack(xs, axis=0):
         axis (int): Position of the new axis in the output.
 
     Returns:
-        ~chainer.Variable: Array with one more axis, of the length of ``xs``.
+        ~chainer.Variable: Array of the dtype of the inputs with one more axis, of the length of
+        ``xs``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``xs`` is empty or its arrays differ in
@@ -55,8 +56,10 @@ def stack(xs, axis=0):
     .. admonition:: Example
 
         >>> a, b = np.zeros(3, np.float32), np.ones(3, np.float32)
-        >>> F.stack((a, b), axis=1).shape
-        (3, 2)
+        >>> F.stack((a, b), axis=1).array
+        array([[0., 1.],
+               [0., 1.],
+               [0., 1.]], dtype=float32)
 
     """
     return Stack(axis).apply(xs)[0]

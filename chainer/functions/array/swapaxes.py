@@ -32,7 +32,7 @@ def swapaxes(x, axis1, axis2):
     """Exchanges two axes.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
         axis1 (int): First axis.
         axis2 (int): Second axis.
 

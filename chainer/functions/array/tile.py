@@ -52,7 +52,7 @@ def tile(x, reps):
     """Repeats a whole array along each axis.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
         reps (int or tuple of int): Number of repetitions of each axis. The shorter of
             ``x.shape`` and ``reps`` is filled with ones from the left.
 

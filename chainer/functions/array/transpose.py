@@ -37,7 +37,7 @@ def transpose(x, axes=None):
     """Permutes the axes of an array.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
         axes (tuple of int or None): Axis of ``x`` that becomes each axis of the output
             (default: all axes in reverse order).
 

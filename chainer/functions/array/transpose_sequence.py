@@ -76,8 +76,8 @@ def transpose_sequence(xs):
     """Transposes a list of sequences: from one array per sequence to one per time step.
 
     Args:
-        xs (list of :class:`~chainer.Variable` or array): Sequences of shape ``(L_i, ...)``,
-            in descending order of length and otherwise alike.
+        xs (list of :class:`~chainer.Variable` or array): Sequences of shape ``(L_i, ...)``
+            and of any dtype, in descending order of length and otherwise alike.
 
     Returns:
         tuple of ~chainer.Variable: The ``t``-th output holds the ``t``-th elements of all

@@ -24,7 +24,7 @@ def vstack(xs):
             of axes, of one shape but for the joined axis.
 
     Returns:
-        ~chainer.Variable: Joined array.
+        ~chainer.Variable: Joined array, of the dtype of the inputs.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``xs`` is empty or its arrays do not fit.
@@ -32,8 +32,9 @@ def vstack(xs):
     .. admonition:: Example
 
         >>> a, b = np.zeros(3, np.float32), np.ones(3, np.float32)
-        >>> F.vstack((a, b)).shape
-        (2, 3)
+        >>> F.vstack((a, b)).array
+        array([[0., 0., 0.],
+               [1., 1., 1.]], dtype=float32)
 
     """
     return Vstack().apply(xs)[0]

@@ -60,12 +60,15 @@ def where(condition, x, y):
     The three arguments are broadcast to one shape.
 
     Args:
-        condition (:class:`~chainer.Variable` or array): Where true, elements come from ``x``.
-        x (:class:`~chainer.Variable`, array or number): Elements where ``condition`` is true.
-        y (:class:`~chainer.Variable`, array or number): Elements where it is false.
+        condition (:class:`~chainer.Variable` or array): Booleans; where true, elements come
+            from ``x``.
+        x (:class:`~chainer.Variable`, array or number): Elements where ``condition`` is true,
+            of any dtype.
+        y (:class:`~chainer.Variable`, array or number): Elements where it is false, of the dtype
+            of ``x``. A number takes the dtype of the other one.
 
     Returns:
-        ~chainer.Variable: Chosen elements.
+        ~chainer.Variable: Chosen elements, of the dtype of ``x`` and the common shape.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes cannot be broadcast or the dtypes of

@@ -57,9 +57,10 @@ def accuracy(y, t, ignore_label=None):
     """Classification accuracy of a minibatch; it has no gradient.
 
     Args:
-        y (:class:`~chainer.Variable` or array): Scores of shape :math:`(N, K, d_1, ...)`,
-            whose largest element along the second axis is the prediction.
-        t (:class:`~chainer.Variable` or array): True labels of shape :math:`(N, d_1, ...)`.
+        y (:class:`~chainer.Variable` or array): Scores, floating point of shape
+            :math:`(N, K, d_1, ...)`, whose largest element along the second axis is the prediction.
+        t (:class:`~chainer.Variable` or array): True labels, integers of shape
+            :math:`(N, d_1, ...)`.
         ignore_label (int or None): Label of elements that do not count.
 
     Returns:
@@ -71,9 +72,10 @@ def accuracy(y, t, ignore_label=None):
     .. admonition:: Example
 
         >>> y = np.array([[.1, .9], [.8, .2], [.3, .7]], np.float32)
-        >>> t = np.array([1, 0, 0], np.int32)
-        >>> round(float(chainer.functions.accuracy(y, t).array), 4)
+        >>> print(F.accuracy(y, np.array([1, 0, 0])).array.round(4))
         0.6667
+        >>> F.accuracy(y, np.array([1, 0, -1]), ignore_label=-1).array
+        array(1., dtype=float32)
 
     """
     return Accuracy(ignore_label=ignore_label).apply((y, t))[0]

@@ -9,6 +9,7 @@ from chainer.utils import type_check
 
 
 class BinaryAccuracy(FunctionNode):
+    """Function node of :func:`~chainer.functions.binary_accuracy`."""
 
     ignore_label = -1
 
@@ -33,15 +34,24 @@ def binary_accuracy(y, t):
     """Accuracy of binary classification; it has no gradient.
 
     Args:
-        y (:class:`~chainer.Variable` or array): Scores; zero or more predicts one.
-        t (:class:`~chainer.Variable` or array): Labels 0, 1, or -1 for elements that do not
-            count, of the same shape.
+        y (:class:`~chainer.Variable` or array): Scores, floating point of any shape; zero
+            or more predicts one.
+        t (:class:`~chainer.Variable` or array): Integer labels 0, 1, or -1 for elements
+            that do not count, of the same shape.
 
     Returns:
-        ~chainer.Variable: Scalar of the dtype of ``y``.
+        ~chainer.Variable: Scalar of the dtype of ``y``; zero if no element counts.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    .. admonition:: Example
+
+        >>> y = np.array([-2, 3, 0, -1], np.float32)
+        >>> F.binary_accuracy(y, np.array([0, 1, 0, 1])).array
+        array(0.5, dtype=float32)
+        >>> F.binary_accuracy(y, np.array([0, 1, -1, -1])).array
+        array(1., dtype=float32)
 
     """
     return BinaryAccuracy().apply((y, t))[0]

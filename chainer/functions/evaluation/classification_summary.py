@@ -64,41 +64,168 @@ def classification_summary(y, t, label_num=None, beta=1.0, ignore_label=-1):
     true labels.
 
     Args:
-        y (:class:`~chainer.Variable` or array): Scores, of shape :math:`(N, K, ...)`.
+        y (:class:`~chainer.Variable` or array): Scores, floating point of shape
+            :math:`(N, K, ...)`.
         t (:class:`~chainer.Variable` or array): Integer labels, of shape :math:`(N, ...)`.
         label_num (int): Number of classes (default: one more than the largest label).
         beta (float): Weight of the recall in the score.
         ignore_label (int): Label of elements that do not count.
 
     Returns:
-        tuple of ~chainer.Variable: Precision, recall, score and support of each class.
+        tuple of ~chainer.Variable: Precision, recall, score and support of each class, of
+        shape :math:`(K',)` for :math:`K'` classes: the first three of dtype float64, the last
+        one of integers.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
         AssertionError: In debug mode, if a label is not less than ``label_num``.
+
+    .. admonition:: Example
+
+        >>> y = np.array([[.1, .9], [.8, .2], [.3, .7], [.4, .6]], np.float32)
+        >>> t = np.array([1, 0, 0, 1])
+        >>> for a in F.classification_summary(y, t):
+        ...     print(a.array.round(3))
+        [1.    0.667]
+        [0.5 1. ]
+        [0.667 0.8  ]
+        [2 2]
 
     """
     return ClassificationSummary(label_num, beta, ignore_label).apply((y, t))
 
 
 def precision(y, t, label_num=None, ignore_label=-1):
-    """Precision and support of each class; see :func:`classification_summary`."""
+    """Precision :math:`tp / (tp + fp)` of each class, and its support.
+
+    Ratios of zero to zero are NaN; see :func:`~chainer.functions.classification_summary`.
+
+    Args:
+        y (:class:`~chainer.Variable` or array): Scores, floating point of shape
+            :math:`(N, K, ...)`.
+        t (:class:`~chainer.Variable` or array): Integer labels, of shape :math:`(N, ...)`.
+        label_num (int): Number of classes (default: one more than the largest label).
+        ignore_label (int): Label of elements that do not count.
+
+    Returns:
+        tuple of ~chainer.Variable: Precision (float64) and the supports (integers), of shape
+        ``(label_num,)`` each, without gradients.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+        AssertionError: In debug mode, if a label is not less than ``label_num``.
+
+    .. admonition:: Example
+
+        >>> y = np.array([[.1, .9], [.8, .2], [.3, .7], [.4, .6]], np.float32)
+        >>> t = np.array([1, 0, 0, 1])
+        >>> values, support = F.precision(y, t)
+        >>> values.array.round(3), support.array
+        (array([1.   , 0.667]), array([2, 2]))
+
+    """
     result = ClassificationSummary(label_num, 1.0, ignore_label).apply((y, t))
     return result[0], result[3]
 
 
 def recall(y, t, label_num=None, ignore_label=-1):
-    """Recall and support of each class; see :func:`classification_summary`."""
+    """Recall :math:`tp / (tp + fn)` of each class, and its support.
+
+    Ratios of zero to zero are NaN; see :func:`~chainer.functions.classification_summary`.
+
+    Args:
+        y (:class:`~chainer.Variable` or array): Scores, floating point of shape
+            :math:`(N, K, ...)`.
+        t (:class:`~chainer.Variable` or array): Integer labels, of shape :math:`(N, ...)`.
+        label_num (int): Number of classes (default: one more than the largest label).
+        ignore_label (int): Label of elements that do not count.
+
+    Returns:
+        tuple of ~chainer.Variable: Recall (float64) and the supports (integers), of shape
+        ``(label_num,)`` each, without gradients.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+        AssertionError: In debug mode, if a label is not less than ``label_num``.
+
+    .. admonition:: Example
+
+        >>> y = np.array([[.1, .9], [.8, .2], [.3, .7], [.4, .6]], np.float32)
+        >>> t = np.array([1, 0, 0, 1])
+        >>> values, support = F.recall(y, t)
+        >>> values.array.round(3), support.array
+        (array([0.5, 1. ]), array([2, 2]))
+
+    """
     result = ClassificationSummary(label_num, 1.0, ignore_label).apply((y, t))
     return result[1], result[3]
 
 
 def fbeta_score(y, t, label_num=None, beta=1.0, ignore_label=-1):
-    """F-beta score and support of each class; see :func:`classification_summary`."""
+    """F-beta score of each class, and its support.
+
+    .. math:: F_\\beta = \\frac{(1 + \\beta^2) P R}{\\beta^2 P + R}
+
+    for the precision :math:`P` and the recall :math:`R`;
+    see :func:`~chainer.functions.classification_summary`.
+
+    Args:
+        y (:class:`~chainer.Variable` or array): Scores, floating point of shape
+            :math:`(N, K, ...)`.
+        t (:class:`~chainer.Variable` or array): Integer labels, of shape :math:`(N, ...)`.
+        label_num (int): Number of classes (default: one more than the largest label).
+        beta (float): Weight of the recall in the score.
+        ignore_label (int): Label of elements that do not count.
+
+    Returns:
+        tuple of ~chainer.Variable: Scores (float64) and the supports (integers), of shape
+        ``(label_num,)`` each, without gradients.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+        AssertionError: In debug mode, if a label is not less than ``label_num``.
+
+    .. admonition:: Example
+
+        >>> y = np.array([[.1, .9], [.8, .2], [.3, .7], [.4, .6]], np.float32)
+        >>> t = np.array([1, 0, 0, 1])
+        >>> values, support = F.fbeta_score(y, t, beta=2.)
+        >>> values.array.round(3), support.array
+        (array([0.556, 0.909]), array([2, 2]))
+
+    """
     result = ClassificationSummary(label_num, beta, ignore_label).apply((y, t))
     return result[2], result[3]
 
 
 def f1_score(y, t, label_num=None, ignore_label=-1):
-    """F1 score and support of each class; see :func:`classification_summary`."""
+    """F1 score of each class, and its support.
+
+    It is :math:`2 P R / (P + R)` for the precision :math:`P` and the recall :math:`R`;
+    see :func:`~chainer.functions.classification_summary`.
+
+    Args:
+        y (:class:`~chainer.Variable` or array): Scores, floating point of shape
+            :math:`(N, K, ...)`.
+        t (:class:`~chainer.Variable` or array): Integer labels, of shape :math:`(N, ...)`.
+        label_num (int): Number of classes (default: one more than the largest label).
+        ignore_label (int): Label of elements that do not count.
+
+    Returns:
+        tuple of ~chainer.Variable: Scores (float64) and the supports (integers), of shape
+        ``(label_num,)`` each, without gradients.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+        AssertionError: In debug mode, if a label is not less than ``label_num``.
+
+    .. admonition:: Example
+
+        >>> y = np.array([[.1, .9], [.8, .2], [.3, .7], [.4, .6]], np.float32)
+        >>> t = np.array([1, 0, 0, 1])
+        >>> values, support = F.f1_score(y, t)
+        >>> values.array.round(3), support.array
+        (array([0.667, 0.8  ]), array([2, 2]))
+
+    """
     return fbeta_score(y, t, label_num, 1.0, ignore_label)

@@ -7,6 +7,7 @@ from chainer.utils import type_check
 
 
 class R2_score(FunctionNode):
+    """Function node of :func:`~chainer.functions.r2_score`."""
 
     def __init__(self, sample_weight, multioutput):
         if sample_weight is not None:
@@ -46,17 +47,29 @@ def r2_score(pred, true, sample_weight=None, multioutput='uniform_average'):
     constant.
 
     Args:
-        pred (:class:`~chainer.Variable` or array): Predictions.
-        true (:class:`~chainer.Variable` or array): Targets, of the same shape.
+        pred (:class:`~chainer.Variable` or array): Predictions, floating point of shape
+            :math:`(N, ...)`.
+        true (:class:`~chainer.Variable` or array): Targets, floating point of the same shape.
         sample_weight: Must be ``None``.
         multioutput (str): ``'uniform_average'``, or ``'raw_values'`` for one score per output.
 
     Returns:
-        ~chainer.Variable: Scalar, or scores of the outputs.
+        ~chainer.Variable: Scalar, or scores of shape :math:`(...)`, of the dtype of ``pred``.
 
     Raises:
         NotImplementedError: If ``sample_weight`` is given.
         ValueError: If ``multioutput`` has no meaning.
+        ~chainer.utils.type_check.InvalidType: If shapes differ or an input is not
+            floating point.
+
+    .. admonition:: Example
+
+        >>> pred = np.array([[1, 2], [2, 2], [4, 2]], np.float32)
+        >>> true = np.array([[1, 1], [2, 2], [3, 3]], np.float32)
+        >>> F.r2_score(pred, true).array
+        array(0.25, dtype=float32)
+        >>> F.r2_score(pred, true, multioutput='raw_values').array
+        array([0.5, 0. ], dtype=float32)
 
     """
     return R2_score(sample_weight, multioutput).apply((pred, true))[0]
