@@ -99,8 +99,8 @@ def bilinear(e1, e2, W, V1=None, V2=None, b=None):
             + \\sum_j e^1_{ij} V^1_{jl} + \\sum_k e^2_{ik} V^2_{kl} + b_l
 
     Args:
-        e1 (:class:`~chainer.Variable` or array): First input, of shape ``(n, J)``; more axes
-            are flattened.
+        e1 (:class:`~chainer.Variable` or array): First input, floating point of shape
+            ``(n, J)``; more axes are flattened. All inputs are of one dtype.
         e2 (:class:`~chainer.Variable` or array): Second input, of shape ``(n, K)``; more axes
             are flattened.
         W (:class:`~chainer.Variable` or array): Weight of shape ``(J, K, L)``.
@@ -110,7 +110,7 @@ def bilinear(e1, e2, W, V1=None, V2=None, b=None):
             come together or not at all.
 
     Returns:
-        ~chainer.Variable: Output of shape ``(n, L)``.
+        ~chainer.Variable: Output of shape ``(n, L)``, of the dtype of the inputs.
 
     Raises:
         ValueError: If only some of ``V1``, ``V2`` and ``b`` are given.
@@ -123,9 +123,11 @@ def bilinear(e1, e2, W, V1=None, V2=None, b=None):
 
     .. admonition:: Example
 
-        >>> e1, e2 = np.ones((2, 3), np.float32), np.ones((2, 4), np.float32)
-        >>> F.bilinear(e1, e2, np.ones((3, 4, 5), np.float32)).shape
-        (2, 5)
+        >>> e1, e2 = np.array([[1, 2]], np.float32), np.array([[3, 4]], np.float32)
+        >>> W = np.zeros((2, 2, 1), np.float32)
+        >>> W[0, 1] = 1
+        >>> F.bilinear(e1, e2, W).array
+        array([[4.]], dtype=float32)
 
     """
     extra = [v for v in (V1, V2, b) if v is not None]

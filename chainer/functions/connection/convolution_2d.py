@@ -34,9 +34,12 @@ def convolution_2d(x, W, b=None, stride=1, pad=0, cover_all=False, **kwargs):
     cut into :math:`g` groups each, and every output group sees its own input group only.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c_I, h, w)``.
-        W (:class:`~chainer.Variable` or array): Weight of shape ``(c_O, c_I / groups, kh, kw)``.
-        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O,)`` (optional).
+        x (:class:`~chainer.Variable` or array): Floating point images of shape
+            ``(n, c_I, h, w)``.
+        W (:class:`~chainer.Variable` or array): Floating point weight of shape
+            ``(c_O, c_I / groups, kh, kw)``.
+        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O,)``, of the dtype of
+            ``x`` (optional).
         stride (int or pair of int): Stride :math:`s`.
         pad (int or pair of int): Width :math:`p` of the padding on each side.
         cover_all (bool): Whether the output is made large enough that every pixel of the
@@ -46,7 +49,8 @@ def convolution_2d(x, W, b=None, stride=1, pad=0, cover_all=False, **kwargs):
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, c_O, h_O, w_O)``, where ``h_O`` is
-        ``(h + 2 * ph - (kh - 1) * dh - 1) // sh + 1``, rounded up if ``cover_all``.
+        ``(h + 2 * ph - (kh - 1) * dh - 1) // sh + 1``, rounded up if ``cover_all``; its dtype is
+        that of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
@@ -59,12 +63,15 @@ def convolution_2d(x, W, b=None, stride=1, pad=0, cover_all=False, **kwargs):
 
     .. admonition:: Example
 
-        >>> x = np.ones((10, 3, 30, 40), np.float32)
-        >>> W = np.ones((1, 3, 10, 10), np.float32)
+        >>> x = np.arange(9, dtype=np.float32).reshape(1, 1, 3, 3)
+        >>> F.convolution_2d(x, np.ones((1, 1, 2, 2), np.float32)).array[0, 0]
+        array([[ 8., 12.],
+               [20., 24.]], dtype=float32)
+        >>> x, W = np.ones((10, 3, 31, 40), np.float32), np.ones((1, 3, 10, 10), np.float32)
         >>> F.convolution_2d(x, W, stride=5, pad=5).shape
         (10, 1, 7, 9)
         >>> F.convolution_2d(x, W, stride=5, pad=5, cover_all=True).shape
-        (10, 1, 7, 9)
+        (10, 1, 8, 9)
 
     """
     dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1), **_MESSAGES)

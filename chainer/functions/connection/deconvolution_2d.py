@@ -35,9 +35,12 @@ def deconvolution_2d(x, W, b=None, stride=1, pad=0, outsize=None, **kwargs):
             W_{o, c, u, v} \\, x_{o, i, j}
 
     Args:
-        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c_I, h, w)``.
-        W (:class:`~chainer.Variable` or array): Weight of shape ``(c_I, c_O / groups, kh, kw)``.
-        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O,)`` (optional).
+        x (:class:`~chainer.Variable` or array): Floating point images of shape
+            ``(n, c_I, h, w)``.
+        W (:class:`~chainer.Variable` or array): Floating point weight of shape
+            ``(c_I, c_O / groups, kh, kw)``.
+        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O,)``, of the dtype of
+            ``x`` (optional).
         stride (int or pair of int): Stride :math:`s`, in the output.
         pad (int or pair of int): Width :math:`p` of the border that is cut off the output.
         outsize (None or pair of int): Size of the output. A convolution of this size must give
@@ -47,7 +50,7 @@ def deconvolution_2d(x, W, b=None, stride=1, pad=0, outsize=None, **kwargs):
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, c_O, h_O, w_O)``, where ``h_O`` is by default
-        ``sh * (h - 1) + (kh - 1) * dh + 1 - 2 * ph``.
+        ``sh * (h - 1) + (kh - 1) * dh + 1 - 2 * ph``; its dtype is that of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
@@ -60,10 +63,14 @@ def deconvolution_2d(x, W, b=None, stride=1, pad=0, outsize=None, **kwargs):
 
     .. admonition:: Example
 
-        >>> x = np.ones((2, 3, 4, 5), np.float32)
-        >>> W = np.ones((3, 1, 4, 4), np.float32)
-        >>> F.deconvolution_2d(x, W, stride=2, pad=1).shape
-        (2, 1, 8, 10)
+        >>> x = np.array([[[[1, 2]]]], np.float32)
+        >>> W = np.ones((1, 1, 2, 2), np.float32)
+        >>> F.deconvolution_2d(x, W).array[0, 0]
+        array([[1., 3., 2.],
+               [1., 3., 2.]], dtype=float32)
+        >>> F.deconvolution_2d(x, W, stride=2).array[0, 0]
+        array([[1., 1., 2., 2.],
+               [1., 1., 2., 2.]], dtype=float32)
 
     """
     dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1), **_MESSAGES)

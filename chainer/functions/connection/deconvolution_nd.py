@@ -27,10 +27,12 @@ def deconvolution_nd(x, W, b=None, stride=1, pad=0, outsize=None, dilate=1, grou
     See :func:`deconvolution_2d` for the formula.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c_I, d_1, ..., d_N)``.
-        W (:class:`~chainer.Variable` or array): Weight of shape
+        x (:class:`~chainer.Variable` or array): Floating point input of shape
+            ``(n, c_I, d_1, ..., d_N)``.
+        W (:class:`~chainer.Variable` or array): Floating point weight of shape
             ``(c_I, c_O / groups, k_1, ..., k_N)``.
-        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O,)`` (optional).
+        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O,)``, of the dtype of
+            ``x`` (optional).
         stride (int or tuple of int): Stride :math:`s`, in the output.
         pad (int or tuple of int): Width :math:`p` of the border that is cut off the output.
         outsize (None or tuple of int): Spatial shape of the output. A convolution of this size
@@ -40,7 +42,8 @@ def deconvolution_nd(x, W, b=None, stride=1, pad=0, outsize=None, dilate=1, grou
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, c_O, l_1, ..., l_N)``, where ``l_i`` is by
-        default ``s_i * (d_i - 1) + (k_i - 1) * dilate_i + 1 - 2 * p_i``.
+        default ``s_i * (d_i - 1) + (k_i - 1) * dilate_i + 1 - 2 * p_i``; its dtype is
+        that of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
@@ -63,10 +66,37 @@ def deconvolution_nd(x, W, b=None, stride=1, pad=0, outsize=None, dilate=1, grou
 
 
 def deconvolution_1d(x, W, b=None, stride=1, pad=0, outsize=None, dilate=1, groups=1):
-    """One-dimensional deconvolution; see :func:`deconvolution_nd`.
+    """One-dimensional deconvolution: :func:`deconvolution_nd` with :math:`N = 1`.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Floating point input of shape
+            ``(n, c_I, d)``.
+        W (:class:`~chainer.Variable` or array): Floating point weight of shape
+            ``(c_I, c_O / groups, k)``.
+        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O,)``, of the dtype of
+            ``x`` (optional).
+        stride (int or tuple of int): Stride, in the output.
+        pad (int or tuple of int): Width of the border that is cut off the output.
+        outsize (None or tuple of int): Spatial shape of the output. The default is the smallest.
+        dilate (int or tuple of int): Distance of the elements under the kernel.
+        groups (int): Number of groups.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c_O, l)``, of the dtype of ``x``, where
+        ``l`` is by default
+        ``s * (d - 1) + (k - 1) * dilate + 1 - 2 * p``.
 
     Raises:
         ValueError: If ``x`` is not of shape ``(n, c_I, d)``.
+        ~chainer.utils.type_check.InvalidType: If other shapes or dtypes do not fit.
+        AssertionError: If the output would be empty.
+        TypeError: If the numbers of channels are no multiples of ``groups``.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[[1, 2, 4]]], np.float32)
+        >>> F.deconvolution_1d(x, np.array([[[1, 1]]], np.float32)).array
+        array([[[1., 3., 6., 4.]]], dtype=float32)
 
     """
     _check_ndim(x, 1)
@@ -74,10 +104,37 @@ def deconvolution_1d(x, W, b=None, stride=1, pad=0, outsize=None, dilate=1, grou
 
 
 def deconvolution_3d(x, W, b=None, stride=1, pad=0, outsize=None, dilate=1, groups=1):
-    """Three-dimensional deconvolution; see :func:`deconvolution_nd`.
+    """Three-dimensional deconvolution: :func:`deconvolution_nd` with :math:`N = 3`.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Floating point input of shape
+            ``(n, c_I, d_1, d_2, d_3)``.
+        W (:class:`~chainer.Variable` or array): Floating point weight of shape
+            ``(c_I, c_O / groups, k_1, k_2, k_3)``.
+        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O,)``, of the dtype of
+            ``x`` (optional).
+        stride (int or tuple of int): Stride, in the output.
+        pad (int or tuple of int): Width of the border that is cut off the output.
+        outsize (None or tuple of int): Spatial shape of the output. The default is the smallest.
+        dilate (int or tuple of int): Distance of the elements under the kernel.
+        groups (int): Number of groups.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c_O, l_1, l_2, l_3)``, of the dtype of ``x``, where
+        ``l_i`` is by default
+        ``s_i * (d_i - 1) + (k_i - 1) * dilate_i + 1 - 2 * p_i``.
 
     Raises:
         ValueError: If ``x`` is not of shape ``(n, c_I, d_1, d_2, d_3)``.
+        ~chainer.utils.type_check.InvalidType: If other shapes or dtypes do not fit.
+        AssertionError: If the output would be empty.
+        TypeError: If the numbers of channels are no multiples of ``groups``.
+
+    .. admonition:: Example
+
+        >>> x, W = np.ones((2, 3, 4, 5, 6), np.float32), np.ones((3, 1, 4, 4, 4), np.float32)
+        >>> F.deconvolution_3d(x, W, stride=2, pad=1).shape
+        (2, 1, 8, 10, 12)
 
     """
     _check_ndim(x, 3)

@@ -16,7 +16,8 @@ def deformable_convolution_2d_sampler(x, offset, W, b=None, stride=1, pad=0):
     :math:`(u, v)` at :math:`(i, j)`, with bilinear interpolation.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c_I, h, w)``.
+        x (:class:`~chainer.Variable` or array): Floating point images of shape
+            ``(n, c_I, h, w)``; other inputs are of the same dtype.
         offset (:class:`~chainer.Variable` or array): Offsets of shape
             ``(n, 2 * kh * kw, h_O, w_O)``: the horizontal ones of all positions in the kernel,
             then the vertical ones.
@@ -26,7 +27,7 @@ def deformable_convolution_2d_sampler(x, offset, W, b=None, stride=1, pad=0):
         pad (int or pair of int): Width of the padding on each side.
 
     Returns:
-        ~chainer.Variable: Output of shape ``(n, c_O, h_O, w_O)``.
+        ~chainer.Variable: Output of shape ``(n, c_O, h_O, w_O)``, of the dtype of the inputs.
 
     Raises:
         ValueError: If ``offset`` does not have ``2 * kh * kw`` channels.
@@ -38,11 +39,12 @@ def deformable_convolution_2d_sampler(x, offset, W, b=None, stride=1, pad=0):
 
     .. admonition:: Example
 
-        >>> x = np.ones((1, 2, 5, 5), np.float32)
-        >>> offset = np.zeros((1, 18, 3, 3), np.float32)
-        >>> W = np.ones((4, 2, 3, 3), np.float32)
-        >>> F.deformable_convolution_2d_sampler(x, offset, W).shape
-        (1, 4, 3, 3)
+        >>> x = np.array([[[[0, 10, 20, 30], [0, 10, 20, 30]]]], np.float32)
+        >>> offset = np.zeros((1, 2, 2, 4), np.float32)
+        >>> offset[:, 0] = 0.5
+        >>> W = np.ones((1, 1, 1, 1), np.float32)
+        >>> F.deformable_convolution_2d_sampler(x, offset, W).array[0, 0, 0].round(3)
+        array([ 5., 15., 25., 15.], dtype=float32)
 
     """
     F = chainer.functions

@@ -10,15 +10,18 @@ def depthwise_convolution_2d(x, W, b=None, stride=1, pad=0):
     """Convolution of each channel of images with ``d`` kernels of its own.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c_I, h, w)``.
-        W (:class:`~chainer.Variable` or array): Weight of shape ``(d, c_I, kh, kw)``.
-        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_I * d,)`` (optional).
+        x (:class:`~chainer.Variable` or array): Floating point images of shape
+            ``(n, c_I, h, w)``.
+        W (:class:`~chainer.Variable` or array): Floating point weight of shape
+            ``(d, c_I, kh, kw)``.
+        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_I * d,)``, of the
+            dtype of ``x`` (optional).
         stride (int or pair of int): Stride.
         pad (int or pair of int): Width of the padding on each side.
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, c_I * d, h_O, w_O)``, where the ``d`` outputs of
-        a channel are neighbours; see :func:`convolution_2d` for the size.
+        a channel are neighbours; see :func:`convolution_2d` for the size and the dtype.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.

@@ -8,16 +8,19 @@ def dilated_convolution_2d(x, W, b=None, stride=1, pad=0, dilate=1, cover_all=Fa
     """Two-dimensional convolution whose kernel has holes; see :func:`convolution_2d`.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c_I, h, w)``.
-        W (:class:`~chainer.Variable` or array): Weight of shape ``(c_O, c_I, kh, kw)``.
-        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O,)`` (optional).
+        x (:class:`~chainer.Variable` or array): Floating point images of shape
+            ``(n, c_I, h, w)``.
+        W (:class:`~chainer.Variable` or array): Floating point weight of shape
+            ``(c_O, c_I, kh, kw)``.
+        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O,)``, of the dtype of
+            ``x`` (optional).
         stride (int or pair of int): Stride.
         pad (int or pair of int): Width of the padding on each side.
         dilate (int or pair of int): Distance of the pixels under the kernel.
         cover_all (bool): Whether every pixel of the input contributes.
 
     Returns:
-        ~chainer.Variable: Output of shape ``(n, c_O, h_O, w_O)``.
+        ~chainer.Variable: Output of shape ``(n, c_O, h_O, w_O)`` and of the dtype of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.

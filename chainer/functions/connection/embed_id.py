@@ -99,7 +99,7 @@ def embed_id(x, W, ignore_label=None):
             reaches.
 
     Returns:
-        ~chainer.Variable: Output of shape ``(*x.shape, D)``.
+        ~chainer.Variable: Output of shape ``(*x.shape, D)``, of the dtype of ``W``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.

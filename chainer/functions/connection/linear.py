@@ -85,15 +85,17 @@ def linear(x, W, b=None, n_batch_axes=1):
     """Linear function, or affine function: :math:`Y = x W^\\top + b`.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input of shape
+        x (:class:`~chainer.Variable` or array): Floating point input of shape
             :math:`(s_1, ..., s_n, ...)`, whose first ``n_batch_axes`` axes are kept and
             whose others are flattened to length :math:`N`.
-        W (:class:`~chainer.Variable` or array): Weight of shape :math:`(M, N)`.
-        b (:class:`~chainer.Variable` or array): Bias of shape :math:`(M,)` (optional).
+        W (:class:`~chainer.Variable` or array): Floating point weight of shape
+            :math:`(M, N)`.
+        b (:class:`~chainer.Variable` or array): Bias of shape :math:`(M,)`, of the dtype of
+            ``x`` (optional).
         n_batch_axes (int): Number of batch axes.
 
     Returns:
-        ~chainer.Variable: Output of shape :math:`(s_1, ..., s_n, M)`.
+        ~chainer.Variable: Output of shape :math:`(s_1, ..., s_n, M)`, of the dtype of ``x``.
 
     Raises:
         ValueError: If ``n_batch_axes`` is less than one.
@@ -103,10 +105,12 @@ def linear(x, W, b=None, n_batch_axes=1):
 
     .. admonition:: Example
 
-        >>> x = np.ones((3, 4), np.float32)
-        >>> W = np.ones((5, 4), np.float32)
-        >>> chainer.functions.linear(x, W, np.zeros(5, np.float32)).shape
-        (3, 5)
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> W = np.array([[1, 0], [0, 1], [1, 1]], np.float32)
+        >>> F.linear(x, W, np.array([0, 0, 10], np.float32)).array
+        array([[ 1.,  2., 13.]], dtype=float32)
+        >>> F.linear(np.ones((3, 4, 2), np.float32), W, n_batch_axes=2).shape
+        (3, 4, 3)
 
     """
     if n_batch_axes <= 0:

@@ -97,16 +97,23 @@ class LocalConvolution2DFunction(FunctionNode):
 def local_convolution_2d(x, W, b=None, stride=1):
     """Two-dimensional convolution that does not share its weight between places.
 
+    .. math::
+
+        y_{o, i, j} = b_{o, i, j} + \\sum_{c, u, v} W_{o, i, j, c, u, v} \\,
+            x_{c,\\, i s_h + u,\\, j s_w + v}
+
     Args:
-        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c_I, h, w)``.
+        x (:class:`~chainer.Variable` or array): Floating point images of shape
+            ``(n, c_I, h, w)``.
         W (:class:`~chainer.Variable` or array): Weight of shape
-            ``(c_O, h_O, w_O, c_I, kh, kw)``.
-        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O, h_O, w_O)`` (optional).
+            ``(c_O, h_O, w_O, c_I, kh, kw)``, of the dtype of ``x``.
+        b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O, h_O, w_O)``, of the
+            dtype of ``x`` (optional).
         stride (int or pair of int): Stride.
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, c_O, h_O, w_O)``, where ``h_O`` is
-        ``(h - kh) // sh + 1``.
+        ``(h - kh) // sh + 1``; its dtype is that of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
@@ -115,10 +122,11 @@ def local_convolution_2d(x, W, b=None, stride=1):
 
     .. admonition:: Example
 
-        >>> x = np.ones((2, 3, 7, 7), np.float32)
-        >>> W = np.ones((2, 5, 5, 3, 3, 3), np.float32)
-        >>> F.local_convolution_2d(x, W, np.ones((2, 5, 5), np.float32)).shape
-        (2, 2, 5, 5)
+        >>> x = np.ones((1, 1, 2, 3), np.float32)
+        >>> W = np.ones((1, 1, 2, 1, 2, 2), np.float32)
+        >>> W[:, :, 1] = 10
+        >>> F.local_convolution_2d(x, W).array
+        array([[[[ 4., 40.]]]], dtype=float32)
 
     """
     args = (x, W) if b is None else (x, W, b)

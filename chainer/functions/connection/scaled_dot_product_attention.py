@@ -51,9 +51,12 @@ def scaled_dot_product_attention(q, k, v, mask=None, dropout_ratio=0.0, is_causa
     has a zero output.
 
     Args:
-        q (:class:`~chainer.Variable` or array): Queries, of shape :math:`(..., L, E)`.
-        k (:class:`~chainer.Variable` or array): Keys, of shape :math:`(..., S, E)`.
-        v (:class:`~chainer.Variable` or array): Values, of shape :math:`(..., S, D)`.
+        q (:class:`~chainer.Variable` or array): Queries, floating point of shape
+            :math:`(..., L, E)`.
+        k (:class:`~chainer.Variable` or array): Keys, of shape :math:`(..., S, E)` and of
+            the dtype of ``q``.
+        v (:class:`~chainer.Variable` or array): Values, of shape :math:`(..., S, D)` and
+            of the dtype of ``q``.
         mask (None, :class:`~chainer.Variable` or array): Mask whose shape can be broadcast to
             :math:`(..., L, S)`: booleans that tell which keys a query attends to, or floating
             point numbers added to the scores.
@@ -62,7 +65,7 @@ def scaled_dot_product_attention(q, k, v, mask=None, dropout_ratio=0.0, is_causa
         scale (float): Factor :math:`s` of the scores (default: :math:`1 / \\sqrt E`).
 
     Returns:
-        ~chainer.Variable: Output, of shape :math:`(..., L, D)`.
+        ~chainer.Variable: Output, of shape :math:`(..., L, D)` and of the dtype of ``q``.
 
     Raises:
         ValueError: If both ``mask`` and ``is_causal`` are given.

@@ -88,13 +88,13 @@ def shift(x, ksize=3, dilate=1):
     its place in the order of offsets is taken by the last offset.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c, h, w)``, with
-            ``c >= kh * kw``.
+        x (:class:`~chainer.Variable` or array): Floating point images of shape
+            ``(n, c, h, w)``, with ``c >= kh * kw``.
         ksize (int or pair of int): Size of the kernel, odd.
         dilate (int or pair of int): Distance between offsets.
 
     Returns:
-        ~chainer.Variable: Output of the shape of ``x``.
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
         ValueError: If ``ksize`` is even.
