@@ -5,6 +5,8 @@ from chainer.functions.loss._difference import DifferenceFunction
 
 
 class AbsoluteError(DifferenceFunction):
+    """Function node of :func:`~chainer.functions.absolute_error`."""
+
     chainerx_routine = 'absolute_error'
 
     def compute(self, d):
@@ -26,6 +28,12 @@ def absolute_error(x0, x1):
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes differ.
+
+    .. admonition:: Example
+
+        >>> x0, x1 = np.array([1, 5, 3], np.float32), np.array([1, 2, 5], np.float32)
+        >>> F.absolute_error(x0, x1).array
+        array([0., 3., 2.], dtype=float32)
 
     """
     return AbsoluteError().apply((x0, x1))[0]

@@ -8,25 +8,37 @@ from chainer.functions._base import check_reduce
 def black_out(x, t, W, samples, reduce='mean'):
     """BlackOut loss, which approximates a softmax over a large vocabulary.
 
-    With the softmax :math:`p` over the label and its samples the loss is
-    :math:`-\\log p(t) - \\sum_i \\log (1 - p(s_i))`.
+    .. math:: -\\log p(t) - \\sum_i \\log (1 - p(s_i))
+
+    for the label :math:`t`, samples :math:`s_i` of other labels, and the softmax :math:`p` of the
+    products of the input with their embeddings.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Inputs, of shape :math:`(N, D)`.
+        x (:class:`~chainer.Variable` or array): Inputs, floating point of shape
+            :math:`(N, D)`.
         t (:class:`~chainer.Variable` or array): Labels, integers of shape :math:`(N,)`.
-        W (:class:`~chainer.Variable` or array): Embeddings, of shape :math:`(V, D)`.
+        W (:class:`~chainer.Variable` or array): Embeddings, of shape :math:`(V, D)` and of
+            the dtype of ``x``.
         samples (:class:`~chainer.Variable` or array): Negative samples, integers of shape
             :math:`(N, S)`.
         reduce (str): ``'mean'``, or ``'no'`` for the loss of each input.
 
     Returns:
-        ~chainer.Variable: Scalar, or losses of shape :math:`(N,)`.
+        ~chainer.Variable: Scalar, or losses of shape :math:`(N,)`, of the dtype of ``x``.
 
     Raises:
         ValueError: If ``reduce`` has no meaning.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Ji et al., BlackOut: speeding up recurrent neural network language models with very
     large vocabularies, ICLR 2016.
+
+    .. admonition:: Example
+
+        >>> x, W = np.ones((1, 2), np.float32), np.zeros((4, 2), np.float32)
+        >>> loss = F.black_out(x, np.array([0]), W, samples=np.array([[1, 3]]))
+        >>> print(loss.array.round(3))  # log(3) - 2 * log(2 / 3)
+        1.91
 
     """
     check_reduce(reduce)

@@ -9,6 +9,7 @@ from chainer.utils import type_check
 
 
 class Contrastive(FunctionNode):
+    """Function node of :func:`~chainer.functions.contrastive`."""
 
     def __init__(self, margin, reduce='mean'):
         if margin <= 0:
@@ -60,24 +61,33 @@ class Contrastive(FunctionNode):
 def contrastive(x0, x1, y, margin=1, reduce='mean'):
     """Contrastive loss of pairs of points.
 
-    With the distance :math:`d = \\|x_0 - x_1\\|_2` the loss of a pair is
-    :math:`\\frac12 d^2` if :math:`y = 1` and :math:`\\frac12 \\max(m - d, 0)^2` otherwise.
+    .. math:: \\frac12 \\begin{cases} d^2 & y = 1 \\\\ \\max(m - d, 0)^2 & y = 0 \\end{cases},
+        \\qquad d = \\|x_0 - x_1\\|_2
 
     Args:
-        x0 (:class:`~chainer.Variable` or array): Points, of shape :math:`(N, K)`.
-        x1 (:class:`~chainer.Variable` or array): Points, of the same shape.
-        y (:class:`~chainer.Variable` or array): Integers of shape :math:`(N,)`, one for pairs
-            that belong together.
+        x0 (:class:`~chainer.Variable` or array): Points, floating point of shape
+            :math:`(N, K)`.
+        x1 (:class:`~chainer.Variable` or array): Points, of the same shape and dtype.
+        y (:class:`~chainer.Variable` or array): Integers of shape :math:`(N,)`: one for
+            pairs that belong together, zero for others.
         margin (float): Margin :math:`m`, positive.
         reduce (str): ``'mean'``, or ``'no'`` for the loss of each pair.
 
     Returns:
-        ~chainer.Variable: Scalar, or losses of shape :math:`(N,)`.
+        ~chainer.Variable: Scalar, or losses of shape :math:`(N,)`, of the dtype of ``x0``.
 
     Raises:
-        ValueError: If ``margin`` or ``reduce`` has no meaning.
+        ValueError: If ``margin`` is not positive or ``reduce`` has no meaning.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Hadsell et al., Dimensionality reduction by learning an invariant mapping, CVPR 2006.
+
+    .. admonition:: Example
+
+        >>> x0 = np.array([[0, 0], [0, 0]], np.float32)
+        >>> x1 = np.array([[3, 4], [0, 0.5]], np.float32)
+        >>> F.contrastive(x0, x1, np.array([1, 0]), reduce='no').array
+        array([12.5  ,  0.125], dtype=float32)
 
     """
     return Contrastive(margin, reduce).apply((x0, x1, y))[0]

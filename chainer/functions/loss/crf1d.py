@@ -11,24 +11,36 @@ from chainer.functions._base import check_reduce, sent_like
 def crf1d(cost, xs, ys, reduce='mean'):
     """Negative log-likelihood of a linear-chain conditional random field.
 
-    The unnormalized log-probability of labels :math:`y` is
-    :math:`\\sum_t x_{t, y_t} + \\sum_t C_{y_t, y_{t+1}}`.
+    .. math:: \\log \\sum_{y'} \\exp s(y') - s(y), \\qquad
+        s(y) = \\sum_t x_{t, y_t} + \\sum_t C_{y_t, y_{t+1}}
 
     Args:
-        cost (:class:`~chainer.Variable` or array): Transition matrix :math:`C`, of shape
-            :math:`(K, K)`.
-        xs (list of :class:`~chainer.Variable`): Scores of the labels at each time step, of shape
-            :math:`(B_t, K)`; batch sizes never grow (sequences sorted by length).
-        ys (list of :class:`~chainer.Variable`): True labels, integers of shape :math:`(B_t,)`.
+        cost (:class:`~chainer.Variable` or array): Transition matrix :math:`C`, floating
+            point of shape :math:`(K, K)`.
+        xs (list of :class:`~chainer.Variable` or array): Scores of the labels at each time step,
+            of shape :math:`(B_t, K)` and of the dtype of ``cost``; batch sizes never grow
+            (sequences sorted by length).
+        ys (list of :class:`~chainer.Variable` or array): True labels, integers of shape
+            :math:`(B_t,)`.
         reduce (str): ``'mean'``, or ``'no'`` for the loss of each sequence.
 
     Returns:
-        ~chainer.Variable: Scalar, or losses of shape :math:`(B_0,)`.
+        ~chainer.Variable: Scalar, or losses of shape :math:`(B_0,)`, of the dtype of ``cost``.
 
     Raises:
         ValueError: If ``reduce`` has no meaning or ``xs`` and ``ys`` differ in length.
+        AssertionError: If ``cost`` is not of shape :math:`(K, K)`.
+        ~chainer.utils.type_check.InvalidType: If other shapes or dtypes do not fit.
 
     See: Lafferty et al., Conditional random fields, ICML 2001.
+
+    .. admonition:: Example
+
+        >>> cost = np.zeros((2, 2), np.float32)
+        >>> xs = [np.zeros((1, 2), np.float32) for _ in range(3)]
+        >>> ys = [np.array([0]), np.array([1]), np.array([0])]
+        >>> print(F.crf1d(cost, xs, ys).array.round(3))  # one of eight paths: log(8)
+        2.079
 
     """
     check_reduce(reduce)
@@ -70,14 +82,28 @@ def argmax_crf1d(cost, xs):
     """Most likely labels under a linear-chain conditional random field (Viterbi algorithm).
 
     Args:
-        cost (:class:`~chainer.Variable` or array): Transition matrix, of shape :math:`(K, K)`.
-        xs (list of :class:`~chainer.Variable`): Scores of the labels at each time step, of shape
-            :math:`(B_t, K)`; batch sizes never grow.
+        cost (:class:`~chainer.Variable` or array): Transition matrix, floating point of
+            shape :math:`(K, K)`.
+        xs (list of :class:`~chainer.Variable` or array): Scores of the labels at each time step,
+            of shape :math:`(B_t, K)`; batch sizes never grow.
 
     Returns:
         tuple: The log-probability of the best labels (not normalized), a
-        :class:`~chainer.Variable` of shape :math:`(B_0,)`, and a list of arrays with the labels
-        at each time step.
+        :class:`~chainer.Variable` of shape :math:`(B_0,)`, and a list of int32 arrays of shape
+        :math:`(B_t,)` with the labels at each time step. There is no gradient.
+
+    Raises:
+        ValueError: If the shapes of ``cost`` and ``xs`` do not fit.
+
+    See: :func:`~chainer.functions.crf1d`.
+
+    .. admonition:: Example
+
+        >>> cost = np.array([[0, 5], [5, 0]], np.float32)  # labels alternate
+        >>> xs = [np.array([[0, 1]], np.float32), np.array([[0, 2]], np.float32)]
+        >>> score, path = F.argmax_crf1d(cost, xs)
+        >>> score.array, [int(labels[0]) for labels in path]
+        (array([7.], dtype=float32), [0, 1])
 
     """
     cost = chainer.as_array(cost)

@@ -8,6 +8,7 @@ from chainer.utils import type_check
 
 
 class CrossCovariance(FunctionNode):
+    """Function node of :func:`~chainer.functions.cross_covariance`."""
 
     def __init__(self, reduce='half_squared_sum'):
         check_reduce(reduce, ('half_squared_sum', 'no'))
@@ -47,22 +48,34 @@ class CrossCovariance(FunctionNode):
 def cross_covariance(y, z, reduce='half_squared_sum'):
     """Penalty on the covariance between two groups of features.
 
-    With :math:`C_{ij} = \\frac1N \\sum_n (y_{ni} - \\bar y_i)(z_{nj} - \\bar z_j)` the penalty is
-    :math:`\\frac12 \\sum_{ij} C_{ij}^2`.
+    .. math:: \\frac12 \\sum_{ij} C_{ij}^2, \\qquad
+        C_{ij} = \\frac1N \\sum_n (y_{ni} - \\bar y_i)(z_{nj} - \\bar z_j)
 
     Args:
-        y (:class:`~chainer.Variable` or array): Features, of shape :math:`(N, I)`.
-        z (:class:`~chainer.Variable` or array): Features, of shape :math:`(N, J)`.
+        y (:class:`~chainer.Variable` or array): Features, floating point of shape
+            :math:`(N, I)`.
+        z (:class:`~chainer.Variable` or array): Features, of shape :math:`(N, J)` and of
+            the same dtype.
         reduce (str): ``'half_squared_sum'``, or ``'no'`` for the matrix :math:`C`.
 
     Returns:
-        ~chainer.Variable: Scalar, or matrix of shape :math:`(I, J)`.
+        ~chainer.Variable: Scalar, or matrix of shape :math:`(I, J)`, of the dtype of the inputs.
 
     Raises:
         ValueError: If ``reduce`` has no meaning.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Cheung et al., Discovering hidden factors of variation in deep networks, 2014
     (arXiv:1412.6583).
+
+    .. admonition:: Example
+
+        >>> y = np.array([[0], [2]], np.float32)
+        >>> z = np.array([[0, 1], [4, 1]], np.float32)
+        >>> F.cross_covariance(y, z, reduce='no').array
+        array([[2., 0.]], dtype=float32)
+        >>> F.cross_covariance(y, z).array
+        array(2., dtype=float32)
 
     """
     return CrossCovariance(reduce).apply((y, z))[0]

@@ -188,23 +188,31 @@ def connectionist_temporal_classification(
     space by the forward-backward algorithm.
 
     Args:
-        x (list or tuple of :class:`~chainer.Variable`): Scores of the labels (not normalized) at
-            each time step, of shape :math:`(B, V)`.
+        x (list or tuple of :class:`~chainer.Variable` or array): Scores of the labels (not
+            normalized) at each time step, floating point of shape :math:`(B, V)`.
         t (:class:`~chainer.Variable` or array): Labels, integers of shape :math:`(B, M)`.
         blank_symbol (int): Index of the blank label.
-        input_length (array): Numbers of time steps, of shape :math:`(B,)` (default: all).
-        label_length (array): Numbers of labels, of shape :math:`(B,)` (default: all).
+        input_length (array): Numbers of time steps, integers of shape :math:`(B,)` (default: all).
+        label_length (array): Numbers of labels, integers of shape :math:`(B,)` (default: all).
         reduce (str): ``'mean'``, or ``'no'`` for the loss of each sequence.
 
     Returns:
-        ~chainer.Variable: Scalar, or losses of shape :math:`(B,)`.
+        ~chainer.Variable: Scalar, or losses of shape :math:`(B,)`, of the dtype of ``x``.
 
     Raises:
         TypeError: If ``x`` is not a sequence or ``blank_symbol`` not an int.
         ValueError: If ``blank_symbol`` is out of range or ``reduce`` has no meaning.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Graves et al., Connectionist temporal classification: labelling unsegmented sequence
     data with recurrent neural networks, ICML 2006.
+
+    .. admonition:: Example
+
+        >>> x = [np.zeros((1, 2), np.float32) for _ in range(2)]
+        >>> loss = F.connectionist_temporal_classification(x, np.array([[1]]), blank_symbol=0)
+        >>> print(loss.array.round(3))  # three of four paths: -log(3 / 4)
+        0.288
 
     """
     if not isinstance(x, (list, tuple)):

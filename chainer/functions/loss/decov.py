@@ -10,6 +10,7 @@ from chainer.utils import type_check
 
 
 class DeCov(FunctionNode):
+    """Function node of :func:`~chainer.functions.decov`."""
 
     def __init__(self, reduce='half_squared_sum'):
         check_reduce(reduce, ('half_squared_sum', 'no'))
@@ -52,21 +53,33 @@ class DeCov(FunctionNode):
 def decov(h, reduce='half_squared_sum'):
     """DeCov regularizer: a penalty on covariances between hidden activations.
 
-    With the covariance matrix :math:`C` of a batch it is
-    :math:`\\frac12 (\\|C\\|_F^2 - \\|\\mathrm{diag}(C)\\|_2^2)`.
+    .. math:: \\frac12 (\\|C\\|_F^2 - \\|\\mathrm{diag}(C)\\|_2^2), \\qquad
+        C_{ij} = \\frac1N \\sum_n (h_{ni} - \\bar h_i)(h_{nj} - \\bar h_j)
 
     Args:
-        h (:class:`~chainer.Variable` or array): Activations, of shape :math:`(N, K)`.
+        h (:class:`~chainer.Variable` or array): Activations, floating point of shape
+            :math:`(N, K)`.
         reduce (str): ``'half_squared_sum'``, or ``'no'`` for :math:`C` without its diagonal.
 
     Returns:
-        ~chainer.Variable: Scalar, or matrix of shape :math:`(K, K)`.
+        ~chainer.Variable: Scalar, or matrix of shape :math:`(K, K)`, of the dtype of ``h``.
 
     Raises:
         ValueError: If ``reduce`` has no meaning.
+        ~chainer.utils.type_check.InvalidType: If ``h`` is not a floating point matrix.
 
     See: Cogswell et al., Reducing overfitting in deep networks by decorrelating
     representations, ICLR 2016.
+
+    .. admonition:: Example
+
+        >>> h = np.array([[0, 0, 1], [2, 4, 1]], np.float32)
+        >>> F.decov(h, reduce='no').array
+        array([[0., 2., 0.],
+               [2., 0., 0.],
+               [0., 0., 0.]], dtype=float32)
+        >>> F.decov(h).array
+        array(4., dtype=float32)
 
     """
     return DeCov(reduce).apply((h,))[0]

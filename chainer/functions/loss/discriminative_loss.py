@@ -11,12 +11,17 @@ from chainer.functions._base import sent_like
 class DiscriminativeMarginBasedClusteringLoss:
     """Loss that pulls the embeddings of one instance together and pushes instances apart.
 
+    It is :func:`~chainer.functions.discriminative_margin_based_clustering_loss` with its options.
+
     Args:
         delta_v (float): Distance from the mean of the instance up to which nothing is lost.
         delta_d (float): Half of the distance between means from which on nothing is lost.
         max_embedding_dim (int): Largest number of instances, and so the largest label.
         norm (int): Norm of the distances, 1 or 2.
         alpha, beta, gamma (float): Weights of the three parts of the loss.
+
+    Raises:
+        ValueError: If ``norm`` is neither 1 nor 2.
 
     """
 
@@ -88,10 +93,23 @@ def discriminative_margin_based_clustering_loss(
         gamma=0.001):
     """Discriminative loss for instance segmentation with embeddings of pixels.
 
+    It is the sum of three terms, averaged over the batch:
+
+    .. math::
+        L_{var} &= \\frac\\alpha C \\sum_c \\frac1{N_c} \\sum_{i \\in c}
+            \\max(\\|\\mu_c - x_i\\| - \\delta_v, 0)^2 \\\\
+        L_{dist} &= \\frac\\beta{C (C - 1)} \\sum_{c \\ne d}
+            \\max(2 \\delta_d - \\|\\mu_c - \\mu_d\\|, 0)^2 \\\\
+        L_{reg} &= \\frac\\gamma C \\sum_c \\|\\mu_c\\|
+
+    for :math:`C` instances in an image, :math:`N_c` pixels and the mean embedding :math:`\\mu_c`
+    of instance :math:`c`.
+
     Args:
-        embeddings (:class:`~chainer.Variable` or array): Shape :math:`(B, D, H, W)`.
-        labels (:class:`~chainer.Variable` or array): Integers of shape :math:`(B, H, W)`; zero
-            is the background, which has no loss.
+        embeddings (:class:`~chainer.Variable` or array): Embeddings of pixels, floating
+            point of shape :math:`(B, D, H, W)`.
+        labels (:class:`~chainer.Variable` or array): Instances of the pixels, integers of
+            shape :math:`(B, H, W)`; zero is the background, which has no loss.
         delta_v (float): Distance from the mean of the instance up to which nothing is lost.
         delta_d (float): Half of the distance between means from which on nothing is lost.
         max_embedding_dim (int): Largest number of instances, and so the largest label.
@@ -101,13 +119,23 @@ def discriminative_margin_based_clustering_loss(
         gamma (float): Weight of the regularization.
 
     Returns:
-        tuple of ~chainer.Variable: Weighted variance, distance and regularization losses.
+        tuple of ~chainer.Variable: Weighted variance, distance and regularization losses, scalars
+        of the dtype of ``embeddings``.
 
     Raises:
         ValueError: If ``norm`` is neither 1 nor 2, or shapes do not fit.
 
     See: De Brabandere et al., Semantic instance segmentation with a discriminative loss
     function, 2017 (arXiv:1708.02551).
+
+    .. admonition:: Example
+
+        >>> embeddings = np.array([0, 0, 4, 6], np.float32).reshape(1, 1, 1, 4)
+        >>> labels = np.array([[[1, 1, 2, 2]]])
+        >>> losses = F.discriminative_margin_based_clustering_loss(
+        ...     embeddings, labels, delta_v=0.5, delta_d=3, max_embedding_dim=2)
+        >>> [round(float(loss.array), 4) for loss in losses]
+        [0.125, 1.0, 0.0025]
 
     """
     loss = DiscriminativeMarginBasedClusteringLoss(

@@ -11,6 +11,7 @@ from chainer.utils import type_check
 
 
 class Hinge(FunctionNode):
+    """Function node of :func:`~chainer.functions.hinge`."""
 
     def __init__(self, norm='L1', reduce='mean'):
         if norm not in ('L1', 'L2'):
@@ -63,21 +64,34 @@ class Hinge(FunctionNode):
 def hinge(x, t, norm='L1', reduce='mean'):
     """Hinge loss of one-versus-all classification.
 
-    The loss of a score is :math:`\\max(1 - s x, 0)^p`, where :math:`s` is 1 for the true class
-    and -1 for the others, and :math:`p` is 1 or 2.
+    .. math:: \\frac1N \\sum_{nk} \\max(1 - s_{nk} x_{nk}, 0)^p
+
+    where :math:`s` is 1 for the true class and -1 for the others, and :math:`p` is 1 or 2.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Scores, of shape :math:`(N, K)`.
+        x (:class:`~chainer.Variable` or array): Scores, floating point of shape
+            :math:`(N, K)`.
         t (:class:`~chainer.Variable` or array): Integer labels, of shape :math:`(N,)`.
         norm (str): ``'L1'`` or ``'L2'``.
-        reduce (str): ``'mean'`` (the sum divided by :math:`N`), or ``'no'``.
+        reduce (str): ``'mean'`` (the sum divided by :math:`N`), or ``'no'`` for the loss of
+            each score.
 
     Returns:
-        ~chainer.Variable: Scalar, or losses of shape :math:`(N, K)`.
+        ~chainer.Variable: Scalar, or losses of shape :math:`(N, K)`, of the dtype of ``x``.
 
     Raises:
         NotImplementedError: If ``norm`` has no meaning.
         ValueError: If ``reduce`` has no meaning.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[-2, 1, 0], [0, 0, 3]], np.float32)
+        >>> F.hinge(x, np.array([0, 2]), reduce='no').array
+        array([[3., 2., 1.],
+               [1., 1., 0.]], dtype=float32)
+        >>> F.hinge(x, np.array([0, 2])).array
+        array(4., dtype=float32)
 
     """
     return Hinge(norm, reduce).apply((x, t))[0]

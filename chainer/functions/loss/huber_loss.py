@@ -9,6 +9,7 @@ from chainer.functions.loss._difference import check_pair
 
 
 class HuberLoss(FunctionNode):
+    """Function node of :func:`~chainer.functions.huber_loss`."""
 
     def __init__(self, delta, reduce='sum_along_second_axis'):
         check_reduce(reduce, ('sum_along_second_axis', 'no'))
@@ -47,20 +48,33 @@ class HuberLoss(FunctionNode):
 def huber_loss(x, t, delta, reduce='sum_along_second_axis'):
     """Huber loss: quadratic up to a distance, linear beyond.
 
-    With :math:`a = |x - t|` it is :math:`\\frac12 a^2` for :math:`a < \\delta` and
-    :math:`\\delta (a - \\frac12 \\delta)` otherwise.
+    .. math:: \\begin{cases} \\frac12 a^2 & a < \\delta \\\\
+        \\delta (a - \\frac12 \\delta) & \\text{otherwise} \\end{cases}, \\qquad a = |x - t|
 
     Args:
-        x (:class:`~chainer.Variable` or array): Predictions, of shape :math:`(N, K, ...)`.
+        x (:class:`~chainer.Variable` or array): Predictions, floating point of shape
+            :math:`(N, K, ...)`.
         t (:class:`~chainer.Variable` or array): Targets, of the same shape and dtype.
         delta (float): Distance :math:`\\delta`.
         reduce (str): ``'sum_along_second_axis'``, or ``'no'`` for elementwise losses.
 
     Returns:
-        ~chainer.Variable: Losses, summed along the second axis or elementwise.
+        ~chainer.Variable: Losses, summed along the second axis (of shape :math:`(N, ...)`) or
+        elementwise, of the dtype of ``x``.
 
     Raises:
         ValueError: If ``reduce`` has no meaning.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    See: Huber, Robust estimation of a location parameter, 1964.
+
+    .. admonition:: Example
+
+        >>> x, t = np.array([[0.5, 3]], np.float32), np.zeros((1, 2), np.float32)
+        >>> F.huber_loss(x, t, delta=1, reduce='no').array
+        array([[0.125, 2.5  ]], dtype=float32)
+        >>> F.huber_loss(x, t, delta=1).array
+        array([2.625], dtype=float32)
 
     """
     return HuberLoss(delta, reduce).apply((x, t))[0]

@@ -5,6 +5,7 @@ from chainer.functions.loss._difference import MeanDifferenceFunction
 
 
 class MeanAbsoluteError(MeanDifferenceFunction):
+    """Function node of :func:`~chainer.functions.mean_absolute_error`."""
 
     def compute(self, d):
         return abs(d).mean()
@@ -16,15 +17,23 @@ class MeanAbsoluteError(MeanDifferenceFunction):
 def mean_absolute_error(x0, x1):
     """Mean of the absolute differences of all elements.
 
+    .. math:: \\frac1n \\sum_{i=1}^n |x_{0,i} - x_{1,i}|
+
     Args:
         x0 (:class:`~chainer.Variable` or array): First input, of a floating point dtype.
         x1 (:class:`~chainer.Variable` or array): Second input, of the same shape and dtype.
 
     Returns:
-        ~chainer.Variable: Scalar.
+        ~chainer.Variable: Scalar of the dtype of the inputs.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes differ.
+
+    .. admonition:: Example
+
+        >>> x0, x1 = np.array([1, 5, 3], np.float32), np.array([1, 2, 5], np.float32)
+        >>> print(F.mean_absolute_error(x0, x1).array.round(3))
+        1.667
 
     """
     return MeanAbsoluteError().apply((x0, x1))[0]

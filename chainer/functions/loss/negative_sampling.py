@@ -12,6 +12,7 @@ from chainer.utils import argument, type_check
 
 
 class NegativeSamplingFunction(FunctionNode):
+    """Function node of :func:`~chainer.functions.negative_sampling`."""
 
     ignore_label = -1
     #: Samples of the last forward: the true label, then the negative ones.
@@ -95,14 +96,17 @@ class NegativeSamplingFunction(FunctionNode):
 def negative_sampling(x, t, W, sampler, sample_size, reduce='sum', **kwargs):
     """Negative sampling loss, which approximates a softmax over a large vocabulary.
 
-    For an input :math:`x`, its label :math:`t` and samples :math:`s_i` the loss is
-    :math:`-\\log \\sigma(w_t^\\top x) - \\sum_i \\log \\sigma(-w_{s_i}^\\top x)`.
+    .. math:: -\\log \\sigma(w_t^\\top x) - \\sum_i \\log \\sigma(-w_{s_i}^\\top x)
+
+    for an input :math:`x`, its label :math:`t` and samples :math:`s_i`.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Inputs, of shape :math:`(N, D)`.
+        x (:class:`~chainer.Variable` or array): Inputs, floating point of shape
+            :math:`(N, D)`.
         t (:class:`~chainer.Variable` or array): Labels, integers of shape :math:`(N,)`; inputs
             with the label -1 have no loss.
-        W (:class:`~chainer.Variable` or array): Embeddings, of shape :math:`(V, D)`.
+        W (:class:`~chainer.Variable` or array): Embeddings, of shape :math:`(V, D)` and of
+            the dtype of ``x``.
         sampler (callable): Given a shape, returns an integer array of samples of that shape;
             see :class:`chainer.utils.WalkerAlias`.
         sample_size (int): Number of samples for each input.
@@ -110,14 +114,27 @@ def negative_sampling(x, t, W, sampler, sample_size, reduce='sum', **kwargs):
         return_samples (bool): Whether the samples are returned too.
 
     Returns:
-        ~chainer.Variable or tuple: Loss, and the array of samples if asked for, whose first
-        column is ``t``.
+        ~chainer.Variable or tuple: Scalar, or losses of shape :math:`(N,)`, of the dtype of ``x``;
+        and if asked for, the array of samples of shape ``(N, sample_size + 1)``, whose first column
+        is ``t``.
 
     Raises:
         ValueError: If ``reduce`` has no meaning.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Mikolov et al., Distributed representations of words and phrases and their
     compositionality, NIPS 2013.
+
+    .. seealso:: :class:`~chainer.links.NegativeSampling`
+
+    .. admonition:: Example
+
+        >>> x, W = np.ones((1, 2), np.float32), np.zeros((4, 2), np.float32)
+        >>> sampler = lambda shape: np.full(shape, 3)
+        >>> loss, samples = F.negative_sampling(
+        ...     x, np.array([0]), W, sampler, sample_size=2, return_samples=True)
+        >>> print(loss.array.round(3), samples)  # 3 * log(2)
+        2.079 [[0 3 3]]
 
     """
     return_samples, = argument.parse_kwargs(kwargs, ('return_samples', False))

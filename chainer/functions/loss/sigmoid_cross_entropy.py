@@ -69,27 +69,32 @@ class SigmoidCrossEntropy(FunctionNode):
 def sigmoid_cross_entropy(x, t, normalize=True, reduce='mean'):
     """Binary cross entropy of unnormalized log odds.
 
-    The loss of an element is :math:`\\log(1 + e^x) - t x`; elements with the label -1 have none.
+    .. math:: -t \\log \\sigma(x) - (1 - t) \\log(1 - \\sigma(x)) = \\log(1 + e^x) - t x
+
+    Elements with the label -1 have no loss.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Log odds, of any shape.
+        x (:class:`~chainer.Variable` or array): Log odds, floating point of any shape.
         t (:class:`~chainer.Variable` or array): Integer labels 0, 1 or -1, of the same shape.
         normalize (bool): Whether the mean is over labels other than -1; otherwise the sum is
             divided by the length of the first axis.
         reduce (str): ``'mean'``, or ``'no'`` for elementwise losses.
 
     Returns:
-        ~chainer.Variable: Scalar, or losses of the shape of ``x``.
+        ~chainer.Variable: Scalar, or losses of the shape of ``x``, of the dtype of ``x``.
 
     Raises:
         ValueError: If ``reduce`` has no meaning.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     .. admonition:: Example
 
-        >>> x = np.array([[0, 0]], np.float32)
-        >>> t = np.array([[0, 1]], np.int32)
-        >>> round(float(chainer.functions.sigmoid_cross_entropy(x, t).array), 4)
-        0.6931
+        >>> x = np.array([[-2, 3, 0]], np.float32)
+        >>> t = np.array([[0, 1, -1]])
+        >>> F.sigmoid_cross_entropy(x, t, reduce='no').array.round(4)
+        array([[0.1269, 0.0486, 0.    ]], dtype=float32)
+        >>> print(F.sigmoid_cross_entropy(x, t).array.round(4))
+        0.0878
 
     """
     return SigmoidCrossEntropy(normalize, reduce).apply((x, t))[0]

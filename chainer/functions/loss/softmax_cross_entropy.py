@@ -220,14 +220,17 @@ def softmax_cross_entropy(x, t, normalize=True, cache_score=True, class_weight=N
                           soft_target_loss='cross-entropy'):
     """Cross entropy loss of unnormalized log probabilities.
 
-    For integer labels the loss of an element is
-    :math:`-w_t \\log \\mathrm{softmax}(x)_t`, for probabilities ``t`` it is
-    :math:`-\\sum_k w_k t_k \\log \\mathrm{softmax}(x)_k`.
+    For an integer label :math:`t` and for probabilities :math:`t_k`, with weights :math:`w` of the
+    classes, the loss of an element is
+
+    .. math:: -w_t \\log \\mathrm{softmax}(x)_t \\quad \\text{or} \\quad
+        -\\sum_k w_k t_k \\log \\mathrm{softmax}(x)_k
 
     Args:
-        x (:class:`~chainer.Variable` or array): Scores of shape :math:`(N, K, d_1, ...)`.
+        x (:class:`~chainer.Variable` or array): Scores, floating point of shape
+            :math:`(N, K, d_1, ...)`.
         t (:class:`~chainer.Variable` or array): Labels, integers of shape
-            :math:`(N, d_1, ...)`, or probabilities of the shape of ``x``.
+            :math:`(N, d_1, ...)`, or probabilities of the shape and dtype of ``x``.
         normalize (bool): Whether the mean is over elements that are not ignored; otherwise
             the sum is divided by :math:`N`. Only for integer labels with ``reduce='mean'``.
         cache_score (bool): Whether scores are kept for backward rather than computed again.
@@ -239,7 +242,8 @@ def softmax_cross_entropy(x, t, normalize=True, cache_score=True, class_weight=N
         soft_target_loss (str): ``'cross-entropy'`` or ``'kl-divergence'``, for probabilities.
 
     Returns:
-        ~chainer.Variable: Scalar loss, or losses of shape :math:`(N, d_1, ...)`.
+        ~chainer.Variable: Scalar loss, or losses of shape :math:`(N, d_1, ...)`, of the dtype of
+        ``x``.
 
     Raises:
         ValueError: If an option has no meaning, or in debug mode if a label is out of range.
@@ -248,9 +252,10 @@ def softmax_cross_entropy(x, t, normalize=True, cache_score=True, class_weight=N
     .. admonition:: Example
 
         >>> x = np.array([[-1, 0, 1, 2], [2, 0, 1, -1]], np.float32)
-        >>> t = np.array([3, 0], np.int32)
-        >>> round(float(chainer.functions.softmax_cross_entropy(x, t).array), 4)
+        >>> print(F.softmax_cross_entropy(x, np.array([3, 0])).array.round(4))
         0.4402
+        >>> F.softmax_cross_entropy(x, np.array([3, -1]), reduce='no').array.round(4)
+        array([0.4402, 0.    ], dtype=float32)
 
     """
     func = SoftmaxCrossEntropy(normalize, cache_score, class_weight, ignore_label, reduce,

@@ -5,6 +5,8 @@ from chainer.functions.loss._difference import DifferenceFunction
 
 
 class SquaredError(DifferenceFunction):
+    """Function node of :func:`~chainer.functions.squared_error`."""
+
     chainerx_routine = 'squared_error'
 
     def compute(self, d):
@@ -27,6 +29,12 @@ def squared_error(x0, x1):
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes differ.
 
+    .. admonition:: Example
+
+        >>> x0, x1 = np.array([1, 5, 3], np.float32), np.array([1, 2, 5], np.float32)
+        >>> F.squared_error(x0, x1).array
+        array([0., 9., 4.], dtype=float32)
+
     """
     return SquaredError().apply((x0, x1))[0]
 
@@ -35,11 +43,20 @@ def squared_difference(x1, x2):
     """Elementwise squared error; the same as :func:`squared_error`.
 
     Args:
-        x1 (:class:`~chainer.Variable` or array): First input.
+        x1 (:class:`~chainer.Variable` or array): First input, of a floating point dtype.
         x2 (:class:`~chainer.Variable` or array): Second input, of the same shape and dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of the inputs.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes differ.
+
+    .. admonition:: Example
+
+        >>> x0, x1 = np.array([1, 5, 3], np.float32), np.array([1, 2, 5], np.float32)
+        >>> F.squared_difference(x0, x1).array
+        array([0., 9., 4.], dtype=float32)
 
     """
     return squared_error(x1, x2)

@@ -9,6 +9,7 @@ from chainer.utils import type_check
 
 
 class Triplet(FunctionNode):
+    """Function node of :func:`~chainer.functions.triplet`."""
 
     def __init__(self, margin, reduce='mean'):
         if margin <= 0:
@@ -53,22 +54,37 @@ class Triplet(FunctionNode):
 
 
 def triplet(anchor, positive, negative, margin=0.2, reduce='mean'):
-    """Triplet loss :math:`\\max(\\|a - p\\|^2 - \\|a - n\\|^2 + m, 0)`.
+    """Triplet loss, which wants anchors nearer to positive than to negative points.
+
+    .. math:: \\max(\\|a - p\\|^2 - \\|a - n\\|^2 + m, 0)
 
     Args:
-        anchor (:class:`~chainer.Variable` or array): Anchors, of shape :math:`(N, K, ...)`.
-        positive (:class:`~chainer.Variable` or array): Points that should be near.
-        negative (:class:`~chainer.Variable` or array): Points that should be far.
+        anchor (:class:`~chainer.Variable` or array): Anchors, floating point of shape
+            :math:`(N, K, ...)`; distances are along the second axis.
+        positive (:class:`~chainer.Variable` or array): Points that should be near, of the
+            shape and dtype of ``anchor``.
+        negative (:class:`~chainer.Variable` or array): Points that should be far, likewise.
         margin (float): Margin :math:`m`, positive.
         reduce (str): ``'mean'``, or ``'no'`` for the loss of each triplet.
 
     Returns:
-        ~chainer.Variable: Scalar, or losses of shape :math:`(N, ...)`.
+        ~chainer.Variable: Scalar, or losses of shape :math:`(N, ...)`, of the dtype of ``anchor``.
 
     Raises:
-        ValueError: If ``margin`` or ``reduce`` has no meaning.
+        ValueError: If ``margin`` is not positive or ``reduce`` has no meaning.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Schroff et al., FaceNet, CVPR 2015.
+
+    .. admonition:: Example
+
+        >>> anchor = np.zeros((2, 1), np.float32)
+        >>> positive = np.array([[1], [1]], np.float32)
+        >>> negative = np.array([[1], [2]], np.float32)
+        >>> F.triplet(anchor, positive, negative, reduce='no').array
+        array([0.2, 0. ], dtype=float32)
+        >>> F.triplet(anchor, positive, negative).array
+        array(0.1, dtype=float32)
 
     """
     return Triplet(margin, reduce).apply((anchor, positive, negative))[0]

@@ -20,18 +20,31 @@ def _reduce(loss, reduce):
 def gaussian_kl_divergence(mean, ln_var, reduce='sum'):
     """Kullback-Leibler divergence of diagonal Gaussians from the standard one.
 
-    An element is :math:`\\frac12 (\\mu^2 + \\sigma^2 - \\ln \\sigma^2 - 1)`.
+    .. math:: \\frac12 (\\mu^2 + \\sigma^2 - \\ln \\sigma^2 - 1)
 
     Args:
-        mean (:class:`~chainer.Variable` or array): Means :math:`\\mu`.
-        ln_var (:class:`~chainer.Variable` or array): Logarithms of variances :math:`\\sigma^2`.
-        reduce (str): ``'sum'``, ``'mean'`` or ``'no'``.
+        mean (:class:`~chainer.Variable` or array): Means :math:`\\mu`, floating point of any
+            shape.
+        ln_var (:class:`~chainer.Variable` or array): Logarithms of variances
+            :math:`\\sigma^2`, of the same shape and dtype.
+        reduce (str): ``'sum'`` or ``'mean'`` of all elements, or ``'no'`` for each of them.
 
     Returns:
-        ~chainer.Variable: Scalar, or elementwise divergences.
+        ~chainer.Variable: Scalar, or elementwise divergences, of the dtype of the inputs.
 
     Raises:
         ValueError: If ``reduce`` has no meaning.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    See: Kingma and Welling, Auto-encoding variational Bayes, ICLR 2014.
+
+    .. admonition:: Example
+
+        >>> mean, ln_var = np.array([0, 2], np.float32), np.array([0, 0], np.float32)
+        >>> F.gaussian_kl_divergence(mean, ln_var, reduce='no').array
+        array([0., 2.], dtype=float32)
+        >>> F.gaussian_kl_divergence(mean, ln_var).array
+        array(2., dtype=float32)
 
     """
     check_reduce(reduce, _REDUCTIONS)
@@ -43,18 +56,31 @@ def gaussian_kl_divergence(mean, ln_var, reduce='sum'):
 def bernoulli_nll(x, y, reduce='sum'):
     """Negative log-likelihood of Bernoulli distributions given by their log odds.
 
-    An element is :math:`\\log(1 + e^y) - x y`.
+    .. math:: -x \\log \\sigma(y) - (1 - x) \\log(1 - \\sigma(y)) = \\log(1 + e^y) - x y
 
     Args:
-        x (:class:`~chainer.Variable` or array): Observations.
-        y (:class:`~chainer.Variable` or array): Log odds, of the same shape.
-        reduce (str): ``'sum'``, ``'mean'`` or ``'no'``.
+        x (:class:`~chainer.Variable` or array): Observations from zero to one, floating
+            point of any shape.
+        y (:class:`~chainer.Variable` or array): Log odds, of the same shape and dtype.
+        reduce (str): ``'sum'`` or ``'mean'`` of all elements, or ``'no'`` for each of them.
 
     Returns:
-        ~chainer.Variable: Scalar, or elementwise negative log-likelihoods.
+        ~chainer.Variable: Scalar, or elementwise negative log-likelihoods, of the dtype of the
+        inputs.
 
     Raises:
         ValueError: If ``reduce`` has no meaning.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    .. seealso:: :func:`~chainer.functions.sigmoid_cross_entropy`, for integer observations
+
+    .. admonition:: Example
+
+        >>> x, y = np.array([0, 1, 1], np.float32), np.array([0, 0, 3], np.float32)
+        >>> F.bernoulli_nll(x, y, reduce='no').array.round(3)
+        array([0.693, 0.693, 0.049], dtype=float32)
+        >>> print(F.bernoulli_nll(x, y).array.round(3))
+        1.435
 
     """
     check_reduce(reduce, _REDUCTIONS)
@@ -65,19 +91,31 @@ def bernoulli_nll(x, y, reduce='sum'):
 def gaussian_nll(x, mean, ln_var, reduce='sum'):
     """Negative log-likelihood of Gaussian distributions.
 
-    An element is :math:`\\frac12 (\\ln 2 \\pi + \\ln \\sigma^2 + (x - \\mu)^2 / \\sigma^2)`.
+    .. math:: \\frac12 \\left(\\ln 2 \\pi + \\ln \\sigma^2 + \\frac{(x - \\mu)^2}{\\sigma^2}\\right)
 
     Args:
-        x (:class:`~chainer.Variable` or array): Observations.
-        mean (:class:`~chainer.Variable` or array): Means :math:`\\mu`.
-        ln_var (:class:`~chainer.Variable` or array): Logarithms of variances :math:`\\sigma^2`.
-        reduce (str): ``'sum'``, ``'mean'`` or ``'no'``.
+        x (:class:`~chainer.Variable` or array): Observations, floating point of any shape.
+        mean (:class:`~chainer.Variable` or array): Means :math:`\\mu`, of the same shape and
+            dtype.
+        ln_var (:class:`~chainer.Variable` or array): Logarithms of variances
+            :math:`\\sigma^2`, likewise.
+        reduce (str): ``'sum'`` or ``'mean'`` of all elements, or ``'no'`` for each of them.
 
     Returns:
-        ~chainer.Variable: Scalar, or elementwise negative log-likelihoods.
+        ~chainer.Variable: Scalar, or elementwise negative log-likelihoods, of the dtype of the
+        inputs.
 
     Raises:
         ValueError: If ``reduce`` has no meaning.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    .. admonition:: Example
+
+        >>> x, zeros = np.array([0, 2], np.float32), np.zeros(2, np.float32)
+        >>> F.gaussian_nll(x, mean=zeros, ln_var=zeros, reduce='no').array.round(3)
+        array([0.919, 2.919], dtype=float32)
+        >>> print(F.gaussian_nll(x, mean=zeros, ln_var=zeros).array.round(3))
+        3.838
 
     """
     check_reduce(reduce, _REDUCTIONS)
