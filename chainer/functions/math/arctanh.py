@@ -6,6 +6,7 @@ from chainer.functions._base import UnaryFunction
 
 
 class Arctanh(UnaryFunction):
+    """Function node of :func:`~chainer.functions.arctanh`."""
 
     @property
     def label(self):
@@ -25,11 +26,21 @@ class Arctanh(UnaryFunction):
 def arctanh(x):
     """Elementwise inverse hyperbolic tangent.
 
+    .. math:: y = \\frac12 \\log \\frac{1 + x}{1 - x}
+
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> F.arctanh(np.array([-0.5, 0, 0.5], np.float32)).array.round(3)
+        array([-0.549,  0.   ,  0.549], dtype=float32)
 
     """
     return Arctanh().apply((x,))[0]

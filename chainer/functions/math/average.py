@@ -38,24 +38,29 @@ class Mean(ReductionFunction):
 def average(x, axis=None, weights=None, keepdims=False):
     """Weighted average of array elements over given axes.
 
+    .. math:: y = \\frac{\\sum_i w_i x_i}{\\sum_i w_i}
+
     Args:
         x (:class:`~chainer.Variable` or array): Elements, of a floating point dtype.
         axis (None, int or tuple of int): Axes to average over (``None``: all).
         weights (None, :class:`~chainer.Variable` or array): Weights, of the shape of the
-            averaged axes (without them all elements count alike).
+            averaged axes and of the dtype of ``x`` (without them all elements count alike).
         keepdims (bool): Whether averaged axes stay with length one.
 
     Returns:
-        ~chainer.Variable: Output variable of the dtype of ``x``.
+        ~chainer.Variable: Output of the dtype of ``x``, of the shape of the axes that are left.
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
         ValueError: If an axis is given twice or the shape of ``weights`` does not fit.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis.
 
     .. admonition:: Example
 
         >>> x = np.array([[1, 2], [3, 4]], np.float32)
-        >>> chainer.functions.average(x, axis=0, weights=np.array([3, 1], np.float32)).array
+        >>> F.average(x, axis=0).array
+        array([2., 3.], dtype=float32)
+        >>> F.average(x, axis=0, weights=np.array([3, 1], np.float32)).array
         array([1.5, 2.5], dtype=float32)
 
     """

@@ -84,12 +84,11 @@ def _reflected(op):
 
 
 class Neg(_Unary):
+    """Function node of ``-x``."""
+
     retains = ''
     chainerx_routine = 'negative'
-
-    @property
-    def label(self):
-        return '__neg__'
+    label = '__neg__'
 
     def compute(self, xp, x):
         return -x
@@ -99,20 +98,26 @@ class Neg(_Unary):
 
 
 def neg(self):  # -x
-    """Elementwise negation.
+    """Elementwise negation; also written ``-x``.
+
+    Args:
+        self (:class:`~chainer.Variable` or array): Input of any dtype.
 
     Returns:
-        ~chainer.Variable: Output variable.
+        ~chainer.Variable: Output of the shape and dtype of the input.
+
+    >>> x = chainer.Variable(np.array([1, 4], np.float32))
+    >>> (-x).array
+    array([-1., -4.], dtype=float32)
 
     """
     return Neg().apply((self,))[0]
 
 
 class Absolute(_Unary):
+    """Function node of :func:`~chainer.functions.absolute`."""
 
-    @property
-    def label(self):
-        return '|_|'
+    label = '|_|'
 
     def compute(self, xp, x):
         return abs(x)
@@ -122,21 +127,28 @@ class Absolute(_Unary):
 
 
 def absolute(self):
-    """Elementwise absolute value; the gradient at zero is zero.
+    """Elementwise absolute value, with gradient zero at zero; also written ``abs(x)``.
+
+    Args:
+        self (:class:`~chainer.Variable` or array): Input of any dtype.
 
     Returns:
-        ~chainer.Variable: Output variable.
+        ~chainer.Variable: Output of the shape and dtype of the input.
+
+    .. admonition:: Example
+
+        >>> F.absolute(np.array([-2, 0, 3], np.float32)).array
+        array([2., 0., 3.], dtype=float32)
 
     """
     return Absolute().apply((self,))[0]
 
 
 class Add(_Binary):
-    retains = ''
+    """Function node of :func:`~chainer.functions.add`, of two arrays."""
 
-    @property
-    def label(self):
-        return '_ + _'
+    retains = ''
+    label = '_ + _'
 
     def compute(self, xp, x0, x1):
         return x0 + x1
@@ -146,6 +158,8 @@ class Add(_Binary):
 
 
 class AddConstant(_Constant):
+    """Function node of ``x + value``."""
+
     text = '_ + %s'
     operator = operator.add
 
@@ -157,10 +171,7 @@ class MultiAdd(FunctionNode):
     """Sum of any number of arrays."""
 
     is_elementwise = True
-
-    @property
-    def label(self):
-        return '_ + _'
+    label = '_ + _'
 
     def check_type_forward(self, in_types):
         type_check.expect(in_types.size() > 0)
@@ -185,13 +196,28 @@ class MultiAdd(FunctionNode):
 
 
 def add(*xs):  # lhs + rhs or add more than 2 variables
-    """Elementwise addition of two or more variables, with broadcasting.
+    """Elementwise sum of two or more arrays, with broadcasting; also written ``x + y``.
 
     Args:
-        xs: Variables or arrays; the last of two may be a scalar.
+        xs (:class:`~chainer.Variable` or array): Operands of one dtype. Of two, the second one may
+            be a scalar or an array of another dtype, which takes the dtype of the first one.
 
     Returns:
-        ~chainer.Variable: Output variable.
+        ~chainer.Variable: Output of the dtype of the first operand and the broadcast shape.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If there is no operand, dtypes differ or shapes
+            cannot be broadcast.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[1, 2], [3, 4]], np.float32)
+        >>> F.add(x, np.array([10, 20], np.float32)).array
+        array([[11., 22.],
+               [13., 24.]], dtype=float32)
+        >>> F.add(x, x, x).array
+        array([[ 3.,  6.],
+               [ 9., 12.]], dtype=float32)
 
     """
     if len(xs) == 2:
@@ -203,12 +229,11 @@ def add(*xs):  # lhs + rhs or add more than 2 variables
 
 
 class Sub(_Binary):
+    """Function node of ``x0 - x1``."""
+
     retains = ''
     chainerx_routine = 'subtract'
-
-    @property
-    def label(self):
-        return '_ - _'
+    label = '_ - _'
 
     def compute(self, xp, x0, x1):
         return x0 - x1
@@ -218,10 +243,26 @@ class Sub(_Binary):
 
 
 def sub(self, rhs):  # lhs - rhs
-    """Elementwise subtraction, with broadcasting.
+    """Elementwise difference :math:`x_0 - x_1`, with broadcasting; also written ``x - y``.
+
+    Args:
+        self (:class:`~chainer.Variable` or array): Left operand, of any dtype.
+        rhs (:class:`~chainer.Variable`, array or scalar): Right operand. An array or scalar takes
+            the dtype of ``self``.
 
     Returns:
-        ~chainer.Variable: Output variable.
+        ~chainer.Variable: Output of that dtype and the broadcast shape.
+
+    Raises:
+        TypeError: If ``rhs`` is none of these.
+        ~chainer.utils.type_check.InvalidType: If dtypes of variables differ or shapes cannot be
+            broadcast.
+
+    .. admonition:: Example
+
+        >>> x = chainer.Variable(np.array([1, 4], np.float32))
+        >>> (x - np.array([2, 2])).array
+        array([-1.,  2.], dtype=float32)
 
     """
     if numpy.isscalar(rhs):
@@ -230,6 +271,8 @@ def sub(self, rhs):  # lhs - rhs
 
 
 class SubFromConstant(_Constant):
+    """Function node of ``value - x``."""
+
     text = '%s - _'
     operator = _reflected(operator.sub)
 
@@ -238,10 +281,13 @@ class SubFromConstant(_Constant):
 
 
 def rsub(self, rhs):  # rhs - lhs
-    """Elementwise subtraction with the operands exchanged.
+    """Elementwise difference of exchanged operands: ``5 - x`` is ``rsub(x, 5)``.
 
-    Returns:
-        ~chainer.Variable: Output variable.
+    Operands, output and errors are those of :func:`sub`.
+
+    >>> x = chainer.Variable(np.array([1, 4], np.float32))
+    >>> (5 - x).array
+    array([4., 1.], dtype=float32)
 
     """
     if numpy.isscalar(rhs):
@@ -250,11 +296,10 @@ def rsub(self, rhs):  # rhs - lhs
 
 
 class Mul(_Binary):
-    chainerx_routine = 'multiply'
+    """Function node of ``x0 * x1``."""
 
-    @property
-    def label(self):
-        return '_ * _'
+    chainerx_routine = 'multiply'
+    label = '_ * _'
 
     def compute(self, xp, x0, x1):
         return x0 * x1
@@ -264,6 +309,8 @@ class Mul(_Binary):
 
 
 class MulConstant(_Constant):
+    """Function node of ``x * value``."""
+
     text = '_ * %s'
     operator = operator.mul
 
@@ -272,10 +319,13 @@ class MulConstant(_Constant):
 
 
 def mul(self, rhs):  # lhs * rhs
-    """Elementwise product, with broadcasting.
+    """Elementwise product :math:`x_0 x_1`; also written ``x * y``.
 
-    Returns:
-        ~chainer.Variable: Output variable.
+    Operands, output and errors are those of :func:`sub`.
+
+    >>> x = chainer.Variable(np.array([1, 4], np.float32))
+    >>> (x * np.array([2, 3])).array
+    array([ 2., 12.], dtype=float32)
 
     """
     if numpy.isscalar(rhs):
@@ -284,11 +334,10 @@ def mul(self, rhs):  # lhs * rhs
 
 
 class Div(_Binary):
-    chainerx_routine = 'divide'
+    """Function node of ``x0 / x1``."""
 
-    @property
-    def label(self):
-        return '_ / _'
+    chainerx_routine = 'divide'
+    label = '_ / _'
 
     def compute(self, xp, x0, x1):
         return x0 / x1
@@ -298,10 +347,13 @@ class Div(_Binary):
 
 
 def div(self, rhs):  # lhs / rhs
-    """Elementwise division, with broadcasting.
+    """Elementwise quotient :math:`x_0 / x_1` of floating point numbers; also written ``x / y``.
 
-    Returns:
-        ~chainer.Variable: Output variable.
+    Operands, output and errors are those of :func:`sub`.
+
+    >>> x = chainer.Variable(np.array([1, 4], np.float32))
+    >>> (x / 2).array
+    array([0.5, 2. ], dtype=float32)
 
     """
     if numpy.isscalar(rhs):
@@ -310,6 +362,8 @@ def div(self, rhs):  # lhs / rhs
 
 
 class DivFromConstant(_Constant):
+    """Function node of ``value / x``."""
+
     text = '%s / _'
     operator = _reflected(operator.truediv)
     retains = 'xy'
@@ -319,10 +373,13 @@ class DivFromConstant(_Constant):
 
 
 def rdiv(self, rhs):  # rhs / lhs
-    """Elementwise division with the operands exchanged.
+    """Elementwise quotient of exchanged operands: ``2 / x`` is ``rdiv(x, 2)``.
 
-    Returns:
-        ~chainer.Variable: Output variable.
+    Operands, output and errors are those of :func:`sub`.
+
+    >>> x = chainer.Variable(np.array([1, 4], np.float32))
+    >>> (2 / x).array
+    array([2. , 0.5], dtype=float32)
 
     """
     if numpy.isscalar(rhs):
@@ -331,32 +388,37 @@ def rdiv(self, rhs):  # rhs / lhs
 
 
 def floordiv(self, rhs):  # lhs // rhs
-    """Elementwise floor of the division.
+    """Elementwise floor of the quotient, without gradient; also written ``x // y``.
 
-    Returns:
-        ~chainer.Variable: Output variable.
+    Operands, output and errors are those of :func:`sub`.
+
+    >>> x = chainer.Variable(np.array([1, 4], np.float32))
+    >>> (x // 3).array
+    array([0., 1.], dtype=float32)
 
     """
     return chainer.functions.floor(div(self, rhs))
 
 
 def rfloordiv(self, rhs):  # rhs // lhs
-    """Elementwise floor of the division with the operands exchanged.
+    """The same of exchanged operands: ``9 // x`` is ``rfloordiv(x, 9)``.
 
-    Returns:
-        ~chainer.Variable: Output variable.
+    Operands, output and errors are those of :func:`sub`.
+
+    >>> x = chainer.Variable(np.array([1, 4], np.float32))
+    >>> (9 // x).array
+    array([9., 2.], dtype=float32)
 
     """
     return chainer.functions.floor(rdiv(self, rhs))
 
 
 class PowVarVar(_Binary):
+    """Function node of ``x0 ** x1``."""
+
     retains = 'xy'
     chainerx_routine = 'power'
-
-    @property
-    def label(self):
-        return '_ ** _'
+    label = '_ ** _'
 
     def compute(self, xp, x0, x1):
         return x0 ** x1
@@ -368,6 +430,8 @@ class PowVarVar(_Binary):
 
 
 class PowVarConst(_Constant):
+    """Function node of ``x ** value``."""
+
     text = '_ ** %s'
     operator = operator.pow
     retains = 'x'
@@ -386,6 +450,8 @@ class PowVarConst(_Constant):
 
 
 class PowConstVar(_Constant):
+    """Function node of ``value ** x``."""
+
     text = '%s ** _'
     operator = _reflected(operator.pow)
     retains = 'y'
@@ -397,10 +463,13 @@ class PowConstVar(_Constant):
 
 
 def pow(self, rhs):  # lhs ** rhs
-    """Elementwise power, with broadcasting.
+    """Elementwise power :math:`x_0^{x_1}`; also written ``x ** y``.
 
-    Returns:
-        ~chainer.Variable: Output variable.
+    Operands, output and errors are those of :func:`sub`.
+
+    >>> x = chainer.Variable(np.array([1, 4], np.float32))
+    >>> (x ** 2).array
+    array([ 1., 16.], dtype=float32)
 
     """
     if numpy.isscalar(rhs):
@@ -409,10 +478,13 @@ def pow(self, rhs):  # lhs ** rhs
 
 
 def rpow(self, rhs):  # rhs ** lhs
-    """Elementwise power with the operands exchanged.
+    """Elementwise power of exchanged operands: ``2 ** x`` is ``rpow(x, 2)``.
 
-    Returns:
-        ~chainer.Variable: Output variable.
+    Operands, output and errors are those of :func:`sub`.
+
+    >>> x = chainer.Variable(np.array([1, 4], np.float32))
+    >>> (2 ** x).array
+    array([ 2., 16.], dtype=float32)
 
     """
     if numpy.isscalar(rhs):
@@ -421,20 +493,24 @@ def rpow(self, rhs):  # rhs ** lhs
 
 
 def matmul(self, rhs):  # lhs @ rhs
-    """Matrix product; see :func:`chainer.functions.matmul`.
+    """Matrix product; also written ``x @ y``.
 
-    Returns:
-        ~chainer.Variable: Output variable.
+    An array ``rhs`` takes the dtype of ``self``. Otherwise see :func:`chainer.functions.matmul`.
+
+    >>> x = chainer.Variable(np.array([1, 4], np.float32))
+    >>> (x @ np.array([[1, 2], [3, 4]])).array
+    array([13., 18.], dtype=float32)
 
     """
     return chainer.functions.matmul(self, _operand(self, rhs))
 
 
 def rmatmul(self, rhs):  # rhs @ lhs
-    """Matrix product with the operands exchanged.
+    """Matrix product of exchanged operands: ``a @ x`` is ``rmatmul(x, a)``; see :func:`matmul`.
 
-    Returns:
-        ~chainer.Variable: Output variable.
+    >>> x = chainer.Variable(np.array([1, 4], np.float32))
+    >>> (np.array([[1, 2], [3, 4]]) @ x).array
+    array([ 9., 19.], dtype=float32)
 
     """
     return chainer.functions.matmul(_operand(self, rhs), self)

@@ -7,6 +7,7 @@ from chainer.utils import type_check
 
 
 class BatchL2NormSquared(FunctionNode):
+    """Function node of :func:`~chainer.functions.batch_l2_norm_squared`."""
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x',))
@@ -30,11 +31,23 @@ class BatchL2NormSquared(FunctionNode):
 def batch_l2_norm_squared(x):
     """Squared Euclidean norm of each sample of a batch.
 
+    .. math:: y_i = \\sum_j x_{ij}^2
+
     Args:
-        x (:class:`~chainer.Variable` or array): Batch, with two axes or more.
+        x (:class:`~chainer.Variable` or array): Batch, floating point of shape
+            :math:`(N, ...)` with two axes or more.
 
     Returns:
-        ~chainer.Variable: Squared norms, of shape :math:`(N,)`.
+        ~chainer.Variable: Squared norms, of shape :math:`(N,)` and of the dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or has fewer
+            than two axes.
+
+    .. admonition:: Example
+
+        >>> F.batch_l2_norm_squared(np.array([[1, 2], [3, 4]], np.float32)).array
+        array([ 5., 25.], dtype=float32)
 
     """
     return BatchL2NormSquared().apply((x,))[0]

@@ -10,10 +10,15 @@ def ceil(x):
     The result has no gradient.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    .. admonition:: Example
+
+        >>> F.ceil(np.array([-1.5, 0.5, 2], np.float32)).array
+        array([-1.,  1.,  2.], dtype=float32)
 
     """
     return apply_without_gradient('ceil', x)

@@ -13,6 +13,7 @@ from chainer.utils import type_check
 
 
 class Cholesky(FunctionNode):
+    """Function node of :func:`~chainer.functions.cholesky`."""
 
     @property
     def label(self):
@@ -53,13 +54,21 @@ def cholesky(a):
     Only the lower triangle of ``a`` is read; the gradient is symmetric.
 
     Args:
-        a (:class:`~chainer.Variable` or array): Matrix of shape :math:`(n, n)`.
+        a (:class:`~chainer.Variable` or array): Floating point matrix of shape
+            :math:`(n, n)`.
 
     Returns:
-        ~chainer.Variable: Lower triangular matrix :math:`L`.
+        ~chainer.Variable: Lower triangular matrix :math:`L`, of the shape and dtype of ``a``.
 
     Raises:
         numpy.linalg.LinAlgError: If the matrix is not positive definite (on the CPU).
+        ~chainer.utils.type_check.InvalidType: If ``a`` is not a floating point square matrix.
+
+    .. admonition:: Example
+
+        >>> F.cholesky(np.array([[4, 2], [2, 10]], np.float32)).array
+        array([[2., 0.],
+               [1., 3.]], dtype=float32)
 
     """
     return Cholesky().apply((a,))[0]

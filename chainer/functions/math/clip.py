@@ -39,6 +39,8 @@ class Clip(UnaryFunction):
 def clip(x, x_min, x_max):
     """Limits elements to the interval :math:`[x_{min}, x_{max}]`.
 
+    .. math:: y = \\min(\\max(x, x_{min}), x_{max})
+
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
         x_min (float or None): Lower bound (``None``: unbounded).
@@ -49,10 +51,11 @@ def clip(x, x_min, x_max):
 
     Raises:
         ValueError: If there is no bound.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
 
     .. admonition:: Example
 
-        >>> chainer.functions.clip(np.array([-2, 0.5, 3], np.float32), 0, 1).array
+        >>> F.clip(np.array([-2, 0.5, 3], np.float32), 0, 1).array
         array([0. , 0.5, 1. ], dtype=float32)
 
     """

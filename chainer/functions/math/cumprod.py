@@ -96,15 +96,25 @@ class Cumprod(FunctionNode):
 def cumprod(x, axis=None):
     """Cumulative product of elements along an axis.
 
+    .. math:: y_i = \\prod_{j=0}^i x_j
+
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
         axis (int or None): Axis (``None``: products over the flattened input).
 
     Returns:
-        ~chainer.Variable: Output of the dtype of ``x``.
+        ~chainer.Variable: Output of the shape (flattened for ``None``) and dtype of ``x``.
 
     Raises:
         TypeError: If ``axis`` is neither ``None`` nor an int.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks the axis.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
+        >>> F.cumprod(x, axis=1).array
+        array([[  1.,   2.,   6.],
+               [  4.,  20., 120.]], dtype=float32)
 
     """
     return Cumprod(axis).apply((x,))[0]

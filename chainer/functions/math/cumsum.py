@@ -50,15 +50,27 @@ class Cumsum(FunctionNode):
 def cumsum(x, axis=None):
     """Cumulative sum of elements along an axis.
 
+    .. math:: y_i = \\sum_{j=0}^i x_j
+
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
         axis (int or None): Axis (``None``: sums over the flattened input).
 
     Returns:
-        ~chainer.Variable: Output of the dtype of ``x``.
+        ~chainer.Variable: Output of the shape (flattened for ``None``) and dtype of ``x``.
 
     Raises:
         TypeError: If ``axis`` is neither ``None`` nor an int.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks the axis.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
+        >>> F.cumsum(x, axis=1).array
+        array([[ 1.,  3.,  6.],
+               [ 4.,  9., 15.]], dtype=float32)
+        >>> F.cumsum(x).array
+        array([ 1.,  3.,  6., 10., 15., 21.], dtype=float32)
 
     """
     return Cumsum(axis).apply((x,))[0]

@@ -45,10 +45,21 @@ def batch_det(a):
     """Determinants of the matrices of a batch.
 
     Args:
-        a (:class:`~chainer.Variable` or array): Matrices, of shape :math:`(m, n, n)`.
+        a (:class:`~chainer.Variable` or array): Matrices, floating point of shape
+            :math:`(m, n, n)`.
 
     Returns:
-        ~chainer.Variable: Determinants, of shape :math:`(m,)`.
+        ~chainer.Variable: Determinants, of shape :math:`(m,)` and of the dtype of ``a``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``a`` is not a batch of floating point
+            square matrices.
+
+    .. admonition:: Example
+
+        >>> a = np.array([[[1, 0], [0, 2]], [[0, 1], [1, 0]]], np.float32)
+        >>> F.batch_det(a).array
+        array([ 2., -1.], dtype=float32)
 
     """
     return BatchDet().apply((a,))[0]
@@ -58,13 +69,19 @@ def det(a):
     """Determinant of a square matrix.
 
     Args:
-        a (:class:`~chainer.Variable` or array): Matrix of shape :math:`(n, n)`.
+        a (:class:`~chainer.Variable` or array): Floating point matrix of shape
+            :math:`(n, n)`.
 
     Returns:
-        ~chainer.Variable: Scalar determinant.
+        ~chainer.Variable: Determinant, a scalar of the dtype of ``a``.
 
     Raises:
-        ~chainer.utils.type_check.InvalidType: If ``a`` is not a square matrix.
+        ~chainer.utils.type_check.InvalidType: If ``a`` is not a floating point square matrix.
+
+    .. admonition:: Example
+
+        >>> F.det(np.array([[2, 0], [5, 3]], np.float32)).array
+        array(6., dtype=float32)
 
     """
     a = chainer.as_variable(a)

@@ -5,6 +5,7 @@ from chainer.functions._base import UnaryFunction, special
 
 
 class DiGamma(UnaryFunction):
+    """Function node of :func:`~chainer.functions.digamma`."""
 
     @property
     def label(self):
@@ -20,13 +21,22 @@ class DiGamma(UnaryFunction):
 def digamma(x):
     """Elementwise digamma function, the derivative of :func:`~chainer.functions.lgamma`.
 
-    On the CPU it needs SciPy.
+    .. math:: \\psi(x) = \\frac{d}{dx} \\log \\Gamma(x)
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+        ImportError: If SciPy is missing, on the CPU.
+
+    .. admonition:: Example
+
+        >>> F.digamma(np.array([0.5, 1, 2], np.float32)).array.round(3)
+        array([-1.964, -0.577,  0.423], dtype=float32)
 
     """
     return DiGamma().apply((x,))[0]

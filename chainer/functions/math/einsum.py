@@ -160,8 +160,8 @@ def einsum(*operands):
     """Einstein summation of variables.
 
     Args:
-        operands: Subscripts as for :func:`numpy.einsum` followed by the operands, or operands
-            alternating with lists of integer labels.
+        operands: Subscripts as for :func:`numpy.einsum` followed by the operands, floating point
+            variables or arrays; or operands alternating with lists of integer labels.
 
     Returns:
         ~chainer.Variable: Result, of the dtype of the first operand.
@@ -172,8 +172,10 @@ def einsum(*operands):
 
     .. admonition:: Example
 
-        >>> a, b = np.ones((2, 3), np.float32), np.ones((3, 4), np.float32)
-        >>> chainer.functions.einsum('ij,jk->ik', a, b).shape
+        >>> a = np.array([[1, 2], [3, 4]], np.float32)
+        >>> F.einsum('ij,ij->i', a, a).array
+        array([ 5., 25.], dtype=float32)
+        >>> F.einsum('ij,jk->ik', np.ones((2, 3), np.float32), np.ones((3, 4), np.float32)).shape
         (2, 4)
 
     """

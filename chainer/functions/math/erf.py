@@ -7,6 +7,7 @@ from chainer.functions._base import UnaryFunction, special
 
 
 class Erf(UnaryFunction):
+    """Function node of :func:`~chainer.functions.erf`."""
 
     @property
     def label(self):
@@ -22,13 +23,20 @@ class Erf(UnaryFunction):
 def erf(x):
     """Elementwise error function :math:`\\frac{2}{\\sqrt\\pi} \\int_0^x e^{-t^2} dt`.
 
-    On the CPU it needs SciPy.
-
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+        ImportError: If SciPy is missing, on the CPU.
+
+    .. admonition:: Example
+
+        >>> F.erf(np.array([-1, 0, 1], np.float32)).array.round(3)
+        array([-0.843,  0.   ,  0.843], dtype=float32)
 
     """
     return Erf().apply((x,))[0]

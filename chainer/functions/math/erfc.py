@@ -7,6 +7,7 @@ from chainer.functions._base import UnaryFunction, special
 
 
 class Erfc(UnaryFunction):
+    """Function node of :func:`~chainer.functions.erfc`."""
 
     @property
     def label(self):
@@ -22,13 +23,20 @@ class Erfc(UnaryFunction):
 def erfc(x):
     """Elementwise complementary error function, :math:`1 - \\mathrm{erf}(x)`.
 
-    On the CPU it needs SciPy.
-
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+        ImportError: If SciPy is missing, on the CPU.
+
+    .. admonition:: Example
+
+        >>> F.erfc(np.array([-1, 0, 1], np.float32)).array.round(3)
+        array([1.843, 1.   , 0.157], dtype=float32)
 
     """
     return Erfc().apply((x,))[0]

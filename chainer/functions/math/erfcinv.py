@@ -7,6 +7,8 @@ from chainer.functions._base import UnaryFunction, special
 
 
 class ErfcInv(UnaryFunction):
+    """Function node of :func:`~chainer.functions.erfcinv`."""
+
     retains = 'y'
 
     @property
@@ -23,13 +25,20 @@ class ErfcInv(UnaryFunction):
 def erfcinv(x):
     """Elementwise inverse of the complementary error function, for values in :math:`(0, 2)`.
 
-    On the CPU it needs SciPy.
-
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+        ImportError: If SciPy is missing, on the CPU.
+
+    .. admonition:: Example
+
+        >>> F.erfcinv(np.array([0.5, 1.5], np.float32)).array.round(3)
+        array([ 0.477, -0.477], dtype=float32)
 
     """
     return ErfcInv().apply((x,))[0]

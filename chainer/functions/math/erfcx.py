@@ -7,6 +7,8 @@ from chainer.functions._base import UnaryFunction, special
 
 
 class Erfcx(UnaryFunction):
+    """Function node of :func:`~chainer.functions.erfcx`."""
+
     retains = 'xy'
 
     @property
@@ -23,13 +25,20 @@ class Erfcx(UnaryFunction):
 def erfcx(x):
     """Elementwise scaled complementary error function, :math:`e^{x^2} \\mathrm{erfc}(x)`.
 
-    On the CPU it needs SciPy.
-
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+        ImportError: If SciPy is missing, on the CPU.
+
+    .. admonition:: Example
+
+        >>> F.erfcx(np.array([-1, 0, 10], np.float32)).array.round(3)
+        array([5.009, 1.   , 0.056], dtype=float32)
 
     """
     return Erfcx().apply((x,))[0]

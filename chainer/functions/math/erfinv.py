@@ -7,6 +7,8 @@ from chainer.functions._base import UnaryFunction, special
 
 
 class ErfInv(UnaryFunction):
+    """Function node of :func:`~chainer.functions.erfinv`."""
+
     retains = 'y'
 
     @property
@@ -23,13 +25,20 @@ class ErfInv(UnaryFunction):
 def erfinv(x):
     """Elementwise inverse of the error function, for values in :math:`(-1, 1)`.
 
-    On the CPU it needs SciPy.
-
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+        ImportError: If SciPy is missing, on the CPU.
+
+    .. admonition:: Example
+
+        >>> F.erfinv(np.array([-0.5, 0, 0.5], np.float32)).array.round(3)
+        array([-0.477,  0.   ,  0.477], dtype=float32)
 
     """
     return ErfInv().apply((x,))[0]

@@ -7,6 +7,8 @@ from chainer.functions._base import UnaryFunction
 
 
 class Exp(UnaryFunction):
+    """Function node of :func:`~chainer.functions.exp`."""
+
     retains = 'y'
 
     @property
@@ -29,17 +31,20 @@ def exp(x):
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
     .. admonition:: Example
 
-        >>> x = np.array([0, -np.inf], np.float32)
-        >>> chainer.functions.exp(x).array
-        array([1., 0.], dtype=float32)
+        >>> F.exp(np.array([0, 1, -np.inf], np.float32)).array.round(3)
+        array([1.   , 2.718, 0.   ], dtype=float32)
 
     """
     return Exp().apply((x,))[0]
 
 
 class Log(UnaryFunction):
+    """Function node of :func:`~chainer.functions.log`."""
 
     @property
     def label(self):
@@ -61,11 +66,20 @@ def log(x):
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> F.log(np.array([1, np.e, 10], np.float32)).array.round(3)
+        array([0.   , 1.   , 2.303], dtype=float32)
+
     """
     return Log().apply((x,))[0]
 
 
 class Log2(UnaryFunction):
+    """Function node of :func:`~chainer.functions.log2`."""
 
     @property
     def label(self):
@@ -87,11 +101,20 @@ def log2(x):
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> F.log2(np.array([0.5, 1, 8], np.float32)).array
+        array([-1.,  0.,  3.], dtype=float32)
+
     """
     return Log2().apply((x,))[0]
 
 
 class Log10(UnaryFunction):
+    """Function node of :func:`~chainer.functions.log10`."""
 
     @property
     def label(self):
@@ -112,6 +135,14 @@ def log10(x):
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> F.log10(np.array([0.1, 1, 1000], np.float32)).array.round(3)
+        array([-1.,  0.,  3.], dtype=float32)
 
     """
     return Log10().apply((x,))[0]

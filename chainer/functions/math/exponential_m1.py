@@ -5,6 +5,8 @@ from chainer.functions._base import UnaryFunction
 
 
 class Expm1(UnaryFunction):
+    """Function node of :func:`~chainer.functions.expm1`."""
+
     retains = 'y'
 
     @property
@@ -26,6 +28,15 @@ def expm1(x):
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> x = np.array([1e-10], np.float32)
+        >>> F.expm1(x).array == x, F.exp(x).array - 1
+        (array([ True]), array([0.], dtype=float32))
 
     """
     return Expm1().apply((x,))[0]

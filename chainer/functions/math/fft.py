@@ -47,12 +47,25 @@ class FFT(FunctionNode):
 def fft(x):
     """Fast Fourier transform along the last axis.
 
+    .. math:: y_k = \\sum_{j=0}^{n-1} x_j e^{-2 \\pi i j k / n}
+
     Args:
         x (tuple): Real and imaginary part, two :class:`~chainer.Variable` objects or arrays of
-            one shape.
+            one shape and floating point dtype.
 
     Returns:
-        tuple of ~chainer.Variable: Real and imaginary part.
+        tuple of ~chainer.Variable: Real and imaginary part, of the shape and dtype of the
+        inputs.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    .. admonition:: Example
+
+        >>> x = np.array([1, 2, 3, 4], np.float32), np.zeros(4, np.float32)
+        >>> real, imag = F.fft(x)
+        >>> real.array, imag.array
+        (array([10., -2., -2., -2.], dtype=float32), array([ 0.,  2.,  0., -2.], dtype=float32))
 
     """
     real, imag = x
@@ -62,12 +75,25 @@ def fft(x):
 def ifft(x):
     """Inverse fast Fourier transform along the last axis.
 
+    .. math:: y_k = \\frac1n \\sum_{j=0}^{n-1} x_j e^{2 \\pi i j k / n}
+
     Args:
         x (tuple): Real and imaginary part, two :class:`~chainer.Variable` objects or arrays of
-            one shape.
+            one shape and floating point dtype.
 
     Returns:
-        tuple of ~chainer.Variable: Real and imaginary part.
+        tuple of ~chainer.Variable: Real and imaginary part, of the shape and dtype of the
+        inputs.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    .. admonition:: Example
+
+        >>> x = np.array([4, 0, 0, 0], np.float32), np.zeros(4, np.float32)
+        >>> real, imag = F.ifft(x)
+        >>> real.array
+        array([1., 1., 1., 1.], dtype=float32)
 
     """
     real, imag = x

@@ -10,10 +10,15 @@ def floor(x):
     The result has no gradient.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    .. admonition:: Example
+
+        >>> F.floor(np.array([-1.5, 0.5, 2], np.float32)).array
+        array([-2.,  0.,  2.], dtype=float32)
 
     """
     return apply_without_gradient('floor', x)

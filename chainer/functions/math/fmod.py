@@ -7,6 +7,8 @@ from chainer.variable import as_array
 
 
 class Fmod(BinaryFunction):
+    """Function node of :func:`~chainer.functions.fmod`."""
+
     arguments = ('x', 'divisor')
 
     @property
@@ -25,12 +27,24 @@ class Fmod(BinaryFunction):
 def fmod(x, divisor):
     """Elementwise remainder of the division, with the sign of ``x``.
 
+    .. math:: y = x - d \\, \\mathrm{fix}(x / d)
+
     Args:
-        x (:class:`~chainer.Variable` or array): Dividend.
+        x (:class:`~chainer.Variable` or array): Dividend, floating point.
         divisor (:class:`~chainer.Variable` or array): Divisor, of the same dtype.
 
     Returns:
-        ~chainer.Variable: Output variable.
+        ~chainer.Variable: Output of the dtype of the inputs and the broadcast shape.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If dtypes differ or are not floating point, or
+            shapes cannot be broadcast.
+
+    .. admonition:: Example
+
+        >>> x, divisor = np.array([-5, 5, 5.5], np.float32), np.array([3, -3, 3], np.float32)
+        >>> F.fmod(x, divisor).array
+        array([-2. ,  2. ,  2.5], dtype=float32)
 
     """
     return Fmod().apply((x, divisor))[0]

@@ -5,6 +5,7 @@ from chainer.functions._base import UnaryFunction
 
 
 class Cosh(UnaryFunction):
+    """Function node of :func:`~chainer.functions.cosh`."""
 
     @property
     def label(self):
@@ -20,17 +21,28 @@ class Cosh(UnaryFunction):
 def cosh(x):
     """Elementwise hyperbolic cosine.
 
+    .. math:: y = \\frac12 (e^x + e^{-x})
+
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> F.cosh(np.array([-1, 0, 1], np.float32)).array.round(3)
+        array([1.543, 1.   , 1.543], dtype=float32)
+
     """
     return Cosh().apply((x,))[0]
 
 
 class Sinh(UnaryFunction):
+    """Function node of :func:`~chainer.functions.sinh`."""
 
     @property
     def label(self):
@@ -46,11 +58,21 @@ class Sinh(UnaryFunction):
 def sinh(x):
     """Elementwise hyperbolic sine.
 
+    .. math:: y = \\frac12 (e^x - e^{-x})
+
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> F.sinh(np.array([-1, 0, 1], np.float32)).array.round(3)
+        array([-1.175,  0.   ,  1.175], dtype=float32)
 
     """
     return Sinh().apply((x,))[0]

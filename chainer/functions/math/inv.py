@@ -54,13 +54,21 @@ def inv(a):
     """Inverse of a square matrix.
 
     Args:
-        a (:class:`~chainer.Variable` or array): Matrix of shape :math:`(n, n)`.
+        a (:class:`~chainer.Variable` or array): Floating point matrix of shape
+            :math:`(n, n)`.
 
     Returns:
-        ~chainer.Variable: Inverse.
+        ~chainer.Variable: Inverse, of the shape and dtype of ``a``.
 
     Raises:
         numpy.linalg.LinAlgError: If the matrix is singular (on the CPU).
+        ~chainer.utils.type_check.InvalidType: If ``a`` is not a floating point square matrix.
+
+    .. admonition:: Example
+
+        >>> F.inv(np.array([[2, 0], [0, 4]], np.float32)).array
+        array([[0.5 , 0.  ],
+               [0.  , 0.25]], dtype=float32)
 
     """
     return Inv().apply((a,))[0]
@@ -70,10 +78,23 @@ def batch_inv(a):
     """Inverses of the matrices of a batch.
 
     Args:
-        a (:class:`~chainer.Variable` or array): Matrices, of shape :math:`(m, n, n)`.
+        a (:class:`~chainer.Variable` or array): Matrices, floating point of shape
+            :math:`(m, n, n)`.
 
     Returns:
-        ~chainer.Variable: Inverses.
+        ~chainer.Variable: Inverses, of the shape and dtype of ``a``.
+
+    Raises:
+        numpy.linalg.LinAlgError: If a matrix is singular (on the CPU).
+        ~chainer.utils.type_check.InvalidType: If ``a`` is not a batch of floating point
+            square matrices.
+
+    .. admonition:: Example
+
+        >>> a = np.array([[[2, 0], [0, 4]], [[1, 1], [0, 1]]], np.float32)
+        >>> F.batch_inv(a).array[0]
+        array([[0.5 , 0.  ],
+               [0.  , 0.25]], dtype=float32)
 
     """
     return BatchInv().apply((a,))[0]

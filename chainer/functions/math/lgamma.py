@@ -5,6 +5,7 @@ from chainer.functions._base import UnaryFunction, special
 
 
 class LGamma(UnaryFunction):
+    """Function node of :func:`~chainer.functions.lgamma`."""
 
     @property
     def label(self):
@@ -20,13 +21,22 @@ class LGamma(UnaryFunction):
 def lgamma(x):
     """Elementwise logarithm of the absolute value of the gamma function.
 
-    On the CPU it needs SciPy.
+    .. math:: y = \\log |\\Gamma(x)|
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+        ImportError: If SciPy is missing, on the CPU.
+
+    .. admonition:: Example
+
+        >>> F.lgamma(np.array([0.5, 1, 4], np.float32)).array.round(3)
+        array([0.572, 0.   , 1.792], dtype=float32)
 
     """
     return LGamma().apply((x,))[0]

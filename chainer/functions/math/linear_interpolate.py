@@ -7,6 +7,7 @@ from chainer.utils import type_check
 
 
 class LinearInterpolate(FunctionNode):
+    """Function node of :func:`~chainer.functions.linear_interpolate`."""
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('p', 'x', 'y'))
@@ -43,12 +44,24 @@ def linear_interpolate(p, x, y):
     """Elementwise linear interpolation, :math:`p x + (1 - p) y`.
 
     Args:
-        p (:class:`~chainer.Variable` or array): Weights of ``x``.
-        x (:class:`~chainer.Variable` or array): Values at ``p = 1``, of the same shape.
-        y (:class:`~chainer.Variable` or array): Values at ``p = 0``, of the same shape.
+        p (:class:`~chainer.Variable` or array): Weights of ``x``, floating point of any
+            shape.
+        x (:class:`~chainer.Variable` or array): Values at ``p = 1``, of the same shape and
+            dtype.
+        y (:class:`~chainer.Variable` or array): Values at ``p = 0``, likewise.
 
     Returns:
-        ~chainer.Variable: Output variable.
+        ~chainer.Variable: Output of the shape and dtype of the inputs.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes differ.
+
+    .. admonition:: Example
+
+        >>> p = np.array([0, 0.25, 1], np.float32)
+        >>> x, y = np.full(3, 8, np.float32), np.zeros(3, np.float32)
+        >>> F.linear_interpolate(p, x, y).array
+        array([0., 2., 8.], dtype=float32)
 
     """
     return LinearInterpolate().apply((p, x, y))[0]

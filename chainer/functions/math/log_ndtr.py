@@ -7,6 +7,8 @@ from chainer.functions._base import UnaryFunction, special
 
 
 class LogNdtr(UnaryFunction):
+    """Function node of :func:`~chainer.functions.log_ndtr`."""
+
     retains = 'xy'
     chainerx_routine = 'log_ndtr'
 
@@ -25,13 +27,20 @@ def log_ndtr(x):
     """Elementwise logarithm of the cumulative distribution function of the standard normal
     distribution.
 
-    On the CPU it needs SciPy.
-
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+        ImportError: If SciPy is missing, on the CPU.
+
+    .. admonition:: Example
+
+        >>> F.log_ndtr(np.array([-2, 0, 2], np.float32)).array.round(3)
+        array([-3.783, -0.693, -0.023], dtype=float32)
 
     """
     return LogNdtr().apply((x,))[0]

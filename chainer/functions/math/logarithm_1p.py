@@ -5,6 +5,7 @@ from chainer.functions._base import UnaryFunction
 
 
 class Log1p(UnaryFunction):
+    """Function node of :func:`~chainer.functions.log1p`."""
 
     @property
     def label(self):
@@ -25,6 +26,15 @@ def log1p(x):
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> x = np.array([1e-10], np.float32)
+        >>> F.log1p(x).array == x, F.log(1 + x).array
+        (array([ True]), array([0.], dtype=float32))
 
     """
     return Log1p().apply((x,))[0]

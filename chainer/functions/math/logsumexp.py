@@ -54,11 +54,18 @@ def logsumexp(x, axis=None):
         axis (None, int or tuple of int): Axes to reduce (``None``: all).
 
     Returns:
-        ~chainer.Variable: Output variable of the dtype of ``x``.
+        ~chainer.Variable: Output of the dtype of ``x``, without the reduced axes.
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
         ValueError: If an axis is given twice.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis.
+
+    .. admonition:: Example
+
+        >>> x = np.log(np.array([[1, 2], [3, 4]], np.float32))
+        >>> F.logsumexp(x, axis=1).array.round(3)
+        array([1.099, 1.946], dtype=float32)
 
     """
     return LogSumExp(axis).apply((x,))[0]

@@ -108,24 +108,28 @@ def matmul(a, b, transa=False, transb=False):
     """Matrix product of two arrays, or of stacks of matrices with broadcasting.
 
     Args:
-        a (:class:`~chainer.Variable` or array): Left operand: vector, matrix or stack.
-        b (:class:`~chainer.Variable` or array): Right operand.
+        a (:class:`~chainer.Variable` or array): Left operand, floating point: a vector,
+            matrix or stack.
+        b (:class:`~chainer.Variable` or array): Right operand, likewise.
         transa (bool): Whether each matrix of ``a`` is transposed; no effect on a vector.
         transb (bool): Whether each matrix of ``b`` is transposed; no effect on a vector.
 
     Returns:
-        ~chainer.Variable: Product, in the shape :func:`numpy.matmul` gives.
+        ~chainer.Variable: Product, in the shape and dtype that :func:`numpy.matmul` gives.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     .. admonition:: Example
 
-        >>> a = np.array([[1, 0], [0, 1]], np.float32)
-        >>> b = np.array([[4, 1], [2, 2]], np.float32)
-        >>> chainer.functions.matmul(a, b).array
-        array([[4., 1.],
-               [2., 2.]], dtype=float32)
+        >>> a = np.array([[1, 2], [3, 4]], np.float32)
+        >>> b = np.array([[0, 1], [1, 0]], np.float32)
+        >>> F.matmul(a, b).array
+        array([[2., 1.],
+               [4., 3.]], dtype=float32)
+        >>> F.matmul(a, a, transb=True).array
+        array([[ 5., 11.],
+               [11., 25.]], dtype=float32)
 
     """
     return MatMul(transa=transa, transb=transb).apply((a, b))[0]
@@ -177,13 +181,28 @@ def batch_matmul(a, b, transa=False, transb=False):
         Use :func:`~chainer.functions.matmul`.
 
     Args:
-        a (:class:`~chainer.Variable` or array): Batch of matrices or of column vectors.
-        b (:class:`~chainer.Variable` or array): Batch of the same size.
+        a (:class:`~chainer.Variable` or array): Batch of matrices or of column vectors,
+            floating point of shape :math:`(N, I, J)` or :math:`(N, I)`.
+        b (:class:`~chainer.Variable` or array): Batch of the same size and dtype.
         transa (bool): Whether each matrix of ``a`` is transposed.
         transb (bool): Whether each matrix of ``b`` is transposed.
 
     Returns:
-        ~chainer.Variable: Batch of products, of three axes.
+        ~chainer.Variable: Batch of products, of shape :math:`(N, K, L)` and of the dtype of the
+        inputs.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If dtypes or sizes of the batches differ, or
+            inputs have other numbers of axes.
+
+    .. admonition:: Example
+
+        >>> import warnings
+        >>> a, b = np.ones((5, 2, 3), np.float32), np.ones((5, 3, 4), np.float32)
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter('ignore')
+        ...     F.batch_matmul(a, b).shape
+        (5, 2, 4)
 
     """
     import warnings

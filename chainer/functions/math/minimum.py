@@ -21,17 +21,24 @@ class Minimum(BinaryFunction):
 def minimum(x1, x2):
     """Elementwise smaller value, with broadcasting.
 
+    .. math:: y = \\min(x_1, x_2)
+
     Args:
-        x1 (:class:`~chainer.Variable` or array): First input.
+        x1 (:class:`~chainer.Variable` or array): First input, floating point.
         x2 (:class:`~chainer.Variable` or array): Second input, of the same dtype.
 
     Returns:
-        ~chainer.Variable: Output variable.
+        ~chainer.Variable: Output of the dtype of the inputs and the broadcast shape. Where both
+        are equal, the first one gets the gradient.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If dtypes differ or are not floating point, or
+            shapes cannot be broadcast.
 
     .. admonition:: Example
 
         >>> x1, x2 = np.array([1, 4], np.float32), np.array([2, 3], np.float32)
-        >>> chainer.functions.minimum(x1, x2).array
+        >>> F.minimum(x1, x2).array
         array([1., 3.], dtype=float32)
 
     """

@@ -41,6 +41,8 @@ class SelectorBase(ReductionFunction):
 
 
 class Max(SelectorBase):
+    """Function node of :func:`~chainer.functions.max`."""
+
     chainerx_routine = 'amax'
 
     def _fwd(self, x, xp):
@@ -48,6 +50,8 @@ class Max(SelectorBase):
 
 
 class Min(SelectorBase):
+    """Function node of :func:`~chainer.functions.min`."""
+
     chainerx_routine = 'amin'
 
     def _fwd(self, x, xp):
@@ -77,12 +81,14 @@ class IndexSelectorBase(FunctionNode):
 
 
 class ArgMin(IndexSelectorBase):
+    """Function node of :func:`~chainer.functions.argmin`."""
 
     def _fwd(self, x, xp):
         return xp.argmin(x, axis=self.axis)
 
 
 class ArgMax(IndexSelectorBase):
+    """Function node of :func:`~chainer.functions.argmax`."""
 
     def _fwd(self, x, xp):
         return xp.argmax(x, axis=self.axis)
@@ -91,21 +97,25 @@ class ArgMax(IndexSelectorBase):
 def max(x, axis=None, keepdims=False):
     """Largest element along axes.
 
+    Every element equal to it gets the gradient.
+
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
         axis (None, int or tuple of int): Axes to reduce (``None``: all).
         keepdims (bool): Whether reduced axes stay with length one.
 
     Returns:
-        ~chainer.Variable: Output variable of the dtype of ``x``.
+        ~chainer.Variable: Output of the dtype of ``x``, without the reduced axes unless
+        ``keepdims``.
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
         ValueError: If an axis is given twice.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis.
 
     .. admonition:: Example
 
-        >>> chainer.functions.max(np.array([[1, 5], [4, 2]], np.float32), axis=1).array
+        >>> F.max(np.array([[1, 5], [4, 2]], np.float32), axis=1).array
         array([5., 4.], dtype=float32)
 
     """
@@ -115,17 +125,26 @@ def max(x, axis=None, keepdims=False):
 def min(x, axis=None, keepdims=False):
     """Smallest element along axes.
 
+    Every element equal to it gets the gradient.
+
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
         axis (None, int or tuple of int): Axes to reduce (``None``: all).
         keepdims (bool): Whether reduced axes stay with length one.
 
     Returns:
-        ~chainer.Variable: Output variable of the dtype of ``x``.
+        ~chainer.Variable: Output of the dtype of ``x``, without the reduced axes unless
+        ``keepdims``.
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
         ValueError: If an axis is given twice.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis.
+
+    .. admonition:: Example
+
+        >>> F.min(np.array([[1, 5], [4, 2]], np.float32), axis=1).array
+        array([1., 2.], dtype=float32)
 
     """
     return Min(axis, keepdims).apply((x,))[0]
@@ -139,11 +158,16 @@ def argmax(x, axis=None):
         axis (None or int): Axis (``None``: of the flattened input).
 
     Returns:
-        ~chainer.Variable: int32 indices, without a gradient.
+        ~chainer.Variable: Indices of dtype int32, of the shape of ``x`` without the axis; they have
+        no gradient.
+
+    Raises:
+        TypeError: If ``axis`` is neither ``None`` nor an int.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis.
 
     .. admonition:: Example
 
-        >>> chainer.functions.argmax(np.array([[1, 5], [4, 2]], np.float32), axis=1).array
+        >>> F.argmax(np.array([[1, 5], [4, 2]], np.float32), axis=1).array
         array([1, 0], dtype=int32)
 
     """
@@ -158,7 +182,17 @@ def argmin(x, axis=None):
         axis (None or int): Axis (``None``: of the flattened input).
 
     Returns:
-        ~chainer.Variable: int32 indices, without a gradient.
+        ~chainer.Variable: Indices of dtype int32, of the shape of ``x`` without the axis; they have
+        no gradient.
+
+    Raises:
+        TypeError: If ``axis`` is neither ``None`` nor an int.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis.
+
+    .. admonition:: Example
+
+        >>> F.argmin(np.array([[1, 5], [4, 2]], np.float32), axis=1).array
+        array([0, 1], dtype=int32)
 
     """
     return ArgMin(axis).apply((x,))[0]

@@ -7,6 +7,7 @@ from chainer.functions._base import UnaryFunction, special
 
 
 class Ndtr(UnaryFunction):
+    """Function node of :func:`~chainer.functions.ndtr`."""
 
     @property
     def label(self):
@@ -22,13 +23,22 @@ class Ndtr(UnaryFunction):
 def ndtr(x):
     """Elementwise cumulative distribution function of the standard normal distribution.
 
-    On the CPU it needs SciPy.
+    .. math:: \\Phi(x) = \\frac{1}{\\sqrt{2 \\pi}} \\int_{-\\infty}^x e^{-t^2 / 2} dt
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+        ImportError: If SciPy is missing, on the CPU.
+
+    .. admonition:: Example
+
+        >>> F.ndtr(np.array([-1, 0, 1], np.float32)).array.round(3)
+        array([0.159, 0.5  , 0.841], dtype=float32)
 
     """
     return Ndtr().apply((x,))[0]

@@ -7,6 +7,8 @@ from chainer.functions._base import UnaryFunction, special
 
 
 class Ndtri(UnaryFunction):
+    """Function node of :func:`~chainer.functions.ndtri`."""
+
     retains = 'y'
 
     @property
@@ -24,13 +26,20 @@ def ndtri(x):
     """Elementwise inverse of the cumulative distribution function of the standard normal
     distribution.
 
-    On the CPU it needs SciPy.
-
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+        ImportError: If SciPy is missing, on the CPU.
+
+    .. admonition:: Example
+
+        >>> F.ndtri(np.array([0.025, 0.5, 0.975], np.float32)).array.round(3)
+        array([-1.96,  0.  ,  1.96], dtype=float32)
 
     """
     return Ndtri().apply((x,))[0]

@@ -48,14 +48,26 @@ class PolyGamma(FunctionNode):
 def polygamma(n, x):
     """Elementwise polygamma function: the ``n``-th derivative of digamma.
 
-    On the CPU it needs SciPy. There is no gradient with respect to ``n``.
+    There is no gradient with respect to ``n``.
+
+    .. math:: \\psi^{(n)}(x) = \\frac{d^{n+1}}{dx^{n+1}} \\log \\Gamma(x)
 
     Args:
         n (:class:`~chainer.Variable`, array or int): Orders, non-negative integers.
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
-        ~chainer.Variable: Output of the dtype of ``x``.
+        ~chainer.Variable: Output of the dtype of ``x`` and the broadcast shape.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``n`` is not of integers, ``x`` is not
+            floating point or shapes cannot be broadcast.
+        ImportError: If SciPy is missing, on the CPU.
+
+    .. admonition:: Example
+
+        >>> F.polygamma(1, np.array([1, 2], np.float32)).array.round(3)
+        array([1.645, 0.645], dtype=float32)
 
     """
     if numpy.isscalar(n):

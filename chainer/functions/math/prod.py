@@ -49,11 +49,18 @@ def prod(x, axis=None, keepdims=False):
         keepdims (bool): Whether reduced axes stay with length one.
 
     Returns:
-        ~chainer.Variable: Output variable of the dtype of ``x``.
+        ~chainer.Variable: Output of the dtype of ``x``, without the reduced axes unless
+        ``keepdims``.
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
         ValueError: If an axis is given twice.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis.
+
+    .. admonition:: Example
+
+        >>> F.prod(np.array([[1, 2], [3, 4]], np.float32), axis=1).array
+        array([ 2., 12.], dtype=float32)
 
     """
     return Prod(axis, keepdims).apply((x,))[0]

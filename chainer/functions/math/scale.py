@@ -8,17 +8,27 @@ def scale(x, y, axis=1):
     """Multiplies by an array, broadcast along the remaining axes.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
-        y (:class:`~chainer.Variable` or array): Second operand, whose axes match those of
-            ``x`` from ``axis`` on.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
+        y (:class:`~chainer.Variable` or array): Second operand of the dtype of ``x``,
+            whose axes match those of ``x`` from ``axis`` on.
         axis (int): First axis of ``x`` that ``y`` has.
 
     Returns:
-        ~chainer.Variable: Output of the shape of ``x``.
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``y`` cannot be broadcast that way.
         AssertionError: In debug mode, if the shape of ``y`` is not that part of the shape of ``x``.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
+        >>> F.scale(x, np.array([10, 20, 30], np.float32)).array
+        array([[ 10.,  40.,  90.],
+               [ 40., 100., 180.]], dtype=float32)
+        >>> F.scale(x, np.array([10, 20], np.float32), axis=0).array
+        array([[ 10.,  20.,  30.],
+               [ 80., 100., 120.]], dtype=float32)
 
     """
     return x * broadcast_along(x, y, axis)

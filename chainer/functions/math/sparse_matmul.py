@@ -130,19 +130,29 @@ def sparse_matmul(a, b, transa=False, transb=False):
     """Product of a sparse matrix and a dense matrix, in either order, or of batches of them.
 
     Args:
-        a (:class:`~chainer.Variable`, array or :class:`~chainer.utils.CooMatrix`): Left operand.
+        a (:class:`~chainer.Variable`, array or :class:`~chainer.utils.CooMatrix`): Left operand,
+            floating point: a matrix or a batch of matrices.
         b (:class:`~chainer.Variable`, array or :class:`~chainer.utils.CooMatrix`): Right operand;
             exactly one of both must be sparse.
         transa (bool): Whether ``a`` is transposed.
         transb (bool): Whether ``b`` is transposed.
 
     Returns:
-        ~chainer.Variable: Dense product.
+        ~chainer.Variable: Dense product, of the dtype of the dense operand.
 
     Raises:
         ValueError: If not exactly one operand is sparse.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     .. seealso:: :func:`chainer.utils.to_coo`
+
+    .. admonition:: Example
+
+        >>> a = chainer.utils.to_coo(np.array([[0, 2], [3, 0]], np.float32))
+        >>> b = np.array([[1, 10], [2, 20]], np.float32)
+        >>> F.sparse_matmul(a, b).array
+        array([[ 4., 40.],
+               [ 3., 30.]], dtype=float32)
 
     """
     sparse = utils.CooMatrix

@@ -6,6 +6,8 @@ from chainer.functions._base import UnaryFunction
 
 
 class Sqrt(UnaryFunction):
+    """Function node of :func:`~chainer.functions.sqrt`."""
+
     retains = 'y'
 
     @property
@@ -22,17 +24,29 @@ class Sqrt(UnaryFunction):
 def sqrt(x):
     """Elementwise square root; negative elements give NaN.
 
+    .. math:: y = \\sqrt x
+
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> F.sqrt(np.array([0, 2, 9], np.float32)).array.round(3)
+        array([0.   , 1.414, 3.   ], dtype=float32)
+
     """
     return Sqrt().apply((x,))[0]
 
 
 class Rsqrt(UnaryFunction):
+    """Function node of :func:`~chainer.functions.rsqrt`."""
+
     retains = 'y'
 
     @property
@@ -61,6 +75,14 @@ def rsqrt(x):
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> F.rsqrt(np.array([1, 4, 100], np.float32)).array.round(3)
+        array([1. , 0.5, 0.1], dtype=float32)
 
     """
     return Rsqrt().apply((x,))[0]

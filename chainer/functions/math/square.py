@@ -5,6 +5,7 @@ from chainer.functions._base import UnaryFunction
 
 
 class Square(UnaryFunction):
+    """Function node of :func:`~chainer.functions.square`."""
 
     @property
     def label(self):
@@ -25,6 +26,14 @@ def square(x):
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> F.square(np.array([-3, 0, 2], np.float32)).array
+        array([9., 0., 4.], dtype=float32)
 
     """
     return Square().apply((x,))[0]

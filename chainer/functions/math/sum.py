@@ -39,19 +39,21 @@ def sum(x, axis=None, keepdims=False):
         keepdims (bool): Whether summed axes stay with length one.
 
     Returns:
-        ~chainer.Variable: Output variable of the dtype of ``x``.
+        ~chainer.Variable: Output of the dtype of ``x``, without the reduced axes unless
+        ``keepdims``.
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
         ValueError: If an axis is given twice.
-        ~chainer.utils.type_check.InvalidType: If ``x`` lacks an axis.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an
+            axis.
 
     .. admonition:: Example
 
-        >>> x = np.arange(6).reshape(2, 3).astype(np.float32)
-        >>> chainer.functions.sum(x).array
+        >>> x = np.array([[0, 1, 2], [3, 4, 5]], np.float32)
+        >>> F.sum(x).array
         array(15., dtype=float32)
-        >>> chainer.functions.sum(x, axis=1, keepdims=True).array
+        >>> F.sum(x, axis=1, keepdims=True).array
         array([[ 3.],
                [12.]], dtype=float32)
 
@@ -92,16 +94,20 @@ def sum_to(x, shape):
     It is the adjoint of :func:`~chainer.functions.broadcast_to`.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input.
+        x (:class:`~chainer.Variable` or array): Input of any dtype.
         shape (tuple of int): Shape that broadcasts to the shape of ``x``.
 
     Returns:
-        ~chainer.Variable: Output variable of shape ``shape``.
+        ~chainer.Variable: Output of shape ``shape`` and of the dtype of ``x``; ``x`` itself if it
+        already has that shape.
+
+    Raises:
+        ValueError: If ``shape`` does not broadcast to the shape of ``x``.
 
     .. admonition:: Example
 
         >>> x = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
-        >>> chainer.functions.sum_to(x, (1, 3)).array
+        >>> F.sum_to(x, (1, 3)).array
         array([[5., 7., 9.]], dtype=float32)
 
     """

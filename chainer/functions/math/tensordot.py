@@ -112,24 +112,28 @@ def tensordot(a, b, axes=2):
     """Sum of products over given axes of two arrays.
 
     Args:
-        a (:class:`~chainer.Variable` or array): Left operand.
-        b (:class:`~chainer.Variable` or array): Right operand.
+        a (:class:`~chainer.Variable` or array): Left operand, floating point.
+        b (:class:`~chainer.Variable` or array): Right operand, floating point.
         axes (int or pair): Number of last axes of ``a`` and first axes of ``b`` to sum over, or
             a pair of axes, or of sequences of axes, of ``a`` and of ``b``.
 
     Returns:
-        ~chainer.Variable: Array with the remaining axes of ``a``, then those of ``b``.
+        ~chainer.Variable: Array with the remaining axes of ``a``, then those of ``b``, in the
+        dtype that :func:`numpy.dot` gives.
 
     Raises:
         ValueError: If ``axes`` has no meaning.
-        ~chainer.utils.type_check.InvalidType: If lengths of paired axes differ.
+        ~chainer.utils.type_check.InvalidType: If lengths of paired axes differ or an input
+            is not floating point.
 
     .. admonition:: Example
 
-        >>> a = np.random.rand(5, 3, 2)
-        >>> b = np.random.rand(3, 2, 4)
-        >>> chainer.functions.tensordot(a, b, axes=2).shape
-        (5, 4)
+        >>> a = np.array([[1, 2], [3, 4]], np.float32)
+        >>> F.tensordot(a, a, axes=2).array
+        array(30., dtype=float32)
+        >>> b = np.ones((3, 2, 4), np.float32)
+        >>> F.tensordot(a, b, axes=([1], [1])).shape
+        (2, 3, 4)
 
     """
     return TensorDot(axes=axes).apply((a, b))[0]

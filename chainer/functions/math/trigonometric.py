@@ -5,6 +5,7 @@ from chainer.functions._base import BinaryFunction, UnaryFunction
 
 
 class Sin(UnaryFunction):
+    """Function node of :func:`~chainer.functions.sin`."""
 
     @property
     def label(self):
@@ -20,17 +21,28 @@ class Sin(UnaryFunction):
 def sin(x):
     """Elementwise sine of angles in radians.
 
+    .. math:: y = \\sin x
+
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> F.sin(np.array([0, np.pi / 6, np.pi / 2], np.float32)).array.round(3)
+        array([0. , 0.5, 1. ], dtype=float32)
+
     """
     return Sin().apply((x,))[0]
 
 
 class Cos(UnaryFunction):
+    """Function node of :func:`~chainer.functions.cos`."""
 
     @property
     def label(self):
@@ -46,17 +58,29 @@ class Cos(UnaryFunction):
 def cos(x):
     """Elementwise cosine of angles in radians.
 
+    .. math:: y = \\cos x
+
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> F.cos(np.array([0, np.pi / 3, np.pi], np.float32)).array.round(3)
+        array([ 1. ,  0.5, -1. ], dtype=float32)
+
     """
     return Cos().apply((x,))[0]
 
 
 class Tan(UnaryFunction):
+    """Function node of :func:`~chainer.functions.tan`."""
+
     retains = 'y'
 
     @property
@@ -73,17 +97,28 @@ class Tan(UnaryFunction):
 def tan(x):
     """Elementwise tangent of angles in radians.
 
+    .. math:: y = \\tan x
+
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> F.tan(np.array([0, np.pi / 4, np.pi / 3], np.float32)).array.round(3)
+        array([0.   , 1.   , 1.732], dtype=float32)
+
     """
     return Tan().apply((x,))[0]
 
 
 class Arcsin(UnaryFunction):
+    """Function node of :func:`~chainer.functions.arcsin`."""
 
     @property
     def label(self):
@@ -99,17 +134,28 @@ class Arcsin(UnaryFunction):
 def arcsin(x):
     """Elementwise inverse sine, in radians.
 
+    .. math:: y = \\arcsin x \\in [-\\pi / 2, \\pi / 2]
+
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> F.arcsin(np.array([-1, 0, 0.5], np.float32)).array.round(3)
+        array([-1.571,  0.   ,  0.524], dtype=float32)
+
     """
     return Arcsin().apply((x,))[0]
 
 
 class Arccos(UnaryFunction):
+    """Function node of :func:`~chainer.functions.arccos`."""
 
     @property
     def label(self):
@@ -125,17 +171,28 @@ class Arccos(UnaryFunction):
 def arccos(x):
     """Elementwise inverse cosine, in radians.
 
+    .. math:: y = \\arccos x \\in [0, \\pi]
+
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> F.arccos(np.array([-1, 0, 1], np.float32)).array.round(3)
+        array([3.142, 1.571, 0.   ], dtype=float32)
+
     """
     return Arccos().apply((x,))[0]
 
 
 class Arctan(UnaryFunction):
+    """Function node of :func:`~chainer.functions.arctan`."""
 
     @property
     def label(self):
@@ -151,17 +208,29 @@ class Arctan(UnaryFunction):
 def arctan(x):
     """Elementwise inverse tangent, in radians.
 
+    .. math:: y = \\arctan x \\in [-\\pi / 2, \\pi / 2]
+
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+
+    .. admonition:: Example
+
+        >>> F.arctan(np.array([-1, 0, np.inf], np.float32)).array.round(3)
+        array([-0.785,  0.   ,  1.571], dtype=float32)
+
     """
     return Arctan().apply((x,))[0]
 
 
 class Arctan2(BinaryFunction):
+    """Function node of :func:`~chainer.functions.arctan2`."""
+
     arguments = ('x1', 'x2')
 
     @property
@@ -180,11 +249,22 @@ def arctan2(x1, x2):
     """Elementwise angle of the point :math:`(x_2, x_1)`, with the quadrant chosen by both signs.
 
     Args:
-        x1 (:class:`~chainer.Variable` or array): Ordinates.
+        x1 (:class:`~chainer.Variable` or array): Ordinates, floating point.
         x2 (:class:`~chainer.Variable` or array): Abscissas, of the same dtype.
 
     Returns:
-        ~chainer.Variable: Angles in radians, in :math:`[-\\pi, \\pi]`.
+        ~chainer.Variable: Angles in radians, in :math:`[-\\pi, \\pi]`, of the dtype of the
+        inputs and the broadcast shape.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If dtypes differ or are not floating point, or
+            shapes cannot be broadcast.
+
+    .. admonition:: Example
+
+        >>> x1, x2 = np.array([1, 1, -1], np.float32), np.array([1, -1, -1], np.float32)
+        >>> F.arctan2(x1, x2).array.round(3)
+        array([ 0.785,  2.356, -2.356], dtype=float32)
 
     """
     return Arctan2().apply((x1, x2))[0]

@@ -9,6 +9,7 @@ from chainer.functions._base import UnaryFunction, sent_like, special
 
 
 class Zeta(UnaryFunction):
+    """Function node of :func:`~chainer.functions.zeta`."""
 
     def __init__(self, x):
         self._x = x
@@ -33,14 +34,23 @@ class Zeta(UnaryFunction):
 def zeta(x, q):
     """Elementwise Hurwitz zeta function :math:`\\sum_{k=0}^\\infty (k + q)^{-x}`.
 
-    On the CPU it needs SciPy. There is no gradient with respect to ``x``.
+    There is no gradient with respect to ``x``.
 
     Args:
         x (float or array): Exponents, larger than one.
         q (:class:`~chainer.Variable` or array): Shifts, of a floating point dtype.
 
     Returns:
-        ~chainer.Variable: Output of the dtype of ``q``.
+        ~chainer.Variable: Output of the shape and dtype of ``q``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``q`` is not floating point.
+        ImportError: If SciPy is missing, on the CPU.
+
+    .. admonition:: Example
+
+        >>> F.zeta(2, np.array([1, 2], np.float32)).array.round(3)
+        array([1.645, 0.645], dtype=float32)
 
     """
     return Zeta(x).apply((q,))[0]
