@@ -52,29 +52,37 @@ class Dropout(FunctionNode):
 def dropout(x, ratio=.5, **kwargs):
     """Sets elements to zero at random in training mode, and does nothing otherwise.
 
-    Elements stay with probability ``1 - ratio`` and are then divided by it.
+    .. math:: y_i = \\begin{cases} 0 & \\text{with probability } r \\\\
+        x_i / (1 - r) & \\text{otherwise} \\end{cases}
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
-        ratio (float): Probability of an element to become zero, in :math:`[0, 1)`.
-        mask (array or None): Mask to use instead of a random one, with the scale in it.
+        ratio (float): Probability :math:`r` of an element to become zero, in :math:`[0, 1)`.
+        mask (array or None): Mask to use instead of a random one, with the scale in it, of the
+            shape and dtype of ``x``.
         return_mask (bool): Whether the mask is returned too; it is ``None`` outside training.
 
     Returns:
-        ~chainer.Variable or tuple: Output, and the mask if asked for.
+        ~chainer.Variable or tuple: Output of the shape and dtype of ``x``, and the mask if asked
+        for.
 
     Raises:
         ValueError: If ``ratio`` is out of range.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
 
     See: Srivastava et al., Dropout: a simple way to prevent neural networks from overfitting,
     JMLR 2014.
 
     .. admonition:: Example
 
-        >>> x = np.ones((1, 3), np.float32)
+        >>> x = np.ones((2, 3), np.float32)
+        >>> y, mask = F.dropout(x, ratio=0.5, return_mask=True)
+        >>> print(np.isin(y.array, [0, 2]).all(), (y.array == mask).all())
+        True True
         >>> with chainer.using_config('train', False):
-        ...     chainer.functions.dropout(x).array
-        array([[1., 1., 1.]], dtype=float32)
+        ...     F.dropout(x).array
+        array([[1., 1., 1.],
+               [1., 1., 1.]], dtype=float32)
 
     """
     mask, return_mask = argument.parse_kwargs(

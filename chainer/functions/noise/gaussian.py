@@ -46,19 +46,30 @@ class Gaussian(FunctionNode):
 def gaussian(mean, ln_var, **kwargs):
     """Samples of Gaussian distributions, differentiable in their parameters.
 
-    The sample is :math:`\\mu + \\epsilon \\exp(\\frac12 \\ln \\sigma^2)` with standard normal
-    :math:`\\epsilon`.
+    .. math:: y = \\mu + \\epsilon \\exp(\\tfrac12 \\ln \\sigma^2), \\qquad \\epsilon \\sim N(0, 1)
 
     Args:
-        mean (:class:`~chainer.Variable` or array): Means :math:`\\mu`.
-        ln_var (:class:`~chainer.Variable` or array): Logarithms of variances, of the same shape.
-        eps (array or None): Noise to use instead of a random one.
+        mean (:class:`~chainer.Variable` or array): Means :math:`\\mu`, floating point of any
+            shape.
+        ln_var (:class:`~chainer.Variable` or array): Logarithms of variances
+            :math:`\\sigma^2`, of the same shape and dtype.
+        eps (array or None): Noise :math:`\\epsilon` to use instead of a random one.
         return_eps (bool): Whether the noise is returned too.
 
     Returns:
-        ~chainer.Variable or tuple: Samples, and the noise if asked for.
+        ~chainer.Variable or tuple: Samples of the shape and dtype of ``mean``, and the noise if
+        asked for.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Kingma and Welling, Auto-encoding variational Bayes, ICLR 2014.
+
+    .. admonition:: Example
+
+        >>> mean, ln_var = np.array([0, 10], np.float32), np.log(np.array([4, 1], np.float32))
+        >>> F.gaussian(mean, ln_var, eps=np.array([1, -1], np.float32)).array.round(3)
+        array([2., 9.], dtype=float32)
 
     """
     eps, return_eps = argument.parse_kwargs(kwargs, ('eps', None), ('return_eps', False))

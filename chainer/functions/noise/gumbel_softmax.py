@@ -8,17 +8,31 @@ from chainer.functions._base import draw_like
 def gumbel_softmax(log_pi, tau=0.1, axis=1):
     """Samples of a continuous relaxation of a categorical distribution.
 
-    The sample is :math:`\\mathrm{softmax}((\\log \\pi + g) / \\tau)` with Gumbel noise :math:`g`.
+    .. math:: y = \\mathrm{softmax}\\left(\\frac{\\log \\pi + g}\\tau\\right)
+
+    with Gumbel noise :math:`g`.
 
     Args:
-        log_pi (:class:`~chainer.Variable` or array): Unnormalized log probabilities.
+        log_pi (:class:`~chainer.Variable` or array): Unnormalized log probabilities, floating
+            point.
         tau (float): Temperature; towards zero samples become one-hot.
         axis (int): Axis of the categories.
 
     Returns:
         ~chainer.Variable: Samples of the shape and dtype of ``log_pi``.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If ``log_pi`` is not floating point or lacks
+            the axis.
+
     See: Jang et al., Categorical reparameterization with Gumbel-Softmax, ICLR 2017.
+
+    .. admonition:: Example
+
+        >>> log_pi = np.log(np.array([[0.2, 0.3, 0.5]], np.float32))
+        >>> y = F.gumbel_softmax(log_pi, tau=0.1).array
+        >>> y.shape, bool(abs(y.sum() - 1) < 1e-3)
+        ((1, 3), True)
 
     """
     log_pi = chainer.as_variable(log_pi)

@@ -103,10 +103,15 @@ def simplified_dropconnect(x, W, b=None, ratio=0.5, train=True, mask=None,
     Weights stay with probability ``1 - ratio`` and are then divided by it. Outside training the
     weights are used as they are: the paper's sampling from a Gaussian is simplified away.
 
+    .. math:: y = \\frac{(m \\circ W) x}{1 - r} + b, \\qquad m_{ij} \\sim \\mathrm{Bernoulli}(1 - r)
+
     Args:
-        x (:class:`~chainer.Variable` or array): Input, of shape :math:`(N, ...)`.
-        W (:class:`~chainer.Variable` or array): Weight, of shape :math:`(M, K)`.
-        b (:class:`~chainer.Variable` or array): Bias, of shape :math:`(M,)` (optional).
+        x (:class:`~chainer.Variable` or array): Input, floating point of shape
+            :math:`(N, ...)` with :math:`K` elements in a sample.
+        W (:class:`~chainer.Variable` or array): Weight, floating point of shape
+            :math:`(M, K)`.
+        b (:class:`~chainer.Variable` or array): Bias, of shape :math:`(M,)` and of the
+            dtype of ``x`` (optional).
         ratio (float): Probability of a weight to become zero, in :math:`[0, 1)`.
         train (bool): Whether weights are dropped.
         mask (None, :class:`~chainer.Variable` or array): Boolean mask to use instead of a random
@@ -114,12 +119,24 @@ def simplified_dropconnect(x, W, b=None, ratio=0.5, train=True, mask=None,
         use_batchwise_mask (bool): Whether every sample has a mask of its own.
 
     Returns:
-        ~chainer.Variable: Output, of shape :math:`(N, M)`.
+        ~chainer.Variable: Output, of shape :math:`(N, M)` and of the dtype of ``x``.
 
     Raises:
         ValueError: If ``ratio`` is out of range.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Wan et al., Regularization of neural networks using DropConnect, ICML 2013.
+
+    .. seealso:: :class:`~chainer.links.SimplifiedDropconnect`
+
+    .. admonition:: Example
+
+        >>> x, W = np.array([[1, 2]], np.float32), np.array([[1, 1], [3, 0]], np.float32)
+        >>> mask = np.array([[True, False], [True, True]])
+        >>> F.simplified_dropconnect(x, W, mask=mask, use_batchwise_mask=False).array
+        array([[2., 6.]], dtype=float32)
+        >>> F.simplified_dropconnect(x, W, train=False).array
+        array([[3., 3.]], dtype=float32)
 
     """
     if not train:

@@ -49,18 +49,29 @@ def zoneout(h, x, ratio=.5, **kwargs):
     otherwise; outside training it is the expectation of that.
 
     Args:
-        h (:class:`~chainer.Variable` or array): Previous state.
-        x (:class:`~chainer.Variable` or array): New state, of the same shape.
+        h (:class:`~chainer.Variable` or array): Previous state, floating point of any
+            shape.
+        x (:class:`~chainer.Variable` or array): New state, of the same shape and dtype.
         ratio (float): Probability of an element to keep, in :math:`[0, 1)`.
 
     Returns:
-        ~chainer.Variable: Output of the shape of the inputs.
+        ~chainer.Variable: Output of the shape and dtype of the inputs.
 
     Raises:
         ValueError: If ``ratio`` is out of range.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Krueger et al., Zoneout: regularizing RNNs by randomly preserving hidden activations,
     ICLR 2017.
+
+    .. seealso:: :class:`~chainer.links.StatefulZoneoutLSTM`
+
+    .. admonition:: Example
+
+        >>> h, x = np.zeros(3, np.float32), np.ones(3, np.float32)
+        >>> with chainer.using_config('train', False):
+        ...     F.zoneout(h, x, ratio=0.25).array
+        array([0.75, 0.75, 0.75], dtype=float32)
 
     """
     if kwargs:

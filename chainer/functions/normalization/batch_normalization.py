@@ -298,7 +298,8 @@ def batch_normalization(x, gamma, beta, **kwargs):
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype; by default the
             first axis is the batch, and the axes after it are those of ``gamma``.
-        gamma (:class:`~chainer.Variable` or array): Scale, with one element for each channel.
+        gamma (:class:`~chainer.Variable` or array): Scale, floating point with one element
+            for each channel.
         beta (:class:`~chainer.Variable` or array): Shift, of the shape and dtype of ``gamma``.
         eps (float): Added to the variance (default: 2e-5).
         running_mean (array or None): Moving average of the mean, updated in place.
@@ -393,13 +394,17 @@ class FixedBatchNormalization(_Normalization):
 def fixed_batch_normalization(x, gamma, beta, mean, var, eps=2e-5, axis=None):
     """Batch normalization with given statistics.
 
+    .. math:: y = \\gamma_c \\frac{x - \\mu_c}{\\sqrt{\\sigma_c^2 + \\epsilon}} + \\beta_c
+
     It is :func:`~chainer.functions.batch_normalization` for evaluation: mean and variance are
     inputs, and get gradients like them.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
-        gamma (:class:`~chainer.Variable` or array): Scale, with one element for each channel.
-        beta (:class:`~chainer.Variable` or array): Shift, of the shape of ``gamma``.
+        gamma (:class:`~chainer.Variable` or array): Scale, floating point with one element
+            for each channel.
+        beta (:class:`~chainer.Variable` or array): Shift, of the shape and dtype of
+            ``gamma``.
         mean (:class:`~chainer.Variable` or array): Mean, of the shape of ``gamma``.
         var (:class:`~chainer.Variable` or array): Variance, of the shape of ``gamma``.
         eps (float): Added to the variance.
@@ -411,6 +416,15 @@ def fixed_batch_normalization(x, gamma, beta, mean, var, eps=2e-5, axis=None):
     Raises:
         RuntimeError: If ``axis`` is of another kind or not sorted.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[1, 10], [3, 30]], np.float32)
+        >>> gamma, beta = np.ones(2, np.float32), np.zeros(2, np.float32)
+        >>> mean, var = np.array([1, 0], np.float32), np.array([4, 100], np.float32)
+        >>> F.fixed_batch_normalization(x, gamma, beta, mean, var, eps=0).array
+        array([[0., 1.],
+               [1., 3.]], dtype=float32)
 
     """
     return FixedBatchNormalization(eps, axis).apply((x, gamma, beta, mean, var))[0]

@@ -74,19 +74,27 @@ def batch_renormalization(x, gamma, beta, rmax, dmax, eps=2e-5, running_mean=Non
     """Batch renormalization.
 
     It is batch normalization whose output is corrected towards what the running statistics
-    would give, :math:`y = \\gamma (r \\hat x + d) + \\beta` with
-    :math:`r = \\mathrm{clip}(\\sigma_B / \\sigma, 1 / r_{max}, r_{max})` and
-    :math:`d = \\mathrm{clip}((\\mu_B - \\mu) / \\sigma, -d_{max}, d_{max})`.
+    would give:
+
+    .. math::
+        y &= \\gamma (r \\hat x + d) + \\beta \\\\
+        r &= \\mathrm{clip}(\\sigma_B / \\sigma, 1 / r_{max}, r_{max}) \\\\
+        d &= \\mathrm{clip}((\\mu_B - \\mu) / \\sigma, -d_{max}, d_{max})
+
+    where :math:`\\hat x` is the input normalized by the statistics :math:`\\mu_B, \\sigma_B` of the
+    batch. There is no gradient through :math:`r` and :math:`d`.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
-        gamma (:class:`~chainer.Variable` or array): Scale, with one element for each channel.
-        beta (:class:`~chainer.Variable` or array): Shift, of the shape of ``gamma``.
+        gamma (:class:`~chainer.Variable` or array): Scale, floating point with one element
+            for each channel.
+        beta (:class:`~chainer.Variable` or array): Shift, of the shape and dtype of
+            ``gamma``.
         rmax (float): Bound of the correction of the scale.
         dmax (float): Bound of the correction of the shift.
         eps (float): Added to variances.
-        running_mean (array): Moving average of the mean.
-        running_var (array): Moving average of the variance.
+        running_mean (array): Moving average :math:`\\mu` of the mean, of the shape of ``gamma``.
+        running_var (array): Moving average :math:`\\sigma^2` of the variance, likewise.
         decay (float): Decay of the moving averages.
         update_statistics (bool): Whether the moving averages are updated, in place.
 
@@ -99,6 +107,16 @@ def batch_renormalization(x, gamma, beta, rmax, dmax, eps=2e-5, running_mean=Non
 
     See: Ioffe, Batch renormalization: towards reducing minibatch dependence in batch-normalized
     models, NeurIPS 2017.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[1], [3]], np.float32)
+        >>> gamma, beta = np.ones(1, np.float32), np.zeros(1, np.float32)
+        >>> F.batch_renormalization(
+        ...     x, gamma, beta, rmax=3, dmax=5, eps=0, running_mean=np.zeros(1, np.float32),
+        ...     running_var=np.full(1, 4, np.float32)).array  # by running statistics: x / 2
+        array([[0.5],
+               [1.5]], dtype=float32)
 
     """
     for name, value in (('running_mean', running_mean), ('running_var', running_var)):
@@ -115,6 +133,34 @@ def fixed_batch_renormalization(x, gamma, beta, mean, var, eps=2e-5):
     .. deprecated:: 7.0.0
         With given statistics there is nothing to correct: use
         :func:`~chainer.functions.fixed_batch_normalization`.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
+        gamma (:class:`~chainer.Variable` or array): Scale, floating point with one element for
+            each channel.
+        beta (:class:`~chainer.Variable` or array): Shift, of the shape and dtype of ``gamma``.
+        mean (:class:`~chainer.Variable` or array): Mean, of the shape of ``gamma``.
+        var (:class:`~chainer.Variable` or array): Variance, of the shape of ``gamma``.
+        eps (float): Added to the variance.
+
+    Returns:
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    Warns:
+        DeprecationWarning: Always.
+
+    .. admonition:: Example
+
+        >>> import warnings
+        >>> x, zero, one = np.array([[2], [6]], np.float32), np.zeros(1), np.ones(1)
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter('ignore')
+        ...     F.fixed_batch_renormalization(x, one, zero, zero, 4 * one, eps=0).array
+        array([[1.],
+               [3.]], dtype=float32)
 
     """
     warnings.warn('fixed_batch_renormalization is deprecated: use fixed_batch_normalization',

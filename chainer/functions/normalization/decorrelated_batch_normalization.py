@@ -223,11 +223,15 @@ def decorrelated_batch_normalization(x, **kwargs):
     """Decorrelated batch normalization.
 
     Channels are divided into groups. Within a group they are centered and whitened (ZCA):
-    :math:`y = \\Sigma^{-1/2} (x - \\mu)`, with the mean :math:`\\mu` and the covariance
-    :math:`\\Sigma` (plus :math:`\\epsilon I`) over the batch and all positions.
+
+    .. math:: y = \\Sigma^{-1/2} (x - \\mu)
+
+    with the mean :math:`\\mu` and the covariance :math:`\\Sigma` (plus :math:`\\epsilon I`) over
+    the batch and all positions.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input, of shape :math:`(N, C, ...)`.
+        x (:class:`~chainer.Variable` or array): Input, floating point of shape
+            :math:`(N, C, ...)`.
         groups (int): Number of groups :math:`G`, a divisor of :math:`C` (default: 16).
         eps (float): Added to variances (default: 2e-5).
         running_mean (array or None): Moving average of the mean, of shape :math:`(G, C/G)`,
@@ -245,6 +249,18 @@ def decorrelated_batch_normalization(x, **kwargs):
 
     See: Huang et al., Decorrelated batch normalization, CVPR 2018.
 
+    .. seealso:: :class:`~chainer.links.DecorrelatedBatchNormalization`
+
+    .. admonition:: Example
+
+        >>> x = np.array([[0, 0], [1, 1], [2, 0], [3, 3]], np.float32)
+        >>> y = F.decorrelated_batch_normalization(x, groups=1, eps=0).array
+        >>> abs(y.mean(axis=0)).round(3)
+        array([0., 0.], dtype=float32)
+        >>> abs(y.T @ y / 4).round(3)
+        array([[1., 0.],
+               [0., 1.]], dtype=float32)
+
     """
     groups, eps, running_mean, running_projection, decay = argument.parse_kwargs(
         kwargs, ('groups', 16), ('eps', 2e-5), ('running_mean', None),
@@ -256,12 +272,16 @@ def decorrelated_batch_normalization(x, **kwargs):
 def fixed_decorrelated_batch_normalization(x, mean, projection, groups=16):
     """Decorrelated batch normalization with given statistics.
 
+    .. math:: y = P (x - \\mu)
+
     Args:
-        x (:class:`~chainer.Variable` or array): Input, of shape :math:`(N, C, ...)`.
-        mean (:class:`~chainer.Variable` or array): Mean, of shape :math:`(G, C/G)`.
-        projection (:class:`~chainer.Variable` or array): Matrix applied to centered channels, of
-            shape :math:`(G, C/G, C/G)`.
-        groups (int): Number of groups :math:`G`.
+        x (:class:`~chainer.Variable` or array): Input, floating point of shape
+            :math:`(N, C, ...)`.
+        mean (:class:`~chainer.Variable` or array): Mean, floating point of shape
+            :math:`(G, C/G)`.
+        projection (:class:`~chainer.Variable` or array): Matrix :math:`P` applied to centered
+            channels, of shape :math:`(G, C/G, C/G)` and of the dtype of ``mean``.
+        groups (int): Number of groups :math:`G`, a divisor of :math:`C`.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
@@ -270,6 +290,15 @@ def fixed_decorrelated_batch_normalization(x, mean, projection, groups=16):
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: :func:`~chainer.functions.decorrelated_batch_normalization`.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[1, 2], [3, 5]], np.float32)
+        >>> mean = np.array([[1, 1]], np.float32)
+        >>> projection = np.array([[[0, 1], [10, 0]]], np.float32)
+        >>> F.fixed_decorrelated_batch_normalization(x, mean, projection, groups=1).array
+        array([[ 1.,  0.],
+               [ 4., 20.]], dtype=float32)
 
     """
     return FixedDecorrelatedBatchNormalization(groups).apply((x, mean, projection))[0]

@@ -59,11 +59,16 @@ def group_normalization(x, groups, gamma, beta, eps=1e-5):
     sample is normalized at once, with as many groups as channels this is instance
     normalization.
 
+    .. math:: y = \\gamma_c \\frac{x - \\mu_{ng}}{\\sqrt{\\sigma_{ng}^2 + \\epsilon}} + \\beta_c
+
     Args:
-        x (:class:`~chainer.Variable` or array): Input, of shape :math:`(N, C, ...)`.
+        x (:class:`~chainer.Variable` or array): Input, floating point of shape
+            :math:`(N, C, ...)`.
         groups (int): Number of groups, a divisor of :math:`C`.
-        gamma (:class:`~chainer.Variable` or array): Scale, of shape :math:`(C,)`.
-        beta (:class:`~chainer.Variable` or array): Shift, of shape :math:`(C,)`.
+        gamma (:class:`~chainer.Variable` or array): Scale, floating point of shape
+            :math:`(C,)`.
+        beta (:class:`~chainer.Variable` or array): Shift, of the shape and dtype of
+            ``gamma``.
         eps (float): Added to variances.
 
     Returns:
@@ -75,6 +80,15 @@ def group_normalization(x, groups, gamma, beta, eps=1e-5):
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Wu and He, Group normalization, ECCV 2018.
+
+    .. seealso:: :class:`~chainer.links.GroupNormalization`
+
+    .. admonition:: Example
+
+        >>> x = np.array([[1, 3, 10, 30]], np.float32)
+        >>> gamma, beta = np.ones(4, np.float32), np.zeros(4, np.float32)
+        >>> F.group_normalization(x, 2, gamma, beta, eps=0).array
+        array([[-1.,  1., -1.,  1.]], dtype=float32)
 
     """
     return GroupNormalization(groups, eps).apply((x, gamma, beta))[0]

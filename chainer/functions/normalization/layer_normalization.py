@@ -37,9 +37,12 @@ def layer_normalization(x, gamma, beta, eps=1e-5):
     :math:`y_{ij} = \\gamma_j (x_{ij} - \\mu_i) / \\sqrt{\\sigma_i^2 + \\epsilon} + \\beta_j`.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Samples, of shape :math:`(N, D)`.
-        gamma (:class:`~chainer.Variable` or array): Scale, of shape :math:`(D,)`.
-        beta (:class:`~chainer.Variable` or array): Shift, of shape :math:`(D,)`.
+        x (:class:`~chainer.Variable` or array): Samples, floating point of shape
+            :math:`(N, D)`.
+        gamma (:class:`~chainer.Variable` or array): Scale, floating point of shape
+            :math:`(D,)`.
+        beta (:class:`~chainer.Variable` or array): Shift, of the shape and dtype of
+            ``gamma``.
         eps (float): Added to variances.
 
     Returns:

@@ -94,7 +94,8 @@ def local_response_normalization(x, n=5, k=2, alpha=1e-4, beta=.75):
     where :math:`N` is the number of channels.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input, of shape (batch, channels, ...).
+        x (:class:`~chainer.Variable` or array): Input, floating point of shape
+            (batch, channels, ...).
         n (int): Width of the window.
         k (float): Offset.
         alpha (float): Factor of the sum of squares.
@@ -109,6 +110,12 @@ def local_response_normalization(x, n=5, k=2, alpha=1e-4, beta=.75):
 
     See: Krizhevsky et al., ImageNet classification with deep convolutional neural networks,
     NeurIPS 2012.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[1, 2, 3]], np.float32)
+        >>> F.local_response_normalization(x, n=3, k=1, alpha=1, beta=1).array.round(4)
+        array([[0.1667, 0.1333, 0.2143]], dtype=float32)
 
     """
     return LocalResponseNormalization(n, k, alpha, beta).apply((x,))[0]

@@ -33,8 +33,10 @@ def rms_normalization(x, gamma, eps=1e-5):
     .. math:: y = \\gamma \\frac{x}{\\sqrt{\\frac1D \\sum_{i=1}^D x_i^2 + \\epsilon}}
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input, of shape :math:`(..., D)`.
-        gamma (:class:`~chainer.Variable` or array): Scale, of shape :math:`(D,)`.
+        x (:class:`~chainer.Variable` or array): Input, floating point of shape
+            :math:`(..., D)`.
+        gamma (:class:`~chainer.Variable` or array): Scale, floating point of shape
+            :math:`(D,)`.
         eps (float): Added to mean squares.
 
     Returns:
@@ -47,9 +49,9 @@ def rms_normalization(x, gamma, eps=1e-5):
 
     .. admonition:: Example
 
-        >>> x = np.array([3, 4], np.float32)
-        >>> chainer.functions.rms_normalization(x, np.ones(2, np.float32), eps=0).array
-        array([0.84852815, 1.1313709 ], dtype=float32)
+        >>> x = np.array([1, 7], np.float32)
+        >>> F.rms_normalization(x, np.ones(2, np.float32), eps=0).array.round(4)
+        array([0.2, 1.4], dtype=float32)
 
     """
     return RMSNormalization(eps).apply((x, gamma))[0]

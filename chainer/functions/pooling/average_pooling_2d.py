@@ -13,14 +13,15 @@ def average_pooling_2d(x, ksize, stride=None, pad=0):
     """Means of the windows of images, where padding counts as zeros.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c, h, w)``.
+        x (:class:`~chainer.Variable` or array): Floating point images of shape
+            ``(n, c, h, w)``.
         ksize (int or pair of int): Size of the windows.
         stride (int, pair of int or None): Distance of the windows (default: ``ksize``).
         pad (int or pair of int): Width of the padding on each side.
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, c, h_O, w_O)``, where ``h_O`` is
-        ``(h + 2 * ph - kh) // sh + 1``.
+        ``(h + 2 * ph - kh) // sh + 1``; its dtype is that of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not four-dimensional and of floating

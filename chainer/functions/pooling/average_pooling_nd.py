@@ -67,7 +67,8 @@ def average_pooling_nd(x, ksize, stride=None, pad=0, pad_value=0):
     """Means of the windows of an input with :math:`N` spatial dimensions.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d_1, ..., d_N)``.
+        x (:class:`~chainer.Variable` or array): Floating point input of shape
+            ``(n, c, d_1, ..., d_N)``.
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
         pad (int or tuple of int): Width of the padding on each side.
@@ -75,7 +76,7 @@ def average_pooling_nd(x, ksize, stride=None, pad=0, pad_value=0):
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, c, l_1, ..., l_N)``, where ``l_i`` is
-        ``(d_i + 2 * p_i - k_i) // s_i + 1``.
+        ``(d_i + 2 * p_i - k_i) // s_i + 1``; its dtype is that of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not of floating point.
@@ -86,8 +87,8 @@ def average_pooling_nd(x, ksize, stride=None, pad=0, pad_value=0):
     .. admonition:: Example
 
         >>> x = np.arange(6, dtype=np.float32).reshape(1, 1, 6)
-        >>> F.average_pooling_nd(x, 3, stride=2, pad=1).array[0, 0]
-        array([0.33333334, 2.        , 4.        ], dtype=float32)
+        >>> F.average_pooling_nd(x, 3, stride=2, pad=1).array[0, 0].round(3)
+        array([0.333, 2.   , 4.   ], dtype=float32)
         >>> F.average_pooling_nd(x, 3, stride=2, pad=1, pad_value=None).array[0, 0]
         array([0.5, 2. , 4. ], dtype=float32)
 
@@ -97,10 +98,28 @@ def average_pooling_nd(x, ksize, stride=None, pad=0, pad_value=0):
 
 
 def average_pooling_1d(x, ksize, stride=None, pad=0, pad_value=0):
-    """Means of the windows of a sequence; see :func:`average_pooling_nd`.
+    """Means of the windows of a sequence: :func:`average_pooling_nd` with :math:`N = 1`.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Floating point input of shape ``(n, c, d)``.
+        ksize (int or tuple of int): Size of the windows.
+        stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
+        pad (int or tuple of int): Width of the padding on each side.
+        pad_value (0 or None): ``0`` counts the padding as zeros, ``None`` does not count it.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c, l)``, where ``l`` is
+        ``(d + 2 * p - k) // s + 1``; its dtype is that of ``x``.
 
     Raises:
-        ValueError: If ``x`` is not of shape ``(n, c, d)``.
+        ValueError: If ``x`` is not of shape ``(n, c, d)``, or ``pad_value`` is another.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+        AssertionError: If the output would be empty.
+
+    .. admonition:: Example
+
+        >>> F.average_pooling_1d(np.array([[[1, 3, 5, 7]]], np.float32), 2).array
+        array([[[2., 6.]]], dtype=float32)
 
     """
     _check_ndim(x, 1)
@@ -108,10 +127,30 @@ def average_pooling_1d(x, ksize, stride=None, pad=0, pad_value=0):
 
 
 def average_pooling_3d(x, ksize, stride=None, pad=0, pad_value=0):
-    """Means of the windows of a volume; see :func:`average_pooling_nd`.
+    """Means of the windows of a volume: :func:`average_pooling_nd` with :math:`N = 3`.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Floating point input of shape
+            ``(n, c, d_1, d_2, d_3)``.
+        ksize (int or tuple of int): Size of the windows.
+        stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
+        pad (int or tuple of int): Width of the padding on each side.
+        pad_value (0 or None): ``0`` counts the padding as zeros, ``None`` does not count it.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c, l_1, l_2, l_3)``, where ``l_i`` is
+        ``(d_i + 2 * p_i - k_i) // s_i + 1``; its dtype is that of ``x``.
 
     Raises:
-        ValueError: If ``x`` is not of shape ``(n, c, d_1, d_2, d_3)``.
+        ValueError: If ``x`` is not of shape ``(n, c, d_1, d_2, d_3)``, or ``pad_value`` is another.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+        AssertionError: If the output would be empty.
+
+    .. admonition:: Example
+
+        >>> x = np.arange(8, dtype=np.float32).reshape(1, 1, 2, 2, 2)
+        >>> F.average_pooling_3d(x, 2).array.ravel()
+        array([3.5], dtype=float32)
 
     """
     _check_ndim(x, 3)

@@ -86,7 +86,8 @@ def max_pooling_nd(x, ksize, stride=None, pad=0, cover_all=True, return_indices=
     """Maxima of the windows of an input with :math:`N` spatial dimensions.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d_1, ..., d_N)``.
+        x (:class:`~chainer.Variable` or array): Floating point input of shape
+            ``(n, c, d_1, ..., d_N)``.
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
         pad (int or tuple of int): Width of the padding on each side, which is never a maximum.
@@ -96,9 +97,9 @@ def max_pooling_nd(x, ksize, stride=None, pad=0, cover_all=True, return_indices=
 
     Returns:
         ~chainer.Variable or tuple: Output of shape ``(n, c, l_1, ..., l_N)``, where ``l_i`` is
-        ``(d_i + 2 * p_i - k_i) // s_i + 1``, rounded up if ``cover_all``; with
-        ``return_indices``, also an integer array of the same shape: the positions of the
-        maxima within their windows, numbered in row-major order.
+        ``(d_i + 2 * p_i - k_i) // s_i + 1``, rounded up if ``cover_all``; its
+        dtype is that of ``x``. With ``return_indices``, also an integer array of the same shape:
+        the positions of the maxima within their windows, numbered in row-major order.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not of floating point.
@@ -119,10 +120,33 @@ def max_pooling_nd(x, ksize, stride=None, pad=0, cover_all=True, return_indices=
 
 
 def max_pooling_1d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
-    """Maxima of the windows of a sequence; see :func:`max_pooling_nd`.
+    """Maxima of the windows of a sequence: :func:`max_pooling_nd` with :math:`N = 1`.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Floating point input of shape ``(n, c, d)``.
+        ksize (int or tuple of int): Size of the windows.
+        stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
+        pad (int or tuple of int): Width of the padding on each side, which is never a maximum.
+        cover_all (bool): Whether there are enough windows for every element.
+        return_indices (bool): Whether the positions of the maxima are returned too.
+
+    Returns:
+        ~chainer.Variable or tuple: Output of shape ``(n, c, l)``, where ``l`` is
+        ``(d + 2 * p - k) // s + 1``, rounded up if ``cover_all``; its dtype is that of ``x``. With
+        ``return_indices``, also an integer array of positions, as of :func:`max_pooling_nd`.
 
     Raises:
         ValueError: If ``x`` is not of shape ``(n, c, d)``.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+        AssertionError: If the output would be empty.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[[3, 1, 4, 1, 5]]], np.float32)
+        >>> F.max_pooling_1d(x, 2).array
+        array([[[3., 4., 5.]]], dtype=float32)
+        >>> F.max_pooling_1d(x, 2, cover_all=False).array
+        array([[[3., 4.]]], dtype=float32)
 
     """
     _check_ndim(x, 1)
@@ -130,10 +154,26 @@ def max_pooling_1d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=
 
 
 def max_pooling_2d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
-    """Maxima of the windows of images; see :func:`max_pooling_nd`.
+    """Maxima of the windows of images: :func:`max_pooling_nd` with :math:`N = 2`.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Floating point input of shape ``(n, c, d_1, d_2)``.
+        ksize (int or tuple of int): Size of the windows.
+        stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
+        pad (int or tuple of int): Width of the padding on each side, which is never a maximum.
+        cover_all (bool): Whether there are enough windows for every element.
+        return_indices (bool): Whether the positions of the maxima are returned too.
+
+    Returns:
+        ~chainer.Variable or tuple: Output of shape ``(n, c, l_1, l_2)``, where ``l_i`` is
+        ``(d_i + 2 * p_i - k_i) // s_i + 1``, rounded up if ``cover_all``; its dtype is that of
+        ``x``. With ``return_indices``, also an integer array of positions, as of
+        :func:`max_pooling_nd`.
 
     Raises:
-        ValueError: If ``x`` is not of shape ``(n, c, h, w)``.
+        ValueError: If ``x`` is not of shape ``(n, c, d_1, d_2)``.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+        AssertionError: If the output would be empty.
 
     .. admonition:: Example
 
@@ -150,10 +190,33 @@ def max_pooling_2d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=
 
 
 def max_pooling_3d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
-    """Maxima of the windows of a volume; see :func:`max_pooling_nd`.
+    """Maxima of the windows of a volume: :func:`max_pooling_nd` with :math:`N = 3`.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Floating point input of shape
+            ``(n, c, d_1, d_2, d_3)``.
+        ksize (int or tuple of int): Size of the windows.
+        stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
+        pad (int or tuple of int): Width of the padding on each side, which is never a maximum.
+        cover_all (bool): Whether there are enough windows for every element.
+        return_indices (bool): Whether the positions of the maxima are returned too.
+
+    Returns:
+        ~chainer.Variable or tuple: Output of shape ``(n, c, l_1, l_2, l_3)``, where ``l_i`` is
+        ``(d_i + 2 * p_i - k_i) // s_i + 1``, rounded up if ``cover_all``; its dtype is that of
+        ``x``. With ``return_indices``, also an integer array of positions, as of
+        :func:`max_pooling_nd`.
 
     Raises:
         ValueError: If ``x`` is not of shape ``(n, c, d_1, d_2, d_3)``.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
+        AssertionError: If the output would be empty.
+
+    .. admonition:: Example
+
+        >>> x = np.arange(8, dtype=np.float32).reshape(1, 1, 2, 2, 2)
+        >>> F.max_pooling_3d(x, (1, 2, 2)).array.ravel()
+        array([3., 7.], dtype=float32)
 
     """
     _check_ndim(x, 3)

@@ -37,7 +37,8 @@ def roi_average_align_2d(x, rois, roi_indices, outsize, spatial_scale, sampling_
     interpolated bilinearly. Points more than one pixel away from the image count as zero.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c, h, w)``.
+        x (:class:`~chainer.Variable` or array): Floating point images of shape
+            ``(n, c, h, w)``.
         rois (:class:`~chainer.Variable` or array): Regions of shape ``(r, 4)``: ``(y_min, x_min,
             y_max, x_max)``, of the dtype of ``x``. No gradient reaches them.
         roi_indices (:class:`~chainer.Variable` or array of int): Numbers of the images that the
@@ -48,7 +49,7 @@ def roi_average_align_2d(x, rois, roi_indices, outsize, spatial_scale, sampling_
             ``None`` takes about one for each pixel.
 
     Returns:
-        ~chainer.Variable: Output of shape ``(r, c, outh, outw)``.
+        ~chainer.Variable: Output of shape ``(r, c, outh, outw)``, of the dtype of ``x``.
 
     Raises:
         TypeError: If ``outsize``, ``spatial_scale`` or ``sampling_ratio`` is not positive or of

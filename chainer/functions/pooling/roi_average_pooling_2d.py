@@ -27,7 +27,8 @@ def roi_average_pooling_2d(x, rois, roi_indices, outsize, spatial_scale):
     be divided evenly. Bins outside of the image give zero.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c, h, w)``.
+        x (:class:`~chainer.Variable` or array): Floating point images of shape
+            ``(n, c, h, w)``.
         rois (:class:`~chainer.Variable` or array): Regions of shape ``(r, 4)``: ``(y_min, x_min,
             y_max, x_max)``, of the dtype of ``x``. No gradient reaches them.
         roi_indices (:class:`~chainer.Variable` or array of int): Numbers of the images that the
@@ -36,7 +37,7 @@ def roi_average_pooling_2d(x, rois, roi_indices, outsize, spatial_scale):
         spatial_scale (float): Factor from the coordinates of ``rois`` to pixels of ``x``.
 
     Returns:
-        ~chainer.Variable: Output of shape ``(r, c, outh, outw)``.
+        ~chainer.Variable: Output of shape ``(r, c, outh, outw)``, of the dtype of ``x``.
 
     Raises:
         TypeError: If ``outsize`` or ``spatial_scale`` is not positive or of another type.

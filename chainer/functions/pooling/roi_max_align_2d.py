@@ -82,7 +82,8 @@ def roi_max_align_2d(x, rois, roi_indices, outsize, spatial_scale, sampling_rati
     of no other points gives minus infinity.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c, h, w)``.
+        x (:class:`~chainer.Variable` or array): Floating point images of shape
+            ``(n, c, h, w)``.
         rois (:class:`~chainer.Variable` or array): Regions of shape ``(r, 4)``: ``(y_min, x_min,
             y_max, x_max)``, of the dtype of ``x``. No gradient reaches them.
         roi_indices (:class:`~chainer.Variable` or array of int): Numbers of the images that the
@@ -93,7 +94,7 @@ def roi_max_align_2d(x, rois, roi_indices, outsize, spatial_scale, sampling_rati
             ``None`` takes about one for each pixel.
 
     Returns:
-        ~chainer.Variable: Output of shape ``(r, c, outh, outw)``.
+        ~chainer.Variable: Output of shape ``(r, c, outh, outw)``, of the dtype of ``x``.
 
     Raises:
         TypeError: If ``outsize``, ``spatial_scale`` or ``sampling_ratio`` is not positive or of

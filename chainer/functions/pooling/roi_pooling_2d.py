@@ -40,7 +40,8 @@ def roi_pooling_2d(x, rois, outh, outw, spatial_scale):
     their last pixels.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c, h, w)``.
+        x (:class:`~chainer.Variable` or array): Floating point images of shape
+            ``(n, c, h, w)``.
         rois (:class:`~chainer.Variable` or array): Regions of shape ``(r, 5)``: ``(image, x_min,
             y_min, x_max, y_max)``, of the dtype of ``x``. No gradient reaches them.
         outh (int): Height of the output.
@@ -48,7 +49,7 @@ def roi_pooling_2d(x, rois, outh, outw, spatial_scale):
         spatial_scale (float): Factor from the coordinates of ``rois`` to pixels of ``x``.
 
     Returns:
-        ~chainer.Variable: Output of shape ``(r, c, outh, outw)``.
+        ~chainer.Variable: Output of shape ``(r, c, outh, outw)``, of the dtype of ``x``.
 
     Raises:
         TypeError: If ``outh``, ``outw`` or ``spatial_scale`` is not positive or of another type.

@@ -12,21 +12,27 @@ def spatial_pyramid_pooling_2d(x, pyramid_height, pooling=None):
     Level :math:`l` of the pyramid cuts an image into :math:`2^l \\times 2^l` windows.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c, h, w)``.
+        x (:class:`~chainer.Variable` or array): Floating point images of shape
+            ``(n, c, h, w)``.
         pyramid_height (int): Number of levels.
         pooling (str): Kind of pooling: ``'max'`` is the only one.
 
     Returns:
-        ~chainer.Variable: Output of shape ``(n, c * (4 ** pyramid_height - 1) / 3, 1, 1)``.
+        ~chainer.Variable: Output of shape ``(n, c * (4 ** pyramid_height - 1) / 3, 1, 1)``, of the
+        dtype of ``x``.
 
     Raises:
         ValueError: If ``pooling`` is another.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
 
     See: K. He et al., Spatial Pyramid Pooling in Deep Convolutional Networks for Visual
     Recognition, ECCV 2014.
 
     .. admonition:: Example
 
+        >>> x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+        >>> F.spatial_pyramid_pooling_2d(x, 2, pooling='max').array.ravel()
+        array([15.,  5.,  7., 13., 15.], dtype=float32)
         >>> x = np.zeros((2, 3, 9, 13), np.float32)
         >>> F.spatial_pyramid_pooling_2d(x, 3, pooling='max').shape
         (2, 63, 1, 1)

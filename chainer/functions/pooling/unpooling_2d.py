@@ -31,7 +31,8 @@ def unpooling_2d(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
     """Unpooling of images: spreads each pixel over a window; see :func:`unpooling_nd`.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c, h, w)``.
+        x (:class:`~chainer.Variable` or array): Floating point images of shape
+            ``(n, c, h, w)``.
         ksize (int or pair of int): Size of the windows.
         stride (int, pair of int or None): Distance of the windows (default: ``ksize``).
         pad (int or pair of int): Width of the border that is cut off the output.
@@ -39,7 +40,7 @@ def unpooling_2d(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
         cover_all (bool): Whether the last windows may extend beyond the output.
 
     Returns:
-        ~chainer.Variable: Output of shape ``(n, c, h_O, w_O)``.
+        ~chainer.Variable: Output of shape ``(n, c, h_O, w_O)``, of the dtype of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not four-dimensional and of floating

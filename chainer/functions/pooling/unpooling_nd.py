@@ -83,7 +83,8 @@ def unpooling_nd(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
     It is the transpose of pooling by sums; where windows overlap, their elements add up.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d_1, ..., d_N)``.
+        x (:class:`~chainer.Variable` or array): Floating point input of shape
+            ``(n, c, d_1, ..., d_N)``.
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
         pad (int or tuple of int): Width of the border that is cut off the output.
@@ -94,7 +95,8 @@ def unpooling_nd(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, c, l_1, ..., l_N)``, where ``l_i`` is by default
-        ``s_i * (d_i - 1) + k_i - 2 * p_i``, less ``s_i - 1`` if ``cover_all``.
+        ``s_i * (d_i - 1) + k_i - 2 * p_i``, less ``s_i - 1`` if ``cover_all``; its dtype is that of
+        ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not of floating point, or its shape
@@ -115,10 +117,31 @@ def unpooling_nd(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
 
 
 def unpooling_1d(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
-    """Unpooling of a sequence; see :func:`unpooling_nd`.
+    """Unpooling of a sequence: :func:`unpooling_nd` with :math:`N = 1`.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Floating point input of shape ``(n, c, d)``.
+        ksize (int or tuple of int): Size of the windows.
+        stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
+        pad (int or tuple of int): Width of the border that is cut off the output.
+        outsize (None, int or tuple of int): Spatial shape of the output (default: the smallest).
+        cover_all (bool): Whether the last windows may extend beyond the output.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c, l)``, where ``l`` is by default
+        ``s * (d - 1) + k - 2 * p``, less ``s - 1`` if ``cover_all``; its dtype is that of ``x``.
 
     Raises:
         ValueError: If ``x`` is not of shape ``(n, c, d)``.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point, or its shape does not
+            fit ``outsize``.
+        AssertionError: If the output would be empty.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[[1, 2]]], np.float32)
+        >>> F.unpooling_1d(x, 3, stride=2, cover_all=False).array
+        array([[[1., 1., 3., 2., 2.]]], dtype=float32)
 
     """
     _check_ndim(x, 1)
@@ -126,10 +149,33 @@ def unpooling_1d(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
 
 
 def unpooling_3d(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
-    """Unpooling of a volume; see :func:`unpooling_nd`.
+    """Unpooling of a volume: :func:`unpooling_nd` with :math:`N = 3`.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Floating point input of shape
+            ``(n, c, d_1, d_2, d_3)``.
+        ksize (int or tuple of int): Size of the windows.
+        stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
+        pad (int or tuple of int): Width of the border that is cut off the output.
+        outsize (None, int or tuple of int): Spatial shape of the output (default: the smallest).
+        cover_all (bool): Whether the last windows may extend beyond the output.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c, l_1, l_2, l_3)``, where ``l_i`` is by default
+        ``s_i * (d_i - 1) + k_i - 2 * p_i``, less ``s_i - 1`` if ``cover_all``; its dtype is that
+        of ``x``.
 
     Raises:
         ValueError: If ``x`` is not of shape ``(n, c, d_1, d_2, d_3)``.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point, or its shape does not
+            fit ``outsize``.
+        AssertionError: If the output would be empty.
+
+    .. admonition:: Example
+
+        >>> x = np.ones((1, 2, 3, 4, 5), np.float32)
+        >>> F.unpooling_3d(x, 2, cover_all=False).shape
+        (1, 2, 6, 8, 10)
 
     """
     _check_ndim(x, 3)

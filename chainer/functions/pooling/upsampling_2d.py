@@ -68,7 +68,8 @@ def upsampling_2d(x, indexes, ksize, stride=None, pad=0, outsize=None, cover_all
     With the arguments of a max pooling it is a partial inverse of that.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Images of shape ``(n, c, h, w)``.
+        x (:class:`~chainer.Variable` or array): Floating point images of shape
+            ``(n, c, h, w)``.
         indexes (array of int): Positions within the windows, numbered in row-major order, of the
             shape of ``x``; :func:`max_pooling_2d` gives them with ``return_indices``.
         ksize (int or pair of int): Size of the windows.
@@ -78,8 +79,8 @@ def upsampling_2d(x, indexes, ksize, stride=None, pad=0, outsize=None, cover_all
         cover_all (bool): Whether the last windows may extend beyond the output.
 
     Returns:
-        ~chainer.Variable: Output of shape ``(n, c, h_O, w_O)``; see :func:`unpooling_nd`. Values
-        at the same place add up.
+        ~chainer.Variable: Output of shape ``(n, c, h_O, w_O)``; see :func:`unpooling_nd`. Its
+        dtype is that of ``x``. Values at the same place add up.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not four-dimensional and of floating

@@ -63,7 +63,10 @@ def lstm(c_prev, x):
     """Long short-term memory cell.
 
     With :math:`a, i, f, o` taken from ``x``, the new states are
-    :math:`c = \\tanh(a) \\sigma(i) + c_{prev} \\sigma(f)` and :math:`h = \\tanh(c) \\sigma(o)`.
+
+    .. math::
+        c &= \\tanh(a) \\sigma(i) + c_{prev} \\sigma(f) \\\\
+        h &= \\tanh(c) \\sigma(o)
 
     Gates are interleaved: along the second axis of ``x`` the first four elements are ``a``,
     ``i``, ``f`` and ``o`` of the first unit, and so on. If ``x`` has fewer samples than
@@ -71,13 +74,14 @@ def lstm(c_prev, x):
     ``h`` has no such rows.
 
     Args:
-        c_prev (:class:`~chainer.Variable` or array): Cell states, of shape :math:`(N', U, ...)`.
+        c_prev (:class:`~chainer.Variable` or array): Cell states, floating point of shape
+            :math:`(N', U, ...)`.
         x (:class:`~chainer.Variable` or array): Gates, of shape :math:`(N, 4 U, ...)` with
             :math:`N \\le N'`, and of the same dtype.
 
     Returns:
         tuple of ~chainer.Variable: New cell states, of the shape of ``c_prev``, and new hidden
-        states, of shape :math:`(N, U, ...)`.
+        states, of shape :math:`(N, U, ...)`, both of the dtype of the inputs.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
@@ -87,11 +91,11 @@ def lstm(c_prev, x):
 
     .. admonition:: Example
 
-        >>> c = np.zeros((2, 3), np.float32)
-        >>> x = np.ones((2, 12), np.float32)
-        >>> c, h = chainer.functions.lstm(c, x)
-        >>> c.shape, h.shape
-        ((2, 3), (2, 3))
+        >>> c_prev = np.array([[1]], np.float32)
+        >>> x = np.array([[0, 0, 100, 100]], np.float32)  # keeps the cell state, shows it
+        >>> c, h = F.lstm(c_prev, x)
+        >>> c.array, h.array.round(3)
+        (array([[1.]], dtype=float32), array([[0.762]], dtype=float32))
 
     """
     return LSTM().apply((c_prev, x))

@@ -114,22 +114,34 @@ def n_step_gru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
     Args:
         n_layers (int): Number of layers.
         dropout_ratio (float): Ratio of dropout between layers.
-        hx (:class:`~chainer.Variable` or array): Initial states, of shape :math:`(S, B, N)`, for
-            :math:`S` layers, :math:`B` sequences and :math:`N` units.
+        hx (:class:`~chainer.Variable` or array): Initial states, floating point of shape
+            :math:`(S, B, N)`, for :math:`S` layers, :math:`B` sequences and :math:`N` units.
         ws (list of list): Weights: ``ws[i]`` has the six matrices of layer ``i``, the first three
             of shape :math:`(N, I)`, where :math:`I` is :math:`N` but in the first layer, the
             others of shape :math:`(N, N)`.
         bs (list of list): Biases: ``bs[i]`` has the six vectors of layer ``i``.
         xs (list of :class:`~chainer.Variable` or array): Inputs of every time step, of shape
-            :math:`(B_t, I)`, where :math:`B_t` does not increase.
+            :math:`(B_t, I)` and of the dtype of ``hx``, where :math:`B_t` does not increase.
 
     Returns:
         tuple: Final states, of the shape of ``hx``, and the tuple of outputs of every time step,
-        of shape :math:`(B_t, N)`.
+        of shape :math:`(B_t, N)`, all of the dtype of ``hx``.
 
     Raises:
-        ValueError: If the number of weights does not fit.
+        ValueError: If the number of weights does not fit or there is no time step.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    .. seealso:: :class:`~chainer.links.NStepGRU`
+
+    .. admonition:: Example
+
+        >>> xs = [np.ones((n, 3), np.float32) for n in (3, 2, 1)]
+        >>> hx = np.zeros((1, 3, 5), np.float32)
+        >>> ws = [[np.ones((5, 3 if j < 3 else 5), np.float32) for j in range(6)]]
+        >>> bs = [[np.zeros(5, np.float32) for _ in range(6)]]
+        >>> hy, ys = F.n_step_gru(1, 0., hx, ws, bs, xs)
+        >>> hy.shape, [y.shape for y in ys]
+        ((1, 3, 5), [(3, 5), (2, 5), (1, 5)])
 
     """
     return n_step_gru_base(n_layers, dropout_ratio, hx, ws, bs, xs, False, **kwargs)
@@ -147,11 +159,23 @@ def n_step_bigru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
 
     Returns:
         tuple: Final states, and the tuple of outputs of every time step, of shape
-        :math:`(B_t, 2 N)`.
+        :math:`(B_t, 2 N)`; all of the dtype of ``hx``.
 
     Raises:
-        ValueError: If the number of weights does not fit.
+        ValueError: If the number of weights does not fit or there is no time step.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    .. seealso:: :class:`~chainer.links.NStepBiGRU`
+
+    .. admonition:: Example
+
+        >>> xs = [np.ones((n, 3), np.float32) for n in (3, 2, 1)]
+        >>> hx = np.zeros((2, 3, 5), np.float32)
+        >>> ws = [[np.ones((5, 3 if j < 3 else 5), np.float32) for j in range(6)]] * 2
+        >>> bs = [[np.zeros(5, np.float32) for _ in range(6)]] * 2
+        >>> hy, ys = F.n_step_bigru(1, 0., hx, ws, bs, xs)
+        >>> hy.shape, [y.shape for y in ys]
+        ((2, 3, 5), [(3, 10), (2, 10), (1, 10)])
 
     """
     return n_step_gru_base(n_layers, dropout_ratio, hx, ws, bs, xs, True, **kwargs)

@@ -122,32 +122,33 @@ def n_step_lstm(n_layers, dropout_ratio, hx, cx, ws, bs, xs, **kwargs):
     Args:
         n_layers (int): Number of layers.
         dropout_ratio (float): Ratio of dropout between layers.
-        hx (:class:`~chainer.Variable` or array): Initial hidden states, of shape
-            :math:`(S, B, N)`, for :math:`S` layers, :math:`B` sequences and :math:`N` units.
+        hx (:class:`~chainer.Variable` or array): Initial hidden states, floating point of
+            shape :math:`(S, B, N)`, for :math:`S` layers, :math:`B` sequences and :math:`N` units.
         cx (:class:`~chainer.Variable` or array): Initial cell states, likewise.
         ws (list of list): Weights: ``ws[i]`` has the eight matrices of layer ``i``, the first four
             of shape :math:`(N, I)`, where :math:`I` is :math:`N` but in the first layer, the
             others of shape :math:`(N, N)`.
         bs (list of list): Biases: ``bs[i]`` has the eight vectors of layer ``i``.
         xs (list of :class:`~chainer.Variable` or array): Inputs of every time step, of shape
-            :math:`(B_t, I)`, where :math:`B_t` does not increase.
+            :math:`(B_t, I)` and of the dtype of ``hx``, where :math:`B_t` does not increase.
 
     Returns:
         tuple: Final hidden states and final cell states, of the shape of ``hx``, and the tuple of
-        outputs of every time step, of shape :math:`(B_t, N)`.
+        outputs of every time step, of shape :math:`(B_t, N)`, all of the dtype of ``hx``.
 
     Raises:
-        ValueError: If the number of weights does not fit.
+        ValueError: If the number of weights does not fit or there is no time step.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    .. seealso:: :class:`~chainer.links.NStepLSTM`
 
     .. admonition:: Example
 
-        >>> rng = np.random.RandomState(0)
-        >>> xs = [rng.rand(n, 3).astype(np.float32) for n in (3, 2, 1)]
+        >>> xs = [np.ones((n, 3), np.float32) for n in (3, 2, 1)]
         >>> hx, cx = np.zeros((2, 1, 3, 5), np.float32)
-        >>> ws = [[rng.rand(5, 3 if j < 4 else 5).astype(np.float32) for j in range(8)]]
+        >>> ws = [[np.ones((5, 3 if j < 4 else 5), np.float32) for j in range(8)]]
         >>> bs = [[np.zeros(5, np.float32) for _ in range(8)]]
-        >>> hy, cy, ys = chainer.functions.n_step_lstm(1, 0., hx, cx, ws, bs, xs)
+        >>> hy, cy, ys = F.n_step_lstm(1, 0., hx, cx, ws, bs, xs)
         >>> hy.shape, [y.shape for y in ys]
         ((1, 3, 5), [(3, 5), (2, 5), (1, 5)])
 
@@ -167,11 +168,23 @@ def n_step_bilstm(n_layers, dropout_ratio, hx, cx, ws, bs, xs, **kwargs):
 
     Returns:
         tuple: Final hidden states, final cell states, and the tuple of outputs of every time step,
-        of shape :math:`(B_t, 2 N)`.
+        of shape :math:`(B_t, 2 N)`; all of the dtype of ``hx``.
 
     Raises:
-        ValueError: If the number of weights does not fit.
+        ValueError: If the number of weights does not fit or there is no time step.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    .. seealso:: :class:`~chainer.links.NStepBiLSTM`
+
+    .. admonition:: Example
+
+        >>> xs = [np.ones((n, 3), np.float32) for n in (3, 2, 1)]
+        >>> hx, cx = np.zeros((2, 2, 3, 5), np.float32)
+        >>> ws = [[np.ones((5, 3 if j < 4 else 5), np.float32) for j in range(8)]] * 2
+        >>> bs = [[np.zeros(5, np.float32) for _ in range(8)]] * 2
+        >>> hy, cy, ys = F.n_step_bilstm(1, 0., hx, cx, ws, bs, xs)
+        >>> hy.shape, [y.shape for y in ys]
+        ((2, 3, 5), [(3, 10), (2, 10), (1, 10)])
 
     """
     return n_step_lstm_base(n_layers, dropout_ratio, hx, cx, ws, bs, xs, True, **kwargs)

@@ -446,6 +446,15 @@ def n_step_rnn_impl(f, n_layers, dropout_ratio, hx, cx, ws, bs, xs, use_bi_direc
         tuple: Final hidden states, final cell states (``None`` if ``cx`` is), and the tuple of
         outputs of every time step.
 
+    .. admonition:: Example
+
+        >>> cell = lambda x, h, c, w, b: (x + h, None)
+        >>> xs = [np.array([[1]], np.float32), np.array([[2]], np.float32)]
+        >>> hy, cy, ys = n_step_rnn_impl(
+        ...     cell, 1, 0., np.zeros((1, 1, 1), np.float32), None, [None], [None], xs, False)
+        >>> [y.array.tolist() for y in ys]
+        [[[1.0]], [[3.0]]]
+
     """
     def drop(layer, xs):
         return [chainer.functions.dropout(x, dropout_ratio) for x in xs]
@@ -467,22 +476,35 @@ def n_step_rnn(n_layers, dropout_ratio, hx, ws, bs, xs, activation='tanh', **kwa
     Args:
         n_layers (int): Number of layers.
         dropout_ratio (float): Ratio of dropout between layers.
-        hx (:class:`~chainer.Variable` or array): Initial states, of shape :math:`(S, B, N)`, for
-            :math:`S` layers, :math:`B` sequences and :math:`N` units.
+        hx (:class:`~chainer.Variable` or array): Initial states, floating point of shape
+            :math:`(S, B, N)`, for :math:`S` layers, :math:`B` sequences and :math:`N` units.
         ws (list of list): Weights: ``ws[i]`` has the two matrices of layer ``i``, of shapes
             :math:`(N, I)` and :math:`(N, N)`, where :math:`I` is :math:`N` but in the first layer.
         bs (list of list): Biases: ``bs[i]`` has the two vectors of layer ``i``.
         xs (list of :class:`~chainer.Variable` or array): Inputs of every time step, of shape
-            :math:`(B_t, I)`, where :math:`B_t` does not increase.
+            :math:`(B_t, I)` and of the dtype of ``hx``, where :math:`B_t` does not increase.
         activation (str): ``'tanh'`` or ``'relu'``.
 
     Returns:
         tuple: Final states, of the shape of ``hx``, and the tuple of outputs of every time step,
-        of shape :math:`(B_t, N)`.
+        of shape :math:`(B_t, N)`, all of the dtype of ``hx``.
 
     Raises:
-        ValueError: If ``activation`` is unknown, or the number of weights does not fit.
+        ValueError: If ``activation`` is unknown, the number of weights does not fit, or there is no
+            time step.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    .. seealso:: :class:`~chainer.links.NStepRNNTanh`, :class:`~chainer.links.NStepRNNReLU`
+
+    .. admonition:: Example
+
+        >>> xs = [np.ones((n, 3), np.float32) for n in (3, 2, 1)]
+        >>> hx = np.zeros((1, 3, 5), np.float32)
+        >>> ws = [[np.ones((5, 3 if j < 1 else 5), np.float32) for j in range(2)]]
+        >>> bs = [[np.zeros(5, np.float32) for _ in range(2)]]
+        >>> hy, ys = F.n_step_rnn(1, 0., hx, ws, bs, xs)
+        >>> hy.shape, [y.shape for y in ys]
+        ((1, 3, 5), [(3, 5), (2, 5), (1, 5)])
 
     """
     return n_step_rnn_base(n_layers, dropout_ratio, hx, ws, bs, xs, activation, False, **kwargs)
@@ -500,11 +522,24 @@ def n_step_birnn(n_layers, dropout_ratio, hx, ws, bs, xs, activation='tanh', **k
 
     Returns:
         tuple: Final states, and the tuple of outputs of every time step, of shape
-        :math:`(B_t, 2 N)`.
+        :math:`(B_t, 2 N)`; all of the dtype of ``hx``.
 
     Raises:
-        ValueError: If ``activation`` is unknown, or the number of weights does not fit.
+        ValueError: If ``activation`` is unknown, the number of weights does not fit, or there is no
+            time step.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
+
+    .. seealso:: :class:`~chainer.links.NStepBiRNNTanh`, :class:`~chainer.links.NStepBiRNNReLU`
+
+    .. admonition:: Example
+
+        >>> xs = [np.ones((n, 3), np.float32) for n in (3, 2, 1)]
+        >>> hx = np.zeros((2, 3, 5), np.float32)
+        >>> ws = [[np.ones((5, 3 if j < 1 else 5), np.float32) for j in range(2)]] * 2
+        >>> bs = [[np.zeros(5, np.float32) for _ in range(2)]] * 2
+        >>> hy, ys = F.n_step_birnn(1, 0., hx, ws, bs, xs)
+        >>> hy.shape, [y.shape for y in ys]
+        ((2, 3, 5), [(3, 10), (2, 10), (1, 10)])
 
     """
     return n_step_rnn_base(n_layers, dropout_ratio, hx, ws, bs, xs, activation, True, **kwargs)

@@ -47,24 +47,36 @@ def slstm(c_prev1, c_prev2, x1, x2):
 
     With :math:`a_k, i_k, f_k, o_k` taken from ``x1`` and ``x2`` as in
     :func:`~chainer.functions.lstm`, the new states are
-    :math:`c = \\sum_{k=1,2} \\tanh(a_k) \\sigma(i_k) + c_{prev,k} \\sigma(f_k)` and
-    :math:`h = \\tanh(c) \\sigma(o_1 + o_2)`.
+
+    .. math::
+        c &= \\sum_{k=1,2} \\tanh(a_k) \\sigma(i_k) + c_{prev,k} \\sigma(f_k) \\\\
+        h &= \\tanh(c) \\sigma(o_1 + o_2)
 
     Args:
-        c_prev1 (:class:`~chainer.Variable` or array): Cell states of the first branch, of shape
-            :math:`(N, U, ...)`.
-        c_prev2 (:class:`~chainer.Variable` or array): Cell states of the second branch.
+        c_prev1 (:class:`~chainer.Variable` or array): Cell states of the first branch,
+            floating point of shape :math:`(N, U, ...)`.
+        c_prev2 (:class:`~chainer.Variable` or array): Cell states of the second branch, of the
+            same shape and dtype.
         x1 (:class:`~chainer.Variable` or array): Gates of the first branch, of shape
-            :math:`(N, 4 U, ...)`.
-        x2 (:class:`~chainer.Variable` or array): Gates of the second branch.
+            :math:`(N, 4 U, ...)` and of the same dtype.
+        x2 (:class:`~chainer.Variable` or array): Gates of the second branch, likewise.
 
     Returns:
-        tuple of ~chainer.Variable: New cell states and new hidden states.
+        tuple of ~chainer.Variable: New cell states and new hidden states, of the shape and dtype of
+        ``c_prev1``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Zhu et al., Long short-term memory over tree structures, ICML 2015.
+
+    .. admonition:: Example
+
+        >>> c1, c2 = np.array([[1]], np.float32), np.array([[2]], np.float32)
+        >>> x = np.array([[0, 0, 100, 100]], np.float32)  # keeps the cell states
+        >>> c, h = F.slstm(c1, c2, x, x)
+        >>> c.array, h.array.round(3)
+        (array([[3.]], dtype=float32), array([[0.995]], dtype=float32))
 
     """
     return SLSTM().apply((c_prev1, c_prev2, x1, x2))

@@ -55,23 +55,34 @@ def tree_lstm(*inputs):
     """Tree-LSTM cell.
 
     With :math:`a, i, o, f_1, \\ldots, f_N` taken from the last input, the new states are
-    :math:`c = \\tanh(a) \\sigma(i) + \\sum_k c_k \\sigma(f_k)` and
-    :math:`h = \\tanh(c) \\sigma(o)`.
+
+    .. math::
+        c &= \\tanh(a) \\sigma(i) + \\sum_k c_k \\sigma(f_k) \\\\
+        h &= \\tanh(c) \\sigma(o)
 
     Args:
         inputs (sequence of :class:`~chainer.Variable` or array): Cell states
-            :math:`c_1, \\ldots, c_N` of the children, of shape :math:`(B, U, ...)`, and the gates
-            in that order, of shape :math:`(B, (N + 3) U, ...)`; each gate is a block of
-            :math:`U` consecutive elements.
+            :math:`c_1, \\ldots, c_N` of the children, floating point of shape
+            :math:`(B, U, ...)`, and the gates in that order, of the same dtype and of shape
+            :math:`(B, (N + 3) U, ...)`; each gate is a block of :math:`U` consecutive elements.
 
     Returns:
-        tuple of ~chainer.Variable: New cell states and new hidden states.
+        tuple of ~chainer.Variable: New cell states and new hidden states, of the shape and dtype of
+        :math:`c_1`.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Tai et al., Improved semantic representations from tree-structured long short-term
     memory networks, ACL 2015.
+
+    .. admonition:: Example
+
+        >>> c1, c2 = np.array([[1]], np.float32), np.array([[2]], np.float32)
+        >>> gates = np.array([[0, 0, 100, 100, 100]], np.float32)  # a, i, o, f1, f2
+        >>> c, h = F.tree_lstm(c1, c2, gates)
+        >>> c.array, h.array.round(3)
+        (array([[3.]], dtype=float32), array([[0.995]], dtype=float32))
 
     """
     return TreeLSTM().apply(inputs)

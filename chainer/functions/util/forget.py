@@ -75,11 +75,19 @@ def forget(func, *xs):
         xs (:class:`~chainer.Variable` or array): Arguments of ``func``.
 
     Returns:
-        ~chainer.Variable or tuple: What ``func`` returns.
+        ~chainer.Variable or tuple: What ``func`` returns, of the same shapes and dtypes.
 
     Raises:
         TypeError: If ``func`` is not callable.
         RuntimeError: If ``func`` returns something else, or on double backprop.
+
+    .. admonition:: Example
+
+        >>> x = chainer.Variable(np.array([1, 2], np.float32))
+        >>> y = F.forget(lambda x: F.exp(F.log(x)) * x, x)
+        >>> F.sum(y).backward()
+        >>> y.array.round(3), x.grad.round(3)
+        (array([1., 4.], dtype=float32), array([2., 4.], dtype=float32))
 
     """
     if not callable(func):
