@@ -1,4 +1,28 @@
-"""Differentiable functions of variables and arrays."""
+"""Differentiable functions of variables and arrays.
+
+Inputs are variables, or arrays of NumPy, CuPy or ChainerX, on one device; outputs are variables on
+that device. What is common to all functions, unless their descriptions tell otherwise:
+
+* Floating point inputs are of one of the dtypes float16, float32 and float64, all inputs of a call
+  of the same, and outputs have that dtype.
+* Inputs are not changed.
+* Wrong shapes and dtypes raise :class:`~chainer.utils.type_check.InvalidType` at the call (a check
+  that ``chainer.config.type_check`` switches).
+* Outputs can be differentiated with respect to floating point inputs, any number of times.
+
+In the examples ``np`` is NumPy and ``F`` is this package:
+
+>>> import numpy as np
+>>> import chainer.functions as F
+>>> x = chainer.Variable(np.array([-1, 2], np.float32))
+>>> y = F.relu(x)
+>>> y.array
+array([0., 2.], dtype=float32)
+>>> F.sum(y).backward()
+>>> x.grad
+array([0., 1.], dtype=float32)
+
+"""
 # Activation
 from chainer.functions.activation.clipped_relu import clipped_relu, relu6
 from chainer.functions.activation.crelu import crelu

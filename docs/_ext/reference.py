@@ -61,6 +61,9 @@ NAMESPACES = [
     'chainerx.testing',
 ]
 
+# Namespaces so large that their pages have a section for each subpackage.
+DIVIDED = {'chainer.functions', 'chainer.links'}
+
 
 def _members(module):
     """Returns the names of the public classes and functions that belong to the project."""
@@ -76,14 +79,27 @@ def _members(module):
     return classes, functions
 
 
+def _sections(module):
+    """Returns titles and names of the sections of a page."""
+    classes, functions = _members(module)
+    if module.__name__ not in DIVIDED:
+        return {'Classes': classes, 'Functions': functions}
+    sections = {}
+    prefix = module.__name__ + '.'
+    for name in sorted(classes + functions):
+        package = getattr(module, name).__module__.removeprefix(prefix).split('.')[0]
+        title = inspect.getdoc(importlib.import_module(prefix + package)).splitlines()[0]
+        sections.setdefault(title.rstrip('.'), []).append(name)
+    return dict(sorted(sections.items()))
+
+
 def _page(module, described):
     """Returns the text of a page; ``described`` collects what has a description by now."""
     lines = [module.__name__, '=' * len(module.__name__), '']
     if module.__doc__:
         lines += [inspect.cleandoc(module.__doc__), '']
     lines += ['.. currentmodule:: ' + module.__name__, '']
-    for title, names, directive in zip(
-            ('Classes', 'Functions'), _members(module), ('autoclass', 'autofunction')):
+    for title, names in _sections(module).items():
         if not names:
             continue
         lines += [title, '-' * len(title), '', '.. autosummary::', '']
@@ -92,6 +108,7 @@ def _page(module, described):
             value = getattr(module, name)
             if value not in described:
                 described.append(value)
+                directive = 'autoclass' if inspect.isclass(value) else 'autofunction'
                 lines += ['.. %s:: %s' % (directive, name), '']
     return '\n'.join(lines)
 

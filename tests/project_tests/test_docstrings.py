@@ -1,6 +1,8 @@
-"""The examples in the docstrings of the packages run."""
+"""Docstrings of the packages: their examples run, and those of functions say what they must."""
 import doctest
 import importlib
+import inspect
+import re
 from pathlib import Path
 
 import numpy
@@ -28,3 +30,26 @@ def test_examples(name):
     result = doctest.testmod(module, extraglobs=names, report=True,
                              optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     assert not result.failed, '%d of %d examples failed' % (result.failed, result.attempted)
+
+
+FUNCTIONS = {name: value for name, value in vars(chainer.functions).items()
+             if inspect.isfunction(value) and not name.startswith('_')}
+
+
+@pytest.mark.parametrize('name', sorted(FUNCTIONS))
+def test_description_of_function(name):
+    function = FUNCTIONS[name]
+    text = inspect.getdoc(function)
+    assert '\nReturns:\n' in text and '>>> ' in text
+    described = re.findall(r'^    (\w+) \(.*?\):|^    (\w+): ', text, re.MULTILINE)
+    missing = [p.name for p in inspect.signature(function).parameters.values()
+               if p.kind is not p.VAR_KEYWORD and not any(p.name in names for names in described)]
+    assert not missing, 'not described: %s' % ', '.join(missing)
+
+
+@pytest.mark.parametrize(
+    'name', sorted(n for n in _modules() if n.startswith('chainer.functions.')))
+def test_description_of_classes(name):
+    for key, value in vars(importlib.import_module(name)).items():
+        if inspect.isclass(value) and value.__module__ == name:
+            assert vars(value).get('__doc__'), key

@@ -151,11 +151,20 @@ def n_step_bigru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
     """Stacked bidirectional GRU over sequences of various lengths.
 
     Every layer runs forward and backward in time, and its outputs are the two hidden states one
-    after the other. Arguments are those of :func:`~chainer.functions.n_step_gru`, but
+    after the other. For the formula see :func:`~chainer.functions.n_step_gru`.
 
-    * ``hx`` has the shape :math:`(2 S, B, N)`,
-    * ``ws`` and ``bs`` have two elements for each layer: forward, backward,
-    * the weights of inputs have the shape :math:`(N, 2 N)` but in the first layer.
+    Args:
+        n_layers (int): Number of layers.
+        dropout_ratio (float): Ratio of dropout between layers.
+        hx (:class:`~chainer.Variable` or array): Initial states, floating point of shape
+            :math:`(2 S, B, N)`: forward and backward for each of :math:`S` layers, for :math:`B`
+            sequences and :math:`N` units.
+        ws (list of list): Weights: two lists of six matrices for each layer, forward and backward,
+            as of :func:`~chainer.functions.n_step_gru`. Those of inputs have the shape
+            :math:`(N, 2 N)` but in the first layer.
+        bs (list of list): Biases: two lists of six vectors for each layer.
+        xs (list of :class:`~chainer.Variable` or array): Inputs of every time step, of shape
+            :math:`(B_t, I)` and of the dtype of ``hx``, where :math:`B_t` does not increase.
 
     Returns:
         tuple: Final states, and the tuple of outputs of every time step, of shape

@@ -160,11 +160,21 @@ def n_step_bilstm(n_layers, dropout_ratio, hx, cx, ws, bs, xs, **kwargs):
     """Stacked bidirectional LSTM over sequences of various lengths.
 
     Every layer runs forward and backward in time, and its outputs are the two hidden states one
-    after the other. Arguments are those of :func:`~chainer.functions.n_step_lstm`, but
+    after the other. For the formula see :func:`~chainer.functions.n_step_lstm`.
 
-    * ``hx`` and ``cx`` have the shape :math:`(2 S, B, N)`,
-    * ``ws`` and ``bs`` have two elements for each layer: forward, backward,
-    * the weights of inputs have the shape :math:`(N, 2 N)` but in the first layer.
+    Args:
+        n_layers (int): Number of layers.
+        dropout_ratio (float): Ratio of dropout between layers.
+        hx (:class:`~chainer.Variable` or array): Initial hidden states, floating point of shape
+            :math:`(2 S, B, N)`: forward and backward for each of :math:`S` layers, for :math:`B`
+            sequences and :math:`N` units.
+        cx (:class:`~chainer.Variable` or array): Initial cell states, likewise.
+        ws (list of list): Weights: two lists of eight matrices for each layer, forward and
+            backward, as of :func:`~chainer.functions.n_step_lstm`. Those of inputs have the shape
+            :math:`(N, 2 N)` but in the first layer.
+        bs (list of list): Biases: two lists of eight vectors for each layer.
+        xs (list of :class:`~chainer.Variable` or array): Inputs of every time step, of shape
+            :math:`(B_t, I)` and of the dtype of ``hx``, where :math:`B_t` does not increase.
 
     Returns:
         tuple: Final hidden states, final cell states, and the tuple of outputs of every time step,
