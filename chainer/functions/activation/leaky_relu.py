@@ -41,6 +41,8 @@ def leaky_relu(x, slope=0.2):
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
 
+    See: Maas et al., Rectifier nonlinearities improve neural network acoustic models, ICML 2013.
+
     .. admonition:: Example
 
         >>> F.leaky_relu(np.array([-5, 2], np.float32), slope=0.2).array

@@ -33,6 +33,8 @@ def relu(x):
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
 
+    See: Nair and Hinton, Rectified linear units improve restricted Boltzmann machines, ICML 2010.
+
     .. admonition:: Example
 
         >>> F.relu(np.array([-1, 0, 2], np.float32)).array

@@ -9,6 +9,11 @@ from chainer.functions.connection.convolution_2d import convolution_2d
 def depthwise_convolution_2d(x, W, b=None, stride=1, pad=0):
     """Convolution of each channel of images with ``d`` kernels of its own.
 
+    .. math::
+
+        y_{c d + k,\\, i, j} = b_{c d + k} + \\sum_{u, v} W_{k, c, u, v} \\,
+            x_{c,\\, i s_h + u - p_h,\\, j s_w + v - p_w}
+
     Args:
         x (:class:`~chainer.Variable` or array): Floating point images of shape
             ``(n, c_I, h, w)``.
@@ -16,8 +21,8 @@ def depthwise_convolution_2d(x, W, b=None, stride=1, pad=0):
             ``(d, c_I, kh, kw)``.
         b (:class:`~chainer.Variable` or array): Bias of shape ``(c_I * d,)``, of the
             dtype of ``x`` (optional).
-        stride (int or pair of int): Stride.
-        pad (int or pair of int): Width of the padding on each side.
+        stride (int or pair of int): Stride :math:`s`.
+        pad (int or pair of int): Width :math:`p` of the padding on each side.
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, c_I * d, h_O, w_O)``, where the ``d`` outputs of

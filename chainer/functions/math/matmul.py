@@ -107,6 +107,8 @@ class MatMul(FunctionNode):
 def matmul(a, b, transa=False, transb=False):
     """Matrix product of two arrays, or of stacks of matrices with broadcasting.
 
+    .. math:: y_{\\ldots ij} = \\sum_k a_{\\ldots ik} \\, b_{\\ldots kj}
+
     Args:
         a (:class:`~chainer.Variable` or array): Left operand, floating point: a vector,
             matrix or stack.

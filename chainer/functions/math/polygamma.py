@@ -1,6 +1,8 @@
 """Polygamma functions."""
 from __future__ import annotations
 
+import numbers
+
 import numpy
 
 import chainer
@@ -71,5 +73,6 @@ def polygamma(n, x):
 
     """
     if numpy.isscalar(n):
-        n = sent_like(chainer.as_array(x), numpy.full(x.shape, n, 'i'))
+        dtype = 'i' if isinstance(n, numbers.Integral) else None
+        n = sent_like(chainer.as_array(x), numpy.full(x.shape, n, dtype))
     return PolyGamma().apply((n, x))[0]

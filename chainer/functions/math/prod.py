@@ -43,6 +43,8 @@ class Prod(ReductionFunction):
 def prod(x, axis=None, keepdims=False):
     """Product of array elements over given axes.
 
+    .. math:: y = \\prod_i x_i
+
     Args:
         x (:class:`~chainer.Variable` or array): Factors, of a floating point dtype.
         axis (None, int or tuple of int): Axes to multiply over (``None``: all).

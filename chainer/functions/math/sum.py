@@ -33,6 +33,8 @@ class Sum(ReductionFunction):
 def sum(x, axis=None, keepdims=False):
     """Sum of array elements over given axes.
 
+    .. math:: y = \\sum_i x_i
+
     Args:
         x (:class:`~chainer.Variable` or array): Elements to sum, of a floating point dtype.
         axis (None, int or tuple of int): Axes to sum over (``None``: all).

@@ -111,6 +111,9 @@ class TensorDot(FunctionNode):
 def tensordot(a, b, axes=2):
     """Sum of products over given axes of two arrays.
 
+    .. math:: y_{i_1 \\ldots j_1 \\ldots} = \\sum_{k_1 \\ldots}
+        a_{i_1 \\ldots k_1 \\ldots} \\, b_{k_1 \\ldots j_1 \\ldots}
+
     Args:
         a (:class:`~chainer.Variable` or array): Left operand, floating point.
         b (:class:`~chainer.Variable` or array): Right operand, floating point.

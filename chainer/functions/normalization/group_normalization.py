@@ -61,6 +61,8 @@ def group_normalization(x, groups, gamma, beta, eps=1e-5):
 
     .. math:: y = \\gamma_c \\frac{x - \\mu_{ng}}{\\sqrt{\\sigma_{ng}^2 + \\epsilon}} + \\beta_c
 
+    for channel :math:`c` in group :math:`g` of sample :math:`n`.
+
     Args:
         x (:class:`~chainer.Variable` or array): Input, floating point of shape
             :math:`(N, C, ...)`.

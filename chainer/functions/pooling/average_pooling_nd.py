@@ -66,6 +66,8 @@ class AveragePoolingND(_Average):
 def average_pooling_nd(x, ksize, stride=None, pad=0, pad_value=0):
     """Means of the windows of an input with :math:`N` spatial dimensions.
 
+    .. math:: y_i = \\frac1{\\prod_d k_d} \\sum_{0 \\le u_d < k_d} x_{i s + u - p}
+
     Args:
         x (:class:`~chainer.Variable` or array): Floating point input of shape
             ``(n, c, d_1, ..., d_N)``.

@@ -85,6 +85,8 @@ class MaxPoolingNDWithIndexes(FunctionNode):
 def max_pooling_nd(x, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
     """Maxima of the windows of an input with :math:`N` spatial dimensions.
 
+    .. math:: y_i = \\max_{0 \\le u_d < k_d} x_{i s + u - p}
+
     Args:
         x (:class:`~chainer.Variable` or array): Floating point input of shape
             ``(n, c, d_1, ..., d_N)``.

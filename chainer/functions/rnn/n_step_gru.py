@@ -131,6 +131,9 @@ def n_step_gru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
         ValueError: If the number of weights does not fit or there is no time step.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
+    See: Cho et al., Learning phrase representations using RNN encoder-decoder for statistical
+    machine translation, EMNLP 2014; the reset gate acts on the product with :math:`W_5`.
+
     .. seealso:: :class:`~chainer.links.NStepGRU`
 
     .. admonition:: Example

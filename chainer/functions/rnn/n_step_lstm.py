@@ -140,6 +140,8 @@ def n_step_lstm(n_layers, dropout_ratio, hx, cx, ws, bs, xs, **kwargs):
         ValueError: If the number of weights does not fit or there is no time step.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
+    See: Hochreiter and Schmidhuber, Long short-term memory, 1997.
+
     .. seealso:: :class:`~chainer.links.NStepLSTM`
 
     .. admonition:: Example

@@ -127,6 +127,12 @@ def test_polygamma(n):
                    on_chainerx=False, grad_tolerance=1e-3)
 
 
+@pytest.mark.parametrize('n', [1.5, np.ones(2)])
+def test_polygamma_bad_input(n):
+    with pytest.raises(type_check.InvalidType):
+        F.polygamma(n, np.ones(2, np.float32))
+
+
 def test_zeta():
     check_function(lambda q: F.zeta(3., q), [_sample((2, 3), 1, 3)],
                    lambda q: special.zeta(3., q), tolerances={np.float16: 2e-2})
