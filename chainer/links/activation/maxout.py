@@ -21,13 +21,23 @@ class Maxout(link.Chain):
         out_size (int): Size of an output vector.
         pool_size (int): Number of linear units per output.
         initialW (initializer or :ref:`ndarray`): Initializer of the weight; an
-            array has the shape ``(out_size, pool_size, in_size)``.
+            array has the shape ``(out_size, pool_size, in_size)``. The default
+            is :class:`~chainer.initializers.LeCunNormal`.
         initial_bias (initializer, scalar or :ref:`ndarray`): Initializer of the
             bias; an array has the shape ``(out_size, pool_size)``. ``None``
             means no bias.
 
     Attributes:
         linear (~chainer.links.Linear): The linear units.
+
+    .. seealso:: :func:`chainer.functions.maxout`
+
+    .. admonition:: Example
+
+        >>> W = np.array([[[1, 0], [0, 1]]], np.float32)  # one output, the larger of two inputs
+        >>> L.Maxout(2, 1, pool_size=2, initialW=W)(np.array([[1, 5], [3, -2]], np.float32))
+        variable([[5.],
+                  [3.]])
 
     """
 

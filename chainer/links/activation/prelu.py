@@ -18,6 +18,15 @@ class PReLU(link.Link):
 
     .. seealso:: :func:`chainer.functions.prelu`
 
+    .. admonition:: Example
+
+        >>> prelu = L.PReLU((2,), init=0.5)
+        >>> prelu(np.array([[-2, 2], [4, -4]], np.float32))
+        variable([[-1.,  2.],
+                  [ 4., -2.]])
+        >>> prelu.W.shape
+        (2,)
+
     """
 
     def __init__(self, shape=(), init=0.25):

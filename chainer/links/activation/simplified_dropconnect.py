@@ -29,6 +29,16 @@ class SimplifiedDropconnect(link.Link):
 
     .. seealso:: :func:`chainer.functions.simplified_dropconnect`
 
+    .. admonition:: Example
+
+        >>> layer = L.SimplifiedDropconnect(3, 2, initialW=1)
+        >>> x = np.array([[1, 2, 3]], np.float32)
+        >>> mask = np.array([[True, True, False], [False, True, True]])
+        >>> layer(x, mask=mask, use_batchwise_mask=False)  # weights that are kept double
+        variable([[ 6., 10.]])
+        >>> layer(x, train=False)
+        variable([[6., 6.]])
+
     """
 
     def __init__(self, in_size, out_size, ratio=0.5, nobias=False, initialW=None,
@@ -60,8 +70,9 @@ class SimplifiedDropconnect(link.Link):
         Args:
             x (~chainer.Variable or :ref:`ndarray`): Batch of input vectors.
             train (bool): If ``False``, no weight is dropped.
-            mask (None or :ref:`ndarray`): Which weights to keep. If ``None``,
-                it is drawn.
+            mask (None or :ref:`ndarray`): Which weights to keep, a boolean array
+                of the shape of the weight after, with ``use_batchwise_mask``, the
+                batch axis. If ``None``, it is drawn.
             use_batchwise_mask (bool): If ``True``, every sample has its own
                 mask.
 

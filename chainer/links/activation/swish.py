@@ -19,6 +19,14 @@ class Swish(link.Link):
 
     .. seealso:: :func:`chainer.functions.swish`
 
+    .. admonition:: Example
+
+        >>> swish = L.Swish(None)
+        >>> [round(float(y), 3) for y in swish(np.array([[-1, 0, 2]], np.float32)).array[0]]
+        [-0.269, 0.0, 1.762]
+        >>> swish.beta
+        variable beta([1., 1., 1.])
+
     """
 
     def __init__(self, beta_shape, beta_init=1.0):

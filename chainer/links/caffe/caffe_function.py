@@ -32,7 +32,7 @@ def _layer(typ, oldname):
 
 
 class CaffeFunction(link.Chain):
-    """A model of Caffe, read from a ``.caffemodel`` file.
+    r"""A model of Caffe, read from a ``.caffemodel`` file.
 
     The layers that have parameters become child links of the same name:
     ``model['conv1']``. These types of layers are supported: BatchNorm, Concat,
@@ -52,6 +52,18 @@ class CaffeFunction(link.Chain):
 
     Attributes:
         forwards (dict): Callables by the names of the layers.
+
+    .. admonition:: Example
+
+        >>> import os, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = os.path.join(folder.name, 'relu.caffemodel')
+        >>> with open(path, 'wb') as f:  # one layer of the type ReLU, from the blob x to the blob y
+        ...     size = f.write(b'\xa2\x06\x12' + b'\n\x04relu\x12\x04ReLU\x1a\x01x"\x01y')
+        >>> func = L.caffe.CaffeFunction(path)
+        >>> func({'x': np.array([-1, 2], np.float32)}, outputs=['y'])
+        (variable([0., 2.]),)
+        >>> folder.cleanup()
 
     """
 

@@ -16,6 +16,16 @@ class Bias(link.Link):
 
     .. seealso:: :func:`chainer.functions.bias`
 
+    .. admonition:: Example
+
+        >>> bias = L.Bias(axis=1, shape=(3,))
+        >>> bias.b.array[:] = [1, 2, 3]
+        >>> bias(np.zeros((2, 3), np.float32))
+        variable([[1., 2., 3.],
+                  [1., 2., 3.]])
+        >>> L.Bias()(np.zeros((1, 2), np.float32), np.array([5, 6], np.float32))
+        variable([[5., 6.]])
+
     """
 
     def __init__(self, axis=1, shape=None):

@@ -19,6 +19,9 @@ class Bilinear(link.Link):
         initial_bias (tuple of initializers): Initializers of ``V1``, ``V2`` and
             ``b``. The default is LeCunNormal for the first two and zero.
 
+    Raises:
+        ValueError: ``initial_bias`` is no tuple of three elements.
+
     Attributes:
         W (~chainer.Parameter): Weight of the shape
             ``(left_size, right_size, out_size)``.
@@ -27,6 +30,14 @@ class Bilinear(link.Link):
         b (~chainer.Parameter): Bias of the shape ``(out_size,)``.
 
     .. seealso:: :func:`chainer.functions.bilinear`
+
+    .. admonition:: Example
+
+        >>> layer = L.Bilinear(2, 3, 4)
+        >>> layer(np.zeros((5, 2), np.float32), np.zeros((5, 3), np.float32)).shape
+        (5, 4)
+        >>> sorted((name, param.shape) for name, param in layer.namedparams())
+        [('/V1', (2, 4)), ('/V2', (3, 4)), ('/W', (2, 3, 4)), ('/b', (4,))]
 
     """
 

@@ -35,13 +35,15 @@ class Convolution2D(_convolution.ConvolutionBase):
 
     .. admonition:: Example
 
-        >>> import chainer.links as L
-        >>> import numpy as np
-        >>> x = np.zeros((1, 3, 10, 10), 'f')
-        >>> L.Convolution2D(3, 7, 5)(x).shape
-        (1, 7, 6, 6)
-        >>> L.Convolution2D(None, 4, ksize=5, pad=2)(x).shape
-        (1, 4, 10, 10)
+        >>> x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+        >>> L.Convolution2D(1, 1, 3, initialW=1)(x)  # sums of 3x3 windows
+        variable([[[[45., 54.],
+                    [81., 90.]]]])
+        >>> conv = L.Convolution2D(None, 4, ksize=5, stride=2, pad=2)
+        >>> conv(np.zeros((1, 3, 10, 10), np.float32)).shape
+        (1, 4, 5, 5)
+        >>> conv.W.shape, conv.b.shape
+        ((4, 3, 5, 5), (4,))
 
     """
 

@@ -38,10 +38,11 @@ class ConvolutionND(_convolution.ConvolutionBase):
 
     .. admonition:: Example
 
-        >>> import chainer.links as L
-        >>> import numpy as np
-        >>> L.ConvolutionND(3, 2, 4, ksize=3)(np.zeros((1, 2, 5, 6, 7), 'f')).shape
+        >>> L.ConvolutionND(3, 2, 4, ksize=3)(np.zeros((1, 2, 5, 6, 7), np.float32)).shape
         (1, 4, 3, 4, 5)
+        >>> conv = L.ConvolutionND(1, 1, 1, ksize=2, initialW=1)
+        >>> conv(np.array([[[1, 2, 3, 4]]], np.float32))
+        variable([[[3., 5., 7.]]])
 
     """
 
@@ -101,8 +102,17 @@ class ConvolutionND(_convolution.ConvolutionBase):
 class Convolution1D(ConvolutionND):
     """One-dimensional convolution layer.
 
-    The arguments are those of :class:`~chainer.links.ConvolutionND` after
-    ``ndim``.
+    The same as :class:`~chainer.links.ConvolutionND` with ``ndim`` of one; its
+    other arguments are taken here, in the same order. ``in_channels`` cannot be
+    left out, but may be ``None``. Inputs have the shape ``(batch size,
+    in_channels, length)``.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[[1, 2, 4, 8]]], np.float32)
+        >>> L.Convolution1D(1, 1, 2, initialW=np.array([[[-1, 1]]], np.float32))(x)
+        variable([[[1., 2., 4.]]])
+
     """
 
     def __init__(self, in_channels, out_channels, ksize, stride=1, pad=0, nobias=False,
@@ -115,8 +125,17 @@ class Convolution1D(ConvolutionND):
 class Convolution3D(ConvolutionND):
     """Three-dimensional convolution layer.
 
-    The arguments are those of :class:`~chainer.links.ConvolutionND` after
-    ``ndim``.
+    The same as :class:`~chainer.links.ConvolutionND` with ``ndim`` of three; its
+    other arguments are taken here, in the same order. ``in_channels`` cannot be
+    left out, but may be ``None``. Inputs have the shape ``(batch size,
+    in_channels, depth, height, width)``.
+
+    .. admonition:: Example
+
+        >>> x = np.zeros((1, 2, 8, 8, 8), np.float32)
+        >>> L.Convolution3D(2, 4, ksize=3, stride=2, pad=1)(x).shape
+        (1, 4, 4, 4, 4)
+
     """
 
     def __init__(self, in_channels, out_channels, ksize, stride=1, pad=0, nobias=False,

@@ -37,9 +37,14 @@ class Deconvolution2D(_convolution.ConvolutionBase):
 
     .. admonition:: Example
 
-        >>> import chainer.links as L
-        >>> import numpy as np
-        >>> L.Deconvolution2D(3, 8, ksize=4, stride=2, pad=1)(np.zeros((1, 3, 5, 5), 'f')).shape
+        >>> x = np.array([[[[1, 2], [3, 4]]]], np.float32)
+        >>> L.Deconvolution2D(1, 1, ksize=2, stride=2, initialW=1)(x)
+        variable([[[[1., 1., 2., 2.],
+                    [1., 1., 2., 2.],
+                    [3., 3., 4., 4.],
+                    [3., 3., 4., 4.]]]])
+        >>> deconv = L.Deconvolution2D(None, 8, ksize=4, stride=2, pad=1)
+        >>> deconv(np.zeros((1, 3, 5, 5), np.float32)).shape
         (1, 8, 10, 10)
 
     """

@@ -37,6 +37,12 @@ class DeconvolutionND(_convolution.ConvolutionBase):
 
     .. seealso:: :func:`chainer.functions.deconvolution_nd`
 
+    .. admonition:: Example
+
+        >>> deconv = L.DeconvolutionND(1, 1, 1, ksize=2, stride=2, initialW=1)
+        >>> deconv(np.array([[[1, 2, 3]]], np.float32))
+        variable([[[1., 1., 2., 2., 3., 3.]]])
+
     """
 
     def __init__(self, ndim, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False,
@@ -77,8 +83,17 @@ class DeconvolutionND(_convolution.ConvolutionBase):
 class Deconvolution1D(DeconvolutionND):
     """One-dimensional transposed convolution layer.
 
-    The arguments are those of :class:`~chainer.links.DeconvolutionND` after
-    ``ndim``.
+    The same as :class:`~chainer.links.DeconvolutionND` with ``ndim`` of one; its
+    other arguments are taken here, in the same order. ``in_channels`` cannot be
+    left out, but may be ``None``. Inputs have the shape ``(batch size,
+    in_channels, length)``.
+
+    .. admonition:: Example
+
+        >>> x = np.array([[[1, 2, 3]]], np.float32)
+        >>> L.Deconvolution1D(1, 1, ksize=3, stride=2, pad=1, initialW=1)(x)
+        variable([[[1., 3., 2., 5., 3.]]])
+
     """
 
     def __init__(self, in_channels, out_channels, ksize, stride=1, pad=0, nobias=False,
@@ -91,8 +106,17 @@ class Deconvolution1D(DeconvolutionND):
 class Deconvolution3D(DeconvolutionND):
     """Three-dimensional transposed convolution layer.
 
-    The arguments are those of :class:`~chainer.links.DeconvolutionND` after
-    ``ndim``.
+    The same as :class:`~chainer.links.DeconvolutionND` with ``ndim`` of three; its
+    other arguments are taken here, in the same order. ``in_channels`` cannot be
+    left out, but may be ``None``. Inputs have the shape ``(batch size,
+    in_channels, depth, height, width)``.
+
+    .. admonition:: Example
+
+        >>> x = np.zeros((1, 2, 4, 4, 4), np.float32)
+        >>> L.Deconvolution3D(2, 1, ksize=4, stride=2, pad=1)(x).shape
+        (1, 1, 8, 8, 8)
+
     """
 
     def __init__(self, in_channels, out_channels, ksize, stride=1, pad=0, nobias=False,

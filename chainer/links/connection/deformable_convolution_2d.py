@@ -35,6 +35,16 @@ class DeformableConvolution2D(link.Chain):
 
     .. seealso:: :func:`chainer.functions.deformable_convolution_2d_sampler`
 
+    .. admonition:: Example
+
+        >>> x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+        >>> conv = L.DeformableConvolution2D(1, 1, 3, offset_initialW=0, deform_initialW=1)
+        >>> conv(x)  # without offsets, an ordinary convolution
+        variable([[[[45., 54.],
+                    [81., 90.]]]])
+        >>> conv.offset_conv(x).shape
+        (1, 18, 2, 2)
+
     """
 
     def __init__(self, in_channels, out_channels, ksize, stride=1, pad=0, offset_nobias=False,
@@ -75,8 +85,25 @@ class DeformableConvolution2DSampler(_convolution.ConvolutionBase):
         stride (int or pair of ints): Stride of the filter.
         pad (int or pair of ints): Width of the zeros around inputs.
         nobias (bool): If ``True``, there is no bias.
-        initialW (initializer or :ref:`ndarray`): Initializer of the filter.
+        initialW (initializer or :ref:`ndarray`): Initializer of the filter. The
+            default is :class:`~chainer.initializers.LeCunNormal`.
         initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
+            The default is zero.
+
+    Attributes:
+        W (~chainer.Parameter): Filter of the shape
+            ``(out_channels, in_channels, height, width)``.
+        b (~chainer.Parameter): Bias of the shape ``(out_channels,)``, or
+            ``None``.
+
+    .. admonition:: Example
+
+        >>> from chainer.links.connection import deformable_convolution_2d as deformable
+        >>> x = np.arange(9, dtype=np.float32).reshape(1, 1, 3, 3)
+        >>> sampler = deformable.DeformableConvolution2DSampler(1, 1, 1, initialW=1)
+        >>> offset = np.full((1, 2, 3, 3), 0.5, np.float32)  # half a pixel right and down
+        >>> float(sampler(x, offset).array[0, 0, 0, 0])
+        2.0
 
     """
 

@@ -30,6 +30,14 @@ class DepthwiseConvolution2D(_convolution.ConvolutionBase):
 
     .. seealso:: :func:`chainer.functions.depthwise_convolution_2d`
 
+    .. admonition:: Example
+
+        >>> conv = L.DepthwiseConvolution2D(3, channel_multiplier=2, ksize=3, pad=1)
+        >>> conv(np.zeros((1, 3, 8, 8), np.float32)).shape
+        (1, 6, 8, 8)
+        >>> conv.W.shape
+        (2, 3, 3, 3)
+
     """
 
     def __init__(self, in_channels, channel_multiplier, ksize, stride=1, pad=0, nobias=False,

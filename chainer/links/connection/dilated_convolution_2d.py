@@ -33,6 +33,12 @@ class DilatedConvolution2D(_convolution.ConvolutionBase):
 
     .. seealso:: :func:`chainer.functions.dilated_convolution_2d`
 
+    .. admonition:: Example
+
+        >>> x = np.arange(25, dtype=np.float32).reshape(1, 1, 5, 5)
+        >>> L.DilatedConvolution2D(1, 1, 3, dilate=2, initialW=1)(x)  # of every second pixel
+        variable([[[[108.]]]])
+
     """
 
     def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, dilate=1,

@@ -7,22 +7,28 @@ class EmbedID(link.Link):
     Args:
         in_size (int): Number of IDs.
         out_size (int): Size of a vector.
-        initialW (initializer or :ref:`ndarray`): Initializer of the table, an
-            array of the shape ``(in_size, out_size)``. The default is
-            :class:`~chainer.initializers.Normal` with the scale one.
-        ignore_label (int or None): ID whose vector is zero.
+        initialW (initializer or :ref:`ndarray`): Initializer of the table: a
+            callable, a number, or an array of the shape ``(in_size, out_size)``.
+            The default is :class:`~chainer.initializers.Normal` with the scale
+            one.
+        ignore_label (int or None): ID that stands for nothing, such as padding.
+            Its vectors are zeros, and it may lie outside of the table.
 
     Attributes:
-        W (~chainer.Parameter): The table.
+        W (~chainer.Parameter): The table of the shape ``(in_size, out_size)``.
 
     .. seealso:: :func:`chainer.functions.embed_id`
 
     .. admonition:: Example
 
-        >>> import chainer.links as L
-        >>> import numpy as np
-        >>> L.EmbedID(10, 3)(np.array([[1, 2], [0, 9]], 'i')).shape
-        (2, 2, 3)
+        >>> table = np.array([[0, 0], [1, 10], [2, 20]], np.float32)
+        >>> embed = L.EmbedID(3, 2, initialW=table, ignore_label=-1)
+        >>> embed(np.array([[1, 2], [2, -1]]))
+        variable([[[ 1., 10.],
+                   [ 2., 20.]],
+        <BLANKLINE>
+                  [[ 2., 20.],
+                   [ 0.,  0.]]])
 
     """
 
@@ -52,11 +58,16 @@ class EmbedID(link.Link):
         """Looks vectors up.
 
         Args:
-            x (~chainer.Variable or :ref:`ndarray`): Integer array of IDs.
+            x (~chainer.Variable or :ref:`ndarray`): Integer array of IDs, of any
+                shape.
 
         Returns:
             ~chainer.Variable: Array of the shape of ``x`` and one more axis of
             ``out_size``.
+
+        Raises:
+            ValueError: An ID is outside of the table. It is looked for on the CPU
+                with ``chainer.config.debug`` only.
 
         """
         return functions.embed_id(x, self.W, ignore_label=self.ignore_label)

@@ -24,6 +24,14 @@ class Highway(link.Chain):
         init_bt (initializer or :ref:`ndarray`): Initializer of ``transform.b``.
             Negative values favor the plain input.
 
+    .. admonition:: Example
+
+        >>> x = np.array([[1, 2]], np.float32)
+        >>> L.Highway(2, init_Wt=0, init_bt=-100)(x)  # a closed gate lets the input pass
+        variable([[1., 2.]])
+        >>> L.Highway(2, init_Wh=1, init_Wt=0, init_bt=100)(x)
+        variable([[3., 3.]])
+
     """
 
     def __init__(self, in_out_size, nobias=False, activate=relu.relu, init_Wh=None, init_Wt=None,

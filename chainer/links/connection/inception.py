@@ -22,6 +22,12 @@ class Inception(link.Chain):
         conv_init (initializer): Initializer of the filters.
         bias_init (initializer): Initializer of the biases.
 
+    .. admonition:: Example
+
+        >>> module = L.Inception(3, out1=4, proj3=2, out3=8, proj5=2, out5=2, proj_pool=2)
+        >>> module(np.zeros((1, 3, 8, 8), np.float32)).shape
+        (1, 16, 8, 8)
+
     """
 
     def __init__(self, in_channels, out1, proj3, out3, proj5, out5, proj_pool, conv_init=None,

@@ -32,6 +32,13 @@ class InceptionBN(link.Chain):
         ValueError: A 1x1 convolution is combined with a stride, or with pooling
             without projection.
 
+    .. admonition:: Example
+
+        >>> module = L.InceptionBN(3, out1=0, proj3=2, out3=4, proj33=2, out33=4, pooltype='max',
+        ...                        proj_pool=2, stride=2)
+        >>> module(np.zeros((2, 3, 8, 8), np.float32)).shape
+        (2, 10, 4, 4)
+
     """
 
     def __init__(self, in_channels, out1, proj3, out3, proj33, out33, pooltype, proj_pool=None,

@@ -13,26 +13,32 @@ class Linear(link.Link):
         out_size (int): Size of an output vector. If it is the only size given,
             it may stand first.
         nobias (bool): If ``True``, there is no bias.
-        initialW (initializer or :ref:`ndarray`): Initializer of the weight, an
-            array of the shape ``(out_size, in_size)``. The default is
-            :class:`~chainer.initializers.LeCunNormal`.
-        initial_bias (initializer or :ref:`ndarray`): Initializer of the bias,
-            an array of the shape ``(out_size,)``. The default is zero.
+        initialW (initializer or :ref:`ndarray`): Initializer of the weight: a
+            callable, a number, or an array of the shape ``(out_size, in_size)``.
+            The default is :class:`~chainer.initializers.LeCunNormal`.
+        initial_bias (initializer or :ref:`ndarray`): Initializer of the bias:
+            a callable, a number, or an array of the shape ``(out_size,)``. The
+            default is zero.
 
     Attributes:
-        W (~chainer.Parameter): Weight.
-        b (~chainer.Parameter): Bias, or ``None``.
+        W (~chainer.Parameter): Weight of the shape ``(out_size, in_size)``. Its
+            dtype is ``chainer.config.dtype`` unless the initializer has one.
+        b (~chainer.Parameter): Bias of the shape ``(out_size,)``, or ``None``.
 
     .. seealso:: :func:`chainer.functions.linear`
 
     .. admonition:: Example
 
-        >>> import chainer.links as L
-        >>> import numpy as np
-        >>> L.Linear(3, 5)(np.zeros((10, 3), 'f')).shape
-        (10, 5)
-        >>> L.Linear(5)(np.zeros((10, 3, 2), 'f')).shape
-        (10, 5)
+        >>> x = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
+        >>> layer = L.Linear(3, 2, initialW=1, initial_bias=np.array([0, 10], np.float32))
+        >>> layer(x)
+        variable([[ 6., 16.],
+                  [15., 25.]])
+        >>> layer = L.Linear(4)  # the size of inputs is not known yet
+        >>> layer.W.shape is None
+        True
+        >>> layer(np.zeros((10, 3, 2), np.float32)).shape, layer.W.shape
+        ((10, 4), (4, 6))
 
     """
 
@@ -86,13 +92,16 @@ class Linear(link.Link):
         """Applies the linear layer.
 
         Args:
-            x (~chainer.Variable or :ref:`ndarray`): Batch of input vectors. All
-                axes after the batch axes are flattened.
+            x (~chainer.Variable or :ref:`ndarray`): Batch of input vectors, floats
+                of the weight's dtype. All axes after the batch axes are flattened.
             n_batch_axes (int): Number of batch axes.
 
         Returns:
             ~chainer.Variable: Output of the shape
             ``(batch axes..., out_size)``.
+
+        Raises:
+            ~chainer.utils.type_check.InvalidType: ``x`` does not fit the weight.
 
         """
         if self.W.array is None:

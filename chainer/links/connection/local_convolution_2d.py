@@ -27,6 +27,14 @@ class LocalConvolution2D(link.Link):
 
     .. seealso:: :func:`chainer.functions.local_convolution_2d`
 
+    .. admonition:: Example
+
+        >>> conv = L.LocalConvolution2D(3, 4, in_size=8, ksize=3)
+        >>> conv(np.zeros((1, 3, 8, 8), np.float32)).shape
+        (1, 4, 6, 6)
+        >>> conv.W.shape, conv.b.shape
+        ((4, 6, 6, 3, 3, 3), (4, 6, 6))
+
     """
 
     def __init__(self, in_channels, out_channels, in_size=None, ksize=None, stride=1,

@@ -21,8 +21,22 @@ class MLPConvolution2D(link.ChainList):
         pad (int or pair of ints): Width of the zeros around inputs.
         activation (callable): Activation function between the layers. There is
             none after the last one.
-        conv_init (initializer): Initializer of the filters.
-        bias_init (initializer): Initializer of the biases.
+        conv_init (initializer): Initializer of the filters. The default is
+            :class:`~chainer.initializers.LeCunNormal`. It can be given by name
+            only, as ``bias_init``.
+        bias_init (initializer): Initializer of the biases. The default is zero.
+
+    Raises:
+        TypeError: There are more positional arguments.
+        ValueError: ``out_channels`` is empty.
+
+    .. admonition:: Example
+
+        >>> mlpconv = L.MLPConvolution2D(3, (16, 8, 4), ksize=5, pad=2)
+        >>> mlpconv(np.zeros((1, 3, 8, 8), np.float32)).shape
+        (1, 4, 8, 8)
+        >>> [layer.ksize for layer in mlpconv]
+        [5, 1, 1]
 
     """
 

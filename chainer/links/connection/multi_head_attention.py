@@ -40,11 +40,13 @@ class MultiHeadAttention(link.Chain):
 
     .. admonition:: Example
 
-        >>> import chainer.links as L
-        >>> import numpy as np
-        >>> x = np.zeros((2, 5, 8), 'f')
-        >>> L.MultiHeadAttention(8, 4)(x, causal=True).shape
+        >>> x = np.random.RandomState(0).rand(2, 5, 8).astype(np.float32)
+        >>> attention = L.MultiHeadAttention(8, 4)
+        >>> attention(x, np.ones((2, 3, 8), np.float32)).shape
         (2, 5, 8)
+        >>> y1, y2 = attention(x, causal=True).array, attention(x[:, :2], causal=True).array
+        >>> np.allclose(y1[:, :2], y2, atol=1e-6)  # later positions have no influence
+        True
 
     """
 

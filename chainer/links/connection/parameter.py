@@ -5,10 +5,18 @@ class Parameter(link.Link):
     """A link that holds one parameter and returns it.
 
     Args:
-        array: Initial value.
+        array (:ref:`ndarray` or scalar): Initial value.
 
     Attributes:
         W (~chainer.Parameter): The parameter.
+
+    .. admonition:: Example
+
+        >>> shift = L.Parameter(np.array([1, 2], np.float32))
+        >>> shift()
+        variable W([1., 2.])
+        >>> [name for name, _ in shift.namedparams()]
+        ['/W']
 
     """
 

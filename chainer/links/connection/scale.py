@@ -15,11 +15,23 @@ class Scale(link.Chain):
         bias_shape (tuple of ints): Shape of the bias, needed with ``bias_term``
             and without ``W_shape``.
 
+    Raises:
+        ValueError: ``bias_shape`` is missing.
+
     Attributes:
         W (~chainer.Parameter): Weight, if ``W_shape`` is given.
         bias (~chainer.links.Bias): Bias, if ``bias_term`` is true.
 
     .. seealso:: :func:`chainer.functions.scale`
+
+    .. admonition:: Example
+
+        >>> scale = L.Scale(axis=1, W_shape=(3,), bias_term=True)
+        >>> scale.W.array[:] = [1, 2, 3]
+        >>> scale.bias.b.array[:] = 10
+        >>> scale(np.ones((2, 3), np.float32))
+        variable([[11., 12., 13.],
+                  [11., 12., 13.]])
 
     """
 

@@ -62,10 +62,11 @@ class TransformerEncoderLayer(_TransformerLayer):
 
     .. admonition:: Example
 
-        >>> import chainer.links as L
-        >>> import numpy as np
-        >>> L.TransformerEncoderLayer(8, 2)(np.zeros((2, 5, 8), 'f')).shape
+        >>> layer = L.TransformerEncoderLayer(8, 2)
+        >>> layer(np.zeros((2, 5, 8), np.float32)).shape
         (2, 5, 8)
+        >>> layer.linear1.W.shape
+        (32, 8)
 
     """
 
@@ -115,6 +116,14 @@ class TransformerDecoderLayer(_TransformerLayer):
             memory.
         linear1, linear2 (~chainer.links.Linear): Feed-forward network.
         norm1, norm2, norm3 (~chainer.links.LayerNormalization): Normalizations.
+
+    .. admonition:: Example
+
+        >>> layer = L.TransformerDecoderLayer(8, 2, memory_size=6)
+        >>> x = np.zeros((2, 5, 8), np.float32)
+        >>> memory = np.zeros((2, 7, 6), np.float32)
+        >>> layer(x, memory).shape
+        (2, 5, 8)
 
     """
 

@@ -24,6 +24,14 @@ class BlackOut(link.Link):
 
     .. seealso:: :func:`chainer.functions.black_out`
 
+    .. admonition:: Example
+
+        >>> loss = L.BlackOut(3, counts=[5, 2, 1], sample_size=2)
+        >>> x = np.ones((4, 3), np.float32)
+        >>> t = np.array([0, 1, 2, 0], np.int32)
+        >>> round(float(loss(x, t).array), 3)  # log 3 + 2 log 1.5, with weights of zero
+        1.91
+
     """
 
     sample_data = None

@@ -16,6 +16,21 @@ class CRF1d(link.Link):
 
     .. seealso:: :func:`chainer.functions.crf1d`
 
+    .. admonition:: Example
+
+        >>> crf = L.CRF1d(2)
+        >>> xs = [np.array([[9, 0], [0, 9]], np.float32), np.array([[0, 9]], np.float32)]
+        >>> ys = [np.array([0, 1], np.int32), np.array([1], np.int32)]
+        >>> loss = crf(xs, ys, transpose=True)
+        >>> loss.shape, bool(loss.array < 0.01)
+        ((), True)
+        >>> score, path = crf.argmax(xs, transpose=True)
+        >>> path
+        [array([0, 1], dtype=int32), array([1], dtype=int32)]
+
+    See J. Lafferty et al., Conditional Random Fields: Probabilistic Models for
+    Segmenting and Labeling Sequence Data, ICML 2001.
+
     """
 
     def __init__(self, n_label, initial_cost=None):

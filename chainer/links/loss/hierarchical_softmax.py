@@ -17,6 +17,16 @@ class TreeParser:
     Args:
         dtype: Data type of the codes.
 
+    .. admonition:: Example
+
+        >>> from chainer.links.loss.hierarchical_softmax import TreeParser
+        >>> parser = TreeParser(np.float32)
+        >>> parser.parse(((0, 1), 2))
+        >>> parser.size()
+        2
+        >>> parser.get_paths()[1], parser.get_codes()[1]  # left, then right
+        (array([0, 1], dtype=int32), array([ 1., -1.], dtype=float32))
+
     """
 
     def __init__(self, dtype):
@@ -76,6 +86,15 @@ class BinaryHierarchicalSoftmaxFunction(
     Args:
         tree: Tree of nested pairs with labels as its leaves.
         dtype: Data type of the codes.
+
+    .. admonition:: Example
+
+        >>> from chainer.links.loss import hierarchical_softmax
+        >>> func = hierarchical_softmax.BinaryHierarchicalSoftmaxFunction(((0, 1), 2), np.float32)
+        >>> x, W = np.ones((1, 3), np.float32), np.zeros((2, 3), np.float32)
+        >>> loss, = func.apply((x, np.array([1], np.int32), W))
+        >>> round(float(loss.array), 3)  # two decisions: 2 log 2
+        1.386
 
     """
 
@@ -205,6 +224,15 @@ class BinaryHierarchicalSoftmax(link.Link):
 
     Raises:
         ValueError: An inner node has not two children.
+
+    .. admonition:: Example
+
+        >>> tree = L.BinaryHierarchicalSoftmax.create_huffman_tree({0: 8, 1: 5, 2: 6, 3: 4})
+        >>> loss = L.BinaryHierarchicalSoftmax(3, tree)
+        >>> loss.W.shape
+        (3, 3)
+        >>> loss(np.ones((2, 3), np.float32), np.array([0, 3], np.int32)).shape
+        ()
 
     """
 

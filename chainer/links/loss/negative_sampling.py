@@ -24,6 +24,16 @@ class NegativeSampling(link.Link):
 
     .. seealso:: :func:`chainer.functions.negative_sampling`
 
+    .. admonition:: Example
+
+        >>> loss = L.NegativeSampling(3, counts=[5, 2, 1], sample_size=2)
+        >>> x = np.ones((4, 3), np.float32)
+        >>> t = np.array([0, 1, 2, 0], np.int32)
+        >>> round(float(loss(x, t).array), 3)  # 4 * 3 log 2, with weights of zero
+        8.318
+        >>> loss(x, t, reduce='no').shape
+        (4,)
+
     """
 
     def __init__(self, in_size, counts, sample_size, power=0.75, dtype=None):

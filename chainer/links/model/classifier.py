@@ -8,9 +8,14 @@ class Classifier(link.Chain):
 
     Args:
         predictor (~chainer.Link): The network.
-        lossfun (callable): Loss function of the prediction and the labels.
+        lossfun (callable): Loss function of the prediction and the labels. The
+            default is :func:`~chainer.functions.softmax_cross_entropy`.
         accfun (callable): Function that computes the accuracy from the
-            prediction and the labels.
+            prediction and the labels. The default is
+            :func:`~chainer.functions.accuracy`.
+
+    Raises:
+        TypeError: ``label_key`` is neither an int nor a str.
         label_key (int or str): Which argument holds the labels: a position
             among the positional arguments, or the name of a keyword argument.
             All others are given to the predictor.
@@ -23,6 +28,19 @@ class Classifier(link.Chain):
         loss (~chainer.Variable): Loss of the last call.
         accuracy (~chainer.Variable): Accuracy of the last call.
         compute_accuracy (bool): If ``False``, no accuracy is computed.
+
+    .. admonition:: Example
+
+        >>> model = L.Classifier(L.Linear(2, 2, initialW=np.array([[9, 0], [0, 9]], np.float32)))
+        >>> x, t = np.array([[1, 0], [0, 1]], np.float32), np.array([0, 0], np.int32)
+        >>> reporter = chainer.Reporter()
+        >>> reporter.add_observer('main', model)
+        >>> with reporter:
+        ...     loss = model(x, t)
+        >>> float(model.accuracy.array), round(float(loss.array), 2)
+        (0.5, 4.5)
+        >>> sorted(reporter.observation)
+        ['main/accuracy', 'main/loss']
 
     """
 

@@ -59,14 +59,17 @@ class BatchNormalization(link.Link):
 
     .. admonition:: Example
 
-        >>> import chainer
-        >>> import chainer.links as L
-        >>> import numpy as np
-        >>> bn = L.BatchNormalization(3)
-        >>> bn(np.zeros((4, 3, 2, 2), 'f')).shape
-        (4, 3, 2, 2)
+        >>> bn = L.BatchNormalization(2)
+        >>> x = np.array([[1, 10], [3, 30]], np.float32)
+        >>> bn(x).array.round(2)
+        array([[-1., -1.],
+               [ 1.,  1.]], dtype=float32)
+        >>> bn.avg_mean  # a tenth of the way from zero to the mean
+        array([0.2, 2. ], dtype=float32)
         >>> with chainer.using_config('train', False):
-        ...     y = bn(np.zeros((4, 3), 'f'))
+        ...     y = bn(x)
+        >>> bool(np.allclose(y.array, (x - bn.avg_mean) / np.sqrt(bn.avg_var + bn.eps), rtol=1e-4))
+        True
 
     """
 

@@ -14,9 +14,17 @@ class BatchRenormalization(batch_normalization.BatchNormalization):
         rmax (float): Limit of the correction of the standard deviation.
         dmax (float): Limit of the correction of the mean.
         decay, eps, dtype, use_gamma, use_beta, initial_gamma, initial_beta, \
-initial_avg_mean, initial_avg_var: See :class:`~chainer.links.BatchNormalization`.
+    initial_avg_mean, initial_avg_var: See :class:`~chainer.links.BatchNormalization`.
 
     .. seealso:: :func:`chainer.functions.batch_renormalization`
+
+    .. admonition:: Example
+
+        >>> brn = L.BatchRenormalization(2, rmax=3, dmax=5)
+        >>> brn(np.array([[1, 10], [3, 30]], np.float32)).shape
+        (2, 2)
+        >>> brn.avg_mean.shape, brn.avg_var.shape
+        ((2,), (2,))
 
     """
 

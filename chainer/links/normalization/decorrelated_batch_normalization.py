@@ -20,6 +20,12 @@ def fix_avg_mean(avg_mean, groups):
     Raises:
         ValueError: The number of axes is unknown.
 
+    .. admonition:: Example
+
+        >>> from chainer.links.normalization import decorrelated_batch_normalization as module
+        >>> module.fix_avg_mean(np.array([1., 2.]), groups=1)
+        array([[1., 2.]])
+
     """
     return _split_groups('avg_mean', avg_mean, 1, groups)
 
@@ -36,6 +42,12 @@ def fix_avg_projection(avg_projection, groups):
 
     Raises:
         ValueError: The number of axes is unknown.
+
+    .. admonition:: Example
+
+        >>> from chainer.links.normalization import decorrelated_batch_normalization as module
+        >>> module.fix_avg_projection(np.identity(3), groups=1).shape
+        (1, 3, 3)
 
     """
     return _split_groups('avg_projection', avg_projection, 2, groups)
@@ -67,7 +79,7 @@ class DecorrelatedBatchNormalization(link.Link):
         groups (int): Number of groups of features, each whitened on its own.
         decay (float): Decay rate of the running averages.
         eps (float): Small value for numerical stability.
-        dtype: Data type of the running averages.
+        dtype: Data type of the running averages, float32 by default.
 
     Raises:
         ValueError: ``size`` is not a multiple of ``groups``.
@@ -80,6 +92,14 @@ class DecorrelatedBatchNormalization(link.Link):
         N (int): Number of batches of the fine-tuning, a persistent value.
 
     .. seealso:: :func:`chainer.functions.decorrelated_batch_normalization`
+
+    .. admonition:: Example
+
+        >>> x = np.random.RandomState(0).rand(100, 2).astype(np.float32)
+        >>> x[:, 1] += x[:, 0]  # two correlated features
+        >>> y = L.DecorrelatedBatchNormalization(2, groups=1)(x).array
+        >>> bool(np.allclose(np.cov(y.T, bias=True), np.identity(2), atol=1e-2))
+        True
 
     """
 

@@ -22,6 +22,15 @@ class GroupNormalization(link.Link):
 
     .. seealso:: :func:`chainer.functions.group_normalization`
 
+    .. admonition:: Example
+
+        >>> gn = L.GroupNormalization(groups=2)
+        >>> x = np.array([[1, 3, 10, 30]], np.float32)
+        >>> gn(x).array.round(2)  # two groups of two channels
+        array([[-1.,  1., -1.,  1.]], dtype=float32)
+        >>> gn.gamma.shape
+        (4,)
+
     """
 
     def __init__(self, groups, size=None, eps=1e-5, initial_gamma=None, initial_beta=None):

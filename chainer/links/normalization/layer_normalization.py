@@ -23,6 +23,13 @@ class LayerNormalization(link.Link):
 
     .. seealso:: :func:`chainer.functions.layer_normalization`
 
+    .. admonition:: Example
+
+        >>> ln = L.LayerNormalization(3)
+        >>> ln(np.array([[1, 2, 3], [10, 20, 30]], np.float32)).array.round(2)
+        array([[-1.22,  0.  ,  1.22],
+               [-1.22,  0.  ,  1.22]], dtype=float32)
+
     """
 
     def __init__(self, size=None, eps=1e-6, initial_gamma=None, initial_beta=None):

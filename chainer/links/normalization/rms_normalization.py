@@ -19,6 +19,12 @@ class RMSNormalization(link.Link):
 
     .. seealso:: :func:`chainer.functions.rms_normalization`
 
+    .. admonition:: Example
+
+        >>> L.RMSNormalization(2)(np.array([[1, 7], [10, 70]], np.float32)).array.round(2)
+        array([[0.2, 1.4],
+               [0.2, 1.4]], dtype=float32)
+
     """
 
     def __init__(self, size=None, eps=1e-6, initial_gamma=None):

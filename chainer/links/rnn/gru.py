@@ -11,10 +11,17 @@ class GRUBase(link.Chain):
             from the first input.
         out_size (int): Size of an output vector.
         init (initializer): Initializer of the weights of inputs (``W``,
-            ``W_r``, ``W_z``).
+            ``W_r``, ``W_z``). The default is
+            :class:`~chainer.initializers.LeCunNormal`.
         inner_init (initializer): Initializer of the weights of outputs (``U``,
-            ``U_r``, ``U_z``).
-        bias_init (initializer): Initializer of the biases.
+            ``U_r``, ``U_z``), likewise.
+        bias_init (initializer): Initializer of the biases. The default is zero.
+
+    .. admonition:: Example
+
+        >>> from chainer.links.rnn.gru import GRUBase
+        >>> sorted(child.name for child in GRUBase(3, 5).children())
+        ['U', 'U_r', 'U_z', 'W', 'W_r', 'W_z']
 
     """
 
@@ -70,6 +77,15 @@ class StatelessGRU(GRUBase):
             likewise.
         bias_init (initializer): Initializer of the biases. The default is zero.
 
+    .. admonition:: Example
+
+        >>> gru = L.StatelessGRU(3, 5)
+        >>> h = None
+        >>> for x in np.ones((4, 2, 3), np.float32):  # four steps of a batch of two
+        ...     h = gru(h, x)
+        >>> h.shape
+        (2, 5)
+
     """
 
     def forward(self, h, x):
@@ -95,6 +111,17 @@ class StatefulGRU(GRUBase, _stateful.StatefulChain):
 
     Attributes:
         h (~chainer.Variable): Outputs, or ``None`` before the first step.
+
+    .. admonition:: Example
+
+        >>> gru = L.StatefulGRU(3, 5)
+        >>> for x in np.ones((4, 2, 3), np.float32):  # four steps of a batch of two
+        ...     y = gru(x)
+        >>> y.shape, gru.h is y
+        ((2, 5), True)
+        >>> gru.reset_state()
+        >>> gru.h is None
+        True
 
     """
 
@@ -133,6 +160,13 @@ class GRU(StatefulGRU):
 
     Calls with another number of arguments, as :class:`StatelessGRU` takes, are
     refused with a hint.
+
+    .. admonition:: Example
+
+        >>> gru = L.GRU(3, 5)
+        >>> gru(np.ones((2, 3), np.float32)).shape
+        (2, 5)
+
     """
 
     def forward(self, *args):

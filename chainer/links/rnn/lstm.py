@@ -29,6 +29,15 @@ class LSTMBase(link.Chain):
         lateral (~chainer.links.Linear): Layer from previous outputs.
         state_size (int): Size of the states.
 
+    .. admonition:: Example
+
+        >>> from chainer.links.rnn.lstm import LSTMBase
+        >>> base = LSTMBase(3, 2)
+        >>> base.upward.W.shape, base.lateral.W.shape
+        ((8, 3), (8, 2))
+        >>> base.upward.b.array  # the forget gates start open
+        array([0., 0., 1., 0., 0., 0., 1., 0.], dtype=float32)
+
     """
 
     def __init__(self, in_size, out_size=None, lateral_init=None, upward_init=None,
@@ -73,6 +82,15 @@ class StatelessLSTM(LSTMBase):
     The arguments are those of :class:`~chainer.links.LSTM`.
 
     .. seealso:: :func:`chainer.functions.lstm`
+
+    .. admonition:: Example
+
+        >>> lstm = L.StatelessLSTM(3, 5)
+        >>> c = h = None
+        >>> for x in np.ones((4, 2, 3), np.float32):  # four steps of a batch of two
+        ...     c, h = lstm(c, h, x)
+        >>> c.shape, h.shape
+        ((2, 5), (2, 5))
 
     """
 
@@ -128,13 +146,14 @@ class LSTM(LSTMBase, _stateful.StatefulChain):
 
     .. admonition:: Example
 
-        >>> import chainer.links as L
-        >>> import numpy as np
         >>> lstm = L.LSTM(3, 5)
-        >>> for size in 4, 4, 2:
-        ...     y = lstm(np.zeros((size, 3), 'f'))
+        >>> for size in 4, 4, 2:  # two of four sequences end after two steps
+        ...     y = lstm(np.zeros((size, 3), np.float32))
         >>> y.shape, lstm.h.shape
         ((2, 5), (4, 5))
+        >>> lstm.reset_state()
+        >>> lstm.h is None
+        True
 
     """
 
@@ -165,6 +184,9 @@ class LSTM(LSTMBase, _stateful.StatefulChain):
 
         Returns:
             ~chainer.Variable: Outputs of the shape ``(batch size, out_size)``.
+
+        Raises:
+            TypeError: The batch is larger than that of the states.
 
         """
         self._initialize_for(x)

@@ -10,6 +10,13 @@ class MGUBase(link.Chain):
         n_inputs (int): Size of an input vector.
         n_units (int): Size of an output vector.
 
+    .. admonition:: Example
+
+        >>> from chainer.links.rnn.mgu import MGUBase
+        >>> base = MGUBase(3, 5)
+        >>> base.W_f.W.shape, base.W_h.W.shape
+        ((5, 8), (5, 8))
+
     """
 
     def __init__(self, n_inputs, n_units):
@@ -40,6 +47,15 @@ class StatelessMGU(MGUBase):
         n_inputs (int): Size of an input vector.
         n_units (int): Size of an output vector.
 
+    .. admonition:: Example
+
+        >>> mgu = L.StatelessMGU(3, 5)
+        >>> h = np.zeros((2, 5), np.float32)
+        >>> for x in np.ones((4, 2, 3), np.float32):  # four steps of a batch of two
+        ...     h = mgu(h, x)
+        >>> h.shape
+        (2, 5)
+
     """
 
     def forward(self, h, x):
@@ -68,6 +84,14 @@ class StatefulMGU(MGUBase, _stateful.StatefulChain):
 
     Attributes:
         h (~chainer.Variable): Outputs, or ``None`` before the first step.
+
+    .. admonition:: Example
+
+        >>> mgu = L.StatefulMGU(3, 5)
+        >>> mgu(np.ones((2, 3), np.float32)).shape
+        (2, 5)
+        >>> mgu.h.shape
+        (2, 5)
 
     """
 

@@ -9,6 +9,13 @@ class NStepGRUBase(n_step_rnn.NStepRNNBase):
     candidate, from inputs (``w0`` to ``w2``) and from outputs (``w3`` to
     ``w5``). See :class:`NStepRNNBase
     <chainer.links.rnn.n_step_rnn.NStepRNNBase>` for the arguments.
+
+    .. admonition:: Example
+
+        >>> from chainer.links.rnn.n_step_gru import NStepGRUBase
+        >>> issubclass(L.NStepBiGRU, NStepGRUBase), NStepGRUBase.n_weights
+        (True, 6)
+
     """
 
     n_weights = 6
@@ -33,6 +40,13 @@ class NStepGRU(NStepGRUBase):
 
     .. seealso:: :func:`chainer.functions.n_step_gru`
 
+    .. admonition:: Example
+
+        >>> xs = [np.zeros((length, 3), np.float32) for length in (2, 4)]
+        >>> hy, ys = L.NStepGRU(n_layers=2, in_size=3, out_size=5, dropout=0.1)(None, xs)
+        >>> hy.shape, [y.shape for y in ys]
+        ((2, 2, 5), [(2, 5), (4, 5)])
+
     """
 
     def rnn(self, *args):
@@ -46,6 +60,13 @@ class NStepBiGRU(NStepGRUBase):
     the size ``2 * out_size``.
 
     .. seealso:: :func:`chainer.functions.n_step_bigru`
+
+    .. admonition:: Example
+
+        >>> xs = [np.zeros((length, 3), np.float32) for length in (2, 4)]
+        >>> hy, ys = L.NStepBiGRU(n_layers=2, in_size=3, out_size=5, dropout=0.1)(None, xs)
+        >>> hy.shape, [y.shape for y in ys]
+        ((4, 2, 5), [(2, 10), (4, 10)])
 
     """
 

@@ -9,6 +9,13 @@ class NStepLSTMBase(n_step_rnn.NStepRNNBase):
     gates, from inputs (``w0`` to ``w3``) and from outputs (``w4`` to ``w7``).
     See :class:`NStepRNNBase <chainer.links.rnn.n_step_rnn.NStepRNNBase>` for
     the arguments.
+
+    .. admonition:: Example
+
+        >>> from chainer.links.rnn.n_step_lstm import NStepLSTMBase
+        >>> issubclass(L.NStepBiLSTM, NStepLSTMBase), NStepLSTMBase.n_weights
+        (True, 8)
+
     """
 
     n_weights = 8
@@ -53,12 +60,10 @@ class NStepLSTM(NStepLSTMBase):
 
     .. admonition:: Example
 
-        >>> import chainer.links as L
-        >>> import numpy as np
-        >>> xs = [np.zeros((length, 3), 'f') for length in (2, 4)]
-        >>> hy, cy, ys = L.NStepLSTM(1, 3, 5, 0)(None, None, xs)
-        >>> hy.shape, [y.shape for y in ys]
-        ((1, 2, 5), [(2, 5), (4, 5)])
+        >>> xs = [np.zeros((length, 3), np.float32) for length in (2, 4)]
+        >>> hy, cy, ys = L.NStepLSTM(n_layers=2, in_size=3, out_size=5, dropout=0.1)(None, None, xs)
+        >>> hy.shape, cy.shape, [y.shape for y in ys]
+        ((2, 2, 5), (2, 2, 5), [(2, 5), (4, 5)])
 
     """
 
@@ -73,6 +78,14 @@ class NStepBiLSTM(NStepLSTMBase):
     the size ``2 * out_size``.
 
     .. seealso:: :func:`chainer.functions.n_step_bilstm`
+
+    .. admonition:: Example
+
+        >>> xs = [np.zeros((length, 3), np.float32) for length in (2, 4)]
+        >>> lstm = L.NStepBiLSTM(n_layers=2, in_size=3, out_size=5, dropout=0.1)
+        >>> hy, cy, ys = lstm(None, None, xs)
+        >>> hy.shape, cy.shape, [y.shape for y in ys]
+        ((4, 2, 5), (4, 2, 5), [(2, 10), (4, 10)])
 
     """
 

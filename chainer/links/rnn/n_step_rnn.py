@@ -14,18 +14,34 @@ def argsort_list_descent(lst):
     Returns:
         numpy.ndarray: int32 indices.
 
+    .. admonition:: Example
+
+        >>> from chainer.links.rnn import n_step_rnn
+        >>> [int(i) for i in n_step_rnn.argsort_list_descent([[1], [2, 3, 4], [5, 6]])]
+        [1, 2, 0]
+
     """
     return numpy.argsort([-len(x) for x in lst]).astype(numpy.int32)
 
 
 def permutate_list(lst, indices, inv):
-    """Permutes a list by indices, or with ``inv`` undoes that.
+    """Permutes a list by indices, or undoes that.
 
-    >>> from chainer.links.rnn import n_step_rnn
-    >>> n_step_rnn.permutate_list(['a', 'b', 'c'], [2, 0, 1], inv=False)
-    ['c', 'a', 'b']
-    >>> n_step_rnn.permutate_list(['c', 'a', 'b'], [2, 0, 1], inv=True)
-    ['a', 'b', 'c']
+    Args:
+        lst (list): List to permute.
+        indices (sequence of ints): Where the elements of the result come from.
+        inv (bool): If ``True``, the permutation is undone.
+
+    Returns:
+        list: Permuted list.
+
+    .. admonition:: Example
+
+        >>> from chainer.links.rnn import n_step_rnn
+        >>> n_step_rnn.permutate_list(['a', 'b', 'c'], [2, 0, 1], inv=False)
+        ['c', 'a', 'b']
+        >>> n_step_rnn.permutate_list(['c', 'a', 'b'], [2, 0, 1], inv=True)
+        ['a', 'b', 'c']
 
     """
     if not inv:
@@ -52,6 +68,14 @@ class NStepRNNBase(link.ChainList):
             :class:`~chainer.initializers.LeCunNormal`.
         initial_bias (initializer): Initializer of every bias. The default is
             zero.
+
+    .. admonition:: Example
+
+        >>> rnn = L.NStepRNNTanh(2, 3, 5, 0)  # a subclass
+        >>> [[w.shape for w in ws] for ws in rnn.ws]
+        [[(5, 3), (5, 5)], [(5, 5), (5, 5)]]
+        >>> len(rnn), rnn.n_cells
+        (2, 1)
 
     """
 
@@ -189,6 +213,13 @@ class NStepRNNTanh(_OneStateRNN):
 
     .. seealso:: :func:`chainer.functions.n_step_rnn`
 
+    .. admonition:: Example
+
+        >>> xs = [np.zeros((length, 3), np.float32) for length in (2, 4)]
+        >>> hy, ys = L.NStepRNNTanh(n_layers=2, in_size=3, out_size=5, dropout=0.1)(None, xs)
+        >>> hy.shape, [y.shape for y in ys]
+        ((2, 2, 5), [(2, 5), (4, 5)])
+
     """
 
     def rnn(self, *args):
@@ -203,6 +234,14 @@ class NStepRNNReLU(_OneStateRNN):
 
     .. seealso:: :func:`chainer.functions.n_step_rnn`
 
+    .. admonition:: Example
+
+        >>> rnn = L.NStepRNNReLU(1, 2, 1, 0, initialW=1)
+        >>> hy, ys = rnn(None, [np.array([[1, 2], [3, 4]], np.float32)])
+        >>> ys[0]  # 1 + 2, and 3 + 4 with the output before
+        variable([[ 3.],
+                  [10.]])
+
     """
 
     def rnn(self, *args):
@@ -216,6 +255,13 @@ class NStepBiRNNTanh(_OneStateRNN):
     the arguments.
 
     .. seealso:: :func:`chainer.functions.n_step_birnn`
+
+    .. admonition:: Example
+
+        >>> xs = [np.zeros((length, 3), np.float32) for length in (2, 4)]
+        >>> hy, ys = L.NStepBiRNNTanh(n_layers=2, in_size=3, out_size=5, dropout=0.1)(None, xs)
+        >>> hy.shape, [y.shape for y in ys]
+        ((4, 2, 5), [(2, 10), (4, 10)])
 
     """
 
@@ -232,6 +278,14 @@ class NStepBiRNNReLU(_OneStateRNN):
     the arguments.
 
     .. seealso:: :func:`chainer.functions.n_step_birnn`
+
+    .. admonition:: Example
+
+        >>> rnn = L.NStepBiRNNReLU(1, 2, 1, 0, initialW=1)
+        >>> hy, ys = rnn(None, [np.array([[1, 2], [3, 4]], np.float32)])
+        >>> ys[0]  # forward and backward sums
+        variable([[ 3., 10.],
+                  [10.,  7.]])
 
     """
 

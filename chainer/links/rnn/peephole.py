@@ -28,6 +28,14 @@ class StatefulPeepholeLSTM(_stateful.StatefulChain):
         c (~chainer.Variable): Cells, or ``None`` before the first step.
         h (~chainer.Variable): Outputs, likewise.
 
+    .. admonition:: Example
+
+        >>> lstm = L.StatefulPeepholeLSTM(3, 5)
+        >>> lstm(np.ones((2, 3), np.float32)).shape
+        (2, 5)
+        >>> lstm.c.shape, lstm.peep_i.W.shape
+        ((2, 5), (5, 5))
+
     """
 
     _state_names = 'c', 'h'

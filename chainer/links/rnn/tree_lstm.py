@@ -52,6 +52,16 @@ class ChildSumTreeLSTM(_TreeLSTM):
         W_h_f (~chainer.links.Linear): Layer from outputs of children to
             :math:`f_k`.
 
+    .. admonition:: Example
+
+        >>> lstm = L.ChildSumTreeLSTM(3, 5)
+        >>> x = np.ones((2, 3), np.float32)
+        >>> c1, h1 = lstm(x)  # leaves have no children
+        >>> c2, h2 = lstm(x)
+        >>> c, h = lstm(c1, c2, h1, h2, x)
+        >>> c.shape, h.shape
+        ((2, 5), (2, 5))
+
     """
 
     def __init__(self, in_size, out_size):
@@ -120,6 +130,15 @@ class NaryTreeLSTM(_TreeLSTM):
         W_x (~chainer.links.Linear): Layer from inputs.
         W_h1, W_h2, ... (~chainer.links.Linear): Layers from outputs of
             children.
+
+    .. admonition:: Example
+
+        >>> lstm = L.NaryTreeLSTM(3, 5, n_ary=2)
+        >>> x = np.ones((2, 3), np.float32)
+        >>> c1, h1 = lstm(None, None, None, None, x)  # a leaf
+        >>> c, h = lstm(c1, None, h1, None, x)  # a node with a left child
+        >>> c.shape, h.shape
+        ((2, 5), (2, 5))
 
     """
 

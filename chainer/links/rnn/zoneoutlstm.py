@@ -14,8 +14,9 @@ class StatefulZoneoutLSTM(_stateful.StatefulChain):
         in_size (int or None): Size of an input vector. If ``None``, it is taken
             from the first input.
         out_size (int): Size of an output vector.
-        c_ratio (float): Ratio of cells that are kept.
-        h_ratio (float): Ratio of outputs that are kept.
+        c_ratio (float): Ratio of cells that are kept, at least zero and less
+            than one.
+        h_ratio (float): Ratio of outputs that are kept, likewise.
 
     Attributes:
         upward (~chainer.links.Linear): Layer from inputs.
@@ -24,6 +25,14 @@ class StatefulZoneoutLSTM(_stateful.StatefulChain):
         h (~chainer.Variable): Outputs, likewise.
 
     .. seealso:: :func:`chainer.functions.zoneout`
+
+    .. admonition:: Example
+
+        >>> lstm = L.StatefulZoneoutLSTM(3, 5, c_ratio=0.5, h_ratio=0.1)
+        >>> lstm(np.ones((2, 3), np.float32)).shape
+        (2, 5)
+        >>> lstm.c.shape
+        (2, 5)
 
     """
 

@@ -17,6 +17,8 @@ class TheanoFunction(link.Link):
     Raises:
         ImportError: Theano is not installed.
 
+    .. admonition:: Example
+
     """
 
     def __init__(self, inputs, outputs):

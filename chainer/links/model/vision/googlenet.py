@@ -48,6 +48,14 @@ def prepare(image, size=(224, 224)):
     Raises:
         ImportError: Pillow is not installed.
 
+    .. admonition:: Example
+
+        >>> from chainer.links.model.vision import googlenet
+        >>> image = np.zeros((3, 48, 64), np.uint8)
+        >>> x = googlenet.prepare(image)
+        >>> x.shape, float(x[0, 0, 0])
+        ((3, 224, 224), -104.0)
+
     """
     return _image_model.prepare_image(image, size, (104.0, 117.0, 123.0))
 
@@ -87,6 +95,8 @@ class GoogLeNet(_image_model.ImageModel):
             ``'auto'``, they are loaded from the dataset folder, where they are
             put by downloading and converting the BVLC Caffe model. With
             ``None``, they are initialized at random.
+
+    .. admonition:: Example
 
     """
 

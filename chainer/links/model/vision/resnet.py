@@ -29,6 +29,13 @@ def prepare(image, size=(224, 224)):
     Raises:
         ImportError: Pillow is not installed.
 
+    .. admonition:: Example
+
+        >>> from chainer.links.model.vision import resnet
+        >>> x = resnet.prepare(np.zeros((3, 48, 64), np.uint8), size=None)
+        >>> x.shape, round(float(x[0, 0, 0]), 3)
+        ((3, 48, 64), -103.063)
+
     """
     return _image_model.prepare_image(image, size, (103.063, 115.903, 123.152))
 
@@ -96,6 +103,13 @@ class BottleneckA(_Bottleneck):
             as in Facebook's models. If ``False``, the first one has it, as in
             the original ones.
 
+    .. admonition:: Example
+
+        >>> from chainer.links.model.vision import resnet
+        >>> block = resnet.BottleneckA(4, 2, 8, stride=2)
+        >>> block(np.zeros((1, 4, 6, 6), np.float32)).shape
+        (1, 8, 3, 3)
+
     """
 
     def __init__(self, in_channels, mid_channels, out_channels, stride=2, initialW=None,
@@ -116,6 +130,13 @@ class BottleneckB(_Bottleneck):
         mid_channels (int): Number of channels in between.
         initialW (initializer): Initializer of the filters.
 
+    .. admonition:: Example
+
+        >>> from chainer.links.model.vision import resnet
+        >>> block = resnet.BottleneckB(4, 2)
+        >>> block(np.zeros((1, 4, 6, 6), np.float32)).shape
+        (1, 4, 6, 6)
+
     """
 
     def __init__(self, in_channels, mid_channels, initialW=None):
@@ -133,6 +154,15 @@ class BuildingBlock(link.Chain):
         stride (int or pair of ints): Stride of the first block.
         initialW (initializer): Initializer of the filters.
         downsample_fb (bool): See :class:`BottleneckA`.
+
+    .. admonition:: Example
+
+        >>> from chainer.links.model.vision import resnet
+        >>> block = resnet.BuildingBlock(3, 4, 2, 8, stride=2)
+        >>> block(np.zeros((1, 4, 6, 6), np.float32)).shape
+        (1, 8, 3, 3)
+        >>> sorted(child.name for child in block.children())
+        ['a', 'b1', 'b2']
 
     """
 
@@ -192,6 +222,14 @@ class ResNetLayers(_image_model.ImageModel):
         ValueError: ``n_layers`` is not one of these numbers.
         OSError: The Caffe model does not exist; it cannot be downloaded
             automatically.
+
+    .. admonition:: Example
+
+        >>> from chainer.links.model.vision import resnet
+        >>> resnet.ResNetLayers(pretrained_model=None, n_layers=34)
+        Traceback (most recent call last):
+            ...
+        ValueError: The n_layers argument should be either 50, 101, or 152, but 34 was given.
 
     """
 
@@ -311,6 +349,8 @@ class ResNet50Layers(ResNetLayers):
             ``None``. ``'auto'`` means ``'ResNet-50-model.caffemodel'``.
         downsample_fb (bool): Where the stride of a block is.
 
+    .. admonition:: Example
+
     """
 
     def __init__(self, pretrained_model='auto', downsample_fb=False):
@@ -329,6 +369,8 @@ class ResNet101Layers(ResNetLayers):
             ``None``. ``'auto'`` means ``'ResNet-101-model.caffemodel'``.
         downsample_fb (bool): Where the stride of a block is.
 
+    .. admonition:: Example
+
     """
 
     def __init__(self, pretrained_model='auto', downsample_fb=False):
@@ -346,6 +388,8 @@ class ResNet152Layers(ResNetLayers):
         pretrained_model (str): Path of an npz file with the parameters, or
             ``None``. ``'auto'`` means ``'ResNet-152-model.caffemodel'``.
         downsample_fb (bool): Where the stride of a block is.
+
+    .. admonition:: Example
 
     """
 

@@ -30,6 +30,13 @@ def prepare(image, size=(224, 224)):
     Raises:
         ImportError: Pillow is not installed.
 
+    .. admonition:: Example
+
+        >>> from chainer.links.model.vision import vgg
+        >>> x = vgg.prepare(np.zeros((3, 48, 64), np.uint8), size=(32, 32))
+        >>> x.shape, round(float(x[0, 0, 0]), 3)
+        ((3, 32, 32), -103.939)
+
     """
     return _image_model.prepare_image(image, size, (103.939, 116.779, 123.68))
 
@@ -53,6 +60,14 @@ class VGGLayers(_image_model.ImageModel):
 
     Raises:
         ValueError: ``n_layers`` is neither 16 nor 19.
+
+    .. admonition:: Example
+
+        >>> from chainer.links.model.vision import vgg
+        >>> vgg.VGGLayers(pretrained_model=None, n_layers=11)
+        Traceback (most recent call last):
+            ...
+        ValueError: The n_layers argument should be either 16 or 19, but 11 was given.
 
     """
 
@@ -132,6 +147,8 @@ class VGG16Layers(VGGLayers):
         pretrained_model (str): Path of an npz file with the parameters,
             ``'auto'`` or ``None``.
 
+    .. admonition:: Example
+
     """
 
     def __init__(self, pretrained_model='auto'):
@@ -148,6 +165,8 @@ class VGG19Layers(VGGLayers):
     Args:
         pretrained_model (str): Path of an npz file with the parameters,
             ``'auto'`` or ``None``.
+
+    .. admonition:: Example
 
     """
 
