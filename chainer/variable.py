@@ -397,13 +397,27 @@ class Variable:
             self.grad = backend.get_array_module(array).zeros_like(array)
 
     def copydata(self, var):
-        """Copies the array of ``var`` into this variable's array, across devices if needed."""
+        """Copies the array of ``var`` into this variable's array, across devices if needed.
+
+        Where one of the two is a parameter without an array, it is initialized first, to the
+        shape of the other. Where both are, nothing happens.
+
+        Args:
+            var (Variable): Variable to copy from, of the same shape.
+
+        Raises:
+            RuntimeError: If ``var`` is no parameter and has no array.
+
+        """
         src, dst = var.array, self.array
         if src is None:
-            if dst is not None:
-                raise RuntimeError('Data array is None: cannot copy from an uninitialized variable')
-            return
-        if dst is None:
+            if dst is None:
+                return
+            if not isinstance(var, Parameter):
+                raise RuntimeError('Data array is None: cannot copy from a variable without array')
+            var.initialize(dst.shape)
+            src = var.array
+        elif dst is None:
             self._initialize_like(src)
             dst = self.array
         backend.copyto(dst, src)

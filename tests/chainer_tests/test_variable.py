@@ -488,6 +488,19 @@ class TestParameter:
         p.copydata(_var(3))
         np.testing.assert_array_equal(p.array, [1, 2, 3])
 
+    def test_copydata_initializes_source(self):
+        source, target = chainer.Parameter(5), _var(3)
+        target.copydata(source)
+        for p in source, target:
+            np.testing.assert_array_equal(p.array, [5, 5, 5])
+
+    def test_copydata_of_nothing(self):
+        p = chainer.Parameter()
+        p.copydata(chainer.Parameter())
+        assert not p.is_initialized
+        with pytest.raises(RuntimeError, match='without array'):
+            _var(3).copydata(chainer.Variable())
+
     @pytest.mark.parametrize('shape', [None, (2,)])
     def test_pickle_and_copy(self, shape):
         p = chainer.Parameter(3., shape, name='p')
