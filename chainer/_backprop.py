@@ -383,13 +383,16 @@ def backward(outputs, grad_outputs=None, **kwargs):
                           enable_double_backprop=enable_double_backprop,
                           retain_grad=retain_grad)
         return
-    outputs = [y for y in outputs if y._node is not None and y._node._creator_node is not None]
+    roots = []
     for i, y in enumerate(outputs):
+        if y._node is None or y._node._creator_node is None:
+            continue
         if grad_outputs is not None and grad_outputs[i] is not None:
             y.grad_var = grad_outputs[i]
         elif y._grad is None and y._array.size != 1:
             raise ValueError(f'gradient of outputs[{i}] with shape {y.shape} is missing')
-    _backward(outputs, retain_grad, enable_double_backprop, loss_scale)
+        roots.append(y)
+    _backward(roots, retain_grad, enable_double_backprop, loss_scale)
 
 
 def _backward(outputs, retain_grad, double, loss_scale):

@@ -345,6 +345,11 @@ class TestBackward:
         with pytest.raises(ValueError):
             chainer.backward([h])
 
+    def test_backward_of_several_outputs_and_a_leaf(self):
+        x, leaf = _var(3), _var(2)
+        chainer.backward([leaf, x * 2], [leaf, _var(3)])
+        np.testing.assert_array_equal(x.grad, [2, 4, 6])
+
     @pytest.mark.parametrize('double', [False, True])
     def test_nan_is_detected_in_debug_mode(self, double):
         x = chainer.Variable(np.array([0.], np.float32))
