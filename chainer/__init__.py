@@ -86,12 +86,26 @@ def __dir__():
 
 
 def get_array_types():
-    """Returns the tuple of all array classes, of every backend that is available."""
+    """Returns the tuple of all array classes, of every backend that is available.
+
+    .. admonition:: Example
+
+        >>> np.ndarray in chainer.get_array_types()
+        True
+
+    """
     return _array_types()
 
 
 def get_cpu_array_types():
-    """Returns the tuple of the array classes that live in host memory."""
+    """Returns the tuple of the array classes that live in host memory.
+
+    .. admonition:: Example
+
+        >>> np.ndarray in chainer.get_cpu_array_types()
+        True
+
+    """
     return (numpy.ndarray, _intel64.mdarray) if _intel64.is_ideep_available() else _numpy_only
 
 
@@ -119,6 +133,14 @@ def is_arrays_compatible(arrays):
     Args:
         arrays (sequence of arrays or None): Arrays to look at.
 
+    Returns:
+        bool: Whether they can.
+
+    .. admonition:: Example
+
+        >>> chainer.is_arrays_compatible([np.zeros(2), None, np.ones(3)])
+        True
+
     """
     arrays = [a for a in arrays if a is not None]
     if not arrays:
@@ -132,12 +154,27 @@ def is_arrays_compatible(arrays):
 
 
 def get_compute_mode():
-    """Returns ``chainer.config.compute_mode``."""
+    """Returns ``chainer.config.compute_mode``.
+
+    .. admonition:: Example
+
+        >>> chainer.get_compute_mode() is None
+        True
+
+    """
     return config.compute_mode
 
 
 def is_debug():
-    """Returns whether debug mode is on in this thread."""
+    """Returns whether debug mode is on in this thread.
+
+    .. admonition:: Example
+
+        >>> with chainer.using_config('debug', True):
+        ...     chainer.is_debug()
+        True
+
+    """
     return bool(config.debug)
 
 
@@ -148,6 +185,17 @@ def set_debug(debug):
 
     Args:
         debug (bool): New debug mode.
+
+    .. admonition:: Example
+
+        >>> chainer.set_debug(True)
+        >>> x = np.array([-1], np.float32)
+        >>> with np.errstate(invalid='ignore'):
+        ...     F.log(x)
+        Traceback (most recent call last):
+            ...
+        RuntimeError: NaN is detected on forward computation of log
+        >>> chainer.set_debug(False)
 
     """
     config.debug = debug
@@ -161,6 +209,15 @@ class DebugMode:
 
     Args:
         debug (bool): Debug mode inside the context.
+
+    .. admonition:: Example
+
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter('ignore', DeprecationWarning)
+        ...     with chainer.DebugMode(True):
+        ...         chainer.is_debug()
+        True
 
     """
 

@@ -38,6 +38,17 @@ class Device:
 
     Get instances from :func:`chainer.get_device`. To make a device current for a while, use
     :func:`chainer.using_device`.
+
+    .. admonition:: Example
+
+        >>> device = chainer.get_device('@numpy')
+        >>> isinstance(device, chainer.backend.Device), device.name
+        (True, '@numpy')
+        >>> device.is_array_supported(np.zeros(2))
+        True
+        >>> device.send({'x': np.zeros(2), 'y': None})
+        {'x': array([0., 0.]), 'y': None}
+
     """
 
     @property

@@ -346,14 +346,26 @@ def backward(outputs, grad_outputs=None, **kwargs):
 
     Args:
         outputs (sequence of Variable): Variables to start from.
-        grad_outputs (sequence of Variable, optional): Gradients of the outputs.
-        retain_grad (bool): Whether intermediate variables keep their gradients.
-        enable_double_backprop (bool): Whether the backward pass is recorded.
+        grad_outputs (sequence of Variable, optional): Gradients of the outputs, of their shapes
+            and dtypes.
+        retain_grad (bool): Whether intermediate variables keep their gradients (default:
+            ``False``).
+        enable_double_backprop (bool): Whether the backward pass is recorded (default:
+            ``False``).
         loss_scale (float or None): Factor of the initial gradients.
 
     Raises:
         TypeError: If ``outputs`` is not a sequence of variables.
-        ValueError: If an output with several elements has no gradient.
+        ValueError: If an output with several elements has no gradient, or the numbers of
+            outputs and gradients differ.
+
+    .. admonition:: Example
+
+        >>> x = chainer.Variable(np.array([1, 2], np.float32))
+        >>> h = x * x
+        >>> chainer.backward([F.sum(h), F.max(h)])
+        >>> x.grad
+        array([2., 8.], dtype=float32)
 
     """
     from chainer.utils import argument
@@ -453,7 +465,8 @@ def grad(outputs, inputs, grad_outputs=None, grad_inputs=None, set_grad=False,
     Args:
         outputs (tuple or list of Variable): Variables to differentiate.
         inputs (tuple or list of Variable): Variables to differentiate by.
-        grad_outputs (sequence of Variable or None): Gradients of the outputs (default: ones).
+        grad_outputs (sequence of Variable or None): Gradients of the outputs, of their shapes
+            and dtypes (default: ones).
         grad_inputs (sequence of Variable or None): Gradients to add to the results.
         set_grad (bool): Whether results are also stored in ``grad_var`` of the inputs.
         retain_grad (bool): Whether gradients are also stored in intermediate variables.
@@ -465,6 +478,17 @@ def grad(outputs, inputs, grad_outputs=None, grad_inputs=None, set_grad=False,
 
     Raises:
         TypeError: If an argument is not a sequence of variables.
+
+    .. admonition:: Example
+
+        >>> x = chainer.Variable(np.array([1, 2], np.float32))
+        >>> gx, = chainer.grad([x * x * x], [x], enable_double_backprop=True)
+        >>> gx  # 3 x^2
+        variable([ 3., 12.])
+        >>> chainer.grad([gx], [x])  # 6 x
+        [variable([ 6., 12.])]
+        >>> x.grad is None
+        True
 
     """
     from chainer.variable import Variable

@@ -30,6 +30,18 @@ class Parameter(Variable):
         update_rule (~chainer.UpdateRule): Rule that updates this parameter, set by
             :meth:`chainer.Optimizer.setup`.
 
+    .. admonition:: Example
+
+        >>> p = chainer.Parameter(chainer.initializers.One(), (2, 3), name='p')
+        >>> p.shape, bool(np.isnan(p.grad).all())
+        ((2, 3), True)
+        >>> q = chainer.Parameter(0.5)  # its shape is not known yet
+        >>> q.is_initialized
+        False
+        >>> q.initialize(2)
+        >>> q
+        variable([0.5, 0.5])
+
     """
 
     initializer = None

@@ -72,6 +72,14 @@ def print_runtime_info(out=None):
     Args:
         out: Text file; standard output by default.
 
+    .. admonition:: Example
+
+        >>> import io
+        >>> out = io.StringIO()
+        >>> chainer.print_runtime_info(out)
+        >>> [line.split(':')[0] for line in out.getvalue().splitlines()[:3]]
+        ['Platform', 'Python', 'Chainer']
+
     """
     if out is None:
         out = sys.stdout

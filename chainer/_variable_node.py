@@ -20,6 +20,16 @@ class VariableNode:
         dtype: Data type of the variable's array.
         shape: Shape of the variable's array.
 
+    .. admonition:: Example
+
+        >>> x = chainer.Variable(np.ones((2, 3), np.float32), name='x')
+        >>> y = F.exp(x)
+        >>> node = y.creator_node.inputs[0]
+        >>> node is x.node, node.label, node.name
+        (True, '(2, 3), float32', 'x')
+        >>> y.rank, y.node.creator.label
+        (1, 'exp')
+
     """
 
     __slots__ = ('_creator_node', '_data', '_name', '_rank', '_variable', 'requires_grad',

@@ -27,6 +27,12 @@ def variable_repr(var):
     Args:
         var (~chainer.Variable): Variable.
 
+    .. admonition:: Example
+
+        >>> from chainer.variable import variable_repr
+        >>> variable_repr(chainer.Variable(np.array([1, 2], np.float32), name='x'))
+        'variable x([1., 2.])'
+
     """
     return _text(var, ', ')
 
@@ -36,6 +42,12 @@ def variable_str(var):
 
     Args:
         var (~chainer.Variable): Variable.
+
+    .. admonition:: Example
+
+        >>> from chainer.variable import variable_str
+        >>> variable_str(chainer.Variable(np.array([1, 2], np.float32), name='x'))
+        'variable x([1. 2.])'
 
     """
     return _text(var, ' ')

@@ -31,6 +31,14 @@ def copyto(dst, src):
     Raises:
         TypeError: If an array is of none of these types.
 
+    .. admonition:: Example
+
+        >>> x = np.zeros((2, 3), np.float32)
+        >>> chainer.backend.copyto(x, np.array([1, 2, 3]))
+        >>> x
+        array([[1., 2., 3.],
+               [1., 2., 3.]], dtype=float32)
+
     """
     if isinstance(dst, chainerx.ndarray):
         dst[...] = ChainerxDevice(dst.device).send(src)
@@ -53,6 +61,11 @@ def get_device_from_array(*arrays):
 
     Returns:
         Device: Device, that of NumPy if no array names another one.
+
+    .. admonition:: Example
+
+        >>> chainer.backend.get_device_from_array(np.zeros(2))
+        <CpuDevice (numpy)>
 
     """
     for array in arrays:
@@ -92,9 +105,14 @@ def get_device(device_spec):
 
     .. admonition:: Example
 
-        >>> import chainer
-        >>> chainer.get_device('@numpy').xp.__name__
-        'numpy'
+        >>> chainer.get_device('@numpy')
+        <CpuDevice (numpy)>
+        >>> chainer.get_device(-1) == chainer.get_device('@numpy')
+        True
+        >>> chainer.get_device('@nothing')
+        Traceback (most recent call last):
+            ...
+        ValueError: Invalid device specifier: '@nothing'...
 
     """
     if isinstance(device_spec, Device):
@@ -124,9 +142,10 @@ def using_device(device_spec):
 
     .. admonition:: Example
 
-        >>> import chainer
         >>> with chainer.using_device('@numpy'):
-        ...     pass
+        ...     x = chainer.get_device('@numpy').xp.zeros(2)
+        >>> x
+        array([0., 0.])
 
     """
     return get_device(device_spec).create_context()

@@ -16,6 +16,13 @@ class DotNode:
         attribute (dict): Attributes of the node; its label is added.
         show_name (bool): Whether names of variables are part of their labels.
 
+    .. admonition:: Example
+
+        >>> from chainer.computational_graph import DotNode
+        >>> x = chainer.Variable(np.zeros((2, 3), np.float32), name='x')
+        >>> DotNode(x.node, {'shape': 'octagon'}).attribute
+        {'label': 'x: (2, 3), float32', 'shape': 'octagon'}
+
     """
 
     def __init__(self, node, attribute=None, show_name=True):
@@ -56,6 +63,21 @@ class ComputationalGraph:
         rankdir (str): Direction of the picture: ``'TB'``, ``'BT'``, ``'LR'`` or ``'RL'``.
         remove_variable (bool): Whether variables are left out.
         show_name (bool): Whether names of variables are shown.
+
+    Raises:
+        ValueError: If ``rankdir`` is another one.
+
+    .. admonition:: Example
+
+        >>> from chainer import computational_graph
+        >>> y = F.exp(chainer.Variable(np.zeros(3, np.float32)))
+        >>> graph = computational_graph.build_computational_graph(y, rankdir='LR')
+        >>> isinstance(graph, computational_graph.ComputationalGraph)
+        True
+        >>> sorted(node.label for node in graph.nodes)
+        ['(3), float32', '(3), float32', 'exp']
+        >>> graph.dump()[:29]
+        'digraph graphname{rankdir=LR;'
 
     """
 

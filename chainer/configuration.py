@@ -45,6 +45,15 @@ class GlobalConfig:
         use_static_graph (bool): Whether ``chainer.static_graph`` may have an effect.
         warn_nondeterministic (bool): Whether nondeterministic functions warn.
 
+    .. admonition:: Example
+
+        >>> from chainer.configuration import GlobalConfig
+        >>> config = GlobalConfig()
+        >>> config.train, config.my_entry = False, 1
+        >>> config.show()
+        my_entry 1
+        train    False
+
     """
 
     autotune = None
@@ -114,6 +123,19 @@ class LocalConfig(threading.local):
 
     Args:
         global_config (GlobalConfig): Configuration to fall back on.
+
+    .. admonition:: Example
+
+        >>> from chainer.configuration import GlobalConfig, LocalConfig
+        >>> everywhere = GlobalConfig()
+        >>> everywhere.train = True
+        >>> here = LocalConfig(everywhere)
+        >>> here.train = False
+        >>> here.train, everywhere.train
+        (False, True)
+        >>> del here.train
+        >>> here.train
+        True
 
     """
 

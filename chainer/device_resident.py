@@ -13,6 +13,20 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
 
     Subclasses override :meth:`device_resident_accept` to show their arrays to visitors. All
     ``to_*`` methods work in place and return the object itself.
+
+    .. admonition:: Example
+
+        >>> class Codebook(chainer.DeviceResident):
+        ...     def __init__(self, vectors):
+        ...         super().__init__()
+        ...         self.vectors = vectors
+        ...     def device_resident_accept(self, visitor):
+        ...         super().device_resident_accept(visitor)
+        ...         self.vectors = visitor.visit_array(self.vectors)
+        >>> book = Codebook(np.zeros((2, 3), np.float32)).to_device('@numpy')
+        >>> book.device, type(book.vectors) is book.xp.ndarray
+        (<CpuDevice (numpy)>, True)
+
     """
 
     _device = None
@@ -103,7 +117,23 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
 
 class DeviceResidentsVisitor:
 
-    """Base class of visitors of device residents, their variables and arrays."""
+    """Base class of visitors of device residents, their variables and arrays.
+
+    .. admonition:: Example
+
+        >>> from chainer.device_resident import DeviceResidentsVisitor
+        >>> class CountParameters(DeviceResidentsVisitor):
+        ...     n = 0
+        ...     def visit_device_resident(self, device_resident):
+        ...         pass
+        ...     def visit_variable(self, param):
+        ...         self.n += 1
+        >>> visitor = CountParameters()
+        >>> chainer.Sequential(L.Linear(2, 3), L.Linear(3, 4)).device_resident_accept(visitor)
+        >>> visitor.n
+        4
+
+    """
 
     def visit_device_resident(self, device_resident):
         """Called with each object."""

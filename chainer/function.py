@@ -13,13 +13,15 @@ from chainer.variable import Variable
 def no_backprop_mode():
     """Returns a context manager in which no graph is recorded.
 
-    ChainerX follows: its arrays record nothing either.
+    ChainerX follows: its arrays record nothing either. It is usable as a decorator too.
 
-    >>> w = chainer.Variable(np.array(3.0, np.float32))
-    >>> with chainer.no_backprop_mode():
-    ...     prediction = w * w
-    >>> prediction.creator is None
-    True
+    .. admonition:: Example
+
+        >>> w = chainer.Variable(np.array(3.0, np.float32))
+        >>> with chainer.no_backprop_mode():
+        ...     prediction = w * w
+        >>> prediction.creator is None
+        True
 
     """
     return _BackpropMode(False)
@@ -28,12 +30,16 @@ def no_backprop_mode():
 def force_backprop_mode():
     """Returns a context manager that records graphs inside :func:`no_backprop_mode`.
 
-    >>> w = chainer.Variable(np.array(3.0, np.float32))
-    >>> with chainer.no_backprop_mode(), chainer.force_backprop_mode():
-    ...     loss = w * w
-    >>> loss.backward()
-    >>> w.grad
-    array(6., dtype=float32)
+    It is usable as a decorator too.
+
+    .. admonition:: Example
+
+        >>> w = chainer.Variable(np.array(3.0, np.float32))
+        >>> with chainer.no_backprop_mode(), chainer.force_backprop_mode():
+        ...     loss = w * w
+        >>> loss.backward()
+        >>> w.grad
+        array(6., dtype=float32)
 
     """
     return _BackpropMode(True)
@@ -75,6 +81,15 @@ class FunctionAdapter(FunctionNode):
 
     Args:
         function (Function): Old-style function.
+
+    .. admonition:: Example
+
+        >>> class Square(chainer.Function):
+        ...     def forward(self, inputs):
+        ...         return inputs[0] ** 2,
+        >>> y = Square()(chainer.Variable(np.array(3, np.float32)))
+        >>> type(y.creator_node).__name__, type(y.creator).__name__
+        ('FunctionAdapter', 'Square')
 
     """
 
@@ -174,6 +189,20 @@ class Function:
         inputs: Input variable nodes.
         outputs: Weak references to output variable nodes.
         rank (int): Position in topological order.
+
+    .. admonition:: Example
+
+        >>> class Square(chainer.Function):
+        ...     def forward(self, inputs):
+        ...         return inputs[0] ** 2,
+        ...     def backward(self, inputs, grad_outputs):
+        ...         return 2 * inputs[0] * grad_outputs[0],
+        >>> x = chainer.Variable(np.array([3], np.float32))
+        >>> y = Square()(x)
+        >>> y.grad = np.array([1], np.float32)
+        >>> y.backward()
+        >>> y, x.grad
+        (variable([9.]), array([6.], dtype=float32))
 
     """
 

@@ -11,7 +11,17 @@ _thread_hooks = _ThreadHooks()
 
 
 def get_function_hooks():
-    """Returns the dictionary of the current thread's hooks by name, in the order of entering."""
+    """Returns the dictionary of the current thread's hooks by name, in the order of entering.
+
+    .. admonition:: Example
+
+        >>> with chainer.function_hooks.TimerHook():
+        ...     list(chainer.get_function_hooks())
+        ['TimerHook']
+        >>> len(chainer.get_function_hooks())
+        0
+
+    """
     hooks = _thread_hooks.hooks
     if hooks is None:
         hooks = _thread_hooks.hooks = {}

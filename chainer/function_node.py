@@ -38,6 +38,21 @@ class FunctionNode:
         stack: Stack of the call, recorded in debug mode.
         lazy_grad_sum (bool): Whether gradients of the inputs are added at once when needed.
 
+    .. admonition:: Example
+
+        >>> class Square(chainer.FunctionNode):
+        ...     def forward(self, inputs):
+        ...         self.retain_inputs((0,))
+        ...         return inputs[0] ** 2,
+        ...     def backward(self, target_input_indexes, grad_outputs):
+        ...         x, = self.get_retained_inputs()
+        ...         return 2 * x * grad_outputs[0],
+        >>> x = chainer.Variable(np.array(3, np.float32))
+        >>> y, = Square().apply((x,))
+        >>> y.backward()
+        >>> y, x.grad
+        (variable(9.), array(6., dtype=float32))
+
     """
 
     inputs = None

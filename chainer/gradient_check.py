@@ -9,11 +9,39 @@ from chainer import backend
 
 class NondifferentiableError(Exception):
 
-    """Raised when a function seems not to be differentiable at the point of the check."""
+    """Raised when a function seems not to be differentiable at the point of the check.
+
+    .. admonition:: Example
+
+        >>> from chainer import gradient_check
+        >>> x = np.array([0.])
+        >>> gradient_check.numerical_grad(
+        ...     lambda: (abs(x),), (x,), (np.ones(1),), detect_nondifferentiable=True)
+        Traceback (most recent call last):
+            ...
+        chainer.gradient_check.NondifferentiableError: Nondifferentiable input detected...
+
+    """
 
 
 def assert_allclose(x, y, atol=1e-5, rtol=1e-4, verbose=True):
-    """Asserts that arrays are close; see :func:`chainer.testing.assert_allclose`."""
+    """Asserts that arrays are close; see :func:`chainer.testing.assert_allclose`.
+
+    Args:
+        x, y: Arrays or scalars of any module.
+        atol (float): Absolute tolerance.
+        rtol (float): Tolerance relative to ``y``.
+        verbose (bool): Whether the message shows the arrays.
+
+    Raises:
+        AssertionError: If they differ by more than ``atol + rtol * abs(y)``.
+
+    .. admonition:: Example
+
+        >>> from chainer import gradient_check
+        >>> gradient_check.assert_allclose(np.array([1., 2.]), [1., 2.0001])
+
+    """
     from chainer import testing
     testing.assert_allclose(x, y, atol=atol, rtol=rtol, verbose=verbose)
 
@@ -23,10 +51,10 @@ def assert_allclose(x, y, atol=1e-5, rtol=1e-4, verbose=True):
 
 def numerical_grad(f, inputs, grad_outputs, eps=1e-3, detect_nondifferentiable=False, diff_atol=0,
                    diff_rtol=1e-2, center_outputs=None):
-    """Computes gradients by finite differences.
+    r"""Computes gradients by finite differences.
 
-    The gradient of :math:`\\sum_j g_j \\cdot y_j` with respect to each element of the inputs is
-    estimated by the central difference :math:`(y(x + \\epsilon) - y(x - \\epsilon)) / 2\\epsilon`.
+    The gradient of :math:`\sum_j g_j \cdot y_j` with respect to each element of the inputs is
+    estimated by the central difference :math:`(y(x + \epsilon) - y(x - \epsilon)) / 2\epsilon`.
 
     Args:
         f (callable): Function without arguments that computes a tuple of arrays from the current
@@ -51,7 +79,6 @@ def numerical_grad(f, inputs, grad_outputs, eps=1e-3, detect_nondifferentiable=F
 
     .. admonition:: Example
 
-        >>> import numpy as np
         >>> from chainer import gradient_check
         >>> x = np.array([1., 2.])
         >>> gx, = gradient_check.numerical_grad(lambda: (x * x,), (x,), (np.ones(2),))
@@ -401,7 +428,6 @@ def check_backward(func, x_data, y_grad, params=(), eps=1e-3, atol=1e-5, rtol=1e
 
     .. admonition:: Example
 
-        >>> import numpy as np
         >>> from chainer import gradient_check
         >>> x = np.array([1, 2, 3], np.float32)
         >>> gy = np.array([1, -1, 1], np.float32)
@@ -441,6 +467,13 @@ def check_double_backward(func, x_data, y_grad, x_grad_grad, params=(), params_g
     Raises:
         AssertionError: If the gradients differ. The message shows all values.
         NondifferentiableError, RuntimeError, ValueError: As :func:`check_backward`.
+
+    .. admonition:: Example
+
+        >>> from chainer import gradient_check
+        >>> x = np.array([1, 2, 3], np.float32)
+        >>> gy = ggx = np.array([1, -1, 1], np.float32)
+        >>> gradient_check.check_double_backward(lambda x: x * x, x, gy, ggx, dtype=np.float64)
 
     """
     x_data = _as_tuple(x_data)

@@ -17,6 +17,15 @@ class Initializer:
     Attributes:
         dtype: Data type specifier, or ``None``.
 
+    .. admonition:: Example
+
+        >>> class Ramp(chainer.Initializer):
+        ...     def __call__(self, array):
+        ...         array[...] = array.dtype.type(0.5) * np.arange(array.size).reshape(array.shape)
+        >>> L.Linear(3, 2, initialW=Ramp()).W
+        variable W([[0. , 0.5, 1. ],
+                    [1.5, 2. , 2.5]])
+
     """
 
     dtype = None
@@ -85,6 +94,9 @@ def get_fans(shape):
 
     Returns:
         tuple: Fan-in and fan-out.
+
+    Raises:
+        ValueError: ``shape`` is no tuple, or has less than two elements.
 
     .. admonition:: Example
 

@@ -45,7 +45,8 @@ class Link(device_resident.DeviceResident):
 
     Args:
         params: Names and shapes of initial parameters, each a shape or a pair
-            of a shape and a dtype. Prefer :meth:`init_scope`.
+            of a shape and a dtype (float32 by default). They are filled with
+            NaN. Prefer :meth:`init_scope`.
 
     Attributes:
         name (str): Name under which the parent link holds this one, or
@@ -169,7 +170,13 @@ class Link(device_resident.DeviceResident):
 
     @contextlib.contextmanager
     def init_scope(self):
-        """Makes a block in which assigned parameters and links are registered."""
+        """Makes a block in which assigned parameters and links are registered.
+
+        Outside of it they are ordinary attributes, which optimizers and serializers do not see.
+
+        Raises:
+            RuntimeError: ``Link.__init__`` has not been called.
+        """
         self._check_initialized()
         outer = self._within_init_scope
         self._within_init_scope = True
@@ -282,6 +289,12 @@ class Link(device_resident.DeviceResident):
         Args:
             include_uninit (bool): If ``True``, uninitialized ones too.
 
+        .. admonition:: Example
+
+            >>> model = chainer.Sequential(L.Linear(3, 4), F.relu, L.Linear(4, 2, nobias=True))
+            >>> [(name, param.shape) for name, param in model.namedparams()]
+            [('/0/W', (4, 3)), ('/0/b', (4,)), ('/1/W', (2, 4))]
+
         """
         d = self.__dict__
         for name in sorted(self._params):
@@ -326,6 +339,12 @@ class Link(device_resident.DeviceResident):
         """Returns the number of elements of all parameters.
 
         Uninitialized parameters are left out, with a warning.
+
+        .. admonition:: Example
+
+            >>> L.Linear(3, 4).count_params()  # weights and biases
+            16
+
         """
         size = 0
         for param in self.params():
@@ -417,6 +436,12 @@ class Link(device_resident.DeviceResident):
 
         Returns:
             Link: The copy.
+
+        .. admonition:: Example
+
+            >>> link = L.Linear(3, 4)
+            >>> link.copy().W.array is link.W.array, link.copy('copy').W.array is link.W.array
+            (True, False)
 
         """
         _check_copy_mode(mode)

@@ -60,6 +60,17 @@ def get_raw_shape(arr_or_var):
     Args:
         arr_or_var: Array or :class:`~chainer.Variable`.
 
+    Returns:
+        tuple of int: Shape.
+
+    .. admonition:: Example
+
+        >>> from chainer import memory_layouts
+        >>> x = chainer.Variable(np.zeros((2, 3, 4, 5), np.float32))
+        >>> y = x.as_layout(memory_layouts.CUDNN_CHANNEL_LAST_X)
+        >>> memory_layouts.get_raw_shape(y)
+        (2, 4, 5, 3)
+
     """
     from chainer.variable import Variable
     if isinstance(arr_or_var, Variable):
@@ -75,6 +86,20 @@ def get_semantic_shape(arr_or_var, *, assumed_layout=_unspecified):
         assumed_layout: Memory layout of an array. That of a variable must be this one, if both
             are given.
 
+    Returns:
+        tuple of int: Shape.
+
+    Raises:
+        ValueError: If the variable has another layout.
+
+    .. admonition:: Example
+
+        >>> from chainer import memory_layouts
+        >>> x = chainer.Variable(np.zeros((2, 3, 4, 5), np.float32))
+        >>> y = x.as_layout(memory_layouts.CUDNN_CHANNEL_LAST_X)
+        >>> memory_layouts.get_semantic_shape(y)
+        (2, 3, 4, 5)
+
     """
     from chainer.variable import Variable
     if isinstance(arr_or_var, Variable):
@@ -88,7 +113,23 @@ def get_semantic_shape(arr_or_var, *, assumed_layout=_unspecified):
 
 class AsLayout(function_node.FunctionNode):
 
-    """Changes the memory layout: the values by their semantic indexes stay the same."""
+    """Changes the memory layout: the values by their semantic indexes stay the same.
+
+    Args:
+        layout: Memory layout, one of the constants of this module or ``None``.
+
+    Raises:
+        ValueError: If the layout is unknown.
+
+    .. admonition:: Example
+
+        >>> from chainer import memory_layouts
+        >>> x = chainer.Variable(np.zeros((2, 3, 4, 5), np.float32))
+        >>> y, = memory_layouts.AsLayout(memory_layouts.CUDNN_CHANNEL_LAST_X).apply((x,))
+        >>> y.shape, y.raw_array.shape
+        ((2, 3, 4, 5), (2, 4, 5, 3))
+
+    """
 
     axes = None
     in_layout = None

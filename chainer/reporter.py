@@ -136,7 +136,18 @@ def _without_graph(value):
 
 
 def get_current_reporter():
-    """Returns the reporter entered last by this thread."""
+    """Returns the reporter entered last by this thread.
+
+    Raises:
+        IndexError: If there is none.
+
+    .. admonition:: Example
+
+        >>> with chainer.Reporter() as reporter:
+        ...     chainer.get_current_reporter() is reporter
+        True
+
+    """
     return _get_reporters()[-1]
 
 
@@ -152,17 +163,20 @@ def report(values, observer=None):
 
     .. admonition:: Example
 
-        >>> class MyRegressor(chainer.Chain):
+        >>> class Regressor(chainer.Chain):
         ...     def __init__(self, predictor):
         ...         super().__init__(predictor=predictor)
-        ...
         ...     def forward(self, x, y):
-        ...         # This chain just computes the mean absolute and squared errors.
-        ...         pred = self.predictor(x)
-        ...         abs_error = F.sum(abs(pred - y)) / len(x)
-        ...         loss = F.mean_squared_error(pred, y)
-        ...         chainer.report({'abs_error': abs_error, 'squared_error': loss}, self)
+        ...         loss = F.mean_squared_error(self.predictor(x), y)
+        ...         chainer.report({'loss': loss}, self)
         ...         return loss
+        >>> model = Regressor(L.Linear(2, 1, initialW=1))
+        >>> reporter = chainer.Reporter()
+        >>> reporter.add_observer('main', model)
+        >>> with reporter:
+        ...     loss = model(np.array([[1, 2]], np.float32), np.array([[1]], np.float32))
+        >>> reporter.observation
+        {'main/loss': variable(4.)}
 
     """
     reporters = _get_reporters()
@@ -177,6 +191,16 @@ def report_scope(observation):
     Args:
         observation (dict): Dictionary that receives the values within the scope.
 
+    .. admonition:: Example
+
+        >>> inner = {}
+        >>> with chainer.Reporter() as reporter:
+        ...     chainer.report({'x': 1})
+        ...     with chainer.report_scope(inner):
+        ...         chainer.report({'x': 2})
+        >>> reporter.observation, inner
+        ({'x': 1}, {'x': 2})
+
     """
     current = get_current_reporter()
     old = current.observation
@@ -189,11 +213,21 @@ def report_scope(observation):
 
 class Summary:
 
-    """Online statistics (weighted mean and standard deviation) of a sequence.
+    r"""Online statistics (weighted mean and standard deviation) of a sequence.
 
     With values :math:`x_i` of weights :math:`w_i`, the mean is
-    :math:`m = \\sum w_i x_i / \\sum w_i` and the standard deviation is
-    :math:`\\sqrt{\\sum w_i x_i^2 / \\sum w_i - m^2}`.
+    :math:`m = \sum w_i x_i / \sum w_i` and the standard deviation is
+    :math:`\sqrt{\sum w_i x_i^2 / \sum w_i - m^2}`.
+
+    .. admonition:: Example
+
+        >>> summary = chainer.Summary()
+        >>> for x in 1.0, 2.0, 6.0:
+        ...     summary.add(x)
+        >>> summary.compute_mean()
+        3.0
+        >>> round(float(summary.make_statistics()[1]), 3)
+        2.16
 
     """
 
@@ -267,9 +301,9 @@ class DictSummary:
 
         >>> summary = chainer.DictSummary()
         >>> summary.add({'loss': 1.0})
-        >>> summary.add({'loss': 2.0, 'text': 'ignored'})
+        >>> summary.add({'loss': (4.0, 2), 'text': 'ignored'})  # with a weight of two
         >>> summary.compute_mean()
-        {'loss': 1.5}
+        {'loss': 3.0}
 
     """
 

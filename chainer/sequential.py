@@ -29,15 +29,20 @@ class Sequential(link_module.ChainList):
     Args:
         layers (callables): Initial layers.
 
+    Raises:
+        TypeError: A layer is not callable.
+
     .. admonition:: Example
 
-        >>> import chainer
-        >>> import chainer.functions as F
-        >>> import chainer.links as L
-        >>> import numpy as np
         >>> model = chainer.Sequential(L.Linear(3, 4), F.relu, L.Linear(4, 2))
-        >>> model(np.zeros((5, 3), 'f')).shape
+        >>> model(np.zeros((5, 3), np.float32)).shape
         (5, 2)
+        >>> len(model), len(model[:2])
+        (3, 2)
+        >>> model.count_by_layer_type('Linear')
+        2
+        >>> print(model[2])
+        Linear(in_size=4, out_size=2, nobias=False)
 
     """
 

@@ -8,7 +8,23 @@ deserializer returns the stored value, or fills the given array in place).
 
 
 class AbstractSerializer:
-    """Base class of serializers and deserializers."""
+    """Base class of serializers and deserializers.
+
+    .. admonition:: Example
+
+        >>> class Names(chainer.AbstractSerializer):  # collects what would be saved
+        ...     def __init__(self, path=''):
+        ...         self.path = path
+        ...     def __getitem__(self, key):
+        ...         return Names(self.path + key + '/')
+        ...     def __call__(self, key, value):
+        ...         print(self.path + key)
+        ...         return value
+        >>> chainer.Sequential(L.Linear(3, 2)).serialize(Names())
+        0/W
+        0/b
+
+    """
 
     def __getitem__(self, key):
         """Returns the serializer of a child object.
@@ -35,7 +51,18 @@ class AbstractSerializer:
 
 
 class Serializer(AbstractSerializer):
-    """Base class of serializers, which save."""
+    """Base class of serializers, which save.
+
+    .. admonition:: Example
+
+        >>> serializer = chainer.serializers.DictionarySerializer()
+        >>> isinstance(serializer, chainer.Serializer)
+        True
+        >>> serializer.save(L.Linear(3, 2))
+        >>> sorted(serializer.target)
+        ['W', 'b']
+
+    """
 
     def save(self, obj):
         """Saves an object by ``obj.serialize(self)``."""
@@ -43,7 +70,21 @@ class Serializer(AbstractSerializer):
 
 
 class Deserializer(AbstractSerializer):
-    """Base class of deserializers, which load."""
+    """Base class of deserializers, which load.
+
+    .. admonition:: Example
+
+        >>> saved = {'W': np.ones((2, 3)), 'b': np.zeros(2)}
+        >>> deserializer = chainer.serializers.NpzDeserializer(saved)
+        >>> isinstance(deserializer, chainer.Deserializer)
+        True
+        >>> link = L.Linear(3, 2)
+        >>> deserializer.load(link)
+        >>> link.W
+        variable W([[1., 1., 1.],
+                    [1., 1., 1.]])
+
+    """
 
     # List of undo functions shared by a deserializer and its children while
     # a whole file is being loaded; see chainer.serializers._loading.

@@ -27,7 +27,18 @@ DeviceSpec = tp.Union[
 
 class AbstractInitializer(tp.Protocol):
 
-    """Protocol of initializers: callables that fill an array in place."""
+    """Protocol of initializers: callables that fill an array in place.
+
+    .. admonition:: Example
+
+        >>> from chainer.types import AbstractInitializer
+        >>> def fill(initializer: AbstractInitializer, array):
+        ...     initializer(array)
+        ...     return array
+        >>> fill(chainer.initializers.One(), np.zeros(2))
+        array([1., 1.])
+
+    """
 
     dtype: DTypeSpec | None = None
 

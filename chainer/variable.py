@@ -42,11 +42,21 @@ class Variable:
     inputs and fills in the gradient of each input.
 
     Args:
-        data (array or None): Array (NumPy, CuPy or ChainerX).
-        name (str or None): Name of the variable, used in graph dumps.
+        data (array or None): Array (NumPy, CuPy or ChainerX) of any shape and dtype. It is not
+            copied.
+        name (str or None): Name of the variable, used in graph dumps. The arguments after
+            ``data`` are given by name.
         grad (array or None): Initial gradient, of the type, dtype and shape of ``data``.
         requires_grad (bool): Whether a gradient is to be computed.
         layout: Memory layout of ``data`` (see :mod:`chainer.memory_layouts`).
+
+    Attributes:
+        name (str): Name, or ``None``.
+        shape (tuple of int): Shape of the array.
+        ndim (int): Number of axes.
+        size (int): Number of elements.
+        dtype (numpy.dtype): Dtype of the array.
+        layout: Memory layout, or ``None`` for the usual one.
 
     Raises:
         TypeError: If ``data`` is not an array, or ``grad`` is of another type or dtype.
@@ -54,11 +64,15 @@ class Variable:
 
     .. admonition:: Example
 
-        >>> x = chainer.Variable(np.array([1, 2, 3], np.float32))
-        >>> y = chainer.functions.sum(x * x)
+        >>> x = chainer.Variable(np.array([1, 2, 3], np.float32), name='x')
+        >>> x
+        variable x([1., 2., 3.])
+        >>> y = F.sum(x * x)
         >>> y.backward()
         >>> x.grad
         array([2., 4., 6.], dtype=float32)
+        >>> y.creator is not None, x.creator is None
+        (True, True)
 
     """
 
@@ -426,7 +440,11 @@ class Variable:
         self._set_array(src.copy())
 
     def addgrad(self, var):
-        """Adds the gradient of ``var`` to this variable's gradient, across devices if needed."""
+        """Adds the gradient of ``var`` to this variable's gradient, across devices if needed.
+
+        Args:
+            var (Variable): Variable of the same shape. If it has no gradient, nothing happens.
+        """
         src = var.grad
         if src is None:
             return
@@ -514,6 +532,15 @@ class Variable:
         Raises:
             ValueError: If the variable has several elements and no gradient was set.
 
+        .. admonition:: Example
+
+            >>> x = chainer.Variable(np.array([1, 2], np.float32))
+            >>> y = x * x * x
+            >>> y.grad = np.array([1, 10], np.float32)
+            >>> y.backward()
+            >>> x.grad
+            array([  3., 120.], dtype=float32)
+
         """
         _backprop.backward_from_variable(self, retain_grad, enable_double_backprop, loss_scale)
 
@@ -539,14 +566,24 @@ class Variable:
     # -- operators that only rearrange ---------------------------------------------------
 
     def reshape(self, *shape):
-        """Returns a variable of another shape; see :func:`chainer.functions.reshape`."""
+        """Returns a variable of another shape; see :func:`chainer.functions.reshape`.
+
+        Args:
+            shape (ints, or a tuple or list of them): Shape. One of the sizes may be -1, and then
+                follows from the others.
+        """
         from chainer.functions.array.reshape import reshape
         if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
             shape = tuple(shape[0])
         return reshape(self, shape)
 
     def transpose(self, *axes):
-        """Permutes the axes; see :func:`chainer.functions.transpose`."""
+        """Permutes the axes; see :func:`chainer.functions.transpose`.
+
+        Args:
+            axes (ints, or a tuple or list of them): For each axis of the result, the axis of this
+                variable. Without any, the order is reversed.
+        """
         from chainer.functions.array.transpose import transpose
         if len(axes) == 0:
             axes = None
@@ -612,6 +649,14 @@ def as_variable(obj):
         array and does not require a gradient (for ChainerX arrays: that stays connected
         to the graph of the array).
 
+    .. admonition:: Example
+
+        >>> x = chainer.as_variable(np.array([1, 2], np.float32))
+        >>> x, x.requires_grad
+        (variable([1., 2.]), False)
+        >>> chainer.as_variable(x) is x
+        True
+
     """
     if isinstance(obj, Variable):
         return obj
@@ -621,7 +666,20 @@ def as_variable(obj):
 
 
 def as_array(obj):
-    """Returns the underlying array of a variable, or the array itself."""
+    """Returns the underlying array of a variable, or the array itself.
+
+    Args:
+        obj (array or Variable): Object to convert.
+
+    Returns:
+        array: ``obj.array`` of a variable, anything else as it is.
+
+    .. admonition:: Example
+
+        >>> chainer.as_array(chainer.Variable(np.array([1, 2], np.float32)))
+        array([1., 2.], dtype=float32)
+
+    """
     return obj.array if isinstance(obj, Variable) else obj
 
 

@@ -3,4 +3,12 @@
 
 class PerformanceWarning(RuntimeWarning):
 
-    """Warning of an operation that works, but slower than it could."""
+    """Warning of an operation that works, but slower than it could.
+
+    .. admonition:: Example
+
+        >>> from chainer.warnings import PerformanceWarning
+        >>> issubclass(PerformanceWarning, RuntimeWarning)
+        True
+
+    """

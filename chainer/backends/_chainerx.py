@@ -15,6 +15,14 @@ class ChainerxDevice(_backend.Device):
     Attributes:
         device: The underlying :class:`chainerx.Device`.
 
+    .. admonition:: Example
+
+        >>> device = chainer.get_device('native:0')
+        >>> device, device.xp.__name__, device.fallback_device
+        (<ChainerxDevice native:0>, 'chainerx', <CpuDevice (numpy)>)
+        >>> device.send(np.zeros(2, np.float32)).device.name
+        'native:0'
+
     """
 
     xp = chainerx
@@ -98,6 +106,16 @@ def to_chx(array):
     Returns:
         ChainerX arrays in the same structure.
 
+    .. admonition:: Example
+
+        >>> x = np.zeros(2, np.float32)
+        >>> y, none = chainer.backend.to_chx([x, None])
+        >>> y.device.name, none is None
+        ('native:0', True)
+        >>> y += 1
+        >>> x  # the memory is shared
+        array([1., 1.], dtype=float32)
+
     """
     return _backend.convert_arrays(array, _array_to_chainerx)
 
@@ -111,6 +129,12 @@ def from_chx(array):
 
     Returns:
         NumPy or CuPy arrays in the same structure.
+
+    .. admonition:: Example
+
+        >>> x = chainerx.zeros(2, dtype=np.float32)
+        >>> chainer.backend.from_chx({'x': x, 'y': np.ones(1)})
+        {'x': array([0., 0.], dtype=float32), 'y': array([1.])}
 
     """
     return _backend.convert_arrays(array, _array_from_chx)

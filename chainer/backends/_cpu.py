@@ -7,7 +7,17 @@ from chainer.backends import _chainerx, cuda, intel64
 
 class CpuDevice(_backend.Device):
 
-    """Device of NumPy."""
+    """Device of NumPy.
+
+    .. admonition:: Example
+
+        >>> device = chainer.backend.CpuDevice()
+        >>> device, device.xp is np
+        (<CpuDevice (numpy)>, True)
+        >>> device == chainer.get_device('@numpy')
+        True
+
+    """
 
     name = '@numpy'
     xp = numpy

@@ -97,6 +97,13 @@ def check_cuda_available():
     Raises:
         RuntimeError: If CUDA is not available.
 
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+        >>> def send(array):
+        ...     cuda.check_cuda_available()
+        ...     return cuda.to_gpu(array)
+
     """
     if not _this.available:
         raise RuntimeError(
@@ -112,6 +119,15 @@ class DummyDeviceType:
     """Device that does nothing, for arrays that are not on a GPU.
 
     ``int(DummyDevice)`` and its ``id`` are -1.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+        >>> cuda.DummyDevice, int(cuda.DummyDevice)
+        (<CPU (dummy CUDA device)>, -1)
+        >>> with cuda.DummyDevice:  # does nothing
+        ...     x = np.zeros(2)
+
     """
 
     id = -1
@@ -156,6 +172,12 @@ class GpuDevice(_backend.Device):
 
     Attributes:
         device: The underlying :class:`cupy.cuda.Device`.
+
+    Raises:
+        RuntimeError: If CUDA is not available.
+        TypeError: If ``device`` is something else.
+
+    .. admonition:: Example
 
     """
 
@@ -242,6 +264,18 @@ def get_device_from_id(device_id):
         device_id (int): Id. ``None`` and negative ids, which scripts use for the CPU, give
             ``DummyDevice``.
 
+    Returns:
+        CUDA device, usable in a ``with`` statement.
+
+    Raises:
+        RuntimeError: If CUDA is not available, for an id of zero or more.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+        >>> cuda.get_device_from_id(-1)
+        <CPU (dummy CUDA device)>
+
     """
     if device_id is None or device_id < 0:
         return DummyDevice
@@ -257,6 +291,12 @@ def get_device_from_array(*arrays):
 
     Returns:
         CUDA device; ``DummyDevice`` if there is no CuPy array.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+        >>> cuda.get_device_from_array(np.zeros(2))
+        <CPU (dummy CUDA device)>
 
     """
     for array in arrays:
@@ -275,6 +315,21 @@ def get_device(*args):
     .. deprecated:: v1.15
         Use :func:`get_device_from_id` or :func:`get_device_from_array`, or for all kinds of
         devices :func:`chainer.get_device`.
+
+    Args:
+        args: Ids, CUDA devices, arrays or variables. The first one that names a device counts.
+
+    Returns:
+        CUDA device; ``DummyDevice`` if none is named.
+
+    .. admonition:: Example
+
+        >>> import warnings
+        >>> from chainer.backends import cuda
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter('ignore', DeprecationWarning)
+        ...     cuda.get_device(np.zeros(2))
+        <CPU (dummy CUDA device)>
 
     """
     warnings.warn(
@@ -313,6 +368,17 @@ def get_array_module(*args):
         ``chainerx`` if there is a ChainerX array, else ``cupy`` if there is a CuPy array, else
         ``numpy``.
 
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+        >>> cuda.get_array_module(np.zeros(2), 1) is np
+        True
+        >>> def softplus(x):  # for arrays of any module
+        ...     xp = cuda.get_array_module(x)
+        ...     return xp.maximum(x, 0) + xp.log1p(xp.exp(-abs(x)))
+        >>> float(softplus(np.array([0.]))[0].round(3))
+        0.693
+
     """
     others = []
     for arg in args:
@@ -350,6 +416,10 @@ def to_gpu(array, device=None, stream=None):
     Raises:
         RuntimeError: If CUDA is not available.
         TypeError: If ``array`` is not an array.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
 
     """
     if stream is not None:
@@ -398,11 +468,20 @@ def to_cpu(array, stream=None):
         stream: CUDA stream of the copies (deprecated).
 
     Returns:
-        NumPy arrays in the same structure. Numpy arrays are returned themselves; those of
+        NumPy arrays in the same structure. NumPy arrays are returned themselves; those of
         ``native`` ChainerX arrays share the memory.
 
     Raises:
         TypeError: If ``array`` is not an array.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+        >>> x = np.zeros(2)
+        >>> cuda.to_cpu(x) is x
+        True
+        >>> cuda.to_cpu([np.float32(1), None])
+        [array(1., dtype=float32), None]
 
     """
     from chainer.backends import _cpu
@@ -424,6 +503,15 @@ def copy(array, out=None, out_device=None, stream=None):
 
     Returns:
         cupy.ndarray: ``out``, or the new array.
+
+    Raises:
+        RuntimeError: If CUDA is not available.
+        TypeError: If ``array`` is not a CuPy array.
+        ValueError: If ``out`` and ``out_device`` are both given.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
 
     """
     check_cuda_available()
@@ -475,12 +563,28 @@ def memoize(for_each_device=False):
     Args:
         for_each_device (bool): Whether results belong to the current CUDA device.
 
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+        >>> @cuda.memoize(for_each_device=True)
+        ... def make_table(n):
+        ...     return chainer.get_device('@numpy').xp.arange(n)
+        >>> make_table(3)
+        array([0, 1, 2])
+
     """
     return _lazy_decorator(lambda func: _this.cupy.memoize(for_each_device)(func))
 
 
 def clear_memo():
-    """Forgets all results of functions decorated with :func:`memoize`."""
+    """Forgets all results of functions decorated with :func:`memoize`.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+        >>> cuda.clear_memo()
+
+    """
     if _this.available:
         _this.cupy.clear_memo()
 
@@ -490,6 +594,16 @@ def fuse(*args, **kwargs):
 
     Without CUDA the function is left as it is. Usable as ``@fuse`` and as
     ``@fuse(kernel_name='name')``.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+        >>> @cuda.fuse()
+        ... def multiply_add(x, y, z):
+        ...     return x * y + z
+        >>> multiply_add(np.array([1, 2]), 10, 1)
+        array([11, 21])
+
     """
     if len(args) == 1 and not kwargs and callable(args[0]):
         return _lazy_decorator(lambda func: _this.cupy.fuse(func))(args[0])
@@ -513,6 +627,13 @@ def elementwise(in_params, out_params, operation, name, **kwargs):
 
     Returns:
         cupy.ElementwiseKernel: Kernel.
+
+    Raises:
+        RuntimeError: If CUDA is not available.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
 
     """
     check_cuda_available()
@@ -540,6 +661,13 @@ def reduce(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity
     Returns:
         cupy.ReductionKernel: Kernel.
 
+    Raises:
+        RuntimeError: If CUDA is not available.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+
     """
     check_cuda_available()
     return _reduction_kernel(
@@ -561,6 +689,14 @@ def raw(code, name, *args, **kwargs):
 
     Returns:
         cupy.RawKernel: Kernel.
+
+    Raises:
+        RuntimeError: If CUDA is not available.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+        >>> code = 'extern "C" __global__ void twice(float* x) { x[threadIdx.x] *= 2; }'
 
     """
     check_cuda_available()
@@ -589,6 +725,13 @@ def should_use_cudnn(level, lowest_version=0):
     Raises:
         ValueError: If the level or the configuration is not understood.
 
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+        >>> with chainer.using_config('use_cudnn', 'never'):
+        ...     cuda.should_use_cudnn('>=auto')
+        False
+
     """
     if level not in _USE_CUDNN_LEVELS:
         raise ValueError(
@@ -608,8 +751,18 @@ def should_use_cudnn_tensor_core(dtype):
     Args:
         dtype: Dtype of the computation; ``'auto'`` means Tensor Cores for float16.
 
+    Returns:
+        bool: ``False`` always where cuDNN is not enabled.
+
     Raises:
         ValueError: If the configuration is not understood.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+        >>> with chainer.using_config('use_cudnn_tensor_core', 'never'):
+        ...     cuda.should_use_cudnn_tensor_core(np.float16)
+        False
 
     """
     setting = configuration.config.use_cudnn_tensor_core
@@ -623,7 +776,15 @@ def should_use_cudnn_tensor_core(dtype):
 
 
 def get_max_workspace_size():
-    """Gets the largest workspace of cuDNN, in bytes."""
+    """Gets the largest workspace of cuDNN, in bytes.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+        >>> cuda.get_max_workspace_size()
+        8388608
+
+    """
     return _max_workspace_size
 
 
@@ -632,6 +793,15 @@ def set_max_workspace_size(size):
 
     Args:
         size (int): Bytes.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+        >>> size = cuda.get_max_workspace_size()
+        >>> cuda.set_max_workspace_size(16 * 1024 * 1024)
+        >>> cuda.get_max_workspace_size()
+        16777216
+        >>> cuda.set_max_workspace_size(size)
 
     """
     global _max_workspace_size
@@ -642,7 +812,23 @@ def set_max_workspace_size(size):
 
 @memoize(for_each_device=True)
 def get_cudnn_dropout_states_core(thread_id):
-    """Makes the dropout states of a thread on the current device."""
+    """Makes the dropout states of a thread on the current device.
+
+    They are made once for each thread and device. :func:`get_cudnn_dropout_states` is what to
+    call.
+
+    Args:
+        thread_id (int): Identifier of the thread.
+
+    Returns:
+        cupy.cudnn.DropoutStates: States, seeded by ``CHAINER_SEED`` where that is set.
+
+    .. admonition:: Example
+
+        >>> import threading
+        >>> from chainer.backends import cuda
+
+    """
     states_id = next(_dropout_states_count)
     seed = os.getenv('CHAINER_SEED')
     seed = int(seed) + states_id if seed is not None else int(numpy.random.randint(1 << 31))
@@ -657,6 +843,10 @@ def get_cudnn_dropout_states():
 
     Raises:
         RuntimeError: If cuDNN is not enabled.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
 
     """
     if not _this.cudnn_enabled:

@@ -19,7 +19,15 @@ except ImportError as e:
 
     class mdarray:
 
-        """Stands for the array type of iDeep where iDeep is absent."""
+        """Stands for the array type of iDeep where iDeep is absent: nothing is of it.
+
+        .. admonition:: Example
+
+            >>> from chainer.backends import intel64
+            >>> isinstance(np.zeros(2), intel64.mdarray)
+            False
+
+        """
 
 
 _USE_IDEEP_LEVELS = {
@@ -34,6 +42,8 @@ class Intel64Device(_backend.Device):
 
     Raises:
         RuntimeError: If iDeep is not available.
+
+    .. admonition:: Example
 
     """
 
@@ -76,7 +86,15 @@ def _array_to_intel64(array):
 
 
 def is_ideep_available():
-    """Tells whether iDeep is available."""
+    """Tells whether iDeep is available.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import intel64
+        >>> intel64.is_ideep_available() == (intel64.ideep is not None)
+        True
+
+    """
     return ideep is not None
 
 
@@ -85,6 +103,15 @@ def check_ideep_available():
 
     Raises:
         RuntimeError: If iDeep is not available.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import intel64
+        >>> try:
+        ...     intel64.check_ideep_available()
+        ... except RuntimeError as e:
+        ...     print(str(e).splitlines()[0])
+        iDeep is not available.
 
     """
     if ideep is None:
@@ -100,6 +127,16 @@ def should_use_ideep(level):
 
     Returns:
         bool: ``False`` always where iDeep is not available.
+
+    Raises:
+        ValueError: If the level or the configuration is not understood.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import intel64
+        >>> with chainer.using_config('use_ideep', 'never'):
+        ...     intel64.should_use_ideep('>=auto')
+        False
 
     """
     if level not in _USE_IDEEP_LEVELS:
@@ -119,7 +156,16 @@ def inputs_all_ready(inputs, supported_ndim=(2, 4)):
 
     Args:
         inputs: Arrays, variables or ``None``.
-        supported_ndim: Numbers of dimensions that are fine.
+        supported_ndim (tuple of int): Numbers of dimensions that are fine.
+
+    Returns:
+        bool: ``False`` always where iDeep is not available.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import intel64
+        >>> intel64.inputs_all_ready((np.zeros(3, np.float64),))  # of one dimension
+        False
 
     """
     if ideep is None:

@@ -30,6 +30,15 @@ def force_array(x, dtype=None):
     Returns:
         Array.
 
+    .. admonition:: Example
+
+        >>> from chainer import utils
+        >>> x = np.array(3, np.float32)
+        >>> utils.force_array(x * x)  # the product is a scalar of NumPy
+        array(9., dtype=float32)
+        >>> utils.force_array(2, np.float32)
+        array(2., dtype=float32)
+
     """
     if dtype is None:
         return numpy.array(x) if numpy.isscalar(x) else x
@@ -42,6 +51,15 @@ def force_type(dtype, value):
     Args:
         dtype: Dtype.
         value: Scalar or array.
+
+    Returns:
+        Scalar of NumPy, or array.
+
+    .. admonition:: Example
+
+        >>> from chainer import utils
+        >>> utils.force_type(np.float16, np.array([1, 2]))
+        array([1., 2.], dtype=float16)
 
     """
     if numpy.isscalar(value):
@@ -56,6 +74,16 @@ def tempdir(**kwargs):
     Args:
         kwargs: Arguments of :func:`tempfile.mkdtemp`, and ``ignore_errors`` (bool): whether errors
             during the removal are ignored.
+
+    .. admonition:: Example
+
+        >>> import os
+        >>> from chainer import utils
+        >>> with utils.tempdir(prefix='example') as path:
+        ...     os.path.isdir(path)
+        True
+        >>> os.path.exists(path)
+        False
 
     """
     import shutil

@@ -12,6 +12,16 @@ def check_unexpected_kwargs(kwargs, **unexpected):
     Raises:
         ValueError: If one of ``unexpected`` is in ``kwargs``.
 
+    .. admonition:: Example
+
+        >>> from chainer.utils import argument
+        >>> def func(x, **kwargs):
+        ...     argument.check_unexpected_kwargs(kwargs, train='Use chainer.using_config.')
+        >>> func(1, train=True)
+        Traceback (most recent call last):
+            ...
+        ValueError: Use chainer.using_config.
+
     """
     for key, message in unexpected.items():
         if key in kwargs:
@@ -26,6 +36,16 @@ def assert_kwargs_empty(kwargs):
 
     Raises:
         TypeError: If there are any.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import argument
+        >>> def func(x, **kwargs):
+        ...     argument.assert_kwargs_empty(kwargs)
+        >>> func(1, y=2)
+        Traceback (most recent call last):
+            ...
+        TypeError: func() got unexpected keyword argument(s) 'y'
 
     """
     if kwargs:
@@ -46,6 +66,14 @@ def parse_kwargs(kwargs, *name_and_values, **unexpected):
     Raises:
         ValueError: If one of ``unexpected`` is in ``kwargs``.
         TypeError: If ``kwargs`` has other names.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import argument
+        >>> def func(x, **kwargs):
+        ...     return argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1))
+        >>> func(0, groups=2)
+        (1, 2)
 
     """
     if unexpected:

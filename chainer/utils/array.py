@@ -5,26 +5,77 @@ from chainer.backends import cuda
 
 
 def as_vec(x):
-    """Returns ``x`` as a one-dimensional array."""
+    """Returns ``x`` as a one-dimensional array.
+
+    Args:
+        x: Array of any module and shape.
+
+    Returns:
+        Array of the shape ``(x.size,)``, ``x`` itself if it is one.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import array
+        >>> array.as_vec(np.array([[1, 2], [3, 4]]))
+        array([1, 2, 3, 4])
+
+    """
     return x if x.ndim == 1 else x.ravel()
 
 
 def as_mat(x):
-    """Returns ``x`` as a matrix, whose rows are along its first axis."""
+    """Returns ``x`` as a matrix, whose rows are along its first axis.
+
+    Args:
+        x: Array of any module, with one axis at least.
+
+    Returns:
+        Array of the shape ``(len(x), x.size // len(x))``, ``x`` itself if it is a matrix.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import array
+        >>> array.as_mat(np.zeros((2, 3, 4))).shape
+        (2, 12)
+
+    """
     return x if x.ndim == 2 else x.reshape(len(x), -1)
 
 
 def empty_like(x):
-    """Returns an uninitialized array like ``x``, of the same module."""
+    """Returns an uninitialized array like ``x``, of the same module.
+
+    Args:
+        x: Array of any module.
+
+    Returns:
+        Array of the shape and dtype of ``x``.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import array
+        >>> y = array.empty_like(np.zeros((2, 3), np.float32))
+        >>> y.shape, y.dtype.name
+        ((2, 3), 'float32')
+
+    """
     return cuda.get_array_module(x).empty_like(x)
 
 
 def size_of_shape(shape):
     """Returns the number of elements of an array of a shape.
 
-    >>> from chainer import utils
-    >>> utils.size_of_shape((2, 3))
-    6
+    Args:
+        shape (tuple of int): Shape.
+
+    Returns:
+        int: Product of the sizes.
+
+    .. admonition:: Example
+
+        >>> from chainer import utils
+        >>> utils.size_of_shape((2, 3))
+        6
 
     """
     return math.prod(shape)
@@ -38,13 +89,17 @@ def sum_to(x, shape):
         shape (tuple of int): Shape, which can be broadcast to that of ``x``.
 
     Returns:
-        Array of the shape.
+        Array of the shape, ``x`` itself if it has it.
 
-    >>> import numpy as np
-    >>> from chainer import utils
-    >>> utils.sum_to(np.array([[1., 2., 3.], [4., 5., 6.]]), (2, 1))
-    array([[ 6.],
-           [15.]])
+    Raises:
+        ValueError: If the shape cannot be broadcast to that of ``x``.
+
+    .. admonition:: Example
+
+        >>> from chainer import utils
+        >>> utils.sum_to(np.array([[1., 2., 3.], [4., 5., 6.]]), (2, 1))
+        array([[ 6.],
+               [15.]])
 
     """
     if x.shape == shape:

@@ -11,6 +11,19 @@ class cached_property:
     Args:
         func: Getter.
 
+    .. admonition:: Example
+
+        >>> from chainer.utils import cached_property
+        >>> class Circle:
+        ...     @cached_property
+        ...     def area(self):
+        ...         print('computed')
+        ...         return 3.14
+        >>> circle = Circle()
+        >>> circle.area, circle.area
+        computed
+        (3.14, 3.14)
+
     """
 
     def __init__(self, func):

@@ -28,6 +28,14 @@ def get_conv_outsize(size, k, s, p, cover_all=False, d=1):
     >>> utils.get_conv_outsize(7, 3, 2, 1)
     4
 
+    .. admonition:: Example
+
+        >>> from chainer import utils
+        >>> utils.get_conv_outsize(7, 3, 2, 1)
+        4
+        >>> utils.get_conv_outsize(8, 3, 2, 1), utils.get_conv_outsize(8, 3, 2, 1, cover_all=True)
+        (4, 5)
+
     """
     dk = k + (k - 1) * (d - 1)
     if cover_all:
@@ -48,6 +56,12 @@ def get_deconv_outsize(size, k, s, p, cover_all=False, d=1):
 
     Returns:
         int: Output size: the smallest input size of the corresponding convolution.
+
+    .. admonition:: Example
+
+        >>> from chainer import utils
+        >>> utils.get_deconv_outsize(4, 3, 2, 1)
+        7
 
     """
     dk = k + (k - 1) * (d - 1)
@@ -135,7 +149,7 @@ def im2col_cpu(img, kh, kw, sy, sx, ph, pw, pval=0, cover_all=False, dy=1, dx=1,
     """Collects the patches of images.
 
     Args:
-        img: Images of shape ``(n, c, h, w)``.
+        img: Images of shape ``(n, c, h, w)`` and any dtype.
         kh (int): Height of the kernel.
         kw (int): Width of the kernel.
         sy (int): Vertical stride.
@@ -152,6 +166,20 @@ def im2col_cpu(img, kh, kw, sy, sx, ph, pw, pval=0, cover_all=False, dy=1, dx=1,
     Returns:
         Array of shape ``(n, c, kh, kw, out_h, out_w)``.
 
+    Raises:
+        AssertionError: If the output would be empty.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import conv
+        >>> x = np.arange(9).reshape(1, 1, 3, 3)
+        >>> col = conv.im2col_cpu(x, 2, 2, 1, 1, 0, 0)
+        >>> col.shape
+        (1, 1, 2, 2, 2, 2)
+        >>> col[0, 0, :, :, 0, 0]  # the patch at the upper left
+        array([[0, 1],
+               [3, 4]])
+
     """
     h, w = img.shape[2:]
     if out_h is None:
@@ -163,12 +191,34 @@ def im2col_cpu(img, kh, kw, sy, sx, ph, pw, pval=0, cover_all=False, dy=1, dx=1,
 
 
 def im2col_gpu(img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=None, out_w=None):
-    """Collects the patches of images, padded with zeros; see :func:`im2col_cpu`."""
+    """Collects the patches of images, padded with zeros.
+
+    The arguments are those of :func:`im2col_cpu`, without ``pval``. It works for arrays of any
+    module.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import conv
+        >>> conv.im2col_gpu(np.zeros((1, 3, 8, 8)), 3, 3, 2, 2, 1, 1).shape
+        (1, 3, 3, 3, 4, 4)
+
+    """
     return im2col_cpu(img, kh, kw, sy, sx, ph, pw, 0, cover_all, dy, dx, out_h, out_w)
 
 
 def im2col(img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=None, out_w=None):
-    """Collects the patches of images, padded with zeros; see :func:`im2col_cpu`."""
+    """Collects the patches of images, padded with zeros.
+
+    The arguments are those of :func:`im2col_cpu`, without ``pval``. It works for arrays of any
+    module.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import conv
+        >>> conv.im2col(np.zeros((1, 3, 8, 8)), 3, 3, 2, 2, 1, 1).shape
+        (1, 3, 3, 3, 4, 4)
+
+    """
     return im2col_cpu(img, kh, kw, sy, sx, ph, pw, 0, cover_all, dy, dx, out_h, out_w)
 
 
@@ -189,15 +239,44 @@ def col2im_cpu(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
     Returns:
         Array of shape ``(n, c, h, w)``.
 
+    .. admonition:: Example
+
+        >>> from chainer.utils import conv
+        >>> col = np.ones((1, 1, 2, 2, 2, 2))
+        >>> conv.col2im_cpu(col, 1, 1, 0, 0, 3, 3)[0, 0]  # patches that a pixel belongs to
+        array([[1., 2., 1.],
+               [2., 4., 2.],
+               [1., 2., 1.]])
+
     """
     return _col2im(col, (sy, sx), (ph, pw), (h, w), (dy, dx))
 
 
 def col2im_gpu(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
-    """Adds up patches at their places in the images; see :func:`col2im_cpu`."""
+    """Adds up patches at their places in the images.
+
+    The arguments are those of :func:`col2im_cpu`. It works for arrays of any module.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import conv
+        >>> conv.col2im_gpu(np.zeros((1, 3, 3, 3, 4, 4)), 2, 2, 1, 1, 8, 8).shape
+        (1, 3, 8, 8)
+
+    """
     return _col2im(col, (sy, sx), (ph, pw), (h, w), (dy, dx))
 
 
 def col2im(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
-    """Adds up patches at their places in the images; see :func:`col2im_cpu`."""
+    """Adds up patches at their places in the images.
+
+    The arguments are those of :func:`col2im_cpu`. It works for arrays of any module.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import conv
+        >>> conv.col2im(np.zeros((1, 3, 3, 3, 4, 4)), 2, 2, 1, 1, 8, 8).shape
+        (1, 3, 8, 8)
+
+    """
     return _col2im(col, (sy, sx), (ph, pw), (h, w), (dy, dx))

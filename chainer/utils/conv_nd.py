@@ -5,9 +5,21 @@ from chainer.utils import conv
 def as_tuple(x, n):
     """Returns ``x`` as a tuple of length ``n``: a single value is repeated.
 
-    >>> from chainer.utils import conv_nd
-    >>> conv_nd.as_tuple(3, 2)
-    (3, 3)
+    Args:
+        x: Value, or sequence of ``n`` values.
+        n (int): Length.
+
+    Returns:
+        tuple: The values.
+
+    Raises:
+        AssertionError: If the sequence has another length.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import conv_nd
+        >>> conv_nd.as_tuple(3, 2), conv_nd.as_tuple([1, 2], 2)
+        ((3, 3), (1, 2))
 
     """
     if hasattr(x, '__getitem__'):
@@ -31,6 +43,12 @@ def im2col_nd_cpu(img, ksize, stride, pad, pval=0, cover_all=False, dilate=1):
     Returns:
         Array of shape ``(n, c, k_1, ..., k_N, out_1, ..., out_N)``.
 
+    .. admonition:: Example
+
+        >>> from chainer.utils import conv_nd
+        >>> conv_nd.im2col_nd_cpu(np.zeros((1, 2, 5, 6, 7)), (3, 3, 3), 1, 0).shape
+        (1, 2, 3, 3, 3, 3, 4, 5)
+
     """
     ndim = img.ndim - 2
     return conv._im2col(
@@ -39,12 +57,35 @@ def im2col_nd_cpu(img, ksize, stride, pad, pval=0, cover_all=False, dilate=1):
 
 
 def im2col_nd_gpu(img, ksize, stride, pad, cover_all=False, dilate=1):
-    """Collects the patches of images, padded with zeros; see :func:`im2col_nd_cpu`."""
+    """Collects the patches of images, padded with zeros.
+
+    The arguments are those of :func:`im2col_nd_cpu`, without ``pval``. It works for arrays of
+    any module.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import conv_nd
+        >>> conv_nd.im2col_nd_gpu(np.zeros((1, 2, 8)), 3, 1, 1).shape
+        (1, 2, 3, 8)
+
+    """
     return im2col_nd_cpu(img, ksize, stride, pad, 0, cover_all, dilate)
 
 
 def im2col_nd(img, ksize, stride, pad, cover_all=False, dilate=1):
-    """Collects the patches of images, padded with zeros; see :func:`im2col_nd_cpu`."""
+    """Collects the patches of images, padded with zeros.
+
+    The arguments are those of :func:`im2col_nd_cpu`, without ``pval``. It works for arrays of
+    any module.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import conv_nd
+        >>> conv_nd.im2col_nd(np.array([[[1, 2, 3]]]), 2, 1, 0)[0, 0]
+        array([[1, 2],
+               [2, 3]])
+
+    """
     return im2col_nd_cpu(img, ksize, stride, pad, 0, cover_all, dilate)
 
 
@@ -61,6 +102,12 @@ def col2im_nd_cpu(col, stride, pad, dims, dilate=1):
     Returns:
         Array of shape ``(n, c, d_1, ..., d_N)``.
 
+    .. admonition:: Example
+
+        >>> from chainer.utils import conv_nd
+        >>> conv_nd.col2im_nd_cpu(np.ones((1, 1, 2, 2)), (1,), (0,), (3,))
+        array([[[1., 2., 1.]]])
+
     """
     ndim = len(dims)
     return conv._col2im(
@@ -68,10 +115,30 @@ def col2im_nd_cpu(col, stride, pad, dims, dilate=1):
 
 
 def col2im_nd_gpu(col, stride, pad, dims, dilate=1):
-    """Adds up patches at their places in the images; see :func:`col2im_nd_cpu`."""
+    """Adds up patches at their places in the images.
+
+    The arguments are those of :func:`col2im_nd_cpu`. It works for arrays of any module.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import conv_nd
+        >>> conv_nd.col2im_nd_gpu(np.zeros((1, 2, 3, 8)), (1,), (1,), (8,)).shape
+        (1, 2, 8)
+
+    """
     return col2im_nd_cpu(col, stride, pad, dims, dilate)
 
 
 def col2im_nd(col, stride, pad, dims, dilate=1):
-    """Adds up patches at their places in the images; see :func:`col2im_nd_cpu`."""
+    """Adds up patches at their places in the images.
+
+    The arguments are those of :func:`col2im_nd_cpu`. It works for arrays of any module.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import conv_nd
+        >>> conv_nd.col2im_nd(np.zeros((1, 2, 3, 8)), (1,), (1,), (8,)).shape
+        (1, 2, 8)
+
+    """
     return col2im_nd_cpu(col, stride, pad, dims, dilate)

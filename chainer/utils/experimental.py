@@ -10,6 +10,18 @@ def experimental(api_name):
     Args:
         api_name (str): Name of the feature.
 
+    .. admonition:: Example
+
+        >>> import warnings
+        >>> from chainer import utils
+        >>> def fast_path():
+        ...     utils.experimental('my_package.fast_path')
+        >>> with warnings.catch_warnings(record=True) as caught:
+        ...     warnings.simplefilter('always')
+        ...     fast_path()
+        >>> print(caught[0].message)
+        my_package.fast_path is experimental. The interface can change in the future.
+
     """
     import chainer
     if not chainer.disable_experimental_feature_warning:

@@ -14,6 +14,15 @@ def oversample(images, crop_dims):
         image the corners (upper left, upper right, lower left, lower right) and the center, then
         the same ones mirrored.
 
+    Raises:
+        ValueError: If there are no images, or they are smaller than the crops.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import imgproc
+        >>> imgproc.oversample(np.zeros((2, 3, 8, 8), np.float32), (4, 4)).shape
+        (20, 3, 4, 4)
+
     """
     images = [numpy.asarray(image) for image in images]
     if not images:

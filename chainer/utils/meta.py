@@ -32,6 +32,23 @@ def final(*args, **kwargs):
         action: Exception that is raised, or warning that is issued, when a class that overrides
             the method is defined; ``TypeError`` by default.
 
+    Raises:
+        TypeError: If ``action`` is no exception class.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import enable_final, final
+        >>> class Base(enable_final()):
+        ...     @final
+        ...     def identity(self):
+        ...         return 0
+        >>> class Derived(Base):
+        ...     def identity(self):
+        ...         return 1
+        Traceback (most recent call last):
+            ...
+        TypeError: Overriding method 'identity' of class ... is not allowed
+
     """
     if args:
         if len(args) != 1 or kwargs or not callable(args[0]):
@@ -56,6 +73,18 @@ def enable_final(base=(), meta_base=()):
     Args:
         base (tuple of type): Base classes of it.
         meta_base (tuple of type): Base classes of its metaclass.
+
+    Returns:
+        type: The base class.
+
+    .. admonition:: Example
+
+        >>> import abc
+        >>> from chainer.utils import enable_final
+        >>> class Base(enable_final(meta_base=abc.ABCMeta)):
+        ...     pass
+        >>> isinstance(Base, abc.ABCMeta)
+        True
 
     """
     def as_tuple(classes):

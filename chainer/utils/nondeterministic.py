@@ -12,6 +12,17 @@ def nondeterministic(f_name):
     Args:
         f_name (str): Name of the function.
 
+    .. admonition:: Example
+
+        >>> import warnings
+        >>> from chainer import utils
+        >>> with warnings.catch_warnings(record=True) as caught:
+        ...     warnings.simplefilter('always')
+        ...     with chainer.using_config('warn_nondeterministic', True):
+        ...         utils.nondeterministic('atomicAdd')
+        >>> 'atomicAdd' in str(caught[0].message)
+        True
+
     """
     if configuration.config.warn_nondeterministic:
         warnings.warn(f'Potentially non-deterministic code is being executed while config.'

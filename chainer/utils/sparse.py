@@ -27,6 +27,18 @@ class CooMatrix:
         shape (tuple of int): Shape.
         order: Order.
 
+    Raises:
+        ValueError: If shapes do not fit together or the order is unknown.
+
+    .. admonition:: Example
+
+        >>> from chainer import utils
+        >>> values = np.array([5., 7.])
+        >>> matrix = utils.CooMatrix(values, np.array([0, 1]), np.array([2, 0]), (2, 3), order='C')
+        >>> matrix.to_dense()
+        array([[0., 0., 5.],
+               [7., 0., 0.]])
+
     """
 
     def __init__(self, data, row, col, shape, order=None, requires_grad=False):
@@ -72,6 +84,16 @@ def to_coo(x, ldnz=None, requires_grad=False):
     Returns:
         CooMatrix: Sparse matrices of the nonzero elements.
 
+    Raises:
+        ValueError: If ``x`` has neither two nor three axes.
+
+    .. admonition:: Example
+
+        >>> from chainer import utils
+        >>> matrix = utils.to_coo(np.array([[0., 0., 5.], [7., 0., 0.]]))
+        >>> matrix.data, matrix.row, matrix.col
+        (variable([5., 7.]), array([0, 1], dtype=int32), array([2, 0], dtype=int32))
+
     """
     if x.ndim not in (2, 3):
         raise ValueError(f'ndim of x must be 2 or 3, not {x.ndim}.')
@@ -103,6 +125,17 @@ def get_order(row, col):
 
     Returns:
         str: ``'C'`` if they are sorted by rows, ``'F'`` if by columns, else ``'other'``.
+
+    Raises:
+        ValueError: If the shapes differ.
+
+    .. admonition:: Example
+
+        >>> from chainer import utils
+        >>> utils.get_order(np.array([0, 1, 1]), np.array([2, 0, 1]))
+        'C'
+        >>> utils.get_order(np.array([1, 1, 0]), np.array([0, 1, 2]))
+        'F'
 
     """
     if row.shape != col.shape:

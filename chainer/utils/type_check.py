@@ -35,6 +35,15 @@ class InvalidType(Exception):
         expect (str): What was expected.
         actual (str): What was given.
 
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> try:
+        ...     F.linear(np.zeros((2, 3), np.float32), np.zeros((4, 5), np.float32))
+        ... except type_check.InvalidType as e:
+        ...     print(e.expect, '|', e.actual)
+        x.shape[1] == W.shape[1] | 3 != 5
+
     """
 
     def __init__(self, expect, actual, msg=None):
@@ -56,7 +65,16 @@ class InvalidType(Exception):
 
 class LightMode:
 
-    """Context manager of the light mode."""
+    """Context manager of the light mode.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> with type_check.light_mode:
+        ...     type_check.in_light_mode()
+        True
+
+    """
 
     def __enter__(self):
         _thread_local.light_mode = True
@@ -69,13 +87,41 @@ light_mode = LightMode()
 
 
 def in_light_mode():
-    """Tells whether the current thread is in light mode."""
+    """Tells whether the current thread is in light mode.
+
+    Returns:
+        bool: Whether it is.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> type_check.in_light_mode()
+        False
+
+    """
     return getattr(_thread_local, 'light_mode', False)
 
 
 @contextlib.contextmanager
 def get_function_check_context(f):
-    """Makes ``f`` the function that messages of :class:`InvalidType` name."""
+    """Makes ``f`` the function that messages of :class:`InvalidType` name.
+
+    Args:
+        f (~chainer.FunctionNode): Function.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> y = F.exp(chainer.Variable(np.zeros(2)))
+        >>> with type_check.get_function_check_context(y.creator_node):
+        ...     print(type_check.InvalidType('1 argument', '2 arguments'))
+        <BLANKLINE>
+        Invalid operation is performed in: exp (Forward)
+        <BLANKLINE>
+        Expect: 1 argument
+        Actual: 2 arguments
+
+    """
     previous = getattr(_thread_local, 'current_function', None)
     _thread_local.current_function = f
     try:
@@ -95,6 +141,14 @@ class TypeInfo:
         shape (tuple of int): Shape.
         dtype (numpy.dtype): Dtype.
         ndim (int): Number of dimensions.
+        size (int): Number of elements.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> info = type_check.TypeInfo((2, 3), np.dtype(np.float32))
+        >>> info.ndim, info.size
+        (2, 6)
 
     """
 
@@ -115,6 +169,15 @@ class TypeInfoTuple(tuple):
     Attributes:
         name (str): Name of the tuple in messages.
 
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> types = type_check.get_types((np.zeros(2), np.zeros((3, 4))), 'in_types', False)
+        >>> print(types.size() == 3)
+        in_types.size == 3
+        >>> types.size().eval()
+        2
+
     """
 
     name = 'in_types'
@@ -126,7 +189,16 @@ class TypeInfoTuple(tuple):
 
 class LightTypeInfoTuple(tuple):
 
-    """Types of the inputs in light mode."""
+    """Types of the inputs in light mode.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> types = type_check.get_light_types((np.zeros(2), np.zeros((3, 4))))
+        >>> types.size(), types[1].shape
+        (2, (3, 4))
+
+    """
 
     def size(self):
         """Returns the number of inputs."""
@@ -145,6 +217,16 @@ def get_types(data, name, accept_none, *, shapes=None):
     Returns:
         TypeInfoTuple: Tuple of :class:`Variable`.
 
+    Raises:
+        TypeError: If ``data`` is not a tuple.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> x_type, = type_check.get_types((np.zeros((3, 4)),), 'in_types', False)
+        >>> str(x_type.shape[0] * 2), (x_type.shape[0] * 2).eval()
+        ('in_types[0].shape[0] * 2', 6)
+
     """
     if not isinstance(data, tuple):
         raise TypeError(f'data must be a tuple, not {type(data)}')
@@ -162,7 +244,24 @@ def _get_type(x, accept_none, shape):
 
 
 def get_light_types(data, *, shapes=None):
-    """Returns the types of arrays for the light mode; see :func:`get_types`."""
+    """Returns the types of arrays for the light mode; see :func:`get_types`.
+
+    Args:
+        data (tuple): Arrays.
+        shapes: Shapes of the arrays, if they are not their own.
+
+    Returns:
+        LightTypeInfoTuple: The arrays themselves, or :class:`TypeInfo` objects where shapes are
+        given.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> x_type, = type_check.get_light_types((np.zeros((3, 4)),))
+        >>> x_type.shape[0] * 2
+        6
+
+    """
     if shapes is None:
         return LightTypeInfoTuple(data)
     return LightTypeInfoTuple([_get_type(x, False, shape) for x, shape in zip(data, shapes)])
@@ -205,6 +304,14 @@ class Expr:
     Attributes:
         priority (int): How strongly the expression binds.
 
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> n = type_check.Variable(3, 'n')
+        >>> exp = (n + 1) * 2
+        >>> str(exp), exp.eval()
+        ('(n + 1) * 2', 8)
+
     """
 
     def __init__(self, priority):
@@ -235,7 +342,16 @@ class Expr:
 
 class Atom(Expr):
 
-    """Expression that never needs parentheses."""
+    """Expression that never needs parentheses.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> n = type_check.Variable(3, 'n')
+        >>> isinstance(n, type_check.Atom), isinstance(n + 1, type_check.Atom)
+        (True, False)
+
+    """
 
     def __init__(self):
         super().__init__(_PRIORITY_ATOM)
@@ -247,6 +363,12 @@ class Constant(Atom):
 
     Args:
         value: Value.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> print(type_check.Constant(3) + 4)
+        3 + 4
 
     """
 
@@ -268,6 +390,13 @@ class Variable(Atom):
     Args:
         value: Value.
         name (str): Name in messages.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> n = type_check.Variable(3, 'n')
+        >>> str(n), n.eval()
+        ('n', 3)
 
     """
 
@@ -291,6 +420,13 @@ class GetAttr(Atom):
         obj (Expr): Expression.
         name: Name of the attribute.
 
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> x = type_check.Variable(np.zeros((2, 3)), 'x')
+        >>> str(x.ndim), x.ndim.eval()
+        ('x.ndim', 2)
+
     """
 
     def __init__(self, obj, name):
@@ -312,6 +448,13 @@ class GetItem(Atom):
     Args:
         obj (Expr): Expression.
         key: Index, slice or tuple of them.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> x = type_check.Variable(np.zeros((2, 3)), 'x')
+        >>> str(x.shape[1:]), x.shape[1:].eval()
+        ('x.shape[1:]', (3,))
 
     """
 
@@ -361,6 +504,13 @@ class Call(Atom):
         obj (Expr): Expression of the function.
         args (tuple): Arguments.
 
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> length = type_check.Variable(len, 'len')
+        >>> str(length([1, 2])), length([1, 2]).eval()
+        ('len([1, 2])', 2)
+
     """
 
     def __init__(self, obj, args):
@@ -392,6 +542,13 @@ class UnaryOperator(Expr):
         exp (str): The operator as it is written.
         func: Function that computes it.
 
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> n = type_check.Variable(3, 'n')
+        >>> str(-(n + 1)), (-(n + 1)).eval()
+        ('-(n + 1)', -4)
+
     """
 
     def __init__(self, priority, term, exp, func):
@@ -419,6 +576,13 @@ class BinaryOperator(Expr):
         func: Function that computes it.
         right_associative (bool): Whether ``a * b * c`` means ``a * (b * c)``.
 
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> n = type_check.Variable(3, 'n')
+        >>> str(2 ** n - 1), (2 ** n - 1).eval()
+        ('2 ** n - 1', 7)
+
     """
 
     def __init__(self, priority, lhs, rhs, exp, func, right_associative=False):
@@ -441,7 +605,16 @@ class BinaryOperator(Expr):
 
 class Testable:
 
-    """Mix-in of expressions that :func:`expect` takes."""
+    """Mix-in of expressions that :func:`expect` takes.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> n = type_check.Variable(3, 'n')
+        >>> isinstance(n == 3, type_check.Testable), isinstance(n + 3, type_check.Testable)
+        (True, False)
+
+    """
 
     def expect(self):
         """Raises :class:`InvalidType` if the expression is not true."""
@@ -458,6 +631,18 @@ class BoolBinaryOperator(BinaryOperator, Testable):
         exp (str): The operator as it is written.
         inv (str): Its opposite, for messages.
         func: Function that computes it.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> n = type_check.Variable(3, 'n')
+        >>> str(n < 2), (n < 2).eval()
+        ('n < 2', False)
+        >>> (n < 2).expect()
+        Traceback (most recent call last):
+            ...
+        chainer.utils.type_check.InvalidType: Expect: n < 2
+        Actual: 3 >= 2
 
     """
 
@@ -508,12 +693,35 @@ _add_operators()
 
 
 def eval(exp):
-    """Returns the value of an expression; anything else is its own value."""
+    """Returns the value of an expression; anything else is its own value.
+
+    Args:
+        exp: Expression, or a value.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> type_check.eval(type_check.Variable(3, 'n') + 1), type_check.eval('x')
+        (4, 'x')
+
+    """
     return exp.eval() if isinstance(exp, Expr) else exp
 
 
 def make_variable(value, name):
-    """Returns an expression of a value with a name; in light mode, the value itself."""
+    """Returns an expression of a value with a name; in light mode, the value itself.
+
+    Args:
+        value: Value.
+        name (str): Name in messages.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> print(type_check.make_variable(3, 'groups') * 2)
+        groups * 2
+
+    """
     return value if in_light_mode() else Variable(value, name)
 
 
@@ -528,7 +736,19 @@ _prod_variable = Variable(_prod, 'prod')
 
 
 def prod(xs):
-    """Returns the product of the elements of ``xs``, an expression unless in light mode."""
+    """Returns the product of the elements of ``xs``, an expression unless in light mode.
+
+    Args:
+        xs: Sequence of numbers, or an expression of one.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> x = type_check.Variable(np.zeros((2, 3)), 'x')
+        >>> str(type_check.prod(x.shape)), type_check.prod(x.shape).eval()
+        ('prod(x.shape)', 6)
+
+    """
     return _prod(xs) if in_light_mode() else _prod_variable(xs)
 
 
@@ -540,6 +760,17 @@ def expect(*bool_exprs):
 
     Raises:
         InvalidType: If one is not true.
+        TypeError: If an expression is no comparison.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> x_type, = type_check.get_types((np.zeros((2, 3)),), 'in_types', False)
+        >>> type_check.expect(x_type.ndim == 2, x_type.shape[0] > 3)
+        Traceback (most recent call last):
+            ...
+        chainer.utils.type_check.InvalidType: Expect: in_types[0].shape[0] > 3
+        Actual: 2 <= 3
 
     """
     for expr in bool_exprs:
@@ -563,6 +794,16 @@ def expect_broadcast_shapes(*shape_types):
     Raises:
         InvalidType: If they cannot.
 
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> type_check.expect_broadcast_shapes((2, 3), (3,))
+        >>> type_check.expect_broadcast_shapes((2, 3), (2,))
+        Traceback (most recent call last):
+            ...
+        chainer.utils.type_check.InvalidType: Expect: (2, 3), (2,) can be broadcast together
+        Actual: (2, 3), (2,)
+
     """
     shapes = [eval(shape) for shape in shape_types]
     if all([shape == shapes[0] for shape in shapes]):
@@ -576,7 +817,21 @@ def expect_broadcast_shapes(*shape_types):
 
 
 def same_types(*arrays):
-    """Tells whether all arguments are arrays of the same module."""
+    """Tells whether all arguments are arrays of the same module.
+
+    Args:
+        arrays: Arrays.
+
+    Returns:
+        bool: Whether they are.
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> type_check.same_types(np.zeros(2), np.ones(3)), type_check.same_types(np.zeros(2), 1)
+        (True, False)
+
+    """
     return (all(isinstance(x, numpy.ndarray) for x in arrays)
             or all(isinstance(x, cuda.ndarray) for x in arrays)
             or all(isinstance(x, chainerx.ndarray) for x in arrays))

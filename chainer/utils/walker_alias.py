@@ -15,8 +15,20 @@ class WalkerAlias(device_resident.DeviceResident):
     Args:
         probs (iterable of float): Weights of the values 0, 1, ...; they need not add up to one.
 
+    Raises:
+        ValueError: If there are none, or a weight is negative or not finite, or all are zero.
+
     See: `Walker, An Efficient Method for Generating Discrete Random Variables with General
     Distributions (1977) <https://doi.org/10.1145/355744.355749>`_
+
+    .. admonition:: Example
+
+        >>> from chainer.utils import WalkerAlias
+        >>> samples = WalkerAlias([1, 0, 3]).sample((1000,))
+        >>> samples.shape, sorted(set(samples.tolist()))
+        ((1000,), [0, 2])
+        >>> bool(600 < (samples == 2).sum() < 900)
+        True
 
     """
 

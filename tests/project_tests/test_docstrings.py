@@ -22,7 +22,7 @@ def _modules():
 
 @pytest.mark.parametrize('name', sorted(_modules()))
 def test_examples(name):
-    if name.startswith('chainerx') and not chainerx.is_available():
+    if 'chainerx' in name and not chainerx.is_available():
         pytest.skip('ChainerX is not built')
     module = importlib.import_module(name)
     names = {'np': numpy, 'numpy': numpy, 'chainer': chainer, 'chainerx': chainerx,
