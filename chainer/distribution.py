@@ -15,6 +15,22 @@ class Distribution:
     a variable without the event axes, except for :meth:`icdf`.
 
     What a subclass does not define raises :class:`NotImplementedError`.
+
+    .. seealso:: :func:`chainer.kl_divergence`, :func:`chainer.cross_entropy`
+
+    .. admonition:: Example
+
+        >>> class Coin(chainer.Distribution):
+        ...     batch_shape = event_shape = ()
+        ...     def log_prob(self, x):
+        ...         return F.log(np.full(np.shape(x), 0.5))
+        >>> Coin().prob(np.array([0, 1]))
+        variable([0.5, 0.5])
+        >>> Coin().mean
+        Traceback (most recent call last):
+            ...
+        NotImplementedError: Coin.mean is not implemented
+
     """
 
     def _not_implemented(self, name):
@@ -211,6 +227,18 @@ def register_kl(Dist1, Dist2):
 
     Returns:
         The decorator.
+
+    .. admonition:: Example
+
+        >>> class Fixed(chainer.Distribution):
+        ...     def __init__(self, value):
+        ...         self.value = value
+        >>> @chainer.register_kl(Fixed, Fixed)
+        ... def _kl_fixed(dist1, dist2):
+        ...     return chainer.as_variable(np.array(0. if dist1.value == dist2.value else np.inf))
+        >>> chainer.kl_divergence(Fixed(1), Fixed(2))
+        variable(inf)
+
     """
     def register(kl):
         _kl_functions[Dist1, Dist2] = kl
@@ -219,9 +247,9 @@ def register_kl(Dist1, Dist2):
 
 
 def kl_divergence(dist1, dist2):
-    """Computes the Kullback-Leibler divergence of two distributions.
+    r"""Computes the Kullback-Leibler divergence of two distributions.
 
-    .. math:: D_{KL}(p \\| q) = \\int p(x) \\log \\frac{p(x)}{q(x)} dx
+    .. math:: D_{KL}(p \| q) = \int p(x) \log \frac{p(x)}{q(x)} dx
 
     Args:
         dist1 (Distribution): Distribution :math:`p`.
@@ -232,6 +260,15 @@ def kl_divergence(dist1, dist2):
 
     Raises:
         KeyError: If none is registered (:func:`register_kl`) for these two classes.
+
+    .. admonition:: Example
+
+        >>> import chainer.distributions as D
+        >>> p = D.Normal(np.float32(0), np.float32(1))
+        >>> q = D.Normal(np.float32(1), np.float32(1))
+        >>> chainer.kl_divergence(p, q)  # half of the squared distance
+        variable(0.5)
+
     """
     for cls1 in type(dist1).__mro__:
         for cls2 in type(dist2).__mro__:
@@ -242,9 +279,9 @@ def kl_divergence(dist1, dist2):
 
 
 def cross_entropy(dist1, dist2):
-    """Computes the cross entropy of two distributions.
+    r"""Computes the cross entropy of two distributions.
 
-    .. math:: H(p, q) = -\\int p(x) \\log q(x) dx = H(p) + D_{KL}(p \\| q)
+    .. math:: H(p, q) = -\int p(x) \log q(x) dx = H(p) + D_{KL}(p \| q)
 
     Args:
         dist1 (Distribution): Distribution :math:`p`.
@@ -255,5 +292,13 @@ def cross_entropy(dist1, dist2):
 
     Raises:
         KeyError: If no divergence is registered for these two classes.
+
+    .. admonition:: Example
+
+        >>> import chainer.distributions as D
+        >>> p = D.Bernoulli(np.float32(0.5))
+        >>> round(float(chainer.cross_entropy(p, D.Bernoulli(np.float32(0.25))).array), 3)
+        0.837
+
     """
     return dist1.entropy + kl_divergence(dist1, dist2)

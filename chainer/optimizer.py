@@ -71,6 +71,15 @@ class HyperparameterProxy:
     Args:
         attr_name (str): Name of the hyperparameter.
 
+    .. admonition:: Example
+
+        >>> class Method(chainer.GradientMethod):
+        ...     lr = chainer.optimizer.HyperparameterProxy('lr')
+        >>> method = Method()
+        >>> method.lr = 0.1
+        >>> method.hyperparam
+        Hyperparameter(lr=0.1)
+
     """
 
     def __init__(self, attr_name):
@@ -99,6 +108,21 @@ class UpdateRule:
         enabled (bool): If ``False``, the parameter is not updated.
         hyperparam (Hyperparameter): Hyperparameters of this parameter.
         t (int): Number of updates made.
+
+    .. seealso:: :meth:`add_hook` for hooks of one parameter.
+
+    .. admonition:: Example
+
+        >>> class SignRule(chainer.UpdateRule):
+        ...     def update_core(self, param):
+        ...         param.array -= self.hyperparam.lr * np.sign(param.grad)
+        >>> param = chainer.Parameter(np.array([1, 2], np.float32))
+        >>> param.grad = np.array([3, -4], np.float32)
+        >>> param.update_rule = SignRule()
+        >>> param.update_rule.hyperparam.lr = 0.5
+        >>> param.update()
+        >>> param.array, param.update_rule.t
+        (array([0.5, 2.5], dtype=float32), 1)
 
     """
 
@@ -340,6 +364,17 @@ class Optimizer:
         use_auto_new_epoch (bool): If ``True``, the updater, not the training
             loop, calls :meth:`new_epoch`.
 
+    .. admonition:: Example
+
+        >>> model = L.Linear(2, 1)
+        >>> optimizer = chainer.optimizers.SGD().setup(model)
+        >>> isinstance(optimizer, chainer.Optimizer), optimizer.target is model
+        (True, True)
+        >>> optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(0.01))
+        >>> optimizer.update(lambda: F.sum(model(np.ones((3, 2), np.float32))))
+        >>> optimizer.t
+        1
+
     """
 
     target = None
@@ -363,6 +398,9 @@ class Optimizer:
 
         Returns:
             The optimizer itself.
+
+        Raises:
+            TypeError: ``link`` is no link.
 
         """
         if not isinstance(link, link_module.Link):
@@ -568,6 +606,21 @@ class GradientMethod(Optimizer):
         hyperparam (Hyperparameter): Hyperparameters, from which those of the
             parameters' update rules inherit.
 
+    .. admonition:: Example
+
+        >>> class SignRule(chainer.UpdateRule):
+        ...     def update_core(self, param):
+        ...         param.array -= self.hyperparam.lr * np.sign(param.grad)
+        >>> class SignDescent(chainer.GradientMethod):
+        ...     def create_update_rule(self):
+        ...         return SignRule(self.hyperparam)
+        >>> model = L.Linear(1, 1, nobias=True, initialW=1)
+        >>> optimizer = SignDescent().setup(model)
+        >>> optimizer.hyperparam.lr = 0.25
+        >>> optimizer.update(lambda: F.sum(model.W ** 2))
+        >>> model.W
+        variable W([[0.75]])
+
     """
 
     _use_cleargrads = True
@@ -676,7 +729,20 @@ class GradientMethod(Optimizer):
 
 
 def make_deprecation_message(module_name):
-    """Returns the message that a hook has moved to :mod:`chainer.optimizer_hooks`."""
+    """Returns the message that a hook has moved to :mod:`chainer.optimizer_hooks`.
+
+    Args:
+        module_name (str): Name of the hook.
+
+    Returns:
+        str: Message.
+
+    .. admonition:: Example
+
+        >>> chainer.optimizer.make_deprecation_message('Lasso')
+        'chainer.optimizer.Lasso is deprecated from v4. Use chainer.optimizer_hooks.Lasso instead.'
+
+    """
     return (
         f'chainer.optimizer.{module_name} is deprecated from v4. '
         f'Use chainer.optimizer_hooks.{module_name} instead.')

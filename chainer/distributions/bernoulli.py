@@ -9,13 +9,21 @@ from chainer.utils import cache
 
 
 class BernoulliLogProb(function_node.FunctionNode):
-    """Logarithm :math:`x l - \\log(1 + e^l)` of a Bernoulli probability, from the logit.
+    r"""Logarithm :math:`x l - \log(1 + e^l)` of a Bernoulli probability, from the logit.
 
     Inputs are the logit and the point, of broadcastable shapes. An infinite logit gives zero or
     ``-inf``.
 
     Args:
         binary_check (bool): Whether points other than 0 and 1 give ``-inf``.
+
+    .. admonition:: Example
+
+        >>> from chainer.distributions.bernoulli import BernoulliLogProb
+        >>> y, = BernoulliLogProb().apply((np.zeros(2, np.float32), np.array([0, 1], np.float32)))
+        >>> y.array.round(3)  # log 0.5
+        array([-0.693, -0.693], dtype=float32)
+
     """
 
     def __init__(self, binary_check=False):
@@ -50,18 +58,28 @@ class BernoulliLogProb(function_node.FunctionNode):
 
 
 class Bernoulli(Parametric):
-    """Bernoulli distribution.
+    r"""Bernoulli distribution.
 
-    .. math:: P(x; p) = p^x (1 - p)^{1 - x}, \\quad x \\in \\{0, 1\\}
+    .. math:: P(x; p) = p^x (1 - p)^{1 - x}, \quad x \in \{0, 1\}
 
     Args:
         p (array or ~chainer.Variable): Probability of one.
-        logit (array or ~chainer.Variable): :math:`\\log(p / (1 - p))`, instead of ``p``.
+        logit (array or ~chainer.Variable): :math:`\log(p / (1 - p))`, instead of ``p``.
         binary_check (bool): Whether points other than 0 and 1 have probability zero. Without
             it, the formula applies to them.
 
     Raises:
         ValueError: Unless exactly one of ``p`` and ``logit`` is given.
+
+    .. admonition:: Example
+
+        >>> import chainer.distributions as D
+        >>> d = D.Bernoulli(np.array([0.25, 0.5], np.float32))
+        >>> d.prob(np.array([1, 1], np.float32))
+        variable([0.25, 0.5 ])
+        >>> d.variance.array.round(4), d.sample(4).shape
+        (array([0.1875, 0.25  ], dtype=float32), (4, 2))
+
     """
 
     _param_names = ('logit',)

@@ -9,13 +9,23 @@ def _log_beta(a, b):
 
 
 class Beta(Parametric):
-    """Beta distribution.
+    r"""Beta distribution.
 
-    .. math:: p(x; a, b) = \\frac{x^{a - 1} (1 - x)^{b - 1}}{B(a, b)}, \\quad 0 \\le x \\le 1
+    .. math:: p(x; a, b) = \frac{x^{a - 1} (1 - x)^{b - 1}}{B(a, b)}, \quad 0 \le x \le 1
 
     Args:
         a (array or ~chainer.Variable): Positive parameter :math:`a`.
         b (array or ~chainer.Variable): Positive parameter :math:`b`.
+
+    .. admonition:: Example
+
+        >>> import chainer.distributions as D
+        >>> d = D.Beta(np.float32(2), np.float32(2))
+        >>> round(float(d.prob(0.5).array), 3)  # 6 x (1 - x)
+        1.5
+        >>> d.mean, d.support
+        (variable(0.5), '[0, 1]')
+
     """
 
     _param_names = ('a', 'b')

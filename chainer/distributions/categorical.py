@@ -35,6 +35,16 @@ class Categorical(OverClasses):
 
     Raises:
         ValueError: Unless exactly one of ``p`` and ``logit`` is given.
+
+    .. admonition:: Example
+
+        >>> import chainer.distributions as D
+        >>> d = D.Categorical(np.array([0.25, 0.75], np.float32))
+        >>> d.prob(np.array([0, 1, 1])).array.round(3)
+        array([0.25, 0.75, 0.75], dtype=float32)
+        >>> d.sample(3).dtype.name, d.batch_shape, d.event_shape
+        ('int32', (), ())
+
     """
 
     p = Parameter('Probabilities.')

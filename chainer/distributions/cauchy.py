@@ -7,15 +7,23 @@ from chainer.distributions._base import LocationScale, as_point, full_like
 
 
 class Cauchy(LocationScale):
-    """Cauchy distribution.
+    r"""Cauchy distribution.
 
-    .. math:: p(x; x_0, \\gamma) = \\frac{1}{\\pi} \\frac{\\gamma}{(x - x_0)^2 + \\gamma^2}
+    .. math:: p(x; x_0, \gamma) = \frac{1}{\pi} \frac{\gamma}{(x - x_0)^2 + \gamma^2}
 
     Mean and variance do not exist: they warn and give NaN.
 
     Args:
         loc (array or ~chainer.Variable): Median :math:`x_0`.
-        scale (array or ~chainer.Variable): Half width at half maximum :math:`\\gamma`.
+        scale (array or ~chainer.Variable): Half width at half maximum :math:`\gamma`.
+
+    .. admonition:: Example
+
+        >>> import chainer.distributions as D
+        >>> d = D.Cauchy(np.float32(0), np.float32(1))
+        >>> round(float(d.cdf(1.).array), 3)
+        0.75
+
     """
 
     _standard = 'standard_cauchy'

@@ -6,13 +6,23 @@ from chainer.distributions._base import Parameter, Parametric, as_parameters, as
 
 
 class Chisquare(Parametric):
-    """Chi-square distribution.
+    r"""Chi-square distribution.
 
-    .. math:: p(x; k) = \\frac{x^{k / 2 - 1} e^{-x / 2}}{2^{k / 2} \\Gamma(k / 2)},
-        \\quad x \\ge 0
+    .. math:: p(x; k) = \frac{x^{k / 2 - 1} e^{-x / 2}}{2^{k / 2} \Gamma(k / 2)},
+        \quad x \ge 0
 
     Args:
         k (array or ~chainer.Variable): Positive number of degrees of freedom.
+
+    .. admonition:: Example
+
+        >>> import chainer.distributions as D
+        >>> d = D.Chisquare(np.float32(2))
+        >>> round(float(d.prob(2.).array), 3)  # exp(-x / 2) / 2
+        0.184
+        >>> d.mean, d.variance
+        (variable(2.), variable(4.))
+
     """
 
     _param_names = ('k',)

@@ -10,13 +10,24 @@ def _log_norm(alpha, alpha0):
 
 
 class Dirichlet(distribution.Distribution):
-    """Dirichlet distribution over vectors of sum one.
+    r"""Dirichlet distribution over vectors of sum one.
 
-    .. math:: p(x; \\alpha) = \\frac{\\Gamma(\\sum_i \\alpha_i)}{\\prod_i \\Gamma(\\alpha_i)}
-        \\prod_i x_i^{\\alpha_i - 1}
+    .. math:: p(x; \alpha) = \frac{\Gamma(\sum_i \alpha_i)}{\prod_i \Gamma(\alpha_i)}
+        \prod_i x_i^{\alpha_i - 1}
 
     Args:
         alpha (array or ~chainer.Variable): Positive parameters, along the last axis.
+
+    .. admonition:: Example
+
+        >>> import chainer.distributions as D
+        >>> d = D.Dirichlet(np.array([1, 1, 2], np.float32))
+        >>> d.mean
+        variable([0.25, 0.25, 0.5 ])
+        >>> samples = d.sample(5)
+        >>> samples.shape, bool(np.allclose(samples.array.sum(axis=-1), 1))
+        ((5, 3), True)
+
     """
 
     alpha = Parameter('Parameters :math:`\\alpha`.')

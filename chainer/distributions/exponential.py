@@ -4,12 +4,20 @@ from chainer.distributions._base import Parameter, Parametric, as_parameters, as
 
 
 class Exponential(Parametric):
-    """Exponential distribution.
+    r"""Exponential distribution.
 
-    .. math:: p(x; \\lambda) = \\lambda e^{-\\lambda x}, \\quad x \\ge 0
+    .. math:: p(x; \lambda) = \lambda e^{-\lambda x}, \quad x \ge 0
 
     Args:
-        lam (array or ~chainer.Variable): Positive rate :math:`\\lambda`.
+        lam (array or ~chainer.Variable): Positive rate :math:`\lambda`.
+
+    .. admonition:: Example
+
+        >>> import chainer.distributions as D
+        >>> d = D.Exponential(np.float32(2))
+        >>> d.mean, round(float(d.cdf(0.5).array), 3)
+        (variable(0.5), 0.632)
+
     """
 
     _param_names = ('lam',)

@@ -4,16 +4,24 @@ from chainer.distributions._base import Parameter, Parametric, as_parameters, as
 
 
 class Gamma(Parametric):
-    """Gamma distribution.
+    r"""Gamma distribution.
 
-    .. math:: p(x; k, \\theta) = \\frac{x^{k - 1} e^{-x / \\theta}}{\\Gamma(k) \\theta^k},
-        \\quad x \\ge 0
+    .. math:: p(x; k, \theta) = \frac{x^{k - 1} e^{-x / \theta}}{\Gamma(k) \theta^k},
+        \quad x \ge 0
 
     Samples are differentiable with respect to ``theta``.
 
     Args:
         k (array or ~chainer.Variable): Positive shape parameter :math:`k`.
-        theta (array or ~chainer.Variable): Positive scale parameter :math:`\\theta`.
+        theta (array or ~chainer.Variable): Positive scale parameter :math:`\theta`.
+
+    .. admonition:: Example
+
+        >>> import chainer.distributions as D
+        >>> d = D.Gamma(k=np.float32(2), theta=np.float32(3))
+        >>> d.mean, d.variance
+        (variable(6.), variable(18.))
+
     """
 
     _param_names = ('k', 'theta')

@@ -5,12 +5,20 @@ from chainer.distributions._base import Parameter, Parametric, as_parameters, as
 
 
 class Geometric(Parametric):
-    """Geometric distribution: number of trials up to the first success.
+    r"""Geometric distribution: number of trials up to the first success.
 
-    .. math:: P(x; p) = p (1 - p)^{x - 1}, \\quad x = 1, 2, \\ldots
+    .. math:: P(x; p) = p (1 - p)^{x - 1}, \quad x = 1, 2, \ldots
 
     Args:
         p (array or ~chainer.Variable): Probability of success of a trial.
+
+    .. admonition:: Example
+
+        >>> import chainer.distributions as D
+        >>> d = D.Geometric(np.float32(0.5))
+        >>> d.prob(np.array([1, 2, 3])).array.round(3), d.mean
+        (array([0.5  , 0.25 , 0.125], dtype=float32), variable(2.))
+
     """
 
     _param_names = ('p',)

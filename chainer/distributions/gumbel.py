@@ -10,14 +10,22 @@ _EULER = float(numpy.euler_gamma)
 
 
 class Gumbel(LocationScale):
-    """Gumbel distribution.
+    r"""Gumbel distribution.
 
-    .. math:: p(x; \\mu, \\beta) = \\frac{1}{\\beta} e^{-z - e^{-z}},
-        \\quad z = \\frac{x - \\mu}{\\beta}
+    .. math:: p(x; \mu, \beta) = \frac{1}{\beta} e^{-z - e^{-z}},
+        \quad z = \frac{x - \mu}{\beta}
 
     Args:
-        loc (array or ~chainer.Variable): Mode :math:`\\mu`.
-        scale (array or ~chainer.Variable): Scale :math:`\\beta`.
+        loc (array or ~chainer.Variable): Mode :math:`\mu`.
+        scale (array or ~chainer.Variable): Scale :math:`\beta`.
+
+    .. admonition:: Example
+
+        >>> import chainer.distributions as D
+        >>> d = D.Gumbel(np.float32(0), np.float32(1))
+        >>> round(float(d.mean.array), 4), round(float(d.prob(0.).array), 3)
+        (0.5772, 0.368)
+
     """
 
     _standard = 'gumbel'

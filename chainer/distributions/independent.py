@@ -22,10 +22,14 @@ class Independent(distribution.Distribution):
 
     .. admonition:: Example
 
-       >>> import chainer.distributions as D
-       >>> d = D.Independent(D.Normal(np.zeros((2, 3), 'f'), np.ones((2, 3), 'f')))
-       >>> d.batch_shape, d.event_shape
-       ((2,), (3,))
+        >>> import chainer.distributions as D
+        >>> normal = D.Normal(np.zeros((2, 3), np.float32), np.ones((2, 3), np.float32))
+        >>> d = D.Independent(normal)
+        >>> d.batch_shape, d.event_shape
+        ((2,), (3,))
+        >>> x = np.zeros((2, 3), np.float32)
+        >>> normal.log_prob(x).shape, d.log_prob(x).shape
+        ((2, 3), (2,))
 
     """
 

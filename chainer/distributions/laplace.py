@@ -6,7 +6,15 @@ from chainer.distributions._base import LocationScale, as_point
 
 
 class LaplaceCDF(function_node.FunctionNode):
-    """Cumulative distribution function of the standard Laplace distribution."""
+    """Cumulative distribution function of the standard Laplace distribution.
+
+    .. admonition:: Example
+
+        >>> from chainer.distributions.laplace import LaplaceCDF
+        >>> LaplaceCDF().apply((np.array([0, 100], np.float32),))
+        (variable([0.5, 1. ]),)
+
+    """
 
     def forward(self, inputs):
         x, = inputs
@@ -21,7 +29,16 @@ class LaplaceCDF(function_node.FunctionNode):
 
 
 class LaplaceICDF(function_node.FunctionNode):
-    """Inverse cumulative distribution function of the standard Laplace distribution."""
+    """Inverse cumulative distribution function of the standard Laplace distribution.
+
+    .. admonition:: Example
+
+        >>> from chainer.distributions.laplace import LaplaceICDF
+        >>> y, = LaplaceICDF().apply((np.array([0.25, 0.5], np.float32),))
+        >>> y.array.round(3)
+        array([-0.693, -0.   ], dtype=float32)
+
+    """
 
     def forward(self, inputs):
         x, = inputs
@@ -36,13 +53,21 @@ class LaplaceICDF(function_node.FunctionNode):
 
 
 class Laplace(LocationScale):
-    """Laplace distribution.
+    r"""Laplace distribution.
 
-    .. math:: p(x; \\mu, b) = \\frac{1}{2b} \\exp\\left(-\\frac{|x - \\mu|}{b}\\right)
+    .. math:: p(x; \mu, b) = \frac{1}{2b} \exp\left(-\frac{|x - \mu|}{b}\right)
 
     Args:
-        loc (array or ~chainer.Variable): Mean :math:`\\mu`.
+        loc (array or ~chainer.Variable): Mean :math:`\mu`.
         scale (array or ~chainer.Variable): Scale :math:`b`.
+
+    .. admonition:: Example
+
+        >>> import chainer.distributions as D
+        >>> d = D.Laplace(np.float32(1), np.float32(2))
+        >>> d.prob(1.), d.variance
+        (variable(0.25), variable(8.))
+
     """
 
     _standard = 'laplace'

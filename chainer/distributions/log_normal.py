@@ -5,14 +5,26 @@ from chainer.distributions.normal import _HALF_LOG_2PI
 
 
 class LogNormal(Parametric):
-    """Log-normal distribution: the exponential of a normal variable.
+    r"""Log-normal distribution: the exponential of a normal variable.
 
-    .. math:: p(x; \\mu, \\sigma) = \\frac{1}{\\sqrt{2 \\pi \\sigma^2} x}
-        \\exp\\left(-\\frac{(\\log x - \\mu)^2}{2 \\sigma^2}\\right), \\quad x > 0
+    .. math:: p(x; \mu, \sigma) = \frac{1}{\sqrt{2 \pi \sigma^2} x}
+        \exp\left(-\frac{(\log x - \mu)^2}{2 \sigma^2}\right), \quad x > 0
 
     Args:
-        mu (array or ~chainer.Variable): Mean :math:`\\mu` of the logarithm.
-        sigma (array or ~chainer.Variable): Standard deviation :math:`\\sigma` of the logarithm.
+        mu (array or ~chainer.Variable): Mean :math:`\mu` of the logarithm.
+        sigma (array or ~chainer.Variable): Standard deviation :math:`\sigma` of the logarithm.
+
+    .. admonition:: Example
+
+        >>> import chainer.distributions as D
+        >>> d = D.LogNormal(np.float32(0), np.float32(1))
+        >>> round(float(d.mean.array), 3)  # exp 0.5
+        1.649
+        >>> d.log_prob(-1.)
+        Traceback (most recent call last):
+            ...
+        TypeError: numpy.ndarray or chainerx.ndarray is expected as the data of a variable. Actual: <class 'numpy.bool'>
+
     """
 
     _param_names = ('mu', 'sigma')

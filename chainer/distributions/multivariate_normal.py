@@ -14,6 +14,15 @@ class TriangularInv(function_node.FunctionNode):
 
     Args:
         lower (bool): Whether the lower triangles count (or the upper ones).
+
+    .. admonition:: Example
+
+        >>> from chainer.distributions.multivariate_normal import TriangularInv
+        >>> x = np.array([[2, 0], [1, 4]], np.float32)
+        >>> y, = TriangularInv(lower=True).apply((x,))
+        >>> bool(np.allclose(x @ y.array, np.identity(2)))
+        True
+
     """
 
     def __init__(self, lower):
@@ -62,21 +71,33 @@ def _quadratic(inverse, x):
 
 
 class MultivariateNormal(distribution.Distribution):
-    """MultivariateNormal(loc, *, scale_tril=None, covariance=None)
+    r"""MultivariateNormal(loc, *, scale_tril=None, covariance=None)
 
     Normal distribution of vectors.
 
-    .. math:: p(x; \\mu, V) = \\frac{1}{\\sqrt{\\det(2 \\pi V)}}
-        \\exp\\left(-\\frac{1}{2} (x - \\mu)^T V^{-1} (x - \\mu)\\right)
+    .. math:: p(x; \mu, V) = \frac{1}{\sqrt{\det(2 \pi V)}}
+        \exp\left(-\frac{1}{2} (x - \mu)^T V^{-1} (x - \mu)\right)
 
     Args:
-        loc (array or ~chainer.Variable): Mean :math:`\\mu` of shape ``(..., d)``.
+        loc (array or ~chainer.Variable): Mean :math:`\mu` of shape ``(..., d)``.
         scale_tril (array or ~chainer.Variable): Lower triangular matrix :math:`L` of shape
             ``(..., d, d)`` with :math:`V = L L^T`.
         covariance (array or ~chainer.Variable): Covariance :math:`V`, instead of ``scale_tril``.
 
     Raises:
         ValueError: Unless exactly one of ``scale_tril`` and ``covariance`` is given.
+
+    .. admonition:: Example
+
+        >>> import chainer.distributions as D
+        >>> covariance = np.array([[4, 2], [2, 5]], np.float32)
+        >>> d = D.MultivariateNormal(np.zeros(2, np.float32), covariance=covariance)
+        >>> d.scale_tril
+        variable([[2., 0.],
+                  [1., 2.]])
+        >>> d.sample(3).shape, d.batch_shape, d.event_shape
+        ((3, 2), (), (2,))
+
     """
 
     loc = Parameter('Mean :math:`\\mu`.')

@@ -9,27 +9,32 @@ _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 class Normal(LocationScale):
-    """Normal(loc, scale=None, *, log_scale=None)
+    r"""Normal(loc, scale=None, *, log_scale=None)
 
     Normal distribution.
 
-    .. math:: p(x; \\mu, \\sigma) = \\frac{1}{\\sqrt{2 \\pi \\sigma^2}}
-        \\exp\\left(-\\frac{(x - \\mu)^2}{2 \\sigma^2}\\right)
+    .. math:: p(x; \mu, \sigma) = \frac{1}{\sqrt{2 \pi \sigma^2}}
+        \exp\left(-\frac{(x - \mu)^2}{2 \sigma^2}\right)
 
     Args:
-        loc (array or ~chainer.Variable): Mean :math:`\\mu`.
-        scale (array or ~chainer.Variable): Standard deviation :math:`\\sigma`.
-        log_scale (array or ~chainer.Variable): :math:`\\log \\sigma`, instead of ``scale``.
+        loc (array or ~chainer.Variable): Mean :math:`\mu`.
+        scale (array or ~chainer.Variable): Standard deviation :math:`\sigma`.
+        log_scale (array or ~chainer.Variable): :math:`\log \sigma`, instead of ``scale``.
 
     Raises:
         ValueError: Unless exactly one of ``scale`` and ``log_scale`` is given.
 
     .. admonition:: Example
 
-       >>> import chainer.distributions as D
-       >>> d = D.Normal(np.zeros(2, 'f'), np.ones(2, 'f'))
-       >>> d.log_prob(np.zeros(2, 'f')).array
-       array([-0.9189385, -0.9189385], dtype=float32)
+        >>> import chainer.distributions as D
+        >>> d = D.Normal(np.array([0, 1], np.float32), np.array([1, 2], np.float32))
+        >>> d.log_prob(np.zeros(2, np.float32)).array.round(4)
+        array([-0.9189, -1.7371], dtype=float32)
+        >>> d.sample(3).shape
+        (3, 2)
+        >>> x = d.sample()  # differentiable: loc + scale * noise
+        >>> x.requires_grad
+        False
 
     """
 

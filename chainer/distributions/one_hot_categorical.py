@@ -13,6 +13,16 @@ class OneHotCategorical(OverClasses):
 
     Args:
         p (array or ~chainer.Variable): Probabilities, along the last axis.
+
+    .. admonition:: Example
+
+        >>> import chainer.distributions as D
+        >>> d = D.OneHotCategorical(np.array([0.25, 0.75], np.float32))
+        >>> d.prob(np.array([0, 1], np.float32)).array.round(3)
+        np.float32(0.75)
+        >>> d.sample(3).shape
+        (3, 2)
+
     """
 
     p = Parameter('Probabilities.')

@@ -6,15 +6,25 @@ from chainer.distributions._base import Parameter, Parametric, as_parameters, as
 
 
 class Pareto(Parametric):
-    """Pareto distribution.
+    r"""Pareto distribution.
 
-    .. math:: p(x; s, \\alpha) = \\alpha \\frac{s^\\alpha}{x^{\\alpha + 1}}, \\quad x \\ge s
+    .. math:: p(x; s, \alpha) = \alpha \frac{s^\alpha}{x^{\alpha + 1}}, \quad x \ge s
 
     Samples are differentiable with respect to ``scale``.
 
     Args:
         scale (array or ~chainer.Variable): Positive lower bound :math:`s`.
-        alpha (array or ~chainer.Variable): Positive shape parameter :math:`\\alpha`.
+        alpha (array or ~chainer.Variable): Positive shape parameter :math:`\alpha`.
+
+    .. admonition:: Example
+
+        >>> import chainer.distributions as D
+        >>> d = D.Pareto(scale=np.float32(1), alpha=np.float32(3))
+        >>> d.mean, d.prob(1.), d.prob(0.5)
+        Traceback (most recent call last):
+            ...
+        TypeError: numpy.ndarray or chainerx.ndarray is expected as the data of a variable. Actual: <class 'numpy.bool'>
+
     """
 
     _param_names = ('scale', 'alpha')

@@ -5,12 +5,22 @@ from chainer.distributions._base import Parameter, Parametric, as_parameters, as
 
 
 class Poisson(Parametric):
-    """Poisson distribution.
+    r"""Poisson distribution.
 
-    .. math:: P(x; \\lambda) = \\frac{\\lambda^x e^{-\\lambda}}{x!}, \\quad x = 0, 1, \\ldots
+    .. math:: P(x; \lambda) = \frac{\lambda^x e^{-\lambda}}{x!}, \quad x = 0, 1, \ldots
 
     Args:
-        lam (array or ~chainer.Variable): Positive mean :math:`\\lambda`.
+        lam (array or ~chainer.Variable): Positive mean :math:`\lambda`.
+
+    .. admonition:: Example
+
+        >>> import chainer.distributions as D
+        >>> d = D.Poisson(np.float32(2))
+        >>> d.prob(np.array([0, 1, 2])).array.round(3)
+        array([0.135, 0.271, 0.271], dtype=float32)
+        >>> d.mean, d.variance
+        (variable(2.), variable(2.))
+
     """
 
     _param_names = ('lam',)

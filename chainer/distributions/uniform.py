@@ -9,11 +9,11 @@ from chainer.utils import argument
 
 
 class Uniform(Parametric):
-    """Uniform(*, low=None, high=None, loc=None, scale=None)
+    r"""Uniform(*, low=None, high=None, loc=None, scale=None)
 
     Uniform distribution between two bounds.
 
-    .. math:: p(x; l, h) = \\frac{1}{h - l}, \\quad l \\le x \\le h
+    .. math:: p(x; l, h) = \frac{1}{h - l}, \quad l \le x \le h
 
     Args:
         low (array or ~chainer.Variable): Lower bound :math:`l`.
@@ -23,6 +23,16 @@ class Uniform(Parametric):
 
     Raises:
         ValueError: Unless either ``low`` and ``high`` or ``loc`` and ``scale`` are given.
+
+    .. admonition:: Example
+
+        >>> import chainer.distributions as D
+        >>> d = D.Uniform(low=np.float32(1), high=np.float32(3))
+        >>> d.prob(np.array([0, 2], np.float32))
+        variable([0. , 0.5])
+        >>> d.mean, d.cdf(2.5)
+        (variable(2.), variable(0.75))
+
     """
 
     _param_names = ('low', 'high')

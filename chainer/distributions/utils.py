@@ -4,10 +4,19 @@ from chainer import functions as F
 
 
 class ModifiedXLogX(function_node.FunctionNode):
-    """Elementwise :math:`x \\log x` that is zero, with a zero gradient, at zero.
+    r"""Elementwise :math:`x \log x` that is zero, with a zero gradient, at zero.
 
     Args:
         logx (array): Logarithm of the input; ``-inf`` where the input is zero.
+
+    .. admonition:: Example
+
+        >>> from chainer.distributions.utils import ModifiedXLogX
+        >>> x = np.array([0, 1, np.e])
+        >>> y, = ModifiedXLogX(np.array([-np.inf, 0, 1])).apply((x,))
+        >>> y.array.round(3)
+        array([0.   , 0.   , 2.718])
+
     """
 
     def __init__(self, logx):

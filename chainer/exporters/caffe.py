@@ -250,6 +250,14 @@ def export(model, args, directory=None, export_params=True, graph_name='Graph'):
         ValueError: If the model uses a function that Caffe does not have.
         OSError: If the files cannot be written.
 
+    .. admonition:: Example
+
+        >>> from chainer.exporters import caffe
+        >>> model = chainer.Sequential(L.Linear(3, 2), F.relu)
+        >>> text = caffe.export(model, [chainer.Variable(np.zeros((1, 3), np.float32))])
+        >>> [line.strip() for line in text.splitlines() if 'type:' in line]
+        ['type: "Input"', 'type: "InnerProduct"', 'type: "ReLU"']
+
     """
     if not isinstance(args, (list, tuple)) or not all(isinstance(x, Variable) for x in args):
         raise TypeError('args must be a list or tuple of variables')

@@ -9,6 +9,8 @@ class CUDAProfileHook(function_hook.FunctionHook):
     Raises:
         RuntimeError: If CUDA is not available.
 
+    .. admonition:: Example
+
     """
 
     name = 'CUDAProfileHook'

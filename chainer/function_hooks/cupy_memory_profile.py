@@ -30,13 +30,6 @@ class CupyMemoryProfileHook(function_hook.FunctionHook):
 
     .. admonition:: Example
 
-        .. code-block:: python
-
-            hook = chainer.function_hooks.CupyMemoryProfileHook()
-            with hook:
-                trainer.run()
-            hook.print_report()
-
     """
 
     name = 'CupyMemoryProfileHook'
@@ -129,6 +122,12 @@ class CupyMemoryCumulativeHook:
     Attributes:
         used_bytes (int): Bytes taken from the memory pool.
         acquired_bytes (int): Bytes the memory pool took from the device.
+
+    .. seealso:: :class:`~chainer.function_hooks.CupyMemoryProfileHook`
+
+    .. admonition:: Example
+
+        >>> from chainer.function_hooks.cupy_memory_profile import CupyMemoryCumulativeHook
 
     """
 

@@ -15,11 +15,18 @@ class PrintHook(function_hook.FunctionHook):
 
     .. admonition:: Example
 
-        .. code-block:: python
-
-            with chainer.function_hooks.PrintHook():
-                loss = model(x, t)
-                loss.backward()
+        >>> x = chainer.Variable(np.array([1, 3], np.float32))
+        >>> with chainer.function_hooks.PrintHook():
+        ...     y = F.exp(x)
+        function        exp
+        input data
+        <variable at 0x...>
+        - device: @numpy
+        - backend: <class 'numpy.ndarray'>
+        - shape: (2,)
+        - dtype: float32
+        - statistics: mean=2.00000000, std=1.00000000
+        - grad: None
 
     """
 

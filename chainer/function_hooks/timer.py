@@ -22,14 +22,14 @@ class TimerHook(function_hook.FunctionHook):
 
     .. admonition:: Example
 
-        >>> import numpy as np
-        >>> import chainer
         >>> hook = chainer.function_hooks.TimerHook()
         >>> x = chainer.Variable(np.ones(3, np.float32))
         >>> with hook:
         ...     y = x + x
         >>> [name for name, seconds in hook.call_history]
         ['Add']
+        >>> hook.summary()['Add']['occurrence'], hook.total_time() > 0
+        (1, True)
 
     """
 

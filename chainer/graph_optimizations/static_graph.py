@@ -18,11 +18,12 @@ def static_graph(*args, **kwargs):
 
     .. admonition:: Example
 
-        >>> import chainer
-        >>> class Model(chainer.Chain):
+        >>> class Square(chainer.Chain):
         ...     @chainer.static_graph
         ...     def forward(self, x):
         ...         return x * x
+        >>> Square()(chainer.Variable(np.array([1, 2], np.float32)))
+        variable([1., 4.])
 
     """
     if len(args) == 1 and callable(args[0]) and not kwargs:

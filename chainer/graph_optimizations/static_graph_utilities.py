@@ -6,6 +6,22 @@ def static_code(*dec_args, **dec_kwargs):
 
     Usable as ``@static_code`` and as ``@static_code()``. The function is called as it is: graphs
     are recorded by every call.
+
+    Args:
+        dec_args: The function, where there are no parentheses.
+        dec_kwargs: Accepted for compatibility.
+
+    Raises:
+        TypeError: If something else than a function is decorated.
+
+    .. admonition:: Example
+
+        >>> @chainer.static_code()
+        ... def double(x):
+        ...     return 2 * x
+        >>> double(3)
+        6
+
     """
     if len(dec_args) == 1 and callable(dec_args[0]) and not dec_kwargs:
         return _as_it_is(dec_args[0])
@@ -31,6 +47,13 @@ def static_forward_optimizations(func, inputs):
 
     Returns:
         tuple of arrays: Outputs.
+
+    .. admonition:: Example
+
+        >>> from chainer.graph_optimizations import static_graph_utilities
+        >>> y = F.exp(chainer.Variable(np.zeros(2, np.float32)))
+        >>> static_graph_utilities.static_forward_optimizations(y.creator_node, (np.zeros(1),))
+        (array([1.]),)
 
     """
     return func.forward(inputs)

@@ -35,6 +35,15 @@ def generate_array(initializer, shape, xp, dtype=None, device=None):
         ValueError: ``dtype`` differs from the initializer's, or ``device``
             from ``xp``.
 
+    .. admonition:: Example
+
+        >>> from chainer import initializers
+        >>> initializers.generate_array(initializers.One(), (2, 3), np)
+        array([[1., 1., 1.],
+               [1., 1., 1.]], dtype=float32)
+        >>> initializers.generate_array(initializers.Zero(np.float16), 2, np).dtype.name
+        'float16'
+
     """
     own_dtype = getattr(initializer, 'dtype', None)
     if dtype is None:

@@ -27,10 +27,18 @@ class Identity(initializer.Initializer):
 
     Args:
         scale (scalar): Value of the diagonal elements.
-        dtype: Data type specifier.
+        dtype: Data type that arrays must have. If ``None``, any.
 
     Raises:
         ValueError: The array is not a square matrix.
+
+    .. admonition:: Example
+
+        >>> x = np.empty((2, 2), np.float32)
+        >>> chainer.initializers.Identity(scale=3)(x)
+        >>> x
+        array([[3., 0.],
+               [0., 3.]], dtype=float32)
 
     """
 
@@ -56,7 +64,15 @@ class Constant(_Constant):
     Args:
         fill_value (scalar or :ref:`ndarray`): The constant. An array is
             broadcast to the shape of the initialized array.
-        dtype: Data type specifier.
+        dtype: Data type that arrays must have. If ``None``, any.
+
+    .. admonition:: Example
+
+        >>> x = np.empty((2, 3), np.float32)
+        >>> chainer.initializers.Constant(np.array([1, 2, 3]))(x)
+        >>> x
+        array([[1., 2., 3.],
+               [1., 2., 3.]], dtype=float32)
 
     """
 
@@ -66,18 +82,48 @@ class Constant(_Constant):
 
 
 class Zero(_Constant):
-    """Initializes an array with zeros."""
+    """Initializes an array with zeros.
+
+    Args:
+        dtype: Data type that arrays must have. If ``None``, any.
+
+    .. admonition:: Example
+
+        >>> L.Linear(3, 1, initialW=chainer.initializers.Zero()).W
+        variable W([[0., 0., 0.]])
+
+    """
 
     fill_value = 0.0
 
 
 class One(_Constant):
-    """Initializes an array with ones."""
+    """Initializes an array with ones.
+
+    Args:
+        dtype: Data type that arrays must have. If ``None``, any.
+
+    .. admonition:: Example
+
+        >>> L.Linear(3, 1, initialW=chainer.initializers.One()).W
+        variable W([[1., 1., 1.]])
+
+    """
 
     fill_value = 1.0
 
 
 class NaN(_Constant):
-    """Initializes an array with NaNs, which make missing values show up."""
+    """Initializes an array with NaNs, which make missing values show up.
+
+    Args:
+        dtype: Data type that arrays must have. If ``None``, any.
+
+    .. admonition:: Example
+
+        >>> L.Linear(3, 1, initialW=chainer.initializers.NaN()).W
+        variable W([[nan, nan, nan]])
+
+    """
 
     fill_value = numpy.nan

@@ -24,7 +24,7 @@ class Orthogonal(initializer._RandomInitializer):
 
     Args:
         scale (float): Length of the vectors.
-        dtype: Data type specifier.
+        dtype: Data type that arrays must have. If ``None``, any.
         mode (str): What the matrix must be: ``'embedding'`` (not fewer rows
             than columns), ``'projection'`` (not more), ``'basis'`` (square) or
             ``'auto'`` (anything).
@@ -34,6 +34,13 @@ class Orthogonal(initializer._RandomInitializer):
     Raises:
         ValueError: The mode is unknown, the array is empty, or its shape does
             not fit the mode.
+
+    .. admonition:: Example
+
+        >>> W = np.empty((2, 5), np.float32)
+        >>> chainer.initializers.Orthogonal(scale=2)(W)
+        >>> bool(np.allclose(W @ W.T, [[4, 0], [0, 4]], atol=1e-5))
+        True
 
     """
 

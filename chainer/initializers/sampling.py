@@ -53,7 +53,18 @@ class UpsamplingDeconvFilter(_SamplingFilter):
 
     Args:
         interpolation (str): Only ``'linear'`` is supported.
-        dtype: Data type specifier.
+        dtype: Data type that arrays must have. If ``None``, any.
+
+    Raises:
+        ValueError: The interpolation is unknown, or the array is no such
+            filter.
+
+    .. admonition:: Example
+
+        >>> filter = chainer.initializers.UpsamplingDeconvFilter()
+        >>> deconv = L.Deconvolution1D(1, 1, ksize=4, stride=2, pad=1, initialW=filter)
+        >>> deconv(np.array([[[0, 4, 8]]], np.float32))
+        variable([[[0., 1., 3., 5., 7., 6.]]])
 
     """
 
@@ -67,7 +78,20 @@ class DownsamplingConvFilter(_SamplingFilter):
 
     Args:
         interpolation (str): Only ``'linear'`` is supported.
-        dtype: Data type specifier.
+        dtype: Data type that arrays must have. If ``None``, any.
+
+    Raises:
+        ValueError: The interpolation is unknown, or the array is no such
+            filter.
+
+    .. admonition:: Example
+
+        >>> filter = chainer.initializers.DownsamplingConvFilter()
+        >>> conv = L.Convolution1D(1, 1, ksize=4, stride=2, pad=1, initialW=filter)
+        >>> conv.W
+        variable W([[[0.125, 0.375, 0.375, 0.125]]])
+        >>> conv(np.full((1, 1, 6), 8, np.float32))
+        variable([[[7., 8., 7.]]])
 
     """
 

@@ -9,9 +9,16 @@ class Uniform(initializer._RandomInitializer):
 
     Args:
         scale (float): Bound of the interval.
-        dtype: Data type specifier.
+        dtype: Data type that arrays must have. If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
+
+    .. admonition:: Example
+
+        >>> x = np.empty((200, 100), np.float32)
+        >>> chainer.initializers.Uniform(scale=0.1, rng=np.random.RandomState(0))(x)
+        >>> round(float(abs(x).max()), 3)
+        0.1
 
     """
 
@@ -48,9 +55,16 @@ class LeCunUniform(_ScaledUniform):
 
     Args:
         scale (float): Factor of the bound.
-        dtype: Data type specifier.
+        dtype: Data type that arrays must have. If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
+
+    .. admonition:: Example
+
+        >>> x = np.empty((200, 100), np.float32)
+        >>> chainer.initializers.LeCunUniform(rng=np.random.RandomState(0))(x)
+        >>> round(float(abs(x).max()), 3)  # 0.173 = sqrt(3 / 100)
+        0.173
 
     """
 
@@ -66,9 +80,16 @@ class GlorotUniform(_ScaledUniform):
 
     Args:
         scale (float): Factor of the bound.
-        dtype: Data type specifier.
+        dtype: Data type that arrays must have. If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
+
+    .. admonition:: Example
+
+        >>> x = np.empty((200, 100), np.float32)
+        >>> chainer.initializers.GlorotUniform(rng=np.random.RandomState(0))(x)
+        >>> round(float(abs(x).max()), 3)  # 0.141 = sqrt(6 / 300)
+        0.141
 
     """
 
@@ -83,9 +104,16 @@ class HeUniform(_ScaledUniform):
 
     Args:
         scale (float): Factor of the bound.
-        dtype: Data type specifier.
+        dtype: Data type that arrays must have. If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
+
+    .. admonition:: Example
+
+        >>> x = np.empty((200, 100), np.float32)
+        >>> chainer.initializers.HeUniform(rng=np.random.RandomState(0))(x)
+        >>> round(float(abs(x).max()), 3)  # 0.245 = sqrt(6 / 100)
+        0.245
 
     """
 

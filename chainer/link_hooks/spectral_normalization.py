@@ -14,6 +14,15 @@ def l2normalize(xp, v, eps):
         v (:ref:`ndarray`): Vector.
         eps (float): Small value, added to the length.
 
+    Returns:
+        :ref:`ndarray`: Vector of the shape of ``v``.
+
+    .. admonition:: Example
+
+        >>> from chainer.link_hooks import spectral_normalization
+        >>> spectral_normalization.l2normalize(np, np.array([3., 4.]), eps=0)
+        array([0.6, 0.8])
+
     """
     return v / (xp.sqrt((v * v).sum()) + eps)
 
@@ -24,11 +33,19 @@ def update_approximate_vectors(weight_matrix, u, n_power_iteration, eps):
     Args:
         weight_matrix (:ref:`ndarray`): Matrix.
         u (:ref:`ndarray`): Approximate first left singular vector.
-        n_power_iteration (int): Number of steps.
+        n_power_iteration (int): Number of steps, one at least.
         eps (float): Small value for the numerical stability.
 
     Returns:
         tuple: The first left and right singular vectors.
+
+    .. admonition:: Example
+
+        >>> from chainer.link_hooks import spectral_normalization
+        >>> W = np.array([[3., 0.], [0., 1.]])
+        >>> u, v = spectral_normalization.update_approximate_vectors(W, np.array([.6, .8]), 10, 0)
+        >>> u.round(3), v.round(3)
+        (array([1., 0.]), array([1., 0.]))
 
     """
     xp = backend.get_array_module(weight_matrix)
@@ -39,12 +56,23 @@ def update_approximate_vectors(weight_matrix, u, n_power_iteration, eps):
 
 
 def calculate_max_singular_value(weight_matrix, u, v):
-    """Returns the largest singular value as a differentiable variable.
+    r"""Returns the largest singular value as a differentiable variable.
 
     Args:
         weight_matrix (~chainer.Variable or :ref:`ndarray`): Matrix.
         u (:ref:`ndarray`): First left singular vector.
         v (:ref:`ndarray`): First right singular vector.
+
+    Returns:
+        ~chainer.Variable: Scalar :math:`u^\top W v`.
+
+    .. admonition:: Example
+
+        >>> from chainer.link_hooks import spectral_normalization
+        >>> W = np.array([[3., 0.], [0., 1.]])
+        >>> e = np.array([1., 0.])
+        >>> spectral_normalization.calculate_max_singular_value(W, e, e)
+        variable(3.)
 
     """
     return matmul.matmul(matmul.matmul(u, weight_matrix), v)
@@ -67,11 +95,21 @@ class SpectralNormalization(_weight.WeightHook):
         weight_name (str): Name of the weight.
         name (str): Name of the hook.
 
+    Raises:
+        ValueError: ``n_power_iteration`` is not positive, or, when it is added,
+            the link has no such weight.
+        NotImplementedError: The hook is used in a ``with`` statement.
+
     .. admonition:: Example
 
-        >>> import chainer.links as L
         >>> from chainer.link_hooks import SpectralNormalization
-        >>> layer = L.Linear(3, 2).add_hook(SpectralNormalization())
+        >>> W = np.array([[3, 0], [0, 1]], np.float32)
+        >>> layer = L.Linear(2, 2, initialW=W).add_hook(SpectralNormalization(n_power_iteration=20))
+        >>> layer(np.array([[3, 3]], np.float32)).array.round(3)
+        array([[3., 1.]], dtype=float32)
+        >>> layer.W  # is as it was, and trained
+        variable W([[3., 0.],
+                    [0., 1.]])
 
     """
 

@@ -14,15 +14,12 @@ class TimerHook(link_hook.LinkHook):
 
     .. admonition:: Example
 
-        >>> import chainer
-        >>> import chainer.links as L
-        >>> import numpy as np
         >>> hook = chainer.link_hooks.TimerHook()
-        >>> model = L.Linear(3, 2)
+        >>> model = chainer.Sequential(L.Linear(3, 4), F.relu, L.Linear(4, 2))
         >>> with hook:
-        ...     y = model(np.zeros((1, 3), 'f'))
-        >>> hook.call_history[0][0]
-        'Linear'
+        ...     y = model(np.zeros((1, 3), np.float32))
+        >>> [name for name, seconds in hook.call_history]
+        ['Linear', 'Linear', 'Sequential']
 
     """
 

@@ -14,11 +14,16 @@ class WeightStandardization(_weight.WeightHook):
         weight_name (str): Name of the weight.
         name (str): Name of the hook.
 
+    Raises:
+        ValueError: The link has no such weight, when the hook is added.
+        NotImplementedError: The hook is used in a ``with`` statement.
+
     .. admonition:: Example
 
-        >>> import chainer.links as L
         >>> from chainer.link_hooks import WeightStandardization
-        >>> layer = L.Linear(3, 2).add_hook(WeightStandardization())
+        >>> layer = L.Linear(2, 1, initialW=np.array([[1, 5]], np.float32))
+        >>> layer.add_hook(WeightStandardization())(np.array([[10, 1]], np.float32)).array.round(3)
+        array([[-9.]], dtype=float32)
 
     """
 

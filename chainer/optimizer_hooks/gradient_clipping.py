@@ -23,6 +23,16 @@ class GradientClipping:
     Attributes:
         threshold (float): The largest norm.
 
+    .. admonition:: Example
+
+        >>> model = L.Linear(2, 1, nobias=True)
+        >>> optimizer = chainer.optimizers.SGD().setup(model)
+        >>> optimizer.add_hook(chainer.optimizer_hooks.GradientClipping(threshold=1))
+        >>> model.W.grad = np.array([[3, 4]], np.float32)  # of the norm five
+        >>> optimizer.update()
+        >>> model.W.grad.round(3)
+        array([[0.6, 0.8]], dtype=float32)
+
     """
 
     name = 'GradientClipping'

@@ -14,6 +14,16 @@ class GradientHardClipping(_base.GradientHook):
         lower_bound (float): The smallest element.
         upper_bound (float): The largest element.
 
+    .. admonition:: Example
+
+        >>> model = L.Linear(2, 1, nobias=True)
+        >>> optimizer = chainer.optimizers.SGD().setup(model)
+        >>> optimizer.add_hook(chainer.optimizer_hooks.GradientHardClipping(-1, 1))
+        >>> model.W.grad = np.array([[0.5, 4]], np.float32)
+        >>> optimizer.update()
+        >>> model.W.grad
+        array([[0.5, 1. ]], dtype=float32)
+
     """
 
     name = 'GradientHardClipping'

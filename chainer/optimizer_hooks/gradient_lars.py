@@ -19,6 +19,16 @@ class GradientLARS(_base.GradientHook):
         weight_decay (float): Weight decay rate.
         eps (float): Small value for the numerical stability.
 
+    .. admonition:: Example
+
+        >>> model = L.Linear(1, 1, nobias=True, initialW=1)
+        >>> optimizer = chainer.optimizers.SGD().setup(model)
+        >>> optimizer.add_hook(chainer.optimizer_hooks.GradientLARS(threshold=0.01))
+        >>> model.W.grad = np.array([[5]], np.float32)
+        >>> optimizer.update()
+        >>> round(float(model.W.grad[0, 0]), 4)  # a hundredth of the weight, whatever the gradient
+        0.01
+
     """
 
     name = 'GradientLARS'

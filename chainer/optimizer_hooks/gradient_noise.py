@@ -20,18 +20,42 @@ def exponential_decay_noise(xp, shape, dtype, hook, opt):
     Returns:
         :ref:`ndarray`: The noise.
 
+    .. admonition:: Example
+
+        >>> from chainer.optimizer_hooks import gradient_noise
+        >>> hook = chainer.optimizer_hooks.GradientNoise(eta=0)
+        >>> rule = chainer.UpdateRule()
+        >>> gradient_noise.exponential_decay_noise(np, (2,), np.float32, hook, rule)
+        array([0., 0.], dtype=float32)
+
     """
     std = numpy.sqrt(hook.eta / numpy.power(1 + opt.t, 0.55))
     return xp.asarray(xp.random.normal(0, std, shape)).astype(dtype)
 
 
 class GradientNoise(_base.GradientHook):
-    """Adds noise to the gradients.
+    r"""Adds noise to the gradients.
 
     Args:
         eta (float): Scale of the variance of the noise.
         noise_func (callable): Function that draws the noise, called with the
             array module, the shape, the dtype, the hook and the update rule.
+            The default is normal noise of the variance
+            :math:`\eta / (1 + t)^{0.55}`, where :math:`t` counts the updates;
+            see `Adding Gradient Noise Improves Learning for Very Deep Networks
+            <https://arxiv.org/abs/1511.06807>`_.
+
+    .. admonition:: Example
+
+        >>> model = L.Linear(2, 1, nobias=True)
+        >>> optimizer = chainer.optimizers.SGD().setup(model)
+        >>> def constant_noise(xp, shape, dtype, hook, rule):
+        ...     return xp.full(shape, hook.eta, dtype)
+        >>> optimizer.add_hook(chainer.optimizer_hooks.GradientNoise(0.5, constant_noise))
+        >>> model.W.grad = np.array([[1, 2]], np.float32)
+        >>> optimizer.update()
+        >>> model.W.grad
+        array([[1.5, 2.5]], dtype=float32)
 
     """
 

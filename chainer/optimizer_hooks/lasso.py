@@ -12,6 +12,16 @@ class Lasso(_base.GradientHook):
     Attributes:
         rate (float): Coefficient.
 
+    .. admonition:: Example
+
+        >>> model = L.Linear(2, 1, initialW=np.array([[2, -3]], np.float32), nobias=True)
+        >>> optimizer = chainer.optimizers.SGD().setup(model)
+        >>> optimizer.add_hook(chainer.optimizer_hooks.Lasso(rate=0.5))
+        >>> model.W.grad = np.zeros((1, 2), np.float32)
+        >>> optimizer.update()
+        >>> model.W.grad
+        array([[ 0.5, -0.5]], dtype=float32)
+
     """
 
     name = 'Lasso'

@@ -9,9 +9,19 @@ class AdaDeltaRule(_elementwise.ElementwiseRule):
 
     Args:
         parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
-            of the optimizer.
+            of the optimizer. Without them, the defaults of the optimizer.
         rho (float): Exponential decay rate of the mean squares, of this parameter.
         eps (float): Small value for the numerical stability, of this parameter.
+
+    .. admonition:: Example
+
+        >>> from chainer.optimizers.ada_delta import AdaDeltaRule
+        >>> param = chainer.Parameter(np.array([1, 2], np.float32))
+        >>> param.grad = np.array([1, -1], np.float32)
+        >>> param.update_rule = AdaDeltaRule(eps=0.01)
+        >>> param.update()
+        >>> param.array.round(3)
+        array([0.592, 2.408], dtype=float32)
 
     """
 
@@ -52,6 +62,15 @@ class AdaDelta(optimizer.GradientMethod):
     Args:
         rho (float): Exponential decay rate of the mean squares.
         eps (float): Small value for the numerical stability.
+
+    .. admonition:: Example
+
+        >>> model = L.Linear(1, 1, nobias=True, initialW=1)
+        >>> optimizer = chainer.optimizers.AdaDelta(rho=0.9, eps=0.01).setup(model)
+        >>> for _ in range(2):
+        ...     optimizer.update(lambda: F.sum(model.W ** 2))
+        >>> round(float(model.W.array[0, 0]), 4)
+        0.4291
 
     """
 

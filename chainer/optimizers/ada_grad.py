@@ -9,9 +9,19 @@ class AdaGradRule(_elementwise.ElementwiseRule):
 
     Args:
         parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
-            of the optimizer.
+            of the optimizer. Without them, the defaults of the optimizer.
         lr (float): Learning rate, of this parameter.
         eps (float): Small value for the numerical stability, of this parameter.
+
+    .. admonition:: Example
+
+        >>> from chainer.optimizers.ada_grad import AdaGradRule
+        >>> param = chainer.Parameter(np.array([1, 2], np.float32))
+        >>> param.grad = np.array([1, -1], np.float32)
+        >>> param.update_rule = AdaGradRule(lr=0.1)
+        >>> param.update()
+        >>> param.array.round(3)
+        array([0.9, 2.1], dtype=float32)
 
     """
 
@@ -43,6 +53,15 @@ class AdaGrad(optimizer.GradientMethod):
     Args:
         lr (float): Learning rate.
         eps (float): Small value for the numerical stability.
+
+    .. admonition:: Example
+
+        >>> model = L.Linear(1, 1, nobias=True, initialW=1)
+        >>> optimizer = chainer.optimizers.AdaGrad(lr=0.1).setup(model)
+        >>> for _ in range(2):
+        ...     optimizer.update(lambda: F.sum(model.W ** 2))
+        >>> round(float(model.W.array[0, 0]), 4)
+        0.8331
 
     """
 

@@ -43,6 +43,16 @@ class AdamRule(_elementwise.ElementwiseRule):
         final_lr (float): Final learning rate of AdaBound.
         gamma (float): Convergence speed of AdaBound's bounds.
 
+    .. admonition:: Example
+
+        >>> from chainer.optimizers.adam import AdamRule
+        >>> param = chainer.Parameter(np.array([1, 2], np.float32))
+        >>> param.grad = np.array([1, -1], np.float32)
+        >>> param.update_rule = AdamRule(alpha=0.1)
+        >>> param.update()
+        >>> param.array.round(3)
+        array([0.9, 2.1], dtype=float32)
+
     """
 
     _default_hyperparam = _elementwise.make_hyperparam(
@@ -186,6 +196,15 @@ class Adam(optimizer.GradientMethod):
         final_lr (float): Final learning rate of AdaBound.
         gamma (float): Convergence speed of AdaBound's bounds.
 
+    .. admonition:: Example
+
+        >>> model = L.Linear(1, 1, nobias=True, initialW=1)
+        >>> optimizer = chainer.optimizers.Adam(alpha=0.1).setup(model)
+        >>> for _ in range(2):
+        ...     optimizer.update(lambda: F.sum(model.W ** 2))
+        >>> round(float(model.W.array[0, 0]), 4)
+        0.8004
+
     """
 
     alpha = optimizer.HyperparameterProxy('alpha')
@@ -247,6 +266,15 @@ class AdamW(Adam):
         eta (float): Schedule multiplier.
         weight_decay_rate (float): Weight decay rate.
 
+    .. admonition:: Example
+
+        >>> model = L.Linear(1, 1, nobias=True, initialW=1)
+        >>> optimizer = chainer.optimizers.AdamW(alpha=0.1, weight_decay_rate=0.1).setup(model)
+        >>> for _ in range(2):
+        ...     optimizer.update(lambda: F.sum(model.W ** 2))
+        >>> round(float(model.W.array[0, 0]), 4)
+        0.6212
+
     """
 
     def __init__(self, alpha=0.001, beta1=0.9, beta2=0.999, eps=1e-8, eta=1.0,
@@ -265,6 +293,15 @@ class AMSGrad(Adam):
         beta2 (float): Exponential decay rate of the second order moment.
         eps (float): Small value for the numerical stability.
         eta (float): Schedule multiplier.
+
+    .. admonition:: Example
+
+        >>> model = L.Linear(1, 1, nobias=True, initialW=1)
+        >>> optimizer = chainer.optimizers.AMSGrad(alpha=0.1).setup(model)
+        >>> for _ in range(2):
+        ...     optimizer.update(lambda: F.sum(model.W ** 2))
+        >>> round(float(model.W.array[0, 0]), 4)
+        0.8004
 
     """
 
@@ -285,6 +322,15 @@ class AdaBound(Adam):
         gamma (float): Convergence speed of the bounds.
         eps (float): Small value for the numerical stability.
         eta (float): Schedule multiplier.
+
+    .. admonition:: Example
+
+        >>> model = L.Linear(1, 1, nobias=True, initialW=1)
+        >>> optimizer = chainer.optimizers.AdaBound(alpha=0.1, final_lr=0.01, gamma=10).setup(model)
+        >>> for _ in range(2):
+        ...     optimizer.update(lambda: F.sum(model.W ** 2))
+        >>> round(float(model.W.array[0, 0]), 4)
+        0.9938
 
     """
 
@@ -307,6 +353,15 @@ class AMSBound(Adam):
         gamma (float): Convergence speed of the bounds.
         eps (float): Small value for the numerical stability.
         eta (float): Schedule multiplier.
+
+    .. admonition:: Example
+
+        >>> model = L.Linear(1, 1, nobias=True, initialW=1)
+        >>> optimizer = chainer.optimizers.AMSBound(alpha=0.1, final_lr=0.01, gamma=10).setup(model)
+        >>> for _ in range(2):
+        ...     optimizer.update(lambda: F.sum(model.W ** 2))
+        >>> round(float(model.W.array[0, 0]), 4)
+        0.9938
 
     """
 

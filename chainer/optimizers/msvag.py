@@ -16,6 +16,16 @@ class MSVAGRule(_elementwise.ElementwiseRule):
         eta (float): Schedule multiplier.
         weight_decay_rate (float): Weight decay rate.
 
+    .. admonition:: Example
+
+        >>> from chainer.optimizers.msvag import MSVAGRule
+        >>> param = chainer.Parameter(np.array([1, 2], np.float32))
+        >>> param.grad = np.array([1, -1], np.float32)
+        >>> param.update_rule = MSVAGRule(lr=0.1)
+        >>> param.update()
+        >>> param.array.round(3)
+        array([0.9, 2.1], dtype=float32)
+
     """
 
     _default_hyperparam = _elementwise.make_hyperparam(
@@ -79,6 +89,15 @@ class MSVAG(optimizer.GradientMethod):
         beta (float): Exponential decay rate of the moments.
         eta (float): Schedule multiplier.
         weight_decay_rate (float): Weight decay rate, :math:`\lambda`.
+
+    .. admonition:: Example
+
+        >>> model = L.Linear(1, 1, nobias=True, initialW=1)
+        >>> optimizer = chainer.optimizers.MSVAG(lr=0.1).setup(model)
+        >>> for _ in range(2):
+        ...     optimizer.update(lambda: F.sum(model.W ** 2))
+        >>> round(float(model.W.array[0, 0]), 4)
+        0.6233
 
     """
 

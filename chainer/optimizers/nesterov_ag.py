@@ -7,9 +7,19 @@ class NesterovAGRule(_elementwise.ElementwiseRule):
 
     Args:
         parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
-            of the optimizer.
+            of the optimizer. Without them, the defaults of the optimizer.
         lr (float): Learning rate, of this parameter.
         momentum (float): Exponential decay rate of the first order moment, of this parameter.
+
+    .. admonition:: Example
+
+        >>> from chainer.optimizers.nesterov_ag import NesterovAGRule
+        >>> param = chainer.Parameter(np.array([1, 2], np.float32))
+        >>> param.grad = np.array([1, -1], np.float32)
+        >>> param.update_rule = NesterovAGRule(lr=0.1)
+        >>> param.update()
+        >>> param.array.round(3)
+        array([0.81, 2.19], dtype=float32)
 
     """
 
@@ -44,6 +54,15 @@ class NesterovAG(optimizer.GradientMethod):
     Args:
         lr (float): Learning rate.
         momentum (float): Exponential decay rate of the first order moment.
+
+    .. admonition:: Example
+
+        >>> model = L.Linear(1, 1, nobias=True, initialW=1)
+        >>> optimizer = chainer.optimizers.NesterovAG(lr=0.1, momentum=0.9).setup(model)
+        >>> for _ in range(2):
+        ...     optimizer.update(lambda: F.sum(model.W ** 2))
+        >>> round(float(model.W.array[0, 0]), 4)
+        0.2224
 
     """
 

@@ -9,12 +9,22 @@ class RMSpropRule(_elementwise.ElementwiseRule):
 
     Args:
         parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
-            of the optimizer.
+            of the optimizer. Without them, the defaults of the optimizer.
         lr (float): Learning rate, of this parameter.
         alpha (float): Exponential decay rate of the mean square, of this parameter.
         eps (float): Small value for the numerical stability, of this parameter.
         eps_inside_sqrt (bool): Whether ``eps`` is added before the root is
             taken, of this parameter.
+
+    .. admonition:: Example
+
+        >>> from chainer.optimizers.rmsprop import RMSpropRule
+        >>> param = chainer.Parameter(np.array([1, 2], np.float32))
+        >>> param.grad = np.array([1, -1], np.float32)
+        >>> param.update_rule = RMSpropRule(lr=0.01)
+        >>> param.update()
+        >>> param.array.round(3)
+        array([0.9, 2.1], dtype=float32)
 
     """
 
@@ -55,6 +65,15 @@ class RMSprop(optimizer.GradientMethod):
         eps (float): Small value for the numerical stability.
         eps_inside_sqrt (bool): Whether ``eps`` is added before the root is
             taken.
+
+    .. admonition:: Example
+
+        >>> model = L.Linear(1, 1, nobias=True, initialW=1)
+        >>> optimizer = chainer.optimizers.RMSprop(lr=0.01).setup(model)
+        >>> for _ in range(2):
+        ...     optimizer.update(lambda: F.sum(model.W ** 2))
+        >>> round(float(model.W.array[0, 0]), 4)
+        0.8329
 
     """
 

@@ -9,11 +9,21 @@ class RMSpropGravesRule(_elementwise.ElementwiseRule):
 
     Args:
         parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
-            of the optimizer.
+            of the optimizer. Without them, the defaults of the optimizer.
         lr (float): Learning rate, of this parameter.
         alpha (float): Exponential decay rate of the mean square, of this parameter.
         momentum (float): Exponential decay rate of the first order moment, of this parameter.
         eps (float): Small value for the numerical stability, of this parameter.
+
+    .. admonition:: Example
+
+        >>> from chainer.optimizers.rmsprop_graves import RMSpropGravesRule
+        >>> param = chainer.Parameter(np.array([1, 2], np.float32))
+        >>> param.grad = np.array([1, -1], np.float32)
+        >>> param.update_rule = RMSpropGravesRule(lr=0.1)
+        >>> param.update()
+        >>> param.array.round(3)
+        array([0.542, 2.458], dtype=float32)
 
     """
 
@@ -57,6 +67,15 @@ class RMSpropGraves(optimizer.GradientMethod):
         alpha (float): Exponential decay rate of the mean square.
         momentum (float): Exponential decay rate of the first order moment.
         eps (float): Small value for the numerical stability.
+
+    .. admonition:: Example
+
+        >>> model = L.Linear(1, 1, nobias=True, initialW=1)
+        >>> optimizer = chainer.optimizers.RMSpropGraves(lr=0.01).setup(model)
+        >>> for _ in range(2):
+        ...     optimizer.update(lambda: F.sum(model.W ** 2))
+        >>> round(float(model.W.array[0, 0]), 4)
+        0.8799
 
     """
 

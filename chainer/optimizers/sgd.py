@@ -7,8 +7,18 @@ class SGDRule(_elementwise.ElementwiseRule):
 
     Args:
         parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
-            of the optimizer.
+            of the optimizer. Without them, the defaults of the optimizer.
         lr (float): Learning rate of this parameter, if it has its own.
+
+    .. admonition:: Example
+
+        >>> from chainer.optimizers.sgd import SGDRule
+        >>> param = chainer.Parameter(np.array([1, 2], np.float32))
+        >>> param.grad = np.array([1, -1], np.float32)
+        >>> param.update_rule = SGDRule(lr=0.1)
+        >>> param.update()
+        >>> param.array.round(3)
+        array([0.9, 2.1], dtype=float32)
 
     """
 
@@ -29,6 +39,15 @@ class SGD(optimizer.GradientMethod):
 
     Args:
         lr (float): Learning rate.
+
+    .. admonition:: Example
+
+        >>> model = L.Linear(1, 1, nobias=True, initialW=1)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        >>> for _ in range(2):
+        ...     optimizer.update(lambda: F.sum(model.W ** 2))
+        >>> round(float(model.W.array[0, 0]), 4)
+        0.64
 
     """
 

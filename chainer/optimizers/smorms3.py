@@ -9,9 +9,19 @@ class SMORMS3Rule(_elementwise.ElementwiseRule):
 
     Args:
         parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
-            of the optimizer.
+            of the optimizer. Without them, the defaults of the optimizer.
         lr (float): Learning rate, of this parameter.
         eps (float): Small value for the numerical stability, of this parameter.
+
+    .. admonition:: Example
+
+        >>> from chainer.optimizers.smorms3 import SMORMS3Rule
+        >>> param = chainer.Parameter(np.array([1, 2], np.float32))
+        >>> param.grad = np.array([1, -1], np.float32)
+        >>> param.update_rule = SMORMS3Rule(lr=0.1)
+        >>> param.update()
+        >>> param.array.round(3)
+        array([0.859, 2.141], dtype=float32)
 
     """
 
@@ -59,6 +69,15 @@ class SMORMS3(optimizer.GradientMethod):
     Args:
         lr (float): Learning rate.
         eps (float): Small value for the numerical stability.
+
+    .. admonition:: Example
+
+        >>> model = L.Linear(1, 1, nobias=True, initialW=1)
+        >>> optimizer = chainer.optimizers.SMORMS3(lr=0.1).setup(model)
+        >>> for _ in range(2):
+        ...     optimizer.update(lambda: F.sum(model.W ** 2))
+        >>> round(float(model.W.array[0, 0]), 4)
+        0.7473
 
     """
 

@@ -28,6 +28,17 @@ class HDF5Serializer(serializer_module.Serializer):
         compression (int): Level of gzip compression, or ``None``. Arrays of at
             most one element are not compressed.
 
+    Raises:
+        RuntimeError: h5py is not installed.
+
+    .. admonition:: Example
+
+        >>> import h5py
+        >>> with h5py.File('memory', 'w', driver='core', backing_store=False) as file:
+        ...     chainer.serializers.HDF5Serializer(file).save(L.Linear(3, 2))
+        ...     sorted(file), file['W'].shape
+        (['W', 'b'], (2, 3))
+
     """
 
     def __init__(self, group, compression=4):
@@ -62,6 +73,20 @@ class HDF5Deserializer(serializer_module.Deserializer):
         group (h5py.Group): Group to read from.
         strict (bool): If ``True``, a missing value raises ``KeyError``. If
             ``False``, it stays as it is.
+
+    Raises:
+        RuntimeError: h5py is not installed.
+
+    .. admonition:: Example
+
+        >>> import h5py
+        >>> model = L.Linear(3, 2)
+        >>> with h5py.File('memory', 'w', driver='core', backing_store=False) as file:
+        ...     file['W'] = np.ones((2, 3))
+        ...     chainer.serializers.HDF5Deserializer(file, strict=False).load(model)
+        >>> model.W
+        variable W([[1., 1., 1.],
+                    [1., 1., 1.]])
 
     """
 
@@ -114,6 +139,16 @@ def save_hdf5(filename, obj, compression=4):
 
     Raises:
         RuntimeError: h5py is not installed.
+        TypeError: A value is no array, number, string or ``None``.
+
+    .. admonition:: Example
+
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, 'model.h5')
+        ...     chainer.serializers.save_hdf5(path, L.Linear(3, 2))
+        ...     os.listdir(folder)
+        ['model.h5']
 
     """
     h5py = _import_h5py()
@@ -135,6 +170,19 @@ def load_hdf5(filename, obj):
         RuntimeError: h5py is not installed.
         OSError: The file cannot be read or is damaged.
         KeyError: A value is missing.
+        ValueError, TypeError: A shape or a dtype does not fit.
+
+    .. admonition:: Example
+
+        >>> import os, tempfile
+        >>> model = L.Linear(3, 2)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, 'model.h5')
+        ...     chainer.serializers.save_hdf5(path, L.Linear(3, 2, initialW=1))
+        ...     chainer.serializers.load_hdf5(path, model)
+        >>> model.W
+        variable W([[1., 1., 1.],
+                    [1., 1., 1.]])
 
     """
     h5py = _import_h5py()

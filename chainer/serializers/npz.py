@@ -25,14 +25,13 @@ class DictionarySerializer(serializer_module.Serializer):
 
     .. admonition:: Example
 
-        >>> import chainer
-        >>> s = chainer.serializers.DictionarySerializer()
-        >>> s('x', 3)
+        >>> serializer = chainer.serializers.DictionarySerializer()
+        >>> serializer('x', 3)
         3
-        >>> s['child']('y', 1.5)
+        >>> serializer['child']('y', 1.5)
         1.5
-        >>> sorted(s.target)
-        ['child/y', 'x']
+        >>> serializer.target
+        {'x': array(3), 'child/y': array(1.5)}
 
     """
 
@@ -58,6 +57,13 @@ def serialize(obj):
         dict: Names to NumPy arrays. Arrays that live in the main memory are
         not copied.
 
+    .. admonition:: Example
+
+        >>> from chainer.serializers import npz
+        >>> arrays = npz.serialize(L.Linear(3, 2))
+        >>> sorted((name, array.shape) for name, array in arrays.items())
+        [('W', (2, 3)), ('b', (2,))]
+
     """
     s = DictionarySerializer()
     s.save(obj)
@@ -75,7 +81,20 @@ def save_npz(file, obj, compression=True):
         obj: Object with a ``serialize`` method, e.g. a link.
         compression (bool): If ``True``, the content is compressed.
 
+    Raises:
+        TypeError: A value is no array, number, string or ``None``.
+
     .. seealso:: :func:`chainer.serializers.load_npz`
+
+    .. admonition:: Example
+
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, 'model.npz')
+        ...     chainer.serializers.save_npz(path, L.Linear(3, 2))
+        ...     with np.load(path) as file:
+        ...         sorted(file.files)
+        ['W', 'b']
 
     """
     arrays = serialize(obj)
@@ -130,16 +149,18 @@ def load_npz(file, obj, path='', strict=True, ignore_names=None):
     Raises:
         ValueError: The file is damaged, is no npz file or holds objects.
         KeyError: A value is missing.
+        ValueError, TypeError: A shape or a dtype does not fit.
 
     .. admonition:: Example
 
         >>> import io
-        >>> import chainer
-        >>> model = chainer.links.Linear(3, 2)
-        >>> f = io.BytesIO()
-        >>> chainer.serializers.save_npz(f, model)
-        >>> position = f.seek(0)
-        >>> chainer.serializers.load_npz(f, model)
+        >>> file = io.BytesIO()
+        >>> chainer.serializers.save_npz(file, L.Linear(3, 2, initialW=1))
+        >>> model = L.Linear(3, 2)
+        >>> chainer.serializers.load_npz(file, model)
+        >>> model.W
+        variable W([[1., 1., 1.],
+                    [1., 1., 1.]])
 
     """
     if path:
@@ -222,6 +243,17 @@ class NpzDeserializer(serializer_module.Deserializer):
         ignore_names (str, callable, or list of them): Names of values that
             stay as they are. A callable takes a name and tells whether to
             ignore it.
+
+    Raises:
+        ValueError: ``ignore_names`` is something else.
+
+    .. admonition:: Example
+
+        >>> saved = {'W': np.ones((2, 3)), 'b': np.zeros(2)}
+        >>> model = L.Linear(3, 2, initial_bias=7)
+        >>> chainer.serializers.NpzDeserializer(saved, ignore_names='b').load(model)
+        >>> model.W.array[0], model.b.array
+        (array([1., 1., 1.], dtype=float32), array([7., 7.], dtype=float32))
 
     """
 
