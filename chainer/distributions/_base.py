@@ -84,7 +84,7 @@ def within(valid, function, x, inside, outside=-numpy.inf):
     else:
         inside = full_like(x, inside)
     y = function(F.where(valid, x, inside))
-    return F.where(F.broadcast_to(valid, y.shape).array, y, full_like(y, outside))
+    return F.where(valid, y, full_like(y, outside))
 
 
 class Parameter:

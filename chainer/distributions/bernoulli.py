@@ -50,8 +50,7 @@ class BernoulliLogProb(function_node.FunctionNode):
         logit, x = self.get_retained_inputs()
         if self.binary_check:
             xp = backend.get_array_module(gy.array)
-            gy = F.where(F.broadcast_to(self._invalid, gy.shape).array,
-                         xp.zeros_like(gy.array), gy)
+            gy = F.where(self._invalid, xp.zeros_like(gy.array), gy)
         g_logit = F.sum_to(gy * (x - F.sigmoid(logit)), logit.shape)
         g_x = F.sum_to(gy * logit, x.shape)
         return g_logit, g_x
@@ -121,7 +120,6 @@ class Bernoulli(Parametric):
         prob = x * self.p + (1 - x) * (1 - self.p)
         if self.binary_check:
             valid = (x.array == 0) | (x.array == 1)
-            valid = F.broadcast_to(valid, prob.shape).array
             prob = F.where(valid, prob, full_like(prob, 0))
         return prob
 

@@ -17,7 +17,7 @@ def _expected_log_ratio(dist1, dist2):
     """Computes the divergence of two distributions over classes."""
     p, log_q = dist1.p, dist2.log_p
     # Classes that the first never draws do not count, even if the second excludes them.
-    log_q = F.where(F.broadcast_to(p.array == 0, log_q.shape).array, full_like(log_q, 0), log_q)
+    log_q = F.where(p.array == 0, full_like(log_q, 0), log_q)
     return F.sum(_modified_xlogx(p) - p * log_q, axis=-1)
 
 

@@ -34,9 +34,9 @@ class LaplaceICDF(function_node.FunctionNode):
     .. admonition:: Example
 
         >>> from chainer.distributions.laplace import LaplaceICDF
-        >>> y, = LaplaceICDF().apply((np.array([0.25, 0.5], np.float32),))
+        >>> y, = LaplaceICDF().apply((np.array([0.25, 0.75], np.float32),))
         >>> y.array.round(3)
-        array([-0.693, -0.   ], dtype=float32)
+        array([-0.693,  0.693], dtype=float32)
 
     """
 

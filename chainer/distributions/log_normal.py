@@ -21,9 +21,7 @@ class LogNormal(Parametric):
         >>> round(float(d.mean.array), 3)  # exp 0.5
         1.649
         >>> d.log_prob(-1.)
-        Traceback (most recent call last):
-            ...
-        TypeError: numpy.ndarray or chainerx.ndarray is expected as the data of a variable. Actual: <class 'numpy.bool'>
+        variable(-inf)
 
     """
 

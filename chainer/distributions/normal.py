@@ -27,14 +27,15 @@ class Normal(LocationScale):
     .. admonition:: Example
 
         >>> import chainer.distributions as D
-        >>> d = D.Normal(np.array([0, 1], np.float32), np.array([1, 2], np.float32))
+        >>> loc = chainer.Variable(np.array([0, 1], np.float32))
+        >>> d = D.Normal(loc, np.array([1, 2], np.float32))
         >>> d.log_prob(np.zeros(2, np.float32)).array.round(4)
         array([-0.9189, -1.7371], dtype=float32)
         >>> d.sample(3).shape
         (3, 2)
-        >>> x = d.sample()  # differentiable: loc + scale * noise
-        >>> x.requires_grad
-        False
+        >>> F.sum(d.sample()).backward()  # samples are loc + scale * noise
+        >>> loc.grad
+        array([1., 1.], dtype=float32)
 
     """
 

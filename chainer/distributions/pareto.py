@@ -21,9 +21,7 @@ class Pareto(Parametric):
         >>> import chainer.distributions as D
         >>> d = D.Pareto(scale=np.float32(1), alpha=np.float32(3))
         >>> d.mean, d.prob(1.), d.prob(0.5)
-        Traceback (most recent call last):
-            ...
-        TypeError: numpy.ndarray or chainerx.ndarray is expected as the data of a variable. Actual: <class 'numpy.bool'>
+        (variable(1.5), variable(3.), variable(0.))
 
     """
 

@@ -272,6 +272,18 @@ def test_outside_of_support(row):
                 **row.draw((3,))).cdf(outside)[1])
 
 
+@pytest.mark.parametrize('row', [row for row in rows if row.outside], ids=repr)
+def test_number_outside_of_support(row):
+    # Comparisons of 0-dimensional arrays give scalars of NumPy.
+    params = {k: chainer.Variable(v) for k, v in row.draw(()).items()}
+    dist = row.cls(**params)
+    for outside in row.outside:
+        for x in outside, numpy.array(outside, float):
+            y = dist.log_prob(x)
+            assert y.shape == () and numpy.isneginf(y.array)
+            assert dist.prob(x).array == 0
+
+
 def quad_kl(p, q, discrete):
     if discrete:
         x = numpy.arange(200)
@@ -409,6 +421,15 @@ class TestBernoulli:
         numpy.testing.assert_array_equal(strict.prob(x).array == 0, [False, True, False])
         testing.assert_allclose(
             loose.log_prob(x).array[1], 0.5 * (math.log(0.3) + math.log(0.7)))
+
+    def test_binary_check_of_numbers(self):
+        p = chainer.Variable(numpy.array(0.3))
+        dist = D.Bernoulli(p, binary_check=True)
+        assert dist.prob(0.5).array == 0
+        y = dist.log_prob(1.)
+        y.backward()
+        testing.assert_allclose(y.array, math.log(0.3))
+        testing.assert_allclose(p.grad, 1 / 0.3)
 
     def test_double_backward(self):
         def f(logit, x):
