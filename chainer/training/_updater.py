@@ -5,6 +5,19 @@ class Updater:
     An updater also has the attributes ``iteration``, ``epoch``, ``epoch_detail``,
     ``previous_epoch_detail`` and ``is_new_epoch``, by which triggers fire.
 
+    .. admonition:: Example
+
+        >>> class CountingUpdater(chainer.training.Updater):
+        ...     iteration = epoch = 0
+        ...     def get_all_optimizers(self):
+        ...         return {}
+        ...     def update(self):
+        ...         self.iteration += 1
+        >>> trainer = chainer.training.Trainer(CountingUpdater(), (3, 'iteration'))
+        >>> trainer.updater.update()
+        >>> trainer.updater.iteration
+        1
+
     """
 
     def connect_trainer(self, trainer):

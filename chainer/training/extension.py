@@ -21,6 +21,21 @@ class Extension:
             for those that only read it.
         name (str): Name within the trainer, set by :meth:`Trainer.extend`.
 
+    .. admonition:: Example
+
+        >>> import tempfile
+        >>> from chainer import testing
+        >>> class Shout(chainer.training.Extension):
+        ...     trigger = 2, 'iteration'
+        ...     def __call__(self, trainer):
+        ...         print('iteration', trainer.updater.iteration)
+        >>> trainer = testing.get_trainer_with_mock_updater((4, 'iteration'))
+        >>> trainer.extend(Shout())
+        >>> with tempfile.TemporaryDirectory() as trainer.out:
+        ...     trainer.run()
+        iteration 2
+        iteration 4
+
     """
 
     trigger = 1, 'iteration'
@@ -89,13 +104,16 @@ def make_extension(
         on_error: Function of the trainer, an exception and its traceback, called when the
             training is stopped by the exception.
 
+    Returns:
+        The decorator, which returns the function itself.
+
     .. admonition:: Example
 
         >>> @chainer.training.make_extension(trigger=(10, 'iteration'))
         ... def say_hello(trainer):
         ...     print('hello')
-        >>> say_hello.trigger
-        (10, 'iteration')
+        >>> say_hello.trigger, say_hello.default_name, say_hello.priority
+        ((10, 'iteration'), 'say_hello', 100)
 
     """
     argument.check_unexpected_kwargs(

@@ -46,15 +46,24 @@ class Trainer:
         out (str): Folder of the results.
         reporter (chainer.Reporter): Reporter that knows the optimizers' links by name.
 
+    Raises:
+        TypeError, ValueError: If the trigger or an extension is not understood.
+
     .. admonition:: Example
 
+        >>> import tempfile
+        >>> from chainer import training
         >>> model = L.Classifier(L.Linear(64, 10))
         >>> optimizer = chainer.optimizers.SGD().setup(model)
         >>> train, test = chainer.datasets.get_digits()
         >>> iterator = chainer.iterators.SerialIterator(train, 100)
-        >>> updater = chainer.training.StandardUpdater(iterator, optimizer)
-        >>> trainer = chainer.training.Trainer(updater, (2, 'epoch'), out='result')
-        >>> trainer.extend(chainer.training.extensions.LogReport())
+        >>> updater = training.StandardUpdater(iterator, optimizer)
+        >>> with tempfile.TemporaryDirectory() as out:
+        ...     trainer = training.Trainer(updater, (2, 'epoch'), out)
+        ...     trainer.extend(training.extensions.LogReport())
+        ...     trainer.run()
+        >>> [entry['epoch'] for entry in trainer.get_extension('LogReport').log]
+        [1, 2]
 
     """
 

@@ -12,6 +12,13 @@ def get_trigger(trigger):
     Returns:
         Callable of a trainer that returns whether to fire.
 
+    .. admonition:: Example
+
+        >>> print(chainer.training.get_trigger((2, 'epoch')))
+        IntervalTrigger(2, 'epoch')
+        >>> chainer.training.get_trigger(None)(None)
+        False
+
     """
     if trigger is None:
         return _never_fire_trigger

@@ -21,11 +21,21 @@ def snapshot_object(
             formatted with the trainer (e.g. ``'model_{.updater.iteration}'``), a function is
             called with it.
 
+    Returns:
+        Extension.
+
     .. admonition:: Example
 
+        >>> import os, tempfile
+        >>> from chainer import testing
         >>> model = L.Linear(3, 2)
-        >>> extension = chainer.training.extensions.snapshot_object(
-        ...     model, 'model_epoch_{.updater.epoch}.npz')
+        >>> trainer = testing.get_trainer_with_mock_updater((2, 'epoch'), iter_per_epoch=5)
+        >>> trainer.extend(chainer.training.extensions.snapshot_object(
+        ...     model, 'model_epoch_{.updater.epoch}.npz'), trigger=(1, 'epoch'))
+        >>> with tempfile.TemporaryDirectory() as trainer.out:
+        ...     trainer.run()
+        ...     sorted(os.listdir(trainer.out))
+        ['model_epoch_1.npz', 'model_epoch_2.npz']
 
     """
     return _Snapshot(
@@ -64,6 +74,19 @@ def snapshot(
 
     Raises:
         TypeError: If both ``savefun`` and ``writer`` are given.
+
+    .. admonition:: Example
+
+        >>> import os, tempfile
+        >>> from chainer import testing
+        >>> trainer = testing.get_trainer_with_mock_updater((6, 'iteration'))
+        >>> trainer.extend(
+        ...     chainer.training.extensions.snapshot(target=L.Linear(3, 2), n_retains=2),
+        ...     trigger=(1, 'iteration'))
+        >>> with tempfile.TemporaryDirectory() as trainer.out:
+        ...     trainer.run()
+        ...     sorted(os.listdir(trainer.out))
+        ['snapshot_iter_5', 'snapshot_iter_6']
 
     """
     return _Snapshot(

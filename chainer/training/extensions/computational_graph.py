@@ -16,6 +16,18 @@ def is_return_code_zero(args):
     Args:
         args (list of strs): Command and its arguments.
 
+    Returns:
+        bool: Whether its exit code is zero.
+
+    .. admonition:: Example
+
+        >>> import sys
+        >>> from chainer.training.extensions import computational_graph
+        >>> computational_graph.is_return_code_zero([sys.executable, '-c', 'pass'])
+        True
+        >>> computational_graph.is_return_code_zero(['no-such-program'])
+        False
+
     """
     try:
         return subprocess.call(
@@ -25,7 +37,18 @@ def is_return_code_zero(args):
 
 
 def is_graphviz_available():
-    """Returns whether the program ``dot`` of Graphviz can be run."""
+    """Returns whether the program ``dot`` of Graphviz can be run.
+
+    Returns:
+        bool: Whether it can.
+
+    .. admonition:: Example
+
+        >>> from chainer.training.extensions import computational_graph
+        >>> computational_graph.is_graphviz_available() in (True, False)
+        True
+
+    """
     return is_return_code_zero(['dot', '-V'])
 
 
@@ -45,6 +68,20 @@ class DumpGraph(extension.Extension):
 
     Raises:
         TypeError: When called and the value is not a variable.
+
+    .. admonition:: Example
+
+        >>> import os, tempfile
+        >>> model = L.Classifier(L.Linear(64, 10))
+        >>> train, test = chainer.datasets.get_digits()
+        >>> updater = chainer.training.StandardUpdater(
+        ...     chainer.iterators.SerialIterator(train, 100), chainer.optimizers.SGD().setup(model))
+        >>> with tempfile.TemporaryDirectory() as out:
+        ...     trainer = chainer.training.Trainer(updater, (1, 'iteration'), out)
+        ...     trainer.extend(chainer.training.extensions.DumpGraph('main/loss'))
+        ...     trainer.run()
+        ...     'cg.dot' in os.listdir(out)
+        True
 
     """
 

@@ -5,10 +5,10 @@ from chainer.training.extensions import _shift
 
 class CosineShift(_shift.Shift):
 
-    """Extension that changes a hyperparameter along half a cosine wave.
+    r"""Extension that changes a hyperparameter along half a cosine wave.
 
-    After ``t`` calls the value is :math:`\\mathrm{target} + \\frac12 (\\mathrm{init} -
-    \\mathrm{target}) (1 + \\cos(\\pi \\min(t / \\mathrm{max\\_count}, 1)))`.
+    After ``t`` calls the value is :math:`\mathrm{target} + \frac12 (\mathrm{init} -
+    \mathrm{target}) (1 + \cos(\pi \min(t / \mathrm{max\_count}, 1)))`.
 
     Source: Loshchilov and Hutter, `SGDR: Stochastic Gradient Descent with Warm Restarts
     <https://arxiv.org/abs/1608.03983>`_ (without restarts).
@@ -22,6 +22,18 @@ class CosineShift(_shift.Shift):
 
     Raises:
         ValueError: If ``max_count`` is not positive.
+
+    .. admonition:: Example
+
+        >>> optimizer = chainer.optimizers.SGD(lr=1.)
+        >>> shift = chainer.training.extensions.CosineShift('lr', 3, optimizer=optimizer)
+        >>> shift.initialize(None)
+        >>> for _ in range(3):
+        ...     shift(None)  # what a trainer does
+        ...     print(round(optimizer.lr, 3))
+        0.75
+        0.25
+        0.0
 
     """
 

@@ -38,6 +38,16 @@ class Evaluator(extension.Extension):
         eval_hook: The hook.
         eval_func: The evaluation function, or ``None``.
 
+    .. admonition:: Example
+
+        >>> model = L.Classifier(L.Linear(64, 10))
+        >>> train, test = chainer.datasets.get_digits()
+        >>> iterator = chainer.iterators.SerialIterator(test, 100, repeat=False, shuffle=False)
+        >>> evaluator = chainer.training.extensions.Evaluator(iterator, model)
+        >>> result = evaluator()  # without a trainer there is no prefix
+        >>> sorted(result)
+        ['main/accuracy', 'main/loss']
+
     """
 
     trigger = 1, 'epoch'

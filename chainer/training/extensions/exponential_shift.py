@@ -3,9 +3,9 @@ from chainer.training.extensions import _shift
 
 class ExponentialShift(_shift.Shift):
 
-    """Extension that multiplies a hyperparameter by a factor at each call.
+    r"""Extension that multiplies a hyperparameter by a factor at each call.
 
-    After ``t`` calls the value is :math:`\\mathrm{init} \\cdot \\mathrm{rate}^t`, but not
+    After ``t`` calls the value is :math:`\mathrm{init} \cdot \mathrm{rate}^t`, but not
     beyond ``target``. Give the period as the trigger of the extension.
 
     Args:
@@ -17,6 +17,18 @@ class ExponentialShift(_shift.Shift):
 
     Raises:
         ValueError: If ``rate`` is negative.
+
+    .. admonition:: Example
+
+        >>> optimizer = chainer.optimizers.SGD(lr=1.)
+        >>> shift = chainer.training.extensions.ExponentialShift('lr', 0.5, optimizer=optimizer)
+        >>> shift.initialize(None)
+        >>> for _ in range(3):
+        ...     shift(None)  # what a trainer does
+        ...     print(optimizer.lr)
+        0.5
+        0.25
+        0.125
 
     """
 

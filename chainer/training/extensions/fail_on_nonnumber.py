@@ -10,6 +10,19 @@ class FailOnNonNumber(extension.Extension):
     Raises:
         RuntimeError: When called and there is such a parameter, naming the optimizer and it.
 
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> model = L.Linear(2, 1, initialW=np.inf)
+        >>> trainer = testing.get_trainer_with_mock_updater()
+        >>> optimizers = {'main': chainer.optimizers.SGD().setup(model)}
+        >>> trainer.updater.get_all_optimizers.return_value = optimizers
+        >>> chainer.training.extensions.FailOnNonNumber()(trainer)
+        Traceback (most recent call last):
+            ...
+        RuntimeError: Kill the process since parameters in optimizer 'main' diverge. R.I.P.
+        ...
+
     """
 
     def __call__(self, trainer):

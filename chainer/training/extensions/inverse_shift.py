@@ -3,10 +3,10 @@ from chainer.training.extensions import _shift
 
 class InverseShift(_shift.Shift):
 
-    """Extension that decreases a hyperparameter inversely to the number of calls.
+    r"""Extension that decreases a hyperparameter inversely to the number of calls.
 
     After ``t`` calls the value is
-    :math:`\\mathrm{init} \\cdot (1 + \\mathrm{gamma} \\cdot t)^{-\\mathrm{power}}`, but not beyond
+    :math:`\mathrm{init} \cdot (1 + \mathrm{gamma} \cdot t)^{-\mathrm{power}}`, but not beyond
     ``target``.
 
     Args:
@@ -19,6 +19,18 @@ class InverseShift(_shift.Shift):
 
     Raises:
         ValueError: If ``gamma`` is negative.
+
+    .. admonition:: Example
+
+        >>> optimizer = chainer.optimizers.SGD(lr=1.)
+        >>> shift = chainer.training.extensions.InverseShift('lr', 1, 1, optimizer=optimizer)
+        >>> shift.initialize(None)
+        >>> for _ in range(3):
+        ...     shift(None)  # what a trainer does
+        ...     print(round(optimizer.lr, 3))
+        0.5
+        0.333
+        0.25
 
     """
 

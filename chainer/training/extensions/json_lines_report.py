@@ -32,14 +32,16 @@ class JsonLinesReport(_interval_report.IntervalReport):
 
     .. admonition:: Example
 
-        The file is read back line by line, for example by ``pandas.read_json(path,
-        lines=True)``, or
-
-        >>> def read_log(path):
-        ...     with open(path) as f:
-        ...         return [json.loads(line) for line in f]
-        >>> extension = chainer.training.extensions.JsonLinesReport(
-        ...     trigger=(100, 'iteration'))
+        >>> import os, tempfile
+        >>> from chainer import testing
+        >>> trainer = testing.get_trainer_with_mock_updater((2, 'iteration'))
+        >>> trainer.extend(chainer.training.extensions.JsonLinesReport(trigger=(1, 'iteration')))
+        >>> with tempfile.TemporaryDirectory() as trainer.out:
+        ...     trainer.run()
+        ...     with open(os.path.join(trainer.out, 'log.jsonl')) as file:
+        ...         print(file.read())
+        {..."iteration": 1...}
+        {..."iteration": 2...}
 
     """
 

@@ -12,6 +12,19 @@ class LinearShift(_shift.Shift):
             from which the last one does.
         optimizer: Optimizer; the main one of the updater by default.
 
+    .. admonition:: Example
+
+        >>> optimizer = chainer.optimizers.SGD()
+        >>> shift = chainer.training.extensions.LinearShift('lr', (1., 0.), (1, 3), optimizer)
+        >>> shift.initialize(None)
+        >>> for _ in range(4):
+        ...     shift(None)  # what a trainer does
+        ...     print(optimizer.lr)
+        1.0
+        0.5
+        0.0
+        0.0
+
     """
 
     def __init__(self, attr, value_range, time_range, optimizer=None):

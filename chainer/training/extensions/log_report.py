@@ -25,6 +25,20 @@ class LogReport(_interval_report.IntervalReport):
             a format string for the dictionary of the last interval, such as
             ``'log_{epoch}'``.
 
+    .. admonition:: Example
+
+        >>> import tempfile
+        >>> from chainer import testing
+        >>> def report_loss(trainer):
+        ...     chainer.report({'loss': 1 / trainer.updater.iteration})
+        >>> trainer = testing.get_trainer_with_mock_updater((4, 'iteration'))
+        >>> trainer.extend(report_loss)
+        >>> trainer.extend(chainer.training.extensions.LogReport(trigger=(2, 'iteration')))
+        >>> with tempfile.TemporaryDirectory() as trainer.out:
+        ...     trainer.run()
+        >>> [round(entry['loss'], 3) for entry in trainer.get_extension('LogReport').log]
+        [0.75, 0.292]
+
     """
 
     def __init__(self, keys=None, trigger=(1, 'epoch'), postprocess=None, filename=None,

@@ -16,6 +16,23 @@ class MicroAverage(extension.Extension):
         result_key (str): Key that the quotient is reported under.
         trigger: Trigger that makes the intervals, at whose ends the quotient is reported.
 
+    .. admonition:: Example
+
+        >>> import tempfile
+        >>> from chainer import testing
+        >>> counts = iter([(9, 10), (1, 2)])
+        >>> def count(trainer):
+        ...     correct, total = next(counts)
+        ...     chainer.report({'correct': correct, 'total': total})
+        >>> trainer = testing.get_trainer_with_mock_updater((2, 'iteration'))
+        >>> trainer.extend(count, priority=chainer.training.PRIORITY_WRITER)
+        >>> trainer.extend(chainer.training.extensions.MicroAverage(
+        ...     'correct', 'total', 'accuracy', trigger=(2, 'iteration')))
+        >>> with tempfile.TemporaryDirectory() as trainer.out:
+        ...     trainer.run()
+        >>> round(trainer.observation['accuracy'], 3)  # 10 of 12
+        0.833
+
     """
 
     priority = extension.PRIORITY_EDITOR

@@ -5,9 +5,9 @@ from chainer.training.extensions import _shift
 
 class MultistepShift(_shift.Shift):
 
-    """Extension that multiplies a hyperparameter by a factor at given numbers of calls.
+    r"""Extension that multiplies a hyperparameter by a factor at given numbers of calls.
 
-    After ``t`` calls the value is :math:`\\mathrm{init} \\cdot \\mathrm{gamma}^k`, where ``k`` is
+    After ``t`` calls the value is :math:`\mathrm{init} \cdot \mathrm{gamma}^k`, where ``k`` is
     the number of the steps that are not larger than ``t``.
 
     Args:
@@ -19,6 +19,19 @@ class MultistepShift(_shift.Shift):
 
     Raises:
         ValueError: If ``gamma`` is negative.
+
+    .. admonition:: Example
+
+        >>> optimizer = chainer.optimizers.SGD(lr=1.)
+        >>> shift = chainer.training.extensions.MultistepShift('lr', 0.5, [2, 3], None, optimizer)
+        >>> shift.initialize(None)
+        >>> for _ in range(4):
+        ...     shift(None)  # what a trainer does
+        ...     print(optimizer.lr)
+        1.0
+        0.5
+        0.25
+        0.25
 
     """
 

@@ -36,6 +36,19 @@ class ParameterStatistics(extension.Extension):
         skip_nan_params (bool): If true, the statistics of an array that contains NaN are NaN
             without calling the functions.
 
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> model = L.Linear(2, 1, initialW=3)
+        >>> extension = chainer.training.extensions.ParameterStatistics(
+        ...     model, {'mean': lambda x: x.mean()}, report_grads=False, trigger=(1, 'iteration'))
+        >>> trainer = testing.get_trainer_with_mock_updater()
+        >>> trainer.updater.update()
+        >>> with trainer.reporter:
+        ...     extension(trainer)
+        >>> {key: float(value) for key, value in trainer.reporter.observation.items()}
+        {'/W/data/mean': 3.0, '/b/data/mean': 0.0}
+
     """
 
     default_name = 'parameter_statistics'

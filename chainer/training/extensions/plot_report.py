@@ -51,6 +51,21 @@ class PlotReport(extension.Extension):
         marker (str): Marker of matplotlib at each point; ``None`` for none.
         grid (bool): If true, a grid is drawn.
 
+    .. admonition:: Example
+
+        >>> import os, tempfile
+        >>> from chainer import testing
+        >>> def report_loss(trainer):
+        ...     chainer.report({'loss': 1 / trainer.updater.iteration})
+        >>> trainer = testing.get_trainer_with_mock_updater((2, 'iteration'))
+        >>> trainer.extend(report_loss)
+        >>> trainer.extend(chainer.training.extensions.PlotReport(
+        ...     ['loss'], trigger=(2, 'iteration'), filename='loss.svg'))
+        >>> with tempfile.TemporaryDirectory() as trainer.out:
+        ...     trainer.run()
+        ...     os.listdir(trainer.out)
+        ['loss.svg']
+
     """
 
     def __init__(self, y_keys, x_key='iteration', trigger=(1, 'epoch'), postprocess=None,

@@ -3,10 +3,10 @@ from chainer.training.extensions import _shift
 
 class PolynomialShift(_shift.Shift):
 
-    """Extension that decreases a hyperparameter to zero by a power function.
+    r"""Extension that decreases a hyperparameter to zero by a power function.
 
     After ``t`` calls the value is
-    :math:`\\mathrm{init} \\cdot \\max(1 - t / \\mathrm{max\\_count}, 0)^{\\mathrm{rate}}`, but not
+    :math:`\mathrm{init} \cdot \max(1 - t / \mathrm{max\_count}, 0)^{\mathrm{rate}}`, but not
     beyond ``target``.
 
     Args:
@@ -19,6 +19,19 @@ class PolynomialShift(_shift.Shift):
 
     Raises:
         ValueError: If ``rate`` is negative.
+
+    .. admonition:: Example
+
+        >>> optimizer = chainer.optimizers.SGD(lr=1.)
+        >>> shift = chainer.training.extensions.PolynomialShift('lr', 2, 4, optimizer=optimizer)
+        >>> shift.initialize(None)
+        >>> for _ in range(4):
+        ...     shift(None)  # what a trainer does
+        ...     print(optimizer.lr)
+        0.5625
+        0.25
+        0.0625
+        0.0
 
     """
 

@@ -7,13 +7,28 @@ from chainer.training.extensions import log_report as log_report_module
 
 class PrintReport(extension.Extension):
 
-    """Extension that prints the entries of a log report as a table.
+    r"""Extension that prints the entries of a log report as a table.
 
     Args:
         entries (list of strs): Keys of the values, the columns of the table.
         log_report (str or LogReport): Log report to print: the name of the extension in the
             trainer, or an extension of its own, which is called by this one.
         out: File to write to.
+
+    .. admonition:: Example
+
+        >>> import io, tempfile
+        >>> from chainer import testing
+        >>> trainer = testing.get_trainer_with_mock_updater((2, 'iteration'))
+        >>> trainer.extend(chainer.training.extensions.LogReport(trigger=(1, 'iteration')))
+        >>> out = io.StringIO()
+        >>> trainer.extend(chainer.training.extensions.PrintReport(['iteration', 'epoch'], out=out))
+        >>> with tempfile.TemporaryDirectory() as trainer.out:
+        ...     trainer.run()
+        >>> print(out.getvalue().replace('\033[J', ''))  # the code erases progress bars
+        iteration   epoch
+        1           0
+        2           0
 
     """
 

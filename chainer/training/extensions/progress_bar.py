@@ -16,6 +16,19 @@ class ProgressBar(extension.Extension):
         bar_length (int): Number of characters of a bar.
         out: File to write to.
 
+    .. admonition:: Example
+
+        >>> import io, tempfile
+        >>> from chainer import testing
+        >>> trainer = testing.get_trainer_with_mock_updater((2, 'iteration'))
+        >>> out = io.StringIO()
+        >>> trainer.extend(chainer.training.extensions.ProgressBar(update_interval=1, out=out))
+        >>> with tempfile.TemporaryDirectory() as trainer.out:
+        ...     trainer.run()
+        >>> [line for line in out.getvalue().splitlines() if 'total' in line]
+        ['... total [#########################.........................] 50.00%',
+         '... total [##################################################] 100.00%']
+
     """
 
     def __init__(self, training_length=None, update_interval=100, bar_length=50,

@@ -17,6 +17,20 @@ class Writer:
     A snapshot writer is called with the state of an object, a dictionary of arrays, and writes
     it to a file.
 
+    Attributes and hooks that a subclass needs are set up by ``__init__``.
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> from chainer.training.extensions import snapshot_writers
+        >>> class Names(snapshot_writers.Writer):
+        ...     def __call__(self, filename, outdir, target):
+        ...         print(filename, sorted(target))
+        >>> trainer = testing.get_trainer_with_mock_updater()
+        >>> extension = chainer.training.extensions.snapshot(writer=Names(), target=L.Linear(3, 2))
+        >>> extension(trainer)
+        snapshot_iter_0 ['W', 'b']
+
     """
 
     def __init__(self):
@@ -73,6 +87,16 @@ class SimpleWriter(Writer):
         savefun: Function of a path and the serialized object that writes the file.
         kwds: Further arguments of ``savefun``.
 
+    .. admonition:: Example
+
+        >>> import os, tempfile
+        >>> from chainer.training.extensions import snapshot_writers
+        >>> writer = snapshot_writers.SimpleWriter(savefun=np.savez)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     writer('snapshot.npz', folder, {'x': np.zeros(2)})
+        ...     os.listdir(folder)
+        ['snapshot.npz']
+
     """
 
     def __init__(self, savefun=npz.save_npz, **kwds):
@@ -94,6 +118,18 @@ class StandardWriter(Writer):
     Args:
         savefun: Function of a path and the serialized object that writes the file.
         kwds: Further arguments of ``savefun``.
+
+    .. admonition:: Example
+
+        >>> import threading
+        >>> from chainer.training.extensions import snapshot_writers
+        >>> class PrintingWriter(snapshot_writers.StandardWriter):
+        ...     def create_worker(self, filename, outdir, target, **kwds):
+        ...         return threading.Thread(target=print, args=(filename,))
+        >>> writer = PrintingWriter()
+        >>> writer('snapshot_iter_1', 'result', {})
+        snapshot_iter_1
+        >>> writer.finalize()
 
     """
 
@@ -176,6 +212,14 @@ class ThreadWriter(StandardWriter):
         savefun: Function of a path and the serialized object that writes the file.
         kwds: Further arguments of ``savefun``.
 
+    .. admonition:: Example
+
+        >>> from chainer.training.extensions import snapshot_writers
+        >>> writer = snapshot_writers.ThreadWriter()
+        >>> extension = chainer.training.extensions.snapshot(writer=writer)
+        >>> extension.writer is writer
+        True
+
     """
 
     def __init__(self, savefun=npz.save_npz, **kwds):
@@ -195,6 +239,14 @@ class ProcessWriter(StandardWriter):
     Args:
         savefun: Function of a path and the serialized object that writes the file.
         kwds: Further arguments of ``savefun``.
+
+    .. admonition:: Example
+
+        >>> from chainer.training.extensions import snapshot_writers
+        >>> writer = snapshot_writers.ProcessWriter()
+        >>> extension = chainer.training.extensions.snapshot(writer=writer)
+        >>> extension.writer is writer
+        True
 
     """
 
@@ -228,6 +280,22 @@ class QueueWriter(Writer):
         savefun: Function of a path and the serialized object that writes the file.
         task: Callable with the arguments of :meth:`Writer.__call__` that writes a snapshot;
             by default it is made by :meth:`create_task`.
+
+    .. admonition:: Example
+
+        >>> import queue, threading
+        >>> from chainer.training.extensions import snapshot_writers
+        >>> class PrintingWriter(snapshot_writers.QueueWriter):
+        ...     def create_task(self, savefun):
+        ...         return lambda filename, outdir, target: print(filename)
+        ...     def create_queue(self):
+        ...         return queue.Queue()
+        ...     def create_consumer(self, q):
+        ...         return threading.Thread(target=self.consume, args=(q,))
+        >>> writer = PrintingWriter()
+        >>> writer('snapshot_iter_1', 'result', {})
+        >>> writer.finalize()
+        snapshot_iter_1
 
     """
 
@@ -299,6 +367,18 @@ class ThreadQueueWriter(QueueWriter):
         savefun: Function of a path and the serialized object that writes the file.
         task: Callable that writes a snapshot, see :class:`QueueWriter`.
 
+    .. admonition:: Example
+
+        >>> import os, tempfile
+        >>> from chainer.training.extensions import snapshot_writers
+        >>> writer = snapshot_writers.ThreadQueueWriter(savefun=np.savez)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for name in 'first.npz', 'second.npz':
+        ...         writer(name, folder, {'x': np.zeros(2)})
+        ...     writer.finalize()
+        ...     sorted(os.listdir(folder))
+        ['first.npz', 'second.npz']
+
     """
 
     def __init__(self, savefun=npz.save_npz, task=None):
@@ -319,6 +399,10 @@ class ProcessQueueWriter(QueueWriter):
         savefun: Function of a path and the serialized object that writes the file. It must be
             picklable.
         task: Callable that writes a snapshot, see :class:`QueueWriter`. It must be picklable.
+
+    .. admonition:: Example
+
+        >>> from chainer.training.extensions import snapshot_writers
 
     """
 

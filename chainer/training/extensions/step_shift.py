@@ -3,10 +3,10 @@ from chainer.training.extensions import _shift
 
 class StepShift(_shift.Shift):
 
-    """Extension that multiplies a hyperparameter by a factor each time some calls are made.
+    r"""Extension that multiplies a hyperparameter by a factor each time some calls are made.
 
     After ``t`` calls the value is
-    :math:`\\mathrm{init} \\cdot \\mathrm{gamma}^{\\lfloor t / \\mathrm{step} \\rfloor}`, but not
+    :math:`\mathrm{init} \cdot \mathrm{gamma}^{\lfloor t / \mathrm{step} \rfloor}`, but not
     beyond ``target``.
 
     Args:
@@ -19,6 +19,19 @@ class StepShift(_shift.Shift):
 
     Raises:
         ValueError: If ``gamma`` is negative.
+
+    .. admonition:: Example
+
+        >>> optimizer = chainer.optimizers.SGD(lr=1.)
+        >>> shift = chainer.training.extensions.StepShift('lr', 0.5, 2, optimizer=optimizer)
+        >>> shift.initialize(None)
+        >>> for _ in range(4):
+        ...     shift(None)  # what a trainer does
+        ...     print(optimizer.lr)
+        1.0
+        0.5
+        0.5
+        0.25
 
     """
 

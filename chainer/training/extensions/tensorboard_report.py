@@ -34,17 +34,20 @@ class TensorBoardReport(_interval_report.IntervalReport):
 
     .. admonition:: Example
 
-        With the package installed, ``extensions.TensorBoardReport()`` suffices. Any object with
-        the two methods will do:
-
-        >>> class Printer:
+        >>> import tempfile
+        >>> from chainer import testing
+        >>> class Printer:  # stands for a SummaryWriter
         ...     def add_scalar(self, tag, value, step):
         ...         print(step, tag, value)
-        ...
         ...     def flush(self):
         ...         pass
-        >>> extension = chainer.training.extensions.TensorBoardReport(
-        ...     ['main/loss'], trigger=(100, 'iteration'), writer=Printer())
+        >>> trainer = testing.get_trainer_with_mock_updater((2, 'iteration'))
+        >>> trainer.extend(chainer.training.extensions.TensorBoardReport(
+        ...     trigger=(1, 'iteration'), writer=Printer()))
+        >>> with tempfile.TemporaryDirectory() as trainer.out:
+        ...     trainer.run()
+        1 epoch 0
+        2 epoch 0
 
     """
 

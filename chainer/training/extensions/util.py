@@ -5,11 +5,21 @@ import time
 
 class ProgressBar:
 
-    """Base of progress bars on a terminal, which are overwritten by each update.
+    r"""Base of progress bars on a terminal, which are overwritten by each update.
 
     Args:
         bar_length (int): Number of characters of a bar, 50 by default.
         out: File to write to, the standard output by default.
+
+    .. admonition:: Example
+
+        >>> import io
+        >>> from chainer.training.extensions import util
+        >>> class Bar(util.ProgressBar):
+        ...     def get_lines(self):
+        ...         return [self.format_bar('total', 0.5)]
+        >>> Bar(bar_length=10, out=io.StringIO()).get_lines()
+        ['     total [#####.....] 50.00%\n']
 
     """
 

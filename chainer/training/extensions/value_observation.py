@@ -8,6 +8,20 @@ def observe_value(observation_key, target_func):
         observation_key (str): Key of the value.
         target_func: Function of the trainer that returns the value.
 
+    Returns:
+        Extension, which is called at each epoch by default.
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> trainer = testing.get_trainer_with_mock_updater()
+        >>> extension = chainer.training.extensions.observe_value(
+        ...     'progress', lambda trainer: trainer.updater.iteration / 10)
+        >>> trainer.updater.update()
+        >>> extension(trainer)
+        >>> trainer.observation
+        {'progress': 0.1}
+
     """
 
     @extension.make_extension(trigger=(1, 'epoch'), priority=extension.PRIORITY_WRITER)
@@ -23,6 +37,19 @@ def observe_lr(optimizer_name='main', observation_key='lr'):
     Args:
         optimizer_name (str): Name of the optimizer in the updater.
         observation_key (str): Key of the learning rate.
+
+    Returns:
+        Extension, which is called at each epoch by default.
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> trainer = testing.get_trainer_with_mock_updater()
+        >>> optimizer = chainer.optimizers.SGD(lr=0.5)
+        >>> trainer.updater.get_optimizer = {'main': optimizer}.get
+        >>> chainer.training.extensions.observe_lr()(trainer)
+        >>> trainer.observation
+        {'lr': 0.5}
 
     """
     return observe_value(

@@ -17,6 +17,16 @@ class Reservoir:
         data_shape (tuple of ints): Shape of an array.
         dtype: Type of the arrays.
 
+    .. admonition:: Example
+
+        >>> from chainer.training.extensions.variable_statistics_plot import Reservoir
+        >>> sample = Reservoir(3, ())
+        >>> for x in range(100):
+        ...     sample.add(x)
+        >>> indices, values = sample.get_data()
+        >>> len(values), bool((indices == values).all())
+        (3, True)
+
     """
 
     def __init__(self, size, data_shape, dtype=numpy.float32):
@@ -64,6 +74,14 @@ class Statistician:
         collect_mean (bool): If true, the mean is computed.
         collect_std (bool): If true, the standard deviation is computed.
         percentile_sigmas (float or tuple of floats): Percentiles (0 to 100) to compute.
+
+    .. admonition:: Example
+
+        >>> from chainer.training.extensions.variable_statistics_plot import Statistician
+        >>> statistician = Statistician(True, False, percentile_sigmas=(0, 50))
+        >>> stats = statistician(np.array([1., 2., 6.]))
+        >>> float(stats['mean']), stats['percentile']
+        (3.0, array([1., 2.]))
 
     """
 
@@ -130,6 +148,19 @@ class VariableStatisticsPlot(extension.Extension):
     Raises:
         ValueError: If there is nothing to observe or to plot.
         TypeError: If a target is neither a variable nor a link.
+
+    .. admonition:: Example
+
+        >>> import os, tempfile
+        >>> from chainer import testing
+        >>> trainer = testing.get_trainer_with_mock_updater((2, 'iteration'))
+        >>> trainer.extend(chainer.training.extensions.VariableStatisticsPlot(
+        ...     L.Linear(3, 2), plot_std=False, percentile_sigmas=None, report_grad=False,
+        ...     trigger=(2, 'iteration'), filename='statistics.svg'))
+        >>> with tempfile.TemporaryDirectory() as trainer.out:
+        ...     trainer.run()
+        ...     os.listdir(trainer.out)
+        ['statistics.svg']
 
     """
 

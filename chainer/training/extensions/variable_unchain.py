@@ -11,6 +11,16 @@ class unchain_variables(extension.Extension):
     :class:`~chainer.training.extensions.DumpGraph` turns on), they would take memory until the
     next iteration ends. This extension runs after all others and cuts them off.
 
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> trainer = testing.get_trainer_with_mock_updater()
+        >>> x = chainer.Variable(np.array(2, np.float32))
+        >>> trainer.observation = {'y': x * x}
+        >>> chainer.training.extensions.unchain_variables()(trainer)
+        >>> trainer.observation['y'].creator is None
+        True
+
     """
 
     priority = 0

@@ -15,6 +15,20 @@ class WarmupShift(_shift.Shift):
         init (float): Value after warming up; ``None`` for the value of the attribute.
         optimizer: Optimizer; the main one of the updater by default.
 
+    .. admonition:: Example
+
+        >>> optimizer = chainer.optimizers.SGD(lr=1.)
+        >>> shift = chainer.training.extensions.WarmupShift('lr', 0.2, 2, None, optimizer)
+        >>> shift.initialize(None)
+        >>> optimizer.lr
+        0.2
+        >>> for _ in range(3):
+        ...     shift(None)  # what a trainer does
+        ...     print(optimizer.lr)
+        0.6000000000000001
+        1.0
+        1.0
+
     """
 
     def __init__(self, attr, warmup_start, warmup_iter, init, optimizer=None):

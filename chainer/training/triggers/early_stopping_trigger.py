@@ -23,6 +23,21 @@ class EarlyStoppingTrigger:
         verbose (bool): If true, the decision is printed.
         max_trigger: Trigger that ends the training in any case.
 
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> trainer = testing.get_trainer_with_mock_updater()
+        >>> trigger = chainer.training.triggers.EarlyStoppingTrigger(
+        ...     (1, 'iteration'), 'validation/main/loss', patience=2)
+        >>> for loss in 3., 2., 2.5, 2.2:
+        ...     trainer.updater.update()
+        ...     trainer.observation = {'validation/main/loss': loss}
+        ...     print(loss, trigger(trainer))
+        3.0 False
+        2.0 False
+        2.5 False
+        2.2 True
+
     """
 
     def __init__(self, check_trigger=(1, 'epoch'), monitor='main/loss', patience=None,

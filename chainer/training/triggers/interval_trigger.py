@@ -12,6 +12,19 @@ class IntervalTrigger(_schedule.ScheduleTrigger):
     Raises:
         ValueError: If ``unit`` is none of these.
 
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> trainer = testing.get_trainer_with_mock_updater(iter_per_epoch=4)
+        >>> trigger = chainer.training.triggers.IntervalTrigger(0.5, 'epoch')
+        >>> for _ in range(6):
+        ...     trainer.updater.update()
+        ...     if trigger(trainer):
+        ...         print(trainer.updater.iteration)
+        2
+        4
+        6
+
     """
 
     def __init__(self, period, unit):

@@ -15,6 +15,20 @@ class ManualScheduleTrigger(_schedule.ScheduleTrigger):
     Raises:
         ValueError: If ``unit`` is none of these.
 
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> trainer = testing.get_trainer_with_mock_updater()
+        >>> trigger = chainer.training.triggers.ManualScheduleTrigger([2, 5], 'iteration')
+        >>> for _ in range(6):
+        ...     trainer.updater.update()
+        ...     if trigger(trainer):
+        ...         print(trainer.updater.iteration)
+        2
+        5
+        >>> trigger.finished
+        True
+
     """
 
     def __init__(self, points, unit):

@@ -18,6 +18,21 @@ class BestValueTrigger:
         trigger: Trigger that makes the intervals, see
             :func:`~chainer.training.get_trigger`.
 
+    .. admonition:: Example
+
+        >>> import operator
+        >>> from chainer import testing
+        >>> trainer = testing.get_trainer_with_mock_updater()
+        >>> trigger = chainer.training.triggers.BestValueTrigger(
+        ...     'accuracy', operator.lt, (1, 'iteration'))
+        >>> for accuracy in .5, .4, .6:
+        ...     trainer.updater.update()
+        ...     trainer.observation = {'accuracy': accuracy}
+        ...     print(accuracy, trigger(trainer))
+        0.5 True
+        0.4 False
+        0.6 True
+
     """
 
     def __init__(self, key, compare, trigger=(1, 'epoch')):
@@ -65,6 +80,21 @@ class MaxValueTrigger(BestValueTrigger):
         key (str): Key of the value in the observation.
         trigger: Trigger that makes the intervals over which the value is averaged.
 
+    .. seealso:: :class:`BestValueTrigger`
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> trainer = testing.get_trainer_with_mock_updater()
+        >>> trigger = chainer.training.triggers.MaxValueTrigger('accuracy', (1, 'iteration'))
+        >>> for accuracy in .5, .4, .6:
+        ...     trainer.updater.update()
+        ...     trainer.observation = {'accuracy': accuracy}
+        ...     print(accuracy, trigger(trainer))
+        0.5 True
+        0.4 False
+        0.6 True
+
     """
 
     def __init__(self, key, trigger=(1, 'epoch')):
@@ -78,6 +108,21 @@ class MinValueTrigger(BestValueTrigger):
     Args:
         key (str): Key of the value in the observation.
         trigger: Trigger that makes the intervals over which the value is averaged.
+
+    .. seealso:: :class:`BestValueTrigger`
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> trainer = testing.get_trainer_with_mock_updater()
+        >>> trigger = chainer.training.triggers.MinValueTrigger('loss', (1, 'iteration'))
+        >>> for loss in 3., 4., 2.:
+        ...     trainer.updater.update()
+        ...     trainer.observation = {'loss': loss}
+        ...     print(loss, trigger(trainer))
+        3.0 True
+        4.0 False
+        2.0 True
 
     """
 

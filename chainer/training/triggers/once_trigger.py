@@ -5,6 +5,16 @@ class OnceTrigger:
     Args:
         call_on_resume (bool): If true, it also fires once after resuming.
 
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> trainer = testing.get_trainer_with_mock_updater()
+        >>> trigger = chainer.training.triggers.OnceTrigger()
+        >>> trigger(trainer), trigger(trainer)
+        (True, False)
+        >>> trigger.finished
+        True
+
     """
 
     def __init__(self, call_on_resume=False):

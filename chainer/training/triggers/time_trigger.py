@@ -5,6 +5,18 @@ class TimeTrigger:
     Args:
         period (float): Seconds, measured by ``trainer.elapsed_time``.
 
+    .. admonition:: Example
+
+        >>> class Clock:  # stands for a trainer
+        ...     elapsed_time = 0.
+        >>> trigger = chainer.training.triggers.TimeTrigger(10)
+        >>> for Clock.elapsed_time in 5., 11., 12., 25.:
+        ...     print(Clock.elapsed_time, trigger(Clock))
+        5.0 False
+        11.0 True
+        12.0 False
+        25.0 True
+
     """
 
     def __init__(self, period):

@@ -29,14 +29,15 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
 
     .. admonition:: Example
 
-        Updates with the gradients of 256 examples, of which 32 at a time are computed:
-
         >>> model = L.Classifier(L.Linear(64, 10))
         >>> train, test = chainer.datasets.get_digits()
         >>> optimizer = chainer.optimizers.SGD().setup(model)
         >>> iterator = chainer.iterators.SerialIterator(train, 32)
         >>> updater = chainer.training.updaters.GradientAccumulationUpdater(
-        ...     iterator, optimizer, accumulation_steps=8)
+        ...     iterator, optimizer, accumulation_steps=8)  # has the effect of 256 examples
+        >>> updater.update()
+        >>> optimizer.t, round(updater.epoch_detail * len(train))
+        (1, 256)
 
     """
 

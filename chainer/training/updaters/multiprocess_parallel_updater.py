@@ -46,6 +46,8 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
         RuntimeError: If CuPy has no NCCL.
         ValueError: If the numbers of iterators and devices differ, or a device is no GPU.
 
+    .. admonition:: Example
+
     """
 
     def __init__(self, iterators, optimizer, converter=convert.concat_examples, devices=None,
@@ -218,6 +220,12 @@ def size_num_grads(link):
     Returns:
         tuple: Total number of elements, and number of parameters.
 
+    .. admonition:: Example
+
+        >>> from chainer.training.updaters import multiprocess_parallel_updater
+        >>> multiprocess_parallel_updater.size_num_grads(L.Linear(3, 2))
+        (8, 2)
+
     """
     params = _params(link)
     return sum(param.size for param in params), len(params)
@@ -231,6 +239,15 @@ def gather_grads(link):
 
     Returns:
         1-dimensional array on the device of the link. Missing gradients are zeros.
+
+    .. admonition:: Example
+
+        >>> from chainer.training.updaters import multiprocess_parallel_updater
+        >>> model = L.Linear(2, 1)
+        >>> model.cleargrads()
+        >>> F.sum(model(np.array([[3, 4]], np.float32))).backward()
+        >>> multiprocess_parallel_updater.gather_grads(model)  # of W and b
+        array([3., 4., 1.], dtype=float32)
 
     """
     return _gather(link, lambda param: (
@@ -246,6 +263,12 @@ def gather_params(link):
     Returns:
         1-dimensional array on the device of the link.
 
+    .. admonition:: Example
+
+        >>> from chainer.training.updaters import multiprocess_parallel_updater
+        >>> multiprocess_parallel_updater.gather_params(L.Linear(2, 1, initialW=3))  # W and b
+        array([3., 3., 0.], dtype=float32)
+
     """
     return _gather(link, lambda param: param.array)
 
@@ -256,6 +279,17 @@ def scatter_grads(link, array):
     Args:
         link (chainer.Link): Link.
         array: Array as :func:`gather_grads` makes it.
+
+    Raises:
+        ValueError: If the array has another shape.
+
+    .. admonition:: Example
+
+        >>> from chainer.training.updaters import multiprocess_parallel_updater
+        >>> model = L.Linear(2, 1)
+        >>> multiprocess_parallel_updater.scatter_grads(model, np.array([1, 2, 3], np.float32))
+        >>> model.W.grad, model.b.grad
+        (array([[1., 2.]], dtype=float32), array([3.], dtype=float32))
 
     """
     for param, part in _parts(link, array):
@@ -271,6 +305,17 @@ def scatter_params(link, array):
     Args:
         link (chainer.Link): Link.
         array: Array as :func:`gather_params` makes it.
+
+    Raises:
+        ValueError: If the array has another shape.
+
+    .. admonition:: Example
+
+        >>> from chainer.training.updaters import multiprocess_parallel_updater
+        >>> model = L.Linear(2, 1)
+        >>> multiprocess_parallel_updater.scatter_params(model, np.array([1, 2, 3], np.float32))
+        >>> model.W.array, model.b.array
+        (array([[1., 2.]], dtype=float32), array([3.], dtype=float32))
 
     """
     for param, part in _parts(link, array):

@@ -37,6 +37,18 @@ class ParallelUpdater(standard_updater.StandardUpdater):
         ValueError: If neither models nor devices are given.
         KeyError: If ``'main'`` is missing, or a model has no device.
 
+    .. admonition:: Example
+
+        >>> model = L.Classifier(L.Linear(64, 10))
+        >>> train, test = chainer.datasets.get_digits()
+        >>> iterator = chainer.iterators.SerialIterator(train, 100)
+        >>> optimizer = chainer.optimizers.SGD(lr=0.01 / 2).setup(model)
+        >>> updater = chainer.training.updaters.ParallelUpdater(
+        ...     iterator, optimizer, devices={'main': '@numpy', 'second': '@numpy'})
+        >>> updater.update()
+        >>> updater.iteration
+        1
+
     """
 
     def __init__(self, iterator, optimizer, converter=convert.concat_examples, models=None,

@@ -33,6 +33,20 @@ class StandardUpdater(_updater.Updater):
         iteration (int): Number of completed updates.
         auto_new_epoch (bool): Whether ``new_epoch`` is called.
 
+    Raises:
+        TypeError: If there are other keyword arguments.
+
+    .. admonition:: Example
+
+        >>> model = L.Classifier(L.Linear(64, 10))
+        >>> train, test = chainer.datasets.get_digits()
+        >>> iterator = chainer.iterators.SerialIterator(train, 100)
+        >>> optimizer = chainer.optimizers.Adam().setup(model)
+        >>> updater = chainer.training.StandardUpdater(iterator, optimizer)
+        >>> updater.update()
+        >>> updater.iteration, updater.epoch, optimizer.t
+        (1, 0, 1)
+
     """
 
     def __init__(self, iterator, optimizer, converter=convert.concat_examples, device=None,
