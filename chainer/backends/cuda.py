@@ -179,6 +179,10 @@ class GpuDevice(_backend.Device):
 
     .. admonition:: Example
 
+        >>> device = chainer.get_device('@cupy:0')  # doctest: +SKIP
+        >>> device, device.xp.__name__  # doctest: +SKIP
+        (<GpuDevice (cupy):0>, 'cupy')
+
     """
 
     def __init__(self, device):
@@ -420,6 +424,9 @@ def to_gpu(array, device=None, stream=None):
     .. admonition:: Example
 
         >>> from chainer.backends import cuda
+        >>> x = cuda.to_gpu(np.zeros(3, np.float32))  # doctest: +SKIP
+        >>> type(x), x.device  # doctest: +SKIP
+        (<class 'cupy.ndarray'>, <CUDA Device 0>)
 
     """
     if stream is not None:
@@ -512,6 +519,9 @@ def copy(array, out=None, out_device=None, stream=None):
     .. admonition:: Example
 
         >>> from chainer.backends import cuda
+        >>> y = cuda.copy(x, out_device=1)  # doctest: +SKIP
+        >>> y.device  # doctest: +SKIP
+        <CUDA Device 1>
 
     """
     check_cuda_available()
@@ -634,6 +644,8 @@ def elementwise(in_params, out_params, operation, name, **kwargs):
     .. admonition:: Example
 
         >>> from chainer.backends import cuda
+        >>> kernel = cuda.elementwise('T x, T y', 'T z', 'z = x * y', 'multiply')  # doctest: +SKIP
+        >>> z = kernel(x, y)  # doctest: +SKIP
 
     """
     check_cuda_available()
@@ -667,6 +679,9 @@ def reduce(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity
     .. admonition:: Example
 
         >>> from chainer.backends import cuda
+        >>> norm = cuda.reduce(
+        ...     'T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', '0', 'norm')  # doctest: +SKIP
+        >>> y = norm(x, axis=1)  # doctest: +SKIP
 
     """
     check_cuda_available()
@@ -697,6 +712,8 @@ def raw(code, name, *args, **kwargs):
 
         >>> from chainer.backends import cuda
         >>> code = 'extern "C" __global__ void twice(float* x) { x[threadIdx.x] *= 2; }'
+        >>> kernel = cuda.raw(code, 'twice')  # doctest: +SKIP
+        >>> kernel((1,), (x.size,), (x,))  # doctest: +SKIP
 
     """
     check_cuda_available()
@@ -827,6 +844,7 @@ def get_cudnn_dropout_states_core(thread_id):
 
         >>> import threading
         >>> from chainer.backends import cuda
+        >>> states = cuda.get_cudnn_dropout_states_core(threading.get_ident())  # doctest: +SKIP
 
     """
     states_id = next(_dropout_states_count)
@@ -847,6 +865,9 @@ def get_cudnn_dropout_states():
     .. admonition:: Example
 
         >>> from chainer.backends import cuda
+        >>> states = cuda.get_cudnn_dropout_states()  # doctest: +SKIP
+        >>> states is cuda.get_cudnn_dropout_states()  # doctest: +SKIP
+        True
 
     """
     if not _this.cudnn_enabled:

@@ -45,6 +45,9 @@ class Intel64Device(_backend.Device):
 
     .. admonition:: Example
 
+        >>> device = chainer.get_device('@intel64')  # doctest: +SKIP
+        >>> device.send(np.zeros((2, 3), np.float32))  # doctest: +SKIP
+
     """
 
     name = '@intel64'

@@ -17,6 +17,17 @@ class Converter:
     A converter turns a batch, which is a list of examples, into the arguments of a model
     on the given device: an array, or a tuple or dictionary of arrays.
 
+    .. admonition:: Example
+
+        >>> class Scale(chainer.dataset.Converter):
+        ...     def __call__(self, batch, device):
+        ...         x, t = chainer.dataset.concat_examples(batch, device)
+        ...         return x / 255, t
+        >>> x, t = Scale()([(np.full(2, 51.), 0), (np.full(2, 255.), 1)], None)
+        >>> x
+        array([[0.2, 0.2],
+               [1. , 1. ]])
+
     """
 
     def __call__(self, batch, device):
@@ -121,6 +132,11 @@ def to_device(device, x):
     Returns:
         The converted ``x``.
 
+    .. admonition:: Example
+
+        >>> chainer.dataset.to_device('@numpy', {'x': np.zeros(2)})
+        {'x': array([0., 0.])}
+
     """
     device = _get_device(device)
     if device is None:
@@ -152,13 +168,15 @@ def concat_examples_func(batch, device=None, padding=None):
 
     .. admonition:: Example
 
-        >>> x, t = chainer.dataset.concat_examples([(np.arange(2), 0), (np.arange(3), 1)],
-        ...                                        padding=-1)
+        >>> batch = [(np.arange(2), 0), (np.arange(3), 1)]
+        >>> x, t = chainer.dataset.concat_examples(batch, padding=-1)
         >>> x
         array([[ 0,  1, -1],
                [ 0,  1,  2]])
         >>> t
         array([0, 1])
+        >>> chainer.dataset.concat_examples([{'x': 1.5}, {'x': 2.5}])
+        {'x': array([1.5, 2.5])}
 
     """
     device = _get_device(device)
@@ -220,6 +238,15 @@ class Conveyor:
             on the CPU.
         stream (cupy.cuda.Stream): Stream of the transfers.
 
+    .. admonition:: Example
+
+        >>> from chainer.dataset import convert
+        >>> conveyor = convert.Conveyor()  # to the CPU
+        >>> conveyor.put(np.array([1, 2]))
+        >>> conveyor.put(np.array([3, 4]))
+        >>> conveyor.get(), conveyor.get()
+        (array([1, 2]), array([3, 4]))
+
     """
 
     def __init__(self, device=None, stream=None):
@@ -277,6 +304,16 @@ class ConcatWithAsyncTransfer:
         stream (cupy.cuda.Stream): Stream of the transfers, created when omitted.
         compute_stream (cupy.cuda.Stream): Stream that uses the batches, the null stream by
             default.
+
+    Raises:
+        ValueError: If it is called with another device than before.
+
+    .. admonition:: Example
+
+        >>> convert = chainer.dataset.ConcatWithAsyncTransfer()
+        >>> x, t = convert([(np.zeros(3), 0), (np.ones(3), 1)])  # device=0 would send them to a GPU
+        >>> x.shape, t
+        ((2, 3), array([0, 1]))
 
     """
 

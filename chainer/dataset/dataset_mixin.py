@@ -7,6 +7,17 @@ class DatasetMixin:
 
     A subclass implements :meth:`get_example` and ``__len__``.
 
+    .. admonition:: Example
+
+        >>> class Squares(chainer.dataset.DatasetMixin):
+        ...     def __len__(self):
+        ...         return 10
+        ...     def get_example(self, i):
+        ...         return i ** 2
+        >>> dataset = Squares()
+        >>> dataset[3], dataset[:4], dataset[[2, 5]]
+        (9, [0, 1, 4, 9], [4, 25])
+
     """
 
     def __getitem__(self, index):

@@ -12,6 +12,15 @@ def get_dataset_root():
 
     It is ``$CHAINER_DATASET_ROOT`` if that was set when Chainer was imported, otherwise
     ``~/.chainer/dataset``; :func:`set_dataset_root` changes it.
+
+    Returns:
+        str: Path of the folder, which need not exist.
+
+    .. admonition:: Example
+
+        >>> isinstance(chainer.dataset.get_dataset_root(), str)
+        True
+
     """
     return _dataset_root
 
@@ -21,6 +30,14 @@ def set_dataset_root(path):
 
     Args:
         path (str): Path of the folder.
+
+    .. admonition:: Example
+
+        >>> root = chainer.dataset.get_dataset_root()
+        >>> chainer.dataset.set_dataset_root('datasets')
+        >>> chainer.dataset.get_dataset_root()
+        'datasets'
+        >>> chainer.dataset.set_dataset_root(root)
 
     """
     global _dataset_root
@@ -36,6 +53,12 @@ def get_dataset_directory(dataset_name, create_directory=True):
 
     Returns:
         str: Path of the folder.
+
+    .. admonition:: Example
+
+        >>> path = chainer.dataset.get_dataset_directory('me/words', create_directory=False)
+        >>> path.startswith(chainer.dataset.get_dataset_root())
+        True
 
     """
     path = os.path.join(_dataset_root, dataset_name)
@@ -57,6 +80,13 @@ def cached_download(url):
     Raises:
         OSError: If the cache folder cannot be created.
         urllib.error.URLError: If the download fails. Nothing is left in the cache then.
+
+    .. admonition:: Example
+
+        >>> url = 'https://example.com/words.txt'
+        >>> path = chainer.dataset.cached_download(url)  # doctest: +SKIP
+        >>> path.startswith(chainer.dataset.get_dataset_root())  # doctest: +SKIP
+        True
 
     """
     # Loaded here, because they take long and most programs download nothing.
@@ -108,6 +138,21 @@ def cache_or_load_file(path, creator, loader):
 
     Raises:
         RuntimeError: If the folder of ``path`` cannot be created.
+
+    .. admonition:: Example
+
+        >>> import os, tempfile
+        >>> def create(path):
+        ...     print('created')
+        ...     np.save(path, np.arange(3))
+        ...     return np.arange(3)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, 'numbers.npy')
+        ...     for _ in range(2):
+        ...         print(chainer.dataset.cache_or_load_file(path, create, np.load))
+        created
+        [0 1 2]
+        [0 1 2]
 
     """
     if os.path.exists(path):

@@ -6,6 +6,19 @@ class Iterator:
     attributes ``epoch``, ``epoch_detail``, ``previous_epoch_detail`` and
     ``is_new_epoch``. Leaving a ``with`` statement finalizes the iterator.
 
+    .. admonition:: Example
+
+        >>> class Batches(chainer.dataset.Iterator):
+        ...     def __init__(self, dataset):
+        ...         self.rest = list(dataset)
+        ...     def __next__(self):
+        ...         if not self.rest:
+        ...             raise StopIteration
+        ...         batch, self.rest = self.rest[:2], self.rest[2:]
+        ...         return batch
+        >>> list(Batches('abc'))
+        [['a', 'b'], ['c']]
+
     """
 
     def __del__(self):

@@ -29,6 +29,13 @@ def get_cifar10(withlabel=True, ndim=3, scale=1., dtype=None):
     Source: A. Krizhevsky, `Learning Multiple Layers of Features from Tiny Images
     <https://www.cs.toronto.edu/~kriz/learning-features-2009-TR.pdf>`_, 2009.
 
+    .. admonition:: Example
+
+        >>> train, test = chainer.datasets.get_cifar10()  # doctest: +SKIP
+        >>> image, label = train[0]  # doctest: +SKIP
+        >>> len(train), image.shape  # doctest: +SKIP
+        (50000, (3, 32, 32))
+
     """
     return _get_cifar(
         'cifar-10', 'cifar-10-binary.tar.gz',
@@ -39,11 +46,32 @@ def get_cifar10(withlabel=True, ndim=3, scale=1., dtype=None):
 def get_cifar100(withlabel=True, ndim=3, scale=1., dtype=None):
     """Gets the CIFAR-100 dataset of small colour images of 100 classes.
 
-    The labels are the fine ones. The arguments, errors and source are those of
-    :func:`get_cifar10`.
+    The labels are the fine ones. The file is downloaded at the first use and cached below
+    :func:`chainer.dataset.get_dataset_root`.
+
+    Args:
+        withlabel (bool): If true, the datasets are :class:`~chainer.datasets.TupleDataset`
+            of images and int32 labels, otherwise arrays of images.
+        ndim (int): Number of axes of an image: 1 (flat) or 3 (``(3, 32, 32)``).
+        scale (float): Pixel values are between 0 and this value.
+        dtype: Type of the images, ``chainer.config.dtype`` by default.
 
     Returns:
         tuple: Training dataset (50,000 images) and test dataset (10,000 images).
+
+    Raises:
+        ValueError: If ``ndim`` is none of these.
+        urllib.error.URLError: If the download fails.
+
+    Source: A. Krizhevsky, `Learning Multiple Layers of Features from Tiny Images
+    <https://www.cs.toronto.edu/~kriz/learning-features-2009-TR.pdf>`_, 2009.
+
+    .. admonition:: Example
+
+        >>> train, test = chainer.datasets.get_cifar100(ndim=1)  # doctest: +SKIP
+        >>> image, label = train[0]  # doctest: +SKIP
+        >>> len(train), image.shape  # doctest: +SKIP
+        (50000, (3072,))
 
     """
     return _get_cifar(

@@ -4,7 +4,17 @@ from chainer.datasets import _images
 
 
 def get_fashion_mnist_labels():
-    """Returns the list of the names of the ten classes."""
+    """Returns the names of the ten classes.
+
+    Returns:
+        list of str: Names in the order of the labels.
+
+    .. admonition:: Example
+
+        >>> chainer.datasets.get_fashion_mnist_labels()[:3]
+        ['T-shirt/top', 'Trouser', 'Pullover']
+
+    """
     return ['T-shirt/top', 'Trouser', 'Pullover', 'Dress', 'Coat', 'Sandal', 'Shirt',
             'Sneaker', 'Bag', 'Ankle boot']
 
@@ -21,7 +31,7 @@ def get_fashion_mnist(
         withlabel (bool): If true, the datasets are :class:`~chainer.datasets.TupleDataset`
             of images and labels, otherwise arrays of images.
         ndim (int): Number of axes of an image: 1 (flat), 2 (``(28, 28)``) or 3 (channel
-            first, ``(1,) + (28, 28)``).
+            first, ``(1, 28, 28)``).
         scale (float): Pixel values are between 0 and this value.
         dtype: Type of the images, ``chainer.config.dtype`` by default.
         label_dtype: Type of the labels.
@@ -35,6 +45,13 @@ def get_fashion_mnist(
         urllib.error.URLError: If the download fails.
 
     Source: Xiao et al., `Fashion-MNIST <https://arxiv.org/abs/1708.07747>`_.
+
+    .. admonition:: Example
+
+        >>> train, test = chainer.datasets.get_fashion_mnist(ndim=3)  # doctest: +SKIP
+        >>> image, label = train[0]  # doctest: +SKIP
+        >>> image.shape, chainer.datasets.get_fashion_mnist_labels()[label]  # doctest: +SKIP
+        ((1, 28, 28), 'Ankle boot')
 
     """
     return _images.get_idx_datasets(

@@ -24,6 +24,20 @@ class ImageDataset(dataset_mixin.DatasetMixin):
         root (str): Folder that the paths are relative to.
         dtype: Type of the arrays, ``chainer.config.dtype`` by default.
 
+    Raises:
+        RuntimeError: If Pillow is not installed.
+
+    .. admonition:: Example
+
+        >>> import os, tempfile
+        >>> from PIL import Image
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Image.new('RGB', (6, 4), (255, 0, 9)).save(os.path.join(folder, 'red.png'))
+        ...     dataset = chainer.datasets.ImageDataset(['red.png'], root=folder)
+        ...     image = dataset[0]
+        >>> image.shape, image[:, 0, 0]
+        ((3, 4, 6), array([255.,   0.,   9.], dtype=float32))
+
     """
 
     def __init__(self, paths, root='.', dtype=None):
@@ -55,6 +69,18 @@ class LabeledImageDataset(dataset_mixin.DatasetMixin):
 
     Raises:
         ValueError: If a line is not a pair of a path and an integer.
+        RuntimeError: If Pillow is not installed.
+
+    .. admonition:: Example
+
+        >>> import os, tempfile
+        >>> from PIL import Image
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Image.new('RGB', (6, 4)).save(os.path.join(folder, 'black.png'))
+        ...     dataset = chainer.datasets.LabeledImageDataset([('black.png', 3)], root=folder)
+        ...     image, label = dataset[0]
+        >>> image.shape, int(label)
+        ((3, 4, 6), 3)
 
     """
 
@@ -83,6 +109,20 @@ class ZippedImageDataset(dataset_mixin.DatasetMixin):
     Args:
         zipfilename (str): Path of the zip file.
         dtype: Type of the arrays, ``chainer.config.dtype`` by default.
+
+    Raises:
+        RuntimeError: If Pillow is not installed.
+
+    .. admonition:: Example
+
+        >>> import os, tempfile, zipfile
+        >>> from PIL import Image
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, 'images.zip')
+        ...     with zipfile.ZipFile(path, 'w') as archive, archive.open('black.png', 'w') as file:
+        ...         Image.new('RGB', (6, 4)).save(file, 'png')
+        ...     chainer.datasets.ZippedImageDataset(path)[0].shape
+        (3, 4, 6)
 
     """
 
@@ -130,6 +170,22 @@ class MultiZippedImageDataset(dataset_mixin.DatasetMixin):
         zipfilenames (list of strs): Paths of the zip files.
         dtype: Type of the arrays, ``chainer.config.dtype`` by default.
 
+    Raises:
+        RuntimeError: If Pillow is not installed.
+
+    .. admonition:: Example
+
+        >>> import os, tempfile, zipfile
+        >>> from PIL import Image
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     paths = [os.path.join(folder, name) for name in ('a.zip', 'b.zip')]
+        ...     for path in paths:
+        ...         with zipfile.ZipFile(path, 'w') as archive:
+        ...             with archive.open('black.png', 'w') as file:
+        ...                 Image.new('RGB', (6, 4)).save(file, 'png')
+        ...     len(chainer.datasets.MultiZippedImageDataset(paths))
+        2
+
     """
 
     def __init__(self, zipfilenames, dtype=None):
@@ -161,6 +217,22 @@ class LabeledZippedImageDataset(dataset_mixin.DatasetMixin):
 
     Raises:
         ValueError: If a line is not such a pair.
+        RuntimeError: If Pillow is not installed.
+
+    .. admonition:: Example
+
+        >>> import os, tempfile, zipfile
+        >>> from PIL import Image
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, 'images.zip')
+        ...     with zipfile.ZipFile(path, 'w') as archive, archive.open('black.png', 'w') as file:
+        ...         Image.new('RGB', (6, 4)).save(file, 'png')
+        ...     labels = os.path.join(folder, 'labels.txt')
+        ...     with open(labels, 'w') as file:
+        ...         characters = file.write('black.png 3')
+        ...     image, label = chainer.datasets.LabeledZippedImageDataset(path, labels)[0]
+        >>> image.shape, int(label)
+        ((3, 4, 6), 3)
 
     """
 

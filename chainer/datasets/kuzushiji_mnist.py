@@ -4,7 +4,17 @@ from chainer.datasets import _images
 
 
 def get_kuzushiji_mnist_labels():
-    """Returns the list of the ten classes, pairs of romanized name and character."""
+    """Returns the ten classes.
+
+    Returns:
+        list of tuples of str: Pairs of romanized name and character, in the order of the labels.
+
+    .. admonition:: Example
+
+        >>> [name for name, character in chainer.datasets.get_kuzushiji_mnist_labels()[:3]]
+        ['o', 'ki', 'su']
+
+    """
     return [('o', '\u304A'), ('ki', '\u304D'), ('su', '\u3059'), ('tsu', '\u3064'),
             ('na', '\u306A'), ('ha', '\u306F'), ('ma', '\u307E'), ('ya', '\u3084'),
             ('re', '\u308C'), ('wo', '\u3092')]
@@ -22,7 +32,7 @@ def get_kuzushiji_mnist(
         withlabel (bool): If true, the datasets are :class:`~chainer.datasets.TupleDataset`
             of images and labels, otherwise arrays of images.
         ndim (int): Number of axes of an image: 1 (flat), 2 (``(28, 28)``) or 3 (channel
-            first, ``(1,) + (28, 28)``).
+            first, ``(1, 28, 28)``).
         scale (float): Pixel values are between 0 and this value.
         dtype: Type of the images, ``chainer.config.dtype`` by default.
         label_dtype: Type of the labels.
@@ -37,6 +47,13 @@ def get_kuzushiji_mnist(
 
     Source: Clanuwat et al., `Deep Learning for Classical Japanese Literature
     <https://arxiv.org/abs/1812.01718>`_.
+
+    .. admonition:: Example
+
+        >>> train, test = chainer.datasets.get_kuzushiji_mnist(ndim=3)  # doctest: +SKIP
+        >>> image, label = train[0]  # doctest: +SKIP
+        >>> len(train), image.shape  # doctest: +SKIP
+        (60000, (1, 28, 28))
 
     """
     return _images.get_idx_datasets(

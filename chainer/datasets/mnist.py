@@ -15,7 +15,7 @@ def get_mnist(
         withlabel (bool): If true, the datasets are :class:`~chainer.datasets.TupleDataset`
             of images and labels, otherwise arrays of images.
         ndim (int): Number of axes of an image: 1 (flat), 2 (``(28, 28)``) or 3 (channel
-            first, ``(1,) + (28, 28)``).
+            first, ``(1, 28, 28)``).
         scale (float): Pixel values are between 0 and this value.
         dtype: Type of the images, ``chainer.config.dtype`` by default.
         label_dtype: Type of the labels.
@@ -29,6 +29,13 @@ def get_mnist(
         urllib.error.URLError: If the download fails.
 
     Source: Y. LeCun, C. Cortes, C. J. C. Burges, The MNIST database.
+
+    .. admonition:: Example
+
+        >>> train, test = chainer.datasets.get_mnist(ndim=3)  # doctest: +SKIP
+        >>> image, label = train[0]  # doctest: +SKIP
+        >>> image.shape, image.dtype.name, int(label)  # doctest: +SKIP
+        ((1, 28, 28), 'float32', 5)
 
     """
     return _images.get_idx_datasets(

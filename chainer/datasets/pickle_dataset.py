@@ -21,6 +21,16 @@ class PickleDatasetWriter:
         writer: Writable binary file object. It is not closed.
         protocol (int): Pickle protocol.
 
+    .. admonition:: Example
+
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> with chainer.datasets.PickleDatasetWriter(file) as writer:
+        ...     for x in 'abc':
+        ...         writer.write(x)
+        >>> chainer.datasets.PickleDataset(file)[:]
+        ['a', 'b', 'c']
+
     """
 
     def __init__(self, writer, protocol=pickle.HIGHEST_PROTOCOL):
@@ -70,6 +80,16 @@ class PickleDataset(dataset_mixin.DatasetMixin):
 
     Raises:
         ValueError: If the file has no valid index.
+
+    .. admonition:: Example
+
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> with chainer.datasets.PickleDatasetWriter(file) as writer:
+        ...     writer.write({'x': 1})
+        >>> dataset = chainer.datasets.PickleDataset(file)
+        >>> len(dataset), dataset[0]
+        (1, {'x': 1})
 
     """
 
@@ -168,6 +188,20 @@ def open_pickle_dataset(path):
     Returns:
         PickleDataset: Opened dataset, which is also a context manager.
 
+    Raises:
+        ValueError: If the file has no valid index.
+
+    .. admonition:: Example
+
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, 'words.pickle')
+        ...     with chainer.datasets.open_pickle_dataset_writer(path) as writer:
+        ...         writer.write('first')
+        ...     with chainer.datasets.open_pickle_dataset(path) as dataset:
+        ...         dataset[0]
+        'first'
+
     """
     reader = _ReopenableReader(path)
     try:
@@ -197,6 +231,18 @@ def open_pickle_dataset_writer(path, protocol=pickle.HIGHEST_PROTOCOL):
 
     Returns:
         PickleDatasetWriter: Opened writer, which is also a context manager.
+
+    .. admonition:: Example
+
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, 'words.pickle')
+        ...     with chainer.datasets.open_pickle_dataset_writer(path) as writer:
+        ...         writer.write('first')
+        ...         writer.write('second')
+        ...     with chainer.datasets.open_pickle_dataset(path) as dataset:
+        ...         len(dataset)
+        2
 
     """
     return _ClosingWriter(open(path, 'wb'), protocol=protocol)

@@ -21,6 +21,12 @@ def get_ptb_words():
     Raises:
         urllib.error.URLError: If the download fails.
 
+    .. admonition:: Example
+
+        >>> train, valid, test = chainer.datasets.get_ptb_words()  # doctest: +SKIP
+        >>> train[:4], len(train)  # doctest: +SKIP
+        (array([0, 1, 2, 3], dtype=int32), 929589)
+
     """
     return tuple(_get_ids(part) for part in _PARTS)
 
@@ -35,6 +41,12 @@ def get_ptb_words_vocabulary():
 
     Raises:
         urllib.error.URLError: If the download fails.
+
+    .. admonition:: Example
+
+        >>> vocabulary = chainer.datasets.get_ptb_words_vocabulary()  # doctest: +SKIP
+        >>> len(vocabulary)  # doctest: +SKIP
+        10000
 
     """
     path = download.get_dataset_directory(_DATASET_NAME) + '/vocab.txt'

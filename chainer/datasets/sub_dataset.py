@@ -18,6 +18,14 @@ class SubDataset(dataset_mixin.DatasetMixin):
         ValueError: If the interval does not lie in the dataset or ``order`` has a wrong
             length.
 
+    .. admonition:: Example
+
+        >>> dataset = chainer.datasets.SubDataset('abcdef', 1, 4)
+        >>> len(dataset), dataset[0], dataset[-1]
+        (3, 'b', 'd')
+        >>> chainer.datasets.SubDataset('abcdef', 1, 4, order=[5, 4, 3, 2, 1, 0])[:]
+        ['e', 'd', 'c']
+
     """
 
     def __init__(self, dataset, start, finish, order=None):
@@ -67,6 +75,12 @@ def split_dataset(dataset, split_at, order=None):
         TypeError: If ``split_at`` is not an integer.
         ValueError: If it is negative or larger than the dataset.
 
+    .. admonition:: Example
+
+        >>> first, second = chainer.datasets.split_dataset([0, 1, 2, 3, 4], 3)
+        >>> first[:], second[:]
+        ([0, 1, 2], [3, 4])
+
     """
     n_examples = len(dataset)
     if not isinstance(split_at, (int, numpy.integer)):
@@ -91,6 +105,16 @@ def split_dataset_random(dataset, first_size, seed=None):
     Returns:
         tuple: Two :class:`SubDataset` objects.
 
+    Raises:
+        TypeError: If ``first_size`` is not an integer.
+        ValueError: If it is negative or larger than the dataset.
+
+    .. admonition:: Example
+
+        >>> first, second = chainer.datasets.split_dataset_random([0, 1, 2, 3, 4], 3, seed=0)
+        >>> len(first), len(second), sorted(first[:] + second[:])
+        (3, 2, [0, 1, 2, 3, 4])
+
     """
     return split_dataset(dataset, first_size, _random_order(dataset, seed))
 
@@ -108,6 +132,12 @@ def split_dataset_n(dataset, n, order=None):
     Returns:
         list: ``n`` :class:`SubDataset` objects.
 
+    .. admonition:: Example
+
+        >>> parts = chainer.datasets.split_dataset_n([0, 1, 2, 3, 4], 2)
+        >>> [part[:] for part in parts]
+        [[0, 1], [2, 3]]
+
     """
     size = len(dataset) // n
     return [SubDataset(dataset, size * i, size * (i + 1), order) for i in range(n)]
@@ -124,6 +154,12 @@ def split_dataset_n_random(dataset, n, seed=None):
     Returns:
         list: ``n`` :class:`SubDataset` objects of ``len(dataset) // n`` examples.
 
+    .. admonition:: Example
+
+        >>> parts = chainer.datasets.split_dataset_n_random([0, 1, 2, 3, 4], 2, seed=0)
+        >>> [len(part) for part in parts]
+        [2, 2]
+
     """
     return split_dataset_n(dataset, n, _random_order(dataset, seed))
 
@@ -139,6 +175,12 @@ def get_cross_validation_datasets(dataset, n_folds=None, order=None, **kwargs):
 
     Returns:
         list of tuples: Pairs of training and test subset.
+
+    .. admonition:: Example
+
+        >>> folds = chainer.datasets.get_cross_validation_datasets([0, 1, 2, 3, 4], 2)
+        >>> [(sorted(train[:]), sorted(test[:])) for train, test in folds]
+        [([0, 1], [2, 3, 4]), ([2, 3, 4], [0, 1])]
 
     """
     if kwargs:
@@ -170,6 +212,12 @@ def get_cross_validation_datasets_random(dataset, n_folds, seed=None, **kwargs):
 
     Returns:
         list of tuples: Pairs of training and test subset.
+
+    .. admonition:: Example
+
+        >>> folds = chainer.datasets.get_cross_validation_datasets_random(range(5), 2, seed=0)
+        >>> [(len(train), len(test)) for train, test in folds]
+        [(2, 3), (3, 2)]
 
     """
     if kwargs:

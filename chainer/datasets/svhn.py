@@ -33,6 +33,13 @@ def get_svhn(withlabel=True, scale=1., dtype=None, label_dtype=numpy.int32, add_
     Source: Netzer et al., `The Street View House Numbers Dataset
     <http://ufldl.stanford.edu/housenumbers/>`_.
 
+    .. admonition:: Example
+
+        >>> train, test = chainer.datasets.get_svhn()  # doctest: +SKIP
+        >>> image, label = train[0]  # doctest: +SKIP
+        >>> len(train), image.shape  # doctest: +SKIP
+        (73257, (3, 32, 32))
+
     """
     datasets = []
     for part in ('train', 'test') + (('extra',) if add_extra else ()):

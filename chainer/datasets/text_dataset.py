@@ -6,7 +6,7 @@ from chainer.dataset import dataset_mixin
 
 class TextDataset(dataset_mixin.DatasetMixin):
 
-    """Dataset of the lines of text files.
+    r"""Dataset of the lines of text files.
 
     Only the positions of the lines are kept in memory; lines are read when fetched. With
     one file an example is a string, with several (parallel) files a tuple with the
@@ -24,6 +24,18 @@ class TextDataset(dataset_mixin.DatasetMixin):
         TypeError: If ``paths`` is of another type.
         ValueError: If no path is given, the files have different numbers of lines, or a
             list of options does not match the paths.
+
+    .. admonition:: Example
+
+        >>> import os, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = os.path.join(folder.name, 'words.txt')
+        >>> with open(path, 'w') as file:
+        ...     characters = file.write('first\nsecond\n\n')
+        >>> dataset = chainer.datasets.TextDataset(path, filter_func=lambda line: line.strip())
+        >>> len(dataset), dataset[1]
+        (2, 'second\n')
+        >>> dataset.close(); folder.cleanup()
 
     """
 

@@ -14,10 +14,10 @@ class TupleDataset:
     .. admonition:: Example
 
         >>> dataset = chainer.datasets.TupleDataset([0, 1, 2], [0, 1, 4])
-        >>> dataset[1]
-        (1, 1)
-        >>> dataset[1:]
-        [(1, 1), (2, 4)]
+        >>> dataset[1], dataset[1:]
+        ((1, 1), [(1, 1), (2, 4)])
+        >>> len(dataset)
+        3
 
     """
 

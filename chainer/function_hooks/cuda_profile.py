@@ -11,6 +11,9 @@ class CUDAProfileHook(function_hook.FunctionHook):
 
     .. admonition:: Example
 
+        >>> with chainer.function_hooks.CUDAProfileHook():  # doctest: +SKIP
+        ...     trainer.run()
+
     """
 
     name = 'CUDAProfileHook'

@@ -30,6 +30,11 @@ class CupyMemoryProfileHook(function_hook.FunctionHook):
 
     .. admonition:: Example
 
+        >>> hook = chainer.function_hooks.CupyMemoryProfileHook()  # doctest: +SKIP
+        >>> with hook:  # doctest: +SKIP
+        ...     trainer.run()
+        >>> hook.print_report()  # doctest: +SKIP
+
     """
 
     name = 'CupyMemoryProfileHook'
@@ -128,6 +133,9 @@ class CupyMemoryCumulativeHook:
     .. admonition:: Example
 
         >>> from chainer.function_hooks.cupy_memory_profile import CupyMemoryCumulativeHook
+        >>> hook = CupyMemoryCumulativeHook()  # doctest: +SKIP
+        >>> hook.used_bytes, hook.acquired_bytes  # doctest: +SKIP
+        (0, 0)
 
     """
 

@@ -17,6 +17,11 @@ class DaliIterator(iterator.Iterator):
     Raises:
         ImportError: If DALI is not installed.
 
+    .. admonition:: Example
+
+        >>> iterator = chainer.iterators.DaliIterator(pipeline, repeat=False)  # doctest: +SKIP
+        >>> images, labels = iterator.next()  # doctest: +SKIP
+
     """
 
     def __init__(self, pipeline, repeat=True):

@@ -44,6 +44,14 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
     Raises:
         ValueError: If both ``shuffle`` and ``order_sampler`` are given.
 
+    .. admonition:: Example
+
+        >>> iterator = chainer.iterators.MultiprocessIterator(
+        ...     [1, 2, 3], 2, repeat=False, shuffle=False, n_processes=1)
+        >>> with iterator:  # ends the processes
+        ...     list(iterator)
+        [[1, 2], [3]]
+
     """
 
     class TimeoutWarning(RuntimeWarning):

@@ -22,6 +22,14 @@ class MultithreadIterator(_ordered_iterator.LookaheadIterator):
     Raises:
         ValueError: If both ``shuffle`` and ``order_sampler`` are given.
 
+    .. admonition:: Example
+
+        >>> iterator = chainer.iterators.MultithreadIterator(
+        ...     [1, 2, 3], 2, repeat=False, shuffle=False, n_threads=2)
+        >>> with iterator:
+        ...     list(iterator)
+        [[1, 2], [3]]
+
     """
 
     def __init__(self, dataset, batch_size, repeat=True, shuffle=None, n_threads=1,

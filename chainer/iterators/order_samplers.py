@@ -5,7 +5,18 @@ from chainer import _random_state
 
 class OrderSampler:
 
-    """Interface of the functions that decide the order of the examples of an epoch."""
+    """Interface of the functions that decide the order of the examples of an epoch.
+
+    .. admonition:: Example
+
+        >>> class Backwards(chainer.iterators.OrderSampler):
+        ...     def __call__(self, current_order, current_position):
+        ...         return np.sort(current_order)[::-1]
+        >>> iterator = chainer.iterators.SerialIterator('abc', 3, order_sampler=Backwards())
+        >>> iterator.next()
+        ['c', 'b', 'a']
+
+    """
 
     def __call__(self, current_order, current_position):
         """Returns the order of the next epoch.
@@ -28,6 +39,13 @@ class ShuffleOrderSampler(OrderSampler):
 
     Args:
         random_state (numpy.random.RandomState): Generator; NumPy's global one by default.
+
+    .. admonition:: Example
+
+        >>> sampler = chainer.iterators.ShuffleOrderSampler(np.random.RandomState(0))
+        >>> order = sampler(np.arange(5), 0)
+        >>> sorted(order.tolist())
+        [0, 1, 2, 3, 4]
 
     """
 

@@ -24,8 +24,12 @@ class SerialIterator(_ordered_iterator.OrderedIterator):
 
     .. admonition:: Example
 
-        >>> it = chainer.iterators.SerialIterator([1, 2, 3], 2, repeat=False, shuffle=False)
-        >>> list(it)
+        >>> iterator = chainer.iterators.SerialIterator([1, 2, 3], 2, shuffle=False)
+        >>> iterator.next(), iterator.next()
+        ([1, 2], [3, 1])
+        >>> iterator.epoch, iterator.is_new_epoch, round(iterator.epoch_detail, 3)
+        (1, True, 1.333)
+        >>> list(chainer.iterators.SerialIterator([1, 2, 3], 2, repeat=False, shuffle=False))
         [[1, 2], [3]]
 
     """

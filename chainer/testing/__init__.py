@@ -64,6 +64,12 @@ def run_module(name, file):
 
     Raises:
         SystemExit: With pytest's exit code, when a test failed.
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> testing.run_module('my_package.test_func', 'test_func.py')  # imported: nothing happens
+
     """
     if name != '__main__':
         return

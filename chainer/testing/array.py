@@ -34,10 +34,10 @@ def _worst_element(x, y, atol, rtol):
 
 
 def assert_allclose(x, y, atol=1e-5, rtol=1e-4, verbose=True):
-    """Asserts that two arrays are element-wise equal within a tolerance.
+    r"""Asserts that two arrays are element-wise equal within a tolerance.
 
     Fails unless the shapes agree (a scalar fits any shape) and
-    :math:`|x_i - y_i| \\le atol + rtol \\cdot |y_i|` for all elements. NaNs equal each other.
+    :math:`|x_i - y_i| \le atol + rtol \cdot |y_i|` for all elements. NaNs equal each other.
 
     Args:
         x: Actual array: of NumPy, CuPy or ChainerX, a variable, a sequence or a number.
@@ -51,8 +51,12 @@ def assert_allclose(x, y, atol=1e-5, rtol=1e-4, verbose=True):
 
     .. admonition:: Example
 
-       >>> from chainer import testing
-       >>> testing.assert_allclose([1., 2.], [1.00001, 2.])
+        >>> from chainer import testing
+        >>> testing.assert_allclose([1., 2.], [1.00001, 2.])
+        >>> testing.assert_allclose([1., 2.], [1.1, 2.])
+        Traceback (most recent call last):
+            ...
+        AssertionError: ...
 
     """
     x = _to_numpy(x)

@@ -16,17 +16,49 @@ except ImportError as e:
 
 
 def get_error():
-    """Returns the error met when importing pytest, or ``None``."""
+    """Returns the error met when importing pytest, or ``None``.
+
+    Returns:
+        ImportError: The error.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import attr
+        >>> attr.get_error() is None
+        True
+
+    """
     return _error
 
 
 def is_available():
-    """Tells whether marks can be made, that is, whether pytest is installed."""
+    """Tells whether marks can be made, that is, whether pytest is installed.
+
+    Returns:
+        bool: Whether they can.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import attr
+        >>> attr.is_available()
+        True
+
+    """
     return _error is None
 
 
 def check_available():
-    """Raises :class:`RuntimeError` unless pytest is installed."""
+    """Raises an error unless pytest is installed.
+
+    Raises:
+        RuntimeError: If it is not.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import attr
+        >>> attr.check_available()
+
+    """
     if _error is not None:
         raise RuntimeError(
             f'chainer.testing is not available; install pytest.\n  '
@@ -39,22 +71,90 @@ def _mark(name, args, kwargs):
 
 
 def slow(*args, **kwargs):
-    """Marks a test that takes long."""
+    """Marks a test that takes long.
+
+    Args:
+        args, kwargs: The test, or arguments of the mark of pytest.
+
+    Returns:
+        The test, or a decorator of tests.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import attr
+        >>> @attr.slow
+        ... def test_everything():
+        ...     pass
+        >>> [mark.name for mark in test_everything.pytestmark]
+        ['slow']
+
+    """
     return _mark('slow', args, kwargs)
 
 
 def cudnn(*args, **kwargs):
-    """Marks a test that needs cuDNN."""
+    """Marks a test that needs cuDNN.
+
+    Args:
+        args, kwargs: The test, or arguments of the mark of pytest.
+
+    Returns:
+        The test, or a decorator of tests.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import attr
+        >>> @attr.cudnn
+        ... def test_with_cudnn():
+        ...     pass
+        >>> [mark.name for mark in test_with_cudnn.pytestmark]
+        ['cudnn']
+
+    """
     return _mark('cudnn', args, kwargs)
 
 
 def ideep(*args, **kwargs):
-    """Marks a test that needs iDeep."""
+    """Marks a test that needs iDeep.
+
+    Args:
+        args, kwargs: The test, or arguments of the mark of pytest.
+
+    Returns:
+        The test, or a decorator of tests.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import attr
+        >>> @attr.ideep
+        ... def test_with_ideep():
+        ...     pass
+        >>> [mark.name for mark in test_with_ideep.pytestmark]
+        ['ideep']
+
+    """
     return _mark('ideep', args, kwargs)
 
 
 def chainerx(*args, **kwargs):
-    """Marks a test that needs ChainerX."""
+    """Marks a test that needs ChainerX.
+
+    Args:
+        args, kwargs: The test, or arguments of the mark of pytest.
+
+    Returns:
+        The test, or a decorator of tests.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import attr
+        >>> @attr.chainerx
+        ... def test_with_chainerx():
+        ...     pass
+        >>> [mark.name for mark in test_with_chainerx.pytestmark]
+        ['chainerx']
+
+    """
     return _mark('chainerx', args, kwargs)
 
 
@@ -83,6 +183,16 @@ def multi_gpu(gpu_num):
 
     Returns:
         A decorator of test functions and classes.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import attr
+        >>> @attr.multi_gpu(2)
+        ... def test_with_two_gpus():
+        ...     pass
+        >>> sorted(mark.name for mark in test_with_two_gpus.pytestmark)
+        ['gpu', 'multi_gpu', 'skipif']
+
     """
     check_available()
     skip = _skip_without_gpus(gpu_num)
@@ -90,6 +200,23 @@ def multi_gpu(gpu_num):
 
 
 def gpu(f):
-    """Marks a test that needs a GPU and skips it where there is none."""
+    """Marks a test that needs a GPU and skips it where there is none.
+
+    Args:
+        f: Test function or class.
+
+    Returns:
+        The test.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import attr
+        >>> @attr.gpu
+        ... def test_with_gpu():
+        ...     pass
+        >>> sorted(mark.name for mark in test_with_gpu.pytestmark)
+        ['gpu', 'skipif']
+
+    """
     check_available()
     return _skip_without_gpus(1)(pytest.mark.gpu(f))

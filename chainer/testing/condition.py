@@ -4,7 +4,19 @@ import unittest
 
 
 class QuietTestRunner:
-    """Runner that runs a test suite and prints nothing."""
+    """Runner that runs a test suite and prints nothing.
+
+    .. admonition:: Example
+
+        >>> import unittest
+        >>> from chainer.testing import condition
+        >>> class TestSum(unittest.TestCase):
+        ...     def test_sum(self):
+        ...         self.assertEqual(1 + 1, 2)
+        >>> condition.QuietTestRunner().run(TestSum('test_sum')).wasSuccessful()
+        True
+
+    """
 
     def run(self, suite):
         """Runs a suite and returns its :class:`unittest.TestResult`."""
@@ -33,6 +45,20 @@ def repeat_with_success_at_least(times, min_success):
 
     Returns:
         A decorator of test methods.
+
+    Raises:
+        AssertionError: If there are fewer successes, or ``min_success`` exceeds ``times``.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import condition
+        >>> class TestChance:
+        ...     outcomes = iter([False, True, True])
+        ...     @condition.repeat_with_success_at_least(3, 2)
+        ...     def test(self):
+        ...         assert next(self.outcomes)
+        >>> TestChance().test()
+
     """
     assert times >= min_success, (
         f'min_success must not exceed times: times={times}, min_success={min_success}')
@@ -66,6 +92,22 @@ def repeat(times):
 
     Args:
         times (int): Number of runs.
+
+    Returns:
+        A decorator of test methods.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import condition
+        >>> class TestOften:
+        ...     @condition.repeat(3)
+        ...     def test(self):
+        ...         print('run')
+        >>> TestOften().test()
+        run
+        run
+        run
+
     """
     return repeat_with_success_at_least(times, times)
 
@@ -75,5 +117,19 @@ def retry(times):
 
     Args:
         times (int): Number of runs at most.
+
+    Returns:
+        A decorator of test methods.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import condition
+        >>> class TestChance:
+        ...     outcomes = iter([False, True])
+        ...     @condition.retry(3)
+        ...     def test(self):
+        ...         assert next(self.outcomes)
+        >>> TestChance().test()
+
     """
     return repeat_with_success_at_least(times, 1)

@@ -7,7 +7,22 @@ from chainer.testing import helper
 
 
 def skipif(condition):
-    """Skips the rest of a doctest if the condition holds."""
+    """Skips the rest of a doctest if the condition holds.
+
+    Args:
+        condition (bool): Condition.
+
+    Raises:
+        unittest.SkipTest: If it holds; under pytest, the exception of ``pytest.skip``.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import doctest_helper
+        >>> doctest_helper.skipif(not hasattr(np, 'zeros'))
+        >>> np.zeros(2)
+        array([0., 0.])
+
+    """
     if not condition:
         return
     pytest = sys.modules.get('pytest')
@@ -17,11 +32,37 @@ def skipif(condition):
 
 
 def skipif_requires_satisfied(*requirements):
-    """Skips the rest of a doctest if all the requirements (PEP 508) are met."""
+    """Skips the rest of a doctest if all the requirements are met.
+
+    Args:
+        requirements (str): Requirements in the form of PEP 508.
+
+    Raises:
+        unittest.SkipTest: If they are; under pytest, the exception of ``pytest.skip``.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import doctest_helper
+        >>> doctest_helper.skipif_requires_satisfied('numpy<1')
+
+    """
     skipif(all(helper._is_satisfied(r) for r in requirements))
 
 
 def skipif_not_enough_cuda_devices(device_count):
-    """Skips the rest of a doctest if there are fewer CUDA devices than ``device_count``."""
+    """Skips the rest of a doctest if there are too few CUDA devices.
+
+    Args:
+        device_count (int): Number of devices that are needed.
+
+    Raises:
+        unittest.SkipTest: If there are fewer; under pytest, the exception of ``pytest.skip``.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import doctest_helper
+        >>> doctest_helper.skipif_not_enough_cuda_devices(0)
+
+    """
     found = cuda.cupy.cuda.runtime.getDeviceCount() if cuda.available else 0
     skipif(found < device_count)

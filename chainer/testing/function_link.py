@@ -10,15 +10,50 @@ from chainer.testing.array import assert_allclose
 
 
 class FunctionTestError(_TestError):
-    """Failure of a :class:`FunctionTestCase`."""
+    """Failure of a :class:`FunctionTestCase`.
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> issubclass(testing.FunctionTestError, AssertionError)
+        True
+
+    """
 
 
 class LinkTestError(_TestError):
-    """Failure of a :class:`LinkTestCase` or :class:`LinkInitializersTestCase`."""
+    """Failure of a :class:`LinkTestCase` or :class:`LinkInitializersTestCase`.
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> issubclass(testing.LinkTestError, AssertionError)
+        True
+
+    """
 
 
 class FunctionTestBase(_TestBase):
-    """Base of function tests without :class:`unittest.TestCase`. See :class:`FunctionTestCase`."""
+    """Base of function tests without :class:`unittest.TestCase`. See :class:`FunctionTestCase`.
+
+    .. admonition:: Example
+
+        >>> import unittest
+        >>> from chainer import testing
+        >>> from chainer.testing import function_link
+        >>> class TestExp(function_link.FunctionTestBase, unittest.TestCase):
+        ...     def generate_inputs(self):
+        ...         return np.zeros(3, np.float32),
+        ...     def forward(self, inputs, device):
+        ...         return F.exp(*inputs),
+        ...     def forward_expected(self, inputs):
+        ...         return np.ones(3, np.float32),
+        ...     def test_on_numpy(self):
+        ...         self.run_test_forward(testing.BackendConfig({}))
+        >>> TestExp('test_on_numpy').run().wasSuccessful()
+        True
+
+    """
 
     check_forward_options = None
     check_backward_options = None
@@ -182,6 +217,18 @@ class InitializerArgument:
     Args:
         argument_value: What is passed to the link.
         expected_initializer: Initializer, array or number that the link is to use then.
+
+    Raises:
+        ValueError: If ``expected_initializer`` is ``None``.
+        TypeError: If it can be no initializer.
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> argument = testing.InitializerArgument(None, 0)  # no argument means zeros
+        >>> argument.argument_value, argument.expected_initializer
+        (None, 0)
+
     """
 
     def __init__(self, argument_value, expected_initializer):
@@ -393,6 +440,19 @@ class LinkInitializersTestCase(_LinkTestBase, unittest.TestCase):
         param_names (tuple of str): Names of the link's parameters.
         check_initializers_options (dict): Keyword arguments of
             :func:`~chainer.testing.assert_allclose`.
+
+    .. admonition:: Example
+
+        >>> from chainer import initializers, testing
+        >>> @testing.inject_backend_tests(None, [{}, {'use_cuda': True}])
+        ... class TestLinearInitializers(testing.LinkInitializersTestCase):
+        ...     param_names = ('W', 'b')
+        ...     def get_initializers(self):
+        ...         zero = testing.InitializerArgument(None, 0)
+        ...         return [1, initializers.Normal()], [zero]
+        ...     def create_link(self, initializers):
+        ...         return L.Linear(3, 2, False, *initializers)
+
     """
 
     check_initializers_options = None

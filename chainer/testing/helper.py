@@ -48,6 +48,16 @@ def without_requires(*requirements):
 
     Returns:
         A decorator of test functions and classes.
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> @testing.without_requires('numpy')
+        ... def test_without_numpy():
+        ...     pass
+        >>> test_without_numpy.__unittest_skip__
+        True
+
     """
     satisfied = all(_is_satisfied(r) for r in requirements)
     return unittest.skipIf(satisfied, 'requires: {}'.format(','.join(requirements)))
@@ -64,6 +74,14 @@ def assert_warns(expected):
 
     Raises:
         AssertionError: If no such warning came.
+
+    .. admonition:: Example
+
+        >>> import warnings
+        >>> from chainer import testing
+        >>> with testing.assert_warns(DeprecationWarning):
+        ...     warnings.warn('old', DeprecationWarning)
+
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter('always')
@@ -85,6 +103,17 @@ def patch(target, *args, **kwargs):
 
     Returns:
         A patcher: usable as a decorator or in a ``with`` statement, giving the mock.
+
+    .. admonition:: Example
+
+        >>> import math
+        >>> from chainer import testing
+        >>> with testing.patch('math.sqrt', autospec=True, wraps=math.sqrt) as sqrt:
+        ...     math.sqrt(4.)
+        2.0
+        >>> sqrt.call_count
+        1
+
     """
     if kwargs.get('autospec') and 'wraps' in kwargs and 'side_effect' not in kwargs:
         kwargs['side_effect'] = kwargs.pop('wraps')

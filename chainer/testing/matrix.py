@@ -4,11 +4,11 @@ from chainer.utils import argument
 
 
 def generate_matrix(shape, dtype=float, **kwargs):
-    """generate_matrix(shape, dtype=float, *, singular_values)
+    r"""generate_matrix(shape, dtype=float, *, singular_values)
 
     Draws a random matrix (or a stack of them) with given singular values.
 
-    The matrix is :math:`U \\operatorname{diag}(s) V^H` with random orthonormal :math:`U` and
+    The matrix is :math:`U \operatorname{diag}(s) V^H` with random orthonormal :math:`U` and
     :math:`V`, so a test can ask for a well-conditioned matrix.
 
     Args:
@@ -24,6 +24,14 @@ def generate_matrix(shape, dtype=float, **kwargs):
         TypeError: If ``singular_values`` is not given.
         ValueError: If the shape has fewer than two axes, the dtype is neither float nor complex,
             or a singular value is negative or does not fit the shape.
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> x = testing.generate_matrix((4, 2, 3), np.float32, singular_values=[5, 1])
+        >>> x.shape, bool(np.allclose(np.linalg.svd(x)[1], [5, 1], atol=1e-5))
+        ((4, 2, 3), True)
+
     """
     singular_values, = argument.parse_kwargs(kwargs, ('singular_values', None))
     if singular_values is None:

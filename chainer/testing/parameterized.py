@@ -105,8 +105,18 @@ def from_pytest_parameterize(names, values):
     Returns:
         list of dict: Sets of parameters.
 
+    Raises:
+        ValueError: If there are more or fewer values than names.
+
     >>> from_pytest_parameterize('a, b', [(1, 2), (3, 4)])
     [{'a': 1, 'b': 2}, {'a': 3, 'b': 4}]
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> testing.from_pytest_parameterize('a, b', [(1, 2), (3, 4)])
+        [{'a': 1, 'b': 2}, {'a': 3, 'b': 4}]
+
     """
     if isinstance(names, str):
         names = [name.strip() for name in names.split(',') if name.strip()]
@@ -128,6 +138,18 @@ def parameterize_pytest(names, values):
 
     Returns:
         A decorator of test classes.
+
+    .. admonition:: Example
+
+        >>> import unittest
+        >>> from chainer import testing
+        >>> @testing.parameterize_pytest('n,expected', [(1, 1), (3, 6)])
+        ... class TestFactorial(unittest.TestCase):
+        ...     def test(self):
+        ...         self.assertEqual(int(np.prod(np.arange(1, self.n + 1))), self.expected)
+        >>> len(TestFactorial.cases)
+        2
+
     """
     return parameterize(*from_pytest_parameterize(names, values))
 
@@ -147,6 +169,13 @@ def product(parameter):
 
     >>> product({'a': [1, 2], 'b': [3]})
     [{'a': 1, 'b': 3}, {'a': 2, 'b': 3}]
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> testing.product({'a': [1, 2], 'b': [3]})
+        [{'a': 1, 'b': 3}, {'a': 2, 'b': 3}]
+
     """
     if isinstance(parameter, dict):
         names = sorted(parameter)
@@ -171,6 +200,13 @@ def product_dict(*parameters):
 
     >>> product_dict([{'a': 1}, {'a': 2}], [{'b': 3}])
     [{'a': 1, 'b': 3}, {'a': 2, 'b': 3}]
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> testing.product_dict([{'a': 1}, {'a': 2}], [{'b': 3}])
+        [{'a': 1, 'b': 3}, {'a': 2, 'b': 3}]
+
     """
     return [{name: value for param in params for name, value in param.items()}
             for params in itertools.product(*parameters)]

@@ -17,6 +17,18 @@ def do_setup(deterministic=True):
 
     Args:
         deterministic (bool): If ``True``, seeds with a fixed number, otherwise with entropy.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import random
+        >>> random.do_setup()
+        >>> x = np.random.randint(1000)
+        >>> random.do_teardown()
+        >>> random.do_setup()
+        >>> bool(x == np.random.randint(1000))
+        True
+        >>> random.do_teardown()
+
     """
     cupy_random = cuda.cupy.random if cuda.available else None
     _saved_states.append((
@@ -30,7 +42,21 @@ def do_setup(deterministic=True):
 
 
 def do_teardown():
-    """Restores the random states that the matching :func:`do_setup` saved."""
+    """Restores the random states that the matching :func:`do_setup` saved.
+
+    Raises:
+        IndexError: If there is none.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import random
+        >>> state = np.random.get_state()[1]
+        >>> random.do_setup()
+        >>> random.do_teardown()
+        >>> bool((np.random.get_state()[1] == state).all())
+        True
+
+    """
     python_state, numpy_state, cupy_state = _saved_states.pop()
     random.setstate(python_state)
     numpy.random.set_state(numpy_state)
@@ -118,5 +144,13 @@ def generate_seed():
 
     Returns:
         int: A seed from 0 to :math:`2^{31} - 2`.
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> rng = np.random.RandomState(testing.generate_seed())
+        >>> rng.rand(2).shape
+        (2,)
+
     """
     return int(numpy.random.randint(0x7fffffff))

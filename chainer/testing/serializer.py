@@ -13,6 +13,16 @@ def save_and_load(src, dst, filename, saver, loader):
         filename (str): Name of the file, without a folder.
         saver (callable): Function of a path and an object that saves.
         loader (callable): Function of a path and an object that loads.
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> src, dst = L.Linear(2, 1, initialW=3), L.Linear(2, 1)
+        >>> testing.save_and_load(
+        ...     src, dst, 'link.npz', chainer.serializers.save_npz, chainer.serializers.load_npz)
+        >>> dst.W
+        variable W([[3., 3.]])
+
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, filename)
@@ -21,12 +31,43 @@ def save_and_load(src, dst, filename, saver, loader):
 
 
 def save_and_load_npz(src, dst):
-    """Copies the state of ``src`` to ``dst`` through an npz file."""
+    """Copies the state of ``src`` to ``dst`` through an npz file.
+
+    Args:
+        src: Object to save.
+        dst: Object to load into.
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> src, dst = L.Linear(2, 1, initialW=3), L.Linear(2, 1)
+        >>> testing.save_and_load_npz(src, dst)
+        >>> dst.W
+        variable W([[3., 3.]])
+
+    """
     save_and_load(src, dst, 'tmp.npz',
                   chainer.serializers.save_npz, chainer.serializers.load_npz)
 
 
 def save_and_load_hdf5(src, dst):
-    """Copies the state of ``src`` to ``dst`` through an HDF5 file."""
+    """Copies the state of ``src`` to ``dst`` through an HDF5 file.
+
+    Args:
+        src: Object to save.
+        dst: Object to load into.
+
+    Raises:
+        RuntimeError: If h5py is not installed.
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> src, dst = L.Linear(2, 1, initialW=3), L.Linear(2, 1)
+        >>> testing.save_and_load_hdf5(src, dst)
+        >>> dst.W
+        variable W([[3., 3.]])
+
+    """
     save_and_load(src, dst, 'tmp.h5',
                   chainer.serializers.save_hdf5, chainer.serializers.load_hdf5)

@@ -4,17 +4,40 @@ import chainer
 
 
 def is_available():
-    """Tells whether mock updaters can be made. They always can."""
+    """Tells whether mock updaters can be made. They always can.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import training
+        >>> training.is_available()
+        True
+
+    """
     return True
 
 
 def get_error():
-    """Returns why mock updaters cannot be made: ``None``."""
+    """Returns why mock updaters cannot be made: ``None``.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import training
+        >>> training.get_error() is None
+        True
+
+    """
     return None
 
 
 def check_available():
-    """Raises an error unless mock updaters can be made. They always can."""
+    """Raises an error unless mock updaters can be made. They always can.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import training
+        >>> training.check_available()
+
+    """
 
 
 def get_trainer_with_mock_updater(
@@ -31,6 +54,16 @@ def get_trainer_with_mock_updater(
 
     Returns:
         chainer.training.Trainer: The trainer.
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> trainer = testing.get_trainer_with_mock_updater((6, 'iteration'), iter_per_epoch=4)
+        >>> for _ in range(6):
+        ...     trainer.updater.update()
+        >>> trainer.updater.epoch_detail, trainer.stop_trigger(trainer)
+        (1.5, True)
+
     """
     updater = mock.Mock()
     updater.get_all_optimizers.return_value = {}

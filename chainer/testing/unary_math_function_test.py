@@ -7,12 +7,33 @@ from chainer.testing import attr, backend, function_link, parameterized
 
 
 def is_available():
-    """Tells whether tests can be generated, that is, whether pytest is installed."""
+    """Tells whether tests can be generated, that is, whether pytest is installed.
+
+    Returns:
+        bool: Whether they can.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import unary_math_function_test
+        >>> unary_math_function_test.is_available()
+        True
+
+    """
     return attr.is_available()
 
 
 def check_available():
-    """Raises :class:`RuntimeError` unless pytest is installed."""
+    """Raises an error unless pytest is installed.
+
+    Raises:
+        RuntimeError: If it is not.
+
+    .. admonition:: Example
+
+        >>> from chainer.testing import unary_math_function_test
+        >>> unary_math_function_test.check_available()
+
+    """
     attr.check_available()
 
 

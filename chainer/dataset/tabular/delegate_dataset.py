@@ -8,6 +8,17 @@ class DelegateDataset(tabular_dataset.TabularDataset):
     Args:
         dataset (TabularDataset): Underlying dataset, the attribute ``dataset``.
 
+    .. admonition:: Example
+
+        >>> from chainer.dataset import tabular
+        >>> class Reversed(tabular.DelegateDataset):
+        ...     def get_examples(self, indices, key_indices):
+        ...         rows = list(range(len(self)))[::-1]
+        ...         rows = rows if indices is None else [rows[i] for i in indices]
+        ...         return self.dataset.get_examples(rows, key_indices)
+        >>> Reversed(tabular.from_data([1, 2, 3])).fetch()
+        [3, 2, 1]
+
     """
 
     def __init__(self, dataset):

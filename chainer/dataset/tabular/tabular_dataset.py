@@ -11,6 +11,21 @@ class TabularDataset(dataset_mixin.DatasetMixin):
     methods return datasets or data derived from these; derived datasets fetch only the
     rows and columns that are asked for.
 
+    .. admonition:: Example
+
+        >>> class Squares(chainer.dataset.TabularDataset):
+        ...     keys, mode = ('x', 'y'), tuple
+        ...     def __len__(self):
+        ...         return 4
+        ...     def get_examples(self, indices, key_indices):
+        ...         x = np.arange(4) if indices is None else np.arange(4)[indices]
+        ...         return tuple([x, x ** 2][i] for i in key_indices or range(2))
+        >>> dataset = Squares()
+        >>> dataset.asdict().slice[1:].fetch()
+        {'x': array([1, 2, 3]), 'y': array([1, 4, 9])}
+        >>> dataset.slice[:, 'y'].fetch()
+        array([0, 1, 4, 9])
+
     """
 
     def __len__(self):

@@ -19,6 +19,12 @@ class TheanoFunction(link.Link):
 
     .. admonition:: Example
 
+        >>> import theano.tensor as T  # doctest: +SKIP
+        >>> x, y = T.fvector(), T.fvector()  # doctest: +SKIP
+        >>> func = L.TheanoFunction(inputs=[x, y], outputs=[x + y])  # doctest: +SKIP
+        >>> func(np.ones(2, 'f'), np.ones(2, 'f'))  # doctest: +SKIP
+        variable([2., 2.])
+
     """
 
     def __init__(self, inputs, outputs):

@@ -13,7 +13,7 @@ class PrintReport(extension.Extension):
         entries (list of strs): Keys of the values, the columns of the table.
         log_report (str or LogReport): Log report to print: the name of the extension in the
             trainer, or an extension of its own, which is called by this one.
-        out: File to write to.
+        out: File to write to, the standard output by default.
 
     .. admonition:: Example
 

@@ -403,6 +403,8 @@ class ProcessQueueWriter(QueueWriter):
     .. admonition:: Example
 
         >>> from chainer.training.extensions import snapshot_writers
+        >>> writer = snapshot_writers.ProcessQueueWriter()  # doctest: +SKIP
+        >>> extension = chainer.training.extensions.snapshot(writer=writer)  # doctest: +SKIP
 
     """
 

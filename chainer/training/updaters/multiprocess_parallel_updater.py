@@ -48,6 +48,12 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
 
     .. admonition:: Example
 
+        >>> parts = chainer.datasets.split_dataset_n_random(train, 4)  # doctest: +SKIP
+        >>> iterators = [chainer.iterators.MultiprocessIterator(part, 64)
+        ...              for part in parts]  # doctest: +SKIP
+        >>> updater = chainer.training.updaters.MultiprocessParallelUpdater(
+        ...     iterators, optimizer, devices=range(4))  # doctest: +SKIP
+
     """
 
     def __init__(self, iterators, optimizer, converter=convert.concat_examples, devices=None,

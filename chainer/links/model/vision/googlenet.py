@@ -98,6 +98,14 @@ class GoogLeNet(_image_model.ImageModel):
 
     .. admonition:: Example
 
+        >>> from PIL import Image
+        >>> image = Image.open('cat.jpg')  # doctest: +SKIP
+        >>> model = L.GoogLeNet()  # doctest: +SKIP
+        >>> model.extract([image], layers=['pool5'])['pool5'].shape  # doctest: +SKIP
+        (1, 1024, 1, 1)
+        >>> model.predict([image]).shape  # doctest: +SKIP
+        (1, 1000)
+
     """
 
     _default_layer = 'pool5'

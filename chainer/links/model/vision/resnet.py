@@ -351,6 +351,12 @@ class ResNet50Layers(ResNetLayers):
 
     .. admonition:: Example
 
+        >>> from PIL import Image
+        >>> image = Image.open('cat.jpg')  # doctest: +SKIP
+        >>> model = L.ResNet50Layers()  # doctest: +SKIP
+        >>> model.extract([image])['pool5'].shape  # doctest: +SKIP
+        (1, 2048)
+
     """
 
     def __init__(self, pretrained_model='auto', downsample_fb=False):
@@ -371,6 +377,12 @@ class ResNet101Layers(ResNetLayers):
 
     .. admonition:: Example
 
+        >>> from PIL import Image
+        >>> image = Image.open('cat.jpg')  # doctest: +SKIP
+        >>> model = L.ResNet101Layers()  # doctest: +SKIP
+        >>> model.extract([image], layers=['res5'])['res5'].shape  # doctest: +SKIP
+        (1, 2048, 7, 7)
+
     """
 
     def __init__(self, pretrained_model='auto', downsample_fb=False):
@@ -390,6 +402,12 @@ class ResNet152Layers(ResNetLayers):
         downsample_fb (bool): Where the stride of a block is.
 
     .. admonition:: Example
+
+        >>> from PIL import Image
+        >>> image = Image.open('cat.jpg')  # doctest: +SKIP
+        >>> model = L.ResNet152Layers()  # doctest: +SKIP
+        >>> model.predict([image], oversample=False).shape  # doctest: +SKIP
+        (1, 1000)
 
     """
 

@@ -149,6 +149,12 @@ class VGG16Layers(VGGLayers):
 
     .. admonition:: Example
 
+        >>> from PIL import Image
+        >>> image = Image.open('cat.jpg')  # doctest: +SKIP
+        >>> model = L.VGG16Layers()  # doctest: +SKIP
+        >>> model.extract([image])['fc7'].shape  # doctest: +SKIP
+        (1, 4096)
+
     """
 
     def __init__(self, pretrained_model='auto'):
@@ -167,6 +173,12 @@ class VGG19Layers(VGGLayers):
             ``'auto'`` or ``None``.
 
     .. admonition:: Example
+
+        >>> from PIL import Image
+        >>> image = Image.open('cat.jpg')  # doctest: +SKIP
+        >>> model = L.VGG19Layers()  # doctest: +SKIP
+        >>> model.extract([image], layers=['pool5'])['pool5'].shape  # doctest: +SKIP
+        (1, 512, 7, 7)
 
     """
 
