@@ -1,10 +1,15 @@
 """Writes the reference: one page for each public namespace, with what the namespace holds.
 
+What is public in a submodule but not in its package stands on one more page for each package.
+
 The pages are made anew for each build, so that a name is in the reference as soon as it exists.
 """
 import importlib
 import inspect
+import pkgutil
 from pathlib import Path
+
+import chainer
 
 NAMESPACES = [
     'chainer',
@@ -25,6 +30,7 @@ NAMESPACES = [
     'chainer.function_hooks',
     'chainer.link_hooks',
     'chainer.reporter',
+    'chainer.variable',
     'chainer.dataset',
     'chainer.dataset.tabular',
     'chainer.datasets',
@@ -113,6 +119,41 @@ def _page(module, described):
     return '\n'.join(lines)
 
 
+def _public_modules():
+    """Returns the modules of Chainer whose names are public, in the order of their names."""
+    found = []
+    for info in pkgutil.walk_packages(chainer.__path__, 'chainer.'):
+        if not any(part.startswith('_') for part in info.name.split('.')):
+            try:
+                found.append(importlib.import_module(info.name))
+            except ImportError:  # It wraps a library that is not here.
+                continue
+    return found
+
+
+def _submodule_pages(described):
+    """Returns pages, by their names, of what has no description on the page of its package."""
+    pages = {}
+    for module in _public_modules():
+        lines = []
+        for names, directive in zip(_members(module), ('autoclass', 'autofunction')):
+            for name in names:
+                value = getattr(module, name)
+                if value.__module__ == module.__name__ and value not in described:
+                    described.append(value)
+                    lines += ['.. %s:: %s' % (directive, name), '']
+        if lines:
+            package = '.'.join(module.__name__.split('.')[:2])
+            title = 'Submodules of ' + package
+            page = pages.setdefault(package + '.submodules', [
+                title, '=' * len(title), '',
+                'What only the modules below ``%s`` have: classes that do the work of its '
+                'functions, base classes and helpers.' % package, ''])
+            page += [module.__name__, '-' * len(module.__name__), '',
+                     '.. currentmodule:: ' + module.__name__, ''] + lines
+    return pages
+
+
 def write_pages(app):
     folder = Path(app.srcdir) / 'reference' / 'generated'
     folder.mkdir(parents=True, exist_ok=True)
@@ -127,8 +168,14 @@ def write_pages(app):
         if any(_members(module)):
             (folder / (name + '.rst')).write_text(_page(module, described))
             names.append(name)
-    index = ['Reference', '=========', '', '.. toctree::', '   :maxdepth: 1', '']
-    (folder / 'index.rst').write_text('\n'.join(index + ['   ' + name for name in names]) + '\n')
+    submodules = _submodule_pages(described)
+    for name, page in submodules.items():
+        (folder / (name + '.rst')).write_text('\n'.join(page))
+    index = ['Reference', '=========', '',
+             'In the examples ``np`` is NumPy, ``F`` is :mod:`chainer.functions` and ``L`` is '
+             ':mod:`chainer.links`.', '', '.. toctree::', '   :maxdepth: 1', '']
+    index += ['   ' + name for name in names + list(submodules)]
+    (folder / 'index.rst').write_text('\n'.join(index) + '\n')
 
 
 def setup(app):
