@@ -102,6 +102,7 @@ class VariableNode:
 
     @property
     def name(self):
+        """Name of the variable, or ``None``."""
         return self._name
 
     @property
@@ -113,6 +114,7 @@ class VariableNode:
 
     @property
     def rank(self):
+        """Length of the longest path from a leaf to this node in the graph."""
         return self._rank
 
     def get_variable(self):

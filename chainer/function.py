@@ -242,10 +242,12 @@ class Function:
 
     @property
     def inputs(self):
+        """Tuple of the variable nodes of the inputs, or ``None`` before the function is applied."""
         return self.node.inputs
 
     @property
     def outputs(self):
+        """Tuple of weak references to the variable nodes of the outputs."""
         return self.node.outputs
 
     @property
@@ -255,10 +257,12 @@ class Function:
 
     @property
     def rank(self):
+        """Length of the longest path from a leaf to this function in the graph."""
         return self.node.rank
 
     @property
     def stack(self):
+        """Stack trace of the application of the function, kept in debug mode only."""
         return self.node.stack
 
     @property

@@ -113,12 +113,14 @@ class FunctionNode:
 
     @property
     def input_layouts(self):
+        """Tuple of the memory layouts of the inputs; ``None`` stands for the usual one."""
         if self._input_layouts is None:
             return (None,) * (0 if self.inputs is None else len(self.inputs))
         return self._input_layouts
 
     @property
     def output_layouts(self):
+        """Tuple of the memory layouts of the outputs, or ``None`` if all have the usual one."""
         return self._output_layouts
 
     @output_layouts.setter

@@ -6,7 +6,8 @@ import numpy
 import chainerx
 from chainer import _backprop, backend
 from chainer._variable_node import VariableNode
-from chainer._variable_text import debug_text, variable_repr, variable_str
+from chainer._variable_text import debug_text as _debug_text
+from chainer._variable_text import variable_repr, variable_str
 from chainer.backends import _cpu, cuda, intel64
 
 _ndarray = numpy.ndarray
@@ -163,6 +164,7 @@ class Variable:
 
     @property
     def name(self):
+        """Name, for computational graphs and messages, or ``None``; it can be assigned."""
         return self._name
 
     @name.setter
@@ -239,6 +241,7 @@ class Variable:
 
     @property
     def layout(self):
+        """Memory layout of :mod:`chainer.memory_layouts`, or ``None`` for the usual one."""
         return self._layout
 
     @property
@@ -362,6 +365,7 @@ class Variable:
 
     @property
     def shape(self):
+        """Shape of the array, in the usual order of the axes whatever the layout is."""
         if self._layout is not None:
             from chainer import memory_layouts
             return memory_layouts._transpose_shape(self._array.shape, self._layout, None)
@@ -369,14 +373,17 @@ class Variable:
 
     @property
     def ndim(self):
+        """Number of dimensions of the array."""
         return self._array.ndim
 
     @property
     def size(self):
+        """Number of elements of the array."""
         return self._array.size
 
     @property
     def dtype(self):
+        """Data type of the array."""
         return self._array.dtype
 
     def _check_no_layout(self):
@@ -615,7 +622,7 @@ class Variable:
 
     def debug_print(self):
         """Text with the device, shape, dtype and statistics of the array and the gradient."""
-        return debug_text(self)
+        return _debug_text(self)
 
     # -- comparison: undefined on purpose, identity stays ---------------------------------
 

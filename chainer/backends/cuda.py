@@ -145,10 +145,10 @@ class DummyDeviceType:
         pass
 
     def use(self):
-        pass
+        """Does nothing."""
 
     def synchronize(self):
-        pass
+        """Does nothing."""
 
     def __eq__(self, other):
         return isinstance(other, DummyDeviceType)
@@ -573,6 +573,9 @@ def memoize(for_each_device=False):
     Args:
         for_each_device (bool): Whether results belong to the current CUDA device.
 
+    Returns:
+        callable: Decorator of functions with hashable arguments.
+
     .. admonition:: Example
 
         >>> from chainer.backends import cuda
@@ -604,6 +607,13 @@ def fuse(*args, **kwargs):
 
     Without CUDA the function is left as it is. Usable as ``@fuse`` and as
     ``@fuse(kernel_name='name')``.
+
+    Args:
+        args: The function, where there are no parentheses.
+        kwargs: Arguments of :func:`cupy.fuse`.
+
+    Returns:
+        callable: The function, or the decorator where it is not given.
 
     .. admonition:: Example
 
@@ -795,6 +805,9 @@ def should_use_cudnn_tensor_core(dtype):
 def get_max_workspace_size():
     """Gets the largest workspace of cuDNN, in bytes.
 
+    Returns:
+        int: Bytes.
+
     .. admonition:: Example
 
         >>> from chainer.backends import cuda
@@ -858,6 +871,9 @@ _dropout_states_count = itertools.count()
 
 def get_cudnn_dropout_states():
     """Gets the cuDNN dropout states of the current thread and device.
+
+    Returns:
+        cupy.cudnn.DropoutStates: States, the same at each call.
 
     Raises:
         RuntimeError: If cuDNN is not enabled.

@@ -91,6 +91,9 @@ def _array_to_intel64(array):
 def is_ideep_available():
     """Tells whether iDeep is available.
 
+    Returns:
+        bool: Whether it can be imported.
+
     .. admonition:: Example
 
         >>> from chainer.backends import intel64

@@ -70,6 +70,10 @@ def converter():
     form the caller used. Undecorated functions are old-style converters, which get an
     integer (negative for CPU) and know no ChainerX device.
 
+    Returns:
+        callable: Decorator, which takes ``f`` and returns a
+        :class:`~chainer.dataset.Converter`.
+
     .. admonition:: Example
 
         >>> @chainer.dataset.converter()

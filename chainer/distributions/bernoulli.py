@@ -96,10 +96,12 @@ class Bernoulli(Parametric):
 
     @cache.cached_property
     def p(self):
+        """Probability of one; where ``logit`` was given, computed from it."""
         return F.sigmoid(self.logit)
 
     @cache.cached_property
     def logit(self):
+        r"""Log odds :math:`\log(p) - \log(1 - p)`, infinite for certain events."""
         with numpy.errstate(divide='ignore'):
             return F.log(self.p) - F.log1p(-self.p)
 

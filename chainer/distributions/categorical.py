@@ -62,6 +62,7 @@ class Categorical(OverClasses):
 
     @cache.cached_property
     def log_p(self):
+        """Logarithms of the probabilities."""
         return _log_p(self.p)
 
     @property

@@ -37,6 +37,7 @@ class Dirichlet(distribution.Distribution):
 
     @cache.cached_property
     def alpha0(self):
+        """Sum of the concentrations."""
         return F.sum(self.alpha, axis=-1)
 
     @property

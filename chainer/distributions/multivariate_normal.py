@@ -121,6 +121,7 @@ class MultivariateNormal(distribution.Distribution):
 
     @cache.cached_property
     def scale_tril(self):
+        """Lower triangular Cholesky factors of the covariance matrices."""
         covariance = self._covariance
         if covariance.ndim == 2:
             return F.cholesky(covariance)

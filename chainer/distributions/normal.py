@@ -54,6 +54,7 @@ class Normal(LocationScale):
 
     @cache.cached_property
     def log_scale(self):
+        """Logarithm of the standard deviation."""
         return F.log(self.scale)
 
     def cdf(self, x):

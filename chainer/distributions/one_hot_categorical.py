@@ -32,6 +32,7 @@ class OneHotCategorical(OverClasses):
 
     @cache.cached_property
     def log_p(self):
+        """Logarithms of the probabilities."""
         return _log_p(self.p)
 
     @property

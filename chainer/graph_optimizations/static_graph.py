@@ -9,9 +9,13 @@ def static_graph(*args, **kwargs):
     decorator.
 
     Args:
+        args: The function, where there are no parentheses.
         minimize_cache_size (bool): Accepted for compatibility.
         verbosity_level (int): Accepted for compatibility.
         enable_double_backprop (bool): Accepted for compatibility; double backprop always works.
+
+    Returns:
+        callable: The function, or the decorator where it is not given.
 
     Raises:
         TypeError: If the arguments are not understood.

@@ -11,6 +11,9 @@ def static_code(*dec_args, **dec_kwargs):
         dec_args: The function, where there are no parentheses.
         dec_kwargs: Accepted for compatibility.
 
+    Returns:
+        callable: The function, or the decorator where it is not given.
+
     Raises:
         TypeError: If something else than a function is decorated.
 

@@ -121,7 +121,25 @@ def _write(f, arrays, compression):
 
 
 def zipfile_info(key, method):
-    # The default time stamp (1980) keeps equal content byte-identical.
+    """Returns how an array is entered in an archive.
+
+    Equal content makes equal files: the time stamp is always that of 1980.
+
+    Args:
+        key (str): Name of the array.
+        method (int): Compression, e.g. :data:`zipfile.ZIP_DEFLATED`.
+
+    Returns:
+        zipfile.ZipInfo: Entry of the name ``key`` + ``'.npy'``.
+
+    .. admonition:: Example
+
+        >>> import zipfile
+        >>> info = chainer.serializers.npz.zipfile_info('W', zipfile.ZIP_STORED)
+        >>> info.filename, info.date_time
+        ('W.npy', (1980, 1, 1, 0, 0, 0))
+
+    """
     info = zipfile.ZipInfo(key + '.npy')
     info.compress_type = method
     info.external_attr = 0o600 << 16

@@ -52,6 +52,24 @@ class distribution_unittest(unittest.TestCase):
         scipy_onebyone (bool): Calls SciPy for each batch element apart, for distributions that
             do not broadcast.
         tolerances (dict): Keyword arguments of :func:`~chainer.testing.assert_allclose`.
+
+    .. admonition:: Example
+
+        >>> import unittest
+        >>> from scipy import stats
+        >>> class TestNormal(chainer.testing.distribution_unittest):
+        ...     def setUp_configure(self):
+        ...         self.dist, self.scipy_dist = chainer.distributions.Normal, stats.norm
+        ...         loc, scale = np.float32([0, 1]), np.float32([1, 2])
+        ...         self.params = {'loc': loc, 'scale': scale}
+        ...         self.scipy_params = self.params
+        ...         self.shape, self.test_targets = (2,), {'mean', 'log_prob'}
+        ...     def sample_for_test(self):
+        ...         return np.random.normal(size=(3, 2)).astype(np.float32)
+        >>> result = TestNormal('test_mean_cpu').run()
+        >>> result.wasSuccessful(), len(result.skipped)
+        (True, 0)
+
     """
 
     dist = scipy_dist = None

@@ -6,6 +6,9 @@ import chainer
 def is_available():
     """Tells whether mock updaters can be made. They always can.
 
+    Returns:
+        bool: ``True``.
+
     .. admonition:: Example
 
         >>> from chainer.testing import training

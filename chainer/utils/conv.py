@@ -24,10 +24,6 @@ def get_conv_outsize(size, k, s, p, cover_all=False, d=1):
     Returns:
         int: Output size.
 
-    >>> from chainer import utils
-    >>> utils.get_conv_outsize(7, 3, 2, 1)
-    4
-
     .. admonition:: Example
 
         >>> from chainer import utils
@@ -191,10 +187,11 @@ def im2col_cpu(img, kh, kw, sy, sx, ph, pw, pval=0, cover_all=False, dy=1, dx=1,
 
 
 def im2col_gpu(img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=None, out_w=None):
-    """Collects the patches of images, padded with zeros.
+    """Collects the patches of images, padded with zeros: :func:`im2col` by another name.
 
-    The arguments are those of :func:`im2col_cpu`, without ``pval``. It works for arrays of any
-    module.
+    Returns:
+        Array of shape ``(n, c, kh, kw, out_h, out_w)``. It may be on a GPU or on the CPU, as
+        ``img`` is.
 
     .. admonition:: Example
 
@@ -209,8 +206,28 @@ def im2col_gpu(img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=N
 def im2col(img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=None, out_w=None):
     """Collects the patches of images, padded with zeros.
 
-    The arguments are those of :func:`im2col_cpu`, without ``pval``. It works for arrays of any
-    module.
+    It works for arrays of any module.
+
+    Args:
+        img: Images of shape ``(n, c, h, w)`` and any dtype.
+        kh (int): Height of the kernel.
+        kw (int): Width of the kernel.
+        sy (int): Vertical stride.
+        sx (int): Horizontal stride.
+        ph (int): Vertical padding.
+        pw (int): Horizontal padding.
+        cover_all (bool): Whether the patches cover all pixels.
+        dy (int): Vertical dilation.
+        dx (int): Horizontal dilation.
+        out_h (int): Height of the output, if it is not the usual one.
+        out_w (int): Width of the output, if it is not the usual one.
+
+    Returns:
+        Array of shape ``(n, c, kh, kw, out_h, out_w)``, of the module and
+        dtype of ``img``.
+
+    Raises:
+        AssertionError: If the output would be empty.
 
     .. admonition:: Example
 
@@ -253,9 +270,10 @@ def col2im_cpu(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
 
 
 def col2im_gpu(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
-    """Adds up patches at their places in the images.
+    """Adds up patches at their places in the images: :func:`col2im` by another name.
 
-    The arguments are those of :func:`col2im_cpu`. It works for arrays of any module.
+    Returns:
+        Array of shape ``(n, c, h, w)``. It may be on a GPU or on the CPU, as ``col`` is.
 
     .. admonition:: Example
 
@@ -268,9 +286,23 @@ def col2im_gpu(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
 
 
 def col2im(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
-    """Adds up patches at their places in the images.
+    """Adds up patches at their places in the images: the transpose of :func:`im2col`.
 
-    The arguments are those of :func:`col2im_cpu`. It works for arrays of any module.
+    It works for arrays of any module.
+
+    Args:
+        col: Patches of shape ``(n, c, kh, kw, out_h, out_w)``.
+        sy (int): Vertical stride.
+        sx (int): Horizontal stride.
+        ph (int): Vertical padding.
+        pw (int): Horizontal padding.
+        h (int): Height of the images.
+        w (int): Width of the images.
+        dy (int): Vertical dilation.
+        dx (int): Horizontal dilation.
+
+    Returns:
+        Array of shape ``(n, c, h, w)``, of the module and dtype of ``col``.
 
     .. admonition:: Example
 

@@ -57,10 +57,11 @@ def im2col_nd_cpu(img, ksize, stride, pad, pval=0, cover_all=False, dilate=1):
 
 
 def im2col_nd_gpu(img, ksize, stride, pad, cover_all=False, dilate=1):
-    """Collects the patches of images, padded with zeros.
+    """Collects the patches of images, padded with zeros: :func:`im2col_nd` by another name.
 
-    The arguments are those of :func:`im2col_nd_cpu`, without ``pval``. It works for arrays of
-    any module.
+    Returns:
+        Array of shape ``(n, c, k_1, ..., k_N, out_1, ..., out_N)``. It may be on a GPU or on the
+        CPU, as ``img`` is.
 
     .. admonition:: Example
 
@@ -75,8 +76,23 @@ def im2col_nd_gpu(img, ksize, stride, pad, cover_all=False, dilate=1):
 def im2col_nd(img, ksize, stride, pad, cover_all=False, dilate=1):
     """Collects the patches of images, padded with zeros.
 
-    The arguments are those of :func:`im2col_nd_cpu`, without ``pval``. It works for arrays of
-    any module.
+    It works for arrays of any module.
+
+    Args:
+        img: Images of shape ``(n, c, d_1, ..., d_N)`` and any dtype.
+        ksize (int or tuple of ints): Size of the kernel.
+        stride (int or tuple of ints): Strides.
+        pad (int or tuple of ints): Paddings.
+        cover_all (bool): Whether the patches cover all elements.
+        dilate (int or tuple of ints): Dilation.
+
+    Returns:
+        Array of shape ``(n, c, k_1, ..., k_N, out_1, ..., out_N)``, of the
+        module and dtype of ``img``.
+
+    Raises:
+        AssertionError: If the output would be empty, or a tuple has not
+            ``N`` elements.
 
     .. admonition:: Example
 
@@ -115,9 +131,10 @@ def col2im_nd_cpu(col, stride, pad, dims, dilate=1):
 
 
 def col2im_nd_gpu(col, stride, pad, dims, dilate=1):
-    """Adds up patches at their places in the images.
+    """Adds up patches at their places in the images: :func:`col2im_nd` by another name.
 
-    The arguments are those of :func:`col2im_nd_cpu`. It works for arrays of any module.
+    Returns:
+        Array of shape ``(n, c, d_1, ..., d_N)``. It may be on a GPU or on the CPU, as ``col`` is.
 
     .. admonition:: Example
 
@@ -130,9 +147,23 @@ def col2im_nd_gpu(col, stride, pad, dims, dilate=1):
 
 
 def col2im_nd(col, stride, pad, dims, dilate=1):
-    """Adds up patches at their places in the images.
+    """Adds up patches at their places in the images: the transpose of :func:`im2col_nd`.
 
-    The arguments are those of :func:`col2im_nd_cpu`. It works for arrays of any module.
+    It works for arrays of any module.
+
+    Args:
+        col: Patches of shape ``(n, c, k_1, ..., k_N, out_1, ..., out_N)``.
+        stride (int or tuple of ints): Strides.
+        pad (int or tuple of ints): Paddings.
+        dims (tuple of ints): Size of the images, ``N`` numbers.
+        dilate (int or tuple of ints): Dilation.
+
+    Returns:
+        Array of shape ``(n, c, d_1, ..., d_N)``, of the module and dtype of
+        ``col``.
+
+    Raises:
+        AssertionError: If a tuple has not ``N`` elements.
 
     .. admonition:: Example
 

@@ -29,8 +29,12 @@ def final(*args, **kwargs):
     Usable as ``@final`` and as ``@final(action=DeprecationWarning)``.
 
     Args:
+        args: The method, where there are no parentheses.
         action: Exception that is raised, or warning that is issued, when a class that overrides
             the method is defined; ``TypeError`` by default.
+
+    Returns:
+        callable: The method, or the decorator where it is not given.
 
     Raises:
         TypeError: If ``action`` is no exception class.

@@ -31,6 +31,11 @@ class InvalidType(Exception):
 
     """Raised when inputs of a function are not what it expects.
 
+    Args:
+        expect (str): What was expected.
+        actual (str): What was given.
+        msg (str): Message. The default one tells both, and the function that is applied.
+
     Attributes:
         expect (str): What was expected.
         actual (str): What was given.
@@ -159,6 +164,7 @@ class TypeInfo:
 
     @property
     def size(self):
+        """Number of elements."""
         return _prod(self.shape)
 
 

@@ -102,10 +102,26 @@ class ConvolutionND(_convolution.ConvolutionBase):
 class Convolution1D(ConvolutionND):
     """One-dimensional convolution layer.
 
-    The same as :class:`~chainer.links.ConvolutionND` with ``ndim`` of one; its
-    other arguments are taken here, in the same order. ``in_channels`` cannot be
-    left out, but may be ``None``. Inputs have the shape ``(batch size,
-    in_channels, length)``.
+    A :class:`~chainer.links.ConvolutionND` with ``ndim`` of one. Inputs have the
+    shape ``(batch size, in_channels, length)``. Unlike there,
+    ``in_channels`` has to be given, be it as ``None``.
+
+    Args:
+        in_channels (int or None): Number of channels of inputs. If ``None``, it
+            is taken from the first input.
+        out_channels (int): Number of channels of outputs.
+        ksize (int or tuple of ints): Length of the filter.
+        stride (int or tuple of ints): Stride of the filter.
+        pad (int or tuple of ints): Width of the zeros around inputs.
+        nobias (bool): If ``True``, there is no bias.
+        initialW (initializer or :ref:`ndarray`): Initializer of the filter. The
+            default is :class:`~chainer.initializers.LeCunNormal`.
+        initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
+            The default is zero.
+        cover_all (bool): If ``True``, all elements of inputs take part, and
+            outputs may be larger.
+        dilate (int or tuple of ints): Distance of the elements of the filter.
+        groups (int): Number of groups of channels, each convolved on its own.
 
     .. admonition:: Example
 
@@ -125,10 +141,26 @@ class Convolution1D(ConvolutionND):
 class Convolution3D(ConvolutionND):
     """Three-dimensional convolution layer.
 
-    The same as :class:`~chainer.links.ConvolutionND` with ``ndim`` of three; its
-    other arguments are taken here, in the same order. ``in_channels`` cannot be
-    left out, but may be ``None``. Inputs have the shape ``(batch size,
-    in_channels, depth, height, width)``.
+    A :class:`~chainer.links.ConvolutionND` with ``ndim`` of three. Inputs have the
+    shape ``(batch size, in_channels, depth, height, width)``. Unlike there,
+    ``in_channels`` has to be given, be it as ``None``.
+
+    Args:
+        in_channels (int or None): Number of channels of inputs. If ``None``, it
+            is taken from the first input.
+        out_channels (int): Number of channels of outputs.
+        ksize (int or tuple of ints): Depth, height and width of the filter.
+        stride (int or tuple of ints): Stride of the filter.
+        pad (int or tuple of ints): Width of the zeros around inputs.
+        nobias (bool): If ``True``, there is no bias.
+        initialW (initializer or :ref:`ndarray`): Initializer of the filter. The
+            default is :class:`~chainer.initializers.LeCunNormal`.
+        initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
+            The default is zero.
+        cover_all (bool): If ``True``, all elements of inputs take part, and
+            outputs may be larger.
+        dilate (int or tuple of ints): Distance of the elements of the filter.
+        groups (int): Number of groups of channels, each convolved on its own.
 
     .. admonition:: Example
 

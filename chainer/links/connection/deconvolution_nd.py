@@ -83,10 +83,27 @@ class DeconvolutionND(_convolution.ConvolutionBase):
 class Deconvolution1D(DeconvolutionND):
     """One-dimensional transposed convolution layer.
 
-    The same as :class:`~chainer.links.DeconvolutionND` with ``ndim`` of one; its
-    other arguments are taken here, in the same order. ``in_channels`` cannot be
-    left out, but may be ``None``. Inputs have the shape ``(batch size,
-    in_channels, length)``.
+    A :class:`~chainer.links.DeconvolutionND` with ``ndim`` of one. Inputs have the
+    shape ``(batch size, in_channels, length)``. Unlike there,
+    ``in_channels`` has to be given, be it as ``None``.
+
+    Args:
+        in_channels (int or None): Number of channels of inputs. If ``None``, it
+            is taken from the first input.
+        out_channels (int): Number of channels of outputs.
+        ksize (int or tuple of ints): Length of the filter.
+        stride (int or tuple of ints): Stride of the filter.
+        pad (int or tuple of ints): Width that is cut from the
+            borders of outputs.
+        nobias (bool): If ``True``, there is no bias.
+        outsize (tuple of ints): Spatial size of outputs. If ``None``, it
+            follows from the input and the filter.
+        initialW (initializer or :ref:`ndarray`): Initializer of the filter. The
+            default is :class:`~chainer.initializers.LeCunNormal`.
+        initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
+            The default is zero.
+        dilate (int or tuple of ints): Distance of the elements of the filter.
+        groups (int): Number of groups of channels, each convolved on its own.
 
     .. admonition:: Example
 
@@ -106,10 +123,27 @@ class Deconvolution1D(DeconvolutionND):
 class Deconvolution3D(DeconvolutionND):
     """Three-dimensional transposed convolution layer.
 
-    The same as :class:`~chainer.links.DeconvolutionND` with ``ndim`` of three; its
-    other arguments are taken here, in the same order. ``in_channels`` cannot be
-    left out, but may be ``None``. Inputs have the shape ``(batch size,
-    in_channels, depth, height, width)``.
+    A :class:`~chainer.links.DeconvolutionND` with ``ndim`` of three. Inputs have the
+    shape ``(batch size, in_channels, depth, height, width)``. Unlike there,
+    ``in_channels`` has to be given, be it as ``None``.
+
+    Args:
+        in_channels (int or None): Number of channels of inputs. If ``None``, it
+            is taken from the first input.
+        out_channels (int): Number of channels of outputs.
+        ksize (int or tuple of ints): Depth, height and width of the filter.
+        stride (int or tuple of ints): Stride of the filter.
+        pad (int or tuple of ints): Width that is cut from the
+            borders of outputs.
+        nobias (bool): If ``True``, there is no bias.
+        outsize (tuple of ints): Spatial size of outputs. If ``None``, it
+            follows from the input and the filter.
+        initialW (initializer or :ref:`ndarray`): Initializer of the filter. The
+            default is :class:`~chainer.initializers.LeCunNormal`.
+        initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
+            The default is zero.
+        dilate (int or tuple of ints): Distance of the elements of the filter.
+        groups (int): Number of groups of channels, each convolved on its own.
 
     .. admonition:: Example
 

@@ -106,8 +106,17 @@ class StatelessGRU(GRUBase):
 class StatefulGRU(GRUBase, _stateful.StatefulChain):
     """GRU layer that keeps its state.
 
-    See :class:`~chainer.links.StatelessGRU` for the computation and the
-    arguments.
+    See :class:`~chainer.links.StatelessGRU` for the computation.
+
+    Args:
+        in_size (int or None): Size of an input vector. If ``None``, it is taken
+            from the first input.
+        out_size (int): Size of an output vector.
+        init (initializer): Initializer of ``W``, ``W_r`` and ``W_z``. The
+            default is :class:`~chainer.initializers.LeCunNormal`.
+        inner_init (initializer): Initializer of ``U``, ``U_r`` and ``U_z``,
+            likewise.
+        bias_init (initializer): Initializer of the biases.
 
     Attributes:
         h (~chainer.Variable): Outputs, or ``None`` before the first step.
