@@ -66,7 +66,12 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
 
     @meta.final(action=DeprecationWarning)
     def to_cpu(self) -> 'DeviceResident':
-        """Moves the arrays to the CPU, as NumPy arrays."""
+        """Moves the arrays to the CPU, as NumPy arrays.
+
+        Returns:
+            The object itself.
+
+        """
         return self._visit(_ToDeviceVisitor(backend.CpuDevice(), ('to_cpu', {}), self))
 
     @meta.final(action=DeprecationWarning)
@@ -75,6 +80,12 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
 
         Args:
             device: CUDA device or its id; the current device by default.
+
+        Returns:
+            The object itself.
+
+        Raises:
+            RuntimeError: If CUDA is not available.
 
         """
         cuda.check_cuda_available()
@@ -85,20 +96,41 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
 
     @meta.final(action=DeprecationWarning)
     def to_intel64(self) -> 'DeviceResident':
-        """Moves the arrays to the CPU, as iDeep arrays where that helps."""
+        """Moves the arrays to the CPU, as iDeep arrays where that helps.
+
+        Returns:
+            The object itself.
+
+        Raises:
+            RuntimeError: If iDeep is not available.
+
+        """
         intel64.check_ideep_available()
         return self._visit(_ToDeviceVisitor(
             backend.get_device('@intel64'), ('to_intel64', {}), self))
 
     def to_chx(self):
-        """Converts the arrays to ChainerX without copying."""
+        """Converts the arrays to ChainerX without copying.
+
+        Returns:
+            The object itself.
+
+        Raises:
+            RuntimeError: If ChainerX is not built.
+
+        """
         if not chainerx.is_available():
             raise RuntimeError(
                 'ChainerX is not available: reinstall Chainer with CHAINER_BUILD_CHAINERX=1.')
         return self._visit(_ToChxVisitor())
 
     def from_chx(self):
-        """Converts the arrays from ChainerX to NumPy or CuPy without copying."""
+        """Converts the arrays from ChainerX to NumPy or CuPy without copying.
+
+        Returns:
+            The object itself.
+
+        """
         return self._visit(_FromChxVisitor())
 
     def to_device(self, device) -> 'DeviceResident':
@@ -106,6 +138,9 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
 
         Args:
             device: Device specifier; see :func:`chainer.get_device`.
+
+        Returns:
+            The object itself.
 
         """
         return self._visit(_ToDeviceVisitor(backend.get_device(device)))
@@ -136,15 +171,30 @@ class DeviceResidentsVisitor:
     """
 
     def visit_device_resident(self, device_resident):
-        """Called with each object."""
+        """Called with each object.
+
+        Args:
+            device_resident (~chainer.DeviceResident): Object, e.g. a link.
+
+        """
         raise NotImplementedError
 
     def visit_array(self, arr):
-        """Called with each array; returns what replaces it."""
+        """Called with each array; returns what replaces it.
+
+        Args:
+            arr (:ref:`ndarray`): Array.
+
+        """
         raise NotImplementedError
 
     def visit_variable(self, param):
-        """Called with each :class:`~chainer.Variable`, which it changes in place."""
+        """Called with each :class:`~chainer.Variable`, which it changes in place.
+
+        Args:
+            param (~chainer.Variable): Variable, mostly a parameter.
+
+        """
         raise NotImplementedError
 
 

@@ -276,21 +276,60 @@ class Function:
         return self.node.local_function_hooks
 
     def check_type_forward(self, in_types):
-        """Checks types of the inputs before forward; see :mod:`chainer.utils.type_check`."""
+        """Checks types of the inputs before forward; see :mod:`chainer.utils.type_check`.
+
+        Args:
+            in_types (~chainer.utils.type_check.LightTypeInfoTuple): Shapes and dtypes of the
+                inputs.
+
+        Raises:
+            chainer.utils.type_check.InvalidType: If they are not as expected.
+
+        """
 
     def forward(self, inputs):
-        """Computes output arrays; calls :meth:`forward_cpu` or :meth:`forward_gpu`."""
+        """Computes output arrays; calls :meth:`forward_cpu` or :meth:`forward_gpu`.
+
+        Args:
+            inputs (tuple of arrays): Input arrays.
+
+        Returns:
+            tuple: Output arrays.
+
+        """
         if any(isinstance(x, cuda.ndarray) for x in inputs):
             return self.forward_gpu(inputs)
         return self.forward_cpu(inputs)
 
     def forward_cpu(self, inputs):
-        """Computes output arrays from NumPy arrays."""
+        """Computes output arrays from NumPy arrays.
+
+        Args:
+            inputs (tuple of arrays): Input arrays.
+
+        Returns:
+            tuple: Output arrays.
+
+        Raises:
+            NotImplementedError: If the class does not override the method.
+
+        """
         raise NotImplementedError(f'{type(self).__name__} implements neither forward nor '
                                   'forward_cpu')
 
     def forward_gpu(self, inputs):
-        """Computes output arrays from CuPy arrays."""
+        """Computes output arrays from CuPy arrays.
+
+        Args:
+            inputs (tuple of arrays): Input arrays.
+
+        Returns:
+            tuple: Output arrays.
+
+        Raises:
+            NotImplementedError: If the class does not override the method.
+
+        """
         raise NotImplementedError(f'{type(self).__name__} implements neither forward nor '
                                   'forward_gpu')
 
@@ -310,19 +349,48 @@ class Function:
         return self.backward_cpu(inputs, grad_outputs)
 
     def backward_cpu(self, inputs, grad_outputs):
-        """Computes gradients of NumPy arrays; by default no input has a gradient."""
+        """Computes gradients of NumPy arrays; by default no input has a gradient.
+
+        Args:
+            inputs (tuple): Input arrays, ``None`` where not retained.
+            grad_outputs (tuple): Gradient arrays or ``None``, one for each output.
+
+        Returns:
+            tuple: Gradient arrays or ``None``, one for each input.
+
+        """
         return (None,) * len(inputs)
 
     def backward_gpu(self, inputs, grad_outputs):
-        """Computes gradients of CuPy arrays; by default no input has a gradient."""
+        """Computes gradients of CuPy arrays; by default no input has a gradient.
+
+        Args:
+            inputs (tuple): Input arrays, ``None`` where not retained.
+            grad_outputs (tuple): Gradient arrays or ``None``, one for each output.
+
+        Returns:
+            tuple: Gradient arrays or ``None``, one for each input.
+
+        """
         return (None,) * len(inputs)
 
     def retain_inputs(self, indexes):
-        """Limits the inputs kept for backward (default: all); call it in forward."""
+        """Limits the inputs kept for backward (default: all); call it in forward.
+
+        Args:
+            indexes (iterable of int): Indexes of the inputs.
+
+        """
         self.node.retain_inputs(indexes)
 
     def retain_outputs(self, indexes, retain_after_backward=False):
-        """Keeps outputs, found in :attr:`output_data` during backward; call it in forward."""
+        """Keeps outputs, found in :attr:`output_data` during backward; call it in forward.
+
+        Args:
+            indexes (iterable of int): Indexes of the outputs.
+            retain_after_backward (bool): Has no effect but a :class:`DeprecationWarning`.
+
+        """
         if retain_after_backward:
             import warnings
             warnings.warn('retain_after_backward option has no effect', DeprecationWarning,
@@ -334,9 +402,23 @@ class Function:
         self.node.unchain()
 
     def add_hook(self, hook, name=None):
-        """Registers a function hook; see :meth:`chainer.FunctionNode.add_hook`."""
+        """Registers a function hook; see :meth:`chainer.FunctionNode.add_hook`.
+
+        Args:
+            hook (~chainer.FunctionHook): Hook.
+            name (str or None): Name of the hook (default: ``hook.name``).
+
+        """
         self.node.add_hook(hook, name)
 
     def delete_hook(self, name):
-        """Removes a function hook."""
+        """Removes a function hook.
+
+        Args:
+            name (str): Name of the hook.
+
+        Raises:
+            KeyError: If there is no such hook.
+
+        """
         self.node.delete_hook(name)

@@ -294,10 +294,27 @@ class FunctionNode:
             self.check_type_forward(in_types)
 
     def check_type_forward(self, in_types):
-        """Checks types of the inputs before forward; see :mod:`chainer.utils.type_check`."""
+        """Checks types of the inputs before forward; see :mod:`chainer.utils.type_check`.
+
+        Args:
+            in_types (~chainer.utils.type_check.LightTypeInfoTuple): Shapes and dtypes of the
+                inputs.
+
+        Raises:
+            chainer.utils.type_check.InvalidType: If they are not as expected.
+
+        """
 
     def check_layout_forward(self, inputs):
-        """Checks memory layouts of the input variables; by default refuses any special one."""
+        """Checks memory layouts of the input variables; by default refuses any special one.
+
+        Args:
+            inputs (tuple of ~chainer.Variable): Inputs.
+
+        Raises:
+            RuntimeError: If there is a layout that the function does not support.
+
+        """
         if self._input_layouts is not None and any(x is not None for x in self._input_layouts):
             raise RuntimeError(f'{self.label} does not support non-standard memory layouts: '
                                f'{self._input_layouts}')
@@ -319,12 +336,34 @@ class FunctionNode:
         return self.forward_cpu(inputs)
 
     def forward_cpu(self, inputs):
-        """Computes output arrays from NumPy arrays."""
+        """Computes output arrays from NumPy arrays.
+
+        Args:
+            inputs (tuple of arrays): Input arrays.
+
+        Returns:
+            tuple: Output arrays.
+
+        Raises:
+            NotImplementedError: If the class does not override the method.
+
+        """
         raise NotImplementedError(f'{type(self).__name__} implements neither forward nor '
                                   'forward_cpu')
 
     def forward_gpu(self, inputs):
-        """Computes output arrays from CuPy arrays."""
+        """Computes output arrays from CuPy arrays.
+
+        Args:
+            inputs (tuple of arrays): Input arrays.
+
+        Returns:
+            tuple: Output arrays.
+
+        Raises:
+            NotImplementedError: If the class does not override the method.
+
+        """
         raise NotImplementedError(f'{type(self).__name__} implements neither forward nor '
                                   'forward_gpu')
 

@@ -423,7 +423,19 @@ class Link(device_resident.DeviceResident):
 
     @classmethod
     def from_params(cls, *args, **kwargs):
-        """Makes a link with given parameters, where a subclass provides it."""
+        """Makes a link with given parameters, where a subclass provides it.
+
+        Args:
+            args: Arrays or variables of the parameters, and whatever else the subclass takes.
+            kwargs: Likewise.
+
+        Returns:
+            ~chainer.Link: New link with copies of the parameters.
+
+        Raises:
+            NotImplementedError: If the subclass does not provide it.
+
+        """
         raise NotImplementedError(f'{cls.__name__} does not provide from_params')
 
     def copy(self, mode='share'):

@@ -150,6 +150,12 @@ class Sequential(link_module.ChainList):
         Args:
             i (int): Position.
 
+        Returns:
+            callable: The layer.
+
+        Raises:
+            IndexError: If there is no layer at the position.
+
         """
         layer = self[i]
         del self[i]

@@ -395,7 +395,15 @@ class Variable:
         return len(self._array)
 
     def item(self):
-        """Converts a variable of one element to a Python scalar."""
+        """Converts a variable of one element to a Python scalar.
+
+        Returns:
+            bool, int, float or complex: The element.
+
+        Raises:
+            ValueError: If there is not exactly one element.
+
+        """
         return self.array.item()
 
     def cleargrad(self):
@@ -590,6 +598,10 @@ class Variable:
         Args:
             axes (ints, or a tuple or list of them): For each axis of the result, the axis of this
                 variable. Without any, the order is reversed.
+
+        Returns:
+            ~chainer.Variable: Variable with the axes in another order.
+
         """
         from chainer.functions.array.transpose import transpose
         if len(axes) == 0:
@@ -604,7 +616,18 @@ class Variable:
         return self.transpose()
 
     def mean(self, axis=None, *, weights=None, keepdims=False):
-        """Weighted mean over axes; see :func:`chainer.functions.average`."""
+        """Weighted mean over axes; see :func:`chainer.functions.average`.
+
+        Args:
+            axis (None, int or tuple of ints): Axes. All by default.
+            weights (~chainer.Variable or :ref:`ndarray`): Weights, of the shape of the variable
+                or of the length of the one axis. Equal ones by default.
+            keepdims (bool): Whether the axes stay, of length one.
+
+        Returns:
+            ~chainer.Variable: Mean.
+
+        """
         from chainer.functions.math.average import average
         return average(self, axis, weights=weights, keepdims=keepdims)
 
@@ -617,11 +640,21 @@ class Variable:
         return variable_str(self)
 
     def summary(self):
-        """Text naming the variable without its values."""
+        """Text naming the variable without its values.
+
+        Returns:
+            str: Text with the name of the variable, or with its address if it has no name.
+
+        """
         return f'<variable {self._name}>' if self._name else f'<variable at 0x{id(self):x}>'
 
     def debug_print(self):
-        """Text with the device, shape, dtype and statistics of the array and the gradient."""
+        """Text with the device, shape, dtype and statistics of the array and the gradient.
+
+        Returns:
+            str: Text of several lines.
+
+        """
         return _debug_text(self)
 
     # -- comparison: undefined on purpose, identity stays ---------------------------------

@@ -203,6 +203,12 @@ class GpuDevice(_backend.Device):
     def from_device_id(device_id):
         """Returns the device of a CUDA device id.
 
+        Args:
+            device_id (int): Id of a CUDA device.
+
+        Returns:
+            ~chainer.backend.GpuDevice: Device.
+
         Raises:
             ValueError: If the id is not a nonnegative integer.
             RuntimeError: If CUDA is not available.

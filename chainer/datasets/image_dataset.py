@@ -152,7 +152,19 @@ class ZippedImageDataset(dataset_mixin.DatasetMixin):
         return len(self._paths)
 
     def get_example(self, i_or_filename):
-        """Returns the image of an index or of a name within the zip file."""
+        """Returns the image of an index or of a name within the zip file.
+
+        Args:
+            i_or_filename (int or str): Index, or name of a file within the zip file.
+
+        Returns:
+            :class:`numpy.ndarray`: Image of the shape ``(channel, height, width)``.
+
+        Raises:
+            KeyError: If there is no file of the name.
+            IndexError: If the index is too large.
+
+        """
         if self._zf_pid != os.getpid():
             # After a fork the file position is shared with the parent.
             self._open()

@@ -145,11 +145,27 @@ class Independent(distribution.Distribution):
             'Cumulative distribution function for multivariate variable is not invertible.')
 
     def survival_function(self, x):
-        """Evaluates the probability that all elements of an event are above those of ``x``."""
+        """Evaluates the probability that all elements of an event are above those of ``x``.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Points.
+
+        Returns:
+            ~chainer.Variable: Probabilities.
+
+        """
         return self._reduce(F.prod, self._distribution.survival_function(x))
 
     def log_survival_function(self, x):
-        """Evaluates the logarithm of :meth:`survival_function`."""
+        """Evaluates the logarithm of :meth:`survival_function`.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Points.
+
+        Returns:
+            ~chainer.Variable: Logarithms of the probabilities.
+
+        """
         return self._reduce(F.sum, self._distribution.log_survival_function(x))
 
     def perplexity(self, x):

@@ -90,7 +90,15 @@ class BackendConfig:
         return self.device.xp
 
     def get_array(self, np_array):
-        """Returns a NumPy array on the device of this configuration (and ``None`` as it is)."""
+        """Returns a NumPy array on the device of this configuration (and ``None`` as it is).
+
+        Args:
+            np_array (:class:`numpy.ndarray` or None): Array.
+
+        Returns:
+            :ref:`ndarray` or None: Array on the device.
+
+        """
         return None if np_array is None else self.device.send(np_array)
 
     def __enter__(self):

@@ -79,11 +79,28 @@ class WalkerAlias(device_resident.DeviceResident):
         return self.sample_xp(self.device.xp, shape)
 
     def sample_gpu(self, shape):
-        """Draws samples with CuPy; see :meth:`sample`."""
+        """Draws samples with CuPy; see :meth:`sample`.
+
+        Args:
+            shape (tuple of int): Shape of the result.
+
+        Returns:
+            CuPy array of type int32.
+
+        """
         return self.sample_xp(cuda.cupy, shape)
 
     def sample_xp(self, xp, shape):
-        """Draws samples with an array module; see :meth:`sample`."""
+        """Draws samples with an array module; see :meth:`sample`.
+
+        Args:
+            xp (module): Module of the result, e.g. :mod:`numpy`.
+            shape (tuple of int): Shape of the result.
+
+        Returns:
+            Array of type int32.
+
+        """
         from chainer import backend
         threshold, values = backend.from_chx((self.threshold, self.values))
         device = backend.get_device_from_array(threshold)

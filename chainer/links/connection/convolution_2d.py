@@ -73,6 +73,9 @@ class Convolution2D(_convolution.ConvolutionBase):
             b (:ref:`ndarray` or ~chainer.Variable): Bias, or ``None``.
             stride, pad, nobias, dilate, groups: See the constructor.
 
+        Returns:
+            ~chainer.links.Convolution2D: New link with copies of the arrays.
+
         """
         dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1))
         out_channels, in_channels, kh, kw = W.shape

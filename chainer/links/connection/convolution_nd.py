@@ -71,6 +71,9 @@ class ConvolutionND(_convolution.ConvolutionBase):
             b (:ref:`ndarray` or ~chainer.Variable): Bias, or ``None``.
             stride, pad, nobias, cover_all, dilate, groups: See the constructor.
 
+        Returns:
+            ~chainer.links.ConvolutionND: New link with copies of the arrays.
+
         """
         cover_all, dilate, groups = argument.parse_kwargs(
             kwargs, ('cover_all', False), ('dilate', 1), ('groups', 1))

@@ -50,6 +50,9 @@ class EmbedID(link.Link):
             W (:ref:`ndarray` or ~chainer.Variable): The table.
             ignore_label (int or None): ID whose vector is zero.
 
+        Returns:
+            ~chainer.links.EmbedID: New link with copies of the arrays.
+
         """
         in_size, out_size = W.shape
         return cls(in_size, out_size, variable.as_array(W), ignore_label)

@@ -74,6 +74,9 @@ class Linear(link.Link):
             b (:ref:`ndarray` or ~chainer.Variable): Bias, or ``None``.
             nobias (bool): If ``True``, there is no bias.
 
+        Returns:
+            ~chainer.links.Linear: New link with copies of the arrays.
+
         """
         out_size, in_size = W.shape
         if b is None:

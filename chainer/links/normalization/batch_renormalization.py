@@ -38,7 +38,20 @@ class BatchRenormalization(batch_normalization.BatchNormalization):
         self.dmax = dmax
 
     def forward(self, x, finetune=False):
-        """Normalizes a batch; see :class:`~chainer.links.BatchNormalization`."""
+        """Normalizes a batch; see :class:`~chainer.links.BatchNormalization`.
+
+        Args:
+            x (~chainer.Variable or :ref:`ndarray`): Batch. In evaluation
+                (``chainer.config.train`` is ``False``) it is normalized by the
+                running statistics.
+            finetune (bool): If ``True``, the running statistics become the mean
+                over the batches since the last call of
+                :meth:`start_finetuning`.
+
+        Returns:
+            ~chainer.Variable: Normalized batch of the shape of ``x``.
+
+        """
         gamma, beta = self._prepare(x)
         if not configuration.config.train:
             return functions.fixed_batch_normalization(

@@ -181,6 +181,12 @@ class GRU(StatefulGRU):
     def forward(self, *args):
         """Computes one step; see :class:`~chainer.links.StatefulGRU`.
 
+        Args:
+            args: The batch of input vectors, of the shape ``(batch size, in_size)``.
+
+        Returns:
+            ~chainer.Variable: New outputs of the shape ``(batch size, out_size)``.
+
         Raises:
             ValueError: More or less than one argument was given.
 

@@ -318,6 +318,9 @@ class QueueWriter(Writer):
         Args:
             savefun: Function of a path and the serialized object that writes the file.
 
+        Returns:
+            callable: Function of the arguments of ``__call__``.
+
         """
         return SimpleWriter(savefun=savefun)
 
