@@ -12,7 +12,7 @@ class Initializer:
     """Base class of initializers, which fill an array in place.
 
     Args:
-        dtype: Data type that arrays must have. If ``None``, any.
+        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
 
     Attributes:
         dtype: Data type specifier, or ``None``.

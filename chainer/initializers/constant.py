@@ -27,7 +27,7 @@ class Identity(initializer.Initializer):
 
     Args:
         scale (scalar): Value of the diagonal elements.
-        dtype: Data type that arrays must have. If ``None``, any.
+        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
 
     Raises:
         ValueError: The array is not a square matrix.
@@ -64,7 +64,7 @@ class Constant(_Constant):
     Args:
         fill_value (scalar or :ref:`ndarray`): The constant. An array is
             broadcast to the shape of the initialized array.
-        dtype: Data type that arrays must have. If ``None``, any.
+        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
 
     .. admonition:: Example
 
@@ -85,7 +85,7 @@ class Zero(_Constant):
     """Initializes an array with zeros.
 
     Args:
-        dtype: Data type that arrays must have. If ``None``, any.
+        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
 
     .. admonition:: Example
 
@@ -101,7 +101,7 @@ class One(_Constant):
     """Initializes an array with ones.
 
     Args:
-        dtype: Data type that arrays must have. If ``None``, any.
+        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
 
     .. admonition:: Example
 
@@ -117,7 +117,7 @@ class NaN(_Constant):
     """Initializes an array with NaNs, which make missing values show up.
 
     Args:
-        dtype: Data type that arrays must have. If ``None``, any.
+        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
 
     .. admonition:: Example
 

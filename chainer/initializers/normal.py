@@ -9,7 +9,7 @@ class Normal(initializer._RandomInitializer):
 
     Args:
         scale (float): Standard deviation.
-        dtype: Data type that arrays must have. If ``None``, any.
+        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
@@ -54,7 +54,7 @@ class LeCunNormal(_ScaledNormal):
 
     Args:
         scale (float): Factor of the standard deviation.
-        dtype: Data type that arrays must have. If ``None``, any.
+        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
@@ -79,7 +79,7 @@ class GlorotNormal(_ScaledNormal):
 
     Args:
         scale (float): Factor of the standard deviation.
-        dtype: Data type that arrays must have. If ``None``, any.
+        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
@@ -103,7 +103,7 @@ class HeNormal(_ScaledNormal):
 
     Args:
         scale (float): Factor of the standard deviation.
-        dtype: Data type that arrays must have. If ``None``, any.
+        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
         fan_option ({'fan_in', 'fan_out'}): Which :math:`fan` to use.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.

@@ -24,7 +24,7 @@ class Orthogonal(initializer._RandomInitializer):
 
     Args:
         scale (float): Length of the vectors.
-        dtype: Data type that arrays must have. If ``None``, any.
+        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
         mode (str): What the matrix must be: ``'embedding'`` (not fewer rows
             than columns), ``'projection'`` (not more), ``'basis'`` (square) or
             ``'auto'`` (anything).

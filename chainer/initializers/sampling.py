@@ -53,7 +53,7 @@ class UpsamplingDeconvFilter(_SamplingFilter):
 
     Args:
         interpolation (str): Only ``'linear'`` is supported.
-        dtype: Data type that arrays must have. If ``None``, any.
+        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
 
     Raises:
         ValueError: The interpolation is unknown, or the array is no such
@@ -78,7 +78,7 @@ class DownsamplingConvFilter(_SamplingFilter):
 
     Args:
         interpolation (str): Only ``'linear'`` is supported.
-        dtype: Data type that arrays must have. If ``None``, any.
+        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
 
     Raises:
         ValueError: The interpolation is unknown, or the array is no such

@@ -175,8 +175,10 @@ class Adam(optimizer.GradientMethod):
             + \lambda p \right)
 
     AMSGrad uses the maximum of all past :math:`v`. AdaBound clips
-    :math:`\alpha_t / (\sqrt{v} + \epsilon)` between bounds that converge to
-    ``final_lr``.
+    :math:`\alpha_t / (\sqrt{v} + \epsilon)` between the bounds
+    :math:`l (1 - 1 / (\gamma t + 1))` and :math:`l (1 + 1 / (\gamma t))`, where
+    :math:`l` is ``final_lr``, times the share of its first value that ``alpha``
+    still has.
 
     See `Adam: A Method for Stochastic Optimization
     <https://arxiv.org/abs/1412.6980>`_, `On the Convergence of Adam and Beyond
