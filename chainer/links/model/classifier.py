@@ -13,12 +13,12 @@ class Classifier(link.Chain):
         accfun (callable): Function that computes the accuracy from the
             prediction and the labels. The default is
             :func:`~chainer.functions.accuracy`.
-
-    Raises:
-        TypeError: ``label_key`` is neither an int nor a str.
         label_key (int or str): Which argument holds the labels: a position
             among the positional arguments, or the name of a keyword argument.
             All others are given to the predictor.
+
+    Raises:
+        TypeError: ``label_key`` is neither an int nor a str.
 
     Attributes:
         predictor (~chainer.Link): The network.
