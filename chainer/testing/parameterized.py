@@ -108,9 +108,6 @@ def from_pytest_parameterize(names, values):
     Raises:
         ValueError: If there are more or fewer values than names.
 
-    >>> from_pytest_parameterize('a, b', [(1, 2), (3, 4)])
-    [{'a': 1, 'b': 2}, {'a': 3, 'b': 4}]
-
     .. admonition:: Example
 
         >>> from chainer import testing
@@ -167,9 +164,6 @@ def product(parameter):
     Raises:
         TypeError: If the argument is neither.
 
-    >>> product({'a': [1, 2], 'b': [3]})
-    [{'a': 1, 'b': 3}, {'a': 2, 'b': 3}]
-
     .. admonition:: Example
 
         >>> from chainer import testing
@@ -197,9 +191,6 @@ def product_dict(*parameters):
 
     Returns:
         list of dict: Merged sets of parameters.
-
-    >>> product_dict([{'a': 1}, {'a': 2}], [{'b': 3}])
-    [{'a': 1, 'b': 3}, {'a': 2, 'b': 3}]
 
     .. admonition:: Example
 

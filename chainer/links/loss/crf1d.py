@@ -5,6 +5,9 @@ from chainer.links.rnn import n_step_rnn
 class CRF1d(link.Link):
     """Linear-chain conditional random field loss layer.
 
+    See J. Lafferty et al., Conditional Random Fields: Probabilistic Models for
+    Segmenting and Labeling Sequence Data, ICML 2001.
+
     Args:
         n_label (int): Number of labels.
         initial_cost (initializer): Initializer of the transition costs. The
@@ -27,9 +30,6 @@ class CRF1d(link.Link):
         >>> score, path = crf.argmax(xs, transpose=True)
         >>> path
         [array([0, 1], dtype=int32), array([1], dtype=int32)]
-
-    See J. Lafferty et al., Conditional Random Fields: Probabilistic Models for
-    Segmenting and Labeling Sequence Data, ICML 2001.
 
     """
 
