@@ -33,11 +33,10 @@ def get_dtype(dtype=None, map_mixed16=None):
 
     Args:
         dtype: Dtype specifier, ``chainer.mixed16``, or ``None`` for ``chainer.config.dtype``.
-        map_mixed16: Dtype to return in place of ``chainer.mixed16``. With ``None``,
-            ``chainer.mixed16`` is returned as it is.
+        map_mixed16: Dtype that stands for ``chainer.mixed16`` (``None``: float16).
 
     Returns:
-        ``numpy.dtype``, or ``chainer.mixed16``.
+        numpy.dtype: The dtype.
 
     .. admonition:: Example
 
@@ -51,8 +50,6 @@ def get_dtype(dtype=None, map_mixed16=None):
     if dtype is None:
         from chainer import configuration
         dtype = configuration.config.dtype
-    if dtype is mixed16:
-        if map_mixed16 is None:
-            return mixed16
+    if dtype is mixed16 and map_mixed16 is not None:
         dtype = map_mixed16
     return numpy.dtype(dtype)

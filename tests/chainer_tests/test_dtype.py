@@ -13,7 +13,9 @@ import chainer
     ('float64', ('float16',), {}, 'float16'),
     ('float32', (numpy.int32,), {}, 'int32'),
     (chainer.mixed16, (), {'map_mixed16': numpy.float32}, 'float32'),
-    ('float32', (chainer.mixed16, 'float16'), {}, 'float16'),
+    ('float32', (chainer.mixed16, 'float64'), {}, 'float64'),
+    ('float32', (chainer.mixed16,), {}, 'float16'),
+    (chainer.mixed16, (), {}, 'float16'),
 ])
 def test_get_dtype(config, args, kwargs, expected):
     with chainer.using_config('dtype', config):
@@ -24,6 +26,5 @@ def test_get_dtype(config, args, kwargs, expected):
 
 def test_mixed16():
     assert repr(chainer.mixed16) == str(chainer.mixed16) == "dtype('mixed16')"
-    assert chainer.get_dtype(chainer.mixed16) is chainer.mixed16
     assert copy.deepcopy(chainer.mixed16) is copy.copy(chainer.mixed16) is chainer.mixed16
     assert pickle.loads(pickle.dumps(chainer.mixed16)) is chainer.mixed16
