@@ -59,10 +59,10 @@ def _statistics(array):
 
 def debug_text(var):
     """Returns the text of :meth:`chainer.Variable.debug_print`."""
-    lines = [var.summary()]
-    if var.raw_array is None:
-        return '\n'.join([*lines, '- array: None'])
     from chainer import backend
+    if var.raw_array is None:
+        names = 'device', 'backend', 'shape', 'dtype', 'statistics', 'grad'
+        return '\n'.join([var.summary(), *[f'- {name}: None' for name in names]])
     array = _cpu_array(var)
     grad = var.grad
     if grad is None:
@@ -74,7 +74,7 @@ def debug_text(var):
         grad_text = '0' if not grad.any() else _statistics(grad)
     stats = _statistics(array) if array.size else 'no elements'
     return '\n'.join([
-        *lines,
+        var.summary(),
         f'- device: {var.device}',
         f'- backend: {type(var.array)}',
         f'- shape: {var.shape}',

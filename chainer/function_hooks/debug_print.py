@@ -1,6 +1,7 @@
 import sys
 
 from chainer import backend, function_hook
+from chainer.variable import Variable
 
 
 class PrintHook(function_hook.FunctionHook):
@@ -54,7 +55,7 @@ class PrintHook(function_hook.FunctionHook):
         if out_grad is not None:
             self._print('output gradient')
             for array in out_grad:
-                self._print(_describe(array))
+                self._print(_describe_grad(array))
         self._flush()
 
     def forward_preprocess(self, function, in_data):
@@ -65,8 +66,15 @@ class PrintHook(function_hook.FunctionHook):
 
 
 def _describe(array):
-    from chainer.variable import Variable
     if array is None:
-        # No gradient, or an array that has been released.
+        # It has been released.
         return '(removed)'
-    return Variable(backend.from_chx(array), requires_grad=False).debug_print()
+    return Variable(array, requires_grad=False).debug_print()
+
+
+def _describe_grad(array):
+    if array is None:
+        return Variable().debug_print()
+    variable = Variable(backend.get_array_module(array).zeros_like(array))
+    variable.grad = array
+    return variable.debug_print()

@@ -103,6 +103,11 @@ class TestText:
             '- statistics: mean=1.50000000, std=0.50000000',
             '- grad: mean=1.00000000, std=0.00000000']
 
+    def test_debug_print_without_array(self):
+        assert chainer.Variable(name='x').debug_print().splitlines() == [
+            '<variable x>', '- device: None', '- backend: None', '- shape: None', '- dtype: None',
+            '- statistics: None', '- grad: None']
+
 
 class TestComparison:
 
