@@ -181,8 +181,8 @@ Array ConvTranspose(const Array& x, const Array& w, const std::optional<Array>& 
         g.out[d] = size;
         // The sizes that a convolution of an image of that size can have, without and with cover_all.
         int64_t room = g.in[d] + 2 * g.pad[d] - span;
-        int64_t least = room < 0 ? 0 : room / g.stride[d] + 1;
-        int64_t most = room < 0 ? 0 : (room + g.stride[d] - 1) / g.stride[d] + 1;
+        int64_t least = WindowGeometry::CountWindows(room, g.stride[d], false);
+        int64_t most = WindowGeometry::CountWindows(room, g.stride[d], true);
         if (size < least || size > most) {
             throw DimensionError{kName,
                                  ": outsize ",

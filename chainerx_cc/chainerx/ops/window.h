@@ -52,11 +52,18 @@ struct WindowGeometry {
     int64_t pad[kMaxWindowDims];
     int64_t dilation[kMaxWindowDims];
 
+    // Number of places of a window along an axis with `room` for it to move. If all elements are to be
+    // covered, the last window may reach beyond the axis, and so may a single one on a short axis.
+    static int64_t CountWindows(int64_t room, int64_t stride, bool cover_all) {
+        if (cover_all) room += stride - 1;
+        return room < 0 ? 0 : room / stride + 1;
+    }
+
     // Sets `out` from the other sizes. `cover_all`: windows reach every element.
     void SetOutput(const char* op, bool cover_all) {
         for (int d = 0; d < ndim; ++d) {
             int64_t room = in[d] + 2 * pad[d] - (kernel[d] - 1) * dilation[d] - 1;
-            out[d] = room < 0 ? 0 : (room + (cover_all ? stride[d] - 1 : 0)) / stride[d] + 1;
+            out[d] = CountWindows(room, stride[d], cover_all);
             if (kernel[d] < 1 || out[d] < 1) {
                 throw DimensionError{op,        ": the output would be empty: size ",
                                      in[d],     ", kernel ",

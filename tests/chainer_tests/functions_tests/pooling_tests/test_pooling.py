@@ -102,6 +102,11 @@ POOLINGS = [
 ]
 
 
+def test_max_pooling_of_an_image_smaller_than_the_window():
+    check_function(lambda x: F.max_pooling_2d(x, 2), [sample(1, 2, 1, 3)],
+                   lambda x: max_pool(x, 2), grad_tolerance=1e-4)
+
+
 @pytest.mark.parametrize('shape, arguments', POOLINGS)
 @pytest.mark.parametrize('cover_all', [True, False])
 def test_max_pooling(shape, arguments, cover_all, picking):
