@@ -47,6 +47,9 @@ class CooMatrix:
             raise ValueError(f'ndim of data must be 1 or 2, not {data.ndim}.')
         if not data.ndim == row.ndim == col.ndim:
             raise ValueError('ndim of data, row and col must be the same.')
+        if not data.shape == row.shape == col.shape:
+            raise ValueError('shape of data, row and col must be the same: '
+                             f'{data.shape}, {row.shape} and {col.shape}')
         if len(shape) != 2:
             raise ValueError(f'length of shape must be 2, not {len(shape)}.')
         if not (shape[0] > 0 and shape[1] > 0):

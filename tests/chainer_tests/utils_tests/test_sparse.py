@@ -63,7 +63,7 @@ def test_bad():
     for args in [
             (data, index, index, (3,)), (data, index, index, (0, 3)),
             (data, index[None], index, (3, 3)), (data[None, None], index, index, (3, 3)),
-            (data, index, index, (3, 3), 'A')]:
+            (data, index, index[:2], (3, 3)), (data, index, index, (3, 3), 'A')]:
         with pytest.raises(ValueError):
             utils.CooMatrix(*args)
     with pytest.raises(ValueError, match='ndim of x'):
