@@ -95,6 +95,8 @@ def _apply_watched(func, in_data):
 
 
 def _forward(func, in_data):
+    if not func._checked_natively and _config.type_check:
+        func._check_types(in_data)
     try:
         outputs = func.forward_chainerx(in_data)
     except Exception:
@@ -118,7 +120,7 @@ def _check_devices(func, in_data):
 
 
 def _forward_fallback(func, in_data):
-    if _config.type_check:
+    if func._checked_natively and _config.type_check:
         func._check_types(in_data)
     _check_devices(func, in_data)
     device = backend.ChainerxDevice(in_data[0].device)
@@ -132,6 +134,7 @@ def _forward_fallback(func, in_data):
     # Nodes carry shapes and dtypes for backward; the arrays themselves are ChainerX's to keep.
     func.inputs = tuple([_variable(x, True).node for x in views])
     func._n_chainerx_inputs = len(in_data)
+    func._n_chainerx_outputs = len(outputs)
     return chainerx._core._function_node_forward(
         func, list(in_data), outputs, list(func._input_indexes_to_retain),
         list(func._output_indexes_to_retain))

@@ -76,6 +76,9 @@ class FunctionNode:
     _backward_arrays = None
     # Whether the class overrides `backward_accumulate`.
     _accumulates = False
+    # Whether ChainerX itself refuses what `check_type_forward` refuses, so that inputs are not
+    # checked before `forward_chainerx`. For functions whose time counts on small arrays.
+    _checked_natively = False
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -107,6 +110,11 @@ class FunctionNode:
     @property
     def output_data(self):
         """Tuple of the retained output arrays (``None`` where not retained or released)."""
+        if self._chainerx_retained is not None:
+            arrays = [None] * self._n_chainerx_outputs
+            for i, y in zip(self._output_indexes_to_retain, self._chainerx_retained[1]):
+                arrays[i] = y.array
+            return tuple(arrays)
         if self.outputs is None:
             raise RuntimeError('function is not connected to any outputs')
         return tuple([None if y is None else y.data for y in (ref() for ref in self.outputs)])

@@ -48,6 +48,7 @@ class _Routine(FunctionNode):
     #: Name of the ChainerX routine (default: the name of the class in lower case).
     chainerx_routine = None
     _chainerx_function = None
+    _checked_natively = True
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)

@@ -33,6 +33,19 @@ class OldSquare(chainer.Function):
         return 2 * inputs[0] * gys[0],
 
 
+class OldExp(chainer.Function):
+    """Uses its output for the gradient."""
+
+    def forward(self, inputs):
+        self.retain_inputs(())
+        self.retain_outputs((1,))
+        return inputs[0] * 0, np.exp(inputs[0])
+
+    def backward(self, inputs, gys):
+        assert self.output_data[0] is None
+        return self.output_data[1] * gys[1],
+
+
 class ByGrad(Square):
     """Differentiates a graph that its backward makes."""
 
@@ -86,6 +99,11 @@ class TestRetainGrad:
 
 
 class TestBackward:
+
+    def test_output_data(self):
+        x = _var([1., 2.])
+        F.sum(OldExp()(x)[1]).backward()
+        np.testing.assert_allclose(_numpy(x.grad), np.exp([1, 2]))
 
     def test_accumulates_and_clears(self):
         x = _var([1., 2.])

@@ -38,6 +38,8 @@ def _log_softmax(x, axis=1):
 class LogSoftmax(FunctionNode):
     """Logarithm of softmax along an axis."""
 
+    _checked_natively = True
+
     def __init__(self, axis=1):
         self.axis = axis
 

@@ -14,6 +14,7 @@ class RReLU(_base.UnaryFunction):
     """Rectified linear unit with random slopes for negative values."""
 
     retains = ''
+    _checked_natively = False
 
     def __init__(self, lower=1. / 8, upper=1. / 3, r=None):
         if not 0.0 <= lower < 1.0:

@@ -11,6 +11,8 @@ from chainer.utils import type_check
 class Softmax(FunctionNode):
     """Softmax along an axis."""
 
+    _checked_natively = True
+
     def __init__(self, axis=1):
         self.axis = axis
 

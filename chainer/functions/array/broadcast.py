@@ -38,6 +38,8 @@ class Broadcast(FunctionNode):
 class BroadcastTo(FunctionNode):
     """Broadcasts an array to a given shape."""
 
+    _checked_natively = True
+
     def __init__(self, shape):
         self._shape = tuple(shape)
 

@@ -9,6 +9,8 @@ from chainer.utils import type_check
 class Cast(FunctionNode):
     """Converts an array to another dtype."""
 
+    _checked_natively = True
+
     def __init__(self, typ):
         self.type = typ
 

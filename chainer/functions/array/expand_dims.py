@@ -10,6 +10,8 @@ from chainer.utils import type_check
 class ExpandDims(FunctionNode):
     """Inserts an axis of length one."""
 
+    _checked_natively = True
+
     def __init__(self, axis):
         self.axis = int(axis)
 

@@ -62,6 +62,8 @@ def _add_at(array, slices, values):
 class GetItem(FunctionNode):
     """Takes elements by an index."""
 
+    _checked_natively = True
+
     def __init__(self, slices):
         self.slices = _parse_slices(slices)
 

@@ -9,6 +9,8 @@ from chainer.utils import type_check
 class Reshape(FunctionNode):
     """Gives an array another shape, without a copy where possible."""
 
+    _checked_natively = True
+
     def __init__(self, shape):
         self.shape = tuple(shape)
         self._unknown = sum([n < 0 for n in self.shape])

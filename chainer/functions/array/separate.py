@@ -11,6 +11,8 @@ from chainer.utils import type_check
 class Separate(FunctionNode):
     """Takes an array apart along an axis, which vanishes."""
 
+    _checked_natively = True
+
     def __init__(self, axis):
         self.axis = axis
 

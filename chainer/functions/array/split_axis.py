@@ -14,6 +14,8 @@ from chainer.utils import type_check
 class SplitAxis(FunctionNode):
     """Splits an array along an axis."""
 
+    _checked_natively = True
+
     def __init__(self, indices_or_sections, axis):
         if getattr(indices_or_sections, 'ndim', None) == 0:
             indices_or_sections = indices_or_sections.item()

@@ -36,6 +36,8 @@ def argone(iterable):
 class Squeeze(FunctionNode):
     """Removes axes of length one."""
 
+    _checked_natively = True
+
     def __init__(self, axis=None):
         if axis is None:
             self.axis = None

@@ -10,6 +10,8 @@ from chainer.utils import type_check
 class Stack(FunctionNode):
     """Joins arrays along a new axis."""
 
+    _checked_natively = True
+
     def __init__(self, axis):
         self.axis = axis
 

@@ -8,6 +8,8 @@ from chainer.utils import type_check
 class Swapaxes(FunctionNode):
     """Exchanges two axes."""
 
+    _checked_natively = True
+
     def __init__(self, axis1, axis2):
         self.axis1 = axis1
         self.axis2 = axis2

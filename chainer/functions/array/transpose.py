@@ -8,6 +8,8 @@ from chainer.utils import type_check
 class Transpose(FunctionNode):
     """Permutes the axes of an array."""
 
+    _checked_natively = True
+
     def __init__(self, axes=None):
         self.axes = axes
 

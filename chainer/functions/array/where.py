@@ -16,6 +16,7 @@ class Where(FunctionNode):
     """Chooses elements of two arrays by a condition."""
 
     is_elementwise = True
+    _checked_natively = True
 
     def __init__(self, condition):
         self.condition = condition

@@ -68,6 +68,7 @@ class Convolution(_Base):
 
     cover_all = False
     outs = None
+    _checked_natively = True
 
     def check_type_forward(self, in_types):
         n_in = type_check.eval(in_types.size())
@@ -134,6 +135,7 @@ class Deconvolution(_Base):
     """
 
     outs = None
+    _checked_natively = True
 
     def check_type_forward(self, in_types):
         n_in = type_check.eval(in_types.size())

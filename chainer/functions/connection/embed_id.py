@@ -12,6 +12,8 @@ from chainer.utils import type_check
 class EmbedIDFunction(FunctionNode):
     """Picks rows of a matrix, and zeros for an ignored number."""
 
+    _checked_natively = True
+
     def __init__(self, ignore_label=None):
         self.ignore_label = ignore_label
 
@@ -43,7 +45,7 @@ class EmbedIDFunction(FunctionNode):
     def forward_chainerx(self, inputs):
         x, W = inputs
         # ChainerX counts out-of-range numbers from the end; debug mode must refuse them.
-        if chainer.is_debug():
+        if chainer.is_debug() or x.ndim == 0:
             return chainer.Fallback
         return chainerx.embed_id(x, W, self.ignore_label),
 

@@ -14,6 +14,8 @@ from chainer.utils import type_check
 class LinearFunction(FunctionNode):
     """y = x W^T + b of matrices."""
 
+    _checked_natively = True
+
     def check_type_forward(self, in_types):
         n_in = type_check.eval(in_types.size())
         type_check.expect(2 <= n_in, n_in <= 3)

@@ -56,6 +56,8 @@ class LocalConvolution2DFunction(FunctionNode):
         return self._convolve(inputs, cuda.get_array_module(*inputs), Im2Col.forward),
 
     def forward_chainerx(self, inputs):
+        if inputs[0].size == 0:
+            return chainer.Fallback
         return self._convolve(inputs, chainerx, Im2Col.forward_chainerx),
 
     def _convolve(self, inputs, xp, apply):

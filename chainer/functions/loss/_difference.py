@@ -24,6 +24,7 @@ class DifferenceFunction(_Routine):
     """
 
     is_elementwise = True
+    _checked_natively = False
 
     def check_type_forward(self, in_types):
         check_pair(in_types)

@@ -14,6 +14,7 @@ class SigmoidCrossEntropy(FunctionNode):
     """Sigmoid activation followed by a binary cross entropy loss."""
 
     ignore_label = -1
+    _checked_natively = True
 
     def __init__(self, normalize=True, reduce='mean'):
         check_reduce(reduce)

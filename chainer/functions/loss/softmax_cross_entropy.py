@@ -36,6 +36,7 @@ class SoftmaxCrossEntropy(FunctionNode):
 
     #: Log-probabilities, kept from forward if the score is cached.
     _log_y = None
+    _checked_natively = True
 
     def __init__(self, normalize=True, cache_score=True, class_weight=None, ignore_label=-1,
                  reduce='mean', soft_target_loss='cross-entropy'):
@@ -103,6 +104,9 @@ class SoftmaxCrossEntropy(FunctionNode):
         x, t = inputs
         self.retain_inputs((0, 1))
         xp = backend.get_array_module(x)
+        if self.class_weight is not None and len(self.class_weight) != x.shape[1]:
+            raise ValueError(f'class_weight must have a weight for each of {x.shape[1]} classes, '
+                             f'but has {len(self.class_weight)}')
         if x.size == 0:
             shape = () if self.reduce == 'mean' else x.shape[:1] + x.shape[2:]
             return xp.zeros(shape, x.dtype),
@@ -142,6 +146,8 @@ class SoftmaxCrossEntropy(FunctionNode):
         if x.size == 0:
             return Fallback
         if t.dtype.kind == 'f':
+            if t.shape != x.shape or t.dtype != x.dtype:
+                return Fallback
             if not self._target_has_gradient:
                 t = t.as_grad_stopped()
             return self._soft_target_loss(chainerx, x, t, chainerx.log_softmax(x, axis=1)),

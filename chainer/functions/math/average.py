@@ -19,7 +19,8 @@ class Mean(ReductionFunction):
         return _as_array(x.mean(axis=self.axis, keepdims=self.keepdims), x.dtype),
 
     def _factor(self, shape):
-        return 1. / math.prod([n for n, kept in zip(shape, self.kept_shape(shape)) if kept != n])
+        count = math.prod([n for n, kept in zip(shape, self.kept_shape(shape)) if kept != n])
+        return 1. / max(count, 1)
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions

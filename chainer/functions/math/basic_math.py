@@ -172,6 +172,7 @@ class MultiAdd(FunctionNode):
 
     is_elementwise = True
     label = '_ + _'
+    _checked_natively = True
 
     def check_type_forward(self, in_types):
         type_check.expect(in_types.size() > 0)

@@ -34,6 +34,8 @@ def _matrix_type_check(a_type, b_type, transa, transb):
 class MatMul(FunctionNode):
     """Product of matrices, or of stacks of matrices with broadcasting."""
 
+    _checked_natively = True
+
     def __init__(self, transa=False, transb=False, transc=False, dtype=None):
         self.transa = transa
         self.transb = transb

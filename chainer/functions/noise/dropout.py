@@ -11,6 +11,8 @@ from chainer.utils import argument, type_check
 class Dropout(FunctionNode):
     """Sets random elements to zero and scales the others to keep the mean."""
 
+    _checked_natively = True
+
     def __init__(self, dropout_ratio, mask=None, return_mask=False):
         if not 0.0 <= dropout_ratio < 1.0:
             raise ValueError(f'dropout_ratio must be in the range [0, 1), got {dropout_ratio}')

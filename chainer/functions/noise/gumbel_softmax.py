@@ -36,8 +36,9 @@ def gumbel_softmax(log_pi, tau=0.1, axis=1):
 
     """
     log_pi = chainer.as_variable(log_pi)
-    if log_pi.size < 1:
-        return log_pi
+    if log_pi.ndim == 0:
+        # The only category there is.
+        return chainer.as_variable(log_pi.xp.ones_like(log_pi.array))
     noise = draw_like(log_pi.array, lambda xp: xp.asarray(
         xp.random.gumbel(size=log_pi.shape), dtype=log_pi.dtype))
     return chainer.functions.softmax((log_pi + noise) * (1 / tau), axis=axis)

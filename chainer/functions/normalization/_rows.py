@@ -62,7 +62,7 @@ class RowNormalization(FusedFunction):
                 t[:] = part
             inv_std = 1 / xp.sqrt(xp.einsum('nrm,nrm->nr', t, t) / m + eps)
             self._inv_std[block] = inv_std
-            channels = t.reshape(-1, *shape[1:])
+            channels = t.reshape(len(t), *shape[1:])
             if b == 1:
                 t *= inv_std[:, :, None]
                 channels *= gamma[:, :, None]

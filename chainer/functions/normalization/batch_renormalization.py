@@ -21,6 +21,8 @@ class BatchRenormalizationFunction(BatchNormalization):
 
     """
 
+    _checked_natively = False
+
     def __init__(self, eps=2e-5, mean=None, var=None, decay=0.9, rmax=1, dmax=0,
                  update_statistics=True):
         super().__init__(eps, mean, var, decay)

@@ -12,6 +12,8 @@ from chainer.utils import type_check
 class GroupNormalization(RowNormalization):
     """Normalization of groups of channels of every sample."""
 
+    _checked_natively = True
+
     def __init__(self, groups, eps=1e-5):
         if not isinstance(groups, numbers.Integral):
             raise TypeError(f'groups must be an int, not {type(groups)}')

@@ -2,12 +2,15 @@
 from __future__ import annotations
 
 import chainerx
+from chainer._fallback import Fallback
 from chainer.functions.normalization._rows import RowNormalization
 from chainer.utils import type_check
 
 
 class LayerNormalization(RowNormalization):
     """Normalization of every sample of a matrix."""
+
+    _checked_natively = True
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x', 'gamma', 'beta'))
@@ -24,6 +27,8 @@ class LayerNormalization(RowNormalization):
         )
 
     def forward_chainerx(self, inputs):
+        if inputs[0].ndim != 2:
+            return Fallback
         return chainerx.layer_norm(*inputs, self.eps),
 
     def _shape(self, shape):

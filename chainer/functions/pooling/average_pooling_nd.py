@@ -17,6 +17,7 @@ class _Average(_PoolingND):
 
     #: Value of the padding, or ``None`` to average what lies in the image only.
     pad_value = 0
+    _checked_natively = True
 
     def forward(self, inputs):
         return self._pool(inputs[0]),

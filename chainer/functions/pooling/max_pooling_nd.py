@@ -15,6 +15,7 @@ class MaxPoolingND(_PoolingND):
 
     # Kept as small integers.
     _indexes = None
+    _checked_natively = True
 
     @property
     def indexes(self):

@@ -52,13 +52,14 @@ class _Spread(_Unpooling):
         if self.stride == self.ksize and not any(self.pad) and all(
                 [out <= n * k for out, n, k in zip(self.outs, dims, self.ksize)]):
             for axis in range(x.ndim - 1, 1, -1):
-                shape = (*x.shape[:axis], -1, *x.shape[axis + 1:])
-                x = chainerx.stack([x] * self.ksize[axis - 2], axis=axis + 1).reshape(shape)
+                k = self.ksize[axis - 2]
+                shape = (*x.shape[:axis], x.shape[axis] * k, *x.shape[axis + 1:])
+                x = chainerx.stack([x] * k, axis=axis + 1).reshape(shape)
             return x[(..., *map(slice, self.outs))],
         # The transpose of a convolution of each channel with ones.
         ones = chainerx.ones((1, 1, *self.ksize), x.dtype, device=x.device)
         y = chainerx.conv_transpose(
-            x.reshape(-1, 1, *dims), ones, None, self.stride, self.pad, self.outs)
+            x.reshape(x.shape[0] * x.shape[1], 1, *dims), ones, None, self.stride, self.pad, self.outs)
         return y.reshape(*x.shape[:2], *self.outs),
 
     def backward(self, target_input_indexes, grad_outputs):

@@ -75,6 +75,7 @@ class Cell(FusedFunction):
     #: Number of pairs of input values and input gates.
     n_tanh = 1
     chainerx_routine = None
+    _checked_natively = True
 
     def _gates(self, inputs):
         """Raw gates ``[a..., i..., f..., o]`` and cell states of the children.

@@ -49,6 +49,7 @@ class BaseNStepRNN(FusedFunction):
     n_weights = 2
     directions = 1
     chainerx_routine = None
+    _checked_natively = True
 
     def __init__(self, n_layers, states, lengths, **kwargs):
         argument.assert_kwargs_empty(kwargs)

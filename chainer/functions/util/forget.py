@@ -30,11 +30,14 @@ class Forget(FunctionNode):
 
     def forward(self, inputs):
         self.retain_inputs(range(len(inputs)))
+        return self._results([Variable(x) for x in inputs])
+
+    def _results(self, xs):
         with chainer.no_backprop_mode():
-            return tuple([y.array for y in self._call([Variable(x) for x in inputs])])
+            return tuple([y.array for y in self._call(xs)])
 
     def forward_chainerx(self, inputs):
-        outputs = self.forward(inputs)
+        outputs = self._results([chainer.as_variable(x.as_grad_stopped()) for x in inputs])
         return tuple(chainerx._core._function_node_forward(
             self, list(inputs), list(outputs), list(range(len(inputs))), []))
 
@@ -58,7 +61,8 @@ class Forget(FunctionNode):
             xs = [Variable(x.array) for x in self.get_retained_inputs()]
             with chainer.using_config('in_recomputing', True):
                 outputs = self._call(xs)
-            pairs = [(y, gy) for y, gy in zip(outputs, grad_outputs) if gy is not None]
+            pairs = [(y, gy) for y, gy in zip(outputs, grad_outputs)
+                     if gy is not None and y.requires_grad]
             chainer.backward([y for y, _ in pairs], [gy for _, gy in pairs])
         return tuple([xs[i].grad_var for i in target_input_indexes])
 

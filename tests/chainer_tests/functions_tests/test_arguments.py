@@ -129,6 +129,7 @@ def _align(outsize=2, scale=1., ratio=None):
     (lambda: F.r2_score(X, X, sample_weight=X), NotImplementedError),
     (lambda: F.softmax_cross_entropy(X, T, class_weight=np.ones(3, 'i')), ValueError),
     (lambda: F.softmax_cross_entropy(X, T, class_weight=X), ValueError),
+    (lambda: F.softmax_cross_entropy(X, T, class_weight=np.ones(4, 'f')), ValueError),
     (lambda: F.softmax_cross_entropy(X, T, class_weight=chainer.Variable(X[0])), ValueError),
     (lambda: F.softmax_cross_entropy(X, T, soft_target_loss='x'), ValueError),
     (lambda: F.linear(X, X, n_batch_axes=0), ValueError),

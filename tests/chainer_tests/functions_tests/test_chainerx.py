@@ -7,6 +7,7 @@ from helpers.function_table import ROWS
 import chainer
 import chainer.functions as F
 import chainerx
+from chainer.utils.type_check import InvalidType
 
 pytestmark = [pytest.mark.chainerx, pytest.mark.filterwarnings('ignore::DeprecationWarning')]
 CALLS = [(name, call) for name, row in ROWS.items()
@@ -66,3 +67,44 @@ def test_call(name, call):
             continue
         assert a.shape == b.shape and a.dtype == b.dtype
         np.testing.assert_allclose(a, b, 1e-7, 1e-9, err_msg=str(i))
+
+
+def _misshaped(arrays):
+    """The arrays with one of them cut or with an axis less or more, for each way to do that."""
+    for i, x in enumerate(arrays):
+        wrong = [x[None], x[..., None]]
+        if x.ndim:
+            wrong += [x[0], x[:-1], x[..., :-1]]
+        for y in wrong:
+            yield [*arrays[:i], y, *arrays[i + 1:]]
+
+
+@pytest.mark.parametrize('name', ROWS)
+def test_shapes_that_do_not_fit(name):
+    """What NumPy arrays may not be, ChainerX arrays may not be either."""
+    row = ROWS[name]
+    for arrays in _misshaped(row.inputs):
+        try:
+            row.f(*arrays)
+        except InvalidType:
+            pass
+        except Exception:
+            continue
+        else:
+            continue
+        with pytest.raises(InvalidType):
+            row.f(*[chainerx.array(x, device='native:0') for x in arrays])
+
+
+@pytest.mark.parametrize('name', [
+    'convolution_2d', 'deconvolution_2d', 'local_convolution_2d', 'max_pooling_2d',
+    'average_pooling_2d', 'unpooling_2d', 'unpooling_nd', 'batch_normalization', 'im2col',
+    'group_normalization', 'local_response_normalization', 'resize_images', 'shift'])
+def test_no_samples(name):
+    row = ROWS[name]
+    x, *params = row.inputs
+    results = [_results((row.f, x[:0], *params), send, False) for send in (
+        np.array, lambda x: chainerx.array(x, device='native:0'))]
+    for a, b in zip(*results):
+        np.testing.assert_array_equal(a, b)
+        assert a.shape == b.shape

@@ -84,6 +84,7 @@ def test_gumbel_softmax_samples_categories():
     y = F.gumbel_softmax(np.log(p), tau=1e-3).array
     np.testing.assert_allclose(y.mean(0), p[0], atol=.03)
     assert F.gumbel_softmax(np.zeros((0, 3), 'f')).shape == (0, 3)
+    assert F.gumbel_softmax(np.array(-2, 'f')).array == 1
 
 
 @pytest.mark.parametrize('dtype', ['e', 'f', 'd'])

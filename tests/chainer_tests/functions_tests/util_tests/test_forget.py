@@ -14,7 +14,8 @@ def _draw(*shapes):
 
 @pytest.mark.parametrize('f, n', [
     (lambda x: F.tanh(x) * x, 1), (lambda x, y: F.exp(x) * y, 2),
-    (lambda x, y: (x * y, F.sin(x)), 2)])
+    (lambda x, y: (x * y, F.sin(x)), 2), (F.identity, 1),
+    (lambda x: (x * x, F.floor(x)), 1)])
 def test_forget(f, n):
     check_function(lambda *xs: F.forget(f, *xs), _draw(*[(2, 3)] * n),
                    lambda *xs: [y.array for y in _as_tuple(f(*map(chainer.Variable, xs)))],
