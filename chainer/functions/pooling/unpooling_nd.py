@@ -59,7 +59,8 @@ class _Spread(_Unpooling):
         # The transpose of a convolution of each channel with ones.
         ones = chainerx.ones((1, 1, *self.ksize), x.dtype, device=x.device)
         y = chainerx.conv_transpose(
-            x.reshape(x.shape[0] * x.shape[1], 1, *dims), ones, None, self.stride, self.pad, self.outs)
+            x.reshape(x.shape[0] * x.shape[1], 1, *dims), ones, None, self.stride, self.pad,
+            self.outs)
         return y.reshape(*x.shape[:2], *self.outs),
 
     def backward(self, target_input_indexes, grad_outputs):
