@@ -201,6 +201,34 @@ def _variable(array):
     return Variable._from_array(array, False)
 
 
+class _Owners:
+    """Sees to it that gradients which users get can be changed in place, as optimizer hooks do.
+
+    Functions return views of the gradients that they are given: repeated ones, or the same one
+    for several inputs.
+    """
+
+    def __init__(self):
+        self._grads = {}
+
+    def own(self, grad):
+        """Returns the array, or a copy if it repeats its elements or shares memory."""
+        base = grad.base
+        if base is None:
+            base = grad
+        elif 0 in grad.strides:
+            return grad.copy()
+        others = self._grads.get(id(base))
+        if others is None:
+            self._grads[id(base)] = [grad]
+            return grad
+        xp = cuda.get_array_module(grad)
+        if any([xp.may_share_memory(grad, other) for other in others]):
+            return grad.copy()
+        others.append(grad)
+        return grad
+
+
 class _Queue:
     """Functions still to be differentiated, last made first."""
 
@@ -410,6 +438,7 @@ def backward(outputs, grad_outputs=None, **kwargs):
 def _backward(outputs, retain_grad, double, loss_scale):
     grads = _Gradients(load=True, as_variables=double)
     queue = _Queue()
+    own = _keep if double else _Owners().own
     with configuration.using_config('enable_backprop', bool(double)):
         for y in outputs:
             if y._node in grads:
@@ -420,13 +449,14 @@ def _backward(outputs, retain_grad, double, loss_scale):
                     grad = _scaled_root(y._array, _raw(grad), loss_scale)
                 y._set_grad(grad)
                 grad = y.grad_var if double else grad
+            own(grad)
             grads.set(y._node, grad)
             queue.push(y._node._creator_node)
         roots = {y._node for y in outputs}
 
         def store(node, grad):
             if retain_grad:
-                _store(node, grad)
+                _store(node, grad if grad is None or node in roots else own(grad))
             elif node not in roots:
                 _store(node, None)
 
@@ -435,7 +465,7 @@ def _backward(outputs, retain_grad, double, loss_scale):
         if node in grads:
             grad = grads.pop(node)
             if grad is not None:
-                _store(node, grad)
+                _store(node, own(grad))
                 if loss_scale is not None:
                     leaf = node.get_variable_or_none()
                     if leaf is not None:
@@ -507,6 +537,7 @@ def grad(outputs, inputs, grad_outputs=None, grad_inputs=None, set_grad=False,
     double = enable_double_backprop
     allowed = _nodes_between(outputs, inputs)
     grads = _Gradients(load=False, as_variables=double)
+    own = _keep if double else _Owners().own
     queue = _Queue()
     input_nodes = {x.node for x in inputs}
     with configuration.using_config('enable_backprop', bool(double)):
@@ -524,6 +555,7 @@ def grad(outputs, inputs, grad_outputs=None, grad_inputs=None, set_grad=False,
                 else:
                     with _device_of(y._array):
                         array = _scaled_root(y._array, _raw(gy), loss_scale)
+                    own(array)
                     scaled = Variable._from_array(array, True) if double else array
                 grads.add(y.node, scaled)
             if y.node in allowed:
@@ -533,7 +565,7 @@ def grad(outputs, inputs, grad_outputs=None, grad_inputs=None, set_grad=False,
         for x in inputs:
             gx = grads.peek(x.node) if x.node in grads else None
             if gx is not None and not double:
-                gx = Variable._from_array(gx, True)
+                gx = Variable._from_array(own(gx), True)
             if set_grad and gx is not None:
                 x.grad_var = gx
             results.append(gx)
@@ -542,6 +574,10 @@ def grad(outputs, inputs, grad_outputs=None, grad_inputs=None, set_grad=False,
 
 def _ignore(node, grad):
     pass
+
+
+def _keep(grad):
+    return grad
 
 
 def _check_sequence(name, values, types):

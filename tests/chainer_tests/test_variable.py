@@ -109,6 +109,34 @@ class TestText:
             '- statistics: None', '- grad: None']
 
 
+@pytest.mark.parametrize('f', [
+    lambda x, y: F.sum(x) + F.sum(y), lambda x, y: F.mean(F.transpose(x)) - F.mean(y),
+    lambda x, y: x + y, lambda x, y: F.stack((F.reshape(x + y, (6,)), F.reshape(x, (6,)))),
+    lambda x, y: F.broadcast_to(x + y, (2, 2, 3)), lambda x, y: F.concat([x, y])])
+@pytest.mark.parametrize('by_grad', [False, True])
+def test_gradients_can_be_changed_in_place(f, by_grad):
+    x, y = _var(2, 3), _var(2, 3)
+    z = f(x, y)
+    z.grad = np.ones_like(z.array)
+    if by_grad:
+        chainer.grad([z], [x, y], set_grad=True)
+    else:
+        z.backward()
+    expected = x.grad * 2, y.grad + 1, z.grad.copy()
+    x.grad *= 2
+    y.grad += 1
+    for actual, value in zip((x.grad, y.grad, z.grad), expected):
+        np.testing.assert_array_equal(actual, value)
+
+
+def test_retained_gradients_can_be_changed_in_place():
+    x = _var(3)
+    h = x + 0
+    F.sum(h).backward(retain_grad=True)
+    h.grad[...] = 5
+    np.testing.assert_array_equal(x.grad, 1)
+
+
 class TestComparison:
 
     def test_comparisons_raise(self):
