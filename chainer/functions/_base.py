@@ -42,6 +42,14 @@ def call_chainerx(name, *args, **kwargs):
     return Fallback if routine is None else (routine(*args, **kwargs),)
 
 
+class CallableFunction(FunctionNode):
+    """Function whose objects are called with its inputs, as those of old-style functions."""
+
+    def __call__(self, *inputs):
+        outputs = self.apply(inputs)
+        return outputs[0] if len(outputs) == 1 else outputs
+
+
 class _Routine(FunctionNode):
     """Function that ChainerX may have under its own name."""
 

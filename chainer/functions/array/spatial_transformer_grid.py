@@ -6,8 +6,7 @@ import numpy
 import chainer
 from chainer import backend
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
-from chainer.functions._base import sent_like
+from chainer.functions._base import CallableFunction, sent_like
 from chainer.utils import argument, type_check
 
 
@@ -18,7 +17,7 @@ def _points(output_shape, xp, dtype):
     return xp.stack([*coordinates, xp.ones_like(coordinates[0])])
 
 
-class SpatialTransformerGrid(FunctionNode):
+class SpatialTransformerGrid(CallableFunction):
     """Makes a grid of sampling points of affine transformations."""
 
     def __init__(self, output_shape):

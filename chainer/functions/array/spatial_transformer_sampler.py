@@ -9,7 +9,7 @@ import numpy
 import chainer
 from chainer import backend
 from chainer.backends import cuda
-from chainer.functions._base import sent_like
+from chainer.functions._base import CallableFunction, sent_like
 from chainer.functions._fused import FusedFunction
 from chainer.functions._scatter import add_rows
 from chainer.utils import argument, type_check
@@ -72,7 +72,7 @@ def _product(factors, weight):
     return weight
 
 
-class SpatialTransformerSampler(FusedFunction):
+class SpatialTransformerSampler(CallableFunction, FusedFunction):
     """Samples images at points of a grid."""
 
     def check_type_forward(self, in_types):

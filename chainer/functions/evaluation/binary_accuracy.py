@@ -4,11 +4,11 @@ from __future__ import annotations
 import numpy
 
 from chainer import utils
-from chainer.function_node import FunctionNode
+from chainer.functions._base import CallableFunction
 from chainer.utils import type_check
 
 
-class BinaryAccuracy(FunctionNode):
+class BinaryAccuracy(CallableFunction):
     """Function node of :func:`~chainer.functions.binary_accuracy`."""
 
     ignore_label = -1

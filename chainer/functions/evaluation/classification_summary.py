@@ -4,12 +4,11 @@ from __future__ import annotations
 import numpy
 
 import chainer
-from chainer.function_node import FunctionNode
-from chainer.functions._base import sent_like
+from chainer.functions._base import CallableFunction, sent_like
 from chainer.utils import type_check
 
 
-class ClassificationSummary(FunctionNode):
+class ClassificationSummary(CallableFunction):
     """Precision, recall, F-beta score and support of each class."""
 
     def __init__(self, label_num, beta, ignore_label):

@@ -2,11 +2,11 @@
 from __future__ import annotations
 
 from chainer import backend, utils
-from chainer.function_node import FunctionNode
+from chainer.functions._base import CallableFunction
 from chainer.utils import type_check
 
 
-class R2_score(FunctionNode):
+class R2_score(CallableFunction):
     """Function node of :func:`~chainer.functions.r2_score`."""
 
     def __init__(self, sample_weight, multioutput):

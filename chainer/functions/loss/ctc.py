@@ -5,7 +5,7 @@ import numpy
 
 import chainer
 from chainer import backend
-from chainer.functions._base import check_reduce
+from chainer.functions._base import CallableFunction, check_reduce
 from chainer.functions._fused import FusedFunction
 from chainer.utils import type_check
 
@@ -81,7 +81,7 @@ def _betas(xp, log_prob, paths, input_length):
     return betas
 
 
-class ConnectionistTemporalClassification(FusedFunction):
+class ConnectionistTemporalClassification(CallableFunction, FusedFunction):
     """Inputs: lengths of the inputs, lengths of the labels, labels, then one array a time step."""
 
     def __init__(self, blank_symbol, reduce='mean'):

@@ -4,12 +4,11 @@ from __future__ import annotations
 import numpy
 
 import chainer
-from chainer.function_node import FunctionNode
-from chainer.functions._base import check_reduce, sent_like
+from chainer.functions._base import CallableFunction, check_reduce, sent_like
 from chainer.utils import type_check
 
 
-class DeCov(FunctionNode):
+class DeCov(CallableFunction):
     """Function node of :func:`~chainer.functions.decov`."""
 
     def __init__(self, reduce='half_squared_sum'):

@@ -5,12 +5,11 @@ import numpy
 
 import chainer
 from chainer import backend
-from chainer.function_node import FunctionNode
-from chainer.functions._base import check_reduce, positive_part, sent_like
+from chainer.functions._base import CallableFunction, check_reduce, positive_part, sent_like
 from chainer.utils import type_check
 
 
-class Hinge(FunctionNode):
+class Hinge(CallableFunction):
     """Function node of :func:`~chainer.functions.hinge`."""
 
     def __init__(self, norm='L1', reduce='mean'):

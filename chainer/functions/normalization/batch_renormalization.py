@@ -6,6 +6,7 @@ import warnings
 import chainerx
 from chainer import backend
 from chainer._fallback import Fallback
+from chainer.functions._base import CallableFunction
 from chainer.functions.normalization import _moments
 from chainer.functions.normalization.batch_normalization import (
     BatchNormalization,
@@ -13,7 +14,7 @@ from chainer.functions.normalization.batch_normalization import (
 )
 
 
-class BatchRenormalizationFunction(BatchNormalization):
+class BatchRenormalizationFunction(CallableFunction, BatchNormalization):
     """Batch normalization corrected towards the running statistics.
 
     Normalized values :math:`\\hat x` become :math:`r \\hat x + d`, where :math:`r` and :math:`d`

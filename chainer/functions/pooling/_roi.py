@@ -16,8 +16,7 @@ import chainerx
 from chainer import backend
 from chainer._fallback import Fallback
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
-from chainer.functions._base import sent_like
+from chainer.functions._base import CallableFunction, sent_like
 from chainer.functions.pooling._windows import LinearMap
 from chainer.utils import type_check
 
@@ -71,7 +70,7 @@ def parse_sampling_ratio(sampling_ratio):
     return pair
 
 
-class _ROIFunction(FunctionNode):
+class _ROIFunction(CallableFunction):
     """Function of images, regions ``(y_min, x_min, y_max, x_max)`` and their images' numbers.
 
     Attributes:

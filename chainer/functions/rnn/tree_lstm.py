@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from chainer.backends import cuda
+from chainer.functions._base import CallableFunction
 from chainer.functions.rnn import _cell
 from chainer.utils import type_check
 
@@ -12,7 +13,7 @@ def _extract_gates(x, n_split=5):
     return [x[:, k] for k in range(n_split)]
 
 
-class TreeLSTM(_cell.Cell):
+class TreeLSTM(CallableFunction, _cell.Cell):
     """LSTM cell with any number of children."""
 
     chainerx_routine = 'tree_lstm'

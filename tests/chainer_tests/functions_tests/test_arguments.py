@@ -177,3 +177,30 @@ def test_values(call, error):
 def test_debug_mode_checks_values(call):
     with chainer.using_config('debug', True), pytest.raises(ValueError):
         call()
+
+
+@pytest.mark.parametrize('func, inputs', [
+    (F.array.spatial_transformer_grid.SpatialTransformerGrid((2, 2)), (X[None],)),
+    (F.array.spatial_transformer_sampler.SpatialTransformerSampler(), (IMAGE, IMAGE[:, :2])),
+    (F.evaluation.binary_accuracy.BinaryAccuracy(), (X, X.astype('i'))),
+    (F.evaluation.classification_summary.ClassificationSummary(3, 1., -1), (X, T)),
+    (F.evaluation.r2_score.R2_score(None, 'raw_values'), (X, X)),
+    (F.loss.ctc.ConnectionistTemporalClassification(2), (T + 1, T + 1, T[:, None], X)),
+    (F.loss.decov.DeCov(), (X,)), (F.loss.hinge.Hinge(), (X, T)),
+    (F.normalization.batch_renormalization.BatchRenormalizationFunction(
+        mean=np.zeros(3, 'f'), var=np.ones(3, 'f')), (X, X[0], X[0])),
+    (F.pooling.roi_average_align_2d.ROIAverageAlign2D(2, 1.), (IMAGE, ROIS, INDEX)),
+    (F.pooling.roi_average_pooling_2d.ROIAveragePooling2D(2, 1.), (IMAGE, ROIS, INDEX)),
+    (F.pooling.roi_max_align_2d.ROIMaxAlign2D(2, 1.), (IMAGE, ROIS, INDEX)),
+    (F.pooling.roi_max_pooling_2d.ROIMaxPooling2D(2, 1.), (IMAGE, ROIS, INDEX)),
+    (F.rnn.tree_lstm.TreeLSTM(), (X, X, np.ones((2, 15), 'f')))])
+def test_classes_that_were_old_style_functions_are_callable(func, inputs):
+    outputs = func(*inputs)
+    expected = type(func).apply(func, inputs)
+    for y, e in zip(outputs if isinstance(outputs, tuple) else (outputs,), expected, strict=True):
+        np.testing.assert_array_equal(y.array, e.array)
+
+
+def test_other_classes_are_applied():
+    with pytest.raises(RuntimeError, match='apply'):
+        F.activation.relu.ReLU()(X)
