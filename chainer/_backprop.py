@@ -591,16 +591,23 @@ def _check_sequence(name, values, types):
 def _grad_chainerx(outputs, inputs, grad_outputs, grad_inputs, set_grad, retain_grad, double,
                    loss_scale):
     from chainer.variable import as_variable
-    gys = None
-    if grad_outputs is not None:
-        gys = [None if gy is None else gy._array for gy in grad_outputs]
+    gys = []
+    for y, gy in zip(outputs, grad_outputs or [None] * len(outputs)):
+        array = y._array
+        # ChainerX starts by itself from arrays of one element only.
+        gys.append(gy._array if gy is not None else
+                   chainerx.ones_like(array) if array.size != 1 else None)
     gxs = chainerx.grad(
         [y._array for y in outputs], [x._array for x in inputs],
         enable_double_backprop=double, set_grad=set_grad, retain_grad=retain_grad,
-        grad_outputs=gys or [], loss_scale=loss_scale)
+        grad_outputs=gys, loss_scale=loss_scale)
     gxs = [None if gx is None else as_variable(gx) for gx in gxs]
     if grad_inputs is not None:
         gxs = [a if b is None else b if a is None else a + b for a, b in zip(gxs, grad_inputs)]
+        if set_grad:
+            for x, gx in zip(inputs, gxs):
+                if gx is not None:
+                    x.grad_var = gx
     return gxs
 
 

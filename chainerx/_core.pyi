@@ -582,7 +582,7 @@ def _sigmoid_grad(gy: ndarray, y: _Operand) -> ndarray:
     """``gy * y * (1 - y)``."""
 
 def leaky_relu(x: _Operand, slope: float = 0.2) -> ndarray:
-    """``x`` where positive, ``slope * x`` elsewhere."""
+    """``x`` where not negative, ``slope * x`` elsewhere."""
 
 def elu(x: _Operand, alpha: float = 1.0) -> ndarray:
     """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere."""

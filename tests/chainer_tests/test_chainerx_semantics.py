@@ -100,6 +100,13 @@ class TestRetainGrad:
 
 class TestBackward:
 
+    def test_grad_of_several_elements(self):
+        x = _var([1., 2.])
+        gx, = chainer.grad([x * x, F.sum(x)], [x], loss_scale=2)
+        np.testing.assert_allclose(_numpy(gx), [6, 10])
+        chainer.grad([x * x], [x], grad_inputs=[_var([.5, 0.])], set_grad=True)
+        np.testing.assert_allclose(_numpy(x.grad), [2.5, 4])
+
     def test_output_data(self):
         x = _var([1., 2.])
         F.sum(OldExp()(x)[1]).backward()

@@ -169,6 +169,7 @@ CALLS = {
     'softmax_cross_entropy': [
         (F.softmax_cross_entropy, X, LABELS),
         (lambda x, t: F.softmax_cross_entropy(x, t, normalize=False, reduce='no'), X, i(-1, 2)),
+        (lambda x, t: F.softmax_cross_entropy(x, t, ignore_label=None), X, LABELS),
         (lambda x, t: F.softmax_cross_entropy(
             x, t, class_weight=np.array([1, 2, 3], x.dtype), enable_double_backprop=True),
          X, LABELS),
@@ -181,6 +182,7 @@ CALLS = {
     'split_axis': [(lambda x: F.split_axis(x, 3, 1), X), (lambda x: F.split_axis(x, [1], 1), X)],
     'sum': [(F.sum, X), (lambda x: F.sum(x, axis=1, keepdims=True), X)],
     'transpose': [(F.transpose, X), (lambda x: F.transpose(x, (1, 0, 2)), r(2, 3, 4))],
+    'transpose_sequence': [(lambda *xs: F.transpose_sequence(xs), r(0, 2), r(0, 2))],
     'triplet': [(F.triplet, X, p(2, 3), r(2, 3)),
                 (lambda a, b, c: F.triplet(a, b, c, reduce='no'), X, p(2, 3), r(2, 3))],
     'unpooling_2d': [(lambda x: F.unpooling_2d(x, 2), IMAGES),

@@ -53,7 +53,7 @@ class Pad(FunctionNode):
                         numpy.arange(y.shape[axis]), width, self.mode, **self.keywords)
                     y = y.take(sources, axis)
             return y,
-        if self.mode != 'constant':
+        if self.mode != 'constant' or not self.keywords.keys() <= {'constant_values'}:
             return Fallback
         values = numpy.broadcast_to(self.keywords.get('constant_values', 0), (y.ndim, 2)).tolist()
         return _pad_chainerx(y, widths, values),

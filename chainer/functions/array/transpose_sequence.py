@@ -46,6 +46,8 @@ class TransposeSequence(FunctionNode):
         return _transpose(inputs, self.length)
 
     def forward_chainerx(self, inputs):
+        if self.length == 0:
+            return ()
         # The elements of all sequences, in the order in which the results have them.
         lengths = [len(x) for x in inputs]
         starts = numpy.cumsum([0, *lengths[:-1]])

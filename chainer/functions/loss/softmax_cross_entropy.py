@@ -156,8 +156,11 @@ class SoftmaxCrossEntropy(FunctionNode):
         class_weight = self.class_weight
         if class_weight is not None:
             class_weight = backend.ChainerxDevice(x.device).send(class_weight)
+        ignore_label = self.ignore_label
+        if ignore_label is None:
+            ignore_label = numpy.iinfo(numpy.int64).min
         return chainerx.softmax_cross_entropy(
-            x, t, self.ignore_label, class_weight, self.reduce, self.normalize),
+            x, t, ignore_label, class_weight, self.reduce, self.normalize),
 
     # -- backward ------------------------------------------------------------------------
 

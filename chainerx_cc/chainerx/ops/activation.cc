@@ -14,7 +14,7 @@ Array Sigmoid::Grad0(const Array& gy, Out y) const { return chainerx::SigmoidGra
 Array SigmoidGrad::Grad0(const Array& gy, In<1> y) const { return chainerx::SigmoidGrad(gy, y); }
 Array SigmoidGrad::Grad1(const Array& gy, In<0> g, In<1> y) const { return gy * g * (Scalar{1} - y * Scalar{2}); }
 Array LeakyRelu::Grad0(const Array& gy, In<0> x) const {
-    return gy * chainerx::Where(chainerx::Greater(x, Scalar{0}), chainerx::OnesLike(gy), Scalar{slope});
+    return gy * chainerx::Where(chainerx::GreaterEqual(x, Scalar{0}), chainerx::OnesLike(gy), Scalar{slope});
 }
 Array Elu::Grad0(const Array& gy, In<0> x, Out y) const {
     return gy * chainerx::Where(chainerx::Greater(x, Scalar{0}), chainerx::OnesLike(gy), y + Scalar{alpha});

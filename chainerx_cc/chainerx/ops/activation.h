@@ -44,11 +44,11 @@ struct SigmoidGrad : FloatMath<SigmoidGrad, 2> {
 };
 
 struct LeakyRelu : FloatMath<LeakyRelu, 1> {
-    CHAINERX_OP("leaky_relu", "x, slope=0.2", "``x`` where positive, ``slope * x`` elsewhere.")
+    CHAINERX_OP("leaky_relu", "x, slope=0.2", "``x`` where not negative, ``slope * x`` elsewhere.")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         T negative = static_cast<T>(slope) * x;
-        return x > 0 ? x : negative;
+        return x >= 0 ? x : negative;
     }
     Array Grad0(const Array& gy, In<0> x) const;
     static Array Call(const Array& x, double slope = 0.2) { return ApplyElementwise(LeakyRelu{{}, slope}, {x}); }

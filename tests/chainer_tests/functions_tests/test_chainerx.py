@@ -96,6 +96,11 @@ def test_shapes_that_do_not_fit(name):
             row.f(*[chainerx.array(x, device='native:0') for x in arrays])
 
 
+def test_pad_refuses_unknown_options():
+    with pytest.raises(ValueError):
+        F.pad(chainerx.ones((2,), 'float32'), 1, 'constant', nonsense=1)
+
+
 @pytest.mark.parametrize('name', [
     'convolution_2d', 'deconvolution_2d', 'local_convolution_2d', 'max_pooling_2d',
     'average_pooling_2d', 'unpooling_2d', 'unpooling_nd', 'batch_normalization', 'im2col',

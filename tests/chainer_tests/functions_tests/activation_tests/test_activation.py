@@ -1,7 +1,7 @@
 """Activation functions."""
 import numpy
 import pytest
-from helpers.functions import check_function
+from helpers.functions import check_function, devices
 from scipy import special
 
 import chainer
@@ -168,12 +168,16 @@ def test_errors(f, error):
         f(X)
 
 
-def test_gradient_at_kinks():
-    x = chainer.Variable(numpy.array([-2.5, 0, 2.5, 20], 'f'))
-    for f, expected in [(F.relu, [0, 0, 1, 1]), (F.clipped_relu, [0, 0, 1, 0]),
-                        (F.leaky_relu, [0.2, 1, 1, 1]), (F.hard_sigmoid, [0, 0.2, 0, 0])]:
-        gx, = chainer.grad([f(x)], [x])
-        numpy.testing.assert_allclose(gx.array, numpy.array(expected, 'f'))
+@pytest.mark.parametrize('f, expected', [
+    (F.relu, [0, 0, 1, 1]), (F.clipped_relu, [0, 0, 1, 0]), (F.leaky_relu, [0.2, 1, 1, 1]),
+    (F.hard_sigmoid, [0, 0.2, 0, 0]), (lambda x: F.elu(x, 3), [3 * numpy.exp(-2.5), 3, 1, 1])])
+@pytest.mark.parametrize('device', devices())
+def test_gradient_at_kinks(device, f, expected):
+    device = chainer.get_device(device)
+    x = chainer.Variable(device.send(numpy.array([-2.5, 0, 2.5, 20], 'f')))
+    gx, = chainer.grad([f(x)], [x])
+    gx.to_cpu()
+    numpy.testing.assert_allclose(gx.array, numpy.array(expected, 'f'), 1e-6)
 
 
 def test_private_log_softmax():
