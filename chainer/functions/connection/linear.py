@@ -46,7 +46,9 @@ class LinearFunction(FunctionNode):
         return y,
 
     def forward_chainerx(self, inputs):
-        return chainerx.linear(*inputs),
+        y = chainerx.linear(*inputs)
+        dtype = inputs[0].dtype
+        return (y if y.dtype == dtype else y.astype(dtype)),
 
     def backward(self, target_input_indexes, grad_outputs):
         x, W = self.get_retained_inputs()

@@ -8,7 +8,7 @@ import chainerx
 from chainer import backend
 from chainer._fallback import Fallback
 from chainer.function_node import FunctionNode
-from chainer.functions._base import _as_array
+from chainer.functions._base import _as_array, expect_axis, parse_axis
 from chainer.utils import type_check
 
 
@@ -43,16 +43,15 @@ class TensorDot(FunctionNode):
             if len(axes) != 2:
                 raise ValueError('axes must be a pair of sequence of integers '
                                  'when it is a list or tuple.')
-            sizes = [1 if isinstance(a, numbers.Integral) else len(a) for a in axes]
-            if sizes[0] != sizes[1]:
+            self._groups = [parse_axis(group if isinstance(group, numbers.Integral)
+                                       else tuple(group)) for group in axes]
+            if len(self._groups[0]) != len(self._groups[1]):
                 raise ValueError(f'axes lists a different number of axes for each array: {axes}')
 
     def _contracted(self, a_ndim, b_ndim):
         if isinstance(self.axes, numbers.Integral):
             return list(range(a_ndim - self.axes, a_ndim)), list(range(self.axes))
-        groups = [[a] if isinstance(a, numbers.Integral) else list(a) for a in self.axes]
-        return [[i % n if n else i for i in group]
-                for group, n in zip(groups, (a_ndim, b_ndim))]
+        return [[i % n for i in group] for group, n in zip(self._groups, (a_ndim, b_ndim))]
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('a', 'b'))
@@ -62,6 +61,9 @@ class TensorDot(FunctionNode):
             a_ndim, b_ndim = type_check.eval(a_type.ndim), type_check.eval(b_type.ndim)
             if isinstance(self.axes, numbers.Integral):
                 type_check.expect(a_type.ndim >= self.axes, b_type.ndim >= self.axes)
+            else:
+                for in_type, group in zip(in_types, self._groups):
+                    expect_axis(in_type, group)
             for i, j in zip(*self._contracted(a_ndim, b_ndim)):
                 type_check.expect(a_type.shape[i] == b_type.shape[j])
 

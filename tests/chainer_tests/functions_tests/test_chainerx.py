@@ -96,6 +96,12 @@ def test_shapes_that_do_not_fit(name):
             row.f(*[chainerx.array(x, device='native:0') for x in arrays])
 
 
+@pytest.mark.parametrize('dtypes', [('e', 'f'), ('f', 'd'), ('d', 'f')])
+def test_linear_of_two_dtypes(dtypes):
+    x, W = [chainerx.ones((2, 2), dtype) for dtype in dtypes]
+    assert F.linear(x, W).dtype == dtypes[0]
+
+
 def test_pad_refuses_unknown_options():
     with pytest.raises(ValueError):
         F.pad(chainerx.ones((2,), 'float32'), 1, 'constant', nonsense=1)
