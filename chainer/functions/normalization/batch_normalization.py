@@ -145,6 +145,8 @@ class BatchNormalization(_Normalization):
     def __init__(self, eps=2e-5, mean=None, var=None, decay=0.9, axis=None,
                  impl_selector=_impl_selector):
         super().__init__(eps, axis)
+        if (mean is None) is not (var is None):
+            raise TypeError('the running mean and the running variance must be given together')
         self.running_mean = mean
         self.running_var = var
         self.decay = decay

@@ -163,6 +163,7 @@ def _align(outsize=2, scale=1., ratio=None):
     (lambda: F.batch_normalization(X, X[0], X[0], axis=(1, 0)), RuntimeError),
     (lambda: F.batch_normalization(X, X[0], X[0], axis='a'), RuntimeError),
     (lambda: F.batch_renormalization(X, X[0], X[0], 1, 0), TypeError),
+    (lambda: F.batch_normalization(X, X[0], X[0], running_mean=X[0].copy()), TypeError),
     (lambda: F.group_normalization(IMAGE, 3, np.ones(4, 'f'), np.ones(4, 'f')), ValueError),
     (lambda: F.group_normalization(IMAGE, 2., np.ones(4, 'f'), np.ones(4, 'f')), TypeError),
     (lambda: F.n_step_rnn(1, 0., X[None], [[X, X]], [[X, X]], [X], activation='x'), ValueError),
