@@ -87,8 +87,12 @@ def _add(grads, as_variables):
     total = grads[0] + grads[1]
     for grad in grads[2:]:
         total = total + grad
-    # NumPy makes a scalar of the sum of two 0-d arrays.
-    return numpy.asarray(total) if isinstance(total, numpy.generic) else total
+    return _array(total)
+
+
+def _array(result):
+    # NumPy makes a scalar of a sum or product of 0-d arrays.
+    return numpy.asarray(result) if isinstance(result, numpy.generic) else result
 
 
 def _find_nan(arrays):
@@ -335,7 +339,7 @@ def _scaled_root(array, grad, loss_scale):
         if loss_scale is not None:
             grad *= loss_scale
     elif loss_scale is not None:
-        grad = grad * array.dtype.type(loss_scale)
+        grad = _array(grad * array.dtype.type(loss_scale))
     return grad
 
 

@@ -1,6 +1,6 @@
 import sys
 
-from chainer import backend, function_hook
+from chainer import backend, function, function_hook
 from chainer.variable import Variable
 
 
@@ -75,6 +75,8 @@ def _describe(array):
 def _describe_grad(array):
     if array is None:
         return Variable().debug_print()
-    variable = Variable(backend.get_array_module(array).zeros_like(array))
+    with function.force_backprop_mode():
+        # Otherwise variables of ChainerX have no gradient.
+        variable = Variable(backend.get_array_module(array).zeros_like(array))
     variable.grad = array
     return variable.debug_print()

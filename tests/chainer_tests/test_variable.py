@@ -307,6 +307,14 @@ class TestBackward:
         F.sum(x).backward(loss_scale=4)
         np.testing.assert_array_equal(x.grad, [4, 4, 4])
 
+    def test_loss_scale_of_a_given_gradient(self):
+        x = _var(3)
+        y = F.sum(x)
+        y.grad = np.array(3, np.float32)
+        y.backward(loss_scale=4)
+        assert type(y.grad) is np.ndarray
+        np.testing.assert_array_equal(x.grad, [12, 12, 12])
+
     def test_requires_grad_false(self):
         x, w = _var(3, requires_grad=False), _var(3)
         y = F.sum(x * w)

@@ -98,6 +98,16 @@ class TestPrintHook:
         text = backward.partition('output gradient\n')[2]
         assert '- statistics: mean=0.0' in text and '- grad: mean=2.0' in text
 
+    @pytest.mark.chainerx
+    def test_fallback_from_chainerx(self):
+        out = io.StringIO()
+        x = chainer.Variable(chainer.get_device('native:0').send(numpy.ones(2, 'f')))
+        with function_hooks.PrintHook(file=out):
+            y, _ = chainer.functions.fft((x, x))
+            chainer.functions.sum(y).backward()
+        text = out.getvalue()
+        assert '- device: native:0' in text and '- grad: mean=1.0' in text
+
     def test_stdout(self, x, capsys):
         with function_hooks.PrintHook(end='|\n', flush=False):
             x + x
