@@ -1,6 +1,9 @@
+import warnings
+
 import numpy
 
 from chainer.dataset import dataset_mixin
+from chainer.utils import argument
 
 
 class SubDataset(dataset_mixin.DatasetMixin):
@@ -169,8 +172,7 @@ def get_cross_validation_datasets(dataset, n_folds=None, order=None, **kwargs):
 
     Args:
         dataset: Dataset to split.
-        n_folds (int): Number of folds. The sizes of the test sets differ by one at most,
-            the larger ones being the first.
+        n_folds (int): Number of folds. The sizes of the test sets differ by one at most.
         order (sequence of ints): Permutation of the indices, applied before splitting.
 
     Returns:
@@ -183,18 +185,16 @@ def get_cross_validation_datasets(dataset, n_folds=None, order=None, **kwargs):
         [([0, 1], [2, 3, 4]), ([2, 3, 4], [0, 1])]
 
     """
-    if kwargs:
-        _check_n_folds_kwargs(kwargs)
+    n_folds = _parse_n_folds(n_folds, kwargs)
     if order is None:
         order = numpy.arange(len(dataset))
     else:
         order = numpy.array(order)  # a copy, as it is rotated below
     n_total = len(dataset)
 
-    whole_size, n_larger = divmod(n_total, n_folds)
     splits = []
-    for i in range(n_folds):
-        test_size = whole_size + (i < n_larger)
+    for i in reversed(range(n_folds)):
+        test_size = n_total * (i + 1) // n_folds - n_total * i // n_folds
         split_at = n_total - test_size
         # The test part is the end of the order; rotating brings the next one there.
         splits.append(split_dataset(dataset, split_at, order))
@@ -220,15 +220,18 @@ def get_cross_validation_datasets_random(dataset, n_folds, seed=None, **kwargs):
         [(2, 3), (3, 2)]
 
     """
-    if kwargs:
-        _check_n_folds_kwargs(kwargs)
+    n_folds = _parse_n_folds(n_folds, kwargs)
     return get_cross_validation_datasets(dataset, n_folds, _random_order(dataset, seed))
 
 
-def _check_n_folds_kwargs(kwargs):
-    if 'n_fold' in kwargs:
-        raise ValueError('n_fold argument is not supported anymore. Use n_folds instead.')
-    raise TypeError('unexpected keyword argument(s): ' + ', '.join(sorted(kwargs)))
+def _parse_n_folds(n_folds, kwargs):
+    n_fold, = argument.parse_kwargs(kwargs, ('n_fold', None))
+    if n_fold is None:
+        return n_folds
+    warnings.warn(
+        'Argument `n_fold` is deprecated. Please use `n_folds` instead.', DeprecationWarning,
+        stacklevel=3)
+    return n_fold
 
 
 def _random_order(dataset, seed):

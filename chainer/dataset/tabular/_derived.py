@@ -77,9 +77,6 @@ class Concat(tabular_dataset.TabularDataset):
             if dataset.keys != datasets[0].keys:
                 raise ValueError('All datasets must have the same keys, but {} != {}'.format(
                     dataset.keys, datasets[0].keys))
-            if dataset.mode != datasets[0].mode:
-                raise ValueError('All datasets must have the same mode, but {} != {}'.format(
-                    dataset.mode, datasets[0].mode))
         self._datasets = datasets
         self._ends = list(itertools.accumulate(len(dataset) for dataset in datasets))
 

@@ -115,10 +115,10 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """Returns the rows of this dataset followed by those of others.
 
         Args:
-            datasets (TabularDataset): Datasets of the same keys and mode.
+            datasets (TabularDataset): Datasets of the same keys. The mode is that of this one.
 
         Raises:
-            ValueError: If the keys or modes differ.
+            ValueError: If the keys differ.
 
         """
         return _derived().Concat(self, *datasets)

@@ -5,7 +5,7 @@ import numpy
 from chainer import backend, reporter
 from chainer.training import _serialization, extension, util
 
-_PERCENTILES = 0, 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87, 100
+_PERCENTILES = 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87
 
 
 def _call_xp(name, x, *args):
@@ -23,7 +23,8 @@ class ParameterStatistics(extension.Extension):
     Each statistic is a function of the flattened array. It is averaged over the intervals that a
     trigger makes, and then reported under
     ``{prefix}/{link name}{parameter name}/{'data' or 'grad'}/{function name}``. The elements of
-    statistics that are arrays (the percentiles) get the suffixes ``/0``, ``/1``, ...
+    statistics that are arrays (the percentiles) get the suffixes ``/0``, ``/1``, ... A link that has
+    no parent is named ``None``.
 
     Args:
         links (Link or iterable of Links): Links whose parameters are observed.
@@ -92,7 +93,7 @@ class ParameterStatistics(extension.Extension):
                     key = functools.partial(
                         self.report_key_template.format,
                         prefix='' if self._prefix is None else self._prefix + '/',
-                        link_name='' if link.name is None else link.name,
+                        link_name=link.name,
                         param_name=param_name, attr_name=attr_name)
                     statistics.update(self._compute(array, key))
 
@@ -113,9 +114,9 @@ class ParameterStatistics(extension.Extension):
         for name, function in self._statistics.items():
             value = float('nan') if skip else function(array)
             key_name = key(function_name=name)
-            if getattr(value, 'ndim', 0) > 0:
-                result.update(
-                    ('{}/{}'.format(key_name, i), v) for i, v in enumerate(value.ravel()))
+            if numpy.ndim(value) > 0:
+                values = value.ravel() if hasattr(value, 'ravel') else value
+                result.update(('{}/{}'.format(key_name, i), v) for i, v in enumerate(values))
             else:
                 result[key_name] = value
         return result

@@ -187,7 +187,7 @@ def _start(worker):
 
 def _check(worker):
     error = getattr(worker, 'error', None)
-    if error is not None:
+    if isinstance(error, Exception):
         raise RuntimeError('writing a snapshot failed: {}'.format(error)) from error
     exitcode = getattr(worker, 'exitcode', 0)
     if isinstance(exitcode, int) and exitcode != 0:
@@ -344,13 +344,7 @@ class QueueWriter(Writer):
             q: Queue.
 
         """
-        while True:
-            item = q.get()
-            if item is None:
-                return
-            task, filename, outdir, target = item
-            task(filename, outdir, target)
-            self._post_save()
+        _consume(q, self._post_save)
 
     def finalize(self):
         if self._finalized:
@@ -360,6 +354,7 @@ class QueueWriter(Writer):
             self._queue.put(None)
         self._consumer.join()
         _check(self._consumer)
+        self._queue.join()
 
 
 class ThreadQueueWriter(QueueWriter):
@@ -438,10 +433,13 @@ class ProcessQueueWriter(QueueWriter):
             self._post_save()
 
 
-def _consume(q):
+def _consume(q, post_save=None):
     while True:
         item = q.get()
+        if item is not None:
+            item[0](*item[1:])
+            if post_save is not None:
+                post_save()
+        q.task_done()
         if item is None:
             return
-        task, filename, outdir, target = item
-        task(filename, outdir, target)

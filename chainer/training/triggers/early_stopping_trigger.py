@@ -44,8 +44,13 @@ class EarlyStoppingTrigger:
                  mode='auto', verbose=False, max_trigger=(100, 'epoch'), **kwargs):
         # The argument was called patients in version 3.
         patients, = argument.parse_kwargs(kwargs, ('patients', None))
-        if patience is None:
-            patience = 3 if patients is None else patients
+        if patients is not None:
+            if patience is not None:
+                raise TypeError(
+                    "Both 'patience' and its alias 'patients' are given. Give only 'patience'.")
+            patience = patients
+        elif patience is None:
+            patience = 3
         self.count = 0
         self.patience = patience
         self.monitor = monitor

@@ -1,3 +1,6 @@
+import warnings
+
+
 class OnceTrigger:
 
     """Trigger that fires at its first call only.
@@ -34,4 +37,10 @@ class OnceTrigger:
 
     def serialize(self, serializer):
         """Reads or writes whether it has been called."""
-        self._flag_first = serializer('_flag_first', self._flag_first)
+        try:
+            self._flag_first = serializer('_flag_first', self._flag_first)
+        except KeyError:
+            warnings.warn(
+                'The flag is not saved. OnceTrigger guesses that it was called before. If it was '
+                'not, it may not work correctly.')
+            self._flag_first = False

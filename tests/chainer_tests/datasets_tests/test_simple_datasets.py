@@ -125,17 +125,18 @@ class TestSplit:
 
 class TestCrossValidation:
 
-    @pytest.mark.parametrize('n,k', [(6, 3), (7, 3), (8, 3), (4, 4)])
-    def test_folds(self, n, k):
+    @pytest.mark.parametrize('n,sizes', [
+        (6, [2, 2, 2]), (7, [3, 2, 2]), (8, [3, 3, 2]), (4, [1, 1, 1, 1]), (10, [3, 2, 3, 2])])
+    def test_folds(self, n, sizes):
         data = list(range(n))
+        k = len(sizes)
         for splits in (datasets.get_cross_validation_datasets(data, k),
                        datasets.get_cross_validation_datasets_random(data, k, seed=0)):
             assert len(splits) == k
             for train, test in splits:
                 assert sorted(train[:] + test[:]) == data
             assert sorted(sum((test[:] for _, test in splits), [])) == data
-            sizes = [len(test) for _, test in splits]
-            assert sizes == sorted(sizes, reverse=True) and max(sizes) - min(sizes) <= 1
+            assert [len(test) for _, test in splits] == sizes
 
     def test_order_is_kept(self):
         order = [2, 0, 1]
@@ -145,7 +146,8 @@ class TestCrossValidation:
         assert order == [2, 0, 1]
 
     def test_old_argument(self):
-        with pytest.raises(ValueError, match='Use n_folds'):
-            datasets.get_cross_validation_datasets([1], n_fold=1)
+        with pytest.warns(DeprecationWarning, match='use `n_folds`'):
+            (train, test), = datasets.get_cross_validation_datasets([1], n_fold=1)
+        assert train[:] == [] and test[:] == [1]
         with pytest.raises(TypeError, match='unexpected'):
             datasets.get_cross_validation_datasets([1], 1, folds=1)

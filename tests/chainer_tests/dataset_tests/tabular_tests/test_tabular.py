@@ -136,9 +136,14 @@ class TestSlice:
 
 class TestConcat:
 
+    @pytest.mark.parametrize('first', [tuple, dict])
+    @pytest.mark.parametrize('second', [tuple, dict])
+    def test_modes(self, first, second):
+        dataset = Table(first).concat(Table(second))
+        assert dataset.mode is first
+        assert dataset[len(Table())] == Table(first)[0]
+
     def test_errors(self):
-        with pytest.raises(ValueError, match='same mode'):
-            Table(tuple).concat(Table(dict))
         with pytest.raises(ValueError, match='same keys'):
             Table(tuple).concat(Table(tuple).slice[:, ('a', 'b')])
 

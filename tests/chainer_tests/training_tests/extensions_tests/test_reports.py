@@ -292,14 +292,14 @@ class TestParameterStatistics:
         observation = trainer.observation
         names = {name for name in observation if name.startswith('model')}
         statistics = ['mean', 'std', 'min', 'max', 'zeros'] + [
-            'percentile/%d' % i for i in range(9)]
+            'percentile/%d' % i for i in range(7)]
         assert names == {
-            'model//%s/%s' % (key, name) for key in ('W/data', 'W/grad', 'b/data')
+            'model/None/%s/%s' % (key, name) for key in ('W/data', 'W/grad', 'b/data')
             for name in statistics}
-        assert observation['model//W/data/mean'] == pytest.approx(link.W.array.mean())
-        assert observation['model//W/data/percentile/4'] == pytest.approx(
+        assert observation['model/None/W/data/mean'] == pytest.approx(link.W.array.mean())
+        assert observation['model/None/W/data/percentile/3'] == pytest.approx(
             numpy.median(link.W.array))
-        assert observation['model//b/data/zeros'] == 2
+        assert observation['model/None/b/data/zeros'] == 2
 
     def test_options(self, trainer):
         model = chainer.Chain()

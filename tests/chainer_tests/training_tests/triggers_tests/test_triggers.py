@@ -109,6 +109,13 @@ class TestOnce:
         assert trigger.finished == (not call_on_resume)
         assert run(trainer, trigger, 2) == [call_on_resume, False]
 
+    @pytest.mark.parametrize('call_on_resume', [False, True])
+    def test_file_without_it(self, call_on_resume):
+        trigger = triggers.OnceTrigger(call_on_resume)
+        with pytest.warns(UserWarning, match='The flag is not saved'):
+            trigger.serialize(chainer.serializers.NpzDeserializer({}))
+        assert trigger.finished == (not call_on_resume)
+
 
 def test_time():
     class Trainer:
@@ -192,6 +199,8 @@ class TestEarlyStopping:
 
     def test_verbose(self, capsys):
         trigger = triggers.EarlyStoppingTrigger((1, 'iteration'), 'x', patients=1, verbose=True)
+        with pytest.raises(TypeError, match="alias 'patients'"):
+            triggers.EarlyStoppingTrigger(patience=1, patients=1)
         run(make_trainer(1), trigger, 2, [1, 2])
         assert capsys.readouterr().out == (
             'early stopping: operator is less\nEpoch 2: early stopping\n')
