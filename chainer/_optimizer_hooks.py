@@ -5,20 +5,20 @@ The owner has two ordered dictionaries, ``_pre_update_hooks`` and
 """
 
 
-def add(owner, hook, name, timing):
+def add(owner, hook, name, timing, duplicate=KeyError):
     if not callable(hook):
         raise TypeError(f'hook function is not callable: {type(hook)}')
     if name is None:
         name = getattr(hook, 'name', getattr(hook, '__name__', None))
         if name is None:
             raise ValueError('the name of the hook function is not specified')
-    if timing == 'auto':
-        timing = getattr(hook, 'timing', 'pre')
-    if timing not in ('pre', 'post'):
+    if timing not in ('pre', 'post', 'auto'):
         raise ValueError(
             f"timing must be 'pre', 'post' or 'auto', but {timing!r} was given")
+    if timing == 'auto':
+        timing = getattr(hook, 'timing', 'pre')
     if name in owner._pre_update_hooks or name in owner._post_update_hooks:
-        raise KeyError(f'hook "{name}" already exists')
+        raise duplicate(f'hook "{name}" already exists')
     hooks = owner._pre_update_hooks if timing == 'pre' else owner._post_update_hooks
     hooks[name] = hook
 

@@ -70,12 +70,11 @@ class Link(device_resident.DeviceResident):
 
     """
 
-    _local_link_hooks = None
-
     def __init__(self, **params):
         super().__init__()
         self._params = set()
         self._persistent = set()
+        self._local_link_hooks = None
         self._within_init_scope = False
         self.name = None
         for name, spec in params.items():
@@ -101,10 +100,15 @@ class Link(device_resident.DeviceResident):
                 f'{type(self).__name__} object has neither the method "__call__" overridden nor '
                 'the method "forward" defined.')
         hooks = link_hook._get_link_hooks()
-        if not hooks and not self._local_link_hooks:
+        try:
+            local_hooks = self._local_link_hooks
+        except AttributeError:
+            self._check_initialized()
+            raise
+        if not hooks and not local_hooks:
             return forward(*args, **kwargs)
 
-        hooks = list({**hooks, **(self._local_link_hooks or {})}.values())
+        hooks = list({**hooks, **(local_hooks or {})}.values())
         pre_args = link_hook._ForwardPreprocessCallbackArgs(self, 'forward', args, kwargs)
         for hook in hooks:
             hook.forward_preprocess(pre_args)

@@ -156,8 +156,11 @@ class UpdateRule:
                 or ``'auto'``: ``hook.timing`` if there is such, or else
                 ``'pre'``.
 
+        Raises:
+            ValueError: The name is taken.
+
         """
-        _optimizer_hooks.add(self, hook, name, timing)
+        _optimizer_hooks.add(self, hook, name, timing, duplicate=ValueError)
 
     def remove_hook(self, name):
         """Removes a hook.
@@ -327,16 +330,20 @@ class UpdateRule:
 
     def _load_state(self, serializer):
         """Returns the stored state, or ``None`` if it was stored before it existed."""
+        # The dictionary is that of this rule, too, for an init_state that was set from outside.
+        self._state = {}
         probe = copy.copy(self)
-        probe._state = {}
         array = numpy.zeros(1, dtype=numpy.float32)
-        probe.init_state(variable.Variable(array, grad=array))
+        try:
+            probe.init_state(variable.Variable(array, grad=array))
+        finally:
+            self._state = None
         state = {}
         for key in probe._state:
             try:
                 state[key] = serializer(key, None)
             except KeyError:
-                if self.t == 0:
+                if self.t == 0 or not self.enabled:
                     return None
                 raise
         if state and all(value is None for value in state.values()):

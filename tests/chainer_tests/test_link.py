@@ -284,6 +284,17 @@ class TestCall:
     def test_forward(self):
         assert Pair()(1, y=2) == 3
 
+    def test_without_init(self):
+        class Forgetful(chainer.Link):
+            def __init__(self):
+                pass
+
+            def forward(self, x):
+                return x
+
+        with pytest.raises(RuntimeError, match='has not been called'):
+            Forgetful()(1)
+
     def test_no_forward(self):
         with pytest.raises(TypeError, match='forward'):
             chainer.Link()(1)

@@ -87,7 +87,7 @@ class TestUpdateRule:
         rule.add_hook(post)
         link.W.update()
         assert rule.calls == ['pre', ('core', numpy.float32), 'post']
-        with pytest.raises(KeyError):
+        with pytest.raises(ValueError, match='already exists'):
             rule.add_hook(pre, timing='post')
         rule.remove_hook('pre')
         rule.remove_hook('post')
@@ -130,6 +130,19 @@ class TestUpdateRule:
         testing.assert_allclose(rule.state['s'], [0, 1])
         with pytest.raises(KeyError, match='s'):
             npz.NpzDeserializer({'t': numpy.asarray(3)}).load(CountingRule())
+
+    def test_load_disabled(self):
+        rule = CountingRule()
+        rule.enabled = False
+        npz.NpzDeserializer({'t': numpy.asarray(3)}).load(rule)
+        assert rule.t == 3 and rule.state is None
+
+    def test_init_state_set_from_outside(self):
+        rule = chainer.UpdateRule()
+        rule.init_state = lambda param: rule.state.update(a=0, b=numpy.zeros(2))
+        npz.NpzDeserializer({'t': 3, 'a': 7, 'b': [1, 2]}).load(rule)
+        assert rule.state['a'] == 7
+        testing.assert_allclose(rule.state['b'], [1, 2])
 
     def test_failed_load_leaves_optimizer(self, tmp_path):
         link, opt, rule = setup()
