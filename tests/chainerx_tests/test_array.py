@@ -108,7 +108,8 @@ def test_item_and_conversion(dtype):
 
 def test_conversion_errors():
     x = chainerx.ones((2,))
-    with pytest.raises(ValueError, match='ambiguous'):
+    assert issubclass(chainerx.DimensionError, ValueError)
+    with pytest.raises(chainerx.DimensionError, match='ambiguous'):
         bool(x)
     for f in float, int, operator.methodcaller('item'):
         with pytest.raises(chainerx.DimensionError):

@@ -15,7 +15,7 @@ def test_get_device():
     assert chainerx.get_device('native').index == 0
     assert chainerx.get_device() is chainerx.get_default_device()
     assert device.context is chainerx.get_default_context()
-    assert str(device) == 'native:1' and 'native:1' in repr(device)
+    assert str(device) == repr(device) == 'native:1'
     assert device == chainerx.get_device('native:1') != chainerx.get_device('native:2')
     assert hash(device) == hash(chainerx.get_device('native:1'))
     assert device != 'native:1'
@@ -147,6 +147,14 @@ def test_contexts():
         del x
     assert chainerx.get_default_context() is default
     assert chainerx.get_device('native:0', ) != context.get_device('native:0')
+
+
+def test_devices_outlive_the_object_of_their_context():
+    device = chainerx.Context().get_device('native:1')
+    x = chainerx.ones(2, device=device)
+    assert device.context is not chainerx.get_default_context()
+    assert x.device is device and device.name == 'native:1'
+    chainerx.testing.assert_array_equal(x + 1, [2, 2])
 
 
 def test_set_default_context():

@@ -111,6 +111,12 @@ Device& GetDeviceFrom(const py::args& args) {
     return GetDeviceArg(args[0].ptr());
 }
 
+// Devices and arrays refer to their context by its address, so it has to live on.
+Context* MakeContext() {
+    static auto& contexts = *new std::vector<std::unique_ptr<Context>>{};
+    return contexts.emplace_back(std::make_unique<Context>()).get();
+}
+
 bool PyIsBackpropRequired(const py::object& what) {
     if (py::isinstance<BackpropId>(what)) return IsBackpropRequired(what.cast<BackpropId>());
     return IsBackpropRequired(OrDefault(what));
@@ -119,8 +125,8 @@ bool PyIsBackpropRequired(const py::object& what) {
 }  // namespace
 
 void InitCoreTypes(py::module_& m) {
-    py::class_<Context>(m, "Context", "Owns backends, devices and graphs.")
-            .def(py::init<>())
+    py::class_<Context, std::unique_ptr<Context, py::nodelete>>(m, "Context", "Owns backends, devices and graphs.")
+            .def(py::init(&MakeContext))
             .def("get_backend", &Context::GetBackend, "backend_name"_a, kReference)
             .def("get_device", &Context::GetDevice, "device_name"_a, kReference)
             .def(
@@ -143,7 +149,7 @@ void InitCoreTypes(py::module_& m) {
             .def_property_readonly("context", &Device::context, kReference)
             .def_property_readonly("index", &Device::index)
             .def("synchronize", [](Device& d) { d.Synchronize(); })
-            .def("__repr__", [](const Device& d) { return "Device('" + d.name() + "')"; })
+            .def("__repr__", [](const Device& d) { return d.name(); })
             .def("__str__", [](const Device& d) { return d.name(); })
             .def("__eq__", [](const Device& d,
                               const py::object& o) { return py::isinstance<Device>(o) && o.cast<Device*>() == &d; })

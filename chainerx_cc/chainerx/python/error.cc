@@ -50,7 +50,7 @@ void InitErrors(PyObject* m) {
     g_context_error = Make(m, "ContextError", base, nullptr, "Misuse of contexts.");
     g_backend_error = Make(m, "BackendError", base, nullptr, "Unknown backend.");
     g_device_error = Make(m, "DeviceError", base, nullptr, "Unknown device, or arrays on different devices.");
-    g_dimension_error = Make(m, "DimensionError", base, nullptr, "Shapes or axes that do not fit.");
+    g_dimension_error = Make(m, "DimensionError", base, PyExc_ValueError, "Shapes or axes that do not fit.");
     g_dtype_error = Make(m, "DtypeError", base, nullptr, "A dtype that is unknown or not supported.");
     g_not_implemented_error =
             Make(m, "NotImplementedError", base, PyExc_NotImplementedError, "Something a backend does not have.");

@@ -115,9 +115,8 @@ int Bool(PyObject* a) {
         const Array& x = GetArray(a);
         if (x.GetTotalSize() == 0) throw DimensionError{"the truth value of an empty array is not defined"};
         if (x.GetTotalSize() != 1) {
-            PyErr_SetString(PyExc_ValueError,
-                            "the truth value of an array with more than one element is ambiguous; use any() or all()");
-            throw PythonError{};
+            throw DimensionError{
+                    "the truth value of an array with more than one element is ambiguous; use any() or all()"};
         }
         PyRef item = ItemOf(x);
         return PyObject_IsTrue(item.get());
