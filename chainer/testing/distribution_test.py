@@ -29,8 +29,9 @@ _properties = ('batch_shape', 'event_shape', 'support')
 class distribution_unittest(unittest.TestCase):
     """Base class of tests that hold a distribution against one of :mod:`scipy.stats`.
 
-    A subclass overrides :meth:`setUp_configure`, which sets attributes, and
-    :meth:`sample_for_test`.
+    A subclass overrides :meth:`setUp_configure`, which sets attributes, and, unless any numbers
+    will do, :meth:`sample_for_test`. The test of a target calls ``check_`` followed by its name,
+    such as ``check_log_prob(is_gpu)``, which may be overridden, too.
 
     Attributes:
         dist (type): Class of the distribution to test.
@@ -91,12 +92,23 @@ class distribution_unittest(unittest.TestCase):
         raise NotImplementedError('setUp_configure() is not implemented.')
 
     def sample_for_test(self):
-        """Draws a point to evaluate at. To be overridden.
+        """Draws points to evaluate at, by default from a normal distribution.
 
         Returns:
             numpy.ndarray: Array of shape ``sample_shape + shape + event_shape``.
         """
-        raise NotImplementedError('sample_for_test() is not implemented.')
+        return numpy.random.standard_normal(
+            self.sample_shape + self.shape + self.event_shape).astype(numpy.float32)
+
+    @property
+    def cpu_dist(self):
+        """chainer.Distribution: The distribution with parameters on the CPU."""
+        return self._make_dist(False)
+
+    @property
+    def gpu_dist(self):
+        """chainer.Distribution: The distribution with parameters on a GPU."""
+        return self._make_dist(True)
 
     def setUp(self):
         if type(self) is distribution_unittest:
@@ -130,10 +142,13 @@ class distribution_unittest(unittest.TestCase):
         return results.reshape(
             results.shape[:lead] + self.shape + results.shape[lead + 1:])
 
-    def _check(self, target, gpu):
+    def _run(self, target, gpu):
         if target not in self.test_targets:
             self.skipTest(f'{target} is not among test_targets')
-        dist = self._make_dist(gpu)
+        getattr(self, f'check_{target}')(gpu)
+
+    def _check(self, target, gpu):
+        dist = self.gpu_dist if gpu else self.cpu_dist
         if target in _properties:
             expected = {'batch_shape': self.shape}.get(target, getattr(self, target, None))
             self.assertEqual(getattr(dist, target), expected)
@@ -182,9 +197,14 @@ class distribution_unittest(unittest.TestCase):
 
 def _add_tests():
     for target in (*_properties, *_pointwise, *_constant, 'log_prob', 'prob', 'sample'):
+        def check(self, is_gpu, target=target):
+            self._check(target, is_gpu)
+
+        check.__name__ = f'check_{target}'
+        setattr(distribution_unittest, check.__name__, check)
         for suffix in 'cpu', 'gpu':
             def test(self, target=target, gpu=suffix == 'gpu'):
-                self._check(target, gpu)
+                self._run(target, gpu)
             test.__name__ = f'test_{target}_{suffix}'
             if suffix == 'gpu':
                 if not attr.is_available():

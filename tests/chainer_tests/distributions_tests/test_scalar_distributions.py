@@ -253,6 +253,28 @@ def test_gradients(row, name):
 
 
 @pytest.mark.parametrize('row', [r for r in rows if r.outside], ids=repr)
+def test_one_point_outside_of_support(row):
+    params = row.draw((), numpy.float32)
+    dist = row.cls(**params)
+    expected = row.scipy(**params)
+    for outside in row.outside:
+        x = numpy.array(outside, numpy.float32)
+        check(dist.log_prob(x), numpy.array(-numpy.inf), numpy.float32)
+        check(dist.prob(x), numpy.zeros(()), numpy.float32)
+        if 'cdf' in row.has:
+            check(dist.cdf(x), expected.cdf(outside), numpy.float32)
+
+
+def test_one_point_with_binary_check():
+    dist = D.Bernoulli(numpy.array(0.2, 'f'), binary_check=True)
+    for x, prob in (0, 0.8), (1, 0.2), (2, 0), (0.5, 0):
+        check(dist.prob(numpy.array(x, 'f')), numpy.array(prob), numpy.float32)
+    logit = chainer.Variable(numpy.array(0.2, 'f'))
+    D.Bernoulli(logit=logit, binary_check=True).log_prob(numpy.array(2, 'f')).backward()
+    assert logit.grad == 0
+
+
+@pytest.mark.parametrize('row', [r for r in rows if r.outside], ids=repr)
 def test_outside_of_support(row):
     params = {k: chainer.Variable(v) for k, v in row.draw((3,)).items()}
     dist = row.cls(**params)

@@ -191,8 +191,23 @@ def test_not_configured():
         pass
     with pytest.raises(NotImplementedError):
         Case('test_mean_cpu').setUp()
-    with pytest.raises(NotImplementedError):
-        Case('test_mean_cpu').sample_for_test()
+
+
+def test_default_points():
+    case = generated('TestMultivariateNormal_')[0]('test_log_prob_cpu')
+    points = testing.distribution_unittest.sample_for_test(case)
+    assert points.shape == (3, 2, 2, 2) and points.dtype == numpy.float32
+
+
+def test_overridden_check():
+    class Case(generated('TestNormal_')[0]):
+        def check_mean(self, is_gpu):
+            assert not is_gpu
+            assert isinstance(self.cpu_dist, D.Normal)
+            raise AssertionError('overridden')
+
+    result = run(Case, 'test_mean_cpu')
+    assert 'overridden' in result.failures[0][1]
 
 
 def test_base_class_is_skipped():
