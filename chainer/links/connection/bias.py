@@ -1,3 +1,4 @@
+import chainer
 from chainer import link, variable
 from chainer.functions.math import bias
 
@@ -45,11 +46,20 @@ class Bias(link.Link):
         Returns:
             ~chainer.Variable: Array of the shape of the input.
 
+        Raises:
+            ValueError: The number of inputs is wrong (in debug mode: AssertionError).
+
         """
-        n_expected = 1 if hasattr(self, 'b') else 2
-        if len(xs) != n_expected:
-            raise ValueError(
-                f'{n_expected} input(s) expected by a Bias link '
-                f'{"with" if n_expected == 1 else "without"} a parameter, but {len(xs)} given')
-        y = self.b if n_expected == 1 else xs[1]
-        return bias.bias(xs[0], y, self.axis)
+        x, y = _get_operands(xs, getattr(self, 'b', None), 'Bias')
+        return bias.bias(x, y, self.axis)
+
+
+def _get_operands(xs, param, name):
+    """Returns the input and the other operand, which is either a parameter or the second input."""
+    n_expected = 2 if param is None else 1
+    if len(xs) != n_expected:
+        error = AssertionError if chainer.is_debug() else ValueError
+        raise error(
+            f'{n_expected} input(s) expected by a {name} link '
+            f'{"without" if param is None else "with"} a parameter, but {len(xs)} given')
+    return xs if param is None else (xs[0], param)

@@ -57,12 +57,10 @@ class Scale(link.Chain):
         Returns:
             ~chainer.Variable: Array of the shape of the input.
 
+        Raises:
+            ValueError: The number of inputs is wrong (in debug mode: AssertionError).
+
         """
-        n_expected = 1 if hasattr(self, 'W') else 2
-        if len(xs) != n_expected:
-            raise ValueError(
-                f'{n_expected} input(s) expected by a Scale link '
-                f'{"with" if n_expected == 1 else "without"} a weight, but {len(xs)} given')
-        y = self.W if n_expected == 1 else xs[1]
-        z = scale.scale(xs[0], y, self.axis)
+        x, y = bias._get_operands(xs, getattr(self, 'W', None), 'Scale')
+        z = scale.scale(x, y, self.axis)
         return self.bias(z) if hasattr(self, 'bias') else z

@@ -1,6 +1,7 @@
 import numpy
 import pytest
 
+import chainer
 import chainer.links as L
 from chainer import testing
 
@@ -35,4 +36,6 @@ def test_errors():
     for call in (lambda: L.Bias()(X), lambda: L.Bias(shape=(3,))(X, V), lambda: L.Scale()(X),
                  lambda: L.Scale(W_shape=(3,))(X, V)):
         with pytest.raises(ValueError, match='expected'):
+            call()
+        with chainer.using_config('debug', True), pytest.raises(AssertionError):
             call()
