@@ -74,6 +74,7 @@ def numerical_grad(f, inputs, grad_outputs, eps=1e-3, detect_nondifferentiable=F
         tuple of arrays: Gradients, with shapes and dtypes of the inputs.
 
     Raises:
+        AssertionError: If ``eps`` is not positive.
         RuntimeError: If an input is not of floating point.
         NondifferentiableError: If the function is not differentiable there, where asked for.
 
@@ -86,8 +87,7 @@ def numerical_grad(f, inputs, grad_outputs, eps=1e-3, detect_nondifferentiable=F
         array([2., 4.])
 
     """
-    if not eps > 0:
-        raise ValueError(f'eps must be positive: {eps}')
+    assert eps > 0, f'eps must be positive: {eps}'
     inputs = tuple(inputs)
     grad_outputs = tuple(grad_outputs)
     for x in inputs:

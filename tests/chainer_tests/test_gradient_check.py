@@ -44,7 +44,7 @@ class TestNumericalGrad:
         x = numpy.ones(2)
         with pytest.raises(RuntimeError, match='must be kind of float, not int'):
             gradient_check.numerical_grad(lambda: (x,), (numpy.ones(2, int),), (x,))
-        with pytest.raises(ValueError, match='eps'):
+        with pytest.raises(AssertionError, match='eps'):
             gradient_check.numerical_grad(lambda: (x,), (x,), (x,), eps=0)
         with pytest.raises(ValueError, match='as many elements'):
             gradient_check.numerical_grad(lambda: (x, x), (x,), (x,))

@@ -119,7 +119,7 @@ class Statistician:
             out['std'] = x.std(axis=axis)
         if self.percentile_sigmas is not None and numpy.size(self.percentile_sigmas) > 0:
             percentiles = xp.asarray(numpy.atleast_1d(self.percentile_sigmas))
-            out['percentile'] = xp.percentile(x, percentiles, axis=axis)
+            out['percentile'] = xp.percentile(x, percentiles, axis=axis).astype(x.dtype, copy=False)
         return out
 
 

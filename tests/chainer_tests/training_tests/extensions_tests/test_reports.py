@@ -277,6 +277,7 @@ class TestVariableStatisticsPlot:
         numpy.testing.assert_allclose(out['mean'], x.mean(axis=0))
         numpy.testing.assert_allclose(out['std'], x.std(axis=0))
         numpy.testing.assert_allclose(out['percentile'], [x[0], [4.5, 5.5, 6.5]])
+        assert {value.dtype for value in out.values()} == {x.dtype}
         assert set(module.Statistician(False, True, ())(x)) == {'std'}
 
 
