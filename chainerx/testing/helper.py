@@ -25,7 +25,10 @@ def _call(function, name, module, accept_error, args, kwargs):
     return result, None
 
 
-def _make_decorator(check, name, accept_error):
+def _make_decorator(check, name, *accepted):
+    accept_error = tuple(
+        error for errors in accepted for error in (errors if isinstance(errors, tuple) else [errors]))
+
     def decorator(function):
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
@@ -54,36 +57,39 @@ def _make_decorator(check, name, accept_error):
 
 
 def numpy_chainerx_array_equal(
-        *, dtype_check=None, strides_check=None, name='xp', accept_error=()):
+        *, dtype_check=None, strides_check=None, name='xp', accept_error=(), accept_errors=(),
+        **kwargs):
     """Decorator: a test has to return equal arrays with NumPy and with ChainerX.
 
     Args:
         dtype_check, strides_check (bool): Whether dtypes and strides are compared as well, see
             :func:`assert_array_equal_ex`.
         name (str): Argument of the test that takes the module.
-        accept_error (type or tuple of types): Errors that the test may raise, if it does with
-            both.
+        accept_error, accept_errors (type or tuple of types): Errors that the test may raise, if
+            it does with both.
+        kwargs: ``err_msg`` and ``verbose``, see :func:`assert_array_equal_ex`.
     """
     def check(actual, expected):
         array.assert_array_equal_ex(
-            actual, expected, dtype_check=dtype_check, strides_check=strides_check)
+            actual, expected, dtype_check=dtype_check, strides_check=strides_check, **kwargs)
 
-    return _make_decorator(check, name, accept_error)
+    return _make_decorator(check, name, accept_error, accept_errors)
 
 
 def numpy_chainerx_allclose(
-        *, dtype_check=None, strides_check=None, name='xp', accept_error=(), **kwargs):
+        *, dtype_check=None, strides_check=None, name='xp', accept_error=(), accept_errors=(),
+        **kwargs):
     """Decorator: a test has to return nearly equal arrays with NumPy and with ChainerX.
 
     Args:
         dtype_check, strides_check (bool): Whether dtypes and strides are compared as well.
         name (str): Argument of the test that takes the module.
-        accept_error (type or tuple of types): Errors that the test may raise, if it does with
-            both.
+        accept_error, accept_errors (type or tuple of types): Errors that the test may raise, if
+            it does with both.
         kwargs: Tolerances, see :func:`assert_allclose_ex`.
     """
     def check(actual, expected):
         array.assert_allclose_ex(
             actual, expected, dtype_check=dtype_check, strides_check=strides_check, **kwargs)
 
-    return _make_decorator(check, name, accept_error)
+    return _make_decorator(check, name, accept_error, accept_errors)

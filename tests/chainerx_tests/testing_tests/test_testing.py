@@ -103,6 +103,9 @@ def test_decorators(make):
     _check(make(), testing.ignore(), testing.ignore())
     _check(make(accept_error=KeyError), KeyError, KeyError)
     _check(make(accept_error=(KeyError, ValueError)), KeyError, ValueError)
+    _check(make(accept_errors=(KeyError, ValueError)), KeyError, ValueError)
+    with pytest.raises(AssertionError, match='of this test'):
+        _check(make(err_msg='of this test', verbose=False), a, chainerx.zeros(2, 'float64'))
     _check(make(dtype_check=False), a, chainerx.ones(2, 'float32'))
     for bad in ((a, chainerx.zeros(2, 'float64')), (a, None), (None, x), (a, testing.ignore()),
                 (a, chainerx.ones(2, 'float32')), (a, [x])):
