@@ -1,6 +1,8 @@
 """A chain of layers that are called one after another."""
 
+import contextlib
 import copy
+import inspect
 
 from chainer import link as link_module
 
@@ -10,6 +12,14 @@ def _layer_name(layer):
     if isinstance(layer, link_module.Link):
         return type(layer).__name__
     return getattr(layer, '__name__', None) or type(layer).__name__
+
+
+def _layer_text(layer):
+    """Returns the text of a layer; of a lambda function its line of source where that is known."""
+    if getattr(layer, '__name__', None) == '<lambda>':
+        with contextlib.suppress(OSError):
+            return inspect.getsource(layer).strip().rstrip(',')
+    return str(layer)
 
 
 def _check_layer(layer):
@@ -68,7 +78,7 @@ class Sequential(link_module.ChainList):
 
     def __str__(self):
         body = ''.join(
-            link_module._indent(f'({index}): {layer},')
+            link_module._indent(f'({index}): {_layer_text(layer)},')
             for index, layer in enumerate(self._layers))
         return f'{type(self).__name__}({chr(10) + body if body else ""})'
 

@@ -40,6 +40,18 @@ def test_children_are_the_links(model):
     assert list(model.children()) == [model[0], model[2]]
 
 
+def test_str_of_lambda():
+    model = chainer.Sequential(
+        L.Linear(2, 3),
+        lambda x: F.leaky_relu(x, slope=0.2),
+        eval('lambda x: x'),
+    )
+    assert str(model).splitlines()[:3] == [
+        'Sequential(', '  (0): Linear(in_size=2, out_size=3, nobias=False),',
+        '  (1): lambda x: F.leaky_relu(x, slope=0.2),']
+    assert '  (2): <function <lambda> at' in str(model)
+
+
 def test_str(model):
     text = str(model)
     assert text.startswith('Sequential(\n  (0): Linear(in_size=3, out_size=4, nobias=False),\n')
