@@ -12,6 +12,9 @@ def test_get_device():
     device = chainerx.get_device('native:1')
     assert (device.name, device.index, device.backend.name) == ('native:1', 1, 'native')
     assert device is chainerx.get_device('native', 1) is chainerx.get_device(device)
+    assert device is chainerx.get_device(device='native:1')
+    with chainerx.using_device(device=device) as scope:
+        assert scope.device is chainerx.get_default_device() is device
     assert chainerx.get_device('native').index == 0
     assert chainerx.get_device() is chainerx.get_default_device()
     assert device.context is chainerx.get_default_context()

@@ -107,6 +107,12 @@ def test_other_spellings_of_arguments():
     assert bool(chainerx.all(a=x)) and bool(chainerx.all(x=x)) and bool(chainerx.any(a=x, axis=None))
     with pytest.raises(TypeError, match='multiple values'):
         chainerx.all(x, a=x)
+    assert chainerx.flip(m=x, axes=0).shape == chainerx.flip(x, axis=0).shape == (2, 3)
+    assert x.transpose(axes=(1, 0)).shape == x.reshape(newshape=(3, 2)).shape == (3, 2)
+    for call in (lambda: x.transpose(axis=(1, 0)), lambda: x.transpose(1, axes=0),
+                 lambda: x.reshape(newshape=6, order='C')):
+        with pytest.raises(TypeError, match='unexpected keyword argument'):
+            call()
 
 
 def test_exceptions():

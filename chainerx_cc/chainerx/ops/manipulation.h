@@ -76,7 +76,7 @@ void CopyTo(const Array& dst, const Array& src, const Array& where = Array{});
     X(Swapaxes, "swapaxes", "a, axis1, axis2", "With two axes interchanged.", true, "")                             \
     X(Moveaxis, "moveaxis", "a, source, destination", "With axes moved to other places.", false, "")                \
     X(Rollaxis, "rollaxis", "a, axis, start=0", "With an axis moved backwards to before another one.", false, "")   \
-    X(Flip, "flip", "m, axis=None", "Elements in reverse order along axes.", false, "")                             \
+    X(Flip, "flip", "m, axis|axes=None", "Elements in reverse order along axes.", false, "")                        \
     X(Fliplr, "fliplr", "m", "Elements in reverse order along axis 1.", false, "")                                  \
     X(Flipud, "flipud", "m", "Elements in reverse order along axis 0.", false, "")                                  \
     X(BroadcastTo, "broadcast_to", "array, shape", "A read-only view repeated to a larger shape.", false, "")       \

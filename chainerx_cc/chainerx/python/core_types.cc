@@ -100,15 +100,12 @@ Context& OrDefault(const py::object& context) {
     return context.is_none() ? GetDefaultContext() : context.cast<Context&>();
 }
 
-Device& GetDeviceFrom(const py::args& args) {
-    if (args.size() == 0) return GetDefaultDevice();
-    if (args.size() == 2) {
-        return GetDefaultContext()
-                .GetBackend(Arg<std::string>::Get(args[0].ptr(), "backend_name"))
-                .GetDevice(static_cast<int>(GetIntArg(args[1].ptr(), "index")));
-    }
-    if (args.size() != 1) ThrowTypeError("get_device() takes at most 2 arguments (%zu given)", args.size());
-    return GetDeviceArg(args[0].ptr());
+// A device, or the names of one or of a backend and an index.
+Device& GetDeviceFrom(const py::object& device, const py::object& index) {
+    if (index.is_none()) return GetDeviceArg(device.ptr());
+    return GetDefaultContext()
+            .GetBackend(Arg<std::string>::Get(device.ptr(), "device"))
+            .GetDevice(static_cast<int>(GetIntArg(index.ptr(), "index")));
 }
 
 // Devices and arrays refer to their context by its address, so it has to live on.
@@ -172,7 +169,7 @@ void InitCoreTypes(py::module_& m) {
     m.def(
             "get_backend", [](const std::string& name) -> Backend& { return GetDefaultContext().GetBackend(name); },
             "backend_name"_a, kReference);
-    m.def("get_device", &GetDeviceFrom, kReference);
+    m.def("get_device", &GetDeviceFrom, "device"_a = py::none(), "index"_a = py::none(), kReference);
     m.def("get_default_context", &GetDefaultContext, kReference);
     m.def("set_default_context", [](Context* c) { SetDefaultContext(c); }, "context"_a);
     m.def("get_global_default_context", &GetGlobalDefaultContext, kReference);
@@ -189,10 +186,11 @@ void InitCoreTypes(py::module_& m) {
                  "context"_a, py::keep_alive<1, 2>())
             .def("__enter__", [](ContextManager& self) { self.Begin(); });
     BindScope<DeviceManager>(m, "DeviceScope", "Makes a device the default one for a block.")
-            .def(py::init([](const py::args& device) {
-                return DeviceManager{&GetDeviceFrom(device),
-                                     [](Device* const& d) { return std::make_unique<DeviceScope>(*d); }};
-            }))
+            .def(py::init([](const py::object& device, const py::object& index) {
+                     return DeviceManager{&GetDeviceFrom(device, index),
+                                          [](Device* const& d) { return std::make_unique<DeviceScope>(*d); }};
+                 }),
+                 "device"_a, "index"_a = py::none())
             .def_property_readonly("device", &DeviceManager::holder, kReference)
             .def("__enter__", [](py::object self) {
                 self.cast<DeviceManager&>().Begin();

@@ -122,10 +122,18 @@ PyRef ToNumpyProtocol(const Array& self, PyObject* dtype, PyObject* copy) {
     return Check(PyObject_CallMethod(numpy.get(), "astype", "O", dtype));
 }
 
-// Methods that take their arguments separately or as one tuple.
-template <Array (*Fn)(const Array&, PyObject*)>
-PyObject* VarArgs(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+// Methods that take their arguments separately, or as one tuple, which may have its name.
+template <Array (*Fn)(const Array&, PyObject*), const char* name>
+PyObject* VarArgs(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* keywords) {
     return Guard([&]() -> PyObject* {
+        if (keywords != nullptr && PyTuple_GET_SIZE(keywords) != 0) {
+            PyObject* keyword = PyTuple_GET_ITEM(keywords, 0);
+            if (nargs + PyTuple_GET_SIZE(keywords) != 1 || PyUnicode_CompareWithASCIIString(keyword, name) != 0) {
+                ThrowTypeError("got an unexpected keyword argument '%U' (only one argument, %s, can be named)", keyword,
+                               name);
+            }
+            return ToPython(Fn(GetArray(self), args[0]));
+        }
         if (nargs == 1 && !PyLong_Check(args[0])) return ToPython(Fn(GetArray(self), args[0]));
         PyRef tuple = Check(PyTuple_New(nargs));
         for (Py_ssize_t i = 0; i < nargs; ++i) PyTuple_SET_ITEM(tuple.get(), i, Py_NewRef(args[i]));
@@ -137,6 +145,9 @@ Array TransposeArgs(const Array& self, PyObject* axes) {
     bool none = axes == Py_None || (PyTuple_Check(axes) && PyTuple_GET_SIZE(axes) == 0 && self.ndim() != 0);
     return Transpose(self, none ? OptionalAxes{} : OptionalAxes{Arg<Axes>::Get(axes, "axes")});
 }
+
+constexpr char kNewShape[] = "newshape";
+constexpr char kAxes[] = "axes";
 
 // ---------------------------------------------------------------- properties
 
@@ -246,12 +257,13 @@ void AddNdarrayMethods() {
                              "Conversion to NumPy; refused for an array of a graph, or outside of host memory.");
     Method<&MaxMethod>("max", "self, axis=None, keepdims=False", "Largest element over axes.");
     Method<&MinMethod>("min", "self, axis=None, keepdims=False", "Smallest element over axes.");
-    MethodDefs().push_back({"reshape",
-                            reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&VarArgs<&ReshapeArgs>)),
-                            METH_FASTCALL, "The same elements in another shape, given as one tuple or separately."});
     MethodDefs().push_back(
-            {"transpose", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&VarArgs<&TransposeArgs>)),
-             METH_FASTCALL, "Axes in another order, given as one tuple or separately; reversed by default."});
+            {"reshape", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&VarArgs<&ReshapeArgs, kNewShape>)),
+             METH_FASTCALL | METH_KEYWORDS, "The same elements in another shape, given as one tuple or separately."});
+    MethodDefs().push_back(
+            {"transpose", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&VarArgs<&TransposeArgs, kAxes>)),
+             METH_FASTCALL | METH_KEYWORDS,
+             "Axes in another order, given as one tuple or separately; reversed by default."});
     MethodDefs().push_back({nullptr, nullptr, 0, nullptr});
 }
 
