@@ -97,7 +97,7 @@ class Concat(tabular_dataset.TabularDataset):
             return tuple(_concat_columns(columns) for columns in zip(*parts))
 
         # Fetch from each dataset at once, then bring the rows into the order asked for.
-        indices = _selection.as_list(indices, len(self))
+        indices = _selection.as_list(_selection.normalize_rows(indices, len(self)), len(self))
         rows_of = {}
         places = {}
         for place, i in enumerate(indices):

@@ -143,6 +143,14 @@ class TestConcat:
         assert dataset.mode is first
         assert dataset[len(Table())] == Table(first)[0]
 
+    def test_negative_and_missing_rows(self):
+        first, second = tabular.from_data(('k', [1, 2])), tabular.from_data(('k', [3, 4]))
+        dataset = first.concat(second)
+        assert [dataset[i] for i in (-1, -2, -3, -4)] == [4, 3, 2, 1]
+        for i in 4, -5:
+            with pytest.raises(IndexError, match='out of bounds'):
+                dataset[i]
+
     def test_errors(self):
         with pytest.raises(ValueError, match='same keys'):
             Table(tuple).concat(Table(tuple).slice[:, ('a', 'b')])
