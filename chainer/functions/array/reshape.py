@@ -23,6 +23,7 @@ class Reshape(FunctionNode):
             size *= n if n >= 0 else 1
         if self._unknown:
             known = type_check.make_variable(size, f'known_size(={size})')
+            type_check.expect(known != 0)
             type_check.expect(type_check.prod(in_types[0].shape) % known == 0)
         else:
             type_check.expect(type_check.prod(in_types[0].shape) == size)

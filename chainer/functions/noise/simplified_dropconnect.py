@@ -1,6 +1,8 @@
 """Simplified DropConnect."""
 from __future__ import annotations
 
+import math
+
 import chainer
 from chainer import backend
 from chainer.function_node import FunctionNode
@@ -58,7 +60,7 @@ class SimplifiedDropconnect(FunctionNode):
             self.mask = self.mask.array
         self._scaled_mask = sent_like(x, self.mask) * x.dtype.type(1. / (1 - self.ratio))
         masked = W * self._scaled_mask
-        flat = x.reshape(len(x), -1)
+        flat = x.reshape(len(x), math.prod(x.shape[1:]))
         if self.use_batchwise_mask:
             y = xp.matmul(masked, flat[:, :, None])[:, :, 0]
         else:
@@ -73,7 +75,7 @@ class SimplifiedDropconnect(FunctionNode):
         F = chainer.functions
         x, W = self.get_retained_inputs()
         gy, = grad_outputs
-        flat = F.reshape(x, (len(x), -1))
+        flat = F.reshape(x, (len(x), math.prod(x.shape[1:])))
         mask = self._scaled_mask
         gxs = []
         for i in target_input_indexes:

@@ -108,7 +108,8 @@ class MultiHeadAttention(link.Chain):
             q, k, v, mask, self.dropout, is_causal=causal and mask is None)
 
         batch, length = query.shape[:2]
-        heads = functions.reshape(functions.transpose(heads, (0, 2, 1, 3)), (batch, length, -1))
+        heads = functions.reshape(
+            functions.transpose(heads, (0, 2, 1, 3)), (batch, length, self.n_heads * v.shape[3]))
         return self.output(heads, n_batch_axes=2)
 
     def _split_heads(self, x):

@@ -231,6 +231,22 @@ def test_shapes_and_gradients(name):
         assert np.isfinite(param.grad).all(), path
 
 
+@pytest.mark.filterwarnings('ignore::RuntimeWarning')  # means of nothing
+@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('name', sorted(
+    name for name, row in LINKS.items() if row[2] and all(isinstance(x, np.ndarray) for x in row[2])))
+def test_empty_batch(name, device):
+    link = make(name).to_device(device)
+    xs = [x[:0] for x in LINKS[name][2]]
+    ys = flatten(link(*send(xs, link.device)))
+    assert [y.shape for y in ys] == [(0, *shape[1:]) if shape else () for shape in LINKS[name][3]]
+    link.cleargrads()
+    if name != 'DecorrelatedBatchNormalization':  # has no parameters
+        sum(chainer.functions.sum(y * y) for y in ys).backward()
+    for path, param in link.namedparams():
+        assert param.grad is None or param.grad.shape == param.shape, path
+
+
 @LAZY
 def test_waits_for_input(name):
     link = make(name, lazy=True)

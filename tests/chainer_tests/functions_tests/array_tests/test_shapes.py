@@ -77,6 +77,7 @@ def test_several_inputs(name):
 ERRORS = [
     (lambda x: F.reshape(x, (5, 5)), type_check.InvalidType),
     (lambda x: F.reshape(x, (5, -1)), type_check.InvalidType),
+    (lambda x: F.reshape(x[:0], (0, -1)), type_check.InvalidType),
     (lambda x: F.reshape(x, (-1, -1)), AssertionError),
     (lambda x: F.transpose(x, (0, 1)), ValueError),
     (lambda x: F.swapaxes(x, 0, 3), ValueError),
