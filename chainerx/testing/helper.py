@@ -26,8 +26,9 @@ def _call(function, name, module, accept_error, args, kwargs):
 
 
 def _make_decorator(check, name, *accepted):
-    accept_error = tuple(
-        error for errors in accepted for error in (errors if isinstance(errors, tuple) else [errors]))
+    accept_error = ()
+    for errors in accepted:
+        accept_error += errors if isinstance(errors, tuple) else (errors,)
 
     def decorator(function):
         @functools.wraps(function)

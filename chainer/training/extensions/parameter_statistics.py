@@ -23,8 +23,8 @@ class ParameterStatistics(extension.Extension):
     Each statistic is a function of the flattened array. It is averaged over the intervals that a
     trigger makes, and then reported under
     ``{prefix}/{link name}{parameter name}/{'data' or 'grad'}/{function name}``. The elements of
-    statistics that are arrays (the percentiles) get the suffixes ``/0``, ``/1``, ... A link that has
-    no parent is named ``None``.
+    statistics that are arrays (the percentiles) get the suffixes ``/0``, ``/1``, ... A link without
+    a parent is named ``None``.
 
     Args:
         links (Link or iterable of Links): Links whose parameters are observed.
