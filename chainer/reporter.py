@@ -234,7 +234,7 @@ class Summary:
     def __init__(self):
         self._x = 0.0
         self._x2 = 0.0
-        self._n = 0
+        self._n = 0.  # weights need not be integers
 
     def add(self, value, weight=1):
         """Adds a value.

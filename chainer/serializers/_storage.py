@@ -1,6 +1,7 @@
 """What the file formats share: conversion of values, safe writing and loading."""
 
 import contextlib
+import numbers
 import os
 import shutil
 import uuid
@@ -59,11 +60,22 @@ def restore(key, value, stored, journal):
     return _to_scalar(key, type(value), stored)
 
 
+def _loses_value(dtype, kind):
+    """Tells whether numbers of a dtype lose what a type of numbers does not have, like fractions."""
+    if dtype.kind not in 'iufc' or not issubclass(kind, (numbers.Number, numpy.generic)):
+        return False
+    return not numpy.can_cast(dtype, kind, 'same_kind')
+
+
 def _to_scalar(key, kind, stored):
     if stored.size == 1:
         scalar = stored.reshape(())[()]
         if isinstance(scalar, bytes) and kind is str:
             return scalar.decode()
+        if _loses_value(stored.dtype, kind):
+            raise TypeError(
+                f"cannot load '{key}': a number of dtype {stored.dtype} cannot safely become "
+                f'{kind.__name__}')
         try:
             return kind(scalar)
         except (TypeError, ValueError):

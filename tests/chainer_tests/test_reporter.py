@@ -134,13 +134,13 @@ class TestSummary:
     def test_serialize(self):
         summary = chainer.reporter.Summary()
         summary.add(1.)
-        summary.add(2.)
+        summary.add(2.5, weight=0.5)
         target = serializers.npz.serialize(summary)
         assert set(target) == {'_x', '_x2', '_n'}
         loaded = chainer.reporter.Summary()
         loaded.serialize(serializers.NpzDeserializer(target))
         loaded.add(6.)
-        assert loaded.compute_mean() == 3.
+        assert loaded.compute_mean() == 3.3
 
     def test_serialize_missing(self):
         with pytest.warns(UserWarning, match='statistics are not saved'):

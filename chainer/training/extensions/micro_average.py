@@ -42,8 +42,8 @@ class MicroAverage(extension.Extension):
         self._numerator_key = numerator_key
         self._denominator_key = denominator_key
         self._result_key = result_key
-        self._numerator = 0
-        self._denominator = 0
+        self._numerator = 0.
+        self._denominator = 0.
 
     def __call__(self, trainer):
         observation = trainer.observation
@@ -53,8 +53,8 @@ class MicroAverage(extension.Extension):
         self._denominator += observation[self._denominator_key]
         if self._trigger(trainer):
             result = float(reporter._unwrap(self._numerator / self._denominator))
-            self._numerator = 0
-            self._denominator = 0
+            self._numerator = 0.
+            self._denominator = 0.
             reporter.report({self._result_key: result})
 
     def serialize(self, serializer):

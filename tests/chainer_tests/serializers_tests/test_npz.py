@@ -83,6 +83,7 @@ def test_array_is_filled_in_place():
     (numpy.zeros(2, 'i'), numpy.zeros(2, 'f'), TypeError),
     (numpy.zeros(2), numpy.asarray(['a', 'b']), TypeError),
     (3, numpy.zeros(2), TypeError),
+    (3, numpy.asarray(2.5), TypeError), (True, numpy.asarray(2), TypeError),
     ('', numpy.zeros(2), TypeError),
     (3, numpy.asarray([None, None]), ValueError),
 ])

@@ -331,7 +331,7 @@ class TestMicroAverage:
         extension = new()
         assert extension.priority == training.PRIORITY_EDITOR
         results = []
-        data = [(1, 2), (0, 4), (2, 4), (1, 1), (1, 2), (4, 5)]
+        data = [(1.5, 2), (0, 4), (1.5, 4), (1, 1), (1.25, 2), (3.75, 5)]
         for i, (n, d) in enumerate(data):
             if i == resume_at:
                 target = serializers.npz.serialize(extension)
