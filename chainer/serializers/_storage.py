@@ -57,17 +57,19 @@ def restore(key, value, stored, journal):
             journal.append(lambda: backend.copyto(value, backup))
         backend.copyto(value, stored.astype(dtype, copy=False))
         return value
-    return _to_scalar(key, type(value), stored)
+    return _to_builtin(key, type(value), stored)
 
 
 def _loses_value(dtype, kind):
-    """Tells whether numbers of a dtype lose what a type of numbers does not have, like fractions."""
+    """Tells whether numbers of a dtype lose, as a type of numbers, something like a fraction."""
     if dtype.kind not in 'iufc' or not issubclass(kind, (numbers.Number, numpy.generic)):
         return False
     return not numpy.can_cast(dtype, kind, 'same_kind')
 
 
-def _to_scalar(key, kind, stored):
+def _to_builtin(key, kind, stored):
+    if kind in (list, tuple) and stored.ndim > 0:
+        return kind(stored.tolist())
     if stored.size == 1:
         scalar = stored.reshape(())[()]
         if isinstance(scalar, bytes) and kind is str:

@@ -62,6 +62,7 @@ class TestDictionarySerializer:
     (None, numpy.arange(2), numpy.arange(2)), (0, numpy.asarray(3), 3),
     (0., numpy.asarray(3), 3.), (True, numpy.asarray(False), False),
     ('', numpy.asarray('abc'), 'abc'), ('', numpy.asarray(b'abc'), 'abc'),
+    ([0], numpy.arange(2), [0, 1]), ((), numpy.asarray([1.5, 2]), (1.5, 2.)), ([1], numpy.zeros(0), []),
     (5, numpy.asarray(None), None), (numpy.float32(1), numpy.asarray(2.), numpy.float32(2)),
 ])
 def test_loaded_values(value, stored, expected):
