@@ -48,7 +48,7 @@ class ParameterStatistics(extension.Extension):
         >>> with trainer.reporter:
         ...     extension(trainer)
         >>> {key: float(value) for key, value in trainer.reporter.observation.items()}
-        {'/W/data/mean': 3.0, '/b/data/mean': 0.0}
+        {'None/W/data/mean': 3.0, 'None/b/data/mean': 0.0}
 
     """
 
