@@ -70,6 +70,13 @@ class Link(device_resident.DeviceResident):
 
     """
 
+    _has_mixin_call = False
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        mixins = cls.__mro__[cls.__mro__.index(Link) + 1:]
+        cls._has_mixin_call = any('__call__' in mixin.__dict__ for mixin in mixins)
+
     def __init__(self, **params):
         super().__init__()
         self._params = set()
@@ -93,10 +100,14 @@ class Link(device_resident.DeviceResident):
     # -- calling
 
     def __call__(self, *args, **kwargs):
-        """Runs ``forward`` with the given arguments, and the active link hooks."""
-        forward = getattr(self, 'forward', None)
+        """Runs ``forward`` with the given arguments, and the active link hooks.
+
+        A ``__call__`` of a mixin, a class that comes after ``Link`` in the order of inheritance,
+        runs instead of ``forward``.
+        """
+        forward = super().__call__ if self._has_mixin_call else getattr(self, 'forward', None)
         if forward is None:
-            raise TypeError(
+            raise AttributeError(
                 f'{type(self).__name__} object has neither the method "__call__" overridden nor '
                 'the method "forward" defined.')
         hooks = link_hook._get_link_hooks()

@@ -296,8 +296,26 @@ class TestCall:
             Forgetful()(1)
 
     def test_no_forward(self):
-        with pytest.raises(TypeError, match='forward'):
+        with pytest.raises(AttributeError, match='forward'):
             chainer.Link()(1)
+
+    def test_call_of_mixin(self):
+        class Mixin:
+            def __call__(self, x):
+                return 'mixin', x
+
+        class Before(Mixin, chainer.Link):
+            pass
+
+        class After(chainer.Chain, Mixin):
+            def forward(self, x):
+                raise AssertionError('the mixin goes first')
+
+        assert Before()(1) == After()(1) == ('mixin', 1)
+        timer = chainer.link_hooks.TimerHook()
+        with timer:
+            After()(1)
+        assert [name for name, _ in timer.call_history] == ['After']
 
 
 class TestText:
