@@ -165,10 +165,15 @@ Pool& GetPool() {
 }
 
 int DefaultNumThreads() {
-    if (const char* text = std::getenv("CHAINERX_NUM_THREADS")) {
+    for (const char* name : {"CHAINERX_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"}) {
+        const char* text = std::getenv(name);
+        if (text == nullptr) {
+            continue;
+        }
         char* end = nullptr;
         long value = std::strtol(text, &end, 10);  // NOLINT: strtol's own type
-        if (end != text && *end == '\0' && value >= 1 && value <= 4096) {
+        // OMP_NUM_THREADS may go on with the numbers of nested levels.
+        if (end != text && (*end == '\0' || *end == ',') && value >= 1 && value <= 4096) {
             return static_cast<int>(value);
         }
     }

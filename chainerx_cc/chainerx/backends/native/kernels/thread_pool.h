@@ -15,8 +15,8 @@ namespace native {
 // Workers are started at the first call that needs them, and again in a child after fork().
 void ParallelFor(int64_t n, int64_t grain, FunctionRef<void(int64_t begin, int64_t end)> body);
 
-// Threads a ParallelFor may use, the calling one included. Starts as CHAINERX_NUM_THREADS, or else as the
-// number of processors this process may run on.
+// Threads a ParallelFor may use, the calling one included. Starts as CHAINERX_NUM_THREADS, or else as
+// OMP_NUM_THREADS or OPENBLAS_NUM_THREADS, or else as the number of processors this process may run on.
 int GetNumThreads();
 
 // Throws std::invalid_argument when num_threads < 1.
