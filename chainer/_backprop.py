@@ -86,7 +86,7 @@ def _add(grads, as_variables):
         return grads[0] + grads[1]
     total = grads[0] + grads[1]
     for grad in grads[2:]:
-        total = total + grad
+        total += grad  # which nobody else has
     return _array(total)
 
 
