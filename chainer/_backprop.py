@@ -144,7 +144,9 @@ def _backward_one(func, targets, grad_outputs, grads, double, hooks):
         for hook in hooks:
             hook.backward_preprocess(func, in_data, out_grad)
 
-    if not double and func._backward_arrays is not None:
+    if func._native_graph is not None:
+        gxs = func._native_backward(targets, grad_outputs, double)
+    elif not double and func._backward_arrays is not None:
         gxs = func._backward_arrays(targets, grad_outputs)
     else:
         gys = grad_outputs

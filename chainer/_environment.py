@@ -66,6 +66,7 @@ def get_default_config():
         'use_cudnn': _get_choice('CHAINER_USE_CUDNN', 'auto', levels),
         'use_cudnn_tensor_core': 'auto',
         'use_ideep': _get_choice('CHAINER_USE_IDEEP', 'never', levels),
+        'use_native_kernels': _get_choice('CHAINER_USE_NATIVE_KERNELS', 'auto', levels),
         'use_static_graph': True,
         'warn_nondeterministic': False,
     }

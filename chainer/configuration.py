@@ -42,6 +42,9 @@ class GlobalConfig:
         use_cudnn (str): ``'always'``, ``'auto'`` or ``'never'``.
         use_cudnn_tensor_core (str): ``'always'``, ``'auto'`` or ``'never'``.
         use_ideep (str): ``'always'``, ``'auto'`` or ``'never'``.
+        use_native_kernels (str): Whether functions of NumPy arrays use the compiled kernels of
+            ChainerX, where it is built: ``'always'``, ``'auto'`` (for all but small arrays) or
+            ``'never'``.
         use_static_graph (bool): Whether ``chainer.static_graph`` may have an effect.
         warn_nondeterministic (bool): Whether nondeterministic functions warn.
 
@@ -73,6 +76,7 @@ class GlobalConfig:
     use_cudnn = None
     use_cudnn_tensor_core = None
     use_ideep = None
+    use_native_kernels = None
     use_static_graph = None
     warn_nondeterministic = None
 

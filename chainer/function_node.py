@@ -20,6 +20,11 @@ _chx_ndarray = chainerx.ndarray
 _config = configuration.config
 
 
+#: What computes on NumPy arrays.
+_numpy_code = frozenset((
+    'forward', 'forward_cpu', 'backward', 'backward_accumulate', '_backward_arrays'))
+
+
 class FunctionNode:
     """Function with a forward and a differentiable backward computation.
 
@@ -79,6 +84,13 @@ class FunctionNode:
     # Whether ChainerX itself refuses what `check_type_forward` refuses, so that inputs are not
     # checked before `forward_chainerx`. For functions whose time counts on small arrays.
     _checked_natively = False
+    # Set where kernels of ChainerX may serve NumPy arrays, by `forward_chainerx`: indexes of the
+    # inputs to retain (see `chainer/_native_kernels.py`).
+    _native_inputs = None
+    # Elements of all inputs together from which on that pays.
+    _least_native_size = 0
+    # What they recorded, which then is the backward.
+    _native_graph = None
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -86,6 +98,10 @@ class FunctionNode:
         if 'backward' in cls.__dict__ and '_backward_arrays' not in cls.__dict__:
             # The gradient on arrays of a base class does not know of the new backward.
             cls._backward_arrays = None
+        if not chainerx.is_available() or (
+                '_native_inputs' not in cls.__dict__ and not _numpy_code.isdisjoint(cls.__dict__)):
+            # Nor do kernels know of a new way to compute.
+            cls._native_inputs = None
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError(f'{type(self).__name__} is a FunctionNode and cannot be called: '
@@ -195,7 +211,11 @@ class FunctionNode:
             hooks = _backprop._hooks_of(self, _thread_hooks.hooks)
             for hook in hooks:
                 hook.forward_preprocess(self, in_data)
-        outputs = self._run_forward(in_data)
+        outputs = None
+        if self._native_inputs is not None and kind is _ndarray:
+            outputs = _native_kernels.forward(self, in_vars, in_data)
+        if outputs is None:
+            outputs = self._run_forward(in_data)
         if hooks:
             for hook in hooks:
                 hook.forward_postprocess(self, in_data)
@@ -215,8 +235,6 @@ class FunctionNode:
         self._input_indexes_to_retain = ()
         self._output_indexes_to_retain = ()
         if in_data and not isinstance(in_data[0], _ndarray):
-            # All functions of CuPy arrays pass here: the place where ChainerX could serve cuDNN
-            # (see docs/architecture.rst).
             with cuda.get_device_from_array(*in_data):
                 outputs = self.forward(in_data)
         else:
@@ -486,6 +504,9 @@ class FunctionNode:
                 y.unchain()
         self.inputs = None
 
+    def _native_backward(self, target_input_indexes, grad_outputs, double):
+        return _native_kernels.backward(self, target_input_indexes, grad_outputs, double)
+
     # -- hooks ---------------------------------------------------------------------------
 
     def add_hook(self, hook, name=None):
@@ -534,6 +555,6 @@ class FunctionNode:
 
 _variable = Variable._from_array
 
-from chainer import _chainerx_apply  # noqa: E402
+from chainer import _chainerx_apply, _native_kernels  # noqa: E402
 
 _apply_chainerx = _chainerx_apply.apply

@@ -16,6 +16,7 @@ DEFAULTS = {
     'enable_backprop': True, 'in_recomputing': False, 'keep_graph_on_report': False,
     'lazy_grad_sum': False, 'schedule_func': None, 'train': True, 'type_check': True,
     'use_cudnn': 'auto', 'use_cudnn_tensor_core': 'auto', 'use_ideep': 'never',
+    'use_native_kernels': 'auto',
     'use_static_graph': True, 'warn_nondeterministic': False,
 }
 
@@ -155,6 +156,7 @@ def test_show(configs, capsys):
     ('CHAINER_CUDNN_FAST_BATCH_NORMALIZATION', '1', 'cudnn_fast_batch_normalization', True),
     ('CHAINER_USE_CUDNN', 'never', 'use_cudnn', 'never'),
     ('CHAINER_USE_IDEEP', 'auto', 'use_ideep', 'auto'),
+    ('CHAINER_USE_NATIVE_KERNELS', 'never', 'use_native_kernels', 'never'),
     ('CHAINERX_FALLBACK', 'raise', 'chainerx_fallback', 'raise'),
     ('CHAINER_DTYPE', 'float64', 'dtype', numpy.dtype('float64')),
     ('CHAINER_DTYPE', 'mixed16', 'dtype', chainer.mixed16),
@@ -169,6 +171,7 @@ def test_environment(monkeypatch, name, value, entry, expected):
     ('CHAINER_DEBUG', 'yes', ValueError),
     ('CHAINER_USE_CUDNN', 'sometimes', ValueError),
     ('CHAINER_USE_IDEEP', '1', ValueError),
+    ('CHAINER_USE_NATIVE_KERNELS', '0', ValueError),
     ('CHAINERX_FALLBACK', 'never', ValueError),
     ('CHAINER_DTYPE', 'int32', TypeError),
 ])

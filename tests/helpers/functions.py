@@ -1,4 +1,6 @@
 """One check for a differentiable function: values, dtypes, layouts, gradients, ChainerX."""
+import itertools
+
 import numpy
 from helpers.chainerx_functions import no_fallback
 
@@ -13,6 +15,23 @@ def devices():
     return ['@numpy', 'native:0'] if chainerx.is_available() else ['@numpy']
 
 
+class _KernelWatch(chainer.FunctionHook):
+    """Hook that sees whether a kernel of ChainerX computes on NumPy arrays."""
+
+    name = 'KernelWatch'
+    used = False
+
+    def forward_postprocess(self, function, in_data):
+        self.used |= getattr(function, '_native_graph', None) is not None
+
+
+def kernel_settings(f, xs):
+    """Values of ``use_native_kernels`` that make a difference to a function of NumPy arrays."""
+    with chainer.using_config('use_native_kernels', 'always'), _KernelWatch() as watch:
+        f(*[chainer.Variable(x) for x in xs])
+    return ('never', 'always') if watch.used else ('auto',)
+
+
 def check_function(f, inputs, expected=None, *, grad=True, double=True, tolerances=None,
                    rtol=0, atol=0, dtypes='efd', result_dtype=None, on_chainerx=True, eps=1e-5,
                    grad_tolerance=1e-5):
@@ -21,7 +40,8 @@ def check_function(f, inputs, expected=None, *, grad=True, double=True, toleranc
     Checked are forward values for contiguous and other inputs, that inputs are not changed, that
     outputs have the dtype of the inputs, gradients on plain arrays and on variables, gradients of
     gradients, and values and gradients on ``native:0``, where only those functions may fall back that
-    :mod:`helpers.chainerx_functions` lists.
+    :mod:`helpers.chainerx_functions` lists. Functions that kernels of ChainerX serve on NumPy arrays
+    are checked there with and without them.
 
     Args:
         f: Function of variables that returns one variable or a sequence of them.
@@ -51,9 +71,12 @@ def check_function(f, inputs, expected=None, *, grad=True, double=True, toleranc
         reference = None
         if expected is not None:
             reference = _as_tuple(expected(*[_cast(x, 'd') for x in xs]))
-        for arrays in (xs, tuple([_strided(x) for x in xs])):
+        layouts = [xs, tuple([_strided(x) for x in xs])]
+        for setting, arrays in itertools.product(kernel_settings(f, xs), layouts):
             before = [x.copy() for x in arrays]
-            _check_values(_as_tuple(f(*arrays)), reference, result_dtype or dtype, options)
+            with chainer.using_config('use_native_kernels', setting):
+                ys = _as_tuple(f(*arrays))
+            _check_values(ys, reference, result_dtype or dtype, options)
             for x, x_before in zip(arrays, before):
                 numpy.testing.assert_array_equal(x, x_before, 'an input was changed')
         if on_chainerx:
@@ -63,8 +86,10 @@ def check_function(f, inputs, expected=None, *, grad=True, double=True, toleranc
             assert all([isinstance(y.array, chainerx.ndarray) for y in ys])
             _check_values(ys, reference, result_dtype or dtype, options)
     if grad:
-        _check_gradients(f, tuple([_cast(x, 'd') for x in inputs]), double, eps, on_chainerx,
-                         grad_tolerance)
+        xs = tuple([_cast(x, 'd') for x in inputs])
+        for setting in kernel_settings(f, xs):
+            with chainer.using_config('use_native_kernels', setting):
+                _check_gradients(f, xs, double, eps, on_chainerx, grad_tolerance)
 
 
 def _as_tuple(ys):

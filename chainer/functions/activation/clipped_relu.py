@@ -8,6 +8,8 @@ from chainer.functions import _base
 class ClippedReLU(_base.UnaryFunction):
     """Rectified linear unit with an upper bound."""
 
+    _native_inputs = (0,)
+
     def __init__(self, z):
         if not isinstance(z, float):
             raise TypeError(f'z must be float value, not {z!r}')

@@ -9,6 +9,7 @@ class ELU(_base.UnaryFunction):
     """Exponential linear unit."""
 
     retains = 'x'
+    _native_inputs = (0,)
 
     def __init__(self, alpha=1.0):
         self.alpha = float(alpha)

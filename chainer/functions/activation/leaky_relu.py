@@ -8,6 +8,8 @@ from chainer.functions import _base
 class LeakyReLU(_base.UnaryFunction):
     """Rectified linear unit with a slope for negative values."""
 
+    _native_inputs = ()
+
     def __init__(self, slope=0.2):
         self.slope = slope
         # The sign of the output tells that of the input if the slope keeps it.

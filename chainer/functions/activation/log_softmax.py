@@ -39,6 +39,7 @@ class LogSoftmax(FunctionNode):
     """Logarithm of softmax along an axis."""
 
     _checked_natively = True
+    _native_inputs = ()
 
     def __init__(self, axis=1):
         self.axis = axis

@@ -10,6 +10,8 @@ from chainer.functions.activation.swish import _sigmoid
 class Mish(_base.UnaryFunction):
     """Input times the hyperbolic tangent of its softplus."""
 
+    _native_inputs = (0,)
+
     def forward_chainerx(self, inputs):
         return self.compute(chainerx, inputs[0]),
 

@@ -12,6 +12,8 @@ from chainer.utils import type_check
 class PReLUFunction(FunctionNode):
     """Rectified linear unit with learned slopes for negative values."""
 
+    _native_inputs = 0, 1
+
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x', 'W'))
         x_type, W_type = in_types

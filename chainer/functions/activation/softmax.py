@@ -12,6 +12,7 @@ class Softmax(FunctionNode):
     """Softmax along an axis."""
 
     _checked_natively = True
+    _native_inputs = ()
 
     def __init__(self, axis=1):
         self.axis = axis

@@ -7,6 +7,8 @@ from chainer.functions import _base
 class Softplus(_base.UnaryFunction):
     """Smooth approximation of the rectified linear unit."""
 
+    _native_inputs = (0,)
+
     def __init__(self, beta=1.0):
         self.beta = float(beta)
 

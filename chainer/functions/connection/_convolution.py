@@ -69,6 +69,7 @@ class Convolution(_Base):
     cover_all = False
     outs = None
     _checked_natively = True
+    _native_inputs = 0, 1
 
     def check_type_forward(self, in_types):
         n_in = type_check.eval(in_types.size())
@@ -136,6 +137,7 @@ class Deconvolution(_Base):
 
     outs = None
     _checked_natively = True
+    _native_inputs = 0, 1
 
     def check_type_forward(self, in_types):
         n_in = type_check.eval(in_types.size())
@@ -153,13 +155,16 @@ class Deconvolution(_Base):
         if n_in == 3:
             _expect_bias(in_types, w_type.shape[1] * self.groups)
 
-    def _plan(self, x, W):
+    def _find_outs(self, x, W):
         if self.outs is None:
             self.outs = tuple([conv.get_deconv_outsize(size, k, s, p, d=d)
                                for size, k, s, p, d in zip(
                                    x.shape[2:], W.shape[2:], self.stride, self.pad,
                                    self.dilate)])
         self._check_outs(self.outs)
+
+    def _plan(self, x, W):
+        self._find_outs(x, W)
         return self._plan_of((x.shape[0], W.shape[1] * self.groups, *self.outs), W.shape,
                              x.shape[2:], x)
 
@@ -175,6 +180,7 @@ class Deconvolution(_Base):
     def forward_chainerx(self, inputs):
         if not self._chainerx_supports(inputs):
             return chainer.Fallback
+        self._find_outs(*inputs[:2])
         return chainerx.conv_transpose(
             *inputs, stride=self.stride, pad=self.pad, outsize=self.outs,
             groups=self.groups, dilate=self.dilate),

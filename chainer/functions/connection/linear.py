@@ -15,6 +15,7 @@ class LinearFunction(FunctionNode):
     """y = x W^T + b of matrices."""
 
     _checked_natively = True
+    _native_inputs = 0, 1
 
     def check_type_forward(self, in_types):
         n_in = type_check.eval(in_types.size())

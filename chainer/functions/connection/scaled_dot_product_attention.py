@@ -14,6 +14,7 @@ class _Fused(FunctionNode):
     """The routine of ChainerX: attention without dropout, whose scores are not kept."""
 
     _checked_natively = True
+    _native_inputs = 0, 1, 2
 
     def __init__(self, scale, is_causal):
         self.scale = scale

@@ -11,6 +11,8 @@ from chainer.functions.loss._difference import check_pair
 class HuberLoss(FunctionNode):
     """Function node of :func:`~chainer.functions.huber_loss`."""
 
+    _native_inputs = 0, 1
+
     def __init__(self, delta, reduce='sum_along_second_axis'):
         check_reduce(reduce, ('sum_along_second_axis', 'no'))
         self.delta = delta

@@ -34,6 +34,8 @@ def _check_class_weight(class_weight):
 class SoftmaxCrossEntropy(FunctionNode):
     """Softmax activation followed by a cross entropy loss."""
 
+    _native_inputs = 0, 1
+
     #: Log-probabilities, kept from forward if the score is cached.
     _log_y = None
     _checked_natively = True
@@ -70,7 +72,10 @@ class SoftmaxCrossEntropy(FunctionNode):
     @property
     def y(self):
         """Softmax probabilities, if the score is cached."""
-        return None if self._log_y is None else numpy.exp(self._log_y)
+        log_y = self._log_y
+        if log_y is None and self.cache_score and self._native_graph is not None:
+            log_y = _log_softmax(numpy, self.inputs[0].data)
+        return None if log_y is None else numpy.exp(log_y)
 
     # -- parts shared by forward and backward --------------------------------------------
 

@@ -11,6 +11,8 @@ from chainer.functions._base import ReductionFunction, _as_array
 class LogSumExp(ReductionFunction):
     """Logarithm of the sum of exponentials over given axes."""
 
+    _native_inputs = (0,)
+
     def __init__(self, axis=None):
         super().__init__(axis, keepdims=False)
 

@@ -7,7 +7,7 @@ import warnings
 
 import chainer
 import chainerx
-from chainer import backend
+from chainer import _native_kernels, backend
 from chainer._fallback import Fallback
 from chainer.backends import cuda
 from chainer.configuration import config
@@ -51,6 +51,7 @@ class GeneralBatchNormalizationImpl(_BatchNormalizationImpl):
         return partial
 
 
+_NATIVE_INPUTS = (0, 1) if chainerx.is_available() else None
 _general = GeneralBatchNormalizationImpl()
 
 
@@ -170,10 +171,12 @@ class BatchNormalization(_Normalization):
         if self._updates_statistics():
             running = self.running_mean, self.running_var
             if not all([isinstance(a, chainerx.ndarray) for a in running]):
+                running = _native_kernels.views(running, x.device)
+            if running is None:
                 return Fallback
         if self._impl_selector is not _impl_selector:
             return Fallback
-        axis = self._axes(x.ndim, gamma.ndim)
+        axis = self.axis = self._axes(x.ndim, gamma.ndim)
         if x.ndim > max(axis):
             self._warn_of_single_elements(x.shape, axis)
         return chainerx.batch_norm(x, gamma, beta, *running, self.eps, self.decay, axis),
@@ -337,8 +340,10 @@ def batch_normalization(x, gamma, beta, **kwargs):
         kwargs, ('eps', 2e-5), ('running_mean', None), ('running_var', None), ('decay', .9),
         ('axis', None),
         train='train argument is not supported anymore. Use chainer.using_config')
-    return BatchNormalization(eps, running_mean, running_var, decay, axis).apply(
-        (x, gamma, beta))[0]
+    func = BatchNormalization(eps, running_mean, running_var, decay, axis)
+    # Kernels do not tell mean and inv_std, which nobody reads here.
+    func._native_inputs = _NATIVE_INPUTS
+    return func.apply((x, gamma, beta))[0]
 
 
 class FixedBatchNormalization(_Normalization):
@@ -346,6 +351,7 @@ class FixedBatchNormalization(_Normalization):
 
     statistics = ('mean', 'var')
     inv_std = inv_var = None
+    _native_inputs = 0, 1, 3, 4
 
     def forward_chainerx(self, inputs):
         x, gamma = inputs[:2]

@@ -13,6 +13,7 @@ class GroupNormalization(RowNormalization):
     """Normalization of groups of channels of every sample."""
 
     _checked_natively = True
+    _native_inputs = 0, 1
 
     def __init__(self, groups, eps=1e-5):
         if not isinstance(groups, numbers.Integral):

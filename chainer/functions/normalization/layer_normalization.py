@@ -11,6 +11,7 @@ class LayerNormalization(RowNormalization):
     """Normalization of every sample of a matrix."""
 
     _checked_natively = True
+    _native_inputs = 0, 1
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x', 'gamma', 'beta'))

@@ -29,6 +29,7 @@ class LSTM(_cell.Cell):
     """Cell of long short-term memory with a forget gate."""
 
     chainerx_routine = 'lstm'
+    _native_inputs = 0, 1
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('c', 'x'))

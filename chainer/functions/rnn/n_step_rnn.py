@@ -66,6 +66,10 @@ class BaseNStepRNN(FusedFunction):
     def _n_cells(self):
         return self.n_layers * self.directions
 
+    @property
+    def _native_inputs(self):
+        return range(self.n_states + 1 + 2 * self.n_weights * self._n_cells)
+
     def check_type_forward(self, in_types):
         n_in = self.n_states + 1 + 2 * self.n_weights * self._n_cells
         type_check.expect(in_types.size() == n_in)

@@ -72,6 +72,39 @@ TEST_F(AutogradTest, UnreachableInput) {
     EXPECT_FALSE(y.GetGrad());
 }
 
+TEST_F(AutogradTest, SubgraphOutlivesItsArrays) {
+    int64_t live = 0;
+    std::vector<Array> gys{MakeArray(Shape{2}, {1, 10}), Array{}};
+    auto make = [&] {
+        Array x = Leaf({1, 2});
+        Array y = x * x;
+        return Subgraph{{x, MakeArray(Shape{2}, {0, 0})}, {y, Sum(y)}};
+    };
+    live = ArrayBody::GetLiveCount();
+    {
+        Subgraph graph = make();
+        EXPECT_LE(ArrayBody::GetLiveCount(), live + 2);  // what the product keeps
+        for (int i = 0; i < 2; ++i) {
+            std::vector<Array> gxs = graph.Grad({1, 0}, gys, false);
+            EXPECT_FALSE(gxs[0]);
+            ExpectValues(gxs[1], {2, 40});
+            EXPECT_FALSE(gxs[1].IsBackpropRequired());
+        }
+        gys[0].RequireGrad();
+        std::vector<Array> gxs = graph.Grad({0}, gys, true);
+        Subgraph second = graph.OfGradients({gys[0]}, gxs);
+        std::vector<Array> seconds = second.Grad({0, 2}, {MakeArray(Shape{2}, {1, 1})}, false);
+        ExpectValues(seconds[0], {2, 20});
+        ExpectValues(seconds[1], {2, 4});
+
+        EXPECT_FALSE(graph.Grad({0}, {Array{}, Array{}}, false)[0]);
+        EXPECT_THROW(graph.Grad({2}, gys, false), ChainerxError);
+        EXPECT_THROW(graph.Grad({0}, {gys[0]}, false), ChainerxError);
+        EXPECT_THROW(graph.Grad({0}, {MakeArray(Shape{3}, {1, 1, 1}), Array{}}, false), DimensionError);
+    }
+    EXPECT_EQ(ArrayBody::GetLiveCount(), live);
+}
+
 TEST_F(AutogradTest, ReleasedGraph) {
     Array x = Leaf({1, 2});
     Array h = Exp(x);

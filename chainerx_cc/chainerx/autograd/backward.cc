@@ -28,7 +28,7 @@ public:
     }
 
     // Restricts the pass to paths that lead to these nodes; their gradients are kept.
-    void SetTargets(const std::vector<ArrayNode*>& targets, const std::vector<Array>& outputs) {
+    void SetTargets(const std::vector<ArrayNode*>& targets, const std::vector<ArrayNode*>& outputs) {
         has_targets_ = true;
         for (ArrayNode* t : targets) targets_.insert(t);
         FindPaths(outputs);
@@ -37,8 +37,8 @@ public:
     // Stores gradients of all alive arrays on the way.
     void RetainAll() { retain_all_ = true; }
 
-    void Start(const Array& output, Array grad) {
-        IntrusivePtr<ArrayNode> node{output.body()->node()};
+    void Start(ArrayNode* output, Array grad) {
+        IntrusivePtr<ArrayNode> node{output};
         if (!node || (node->mask() & graph_) == 0) {
             throw GradientError{"cannot start backward at an array that does not belong to the graph '", id_.GetName(),
                                 "'"};
@@ -193,7 +193,7 @@ private:
     }
 
     // Marks the nodes from which a target can be reached: a depth-first walk with its own stack.
-    void FindPaths(const std::vector<Array>& outputs) {
+    void FindPaths(const std::vector<ArrayNode*>& outputs) {
         struct Frame {
             IntrusivePtr<ArrayNode> node;
             size_t next;
@@ -205,8 +205,8 @@ private:
             if (targets_.count(node) != 0) paths_.insert(node);
             stack.push_back({IntrusivePtr<ArrayNode>{node}, 0});
         };
-        for (const Array& output : outputs) {
-            if (ArrayNode* node = output.body()->node()) visit(node);
+        for (ArrayNode* output : outputs) {
+            if (output != nullptr) visit(output);
             while (!stack.empty()) {
                 Frame& top = stack.back();
                 OpNode* op = top.node->creator();
@@ -272,7 +272,7 @@ void Backward(const std::vector<Array>& outputs, const std::optional<BackpropId>
     if (options.retain_grad) run.RetainAll();
     for (const Array& output : outputs) {
         Array grad = output.GetGrad(g);
-        run.Start(output, InitialGrad(output, std::move(grad), options));
+        run.Start(output.body()->node(), InitialGrad(output, std::move(grad), options));
     }
     run.Run();
     for (const BackwardRun::Leaf& leaf : run.leaves()) {
@@ -319,18 +319,20 @@ std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Arr
         }
         targets.push_back(node);
     }
-    run.SetTargets(targets, outputs);
+    std::vector<ArrayNode*> starts;
+    for (const Array& output : outputs) starts.push_back(output.body()->node());
+    run.SetTargets(targets, starts);
     if (retain_grad) run.RetainAll();
     for (size_t i = 0; i < outputs.size(); ++i) {
         const Array& output = outputs[i];
-        ArrayNode* node = output.body()->node();
+        ArrayNode* node = starts[i];
         if (node == nullptr || (node->mask() & g.mask()) == 0) continue;  // does not depend on anything
         Array grad = grad_outputs.empty() ? Array{} : grad_outputs[i];
         if (grad && grad.shape() != output.shape()) {
             throw DimensionError{"grad_outputs[", i, "] has shape ", grad.shape(), " but the output has shape ",
                                  output.shape()};
         }
-        run.Start(output, InitialGrad(output, std::move(grad), options));
+        run.Start(node, InitialGrad(output, std::move(grad), options));
     }
     run.Run();
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -341,6 +343,65 @@ std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Arr
         for (const BackwardRun::Leaf& leaf : run.leaves()) {
             if (leaf.node->LockBody()) leaf.node->SetGrad(g, leaf.grad);
         }
+    }
+    return results;
+}
+
+namespace {
+
+void AppendNodes(std::vector<IntrusivePtr<ArrayNode>>* nodes, const std::vector<Array>& arrays) {
+    for (const Array& a : arrays) nodes->emplace_back(a ? a.body()->node() : nullptr);
+}
+
+}  // namespace
+
+Subgraph::Subgraph(const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
+    AppendNodes(&inputs_, inputs);
+    AppendNodes(&outputs_, outputs);
+}
+
+Subgraph Subgraph::OfGradients(const std::vector<Array>& grad_outputs, const std::vector<Array>& grad_inputs) const {
+    Subgraph gradients{{}, grad_inputs};
+    gradients.inputs_ = inputs_;
+    AppendNodes(&gradients.inputs_, grad_outputs);
+    return gradients;
+}
+
+std::vector<Array> Subgraph::Grad(const std::vector<int64_t>& indexes, const std::vector<Array>& grad_outputs,
+                                  bool enable_double_backprop) const {
+    if (grad_outputs.size() != outputs_.size()) {
+        throw ChainerxError{"grad_outputs has ", grad_outputs.size(), " arrays for ", outputs_.size(), " outputs"};
+    }
+    std::vector<ArrayNode*> targets;
+    for (int64_t i : indexes) {
+        if (i < 0 || i >= static_cast<int64_t>(inputs_.size())) throw ChainerxError{"there is no input ", i};
+        targets.push_back(inputs_[i].get());
+    }
+    std::vector<Array> results(targets.size());
+    std::vector<ArrayNode*> starts;
+    Device* device = nullptr;
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+        starts.push_back(grad_outputs[i] ? outputs_[i].get() : nullptr);
+        if (starts[i] == nullptr) continue;
+        device = &starts[i]->device();
+        if (grad_outputs[i].shape() != starts[i]->shape()) {
+            throw DimensionError{
+                    "grad_outputs[",   i, "] has shape ", grad_outputs[i].shape(), " but the output has shape ",
+                    starts[i]->shape()};
+        }
+    }
+    if (device == nullptr) return results;
+    BackpropId g = device->context().default_backprop_id();
+    internal::DisableGraphsScope mode{enable_double_backprop ? 0 : g.mask()};
+    BackwardRun run{g, enable_double_backprop, false};
+    run.SetTargets(targets, starts);
+    for (size_t i = 0; i < starts.size(); ++i) {
+        if (starts[i] != nullptr) run.Start(starts[i], grad_outputs[i]);
+    }
+    run.Run();
+    for (size_t i = 0; i < targets.size(); ++i) {
+        const Array* grad = targets[i] == nullptr ? nullptr : run.Find(targets[i]);
+        if (grad != nullptr) results[i] = *grad;
     }
     return results;
 }

@@ -5,8 +5,11 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/backprop_id.h"
+#include "chainerx/core/intrusive_ptr.h"
 
 namespace chainerx {
+
+class ArrayNode;
 
 struct BackwardOptions {
     // Records the backward computation itself, so that gradients can be differentiated; keeps the graph.
@@ -31,6 +34,25 @@ std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Arr
                         const std::optional<BackpropId>& id = std::nullopt, bool set_grad = false,
                         bool retain_grad = false, const std::vector<Array>& grad_outputs = {},
                         const BackwardOptions& options = {});
+
+// A part of the default graph, from inputs to outputs, to be differentiated later. Unlike a call of `Grad` it keeps no
+// arrays but those that the operations in it keep.
+class Subgraph {
+public:
+    Subgraph(const std::vector<Array>& inputs, const std::vector<Array>& outputs);
+
+    // The subgraph of this one's gradients: from its inputs and `grad_outputs` to `grad_inputs`.
+    Subgraph OfGradients(const std::vector<Array>& grad_outputs, const std::vector<Array>& grad_inputs) const;
+
+    // Gradients of the inputs with these indexes; no array where no gradient arrives. Outputs whose element of
+    // `grad_outputs` is no array give none.
+    std::vector<Array> Grad(const std::vector<int64_t>& indexes, const std::vector<Array>& grad_outputs,
+                            bool enable_double_backprop) const;
+
+private:
+    std::vector<IntrusivePtr<ArrayNode>> inputs_;
+    std::vector<IntrusivePtr<ArrayNode>> outputs_;
+};
 
 // Cuts every edge from the array back to the leaves, in all graphs (truncated backpropagation through time). Arrays on
 // the way stay in their graphs, as if they had not been computed from others. No other thread may work in the graph

@@ -30,13 +30,6 @@ std::string GraphNames(const Array& a) {
     return out + "]";
 }
 
-namespace {
-
-std::vector<Array> OneOrMore(PyObject* o, const char* name) {
-    if (IsNdarray(o)) return {GetArray(o)};
-    return Arg<std::vector<Array>>::Get(o, name);
-}
-
 std::vector<Array> WithNone(PyObject* o, const char* name) {
     std::vector<Array> out;
     if (o == Py_None) return out;
@@ -44,6 +37,13 @@ std::vector<Array> WithNone(PyObject* o, const char* name) {
         out.push_back(a.value_or(Array{}));
     }
     return out;
+}
+
+namespace {
+
+std::vector<Array> OneOrMore(PyObject* o, const char* name) {
+    if (IsNdarray(o)) return {GetArray(o)};
+    return Arg<std::vector<Array>>::Get(o, name);
 }
 
 void PyBackward(PyObject* outputs, std::optional<BackpropId> id, bool enable_double_backprop,

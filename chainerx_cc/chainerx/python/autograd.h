@@ -3,6 +3,7 @@
 #include <Python.h>
 
 #include <string>
+#include <vector>
 
 #include "chainerx/core/backprop_id.h"
 #include "chainerx/python/convert.h"
@@ -17,5 +18,8 @@ struct Arg<BackpropId> {
 bool IsAnyGraph(PyObject* o);
 // ['<default>', ...] of the graphs to which the array belongs
 std::string GraphNames(const Array& a);
+
+// Arrays, with no array in the place of None; none for None.
+std::vector<Array> WithNone(PyObject* o, const char* name);
 
 }  // namespace chainerx::python

@@ -10,5 +10,6 @@ struct AnyGraph {};
 // Contexts, backends, devices, backprop ids and scopes.
 void InitCoreTypes(pybind11::module_& m);
 void InitFunctionNode(pybind11::module_& m);
+void InitNumpyViews(pybind11::module_& m);
 
 }  // namespace chainerx::python

@@ -53,6 +53,14 @@ void ReleaseBorrowed(Storage* storage) noexcept {
     delete storage;
 }
 
+void ReleaseBase(Storage* storage) noexcept {
+    if (Py_IsInitialized() != 0) {
+        GilScope gil;
+        Py_XDECREF(static_cast<PyObject*>(storage->owner()));
+    }
+    delete storage;
+}
+
 // A Py_buffer until somebody takes it over.
 struct BufferHolder {
     Py_buffer* view = new Py_buffer{};
@@ -109,6 +117,13 @@ Array FromFloats(PyObject* o, Device& device) {
 }
 
 }  // namespace
+
+Array ShareMemory(void* data, const Shape& shape, const Strides& strides, Dtype dtype, Device& device, PyObject* base,
+                  int64_t offset) {
+    auto bytes = static_cast<size_t>(shape.GetTotalSize() * GetItemSize(dtype));
+    StoragePtr storage{new Storage{data, bytes, device, &ReleaseBase, Py_NewRef(base)}};
+    return internal::MakeArray(shape, strides, dtype, device, std::move(storage), offset);
+}
 
 void CheckNoGraph(const Array& a, const char* what) {
     if (a.IsAnyBackpropRequired()) {
@@ -238,14 +253,6 @@ namespace {
 
 PyRef PyToNumpy(const Array& array, bool copy) { return ToNumpy(array, copy); }
 
-void ReleaseRawPointer(Storage* storage) noexcept {
-    if (Py_IsInitialized() != 0) {
-        GilScope gil;
-        Py_XDECREF(static_cast<PyObject*>(storage->owner()));
-    }
-    delete storage;
-}
-
 // An array over memory at an address; `base` owns it and stays alive.
 Array FromRawPointer(PyObject* pointer, const Shape& shape, Dtype dtype, const std::vector<int64_t>& strides,
                      DeviceRef device, int64_t offset, PyObject* base) {
@@ -254,10 +261,7 @@ Array FromRawPointer(PyObject* pointer, const Shape& shape, Dtype dtype, const s
     if (static_cast<int64_t>(strides.size()) != shape.ndim()) {
         throw DimensionError{"_fromrawpointer: ", strides.size(), " strides were given for shape ", shape};
     }
-    auto bytes = static_cast<size_t>(shape.GetTotalSize() * GetItemSize(dtype));
-    StoragePtr storage{new Storage{data, bytes, *device.device, &ReleaseRawPointer, Py_NewRef(base)}};
-    Strides s(strides.begin(), strides.end());
-    return internal::MakeArray(shape, s, dtype, device, std::move(storage), offset);
+    return ShareMemory(data, shape, Strides(strides.begin(), strides.end()), dtype, device, base, offset);
 }
 
 PyRef ToCupy(const Array& array) {

@@ -76,6 +76,7 @@ void Init(py::module_& m) {
     AddFunctions(m, FunctionDefs());
     AddFunctions(m.def_submodule("_linalg"), LinalgDefs());
     InitCoreTypes(m);
+    InitNumpyViews(m);
     m.def("_ops", &ListOps, "What the module knows about each op.");
     m.def("_kernels", &ListKernels, "(name, present) of each kernel of a backend.");
     m.def("_live_array_count", &ArrayBody::GetLiveCount, "Number of arrays alive in the process.");

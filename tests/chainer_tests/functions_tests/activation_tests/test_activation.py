@@ -172,10 +172,12 @@ def test_errors(f, error):
     (F.relu, [0, 0, 1, 1]), (F.clipped_relu, [0, 0, 1, 0]), (F.leaky_relu, [0.2, 1, 1, 1]),
     (F.hard_sigmoid, [0, 0.2, 0, 0]), (lambda x: F.elu(x, 3), [3 * numpy.exp(-2.5), 3, 1, 1])])
 @pytest.mark.parametrize('device', devices())
-def test_gradient_at_kinks(device, f, expected):
+@pytest.mark.parametrize('setting', ['never', 'always'])
+def test_gradient_at_kinks(device, f, expected, setting):
     device = chainer.get_device(device)
     x = chainer.Variable(device.send(numpy.array([-2.5, 0, 2.5, 20], 'f')))
-    gx, = chainer.grad([f(x)], [x])
+    with chainer.using_config('use_native_kernels', setting):
+        gx, = chainer.grad([f(x)], [x])
     gx.to_cpu()
     numpy.testing.assert_allclose(gx.array, numpy.array(expected, 'f'), 1e-6)
 

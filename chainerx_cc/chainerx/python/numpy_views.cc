@@ -1,0 +1,210 @@
+// What chainer's functions of NumPy arrays need to run on kernels: views of the arrays, and of what comes out.
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "chainerx/autograd/backward.h"
+#include "chainerx/autograd/graph.h"
+#include "chainerx/core/context.h"
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/python/autograd.h"
+#include "chainerx/python/bind.h"
+#include "chainerx/python/core_types.h"
+#include "chainerx/python/interop.h"
+
+namespace py = pybind11;
+using namespace py::literals;  // NOLINT
+
+namespace chainerx::python {
+namespace {
+
+using NumpyApi = py::detail::npy_api;
+
+template <class T>
+std::optional<Dtype> IntOfSize() {
+    switch (sizeof(T)) {
+        case 4:
+            return Dtype::kInt32;
+        case 8:
+            return Dtype::kInt64;
+        default:
+            return std::nullopt;
+    }
+}
+
+std::optional<Dtype> FromDescriptor(PyObject* descriptor) {
+    const py::detail::PyArrayDescr_Proxy* d = py::detail::array_descriptor_proxy(descriptor);
+    if (d->byteorder != '=' && d->byteorder != '|') return std::nullopt;
+    switch (d->type_num) {
+        case NumpyApi::NPY_BOOL_:
+            return Dtype::kBool;
+        case NumpyApi::NPY_BYTE_:
+            return Dtype::kInt8;
+        case NumpyApi::NPY_UBYTE_:
+            return Dtype::kUInt8;
+        case NumpyApi::NPY_SHORT_:
+            return Dtype::kInt16;
+        case NumpyApi::NPY_INT_:
+            return IntOfSize<int>();
+        case NumpyApi::NPY_LONG_:
+            return IntOfSize<long>();  // NOLINT: NumPy's own type
+        case NumpyApi::NPY_LONGLONG_:
+            return IntOfSize<long long>();  // NOLINT
+        case 23:                            // NPY_HALF
+            return Dtype::kFloat16;
+        case NumpyApi::NPY_FLOAT_:
+            return Dtype::kFloat32;
+        case NumpyApi::NPY_DOUBLE_:
+            return Dtype::kFloat64;
+        default:
+            return std::nullopt;
+    }
+}
+
+// A view of a NumPy array; no array if there is anything unusual about it.
+Array View(PyObject* o, Device& device) {
+    constexpr int kUsual =
+            NumpyApi::NPY_ARRAY_C_CONTIGUOUS_ | NumpyApi::NPY_ARRAY_ALIGNED_ | NumpyApi::NPY_ARRAY_WRITEABLE_;
+    if (Py_TYPE(o) != NumpyApi::get().PyArray_Type_) return Array{};
+    const py::detail::PyArray_Proxy* a = py::detail::array_proxy(o);
+    if ((a->flags & kUsual) != kUsual || a->nd > kMaxNdim) return Array{};
+    std::optional<Dtype> dtype = FromDescriptor(a->descr);
+    if (!dtype.has_value()) return Array{};
+    Shape shape(a->dimensions, a->dimensions + a->nd);
+    if (shape.GetTotalSize() == 0) return Array{};
+    return ShareMemory(a->data, shape, Strides{shape, GetItemSize(*dtype)}, *dtype, device, o);
+}
+
+// Where views are. It is of the first context, which lives as long as the process; the graph is the default one of that
+// context, whichever context is the default one now.
+Device* g_device;
+
+// Views of all arrays, in the graph where the element of `requires_grad` is true and the array is of floating point.
+// None if an array is unusual, if floating point dtypes differ, or if nothing would be recorded.
+PyRef Views(PyObject* arrays, PyObject* requires_grad) {
+    PyRef objects = Check(PySequence_Fast(arrays, "arrays must be a sequence"));
+    PyRef flags = Check(PySequence_Fast(requires_grad, "requires_grad must be a sequence"));
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(objects.get());
+    if (PySequence_Fast_GET_SIZE(flags.get()) != n) ThrowValueError("requires_grad must be as long as arrays");
+    std::optional<Dtype> float_dtype;
+    bool records = false;
+    PyRef views = Check(PyTuple_New(n));
+    for (Py_ssize_t i = 0; i < n; ++i) {
+        Array view = View(PySequence_Fast_GET_ITEM(objects.get(), i), *g_device);
+        if (!view) return PyRef::Borrow(Py_None);
+        if (IsFloat(view.dtype())) {
+            if (float_dtype.value_or(view.dtype()) != view.dtype()) return PyRef::Borrow(Py_None);
+            float_dtype = view.dtype();
+            if (PyObject_IsTrue(PySequence_Fast_GET_ITEM(flags.get(), i)) == 1) {
+                view.RequireGrad();
+                records = true;
+            }
+        }
+        PyTuple_SET_ITEM(views.get(), i, Check(ToPython(std::move(view))).release());
+    }
+    if (records && !IsBackpropRequired(g_device->context())) return PyRef::Borrow(Py_None);
+    return views;
+}
+
+// A view of an array as a NumPy array in C order; None for no array.
+py::object ToNumpyView(const Array& array) {
+    if (!array) return py::none();
+    Array a = array.AsDetached();
+    if (!a.IsContiguous()) a = Copy(a);
+    auto owner = py::reinterpret_steal<py::object>(Check(ToPython(a)).release());
+    const ArrayBody& body = *a.body();
+    return py::array{py::reinterpret_borrow<py::dtype>(GetNumpyDtype(a.dtype())),
+                     std::vector<py::ssize_t>(body.shape.begin(), body.shape.end()),
+                     std::vector<py::ssize_t>(body.strides.begin(), body.strides.end()), body.data, owner};
+}
+
+bool ShareStorage(const Array& a, const Array& b) {
+    return a && b && a.body()->storage.get() == b.body()->storage.get();
+}
+
+// NumPy arrays may be changed in place, so none may share memory with another one or with those of `others`.
+py::tuple ToSeparateViews(std::vector<Array> arrays, const std::vector<Array>& others) {
+    py::tuple out{arrays.size()};
+    for (size_t i = 0; i < arrays.size(); ++i) {
+        Array& a = arrays[i];
+        auto shares = [&](const Array& b) { return ShareStorage(a, b); };
+        if (std::any_of(arrays.begin(), arrays.begin() + i, shares) ||
+            std::any_of(others.begin(), others.end(), shares)) {
+            a = Copy(a.AsDetached());
+        }
+        out[i] = ToNumpyView(a);
+    }
+    return out;
+}
+
+// A gradient as an array; it may be of any layout, and is often broadcast.
+Array GradientView(PyObject* o) {
+    if (o == Py_None) return Array{};
+    Array view = View(o, *g_device);
+    return view ? view : ArrayFromObject(o, std::nullopt, *g_device);
+}
+
+py::tuple NumpyGrad(const Subgraph& self, const py::object& indexes, const py::sequence& grad_outputs) {
+    std::vector<Array> gys;
+    for (const py::handle& gy : grad_outputs) gys.push_back(GradientView(gy.ptr()));
+    return ToSeparateViews(self.Grad(Arg<std::vector<int64_t>>::Get(indexes.ptr(), "indexes"), gys, false), gys);
+}
+
+bool IsRecorded(const Array& a) { return a && a.body()->node() != nullptr; }
+
+// NumPy views of outputs, and the graph behind them; no graph where nothing was recorded.
+py::tuple Outputs(const py::object& inputs, const py::object& outputs) {
+    std::vector<Array> xs = WithNone(inputs.ptr(), "inputs");
+    std::vector<Array> ys = WithNone(outputs.ptr(), "outputs");
+    py::object graph = py::none();
+    if (std::any_of(ys.begin(), ys.end(), IsRecorded)) graph = py::cast(Subgraph{xs, ys});
+    return py::make_tuple(ToSeparateViews(ys, xs), graph);
+}
+
+}  // namespace
+
+void InitNumpyViews(py::module_& m) {
+    g_device = &GetGlobalDefaultContext().GetDevice("native:0");
+    py::class_<Subgraph>(m, "_Subgraph", "A part of the default graph, to be differentiated later.")
+            .def("numpy_grad", &NumpyGrad, "indexes"_a, "grad_outputs"_a,
+                 "Gradients of the inputs with these indexes, on NumPy arrays.")
+            .def(
+                    "grad",
+                    [](const Subgraph& self, const py::object& indexes, const py::object& grad_outputs) {
+                        std::vector<Array> gxs = self.Grad(Arg<std::vector<int64_t>>::Get(indexes.ptr(), "indexes"),
+                                                           WithNone(grad_outputs.ptr(), "grad_outputs"), true);
+                        return py::reinterpret_steal<py::list>(Check(ToPython(gxs)).release());
+                    },
+                    "indexes"_a, "grad_outputs"_a, "The same on ChainerX arrays, recorded.")
+            .def(
+                    "of_gradients",
+                    [](const Subgraph& self, const py::object& grad_outputs, const py::object& grad_inputs) {
+                        return self.OfGradients(WithNone(grad_outputs.ptr(), "grad_outputs"),
+                                                WithNone(grad_inputs.ptr(), "grad_inputs"));
+                    },
+                    "grad_outputs"_a, "grad_inputs"_a,
+                    "The part from the inputs and grad_outputs to grad_inputs, which grad() gave.");
+    m.def("_numpy_outputs", &Outputs, "inputs"_a, "outputs"_a, "NumPy views of outputs, and the graph behind them.");
+    m.def(
+            "_numpy_gradients",
+            [](const py::sequence& grads) {
+                std::vector<Array> out;
+                for (const py::handle& g : grads) out.push_back(GradientView(g.ptr()));
+                return py::reinterpret_steal<py::list>(Check(ToPython(out)).release());
+            },
+            "grads"_a, "ChainerX arrays of NumPy gradients.");
+    m.def(
+            "_numpy_views",
+            [](const py::object& arrays, const py::object& requires_grad) {
+                return py::reinterpret_steal<py::object>(Views(arrays.ptr(), requires_grad.ptr()).release());
+            },
+            "arrays"_a, "requires_grad"_a, "Views of NumPy arrays, or None if there is anything unusual about them.");
+}
+
+}  // namespace chainerx::python
