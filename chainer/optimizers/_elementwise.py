@@ -3,7 +3,7 @@
 import numpy
 
 import chainer
-from chainer import _update, optimizer
+from chainer import _native_kernels, _update, optimizer
 from chainer.backends import cuda
 
 _BLOCK = 131072  # elements
@@ -73,7 +73,10 @@ class ElementwiseRule(optimizer.UpdateRule):
                 for value in self._scalars()]
 
     def _step_on(self, arrays, scalars):
-        """Runs the step on NumPy arrays; large ones in blocks, for the cache and for memory."""
+        """Runs the step on NumPy arrays: by a kernel, or in blocks for the cache and for memory."""
+        views = _native_kernels.update_views(arrays)
+        if views is not None and _update.run_kernel(self._chainerx_name, views, scalars):
+            return
         size = arrays[0].size
         if size > 8 * _BLOCK and all([array.flags.c_contiguous for array in arrays]):
             arrays = [array.reshape(-1) for array in arrays]
