@@ -723,7 +723,8 @@ def as_array(obj):
     return obj.array if isinstance(obj, Variable) else obj
 
 
-from chainer._parameter import Parameter  # noqa: E402
+# Users reach the initializers through this module, too: `chainer.variable.initializers`.
+from chainer._parameter import Parameter, initializers  # noqa: E402, F401
 
 __all__ = ['Parameter', 'Variable', 'VariableNode', 'as_array', 'as_variable',
            'variable_repr', 'variable_str']
