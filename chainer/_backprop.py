@@ -353,22 +353,22 @@ def _scalar_warning(what):
 
 def backward_from_variable(var, retain_grad, enable_double_backprop, loss_scale):
     """Implements :meth:`chainer.Variable.backward`."""
-    if isinstance(var._array, _chx_ndarray):
-        if var._array.size == 1 and var._array.ndim and var.grad is None:
-            _scalar_warning('Variable.backward')
-        var._array.backward(enable_double_backprop=enable_double_backprop,
-                            loss_scale=loss_scale, retain_grad=retain_grad)
-        return
-    node = var._node
-    if node is None or node._creator_node is None:
-        return
-    if var._grad is None:
-        if var._array.size != 1:
+    array = var._array
+    is_chainerx = isinstance(array, _chx_ndarray)
+    if not is_chainerx:
+        node = var._node
+        if node is None or node._creator_node is None:
+            return
+    if array.ndim and var.grad is None:
+        if array.size != 1:
             raise ValueError(
                 f'backward() of a variable of shape {var.shape} needs a gradient: set '
                 'variable.grad first, or reduce the variable to a scalar (chainer.functions.sum)')
-        if var._array.ndim:
-            _scalar_warning('Variable.backward')
+        _scalar_warning('Variable.backward')
+    if is_chainerx:
+        array.backward(enable_double_backprop=enable_double_backprop, loss_scale=loss_scale,
+                       retain_grad=retain_grad)
+        return
     _backward([var], retain_grad, enable_double_backprop, loss_scale)
 
 

@@ -1,4 +1,6 @@
 """What backward, hooks, modes and errors do on ChainerX, as they do on NumPy."""
+import weakref
+
 import numpy as np
 import pytest
 from helpers.arrays import to_numpy as _numpy
@@ -119,6 +121,43 @@ class TestBackward:
             np.testing.assert_allclose(_numpy(x.grad), [4 * n, 8 * n])
         x.cleargrad()
         assert x.grad is None
+
+    @pytest.mark.parametrize('f', SQUARES)
+    @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+    def test_losses_share_a_graph(self, f, device):
+        x = _var([1., 2.], device)
+        y = f(x)
+        for loss in F.sum(y), F.sum(y * y), F.sum(x * y):
+            loss.backward()
+        np.testing.assert_allclose(_numpy(x.grad), [2 + 4 + 3, 4 + 32 + 12])
+
+    def test_adversarial_networks_share_a_graph(self):
+        def step(device):
+            gen, dis = L.Linear(2, 3, initialW=0.5), L.Linear(3, 1, initialW=0.2)
+            optimizers = []
+            for link in gen, dis:
+                link.to_device(device)
+                optimizers.append(chainer.optimizers.Adam(0.1).setup(link))
+            y = dis(F.tanh(gen(device.send(np.array([[1, 2], [-1, 0.5]], 'f')))))
+            optimizers[1].update(lambda: F.mean(F.softplus(y)))
+            # Through the discriminator that has changed meanwhile, as everywhere in Chainer.
+            optimizers[0].update(lambda: F.mean(F.softplus(-y)))
+            return [_numpy(p) for link in (gen, dis) for p in link.params()]
+
+        for a, b in zip(*(step(chainer.get_device(d)) for d in ('@numpy', 'native:0'))):
+            np.testing.assert_allclose(a, b, rtol=1e-5)
+
+    def test_what_nothing_leads_to_is_freed(self):
+        x = _var([1., 2.])
+        kept = Square()
+        y = kept.apply((x * 3,))[0]
+        freed = Square()
+        loss = F.sum(freed.apply((y,))[0])
+        refs = weakref.ref(kept), weakref.ref(freed)
+        del kept, freed
+        assert all(r() is not None for r in refs)
+        loss.backward()
+        assert refs[0]() is not None and refs[1]() is None
 
     @pytest.mark.parametrize('f', SQUARES)
     def test_loss_scale(self, f):

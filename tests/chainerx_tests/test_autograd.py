@@ -100,12 +100,20 @@ def test_backward_of_array_without_graph_is_refused():
 def test_backward_of_non_scalar():
     x = leaf(1., 2.)
     y = x * x
-    with pytest.raises(chainerx.GradientError, match='not a scalar'):
-        y.backward()
-    assert x.grad is None
     y.grad = chainerx.array([1., 10.])
     y.backward()
     equal(x.grad, [2, 40])
+
+
+def test_initial_gradients_are_ones():
+    x = leaf(1., 2.)
+    (x * x).backward()
+    equal(x.grad, [2, 4])
+    gx, = chainerx.grad([x * x, x.sum()], [x])
+    equal(gx, [3, 5])
+    x.cleargrad()
+    (x * x).backward(loss_scale=8.)
+    equal(x.grad, [16, 32])
 
 
 def test_backward_of_single_element():
@@ -140,6 +148,39 @@ def test_released_graph():
     with pytest.raises(chainerx.GradientError, match='released.*enable_double_backprop=True'):
         z.backward()
     equal(x.grad, [12])
+
+
+def test_what_other_arrays_lead_to_is_kept():
+    x = leaf(2.)
+    y = x * x
+    z, w = y * x, y * y
+    z.backward()
+    w.backward()
+    equal(x.grad, [12 + 32])
+    y.backward()
+    equal(x.grad, [12 + 32 + 4])
+    with pytest.raises(chainerx.GradientError, match='released'):
+        w.backward()
+    with pytest.raises(chainerx.GradientError, match='released'):
+        y.backward()
+
+
+def test_an_array_that_backward_started_from_is_used_by_others():
+    x = leaf(2.)
+    y = x * x
+    z = y * 3
+    y.backward()
+    z.backward()
+    equal(x.grad, [4 + 12])
+
+
+def test_several_outputs_of_an_operation():
+    x = leaf(1., 2., 3., 4.)
+    y, z = chainerx.split(x, 2)
+    y.backward()
+    equal(x.grad, [1, 1, 0, 0])
+    (z * 5).backward()
+    equal(x.grad, [1, 1, 5, 5])
 
 
 def test_kept_graph():

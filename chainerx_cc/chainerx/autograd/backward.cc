@@ -37,12 +37,12 @@ public:
     // Stores gradients of all alive arrays on the way.
     void RetainAll() { retain_all_ = true; }
 
-    void Start(ArrayNode* output, Array grad) {
-        IntrusivePtr<ArrayNode> node{output};
-        if (!node || (node->mask() & graph_) == 0) {
+    void Start(ArrayNode* node, Array grad) {
+        if (node == nullptr || (node->mask() & graph_) == 0) {
             throw GradientError{"cannot start backward at an array that does not belong to the graph '", id_.GetName(),
                                 "'"};
         }
+        if (release_) roots_.push_back(node);
         Arrive(node, std::move(grad));
     }
 
@@ -104,11 +104,11 @@ private:
         mark.run.compare_exchange_strong(expected, nullptr);
     }
 
-    void Arrive(const IntrusivePtr<ArrayNode>& node, Array grad) {
+    void Arrive(ArrayNode* node, Array grad) {
         OpNode* op = node->creator();
         if (op == nullptr || (op->mask() & graph_) == 0) {
             if (op != nullptr && op->IsReleased(graph_)) ThrowReleased(*op);
-            if (has_targets_ && targets_.count(node.get()) == 0 && !retain_all_) return;
+            if (has_targets_ && targets_.count(node) == 0 && !retain_all_) return;
             AddToLeaf(node, std::move(grad));
             return;
         }
@@ -130,9 +130,9 @@ private:
                             "pass enable_double_backprop=True there to keep it"};
     }
 
-    void AddToLeaf(const IntrusivePtr<ArrayNode>& node, Array grad) {
-        uint32_t index = IndexOf(node.get(), [&] {
-            leaves_.push_back(Leaf{node, Array{}});
+    void AddToLeaf(ArrayNode* node, Array grad) {
+        uint32_t index = IndexOf(node, [&] {
+            leaves_.push_back(Leaf{IntrusivePtr<ArrayNode>{node}, Array{}});
             return static_cast<uint32_t>(leaves_.size() - 1);
         });
         Array& slot = leaves_[index].grad;
@@ -149,11 +149,11 @@ private:
             IntrusivePtr<ArrayNode> node = op->LockOutput(i);
             if (node &&
                 (retain_all_ || node->IsGradRequired(id_) || (has_targets_ && targets_.count(node.get()) != 0))) {
-                AddToLeaf(node, grads[i]);
+                AddToLeaf(node.get(), grads[i]);
             }
         }
 
-        OpUse use{*op, graph_, release_};
+        OpUse use{*op, graph_, IsRoot(*op)};
         if (!use) ThrowReleased(*op);
         const SmallVector<Edge, 2>& edges = op->edges();
         size_t n = edges.size();
@@ -172,7 +172,7 @@ private:
             grads.clear();
             for (size_t i = 0; i < n; ++i) {
                 if (!wanted[i] || !results[i]) continue;
-                const IntrusivePtr<ArrayNode>& node = edges[i].node;
+                ArrayNode* node = edges[i].node.get();
                 CheckGrad(*op, i, *node, results[i]);
                 Arrive(node, std::move(results[i]));
             }
@@ -181,6 +181,13 @@ private:
         if (!shared_.empty()) shared_.erase(op.get());
         ops_[index].op = nullptr;
         use.Succeed();
+    }
+
+    // Whether the operation is kept only by arrays from which the pass started. Those are released. Behind them,
+    // operations that nothing else leads to end with the references of this pass, and others may be needed again.
+    bool IsRoot(OpNode& op) const {
+        return std::any_of(roots_.begin(), roots_.end(), [&](const ArrayNode* r) { return r->creator() == &op; }) &&
+               op.LeadsOnlyTo(roots_.data(), roots_.size());
     }
 
     void CheckGrad(const OpNode& op, size_t input, const ArrayNode& node, Array& grad) {
@@ -232,6 +239,7 @@ private:
     bool retain_all_{false};
     std::vector<Pending> ops_;
     std::vector<HeapItem> heap_;
+    SmallVector<const ArrayNode*, 2> roots_;  // observed; the caller holds their arrays
     std::vector<Leaf> leaves_;
     std::unordered_map<const void*, uint32_t> shared_;
     std::unordered_set<const ArrayNode*> targets_;
@@ -248,10 +256,6 @@ BackpropId ResolveId(const std::vector<Array>& arrays, const std::optional<Backp
 
 Array InitialGrad(const Array& output, Array grad, const BackwardOptions& options) {
     if (!grad) {
-        if (output.GetTotalSize() != 1) {
-            throw GradientError{"backward from an array that is not a scalar (shape ", output.shape(),
-                                ") needs an initial gradient; set its grad first"};
-        }
         return Full(output.shape(), options.loss_scale.value_or(1.0), output.dtype(), output.device());
     }
     return options.loss_scale.has_value() ? grad * Scalar{*options.loss_scale} : grad;

@@ -21,7 +21,8 @@ struct BackwardOptions {
 };
 
 // Adds the gradients of the outputs to the `grad` of the arrays they were computed from. An output without a gradient
-// must be a scalar and starts from one. Unless double backprop is enabled, the graph is released on the way.
+// starts from ones. Unless double backprop is enabled, the outputs leave the graph, and what was kept for them alone is
+// freed on the way; what other arrays were computed from stays.
 void Backward(const std::vector<Array>& outputs, const std::optional<BackpropId>& id = std::nullopt,
               const BackwardOptions& options = {});
 void Backward(const Array& output, const std::optional<BackpropId>& id = std::nullopt,
@@ -29,7 +30,7 @@ void Backward(const Array& output, const std::optional<BackpropId>& id = std::nu
 
 // Returns the gradients of the outputs with respect to the inputs; no array where an output does not depend on an
 // input. With `set_grad` they are also stored in the inputs; with `retain_grad`, in every array on the way.
-// `grad_outputs` are initial gradients, empty or one (possibly no array) for each output. The graph is kept.
+// `grad_outputs` are initial gradients, empty or one (possibly no array, then ones) for each output. The graph is kept.
 std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Array>& inputs,
                         const std::optional<BackpropId>& id = std::nullopt, bool set_grad = false,
                         bool retain_grad = false, const std::vector<Array>& grad_outputs = {},

@@ -1,5 +1,6 @@
 #include "chainerx/autograd/graph.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "chainerx/core/context.h"
@@ -223,6 +224,15 @@ bool OpNode::GetEdge(size_t index, Edge* edge) {
 bool OpNode::IsReleased(GraphMask graph) {
     std::lock_guard<SpinLock> lock{lock_};
     return (released_ & graph) != 0;
+}
+
+bool OpNode::LeadsOnlyTo(const ArrayNode* const* nodes, size_t count) {
+    std::lock_guard<SpinLock> lock{lock_};
+    return std::all_of(outputs_.begin(), outputs_.end(), [&](const Output& o) {
+        if (o.node == nullptr) return true;
+        // The one reference is the array's.
+        return std::find(nodes, nodes + count, o.node) != nodes + count && o.node->use_count() == 1;
+    });
 }
 
 OpUse::OpUse(OpNode& op, GraphMask graph, bool release) : op_{op}, graph_{graph}, release_{release} {

@@ -201,6 +201,9 @@ public:
 
     bool IsReleased(GraphMask graph);
 
+    // Whether nothing but the arrays of these nodes leads to the operation any more.
+    bool LeadsOnlyTo(const ArrayNode* const* nodes, size_t count);
+
     // False while no output has or requires a gradient of its own.
     bool HasOutputGrads() const { return has_output_grads_.load(std::memory_order_relaxed); }
 

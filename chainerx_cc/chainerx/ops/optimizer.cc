@@ -44,9 +44,8 @@ void UpdateParameters(const UpdateRule& rule, const std::vector<Array>& arrays, 
     if (arrays.empty()) return;
     size_t count = arrays.size() / static_cast<size_t>(rule.width());
     rule(arrays[0].device(), scalars.data(), arrays.data(), static_cast<int64_t>(count));
-    for (size_t i = 0; i < arrays.size(); ++i) {
-        if (i / count != 1) arrays[i].body()->storage->BumpVersion();  // gradients are only read
-    }
+    // The arrays keep their versions: losses that share a graph, such as those of adversarial networks, are used in
+    // turn, each followed by a step, and a graph that was made before a step goes on with the new parameters.
 }
 
 }  // namespace chainerx
