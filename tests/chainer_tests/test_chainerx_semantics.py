@@ -159,6 +159,24 @@ class TestBackward:
         loss.backward()
         assert refs[0]() is not None and refs[1]() is None
 
+    def test_truncated_backpropagation_through_time(self):
+        xs = np.random.RandomState(0).uniform(-1, 1, (8, 2, 3)).astype('f')
+
+        def run(device):
+            lstm = L.LSTM(3, 4, lateral_init=0.2, upward_init=0.3)
+            lstm.to_device(device)
+            for i, x in enumerate(xs):
+                h = lstm(device.send(x))
+                if i % 4 == 3:
+                    # The cell of the last step takes no part in the loss.
+                    loss = F.sum(h * h)
+                    loss.backward()
+                    loss.unchain_backward()
+            return [_numpy(p.grad) for p in lstm.params()]
+
+        for a, b in zip(*(run(chainer.get_device(d)) for d in ('@numpy', 'native:0'))):
+            np.testing.assert_allclose(a, b, rtol=1e-5)
+
     @pytest.mark.parametrize('f', SQUARES)
     def test_loss_scale(self, f):
         x = _var([1., 2.])

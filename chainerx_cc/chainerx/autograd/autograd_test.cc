@@ -321,11 +321,27 @@ TEST_F(AutogradTest, UnchainBackward) {
     Array x = Leaf({1, 2});
     Array h = x * x;
     Array y = Sum(h * x);
+    std::vector<Array> parts = Split(h * x, std::vector<int64_t>{1}, 0);
     UnchainBackward(y);
     EXPECT_FALSE(y.IsChained());
     EXPECT_FALSE(h.IsChained());
     Backward(Sum(h * x));
     ExpectValues(x.GetGrad(), {1, 4});
+    // Also after a pass, and without holding what nobody can reach.
+    Array g = Exp(x);
+    Array loss = Sum(Exp(g * x));
+    int64_t before = ArrayBody::GetLiveCount();
+    Backward(loss);
+    EXPECT_GT(before, ArrayBody::GetLiveCount());
+    EXPECT_TRUE(g.IsChained());
+    UnchainBackward(loss);
+    EXPECT_FALSE(g.IsChained());
+    g = Exp(x);
+    Backward({Sum(g), x});  // an array that was not computed is an output, too
+    EXPECT_TRUE(g.IsChained());
+    // Every result of an operation on the way is cut off.
+    UnchainBackward(parts[0]);
+    EXPECT_FALSE(parts[1].IsChained());
 }
 
 TEST_F(AutogradTest, SeveralGraphs) {

@@ -43,7 +43,7 @@ public:
                                 "'"};
         }
         if (release_) roots_.push_back(node);
-        Arrive(node, std::move(grad));
+        Arrive(node, std::move(grad), false);
     }
 
     void Run() {
@@ -52,6 +52,10 @@ public:
             uint32_t index = heap_.back().index;
             heap_.pop_back();
             Process(index);
+        }
+        if (survivors_.empty()) return;
+        for (const ArrayNode* root : roots_) {
+            if (OpNode* op = root->creator()) op->LeadTo(survivors_);
         }
     }
 
@@ -73,6 +77,7 @@ private:
     struct Pending {
         IntrusivePtr<OpNode> op;
         SmallVector<Array, 1> grads;
+        bool below_ended{false};  // reached from an operation that ends with this pass
     };
     struct HeapItem {
         int32_t rank;
@@ -104,7 +109,7 @@ private:
         mark.run.compare_exchange_strong(expected, nullptr);
     }
 
-    void Arrive(ArrayNode* node, Array grad) {
+    void Arrive(ArrayNode* node, Array grad, bool from_ended) {
         OpNode* op = node->creator();
         if (op == nullptr || (op->mask() & graph_) == 0) {
             if (op != nullptr && op->IsReleased(graph_)) ThrowReleased(*op);
@@ -113,13 +118,14 @@ private:
             return;
         }
         uint32_t index = IndexOf(op, [&] {
-            ops_.push_back(Pending{IntrusivePtr<OpNode>{op}, {}});
+            ops_.push_back(Pending{IntrusivePtr<OpNode>{op}, {}, false});
             ops_.back().grads.resize(op->output_count());
             auto i = static_cast<uint32_t>(ops_.size() - 1);
             heap_.push_back({op->rank(), i});
             std::push_heap(heap_.begin(), heap_.end(), &LowerRank);
             return i;
         });
+        ops_[index].below_ended |= from_ended;
         Array& slot = ops_[index].grads[node->output_index()];
         slot = slot ? slot + grad : std::move(grad);
     }
@@ -153,7 +159,13 @@ private:
             }
         }
 
-        OpUse use{*op, graph_, IsRoot(*op)};
+        bool is_root = IsRoot(*op);
+        // Nothing but this pass holds an operation any more whose results are gone.
+        bool ends = is_root || (release_ && op->use_count() == 2);
+        if (ops_[index].below_ended && !ends) {
+            if (IntrusivePtr<ArrayNode> output = AnyOutput(*op)) survivors_.push_back(std::move(output));
+        }
+        OpUse use{*op, graph_, is_root};
         if (!use) ThrowReleased(*op);
         const SmallVector<Edge, 2>& edges = op->edges();
         size_t n = edges.size();
@@ -174,7 +186,7 @@ private:
                 if (!wanted[i] || !results[i]) continue;
                 ArrayNode* node = edges[i].node.get();
                 CheckGrad(*op, i, *node, results[i]);
-                Arrive(node, std::move(results[i]));
+                Arrive(node, std::move(results[i]), ends);
             }
         }
         Unmark(op->mark);
@@ -184,10 +196,18 @@ private:
     }
 
     // Whether the operation is kept only by arrays from which the pass started. Those are released. Behind them,
-    // operations that nothing else leads to end with the references of this pass, and others may be needed again.
+    // operations that nothing else leads to end with the references of this pass. Others may be needed again; the
+    // arrays that the pass started from still lead to them, so that UnchainBackward can cut them off.
     bool IsRoot(OpNode& op) const {
         return std::any_of(roots_.begin(), roots_.end(), [&](const ArrayNode* r) { return r->creator() == &op; }) &&
-               op.LeadsOnlyTo(roots_.data(), roots_.size());
+               op.IsKeptOnlyBy(roots_.data(), roots_.size());
+    }
+
+    static IntrusivePtr<ArrayNode> AnyOutput(OpNode& op) {
+        for (size_t i = 0; i < op.output_count(); ++i) {
+            if (IntrusivePtr<ArrayNode> node = op.LockOutput(i)) return node;
+        }
+        return nullptr;
     }
 
     void CheckGrad(const OpNode& op, size_t input, const ArrayNode& node, Array& grad) {
@@ -241,6 +261,7 @@ private:
     std::vector<HeapItem> heap_;
     SmallVector<const ArrayNode*, 2> roots_;  // observed; the caller holds their arrays
     std::vector<Leaf> leaves_;
+    std::vector<IntrusivePtr<ArrayNode>> survivors_;
     std::unordered_map<const void*, uint32_t> shared_;
     std::unordered_set<const ArrayNode*> targets_;
     std::unordered_set<const ArrayNode*> paths_;
@@ -418,6 +439,9 @@ void UnchainBackward(const Array& a) {
         stack.pop_back();
         IntrusivePtr<OpNode> op = node->Unchain();
         if (!op) continue;
+        for (size_t i = 0; i < op->output_count(); ++i) {
+            if (IntrusivePtr<ArrayNode> sibling = op->LockOutput(i)) sibling->Unchain();
+        }
         for (const Edge& edge : op->edges()) {
             if (edge.node) stack.push_back(edge.node);
         }

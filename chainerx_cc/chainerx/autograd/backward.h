@@ -55,9 +55,9 @@ private:
     std::vector<IntrusivePtr<ArrayNode>> outputs_;
 };
 
-// Cuts every edge from the array back to the leaves, in all graphs (truncated backpropagation through time). Arrays on
-// the way stay in their graphs, as if they had not been computed from others. No other thread may work in the graph
-// meanwhile.
+// Cuts every edge from the array back to the leaves, in all graphs (truncated backpropagation through time), and the
+// edges of other results of the same operations, such as the cells of an LSTM. Arrays on the way stay in their graphs,
+// as if they had not been computed from others. No other thread may work in the graph meanwhile.
 void UnchainBackward(const Array& a);
 
 }  // namespace chainerx

@@ -226,13 +226,19 @@ bool OpNode::IsReleased(GraphMask graph) {
     return (released_ & graph) != 0;
 }
 
-bool OpNode::LeadsOnlyTo(const ArrayNode* const* nodes, size_t count) {
+bool OpNode::IsKeptOnlyBy(const ArrayNode* const* nodes, size_t count) {
     std::lock_guard<SpinLock> lock{lock_};
     return std::all_of(outputs_.begin(), outputs_.end(), [&](const Output& o) {
         if (o.node == nullptr) return true;
         // The one reference is the array's.
         return std::find(nodes, nodes + count, o.node) != nodes + count && o.node->use_count() == 1;
     });
+}
+
+void OpNode::LeadTo(const std::vector<IntrusivePtr<ArrayNode>>& nodes) {
+    std::lock_guard<SpinLock> lock{lock_};
+    if (mask() != 0 || users_ != 0 || !edges_.empty()) return;
+    for (const IntrusivePtr<ArrayNode>& node : nodes) edges_.push_back(Edge{node, 0});
 }
 
 OpUse::OpUse(OpNode& op, GraphMask graph, bool release) : op_{op}, graph_{graph}, release_{release} {

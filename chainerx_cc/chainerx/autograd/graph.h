@@ -201,8 +201,11 @@ public:
 
     bool IsReleased(GraphMask graph);
 
-    // Whether nothing but the arrays of these nodes leads to the operation any more.
-    bool LeadsOnlyTo(const ArrayNode* const* nodes, size_t count);
+    // Whether nothing but the arrays of these nodes needs the operation any more.
+    bool IsKeptOnlyBy(const ArrayNode* const* nodes, size_t count);
+
+    // Once the operation has been released, leads to these nodes instead of its inputs.
+    void LeadTo(const std::vector<IntrusivePtr<ArrayNode>>& nodes);
 
     // False while no output has or requires a gradient of its own.
     bool HasOutputGrads() const { return has_output_grads_.load(std::memory_order_relaxed); }
