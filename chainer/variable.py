@@ -264,7 +264,13 @@ class Variable:
     def array(self, array):
         self._check_no_layout()
         _check_array(array)
+        old = self._array
+        grad = self.grad if isinstance(old, _chx_ndarray) else None
         self._set_array(array)
+        # ChainerX keeps a gradient with its array, and Chainer with the variable.
+        if (grad is not None and isinstance(array, _chx_ndarray) and array.device is old.device
+                and array.shape == old.shape and array.dtype == old.dtype):
+            self._set_grad(grad)
 
     def _set_array(self, array):
         self._chainerx_array_cache = None

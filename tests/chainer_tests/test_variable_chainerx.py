@@ -106,6 +106,16 @@ class TestVariable:
         assert isinstance(x.array, np.ndarray)
         np.testing.assert_array_equal(x.grad, [3, 4])
 
+    def test_another_array_keeps_the_gradient(self):
+        x = _var(np.array([1., 2.]))
+        F.sum(x * 3).backward()
+        x.array = x.array - x.grad
+        np.testing.assert_array_equal(_numpy(x.grad), [3, 3])
+        F.sum(x * x).backward()
+        np.testing.assert_array_equal(_numpy(x.grad), [3 - 4, 3 - 2])
+        x.array = chainerx.ones(3)
+        assert x.grad is None
+
     def test_text_and_copies(self):
         x = _var(np.array([1, 2], np.float32), name='x')
         assert repr(x) == 'variable x([1., 2.])'
