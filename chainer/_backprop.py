@@ -25,7 +25,7 @@ _config = configuration.config
 class _Gradients:
     """Gradients known so far, by variable node.
 
-    A node met for the first time starts from the gradient its variable already has if
+    A leaf met for the first time starts from the gradient its variable already has if
     ``load`` is set. Contributions are kept in a list and added when the gradient is
     needed, so that functions with ``lazy_grad_sum`` add all of them at once.
     """
@@ -40,7 +40,7 @@ class _Gradients:
 
     def _first(self, node):
         grads = []
-        if self._load:
+        if self._load and node._creator_node is None:
             var = node._variable()
             if var is not None:
                 grad = var.grad_var if self._as_variables else var.grad

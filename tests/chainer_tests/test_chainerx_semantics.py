@@ -92,6 +92,15 @@ class TestRetainGrad:
         chainer.backward([F.sum(h), F.sum(h * h)], retain_grad=True)
         np.testing.assert_allclose(_numpy(h.grad), [7, 13])
 
+    @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+    def test_chainer_grad_leaves_leaves_alone(self, device):
+        x, w = _var([1., 2.], device), _var([3., 4.], device)
+        h = x * w
+        gx, = chainer.grad([F.sum(h * h)], [x], retain_grad=True)
+        np.testing.assert_array_equal(_numpy(gx), [18, 64])
+        np.testing.assert_array_equal(_numpy(h.grad), [6, 16])
+        assert x.grad is None and w.grad is None
+
     def test_grad_is_not_shared(self):
         x = _var([1., 2.])
         h = x + 0
@@ -130,6 +139,17 @@ class TestBackward:
         for loss in F.sum(y), F.sum(y * y), F.sum(x * y):
             loss.backward()
         np.testing.assert_allclose(_numpy(x.grad), [2 + 4 + 3, 4 + 32 + 12])
+
+    @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+    def test_sum_of_a_loss_after_its_own_backward(self, device):
+        x = _var([1., 2.], device)
+        a, b = F.sum(x * x), F.sum(x)
+        total = a + b
+        a.backward()
+        x.cleargrad()
+        # The gradient that `a` has from before does not count again.
+        total.backward()
+        np.testing.assert_array_equal(_numpy(x.grad), [3, 5])
 
     def test_adversarial_networks_share_a_graph(self):
         def step(device):

@@ -366,7 +366,7 @@ std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Arr
     }
     if (retain_grad) {
         for (const BackwardRun::Leaf& leaf : run.leaves()) {
-            if (leaf.node->LockBody()) leaf.node->SetGrad(g, leaf.grad);
+            if (leaf.node->creator() != nullptr && leaf.node->LockBody()) leaf.node->SetGrad(g, leaf.grad);
         }
     }
     return results;

@@ -29,7 +29,7 @@ void Backward(const Array& output, const std::optional<BackpropId>& id = std::nu
               const BackwardOptions& options = {});
 
 // Returns the gradients of the outputs with respect to the inputs; no array where an output does not depend on an
-// input. With `set_grad` they are also stored in the inputs; with `retain_grad`, in every array on the way.
+// input. With `set_grad` they are also stored in the inputs; with `retain_grad`, in every computed array on the way.
 // `grad_outputs` are initial gradients, empty or one (possibly no array, then ones) for each output. The graph is kept.
 std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Array>& inputs,
                         const std::optional<BackpropId>& id = std::nullopt, bool set_grad = false,
