@@ -93,12 +93,6 @@ class RNNForLM(chainer.Chain):
         self.l1.reset_state()
         self.l2.reset_state()
 
-    def cut_history(self):
-        """Keeps the state, but lets no gradient pass to the words before."""
-        for lstm in self.l1, self.l2:
-            lstm.c.unchain()
-            lstm.h.unchain()
-
     def forward(self, x):
         h = self.embed(x)
         h = self.l1(F.dropout(h))

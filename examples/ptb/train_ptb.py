@@ -29,7 +29,7 @@ class BPTTUpdater(training.updaters.StandardUpdater):
             loss += model(x, t)
         model.cleargrads()
         loss.backward()
-        model.predictor.cut_history()
+        loss.unchain_backward()
         optimizer.update()
 
 

@@ -47,7 +47,7 @@ def main():
             loss += model(*concat_examples(train_iter.next(), device))
         model.cleargrads()
         loss.backward()
-        model.predictor.cut_history()
+        loss.unchain_backward()
         optimizer.update()
         sum_loss += float(loss.array)
         count += args.bproplen
