@@ -42,7 +42,7 @@ public:
             throw GradientError{"cannot start backward at an array that does not belong to the graph '", id_.GetName(),
                                 "'"};
         }
-        if (release_) roots_.push_back(node);
+        roots_.push_back(node);
         Arrive(node, std::move(grad), false);
     }
 
@@ -152,10 +152,15 @@ private:
         bool may_keep = retain_all_ || has_targets_ || op->HasOutputGrads();
         for (size_t i = 0; may_keep && i < grads.size(); ++i) {
             if (!grads[i]) continue;
-            IntrusivePtr<ArrayNode> node = op->LockOutput(i);
-            if (node &&
-                (retain_all_ || node->IsGradRequired(id_) || (has_targets_ && targets_.count(node.get()) != 0))) {
-                AddToLeaf(node.get(), grads[i]);
+            IntrusivePtr<ArrayNode> held;
+            ArrayNode* node = RootAt(*op, i);
+            if (node == nullptr) {
+                held = op->LockOutput(i);
+                node = held.get();
+            }
+            if (node != nullptr &&
+                (retain_all_ || node->IsGradRequired(id_) || (has_targets_ && targets_.count(node) != 0))) {
+                AddToLeaf(node, grads[i]);
             }
         }
 
@@ -199,8 +204,17 @@ private:
     // operations that nothing else leads to end with the references of this pass. Others may be needed again; the
     // arrays that the pass started from still lead to them, so that UnchainBackward can cut them off.
     bool IsRoot(OpNode& op) const {
-        return std::any_of(roots_.begin(), roots_.end(), [&](const ArrayNode* r) { return r->creator() == &op; }) &&
+        return release_ &&
+               std::any_of(roots_.begin(), roots_.end(), [&](const ArrayNode* r) { return r->creator() == &op; }) &&
                op.IsKeptOnlyBy(roots_.data(), roots_.size());
+    }
+
+    // An array that the pass started from. No reference is taken: another pass would count it as a user.
+    ArrayNode* RootAt(const OpNode& op, size_t output) const {
+        for (ArrayNode* r : roots_) {
+            if (r->creator() == &op && r->output_index() == output) return r;
+        }
+        return nullptr;
     }
 
     static IntrusivePtr<ArrayNode> AnyOutput(OpNode& op) {
@@ -222,31 +236,32 @@ private:
     // Marks the nodes from which a target can be reached: a depth-first walk with its own stack.
     void FindPaths(const std::vector<ArrayNode*>& outputs) {
         struct Frame {
-            IntrusivePtr<ArrayNode> node;
+            ArrayNode* node;
+            IntrusivePtr<ArrayNode> held;  // not of an output, which the caller holds
             size_t next;
         };
         std::unordered_set<ArrayNode*> seen;
         std::vector<Frame> stack;
-        auto visit = [&](ArrayNode* node) {
+        auto visit = [&](ArrayNode* node, IntrusivePtr<ArrayNode> held) {
             if (!seen.insert(node).second) return;
             if (targets_.count(node) != 0) paths_.insert(node);
-            stack.push_back({IntrusivePtr<ArrayNode>{node}, 0});
+            stack.push_back({node, std::move(held), 0});
         };
         for (ArrayNode* output : outputs) {
-            if (output != nullptr) visit(output);
+            if (output != nullptr) visit(output, nullptr);
             while (!stack.empty()) {
                 Frame& top = stack.back();
                 OpNode* op = top.node->creator();
                 Edge edge;
                 if (op == nullptr || !op->GetEdge(top.next++, &edge)) {
-                    bool reaches = paths_.count(top.node.get()) != 0;
+                    bool reaches = paths_.count(top.node) != 0;
                     stack.pop_back();
-                    if (reaches && !stack.empty()) paths_.insert(stack.back().node.get());
+                    if (reaches && !stack.empty()) paths_.insert(stack.back().node);
                     continue;
                 }
                 if ((edge.mask & graph_) == 0) continue;
-                if (paths_.count(edge.node.get()) != 0) paths_.insert(top.node.get());
-                visit(edge.node.get());
+                if (paths_.count(edge.node.get()) != 0) paths_.insert(top.node);
+                visit(edge.node.get(), edge.node);
             }
         }
     }
@@ -259,7 +274,7 @@ private:
     bool retain_all_{false};
     std::vector<Pending> ops_;
     std::vector<HeapItem> heap_;
-    SmallVector<const ArrayNode*, 2> roots_;  // observed; the caller holds their arrays
+    SmallVector<ArrayNode*, 2> roots_;  // observed; the caller holds their arrays
     std::vector<Leaf> leaves_;
     std::vector<IntrusivePtr<ArrayNode>> survivors_;
     std::unordered_map<const void*, uint32_t> shared_;
