@@ -597,12 +597,7 @@ def _check_sequence(name, values, types):
 def _grad_chainerx(outputs, inputs, grad_outputs, grad_inputs, set_grad, retain_grad, double,
                    loss_scale):
     from chainer.variable import as_variable
-    gys = []
-    for y, gy in zip(outputs, grad_outputs or [None] * len(outputs)):
-        array = y._array
-        # ChainerX starts by itself from arrays of one element only.
-        gys.append(gy._array if gy is not None else
-                   chainerx.ones_like(array) if array.size != 1 else None)
+    gys = [None if gy is None else gy._array for gy in grad_outputs or ()]
     gxs = chainerx.grad(
         [y._array for y in outputs], [x._array for x in inputs],
         enable_double_backprop=double, set_grad=set_grad, retain_grad=retain_grad,
