@@ -75,7 +75,7 @@ def print_machine(threads):
         except metadata.PackageNotFoundError:
             continue
     print('%s, %d cores, load %.1f; %d thread%s; Python %s, %s' % (
-        model, os.cpu_count(), os.getloadavg()[0], threads, 's' * (threads != 1),
+        model, os.cpu_count() or 1, os.getloadavg()[0], threads, 's' * (threads != 1),
         platform.python_version(), ', '.join(versions)))
 
 
@@ -99,7 +99,7 @@ def measure(timers, rounds, seconds, summarize=statistics.median):
             count *= 4
             elapsed = timer.timeit(count)
         counts[name] = max(1, round(count * seconds / elapsed))
-    times = {name: [] for name in timers}
+    times: dict[str, list[float]] = {name: [] for name in timers}
     for _ in range(rounds):
         for name, timer in timers.items():
             times[name].append(timer.timeit(counts[name]) / counts[name])
@@ -136,7 +136,7 @@ def print_imports(engines, rounds=5):
     packages = list(dict.fromkeys(['numpy', *(ENGINES[engine][1] for engine in engines)]))
     code = ('import sys, time; before = len(sys.modules); start = time.perf_counter(); import %s; '
             'print(time.perf_counter() - start, len(sys.modules) - before)')
-    results = {package: [] for package in packages}
+    results: dict[str, list[tuple[float, int]]] = {package: [] for package in packages}
     for _ in range(rounds):
         for package in packages:
             output = subprocess.check_output([sys.executable, '-c', code % package], text=True)
@@ -151,7 +151,8 @@ def print_imports(engines, rounds=5):
 def _peak_mib():
     # Not getrusage's ru_maxrss: a new process starts with its parent's.
     with open('/proc/self/status') as file:
-        return int(re.search(r'VmHWM:\s+(\d+) kB', file.read()).group(1)) / 1024
+        sizes = re.findall(r'VmHWM:\s+(\d+) kB', file.read())
+    return int(sizes[0]) / 1024
 
 
 def print_memory(workload, engine):

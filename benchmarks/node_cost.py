@@ -10,6 +10,8 @@ import os
 import sys
 import time
 import timeit
+from collections.abc import Callable
+from typing import Any
 
 for _name in 'OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS', 'CHAINERX_NUM_THREADS':
     os.environ.setdefault(_name, '1')
@@ -88,8 +90,8 @@ class Chainer:
         return self._chainer.no_backprop_mode()
 
 
-ENGINES = {'torch': Torch, 'numpy': lambda: Chainer('@numpy'),
-           'chainerx': lambda: Chainer('native:0')}
+ENGINES: dict[str, Callable[[], Any]] = {
+    'torch': Torch, 'numpy': lambda: Chainer('@numpy'), 'chainerx': lambda: Chainer('native:0')}
 
 
 def _measurements(engine, function):

@@ -111,7 +111,7 @@ def microseconds(ways, args):
     timers = {name: timeit.Timer(way) for name, way in ways.items()}
     for timer in timers.values():
         timer.timeit(20)  # makes the states
-    best = {}
+    best: dict[str, float] = {}
     for _ in range(args.rounds):
         for name, timer in timers.items():
             best[name] = min(best.get(name, 1), timer.timeit(args.calls) / args.calls)

@@ -11,6 +11,7 @@ import os
 import sys
 import tempfile
 import time
+from typing import Any
 
 from run import THREAD_VARIABLES
 
@@ -37,7 +38,7 @@ def measure(ways, rounds):
     """Calls the functions, which return seconds, in turn; returns the median for each."""
     import statistics
 
-    times = {name: [] for name in ways}
+    times: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds):
         for name, way in ways.items():
             times[name].append(way())
@@ -162,8 +163,9 @@ def print_iterators(n_images, rounds, batch_size=100):
     def torchs(n_workers):
         def run():
             import torch
-            loader = torch.utils.data.DataLoader(
-                torch.utils.data.ConcatDataset([dataset, dataset]), batch_size, shuffle=True,
+            twice: Any = [dataset, dataset]
+            loader: Any = torch.utils.data.DataLoader(
+                torch.utils.data.ConcatDataset(twice), batch_size, shuffle=True,
                 num_workers=n_workers)
             iterator = iter(loader)
             next(iterator)

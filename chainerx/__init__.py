@@ -9,7 +9,17 @@ from chainerx import _availability
 
 
 def is_available():
-    """Returns whether the compiled core of ChainerX is built and can be loaded."""
+    """Tells whether the compiled core of ChainerX is built and can be loaded.
+
+    Returns:
+        bool: Whether arrays can be made.
+
+    .. admonition:: Example
+
+        >>> if chainerx.is_available():
+        ...     x = chainerx.ones(3)
+
+    """
     return _availability.reason is None
 
 

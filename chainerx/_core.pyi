@@ -280,17 +280,16 @@ def _unchain_backward(array: ndarray) -> ndarray:
 anygraph: AnyGraph
 
 def backward(outputs: Any, backprop_id: BackpropId | None = None, enable_double_backprop: bool = False, loss_scale: float | None = None, retain_grad: bool = False) -> None:
-    """Adds gradients of the outputs to what they were computed from."""
+    """Computes gradients of arrays with respect to all that require one, and adds them to their ``grad``."""
 
 def check_backward(func: Callable[..., Any], inputs: Sequence[ndarray], grad_outputs: Any, eps: Sequence[ndarray], atol: float = 1e-05, rtol: float = 0.0001, backprop_id: BackpropId | None = None) -> None:
-    """Compares gradients with central differences; raises GradientCheckError."""
+    """Compares gradients of a function with central differences."""
 
 def check_double_backward(func: Callable[..., Any], inputs: Sequence[ndarray], grad_outputs: Any, grad_grad_inputs: Sequence[ndarray], eps: Sequence[ndarray], atol: float = 1e-05, rtol: float = 0.0001, backprop_id: BackpropId | None = None) -> None:
-    """Compares second gradients with central differences; raises GradientCheckError."""
+    """Compares second gradients of a function with central differences."""
 
 def from_dlpack(x: Any, device: _DeviceLike = None, copy: bool | None = None) -> ndarray:
-    """An array that shares the memory of an object with __dlpack__, such as one of NumPy or PyTorch. Read-only memory is
-    copied unless ``copy`` is false."""
+    """Makes an array that shares the memory of an array of another library, such as NumPy or PyTorch."""
 
 def get_backend(backend_name: str) -> Backend: ...
 
@@ -303,7 +302,7 @@ def get_device(device: Any | None = None, index: Any | None = None) -> Device: .
 def get_global_default_context() -> Context: ...
 
 def grad(outputs: Any, inputs: Sequence[ndarray], backprop_id: BackpropId | None = None, enable_double_backprop: bool = False, set_grad: bool = False, retain_grad: bool = False, grad_outputs: Any = (), loss_scale: float | None = None) -> list[ndarray]:
-    """Gradients of the outputs with respect to the inputs."""
+    """Computes and returns gradients of arrays with respect to given ones."""
 
 def is_backprop_required(context: Any | None = None) -> bool: ...
 
@@ -314,7 +313,7 @@ def set_default_device(device: Any) -> None: ...
 def set_global_default_context(context: Context) -> None: ...
 
 def to_numpy(array: ndarray, copy: bool = True) -> numpy.ndarray:
-    """The array as numpy.ndarray; without a copy it shares memory. An array of a graph is refused."""
+    """Converts an array to NumPy."""
 
 backprop_scope = BackpropScope
 context_scope = ContextScope
@@ -349,40 +348,46 @@ class _linalg:
 # ---- arithmetic
 
 def add(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise sum. Of booleans: logical or."""
+    """Elementwise sum :math:`x_1 + x_2`; also the operator ``+``. Of booleans: logical
+    or."""
 
 def subtract(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise difference."""
+    """Elementwise difference :math:`x_1 - x_2`; also the operator ``-``."""
 
 def multiply(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise product. Of booleans: logical and."""
+    """Elementwise product :math:`x_1 x_2`; also the operator ``*``. Of booleans:
+    logical and."""
 
 def divide(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise quotient, always in floating point."""
+    """Elementwise quotient :math:`x_1 / x_2`, always in floating point; also the
+    operator ``/``."""
 
 def floor_divide(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise quotient rounded towards minus infinity. Stops gradients."""
+    r"""Elementwise quotient rounded down, :math:`\lfloor x_1 / x_2 \rfloor`;
+    also the operator ``//``."""
 
 def remainder(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise remainder with the sign of the divisor."""
+    r"""Elementwise remainder :math:`x_1 - \lfloor x_1 / x_2 \rfloor x_2`, with the
+    sign of the divisor; also the operator ``%``."""
 
 def fmod(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise remainder with the sign of the dividend."""
+    """Elementwise remainder of the division rounded towards zero, with the sign of the
+    dividend."""
 
 def power(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise power :math:`x_1^{x_2}`."""
+    """Elementwise power :math:`x_1^{x_2}`; also the operator ``**``."""
 
 def negative(x: _Operand) -> ndarray:
-    """Elementwise negation."""
+    """Elementwise negation :math:`-x`; also the operator ``-``."""
 
 def reciprocal(x: _Operand) -> ndarray:
-    """Elementwise :math:`1 / x`."""
+    """Elementwise reciprocal :math:`1 / x`."""
 
 def maximum(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise maximum. The gradient is shared where the values are equal."""
+    """Elementwise larger one of two values; not-a-number wins."""
 
 def minimum(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise minimum. The gradient is shared where the values are equal."""
+    """Elementwise smaller one of two values; not-a-number wins."""
 
 def where(condition: _Operand, x: _Operand, y: _Operand) -> ndarray:
     """Elements of ``x`` where the condition holds, of ``y`` elsewhere."""
@@ -391,80 +396,83 @@ def _clip(x: _Operand, a_min: _Operand, a_max: _Operand) -> ndarray:
     """Elementwise limits on both sides."""
 
 def clip(a: ndarray, a_min: _Operand, a_max: _Operand) -> ndarray:
-    """Elementwise limits on one side or both."""
+    r"""Elementwise limits, :math:`\min(\max(a, a_{min}), a_{max})`."""
 
 # ---- comparison
 
 def equal(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise equality."""
+    """Elementwise :math:`x_1 = x_2`; also the operator ``==``."""
 
 def not_equal(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise inequality."""
+    r"""Elementwise :math:`x_1 \ne x_2`; also the operator ``!=``."""
 
 def greater(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise ``x1 > x2``."""
+    """Elementwise :math:`x_1 > x_2`; also the operator ``>``."""
 
 def greater_equal(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise ``x1 >= x2``."""
+    r"""Elementwise :math:`x_1 \ge x_2`; also the operator ``>=``."""
 
 def less(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise ``x1 < x2``."""
+    """Elementwise :math:`x_1 < x_2`; also the operator ``<``."""
 
 def less_equal(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise ``x1 <= x2``."""
+    r"""Elementwise :math:`x_1 \le x_2`; also the operator ``<=``."""
 
 def logical_and(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise logical and."""
+    """Elementwise logical and; numbers other than zero are true."""
 
 def logical_or(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise logical or."""
+    """Elementwise logical or; numbers other than zero are true."""
 
 def logical_xor(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise exclusive or of truth values."""
+    """Elementwise exclusive or of truth values; numbers other than zero are
+    true."""
 
 def logical_not(x: _Operand) -> ndarray:
-    """Elementwise logical negation."""
+    """Elementwise logical negation; numbers other than zero are true."""
 
 def isnan(x: _Operand) -> ndarray:
     """True where an element is not a number."""
 
 def isinf(x: _Operand) -> ndarray:
-    """True where an element is an infinity."""
+    """True where an element is infinite."""
 
 def isfinite(x: _Operand) -> ndarray:
-    """True where an element is neither an infinity nor not a number."""
+    """True where an element is neither infinite nor not-a-number."""
 
 def bitwise_and(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise bitwise and of integers or booleans."""
+    """Elementwise bitwise and; also the operator ``&``."""
 
 def bitwise_or(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise bitwise or of integers or booleans."""
+    """Elementwise bitwise or; also the operator ``|``."""
 
 def bitwise_xor(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise bitwise exclusive or of integers or booleans."""
+    """Elementwise bitwise exclusive or; also the operator ``^``."""
 
 def invert(x: _Operand) -> ndarray:
-    """Elementwise bitwise negation of integers, logical negation of booleans."""
+    """Elementwise bitwise negation, logical negation of booleans; also the operator ``~``."""
 
 def left_shift(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise shift of bits to the left."""
+    """Elementwise shift of the bits of ``x1`` to the left by ``x2``; also the
+    operator ``<<``."""
 
 def right_shift(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise arithmetic shift of bits to the right."""
+    """Elementwise shift of the bits of ``x1`` to the right by ``x2``, keeping
+    the sign; also the operator ``>>``."""
 
 # ---- explog
 
 def exp(x: _Operand) -> ndarray:
-    """Elementwise exponential."""
+    """Elementwise exponential :math:`e^x`."""
 
 def exp2(x: _Operand) -> ndarray:
-    """Elementwise power of two."""
+    """Elementwise power of two :math:`2^x`."""
 
 def expm1(x: _Operand) -> ndarray:
-    """Elementwise exponential minus one, precise near zero."""
+    """Elementwise :math:`e^x - 1`, precise near zero."""
 
 def log(x: _Operand) -> ndarray:
-    """Elementwise natural logarithm."""
+    r"""Elementwise natural logarithm :math:`\log x`."""
 
 def log2(x: _Operand) -> ndarray:
     """Elementwise logarithm to the base 2."""
@@ -473,63 +481,64 @@ def log10(x: _Operand) -> ndarray:
     """Elementwise logarithm to the base 10."""
 
 def log1p(x: _Operand) -> ndarray:
-    """Elementwise logarithm of one plus the argument, precise near zero."""
+    r"""Elementwise :math:`\log(1 + x)`, precise near zero."""
 
 def sqrt(x: _Operand) -> ndarray:
-    """Elementwise square root."""
+    r"""Elementwise square root :math:`\sqrt{x}`."""
 
 def erf(x: _Operand) -> ndarray:
-    """Elementwise Gauss error function."""
+    r"""Elementwise Gauss error function :math:`\frac{2}{\sqrt{\pi}} \int_0^x e^{-t^2} dt`."""
 
 def square(x: _Operand) -> ndarray:
-    """Elementwise square."""
+    """Elementwise square :math:`x^2`."""
 
 def absolute(x: _Operand) -> ndarray:
-    """Elementwise absolute value."""
+    """Elementwise absolute value :math:`|x|`; also the function ``abs``."""
 
 def fabs(x: _Operand) -> ndarray:
-    """Elementwise absolute value in floating point."""
+    """Elementwise absolute value :math:`|x|`, always in floating point."""
 
 def sign(x: _Operand) -> ndarray:
-    """Elementwise sign: -1, 0 or 1. Stops gradients."""
+    """Elementwise sign: -1, 0 or 1."""
 
 def floor(x: _Operand) -> ndarray:
-    """Elementwise rounding towards minus infinity. Stops gradients."""
+    r"""Elementwise rounding down, :math:`\lfloor x \rfloor`."""
 
 def ceil(x: _Operand) -> ndarray:
-    """Elementwise rounding towards plus infinity. Stops gradients."""
+    r"""Elementwise rounding up, :math:`\lceil x \rceil`."""
 
 def trunc(x: _Operand) -> ndarray:
-    """Elementwise rounding towards zero. Stops gradients."""
+    """Elementwise rounding towards zero."""
 
 def rint(x: _Operand) -> ndarray:
-    """Elementwise rounding to the nearest integer, halves to even. Stops gradients."""
+    """Elementwise rounding to the nearest integer, halves to the even one."""
 
 def copysign(x1: _Operand, x2: _Operand) -> ndarray:
-    """The magnitude of ``x1`` with the sign of ``x2``, elementwise."""
+    """Elementwise magnitude of ``x1`` with the sign of ``x2``."""
 
 # ---- trigonometric
 
 def sin(x: _Operand) -> ndarray:
-    """Elementwise sine."""
+    """Elementwise sine of radians."""
 
 def cos(x: _Operand) -> ndarray:
-    """Elementwise cosine."""
+    """Elementwise cosine of radians."""
 
 def tan(x: _Operand) -> ndarray:
-    """Elementwise tangent."""
+    """Elementwise tangent of radians."""
 
 def arcsin(x: _Operand) -> ndarray:
-    """Elementwise inverse sine."""
+    r"""Elementwise inverse sine, in radians, for :math:`-1 \le x \le 1`."""
 
 def arccos(x: _Operand) -> ndarray:
-    """Elementwise inverse cosine."""
+    r"""Elementwise inverse cosine, in radians, for :math:`-1 \le x \le 1`."""
 
 def arctan(x: _Operand) -> ndarray:
-    """Elementwise inverse tangent."""
+    """Elementwise inverse tangent, in radians."""
 
 def arctan2(x1: _Operand, x2: _Operand) -> ndarray:
-    """The angle of the point :math:`(x_2, x_1)`, elementwise."""
+    r"""Elementwise angle of the point :math:`(x_2, x_1)`, in radians between
+    :math:`-\pi` and :math:`\pi`."""
 
 def sinh(x: _Operand) -> ndarray:
     """Elementwise hyperbolic sine."""
@@ -544,44 +553,46 @@ def arcsinh(x: _Operand) -> ndarray:
     """Elementwise inverse hyperbolic sine."""
 
 def arccosh(x: _Operand) -> ndarray:
-    """Elementwise inverse hyperbolic cosine."""
+    r"""Elementwise inverse hyperbolic cosine, for :math:`x \ge 1`."""
 
 # ---- special
 
 def erfc(x: _Operand) -> ndarray:
-    """One minus the error function, precise where that is small, elementwise."""
+    r"""Elementwise :math:`1 - \mathrm{erf}(x)`, precise where that is small."""
 
 def erfcx(x: _Operand) -> ndarray:
-    r"""Scaled complementary error function :math:`e^{x^2} \mathrm{erfc}(x)`, elementwise."""
+    r"""Elementwise scaled complementary error function :math:`e^{x^2} \mathrm{erfc}(x)`."""
 
 def erfinv(x: _Operand) -> ndarray:
-    """Inverse of the error function, elementwise."""
+    r"""Elementwise inverse of the error function, for :math:`-1 \le x \le 1`."""
 
 def erfcinv(x: _Operand) -> ndarray:
-    """Inverse of the complementary error function, elementwise."""
+    r"""Elementwise inverse of the complementary error function, for :math:`0 \le x \le 2`."""
 
 def ndtr(x: _Operand) -> ndarray:
-    """Distribution function of the standard normal distribution, elementwise."""
+    r"""Elementwise distribution function :math:`\Phi(x)` of the standard normal distribution."""
 
 def log_ndtr(x: _Operand) -> ndarray:
-    """Logarithm of the standard normal distribution function, elementwise."""
+    r"""Elementwise :math:`\log \Phi(x)` of the standard normal distribution function,
+    precise for very negative values."""
 
 def ndtri(x: _Operand) -> ndarray:
-    """Inverse of the standard normal distribution function, elementwise."""
+    r"""Elementwise inverse :math:`\Phi^{-1}(x)` of the standard normal distribution
+    function."""
 
 def lgamma(x: _Operand) -> ndarray:
-    """Logarithm of the absolute value of the gamma function, elementwise."""
+    r"""Elementwise logarithm :math:`\log |\Gamma(x)|` of the gamma function."""
 
 def digamma(x: _Operand) -> ndarray:
-    """Derivative of the logarithm of the gamma function, elementwise."""
+    """Elementwise derivative of the logarithm of the gamma function."""
 
 def zeta(x: _Operand, q: ndarray) -> ndarray:
-    r"""Hurwitz's zeta function :math:`\sum_k (q + k)^{-x}`, elementwise. Only ``q`` has a gradient."""
+    r"""Elementwise Hurwitz's zeta function :math:`\sum_{k=0}^\infty (q + k)^{-x}`."""
 
 # ---- activation
 
 def relu(x: _Operand) -> ndarray:
-    r"""Rectified linear unit, :math:`\max(0, x)`."""
+    r"""Elementwise rectified linear unit :math:`\max(0, x)`. Its derivative at zero is zero."""
 
 def _relu_grad(gy: ndarray, y: _Operand) -> ndarray:
     """``gy`` where the output of relu is positive, zero elsewhere."""
@@ -593,51 +604,53 @@ def _sigmoid_grad(gy: ndarray, y: _Operand) -> ndarray:
     """``gy * y * (1 - y)``."""
 
 def leaky_relu(x: _Operand, slope: float = 0.2) -> ndarray:
-    """``x`` where not negative, ``slope * x`` elsewhere."""
+    """Elementwise ``x`` where it is not negative, ``slope * x`` elsewhere."""
 
 def elu(x: _Operand, alpha: float = 1.0) -> ndarray:
-    """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere."""
+    r"""Elementwise ``x`` where positive, :math:`\alpha (e^x - 1)` elsewhere."""
 
 def softplus(x: _Operand, beta: float = 1.0) -> ndarray:
-    r"""Smooth rectifier :math:`\log(1 + e^{\beta x}) / \beta`."""
+    r"""Elementwise smooth rectifier :math:`\log(1 + e^{\beta x}) / \beta`."""
 
 def clipped_relu(x: _Operand, z: float = 20.0) -> ndarray:
-    r"""Rectified linear unit with an upper limit, :math:`\min(\max(0, x), z)`."""
+    r"""Elementwise rectified linear unit with a limit,
+    :math:`\min(\max(0, x), z)`."""
 
 def silu(x: _Operand) -> ndarray:
-    """Sigmoid linear unit, :math:`x / (1 + e^{-x})`."""
+    """Elementwise sigmoid linear unit :math:`x / (1 + e^{-x})`."""
 
 def gelu(x: _Operand) -> ndarray:
-    r"""Gaussian error linear unit :math:`x \Phi(x)`."""
+    r"""Elementwise Gaussian error linear unit :math:`x \Phi(x)`, where :math:`\Phi` is the
+    standard normal distribution function."""
 
 def crelu(x: _Operand, axis: _Axis = 1) -> ndarray:
-    """relu of ``x`` and of ``-x``, joined along an axis."""
+    r"""Concatenated rectified linear unit: :math:`\max(0, x)` and :math:`\max(0, -x)`, joined along an axis."""
 
 # ---- reduction
 
 def sum(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
-    """Sum of elements over axes. Integers are summed in int64."""
+    """Sum of elements over axes."""
 
 def nansum(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
-    """Sum over axes with elements that are not a number taken as zero."""
+    """Sum of elements over axes, those that are not-a-number taken as zero."""
 
 def prod(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
     """Product of elements over axes."""
 
 def mean(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
-    """Arithmetic mean over axes."""
+    r"""Arithmetic mean :math:`\mu = \frac{1}{n} \sum_i a_i` over axes."""
 
 def var(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
-    """Variance over axes, without bias correction."""
+    r"""Variance :math:`\frac{1}{n} \sum_i (a_i - \mu)^2` over axes, without correction of its bias."""
 
 def std(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
-    """Standard deviation over axes, without bias correction."""
+    """Standard deviation over axes: the square root of the variance, without correction of its bias."""
 
 def amax(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
-    """Largest element over axes. All elements that attain it share its gradient in full."""
+    """Largest element over axes; not-a-number wins. Also called ``max``."""
 
 def amin(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
-    """Smallest element over axes. All elements that attain it share its gradient in full."""
+    """Smallest element over axes; not-a-number wins. Also called ``min``."""
 
 def all(x: _Operand, axis: _Axis = None, keepdims: bool = False) -> ndarray:
     """Whether all elements over axes are nonzero."""
@@ -646,34 +659,34 @@ def any(x: _Operand, axis: _Axis = None, keepdims: bool = False) -> ndarray:
     """Whether any element over axes is nonzero."""
 
 def argmax(a: ndarray, axis: _Axis = None) -> ndarray:
-    """Index of the first largest element along an axis, or in the flattened array."""
+    """Index of the largest element along an axis, the first one of several."""
 
 def argmin(a: ndarray, axis: _Axis = None) -> ndarray:
-    """Index of the first smallest element along an axis, or in the flattened array."""
+    """Index of the smallest element along an axis, the first one of several."""
 
 def nanargmax(a: ndarray, axis: _Axis = None) -> ndarray:
-    """Like argmax, ignoring elements that are not a number."""
+    """Index of the largest element along an axis, leaving out what is not-a-number."""
 
 def nanargmin(a: ndarray, axis: _Axis = None) -> ndarray:
-    """Like argmin, ignoring elements that are not a number."""
+    """Index of the smallest element along an axis, leaving out what is not-a-number."""
 
 def count_nonzero(a: ndarray, axis: _Axis = None) -> ndarray:
     """Number of nonzero elements over axes."""
 
 def cumsum(a: ndarray, axis: _Axis = None) -> ndarray:
-    """Cumulative sum along an axis, or of the flattened array."""
+    r"""Cumulative sum :math:`y_i = a_0 + \dots + a_i` along an axis."""
 
 def cumprod(a: ndarray, axis: _Axis = None) -> ndarray:
-    """Cumulative product along an axis, or of the flattened array."""
+    r"""Cumulative product :math:`y_i = a_0 \cdots a_i` along an axis."""
 
 def logsumexp(x: _Operand, axis: _Axis = None, keepdims: bool = False) -> ndarray:
-    """Logarithm of the sum of exponentials over axes, without overflow."""
+    r"""Logarithm of the sum of exponentials :math:`\log \sum_i e^{x_i}` over axes, without overflow."""
 
 def softmax(x: _Operand, axis: _Axis = None) -> ndarray:
-    """Exponentials normalized to the sum one along axis 1 or the axes given."""
+    r"""Softmax :math:`y_i = e^{x_i} / \sum_j e^{x_j}`."""
 
 def log_softmax(x: _Operand, axis: _Axis = None) -> ndarray:
-    """Logarithm of the softmax along axis 1 or the axes given."""
+    r"""Logarithm of the softmax, :math:`y_i = x_i - \log \sum_j e^{x_j}`."""
 
 # ---- linalg
 
@@ -681,98 +694,98 @@ def dot(a: ndarray, b: ndarray) -> ndarray:
     """Sum product over the last axis of ``a`` and the last but one of ``b``."""
 
 def matmul(a: ndarray, b: ndarray) -> ndarray:
-    """Matrix product, broadcasting leading dimensions."""
+    """Matrix product :math:`a b` of the last two axes; also the operator ``@``."""
 
 def inner(a: ndarray, b: ndarray) -> ndarray:
-    """Sum product over the last axes."""
+    r"""Sum product over the last axes, :math:`y_{i \dots j \dots} = \sum_l a_{i \dots l} \, b_{j \dots l}`."""
 
 def vdot(a: ndarray, b: ndarray) -> ndarray:
-    """Sum product over all elements."""
+    r"""Sum product over all elements, :math:`\sum_i a_i b_i`."""
 
 def trace(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
-    """Sum over a diagonal of two axes."""
+    r"""Sum over a diagonal of two axes, :math:`\sum_i a_{i, i + k}` for an offset :math:`k`."""
 
 def outer(a: ndarray, b: ndarray) -> ndarray:
-    """Matrix of the products of elements of two flattened arrays."""
+    """Matrix of the products :math:`y_{ij} = a_i b_j` of the elements of two flattened arrays."""
 
 def kron(a: ndarray, b: ndarray) -> ndarray:
     """Kronecker product: blocks of ``b``, scaled by the elements of ``a``."""
 
 def linear(x: _Operand, W: ndarray, b: ndarray | None = None, n_batch_axis: int = 1) -> ndarray:
-    """Affine map :math:`x W^T + b`. Axes of ``x`` after the first ``n_batch_axis`` are flattened."""
+    r"""Affine map :math:`y = x W^\top + b`."""
 
 def tensordot(a: ndarray, b: ndarray, axes: Any = 2) -> ndarray:
-    """Sum product over the last ``axes`` axes of ``a`` and the first of ``b``, or over a pair of (lists of) axes."""
+    """Sum product over several axes of two arrays."""
 
 def einsum(*operands: Any, optimize: bool = True) -> ndarray:
-    """Einstein summation: subscripts and arrays, or arrays and lists of labels by turns, as NumPy's."""
+    """Einstein summation: products of elements, summed over labels that are not in the result."""
 
 # ---- loss
 
 def absolute_error(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise :math:`|x_1 - x_2|`."""
+    """Elementwise absolute error :math:`|x_1 - x_2|`."""
 
 def squared_error(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise :math:`(x_1 - x_2)^2`."""
+    """Elementwise squared error :math:`(x_1 - x_2)^2`."""
 
 def gaussian_kl_divergence(mean: ndarray, ln_var: ndarray) -> ndarray:
     """Elementwise Kullback-Leibler divergence of a Gaussian from the standard one."""
 
 def huber_loss(x1: _Operand, x2: _Operand, delta: float) -> ndarray:
-    """Elementwise: quadratic within ``delta``, linear beyond it."""
+    """Elementwise Huber loss: quadratic near zero, linear beyond ``delta``."""
 
 def sigmoid_cross_entropy(x1: _Operand, x2: _Operand) -> ndarray:
-    """Elementwise cross entropy of sigmoid of ``x1`` with labels 0 and 1; negative labels give zero."""
+    """Elementwise cross entropy of the sigmoid of scores with labels."""
 
 def softmax_cross_entropy(x1: _Operand, x2: _Operand, ignore_label: Any = -1, class_weight: ndarray | None = None, reduce: str = 'no', normalize: bool = True) -> ndarray:
-    """Cross entropy of softmax of ``x1`` (N, C, ...) with the classes ``x2`` (N, ...); that of ignored ones is zero. ``reduce``: ``'no'``, ``'sum'``, or ``'mean'`` over what is not ignored, or over N if not ``normalize``."""
+    """Cross entropy of the softmax of scores with classes."""
 
 def hinge(x1: _Operand, x2: _Operand, norm: Any = 1.0) -> ndarray:
-    """Hinge loss of scores (N, C) and classes (N,), with the L1 or L2 norm."""
+    """Hinge loss of scores and classes."""
 
 def accuracy(y: _Operand, t: ndarray, ignore_label: Any = None) -> ndarray:
-    """Fraction of rows of ``y`` whose largest score is at the class in ``t``."""
+    """Fraction of the samples whose largest score is that of their class."""
 
 # ---- manipulation
 
 def reshape(a: ndarray, newshape: _Shape) -> ndarray:
-    """The same elements in another shape. One length may be -1."""
+    """The same elements in another shape."""
 
 def ravel(a: ndarray) -> ndarray:
-    """The elements as one dimension."""
+    """The elements in one dimension, in C order."""
 
 def transpose(a: ndarray, axes: _Axis = None) -> ndarray:
-    """Axes in another order; reversed by default."""
+    """The axes in another order, as a view."""
 
 def squeeze(a: ndarray, axis: _Axis = None) -> ndarray:
-    """Without axes of length one."""
+    """The array without axes of length one, as a view."""
 
 def expand_dims(a: ndarray, axis: _Axis) -> ndarray:
-    """With a new axis of length one."""
+    """The array with a new axis of length one, as a view."""
 
 def swapaxes(a: ndarray, axis1: int, axis2: int) -> ndarray:
-    """With two axes interchanged."""
+    """The array with two axes interchanged, as a view."""
 
 def moveaxis(a: ndarray, source: _Shape, destination: _Shape) -> ndarray:
-    """With axes moved to other places."""
+    """The array with some axes moved to other places, as a view; the others keep their order."""
 
 def rollaxis(a: ndarray, axis: _Axis, start: _Operand = 0) -> ndarray:
-    """With an axis moved backwards to before another one."""
+    """The array with an axis moved to before another one, as a view."""
 
 def flip(m: ndarray, axis: _Axis = None) -> ndarray:
-    """Elements in reverse order along axes."""
+    """The elements in reverse order along axes, as a view."""
 
 def fliplr(m: ndarray) -> ndarray:
-    """Elements in reverse order along axis 1."""
+    """The elements in reverse order along axis 1, as a view."""
 
 def flipud(m: ndarray) -> ndarray:
-    """Elements in reverse order along axis 0."""
+    """The elements in reverse order along axis 0, as a view."""
 
 def broadcast_to(array: ndarray, shape: _Shape) -> ndarray:
-    """A read-only view repeated to a larger shape."""
+    """The array repeated to a larger shape, as a view."""
 
 def copy(a: ndarray) -> ndarray:
-    """A copy of the array."""
+    """A copy of the array, in C order."""
 
 def concatenate(arrays: Sequence[ndarray], axis: _Axis = 0) -> ndarray:
     """Arrays joined along an axis."""
@@ -781,69 +794,69 @@ def stack(arrays: Sequence[ndarray], axis: _Axis = 0) -> ndarray:
     """Arrays joined along a new axis."""
 
 def hstack(arrays: Sequence[ndarray]) -> ndarray:
-    """Arrays joined along axis 1 (axis 0 if they have one dimension)."""
+    """Arrays joined along axis 1, or along axis 0 if they have one dimension."""
 
 def vstack(arrays: Sequence[ndarray]) -> ndarray:
-    """Arrays joined along axis 0, as rows if they have one dimension."""
+    """Arrays joined along axis 0; those of one dimension become rows."""
 
 def dstack(arrays: Sequence[ndarray]) -> ndarray:
-    """Arrays joined along axis 2."""
+    """Arrays joined along axis 2, which is added where it is missing."""
 
 def atleast_2d(a: ndarray) -> ndarray:
-    """As an array of two or more dimensions."""
+    """The array with axes of length one in front, if it has less than two dimensions."""
 
 def atleast_3d(a: ndarray) -> ndarray:
-    """As an array of three or more dimensions."""
+    """The array with axes of length one, if it has less than three dimensions."""
 
 def repeat(a: ndarray, repeats: _Shape, axis: _Axis = None) -> ndarray:
-    """Elements repeated along an axis."""
+    """Each element repeated."""
 
 def tile(A: ndarray, reps: _Shape) -> ndarray:
-    """The array repeated as tiles."""
+    """The array repeated like tiles."""
 
 def diagonal(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
-    """A diagonal of two axes, as the last axis."""
+    """Elements :math:`a_{i, i + k}` of two axes, as the last axis of a view."""
 
 def tril(m: ndarray, k: int = 0) -> ndarray:
-    """The lower triangle, zeros elsewhere."""
+    """The lower triangle of matrices, zeros elsewhere."""
 
 def triu(m: ndarray, k: int = 0) -> ndarray:
-    """The upper triangle, zeros elsewhere."""
+    """The upper triangle of matrices, zeros elsewhere."""
 
 def roll(a: ndarray, shift: _Shape, axis: _Axis = None) -> ndarray:
-    """Elements moved along axes, re-entering at the other end."""
+    """The elements moved along axes; those that leave at one end enter at the other."""
 
 def diag(v: ndarray, k: int = 0, device: _DeviceLike = None) -> ndarray:
-    """A matrix with a diagonal, or the diagonal of a matrix."""
+    """A matrix with a given diagonal, or the diagonal of a matrix."""
 
 def diagflat(v: ndarray, k: int = 0, device: _DeviceLike = None) -> ndarray:
     """A matrix whose diagonal is the flattened array."""
 
 def split(ary: ndarray, indices_or_sections: _Shape, axis: _Axis = 0) -> list[ndarray]:
-    """Parts along an axis: a number of equal ones, or between indices."""
+    """Parts of an array along an axis, as views."""
 
 def vsplit(ary: ndarray, indices_or_sections: _Shape) -> list[ndarray]:
-    """Parts along axis 0."""
+    """Parts of an array along axis 0, as views; see :func:`chainerx.split`."""
 
 def hsplit(ary: ndarray, indices_or_sections: _Shape) -> list[ndarray]:
-    """Parts along axis 1 (axis 0 of one dimension)."""
+    """Parts of an array along axis 1 (axis 0 of one dimension), as views; see :func:`chainerx.split`."""
 
 def dsplit(ary: ndarray, indices_or_sections: _Shape) -> list[ndarray]:
-    """Parts along axis 2."""
+    """Parts of an array along axis 2, as views; see :func:`chainerx.split`."""
 
 def _meshgrid(xi: Sequence[ndarray], indexing: str = 'xy') -> list[ndarray]:
     """Coordinate arrays from coordinate vectors."""
 
 def copyto(dst: ndarray, src: _Operand, casting: str = 'no', where: _Operand = True) -> None:
-    """Writes ``src``, broadcast, into ``dst`` where a condition holds."""
+    """Writes an array or a number into another array, where a condition holds."""
 
 # ---- indexing
 
 def nonzero(a: ndarray) -> tuple[ndarray, ...]:
-    """Indices of the nonzero elements: a tuple of one array for each dimension."""
+    """Indices of the nonzero elements."""
 
 def take(a: ndarray, indices: Any, axis: _Axis = None, mode: str | None = None) -> ndarray:
-    """Elements along an axis at given indices. ``mode``: 'raise', 'wrap' or 'clip' for indices out of range."""
+    """Elements at given indices along an axis."""
 
 def _add_at(a: ndarray, indices: Any, b: ndarray) -> ndarray:
     """A copy of the vector ``a`` with ``b`` added at given indices."""
@@ -851,82 +864,82 @@ def _add_at(a: ndarray, indices: Any, b: ndarray) -> ndarray:
 # ---- attention
 
 def scaled_dot_product_attention(q: ndarray, k: int, v: ndarray, mask: ndarray | None = None, scale: float | None = None, causal: bool = False) -> ndarray:
-    r"""Attention :math:`\mathrm{softmax}(s q k^\top + m) v` of ``q`` (..., L, E) to ``k`` (..., S, E) and ``v`` (..., S, D). ``mask``: booleans, true where a query attends to a key, or numbers that are added."""
+    r"""Attention :math:`\mathrm{softmax}(s \, q k^\top + m) \, v` of queries to keys and values."""
 
 # ---- convolution
 
 def conv(x: _Operand, w: ndarray, b: ndarray | None = None, stride: _Shape | None = 1, pad: _Shape = 0, cover_all: bool = False, groups: int = 1, dilate: _Shape = 1) -> ndarray:
-    """Convolution of ``x`` (N, C, ...) with ``w`` (O, C / groups, ...) in any number of spatial dimensions."""
+    """Convolution in any number of spatial dimensions (strictly, cross-correlation)."""
 
 def conv_transpose(x: _Operand, w: ndarray, b: ndarray | None = None, stride: _Shape | None = 1, pad: _Shape = 0, outsize: _Shape | None = None, groups: int = 1, dilate: _Shape = 1) -> ndarray:
-    """Transposed convolution of ``x`` (N, C, ...) with ``w`` (C, O / groups, ...): the adjoint of conv."""
+    """Transposed convolution: the map that gives the gradient of a convolution."""
 
 # ---- pooling
 
 def max_pool(x: _Operand, ksize: _Shape, stride: _Shape | None = None, pad: _Shape = 0, cover_all: bool = False) -> ndarray:
-    """Maxima of windows of ``x`` (N, C, ...). Padding never is a maximum."""
+    """Maxima of windows in any number of spatial dimensions; padding is never a maximum."""
 
 def average_pool(x: _Operand, ksize: _Shape, stride: _Shape | None = None, pad: _Shape = 0, pad_mode: str = 'ignore') -> ndarray:
-    """Averages of windows of ``x`` (N, C, ...). ``pad_mode``: 'ignore' leaves padding out, 'zero' counts it as 0."""
+    """Averages of windows in any number of spatial dimensions."""
 
 # ---- normalization
 
-def batch_norm(x: _Operand, gamma: ndarray, beta: float, running_mean: ndarray, running_var: ndarray, eps: float = 2e-05, decay: float = 0.9, axis: _Axis = None) -> ndarray:
-    """Normalization of channels by the statistics of the batch. Running statistics (or None) are updated in place."""
+def batch_norm(x: _Operand, gamma: ndarray, beta: ndarray, running_mean: ndarray | None, running_var: ndarray | None, eps: float = 2e-05, decay: float = 0.9, axis: _Axis = None) -> ndarray:
+    """Batch normalization by the mean and variance of the batch."""
 
-def fixed_batch_norm(x: _Operand, gamma: ndarray, beta: float, mean: ndarray, var: ndarray, eps: float = 2e-05, axis: _Axis = None) -> ndarray:
-    """Normalization of channels by given statistics."""
+def fixed_batch_norm(x: _Operand, gamma: ndarray, beta: ndarray, mean: ndarray, var: ndarray, eps: float = 2e-05, axis: _Axis = None) -> ndarray:
+    """Batch normalization by a given mean and variance; see :func:`chainerx.batch_norm`."""
 
-def layer_norm(x: _Operand, gamma: ndarray, beta: float, eps: float = 1e-05) -> ndarray:
-    """Normalization of each sample over the last axes, those of ``gamma``."""
+def layer_norm(x: _Operand, gamma: ndarray, beta: ndarray, eps: float = 1e-05) -> ndarray:
+    """Normalization of each sample by its mean and variance over the last axes."""
 
-def group_norm(x: _Operand, groups: int, gamma: ndarray, beta: float, eps: float = 1e-05) -> ndarray:
-    """Normalization of each sample over groups of channels of ``x`` (N, C, ...)."""
+def group_norm(x: _Operand, groups: int, gamma: ndarray, beta: ndarray, eps: float = 1e-05) -> ndarray:
+    """Normalization of each sample by the mean and variance of groups of its channels."""
 
 # ---- rnn
 
 def lstm(c_prev: ndarray, x: _Operand) -> tuple[ndarray, ...]:
-    """LSTM cell: new cell states and hidden states from ``c_prev`` (B, U) and gates ``x`` (B, 4 U)."""
+    """Cell of long short-term memory."""
 
 def slstm(c_prev1: ndarray, c_prev2: ndarray, x1: _Operand, x2: _Operand) -> tuple[ndarray, ...]:
-    """LSTM cell that merges two branches."""
+    """Cell of long short-term memory that merges two branches of a tree."""
 
 def n_step_lstm(n_layers: int, hx: ndarray, cx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray) -> Any:
-    """Stacked LSTM over sequences: ``hy``, ``cy`` and the list of outputs."""
+    """Stacked networks of long short-term memory over sequences of various lengths."""
 
 def n_step_bilstm(n_layers: int, hx: ndarray, cx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray) -> Any:
-    """Stacked bidirectional LSTM over sequences: ``hy``, ``cy`` and the list of outputs."""
+    """Stacked bidirectional networks of long short-term memory over sequences of various lengths."""
 
 def n_step_gru(n_layers: int, hx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray) -> Any:
-    """Stacked GRU over sequences: ``hy`` and the list of outputs."""
+    """Stacked networks of gated recurrent units over sequences of various lengths."""
 
 def n_step_bigru(n_layers: int, hx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray) -> Any:
-    """Stacked bidirectional GRU over sequences: ``hy`` and the list of outputs."""
+    """Stacked bidirectional networks of gated recurrent units over sequences of various lengths."""
 
 def n_step_rnn(n_layers: int, hx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray, activation: str = 'tanh') -> Any:
-    """Stacked recurrent network over sequences: ``hy`` and the list of outputs."""
+    """Stacked recurrent networks over sequences of various lengths."""
 
 def n_step_birnn(n_layers: int, hx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray, activation: str = 'tanh') -> Any:
-    """Stacked bidirectional recurrent network over sequences: ``hy`` and the list of outputs."""
+    """Stacked bidirectional recurrent networks over sequences of various lengths."""
 
 def tree_lstm(*inputs: ndarray) -> tuple[ndarray, ...]:
-    """Tree-LSTM cell: cell states of the children, then gates."""
+    """Cell of long short-term memory with any number of children."""
 
 # ---- sorting
 
 def sort(a: ndarray, axis: _Axis = -1) -> ndarray:
-    """Elements in ascending order along an axis, or of the flattened array."""
+    """The elements in ascending order, those that are not-a-number last."""
 
 def argsort(a: ndarray, axis: _Axis = -1) -> ndarray:
-    """Positions that sort an array along an axis, stably, or the flattened array."""
+    """Positions that sort an array; equal elements keep their order."""
 
 def embed_id(x: _Operand, W: ndarray, ignore_label: Any = None) -> ndarray:
-    """Rows of ``W`` (V, D) by number. ``ignore_label`` stands for zeros."""
+    """Rows of a table by their numbers."""
 
 # ---- random
 
 def dropout(x: _Operand, ratio: float = 0.5, mask: ndarray | None = None) -> ndarray:
-    """Zero at random with probability ``ratio``, else ``x / (1 - ratio)``; or ``x * mask`` if a mask is given."""
+    """Elements set to zero at random."""
 
 def _random_uniform(shape: _Shape, low: float, high: float, dtype: DTypeLike, device: _DeviceLike = None) -> ndarray:
     """Uniform numbers from the context's generator."""
@@ -978,52 +991,52 @@ def _msvag_update(arrays: Sequence[ndarray], scalars: Sequence[float]) -> None:
 # ---- creation
 
 def array(object: Any, dtype: DTypeLike | None = None, copy: bool = True, device: _DeviceLike = None) -> ndarray:
-    """An array from an array, NumPy array, number or nested lists."""
+    """Makes an array from an array, a NumPy array, a number, or nested sequences of numbers."""
 
 def asarray(a: ndarray, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
-    """Like array, without a copy where possible."""
+    """Converts to an array; what is an array already, or a NumPy array in memory that can be shared, is not copied."""
 
 def ascontiguousarray(a: ndarray, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
-    """An array in C order, without a copy if it is already."""
+    """Converts to an array in C order of at least one dimension; what is one already is not copied."""
 
 def empty(shape: _Shape, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
-    """An array whose elements are not set."""
+    """Makes an array whose elements are not set."""
 
 def zeros(shape: _Shape, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
-    """An array of zeros."""
+    """Makes an array of zeros."""
 
 def ones(shape: _Shape, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
-    """An array of ones."""
+    """Makes an array of ones."""
 
 def full(shape: _Shape, fill_value: _Operand, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
-    """An array filled with a value."""
+    """Makes an array filled with a value."""
 
 def empty_like(a: ndarray, device: _DeviceLike = None, dtype: DTypeLike | None = None) -> ndarray:
-    """An array like another one whose elements are not set."""
+    """Makes an array of the shape of another one, whose elements are not set."""
 
 def zeros_like(a: ndarray, device: _DeviceLike = None, dtype: DTypeLike | None = None) -> ndarray:
-    """An array of zeros like another one."""
+    """Makes an array of zeros of the shape of another one."""
 
 def ones_like(a: ndarray, device: _DeviceLike = None, dtype: DTypeLike | None = None) -> ndarray:
-    """An array of ones like another one."""
+    """Makes an array of ones of the shape of another one."""
 
 def full_like(a: ndarray, fill_value: _Operand, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
-    """An array like another one, filled with a value."""
+    """Makes an array of the shape of another one, filled with a value."""
 
 def arange(start: _Operand, stop: _Operand | None = None, step: _Operand | None = None, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
-    """Evenly spaced numbers below an end."""
+    """Makes an array of numbers from a start on and below an end, in equal steps."""
 
 def linspace(start: _Operand, stop: _Operand, num: int = 50, endpoint: bool = True, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
-    """A number of evenly spaced numbers."""
+    """Makes an array of a given number of evenly spaced numbers."""
 
 def identity(n: int, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
-    """The identity matrix."""
+    """Makes the identity matrix."""
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = 'float64', device: _DeviceLike = None) -> ndarray:
-    """A matrix with ones on a diagonal."""
+    """Makes a matrix with ones on a diagonal, zeros elsewhere."""
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = 'float32', device: _DeviceLike = None) -> ndarray:
-    """A matrix with ones on and below a diagonal."""
+    """Makes a matrix with ones on and below a diagonal, zeros elsewhere."""
 
 def frombuffer(buffer: Any, dtype: DTypeLike = 'float32', count: int = -1, offset: int = 0, device: _DeviceLike = None) -> ndarray:
-    """An array from the bytes of a buffer."""
+    """Makes a one-dimensional array from a copy of the bytes of a buffer."""

@@ -15,6 +15,16 @@ def asanyarray(a, dtype=None, device=None):
 
     Returns:
         ~chainerx.ndarray: ``a`` itself where nothing has to change.
+
+    Raises:
+        ~chainerx.DtypeError: If ChainerX does not have the dtype.
+
+    .. admonition:: Example
+
+        >>> x = chainerx.ones(2)
+        >>> chainerx.asanyarray(x) is x
+        True
+
     """
     return _core.asarray(a, dtype, device)
 
@@ -30,6 +40,13 @@ def broadcast_arrays(*args):
 
     Raises:
         ~chainerx.DimensionError: If the shapes do not fit together.
+
+    .. admonition:: Example
+
+        >>> x, y = chainerx.broadcast_arrays(chainerx.ones((3, 1)), chainerx.ones(2))
+        >>> x.shape, y.shape
+        ((3, 2), (3, 2))
+
     """
     try:
         shape = numpy.broadcast_shapes(*(a.shape for a in args))
@@ -45,6 +62,15 @@ def fix(arr):
 
     Args:
         arr (~chainerx.ndarray): Array of any dtype.
+
+    Returns:
+        ~chainerx.ndarray: Array of the shape and dtype of ``arr``.
+
+    .. admonition:: Example
+
+        >>> chainerx.fix(chainerx.array([1.5, -1.5]))
+        array([ 1., -1.], shape=(2,), dtype=float64, device='native:0')
+
     """
     return _core.trunc(arr)
 
@@ -59,6 +85,22 @@ def meshgrid(*xi, indexing='xy'):
 
     Returns:
         list of ~chainerx.ndarray: One array of the grid's shape for each of ``xi``.
+
+    Raises:
+        ValueError: If ``indexing`` has no meaning.
+
+    .. admonition:: Example
+
+        >>> x, y = chainerx.meshgrid(chainerx.array([1, 2]), chainerx.array([3, 4, 5]))
+        >>> x
+        array([[1, 2],
+               [1, 2],
+               [1, 2]], shape=(3, 2), dtype=int64, device='native:0')
+        >>> y
+        array([[3, 3],
+               [4, 4],
+               [5, 5]], shape=(3, 2), dtype=int64, device='native:0')
+
     """
     if len(xi) == 1 and isinstance(xi[0], (list, tuple)):
         xi, = xi
@@ -74,6 +116,19 @@ def fromfile(file, dtype=float, count=-1, sep='', device=None):
         count (int): Number of elements; ``-1`` for all.
         sep (str): What stands between the elements of a text file; empty for a binary file.
         device (~chainerx.Device): Device of the result; the default one unless given.
+
+    Returns:
+        ~chainerx.ndarray: One-dimensional array.
+
+    .. admonition:: Example
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryFile() as file:
+        ...     _ = file.write(bytes([1, 2, 3]))
+        ...     _ = file.seek(0)
+        ...     chainerx.fromfile(file, 'uint8')
+        array([1, 2, 3], shape=(3,), dtype=uint8, device='native:0')
+
     """
     return _core.array(numpy.fromfile(file, dtype, count, sep), device=device)
 
@@ -91,6 +146,13 @@ def fromfunction(function, shape, **kwargs):
 
     Returns:
         What ``function`` returns.
+
+    .. admonition:: Example
+
+        >>> chainerx.fromfunction(lambda i, j: 10 * i + j, (2, 3), dtype='int32')
+        array([[ 0,  1,  2],
+               [10, 11, 12]], shape=(2, 3), dtype=int32, device='native:0')
+
     """
     dtype = kwargs.pop('dtype', float)
     device = kwargs.pop('device', None)
@@ -106,6 +168,18 @@ def fromiter(iterable, dtype, count=-1, device=None):
         dtype: Data type of the elements.
         count (int): Number of elements to take; ``-1`` for all.
         device (~chainerx.Device): Device of the result; the default one unless given.
+
+    Returns:
+        ~chainerx.ndarray: One-dimensional array.
+
+    Raises:
+        ValueError: If the iterable yields less than ``count`` numbers.
+
+    .. admonition:: Example
+
+        >>> chainerx.fromiter((n * n for n in range(4)), 'float32')
+        array([0., 1., 4., 9.], shape=(4,), dtype=float32, device='native:0')
+
     """
     return _core.array(numpy.fromiter(iterable, dtype, count), device=device)
 
@@ -119,6 +193,20 @@ def fromstring(string, dtype=float, count=-1, sep='', device=None):
         count (int): Number of elements; ``-1`` for all.
         sep (str): What stands between the numbers.
         device (~chainerx.Device): Device of the result; the default one unless given.
+
+    Returns:
+        ~chainerx.ndarray: One-dimensional array.
+
+    Raises:
+        ValueError: If raw bytes are no whole number of elements.
+
+    .. admonition:: Example
+
+        >>> chainerx.fromstring('1 2 3', dtype='int32', sep=' ')
+        array([1, 2, 3], shape=(3,), dtype=int32, device='native:0')
+        >>> chainerx.fromstring(b'\\x01\\x02', dtype='uint8')
+        array([1, 2], shape=(2,), dtype=uint8, device='native:0')
+
     """
     if sep:
         values = numpy.fromstring(string, dtype, count, sep)
@@ -144,6 +232,19 @@ def loadtxt(fname, dtype=float, comments='#', delimiter=None, converters=None, s
         ndmin (int): Least number of dimensions of the result.
         encoding (str): Encoding of the file. ``'bytes'`` means latin-1.
         device (~chainerx.Device): Device of the result; the default one unless given.
+
+    Returns:
+        ~chainerx.ndarray: Array.
+
+    Raises:
+        ValueError: If a value cannot be read, or lines have different numbers of values.
+
+    .. admonition:: Example
+
+        >>> chainerx.loadtxt(['1,2', '3,4'], delimiter=',')
+        array([[1., 2.],
+               [3., 4.]], shape=(2, 2), dtype=float64, device='native:0')
+
     """
     if encoding == 'bytes':
         encoding = 'latin1'

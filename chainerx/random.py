@@ -76,6 +76,12 @@ def normal(loc=0.0, scale=1.0, size=None, dtype='float64', device=None):
     Raises:
         ValueError: If ``scale`` is negative, or the parameters do not fit to ``size``.
 
+    .. admonition:: Example
+
+        >>> x = chainerx.random.normal(10., 2., size=1000)
+        >>> abs(float(x.mean()) - 10) < 1
+        True
+
     """
     if not _is_seeded:
         return _core.array(numpy.random.normal(loc, scale, size), dtype, device=device)
@@ -87,7 +93,22 @@ def normal(loc=0.0, scale=1.0, size=None, dtype='float64', device=None):
 
 
 def standard_normal(size=None, dtype='float64', device=None):
-    """Draws samples of the standard normal distribution; see :func:`normal`."""
+    """Draws samples of the standard normal distribution; see :func:`normal`.
+
+    Args:
+        size (int, tuple of ints or None): Shape of the result.
+        dtype: Floating point dtype of the result.
+        device (~chainerx.Device): Device of the result; the default one unless given.
+
+    Returns:
+        ~chainerx.ndarray: Samples.
+
+    .. admonition:: Example
+
+        >>> chainerx.random.standard_normal((2, 3)).shape
+        (2, 3)
+
+    """
     return normal(0.0, 1.0, size, dtype, device)
 
 
@@ -106,6 +127,12 @@ def uniform(low=0.0, high=1.0, size=None, dtype='float64', device=None):
 
     Raises:
         ValueError: If the parameters do not fit to ``size``.
+
+    .. admonition:: Example
+
+        >>> x = chainerx.random.uniform(-1, 1, size=(2, 3), dtype='float32')
+        >>> x.shape, bool((abs(x) <= 1).all())
+        ((2, 3), True)
 
     """
     if not _is_seeded:
@@ -131,6 +158,12 @@ def randint(low, high=None, size=None, dtype='int64', device=None):
 
     Raises:
         ValueError: If there is no integer to draw.
+
+    .. admonition:: Example
+
+        >>> x = chainerx.random.randint(1, 7, size=100)
+        >>> bool((x >= 1).all() and (x < 7).all())
+        True
 
     """
     if high is None:

@@ -10,7 +10,7 @@ class Workload:
     """
 
     unit = 'torch'  # the engine whose time is 1
-    engines = ('torch', 'hand', 'numpy', 'chainerx', 'bare')
+    engines: tuple[str, ...] = ('torch', 'hand', 'numpy', 'chainerx', 'bare')
     measure_memory = False
 
     def __init__(self, name, about):
@@ -28,7 +28,7 @@ class Training(Workload):
     """
 
     lr = 0.01
-    engines = ('torch', 'numpy', 'chainerx', 'bare')
+    engines: tuple[str, ...] = ('torch', 'numpy', 'chainerx', 'bare')
 
     def data(self):
         """Returns the input and the labels as NumPy arrays."""
@@ -92,7 +92,9 @@ class Training(Workload):
             loss.backward()
             for param in params:
                 values = param.as_grad_stopped()  # the same memory, outside of the graph
-                values -= param.grad * lr
+                grad = param.grad
+                assert grad is not None
+                values -= grad * lr
                 param.cleargrad()
             return loss
 

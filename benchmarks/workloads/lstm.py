@@ -83,10 +83,7 @@ class LSTM(Training):
                    m.fc.weight, m.fc.bias]
 
     def torch(self):
-        # The same numbers in the order of PyTorch's gates.
-        embed, *gates, w, b = self.parameters()
-        ordered = LSTM(self.name, self.units, self.vocabulary, self.steps, self.batch)
-        ordered.parameters = lambda: [embed, *map(to_torch_gates, gates), w, b]
+        ordered = _TorchGates(self.name, self.units, self.vocabulary, self.steps, self.batch)
         return super(LSTM, ordered).torch()
 
     def bare_forward(self, x, params):
@@ -107,6 +104,14 @@ class LSTM(Training):
             h = chainerx.sigmoid(gates[:, :, 3]) * chainerx.tanh(c)
             hs.append(h)
         return chainerx.linear(chainerx.concatenate(hs, 0), fc_w, fc_b)
+
+
+class _TorchGates(LSTM):
+    """The same numbers in the order of PyTorch's gates."""
+
+    def parameters(self):
+        embed, *gates, w, b = super().parameters()
+        return [embed, *map(to_torch_gates, gates), w, b]
 
 
 WORKLOADS = [

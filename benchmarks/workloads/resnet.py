@@ -115,8 +115,9 @@ class ResNet18(Training):
         def unit(i, x):
             w, gamma, beta = params[3 * i:3 * i + 3]
             _, _, k, s = self.shapes[i]
-            return chainerx.batch_norm(chainerx.conv(x, w, None, s, k // 2), gamma, beta,
-                                       *self.running[i], EPS, 0.9)
+            mean, var = self.running[i]
+            return chainerx.batch_norm(
+                chainerx.conv(x, w, None, s, k // 2), gamma, beta, mean, var, EPS, 0.9)
 
         x = resnet_forward(unit, chainerx.relu, self.shapes, x)
         return chainerx.linear(x.mean((2, 3)), params[-2], params[-1])

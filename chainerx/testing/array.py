@@ -20,6 +20,11 @@ def assert_array_equal(x, y, err_msg='', verbose=True):
         x, y: Arrays of ChainerX, NumPy or CuPy, or numbers.
         err_msg (str): Begins the message.
         verbose (bool): Whether the message shows the arrays.
+
+    .. admonition:: Example
+
+        >>> chainerx.testing.assert_array_equal(chainerx.array([1, 2]), np.array([1, 2]))
+
     """
     numpy.testing.assert_array_equal(_as_numpy(x), _as_numpy(y), err_msg, verbose)
 
@@ -33,6 +38,12 @@ def assert_allclose(x, y, rtol=1e-7, atol=0, equal_nan=True, err_msg='', verbose
         equal_nan (bool): Whether NaNs are equal.
         err_msg (str): Begins the message.
         verbose (bool): Whether the message shows the arrays.
+
+    .. admonition:: Example
+
+        >>> x = chainerx.array([1., 2.])
+        >>> chainerx.testing.assert_allclose(x, x + 1e-9)
+
     """
     numpy.testing.assert_allclose(
         _as_numpy(x), _as_numpy(y), rtol, atol, equal_nan, err_msg, verbose)
@@ -77,6 +88,19 @@ def assert_array_equal_ex(x, y, *args, dtype_check=None, strides_check=None, **k
         dtype_check (bool): Whether dtypes are compared; ``True`` unless given.
         strides_check (bool): Whether strides are compared; as ``dtype_check`` unless given.
         args, kwargs: More arguments of :func:`assert_array_equal`.
+
+    Raises:
+        AssertionError: If something differs.
+
+    .. admonition:: Example
+
+        >>> x = chainerx.array([1, 2])
+        >>> chainerx.testing.assert_array_equal_ex(x, x.astype('float32'), dtype_check=False)
+        >>> chainerx.testing.assert_array_equal_ex(x, x.astype('float32'))
+        Traceback (most recent call last):
+            ...
+        AssertionError: dtype differ: int64 and float32
+
     """
     def check(a, b):
         assert_array_equal(a, b, *args, **kwargs)
@@ -95,6 +119,16 @@ def assert_allclose_ex(x, y, rtol=1e-7, atol=0, equal_nan=True, err_msg='', verb
         strides_check (bool): Whether strides are compared; as ``dtype_check`` unless given.
         float16_rtol, float16_atol, float32_rtol, float32_atol, float64_rtol, float64_atol (float):
             Tolerances where either array has that dtype, in place of ``rtol`` and ``atol``.
+
+    Raises:
+        AssertionError: If something differs.
+        TypeError: If there is another argument.
+
+    .. admonition:: Example
+
+        >>> x = chainerx.array([1., 2.], 'float16')
+        >>> chainerx.testing.assert_allclose_ex(x, x * 1.001, float16_rtol=1e-2)
+
     """
     dtype_check = kwargs.pop('dtype_check', None)
     strides_check = kwargs.pop('strides_check', None)

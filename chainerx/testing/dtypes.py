@@ -22,6 +22,13 @@ def parametrize_dtype_specifier(argname, dtypes=None, additional_args=None):
     Returns:
         Decorator of test functions. The argument is in turn the name, the :class:`numpy.dtype` and
         the scalar type of each dtype, and a Python type where one stands for it.
+
+    .. admonition:: Example
+
+        >>> @chainerx.testing.parametrize_dtype_specifier('dtype', ['float32'])
+        ... def test_ones(dtype):
+        ...     assert chainerx.ones(3, dtype).dtype == 'float32'
+
     """
     import pytest
     python_types = {'bool_': bool, 'int64': int, 'float64': float}

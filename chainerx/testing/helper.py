@@ -10,7 +10,19 @@ _IGNORED = object()
 
 
 def ignore():
-    """What a test returns whose results shall not be compared."""
+    """What a test returns whose results shall not be compared.
+
+    Returns:
+        object: Mark of such a result.
+
+    .. admonition:: Example
+
+        >>> @chainerx.testing.numpy_chainerx_array_equal()
+        ... def check(xp):
+        ...     return chainerx.testing.ignore() if xp.e > 2 else xp.ones(3)
+        >>> check()
+
+    """
     return _IGNORED
 
 
@@ -69,6 +81,17 @@ def numpy_chainerx_array_equal(
         accept_error, accept_errors (type or tuple of types): Errors that the test may raise, if
             it does with both.
         kwargs: ``err_msg`` and ``verbose``, see :func:`assert_array_equal_ex`.
+
+    Returns:
+        Decorator of test functions.
+
+    .. admonition:: Example
+
+        >>> @chainerx.testing.numpy_chainerx_array_equal()
+        ... def check(xp):
+        ...     return xp.arange(6).reshape(2, 3).sum(axis=0)
+        >>> check()
+
     """
     def check(actual, expected):
         array.assert_array_equal_ex(
@@ -88,6 +111,17 @@ def numpy_chainerx_allclose(
         accept_error, accept_errors (type or tuple of types): Errors that the test may raise, if
             it does with both.
         kwargs: Tolerances, see :func:`assert_allclose_ex`.
+
+    Returns:
+        Decorator of test functions.
+
+    .. admonition:: Example
+
+        >>> @chainerx.testing.numpy_chainerx_allclose(rtol=1e-12)
+        ... def check(xp):
+        ...     return xp.exp(xp.array([1., 2.]))
+        >>> check()
+
     """
     def check(actual, expected):
         array.assert_allclose_ex(

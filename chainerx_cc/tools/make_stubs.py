@@ -69,6 +69,9 @@ SPECIAL = {
     ('norm', 'ord'): 'float | str | None',
     ('tree_lstm', 'inputs'): 'ndarray',
     ('_random_normal', 'scale'): 'float',
+    **{(name, 'beta'): 'ndarray' for name in (
+        'batch_norm', 'fixed_batch_norm', 'layer_norm', 'group_norm')},
+    **{('batch_norm', name): 'ndarray | None' for name in ('running_mean', 'running_var')},
     **{('_random_uniform', end): 'float' for end in ('low', 'high')},
     **{('_random_integers', end): 'int' for end in ('low', 'high')},
 }
@@ -139,7 +142,7 @@ def _define(name, value, indent='', doc=False):
     head = '%sdef %s(%s) -> %s:' % (indent, name, _parameters(signature, name), result)
     if not doc:
         return head + ' ...\n'
-    text = inspect.getdoc(value).replace('\n', '\n    ')
+    text = inspect.getdoc(value).split('\n\n')[0].replace('\n', '\n    ')
     mark = 'r' if '\\' in text else ''
     return '%s\n    %s"""%s"""\n' % (head, mark, text)
 

@@ -53,19 +53,25 @@ def _public_parts(text):
 def declarations(header):
     """Yields (declaration, description) of the public names of a header, in its order."""
     text = (ROOT / 'chainerx' / header).read_text().replace('\\\\', '\\')
-    # Operations have their descriptions in the lists that bindings are made from.
-    listed = dict(re.findall(
-        r'X\((\w+), "\w*", (?:"[^"]*"\s*)+?,\s*\\?\s*"((?:[^"\\]|\\.)*)"', text))
+    listed = _summaries()
     for name in re.findall(r'CHAINERX_DEFINE_ERROR\((\w+)\);', text):
         yield name, ''
     for namespace, lines in _public_parts(text):
         if namespace == 'chainerx::ops':
             for name, signature, doc in re.findall(
-                    r'CHAINERX_OP\("(\w+)",\s*"([^"]*)",\s*"([^"]*)', '\n'.join(lines)):
+                    r'CHAINERX_OP\("(\w+)",\s*"([^"]*)",\s*R?"\(?(.*?)(?:\n\n|"\))', '\n'.join(lines),
+                    re.DOTALL):
                 if not name.startswith('_'):
-                    yield f'{_cpp_name(lines, name)}({signature})', doc
+                    yield f'{_cpp_name(lines, name)}({signature})', doc.replace('\n', ' ')
         elif namespace == 'chainerx':
             yield from _functions_and_classes(lines, listed)
+
+
+def _summaries():
+    """Returns the first paragraphs of the documentation of functions, by their C++ names."""
+    text = ''.join(path.read_text() for path in (ROOT / 'chainerx/python/docs').glob('*.h'))
+    return {name: doc.replace('\n', ' ') for name, doc in re.findall(
+        r' k(\w+) = R"\(\n(.*?)\n\n', text, re.DOTALL)}
 
 
 def _cpp_name(lines, name):

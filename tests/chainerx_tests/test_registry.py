@@ -1,4 +1,4 @@
-"""Every op of the registry is complete: kernel, documentation, stub, row in the op table."""
+"""Every op of the registry is complete: kernel, stub, row in the op table. See test_documentation.py for the rest."""
 import importlib.util
 import inspect
 import re
@@ -25,11 +25,8 @@ def test_op_is_complete(op):
     home, face = (_core._linalg, chainerx.linalg) if module else (_core, chainerx)
     function = getattr(home, name)
     assert op['native'], 'native lacks one of the kernels %s' % op['kernels']
-    assert op['doc'].strip().endswith('.')
-    assert inspect.getdoc(function) == inspect.cleandoc(op['doc'])
     assert inspect.signature(function) == eval(f"inspect.signature(lambda {op['signature']}: 0)")
-    if op['is_method']:
-        assert inspect.getdoc(getattr(chainerx.ndarray, name)) == inspect.getdoc(function)
+    assert hasattr(chainerx.ndarray, name) or not op['is_method']
     if not name.startswith('_'):
         assert getattr(face, name) is function
 

@@ -7,7 +7,11 @@
 namespace chainerx::ops {
 
 struct Relu : Arithmetic<Relu, 1> {
-    CHAINERX_OP("relu", "x", "Rectified linear unit, :math:`\\max(0, x)`.")
+    CHAINERX_OP("relu", "x", R"(Elementwise rectified linear unit :math:`\max(0, x)`. Its derivative at zero is zero.
+
+>>> chainerx.relu(chainerx.array([-1., 0., 2.]))
+array([0., 0., 2.], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return x < 0 ? T{0} : x;
@@ -25,7 +29,11 @@ struct ReluGrad : Arithmetic<ReluGrad, 2> {
 };
 
 struct Sigmoid : FloatMath<Sigmoid, 1> {
-    CHAINERX_OP("sigmoid", "x", "Elementwise logistic function :math:`1 / (1 + e^{-x})`.")
+    CHAINERX_OP("sigmoid", "x", R"(Elementwise logistic function :math:`1 / (1 + e^{-x})`.
+
+>>> chainerx.sigmoid(chainerx.array([-1., 0., 1.]))
+array([0.26894142, 0.5       , 0.73105858], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Sigmoid(x);
@@ -44,7 +52,11 @@ struct SigmoidGrad : FloatMath<SigmoidGrad, 2> {
 };
 
 struct LeakyRelu : FloatMath<LeakyRelu, 1> {
-    CHAINERX_OP("leaky_relu", "x, slope=0.2", "``x`` where not negative, ``slope * x`` elsewhere.")
+    CHAINERX_OP("leaky_relu", "x, slope=0.2", R"(Elementwise ``x`` where it is not negative, ``slope * x`` elsewhere.
+
+>>> chainerx.leaky_relu(chainerx.array([-1., 0., 2.]), slope=0.1)
+array([-0.1,  0. ,  2. ], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         T negative = static_cast<T>(slope) * x;
@@ -56,7 +68,11 @@ struct LeakyRelu : FloatMath<LeakyRelu, 1> {
 };
 
 struct Elu : FloatMath<Elu, 1> {
-    CHAINERX_OP("elu", "x, alpha=1.0", "``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere.")
+    CHAINERX_OP("elu", "x, alpha=1.0", R"(Elementwise ``x`` where positive, :math:`\alpha (e^x - 1)` elsewhere.
+
+>>> chainerx.elu(chainerx.array([-1., 0., 2.]))
+array([-0.63212056,  0.        ,  2.        ], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         T negative = static_cast<T>(alpha) * math::Expm1(x);
@@ -68,7 +84,11 @@ struct Elu : FloatMath<Elu, 1> {
 };
 
 struct Softplus : FloatMath<Softplus, 1> {
-    CHAINERX_OP("softplus", "x, beta=1.0", "Smooth rectifier :math:`\\log(1 + e^{\\beta x}) / \\beta`.")
+    CHAINERX_OP("softplus", "x, beta=1.0", R"(Elementwise smooth rectifier :math:`\log(1 + e^{\beta x}) / \beta`.
+
+>>> chainerx.softplus(chainerx.array([-1., 0., 2.]))
+array([0.31326169, 0.69314718, 2.12692801], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Softplus(static_cast<T>(beta) * x) / static_cast<T>(beta);
@@ -79,8 +99,12 @@ struct Softplus : FloatMath<Softplus, 1> {
 };
 
 struct ClippedRelu : Arithmetic<ClippedRelu, 1> {
-    CHAINERX_OP("clipped_relu", "x, z=20.0",
-                "Rectified linear unit with an upper limit, :math:`\\min(\\max(0, x), z)`.")
+    CHAINERX_OP("clipped_relu", "x, z=20.0", R"(Elementwise rectified linear unit with a limit,
+:math:`\min(\max(0, x), z)`.
+
+>>> chainerx.clipped_relu(chainerx.array([-1., 2., 9.]), z=6.)
+array([0., 2., 6.], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Min(math::Max(x, T{0}), static_cast<T>(z));
@@ -91,7 +115,11 @@ struct ClippedRelu : Arithmetic<ClippedRelu, 1> {
 };
 
 struct Silu : FloatMath<Silu, 1> {
-    CHAINERX_OP("silu", "x", "Sigmoid linear unit, :math:`x / (1 + e^{-x})`.")
+    CHAINERX_OP("silu", "x", R"(Elementwise sigmoid linear unit :math:`x / (1 + e^{-x})`.
+
+>>> chainerx.silu(chainerx.array([-1., 0., 2.]))
+array([-0.26894142,  0.        ,  1.76159416], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Silu(x);
@@ -100,7 +128,12 @@ struct Silu : FloatMath<Silu, 1> {
 };
 
 struct Gelu : FloatMath<Gelu, 1> {
-    CHAINERX_OP("gelu", "x", "Gaussian error linear unit :math:`x \\Phi(x)`.")
+    CHAINERX_OP("gelu", "x", R"(Elementwise Gaussian error linear unit :math:`x \Phi(x)`, where :math:`\Phi` is the
+standard normal distribution function.
+
+>>> chainerx.gelu(chainerx.array([-1., 0., 2.]))
+array([-0.15865525,  0.        ,  1.95449974], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Gelu(x);

@@ -6,7 +6,12 @@
 namespace chainerx::ops {
 
 struct Add : AnyDtype<Add, 2> {
-    CHAINERX_OP("add", "x1, x2", "Elementwise sum. Of booleans: logical or.")
+    CHAINERX_OP("add", "x1, x2", R"(Elementwise sum :math:`x_1 + x_2`; also the operator ``+``. Of booleans: logical
+or.
+
+>>> chainerx.add(chainerx.array([1., 2., 3.]), chainerx.array([10., 20., 30.]))
+array([11., 22., 33.], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return static_cast<T>(a + b);
@@ -16,7 +21,11 @@ struct Add : AnyDtype<Add, 2> {
 };
 
 struct Subtract : Arithmetic<Subtract, 2> {
-    CHAINERX_OP("subtract", "x1, x2", "Elementwise difference.")
+    CHAINERX_OP("subtract", "x1, x2", R"(Elementwise difference :math:`x_1 - x_2`; also the operator ``-``.
+
+>>> chainerx.subtract(chainerx.array([1., 2., 3.]), 0.5)
+array([0.5, 1.5, 2.5], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return static_cast<T>(a - b);
@@ -26,7 +35,12 @@ struct Subtract : Arithmetic<Subtract, 2> {
 };
 
 struct Multiply : AnyDtype<Multiply, 2> {
-    CHAINERX_OP("multiply", "x1, x2", "Elementwise product. Of booleans: logical and.")
+    CHAINERX_OP("multiply", "x1, x2", R"(Elementwise product :math:`x_1 x_2`; also the operator ``*``. Of booleans:
+logical and.
+
+>>> chainerx.multiply(chainerx.array([1., 2., 3.]), chainerx.array([2., 2., 0.]))
+array([2., 4., 0.], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool> && sizeof(T) < 4) {
@@ -40,7 +54,12 @@ struct Multiply : AnyDtype<Multiply, 2> {
 };
 
 struct Divide : Elementwise<Divide, 2, DtypeRule::kDivide, kFloatSet> {
-    CHAINERX_OP("divide", "x1, x2", "Elementwise quotient, always in floating point.")
+    CHAINERX_OP("divide", "x1, x2", R"(Elementwise quotient :math:`x_1 / x_2`, always in floating point; also the
+operator ``/``.
+
+>>> chainerx.divide(chainerx.array([1, 2, 3]), 2)
+array([0.5, 1. , 1.5], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return a / b;
@@ -50,7 +69,12 @@ struct Divide : Elementwise<Divide, 2, DtypeRule::kDivide, kFloatSet> {
 };
 
 struct FloorDivide : Arithmetic<FloorDivide, 2> {
-    CHAINERX_OP("floor_divide", "x1, x2", "Elementwise quotient rounded towards minus infinity. Stops gradients.")
+    CHAINERX_OP("floor_divide", "x1, x2", R"(Elementwise quotient rounded down, :math:`\lfloor x_1 / x_2 \rfloor`;
+also the operator ``//``.
+
+>>> chainerx.floor_divide(chainerx.array([7, -7]), 2)
+array([ 3, -4], shape=(2,), dtype=int64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return math::FloorDivide(a, b);
@@ -58,7 +82,12 @@ struct FloorDivide : Arithmetic<FloorDivide, 2> {
 };
 
 struct Remainder : Arithmetic<Remainder, 2> {
-    CHAINERX_OP("remainder", "x1, x2", "Elementwise remainder with the sign of the divisor.")
+    CHAINERX_OP("remainder", "x1, x2", R"(Elementwise remainder :math:`x_1 - \lfloor x_1 / x_2 \rfloor x_2`, with the
+sign of the divisor; also the operator ``%``.
+
+>>> chainerx.remainder(chainerx.array([7, -7]), 3)
+array([1, 2], shape=(2,), dtype=int64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return math::Remainder(a, b);
@@ -68,7 +97,12 @@ struct Remainder : Arithmetic<Remainder, 2> {
 };
 
 struct Fmod : Arithmetic<Fmod, 2> {
-    CHAINERX_OP("fmod", "x1, x2", "Elementwise remainder with the sign of the dividend.")
+    CHAINERX_OP("fmod", "x1, x2", R"(Elementwise remainder of the division rounded towards zero, with the sign of the
+dividend.
+
+>>> chainerx.fmod(chainerx.array([7, -7]), 3)
+array([ 1, -1], shape=(2,), dtype=int64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return math::Fmod(a, b);
@@ -78,7 +112,11 @@ struct Fmod : Arithmetic<Fmod, 2> {
 };
 
 struct Power : Arithmetic<Power, 2> {
-    CHAINERX_OP("power", "x1, x2", "Elementwise power :math:`x_1^{x_2}`.")
+    CHAINERX_OP("power", "x1, x2", R"(Elementwise power :math:`x_1^{x_2}`; also the operator ``**``.
+
+>>> chainerx.power(chainerx.array([1., 2., 3.]), 2)
+array([1., 4., 9.], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return math::Power(a, b);
@@ -106,7 +144,11 @@ struct Power : Arithmetic<Power, 2> {
 };
 
 struct Negative : Arithmetic<Negative, 1> {
-    CHAINERX_OP("negative", "x", "Elementwise negation.")
+    CHAINERX_OP("negative", "x", R"(Elementwise negation :math:`-x`; also the operator ``-``.
+
+>>> chainerx.negative(chainerx.array([1., -2.]))
+array([-1.,  2.], shape=(2,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return static_cast<T>(-x);
@@ -115,7 +157,11 @@ struct Negative : Arithmetic<Negative, 1> {
 };
 
 struct Reciprocal : FloatMath<Reciprocal, 1> {
-    CHAINERX_OP("reciprocal", "x", "Elementwise :math:`1 / x`.")
+    CHAINERX_OP("reciprocal", "x", R"(Elementwise reciprocal :math:`1 / x`.
+
+>>> chainerx.reciprocal(chainerx.array([1., 2., 4.]))
+array([1.  , 0.5 , 0.25], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return T{1} / x;
@@ -124,7 +170,13 @@ struct Reciprocal : FloatMath<Reciprocal, 1> {
 };
 
 struct Maximum : AnyDtype<Maximum, 2> {
-    CHAINERX_OP("maximum", "x1, x2", "Elementwise maximum. The gradient is shared where the values are equal.")
+    CHAINERX_OP("maximum", "x1, x2", R"(Elementwise larger one of two values; not-a-number wins.
+
+Where the values are equal, each gets half of the gradient.
+
+>>> chainerx.maximum(chainerx.array([1., 5.]), chainerx.array([3., 2.]))
+array([3., 5.], shape=(2,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return math::Max(a, b);
@@ -134,7 +186,13 @@ struct Maximum : AnyDtype<Maximum, 2> {
 };
 
 struct Minimum : AnyDtype<Minimum, 2> {
-    CHAINERX_OP("minimum", "x1, x2", "Elementwise minimum. The gradient is shared where the values are equal.")
+    CHAINERX_OP("minimum", "x1, x2", R"(Elementwise smaller one of two values; not-a-number wins.
+
+Where the values are equal, each gets half of the gradient.
+
+>>> chainerx.minimum(chainerx.array([1., 5.]), chainerx.array([3., 2.]))
+array([1., 2.], shape=(2,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return math::Min(a, b);
@@ -144,7 +202,12 @@ struct Minimum : AnyDtype<Minimum, 2> {
 };
 
 struct Where : Elementwise<Where, 3, DtypeRule::kSelect, kAllSet> {
-    CHAINERX_OP("where", "condition, x, y", "Elements of ``x`` where the condition holds, of ``y`` elsewhere.")
+    CHAINERX_OP("where", "condition, x, y", R"(Elements of ``x`` where the condition holds, of ``y`` elsewhere.
+
+>>> x = chainerx.array([-1., 2., -3.])
+>>> chainerx.where(x > 0, x, 0)
+array([0., 2., 0.], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(bool c, T a, T b) const {
         // By bits: as a conditional expression it becomes a branch.

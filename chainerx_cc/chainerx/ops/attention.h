@@ -28,11 +28,9 @@ Array ScaledDotProductAttention(const Array& q, const Array& k, const Array& v,
                                 const std::optional<Array>& mask = std::nullopt,
                                 const std::optional<double>& scale = std::nullopt, bool causal = false);
 
-// X(function, name in Python, signature, summary, method of ndarray, kernels)
+// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/nn.h
 #define CHAINERX_ATTENTION_OPS(X)                                                                                \
     X(ScaledDotProductAttention, "scaled_dot_product_attention", "q, k, v, mask=None, scale=None, causal=False", \
-      "Attention :math:`\\mathrm{softmax}(s q k^\\top + m) v` of ``q`` (..., L, E) to ``k`` (..., S, E) and "    \
-      "``v`` (..., S, D). ``mask``: booleans, true where a query attends to a key, or numbers that are added.",  \
       false, "attention attention_grad")
 
 }  // namespace chainerx

@@ -8,7 +8,11 @@
 namespace chainerx::ops {
 
 struct Equal : Predicate<Equal, 2> {
-    CHAINERX_OP("equal", "x1, x2", "Elementwise equality.")
+    CHAINERX_OP("equal", "x1, x2", R"(Elementwise :math:`x_1 = x_2`; also the operator ``==``.
+
+>>> chainerx.equal(chainerx.array([1, 2, 3]), chainerx.array([1, 0, 3]))
+array([ True, False,  True], shape=(3,), dtype=bool, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T a, T b) const {
         return a == b;
@@ -16,7 +20,11 @@ struct Equal : Predicate<Equal, 2> {
 };
 
 struct NotEqual : Predicate<NotEqual, 2> {
-    CHAINERX_OP("not_equal", "x1, x2", "Elementwise inequality.")
+    CHAINERX_OP("not_equal", "x1, x2", R"(Elementwise :math:`x_1 \ne x_2`; also the operator ``!=``.
+
+>>> chainerx.not_equal(chainerx.array([1, 2, 3]), chainerx.array([1, 0, 3]))
+array([False,  True, False], shape=(3,), dtype=bool, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T a, T b) const {
         return a != b;
@@ -24,7 +32,11 @@ struct NotEqual : Predicate<NotEqual, 2> {
 };
 
 struct Greater : Predicate<Greater, 2> {
-    CHAINERX_OP("greater", "x1, x2", "Elementwise ``x1 > x2``.")
+    CHAINERX_OP("greater", "x1, x2", R"(Elementwise :math:`x_1 > x_2`; also the operator ``>``.
+
+>>> chainerx.greater(chainerx.array([1, 2, 3]), 2)
+array([False, False,  True], shape=(3,), dtype=bool, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T a, T b) const {
         return a > b;
@@ -32,7 +44,11 @@ struct Greater : Predicate<Greater, 2> {
 };
 
 struct GreaterEqual : Predicate<GreaterEqual, 2> {
-    CHAINERX_OP("greater_equal", "x1, x2", "Elementwise ``x1 >= x2``.")
+    CHAINERX_OP("greater_equal", "x1, x2", R"(Elementwise :math:`x_1 \ge x_2`; also the operator ``>=``.
+
+>>> chainerx.greater_equal(chainerx.array([1, 2, 3]), 2)
+array([False,  True,  True], shape=(3,), dtype=bool, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T a, T b) const {
         return a >= b;
@@ -40,7 +56,11 @@ struct GreaterEqual : Predicate<GreaterEqual, 2> {
 };
 
 struct Less : Predicate<Less, 2> {
-    CHAINERX_OP("less", "x1, x2", "Elementwise ``x1 < x2``.")
+    CHAINERX_OP("less", "x1, x2", R"(Elementwise :math:`x_1 < x_2`; also the operator ``<``.
+
+>>> chainerx.less(chainerx.array([1, 2, 3]), 2)
+array([ True, False, False], shape=(3,), dtype=bool, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T a, T b) const {
         return a < b;
@@ -48,7 +68,11 @@ struct Less : Predicate<Less, 2> {
 };
 
 struct LessEqual : Predicate<LessEqual, 2> {
-    CHAINERX_OP("less_equal", "x1, x2", "Elementwise ``x1 <= x2``.")
+    CHAINERX_OP("less_equal", "x1, x2", R"(Elementwise :math:`x_1 \le x_2`; also the operator ``<=``.
+
+>>> chainerx.less_equal(chainerx.array([1, 2, 3]), 2)
+array([ True,  True, False], shape=(3,), dtype=bool, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T a, T b) const {
         return a <= b;
@@ -56,7 +80,11 @@ struct LessEqual : Predicate<LessEqual, 2> {
 };
 
 struct LogicalAnd : Predicate<LogicalAnd, 2> {
-    CHAINERX_OP("logical_and", "x1, x2", "Elementwise logical and.")
+    CHAINERX_OP("logical_and", "x1, x2", R"(Elementwise logical and; numbers other than zero are true.
+
+>>> chainerx.logical_and(chainerx.array([0, 1, 2]), chainerx.array([1, 0, 3]))
+array([False, False,  True], shape=(3,), dtype=bool, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T a, T b) const {
         return (a != T{}) & (b != T{});
@@ -64,7 +92,11 @@ struct LogicalAnd : Predicate<LogicalAnd, 2> {
 };
 
 struct LogicalOr : Predicate<LogicalOr, 2> {
-    CHAINERX_OP("logical_or", "x1, x2", "Elementwise logical or.")
+    CHAINERX_OP("logical_or", "x1, x2", R"(Elementwise logical or; numbers other than zero are true.
+
+>>> chainerx.logical_or(chainerx.array([0, 1, 0]), chainerx.array([0, 0, 3]))
+array([False,  True,  True], shape=(3,), dtype=bool, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T a, T b) const {
         return (a != T{}) | (b != T{});
@@ -72,7 +104,12 @@ struct LogicalOr : Predicate<LogicalOr, 2> {
 };
 
 struct LogicalXor : Predicate<LogicalXor, 2> {
-    CHAINERX_OP("logical_xor", "x1, x2", "Elementwise exclusive or of truth values.")
+    CHAINERX_OP("logical_xor", "x1, x2", R"(Elementwise exclusive or of truth values; numbers other than zero are
+true.
+
+>>> chainerx.logical_xor(chainerx.array([0, 1, 2]), chainerx.array([1, 0, 3]))
+array([ True,  True, False], shape=(3,), dtype=bool, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T a, T b) const {
         return (a != T{}) != (b != T{});
@@ -80,7 +117,11 @@ struct LogicalXor : Predicate<LogicalXor, 2> {
 };
 
 struct LogicalNot : Predicate<LogicalNot, 1> {
-    CHAINERX_OP("logical_not", "x", "Elementwise logical negation.")
+    CHAINERX_OP("logical_not", "x", R"(Elementwise logical negation; numbers other than zero are true.
+
+>>> chainerx.logical_not(chainerx.array([0, 1, 2]))
+array([ True, False, False], shape=(3,), dtype=bool, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T x) const {
         return x == T{};
@@ -88,7 +129,11 @@ struct LogicalNot : Predicate<LogicalNot, 1> {
 };
 
 struct IsNan : Predicate<IsNan, 1> {
-    CHAINERX_OP("isnan", "x", "True where an element is not a number.")
+    CHAINERX_OP("isnan", "x", R"(True where an element is not a number.
+
+>>> chainerx.isnan(chainerx.array([1., chainerx.nan, chainerx.inf]))
+array([False,  True, False], shape=(3,), dtype=bool, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T x) const {
         return x != x;
@@ -96,7 +141,11 @@ struct IsNan : Predicate<IsNan, 1> {
 };
 
 struct IsInf : Predicate<IsInf, 1> {
-    CHAINERX_OP("isinf", "x", "True where an element is an infinity.")
+    CHAINERX_OP("isinf", "x", R"(True where an element is infinite.
+
+>>> chainerx.isinf(chainerx.array([1., chainerx.nan, chainerx.inf]))
+array([False, False,  True], shape=(3,), dtype=bool, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T x) const {
         if constexpr (std::is_floating_point_v<T>) {
@@ -108,7 +157,11 @@ struct IsInf : Predicate<IsInf, 1> {
 };
 
 struct IsFinite : Predicate<IsFinite, 1> {
-    CHAINERX_OP("isfinite", "x", "True where an element is neither an infinity nor not a number.")
+    CHAINERX_OP("isfinite", "x", R"(True where an element is neither infinite nor not-a-number.
+
+>>> chainerx.isfinite(chainerx.array([1., chainerx.nan, chainerx.inf]))
+array([ True, False, False], shape=(3,), dtype=bool, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T x) const {
         if constexpr (std::is_floating_point_v<T>) {
@@ -120,7 +173,11 @@ struct IsFinite : Predicate<IsFinite, 1> {
 };
 
 struct BitwiseAnd : Bitwise<BitwiseAnd, 2> {
-    CHAINERX_OP("bitwise_and", "x1, x2", "Elementwise bitwise and of integers or booleans.")
+    CHAINERX_OP("bitwise_and", "x1, x2", R"(Elementwise bitwise and; also the operator ``&``.
+
+>>> chainerx.bitwise_and(chainerx.array([6, 5]), 3)
+array([2, 1], shape=(2,), dtype=int64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return static_cast<T>(a & b);
@@ -128,7 +185,11 @@ struct BitwiseAnd : Bitwise<BitwiseAnd, 2> {
 };
 
 struct BitwiseOr : Bitwise<BitwiseOr, 2> {
-    CHAINERX_OP("bitwise_or", "x1, x2", "Elementwise bitwise or of integers or booleans.")
+    CHAINERX_OP("bitwise_or", "x1, x2", R"(Elementwise bitwise or; also the operator ``|``.
+
+>>> chainerx.bitwise_or(chainerx.array([6, 5]), 3)
+array([7, 7], shape=(2,), dtype=int64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return static_cast<T>(a | b);
@@ -136,7 +197,11 @@ struct BitwiseOr : Bitwise<BitwiseOr, 2> {
 };
 
 struct BitwiseXor : Bitwise<BitwiseXor, 2> {
-    CHAINERX_OP("bitwise_xor", "x1, x2", "Elementwise bitwise exclusive or of integers or booleans.")
+    CHAINERX_OP("bitwise_xor", "x1, x2", R"(Elementwise bitwise exclusive or; also the operator ``^``.
+
+>>> chainerx.bitwise_xor(chainerx.array([6, 5]), 3)
+array([5, 6], shape=(2,), dtype=int64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return static_cast<T>(a ^ b);
@@ -144,7 +209,11 @@ struct BitwiseXor : Bitwise<BitwiseXor, 2> {
 };
 
 struct Invert : Bitwise<Invert, 1> {
-    CHAINERX_OP("invert", "x", "Elementwise bitwise negation of integers, logical negation of booleans.")
+    CHAINERX_OP("invert", "x", R"(Elementwise bitwise negation, logical negation of booleans; also the operator ``~``.
+
+>>> chainerx.invert(chainerx.array([0, 5]))
+array([-1, -6], shape=(2,), dtype=int64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         if constexpr (std::is_same_v<T, bool>) {
@@ -156,7 +225,12 @@ struct Invert : Bitwise<Invert, 1> {
 };
 
 struct LeftShift : Shift<LeftShift, 2> {
-    CHAINERX_OP("left_shift", "x1, x2", "Elementwise shift of bits to the left.")
+    CHAINERX_OP("left_shift", "x1, x2", R"(Elementwise shift of the bits of ``x1`` to the left by ``x2``; also the
+operator ``<<``.
+
+>>> chainerx.left_shift(chainerx.array([1, 3]), chainerx.array([1, 2]))
+array([ 2, 12], shape=(2,), dtype=int64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         constexpr T kBits = static_cast<T>(sizeof(T) * 8);
@@ -165,7 +239,12 @@ struct LeftShift : Shift<LeftShift, 2> {
 };
 
 struct RightShift : Shift<RightShift, 2> {
-    CHAINERX_OP("right_shift", "x1, x2", "Elementwise arithmetic shift of bits to the right.")
+    CHAINERX_OP("right_shift", "x1, x2", R"(Elementwise shift of the bits of ``x1`` to the right by ``x2``, keeping
+the sign; also the operator ``>>``.
+
+>>> chainerx.right_shift(chainerx.array([8, -8]), chainerx.array([1, 2]))
+array([ 4, -2], shape=(2,), dtype=int64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         constexpr T kBits = static_cast<T>(sizeof(T) * 8);

@@ -28,13 +28,11 @@ Array ConvTranspose(const Array& x, const Array& w, const std::optional<Array>& 
                     const std::optional<PerAxis>& outsize = std::nullopt, int64_t groups = 1,
                     const PerAxis& dilate = 1);
 
-// X(function, name in Python, signature, summary, method of ndarray, kernels)
-#define CHAINERX_CONVOLUTION_OPS(X)                                                                                   \
-    X(Conv, "conv", "x, w, b=None, stride=1, pad=0, cover_all=False, groups=1, dilate=1",                             \
-      "Convolution of ``x`` (N, C, ...) with ``w`` (O, C / groups, ...) in any number of spatial dimensions.", false, \
-      "conv conv_data conv_weight")                                                                                   \
-    X(ConvTranspose, "conv_transpose", "x, w, b=None, stride=1, pad=0, outsize=None, groups=1, dilate=1",             \
-      "Transposed convolution of ``x`` (N, C, ...) with ``w`` (C, O / groups, ...): the adjoint of conv.", false,     \
+// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/nn.h
+#define CHAINERX_CONVOLUTION_OPS(X)                                                                              \
+    X(Conv, "conv", "x, w, b=None, stride=1, pad=0, cover_all=False, groups=1, dilate=1", false,                 \
+      "conv conv_data conv_weight")                                                                              \
+    X(ConvTranspose, "conv_transpose", "x, w, b=None, stride=1, pad=0, outsize=None, groups=1, dilate=1", false, \
       "conv conv_data conv_weight")
 
 }  // namespace chainerx

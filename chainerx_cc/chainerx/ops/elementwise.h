@@ -138,6 +138,22 @@ using Bitwise = Elementwise<Op, N, DtypeRule::kPromote, kIntSet | kBoolSet>;
 template <class Op, int N>
 using Shift = Elementwise<Op, N, DtypeRule::kPromote, kIntSet>;
 
+// The gradient function for input I, if there is one.
+template <class Op, int I, class = void>
+struct GradOf {
+    static constexpr bool kExists = false;
+};
+#define CHAINERX_GRAD_OF(I)                                     \
+    template <class Op>                                         \
+    struct GradOf<Op, I, std::void_t<decltype(&Op::Grad##I)>> { \
+        static constexpr bool kExists = true;                   \
+        static constexpr auto kFunction = &Op::Grad##I;         \
+    };
+CHAINERX_GRAD_OF(0)
+CHAINERX_GRAD_OF(1)
+CHAINERX_GRAD_OF(2)
+#undef CHAINERX_GRAD_OF
+
 // Applies an op with parameters.
 template <class Op>
 Array ApplyElementwise(const Op& op, const Operand (&inputs)[Op::kArity]);

@@ -22,21 +22,6 @@ struct TagTraits<Out> {
     static constexpr int kInput = -1;
 };
 
-template <class Op, int I, class = void>
-struct GradOf {
-    static constexpr bool kExists = false;
-};
-#define CHAINERX_GRAD_OF(I)                                     \
-    template <class Op>                                         \
-    struct GradOf<Op, I, std::void_t<decltype(&Op::Grad##I)>> { \
-        static constexpr bool kExists = true;                   \
-        static constexpr auto kFunction = &Op::Grad##I;         \
-    };
-CHAINERX_GRAD_OF(0)
-CHAINERX_GRAD_OF(1)
-CHAINERX_GRAD_OF(2)
-#undef CHAINERX_GRAD_OF
-
 template <class Op>
 inline constexpr bool kHasGrad = GradOf<Op, 0>::kExists || GradOf<Op, 1>::kExists || GradOf<Op, 2>::kExists;
 

@@ -7,7 +7,11 @@
 namespace chainerx::ops {
 
 struct Exp : FloatMath<Exp, 1> {
-    CHAINERX_OP("exp", "x", "Elementwise exponential.")
+    CHAINERX_OP("exp", "x", R"(Elementwise exponential :math:`e^x`.
+
+>>> chainerx.exp(chainerx.array([0., 1., 2.]))
+array([1.        , 2.71828183, 7.3890561 ], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Exp(x);
@@ -16,7 +20,11 @@ struct Exp : FloatMath<Exp, 1> {
 };
 
 struct Exp2 : FloatMath<Exp2, 1> {
-    CHAINERX_OP("exp2", "x", "Elementwise power of two.")
+    CHAINERX_OP("exp2", "x", R"(Elementwise power of two :math:`2^x`.
+
+>>> chainerx.exp2(chainerx.array([0., 0.5, 3.]))
+array([1.        , 1.41421356, 8.        ], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Exp2(x);
@@ -25,7 +33,11 @@ struct Exp2 : FloatMath<Exp2, 1> {
 };
 
 struct Expm1 : FloatMath<Expm1, 1> {
-    CHAINERX_OP("expm1", "x", "Elementwise exponential minus one, precise near zero.")
+    CHAINERX_OP("expm1", "x", R"(Elementwise :math:`e^x - 1`, precise near zero.
+
+>>> chainerx.expm1(chainerx.array([0., 1e-10]))
+array([0.e+00, 1.e-10], shape=(2,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Expm1(x);
@@ -34,7 +46,11 @@ struct Expm1 : FloatMath<Expm1, 1> {
 };
 
 struct Log : FloatMath<Log, 1> {
-    CHAINERX_OP("log", "x", "Elementwise natural logarithm.")
+    CHAINERX_OP("log", "x", R"(Elementwise natural logarithm :math:`\log x`.
+
+>>> chainerx.log(chainerx.array([1., 2., 0.5]))
+array([ 0.        ,  0.69314718, -0.69314718], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Log(x);
@@ -44,7 +60,11 @@ struct Log : FloatMath<Log, 1> {
 };
 
 struct Log2 : FloatMath<Log2, 1> {
-    CHAINERX_OP("log2", "x", "Elementwise logarithm to the base 2.")
+    CHAINERX_OP("log2", "x", R"(Elementwise logarithm to the base 2.
+
+>>> chainerx.log2(chainerx.array([1., 2., 0.5]))
+array([ 0.,  1., -1.], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Log2(x);
@@ -54,7 +74,11 @@ struct Log2 : FloatMath<Log2, 1> {
 };
 
 struct Log10 : FloatMath<Log10, 1> {
-    CHAINERX_OP("log10", "x", "Elementwise logarithm to the base 10.")
+    CHAINERX_OP("log10", "x", R"(Elementwise logarithm to the base 10.
+
+>>> chainerx.log10(chainerx.array([1., 10., 0.01]))
+array([ 0.,  1., -2.], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Log10(x);
@@ -64,7 +88,11 @@ struct Log10 : FloatMath<Log10, 1> {
 };
 
 struct Log1p : FloatMath<Log1p, 1> {
-    CHAINERX_OP("log1p", "x", "Elementwise logarithm of one plus the argument, precise near zero.")
+    CHAINERX_OP("log1p", "x", R"(Elementwise :math:`\log(1 + x)`, precise near zero.
+
+>>> chainerx.log1p(chainerx.array([0., 1e-10]))
+array([0.e+00, 1.e-10], shape=(2,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Log1p(x);
@@ -73,7 +101,11 @@ struct Log1p : FloatMath<Log1p, 1> {
 };
 
 struct Sqrt : FloatMath<Sqrt, 1> {
-    CHAINERX_OP("sqrt", "x", "Elementwise square root.")
+    CHAINERX_OP("sqrt", "x", R"(Elementwise square root :math:`\sqrt{x}`.
+
+>>> chainerx.sqrt(chainerx.array([1., 2., 4.]))
+array([1.        , 1.41421356, 2.        ], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return std::sqrt(x);
@@ -82,7 +114,11 @@ struct Sqrt : FloatMath<Sqrt, 1> {
 };
 
 struct Erf : FloatMath<Erf, 1> {
-    CHAINERX_OP("erf", "x", "Elementwise Gauss error function.")
+    CHAINERX_OP("erf", "x", R"(Elementwise Gauss error function :math:`\frac{2}{\sqrt{\pi}} \int_0^x e^{-t^2} dt`.
+
+>>> chainerx.erf(chainerx.array([-1., 0., 1.]))
+array([-0.84270079,  0.        ,  0.84270079], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Erf(x);
@@ -91,7 +127,11 @@ struct Erf : FloatMath<Erf, 1> {
 };
 
 struct Square : Arithmetic<Square, 1> {
-    CHAINERX_OP("square", "x", "Elementwise square.")
+    CHAINERX_OP("square", "x", R"(Elementwise square :math:`x^2`.
+
+>>> chainerx.square(chainerx.array([1., -2., 3.]))
+array([1., 4., 9.], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return Multiply{}.Forward(x, x);
@@ -100,7 +140,11 @@ struct Square : Arithmetic<Square, 1> {
 };
 
 struct Absolute : AnyDtype<Absolute, 1> {
-    CHAINERX_OP("absolute", "x", "Elementwise absolute value.")
+    CHAINERX_OP("absolute", "x", R"(Elementwise absolute value :math:`|x|`; also the function ``abs``.
+
+>>> chainerx.absolute(chainerx.array([1, -2, 3]))
+array([1, 2, 3], shape=(3,), dtype=int64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Abs(x);
@@ -109,7 +153,11 @@ struct Absolute : AnyDtype<Absolute, 1> {
 };
 
 struct Fabs : FloatMath<Fabs, 1> {
-    CHAINERX_OP("fabs", "x", "Elementwise absolute value in floating point.")
+    CHAINERX_OP("fabs", "x", R"(Elementwise absolute value :math:`|x|`, always in floating point.
+
+>>> chainerx.fabs(chainerx.array([1, -2, 3]))
+array([1., 2., 3.], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Abs(x);
@@ -118,7 +166,11 @@ struct Fabs : FloatMath<Fabs, 1> {
 };
 
 struct Sign : Arithmetic<Sign, 1> {
-    CHAINERX_OP("sign", "x", "Elementwise sign: -1, 0 or 1. Stops gradients.")
+    CHAINERX_OP("sign", "x", R"(Elementwise sign: -1, 0 or 1.
+
+>>> chainerx.sign(chainerx.array([1.5, 0., -3.]))
+array([ 1.,  0., -1.], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         if constexpr (std::is_floating_point_v<T>) {
@@ -130,7 +182,11 @@ struct Sign : Arithmetic<Sign, 1> {
 };
 
 struct Floor : AnyDtype<Floor, 1> {
-    CHAINERX_OP("floor", "x", "Elementwise rounding towards minus infinity. Stops gradients.")
+    CHAINERX_OP("floor", "x", R"(Elementwise rounding down, :math:`\lfloor x \rfloor`.
+
+>>> chainerx.floor(chainerx.array([1.5, -1.5, 2.5]))
+array([ 1., -2.,  2.], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         if constexpr (std::is_floating_point_v<T>) {
@@ -142,7 +198,11 @@ struct Floor : AnyDtype<Floor, 1> {
 };
 
 struct Ceil : AnyDtype<Ceil, 1> {
-    CHAINERX_OP("ceil", "x", "Elementwise rounding towards plus infinity. Stops gradients.")
+    CHAINERX_OP("ceil", "x", R"(Elementwise rounding up, :math:`\lceil x \rceil`.
+
+>>> chainerx.ceil(chainerx.array([1.5, -1.5, 2.5]))
+array([ 2., -1.,  3.], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         if constexpr (std::is_floating_point_v<T>) {
@@ -154,7 +214,11 @@ struct Ceil : AnyDtype<Ceil, 1> {
 };
 
 struct Trunc : AnyDtype<Trunc, 1> {
-    CHAINERX_OP("trunc", "x", "Elementwise rounding towards zero. Stops gradients.")
+    CHAINERX_OP("trunc", "x", R"(Elementwise rounding towards zero.
+
+>>> chainerx.trunc(chainerx.array([1.5, -1.5, 2.5]))
+array([ 1., -1.,  2.], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         if constexpr (std::is_floating_point_v<T>) {
@@ -166,7 +230,11 @@ struct Trunc : AnyDtype<Trunc, 1> {
 };
 
 struct Rint : AnyDtype<Rint, 1> {
-    CHAINERX_OP("rint", "x", "Elementwise rounding to the nearest integer, halves to even. Stops gradients.")
+    CHAINERX_OP("rint", "x", R"(Elementwise rounding to the nearest integer, halves to the even one.
+
+>>> chainerx.rint(chainerx.array([1.5, -1.5, 2.5]))
+array([ 2., -2.,  2.], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         if constexpr (std::is_floating_point_v<T>) {
@@ -178,7 +246,11 @@ struct Rint : AnyDtype<Rint, 1> {
 };
 
 struct Copysign : FloatMath<Copysign, 2> {
-    CHAINERX_OP("copysign", "x1, x2", "The magnitude of ``x1`` with the sign of ``x2``, elementwise.")
+    CHAINERX_OP("copysign", "x1, x2", R"(Elementwise magnitude of ``x1`` with the sign of ``x2``.
+
+>>> chainerx.copysign(chainerx.array([1., -2.]), chainerx.array([-1., 1.]))
+array([-1.,  2.], shape=(2,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return std::copysign(a, b);

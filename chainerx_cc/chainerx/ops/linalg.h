@@ -33,16 +33,15 @@ Array Einsum(const std::string& subscripts, const std::vector<Array>& operands);
 // y = x W^T + b; the first n_batch_axes axes of x are kept, the others flattened.
 Array Linear(const Array& x, const Array& w, const std::optional<Array>& b = std::nullopt, int64_t n_batch_axes = 1);
 
-// X(function, name in Python, signature, summary, method of ndarray, kernels)
-#define CHAINERX_LINALG_OPS(X)                                                                                      \
-    X(Dot, "dot", "a, b", "Sum product over the last axis of ``a`` and the last but one of ``b``.", true, "matmul") \
-    X(Matmul, "matmul", "a, b", "Matrix product, broadcasting leading dimensions.", false, "matmul")                \
-    X(Inner, "inner", "a, b", "Sum product over the last axes.", false, "matmul")                                   \
-    X(Vdot, "vdot", "a, b", "Sum product over all elements.", false, "matmul")                                      \
-    X(Trace, "trace", "a, offset=0, axis1=0, axis2=1", "Sum over a diagonal of two axes.", true, "")                \
-    X(Outer, "outer", "a, b", "Matrix of the products of elements of two flattened arrays.", false, "")             \
-    X(Kron, "kron", "a, b", "Kronecker product: blocks of ``b``, scaled by the elements of ``a``.", false, "")      \
-    X(Linear, "linear", "x, W|w, b=None, n_batch_axis|n_batch_axes=1",                                              \
-      "Affine map :math:`x W^T + b`. Axes of ``x`` after the first ``n_batch_axis`` are flattened.", false, "matmul")
+// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/linalg.h
+#define CHAINERX_LINALG_OPS(X)                                   \
+    X(Dot, "dot", "a, b", true, "matmul")                        \
+    X(Matmul, "matmul", "a, b", false, "matmul")                 \
+    X(Inner, "inner", "a, b", false, "matmul")                   \
+    X(Vdot, "vdot", "a, b", false, "matmul")                     \
+    X(Trace, "trace", "a, offset=0, axis1=0, axis2=1", true, "") \
+    X(Outer, "outer", "a, b", false, "")                         \
+    X(Kron, "kron", "a, b", false, "")                           \
+    X(Linear, "linear", "x, W|w, b=None, n_batch_axis|n_batch_axes=1", false, "matmul")
 
 }  // namespace chainerx

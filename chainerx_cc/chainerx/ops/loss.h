@@ -33,25 +33,17 @@ using SoftmaxCrossEntropyGradKernel = KernelSlot<void(const Array& x, const Arra
 extern const SoftmaxCrossEntropyKernel kSoftmaxCrossEntropyKernel;
 extern const SoftmaxCrossEntropyGradKernel kSoftmaxCrossEntropyGradKernel;
 
-// X(function, name in Python, signature, summary, method of ndarray, kernels)
-#define CHAINERX_LOSS_OPS(X)                                                                                         \
-    X(AbsoluteError, "absolute_error", "x1, x2", "Elementwise :math:`|x_1 - x_2|`.", false, "")                      \
-    X(SquaredError, "squared_error", "x1, x2", "Elementwise :math:`(x_1 - x_2)^2`.", false, "")                      \
-    X(GaussianKLDivergence, "gaussian_kl_divergence", "mean, ln_var",                                                \
-      "Elementwise Kullback-Leibler divergence of a Gaussian from the standard one.", false, "")                     \
-    X(HuberLoss, "huber_loss", "x1, x2, delta", "Elementwise: quadratic within ``delta``, linear beyond it.", false, \
-      "")                                                                                                            \
-    X(SigmoidCrossEntropy, "sigmoid_cross_entropy", "x1, x2",                                                        \
-      "Elementwise cross entropy of sigmoid of ``x1`` with labels 0 and 1; negative labels give zero.", false, "")   \
-    X(SoftmaxCrossEntropy, "softmax_cross_entropy",                                                                  \
-      "x1, x2, ignore_label=-1, class_weight=None, reduce='no', normalize=True",                                     \
-      "Cross entropy of softmax of ``x1`` (N, C, ...) with the classes ``x2`` (N, ...); that of ignored ones is "    \
-      "zero. ``reduce``: ``'no'``, ``'sum'``, or ``'mean'`` over what is "                                           \
-      "not ignored, or over N if not ``normalize``.",                                                                \
-      false, "softmax_cross_entropy softmax_cross_entropy_grad")                                                     \
-    X(Hinge, "hinge", "x1, x2, norm=1.0", "Hinge loss of scores (N, C) and classes (N,), with the L1 or L2 norm.",   \
-      false, "")                                                                                                     \
-    X(Accuracy, "accuracy", "y, t, ignore_label=None",                                                               \
-      "Fraction of rows of ``y`` whose largest score is at the class in ``t``.", false, "")
+// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/loss.h
+#define CHAINERX_LOSS_OPS(X)                                                            \
+    X(AbsoluteError, "absolute_error", "x1, x2", false, "")                             \
+    X(SquaredError, "squared_error", "x1, x2", false, "")                               \
+    X(GaussianKLDivergence, "gaussian_kl_divergence", "mean, ln_var", false, "")        \
+    X(HuberLoss, "huber_loss", "x1, x2, delta", false, "")                              \
+    X(SigmoidCrossEntropy, "sigmoid_cross_entropy", "x1, x2", false, "")                \
+    X(SoftmaxCrossEntropy, "softmax_cross_entropy",                                     \
+      "x1, x2, ignore_label=-1, class_weight=None, reduce='no', normalize=True", false, \
+      "softmax_cross_entropy softmax_cross_entropy_grad")                               \
+    X(Hinge, "hinge", "x1, x2, norm=1.0", false, "")                                    \
+    X(Accuracy, "accuracy", "y, t, ignore_label=None", false, "")
 
 }  // namespace chainerx

@@ -66,32 +66,32 @@ std::vector<Array> Meshgrid(const std::vector<Array>& arrays, bool ij_indexing =
 // dst = src where the condition (if there is one) holds, in place.
 void CopyTo(const Array& dst, const Array& src, const Array& where = Array{});
 
-// X(function, name in Python, signature, summary, method of ndarray, kernels)
-#define CHAINERX_MANIPULATION_OPS(X)                                                                                \
-    X(Reshape, "reshape", "a, newshape", "The same elements in another shape. One length may be -1.", false, "")    \
-    X(Ravel, "ravel", "a", "The elements as one dimension.", true, "")                                              \
-    X(Transpose, "transpose", "a, axes=None", "Axes in another order; reversed by default.", false, "")             \
-    X(Squeeze, "squeeze", "a, axis=None", "Without axes of length one.", true, "")                                  \
-    X(ExpandDims, "expand_dims", "a, axis", "With a new axis of length one.", false, "")                            \
-    X(Swapaxes, "swapaxes", "a, axis1, axis2", "With two axes interchanged.", true, "")                             \
-    X(Moveaxis, "moveaxis", "a, source, destination", "With axes moved to other places.", false, "")                \
-    X(Rollaxis, "rollaxis", "a, axis, start=0", "With an axis moved backwards to before another one.", false, "")   \
-    X(Flip, "flip", "m, axis|axes=None", "Elements in reverse order along axes.", false, "")                        \
-    X(Fliplr, "fliplr", "m", "Elements in reverse order along axis 1.", false, "")                                  \
-    X(Flipud, "flipud", "m", "Elements in reverse order along axis 0.", false, "")                                  \
-    X(BroadcastTo, "broadcast_to", "array, shape", "A read-only view repeated to a larger shape.", false, "")       \
-    X(Copy, "copy", "a", "A copy of the array.", true, "copy")                                                      \
-    X(Concatenate, "concatenate", "arrays, axis=0", "Arrays joined along an axis.", false, "copy")                  \
-    X(Stack, "stack", "arrays, axis=0", "Arrays joined along a new axis.", false, "copy")                           \
-    X(Hstack, "hstack", "arrays", "Arrays joined along axis 1 (axis 0 if they have one dimension).", false, "copy") \
-    X(Vstack, "vstack", "arrays", "Arrays joined along axis 0, as rows if they have one dimension.", false, "copy") \
-    X(Dstack, "dstack", "arrays", "Arrays joined along axis 2.", false, "copy")                                     \
-    X(Atleast2D, "atleast_2d", "a", "As an array of two or more dimensions.", false, "")                            \
-    X(Atleast3D, "atleast_3d", "a", "As an array of three or more dimensions.", false, "")                          \
-    X(Repeat, "repeat", "a, repeats, axis=None", "Elements repeated along an axis.", true, "take")                  \
-    X(Tile, "tile", "A, reps", "The array repeated as tiles.", false, "")                                           \
-    X(Diagonal, "diagonal", "a, offset=0, axis1=0, axis2=1", "A diagonal of two axes, as the last axis.", true, "") \
-    X(Tril, "tril", "m, k=0", "The lower triangle, zeros elsewhere.", false, "")                                    \
-    X(Triu, "triu", "m, k=0", "The upper triangle, zeros elsewhere.", false, "")
+// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/manipulation.h
+#define CHAINERX_MANIPULATION_OPS(X)                                   \
+    X(Reshape, "reshape", "a, newshape", false, "")                    \
+    X(Ravel, "ravel", "a", true, "")                                   \
+    X(Transpose, "transpose", "a, axes=None", false, "")               \
+    X(Squeeze, "squeeze", "a, axis=None", true, "")                    \
+    X(ExpandDims, "expand_dims", "a, axis", false, "")                 \
+    X(Swapaxes, "swapaxes", "a, axis1, axis2", true, "")               \
+    X(Moveaxis, "moveaxis", "a, source, destination", false, "")       \
+    X(Rollaxis, "rollaxis", "a, axis, start=0", false, "")             \
+    X(Flip, "flip", "m, axis|axes=None", false, "")                    \
+    X(Fliplr, "fliplr", "m", false, "")                                \
+    X(Flipud, "flipud", "m", false, "")                                \
+    X(BroadcastTo, "broadcast_to", "array, shape", false, "")          \
+    X(Copy, "copy", "a", true, "copy")                                 \
+    X(Concatenate, "concatenate", "arrays, axis=0", false, "copy")     \
+    X(Stack, "stack", "arrays, axis=0", false, "copy")                 \
+    X(Hstack, "hstack", "arrays", false, "copy")                       \
+    X(Vstack, "vstack", "arrays", false, "copy")                       \
+    X(Dstack, "dstack", "arrays", false, "copy")                       \
+    X(Atleast2D, "atleast_2d", "a", false, "")                         \
+    X(Atleast3D, "atleast_3d", "a", false, "")                         \
+    X(Repeat, "repeat", "a, repeats, axis=None", true, "take")         \
+    X(Tile, "tile", "A, reps", false, "")                              \
+    X(Diagonal, "diagonal", "a, offset=0, axis1=0, axis2=1", true, "") \
+    X(Tril, "tril", "m, k=0", false, "")                               \
+    X(Triu, "triu", "m, k=0", false, "")
 
 }  // namespace chainerx

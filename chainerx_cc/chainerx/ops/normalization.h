@@ -40,17 +40,12 @@ Array LayerNorm(const Array& x, const Array& gamma, const Array& beta, double ep
 // Normalizes over groups of channels of x (N, C, ...); gamma and beta are (C).
 Array GroupNorm(const Array& x, int64_t groups, const Array& gamma, const Array& beta, double eps = 1e-5);
 
-// X(function, name in Python, signature, summary, method of ndarray, kernels)
-#define CHAINERX_NORMALIZATION_OPS(X)                                                                                 \
-    X(BatchNorm, "batch_norm", "x, gamma, beta, running_mean, running_var, eps=2e-5, decay=0.9, axis=None",           \
-      "Normalization of channels by the statistics of the batch. Running statistics (or None) are updated in place.", \
-      false, "batch_norm batch_norm_grad")                                                                            \
-    X(FixedBatchNorm, "fixed_batch_norm", "x, gamma, beta, mean, var, eps=2e-5, axis=None",                           \
-      "Normalization of channels by given statistics.", false, "fixed_batch_norm")                                    \
-    X(LayerNorm, "layer_norm", "x, gamma, beta, eps=1e-5",                                                            \
-      "Normalization of each sample over the last axes, those of ``gamma``.", false, "layer_norm layer_norm_grad")    \
-    X(GroupNorm, "group_norm", "x, groups, gamma, beta, eps=1e-5",                                                    \
-      "Normalization of each sample over groups of channels of ``x`` (N, C, ...).", false,                            \
-      "layer_norm layer_norm_grad")
+// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/nn.h
+#define CHAINERX_NORMALIZATION_OPS(X)                                                                                  \
+    X(BatchNorm, "batch_norm", "x, gamma, beta, running_mean, running_var, eps=2e-5, decay=0.9, axis=None", false,     \
+      "batch_norm batch_norm_grad")                                                                                    \
+    X(FixedBatchNorm, "fixed_batch_norm", "x, gamma, beta, mean, var, eps=2e-5, axis=None", false, "fixed_batch_norm") \
+    X(LayerNorm, "layer_norm", "x, gamma, beta, eps=1e-5", false, "layer_norm layer_norm_grad")                        \
+    X(GroupNorm, "group_norm", "x, groups, gamma, beta, eps=1e-5", false, "layer_norm layer_norm_grad")
 
 }  // namespace chainerx

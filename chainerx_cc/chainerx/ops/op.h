@@ -7,7 +7,7 @@
 //   - the kernels that a backend instantiates,
 //   - the Python function, and the ndarray method where `kIsMethod` says so.
 
-// `name`: in Python; `signature`: of the Python function; `doc`: reStructuredText, the first line a summary.
+// `name`: in Python; `signature`: of the Python function; `doc`: a summary and an example, see python/doc.h.
 #define CHAINERX_OP(name, signature, doc)                \
     static constexpr const char* kName = name;           \
     static constexpr const char* kSignature = signature; \

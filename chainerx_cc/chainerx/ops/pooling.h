@@ -30,12 +30,10 @@ Array MaxPool(const Array& x, const PerAxis& ksize, const std::optional<PerAxis>
 Array AveragePool(const Array& x, const PerAxis& ksize, const std::optional<PerAxis>& stride = std::nullopt,
                   const PerAxis& pad = 0, PoolPadding padding = PoolPadding::kIgnore);
 
-// X(function, name in Python, signature, summary, method of ndarray, kernels)
-#define CHAINERX_POOLING_OPS(X)                                                                                      \
-    X(MaxPool, "max_pool", "x, ksize, stride=None, pad=0, cover_all=False",                                          \
-      "Maxima of windows of ``x`` (N, C, ...). Padding never is a maximum.", false, "max_pool max_pool_grad")        \
-    X(AveragePool, "average_pool", "x, ksize, stride=None, pad=0, pad_mode='ignore'",                                \
-      "Averages of windows of ``x`` (N, C, ...). ``pad_mode``: 'ignore' leaves padding out, 'zero' counts it as 0.", \
-      false, "average_pool average_pool_grad")
+// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/nn.h
+#define CHAINERX_POOLING_OPS(X)                                                                              \
+    X(MaxPool, "max_pool", "x, ksize, stride=None, pad=0, cover_all=False", false, "max_pool max_pool_grad") \
+    X(AveragePool, "average_pool", "x, ksize, stride=None, pad=0, pad_mode='ignore'", false,                 \
+      "average_pool average_pool_grad")
 
 }  // namespace chainerx

@@ -31,10 +31,7 @@ Array RandomIntegers(const Shape& shape, int64_t low, int64_t high, Device& devi
 // the backward computation: it draws the same numbers again.
 Array Dropout(const Array& x, double ratio = 0.5, const std::optional<Array>& mask = std::nullopt);
 
-// X(function, name in Python, signature, summary, method of ndarray, kernels)
-#define CHAINERX_RANDOM_OPS(X)                                                                                    \
-    X(Dropout, "dropout", "x, ratio=0.5, mask=None",                                                              \
-      "Zero at random with probability ``ratio``, else ``x / (1 - ratio)``; or ``x * mask`` if a mask is given.", \
-      false, "dropout")
+// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/nn.h
+#define CHAINERX_RANDOM_OPS(X) X(Dropout, "dropout", "x, ratio=0.5, mask=None", false, "dropout")
 
 }  // namespace chainerx

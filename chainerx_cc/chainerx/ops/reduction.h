@@ -53,39 +53,27 @@ Array LogSumExp(const Array& x, const OptionalAxes& axis = std::nullopt, bool ke
 Array Softmax(const Array& x, const OptionalAxes& axis = std::nullopt);
 Array LogSoftmax(const Array& x, const OptionalAxes& axis = std::nullopt);
 
-// X(function, name in Python, signature, summary, method of ndarray, kernels)
-#define CHAINERX_REDUCTION_OPS(X)                                                                                     \
-    X(Sum, "sum", "a, axis=None, keepdims=False", "Sum of elements over axes. Integers are summed in int64.", true,   \
-      "sum")                                                                                                          \
-    X(Nansum, "nansum", "a, axis=None, keepdims=False",                                                               \
-      "Sum over axes with elements that are not a number taken as zero.", false, "nansum")                            \
-    X(Prod, "prod", "a, axis=None, keepdims=False", "Product of elements over axes.", true, "prod")                   \
-    X(Mean, "mean", "a, axis=None, keepdims=False", "Arithmetic mean over axes.", true, "")                           \
-    X(Var, "var", "a, axis=None, keepdims=False", "Variance over axes, without bias correction.", true, "")           \
-    X(Std, "std", "a, axis=None, keepdims=False", "Standard deviation over axes, without bias correction.", true, "") \
-    X(AMax, "amax", "a, axis=None, keepdims=False",                                                                   \
-      "Largest element over axes. All elements that attain it share its gradient in full.", false, "amax")            \
-    X(AMin, "amin", "a, axis=None, keepdims=False",                                                                   \
-      "Smallest element over axes. All elements that attain it share its gradient in full.", false, "amin")           \
-    X(All, "all", "x|a, axis=None, keepdims=False", "Whether all elements over axes are nonzero.", true, "all")       \
-    X(Any, "any", "x|a, axis=None, keepdims=False", "Whether any element over axes is nonzero.", true, "any")         \
-    X(ArgMax, "argmax", "a, axis=None",                                                                               \
-      "Index of the first largest element along an axis, or in the flattened array.", true, "argmax")                 \
-    X(ArgMin, "argmin", "a, axis=None",                                                                               \
-      "Index of the first smallest element along an axis, or in the flattened array.", true, "argmin")                \
-    X(NanArgMax, "nanargmax", "a, axis=None", "Like argmax, ignoring elements that are not a number.", false,         \
-      "argmax")                                                                                                       \
-    X(NanArgMin, "nanargmin", "a, axis=None", "Like argmin, ignoring elements that are not a number.", false,         \
-      "argmin")                                                                                                       \
-    X(CountNonzero, "count_nonzero", "a, axis=None", "Number of nonzero elements over axes.", false, "")              \
-    X(Cumsum, "cumsum", "a, axis=None", "Cumulative sum along an axis, or of the flattened array.", true, "cumsum")   \
-    X(Cumprod, "cumprod", "a, axis=None", "Cumulative product along an axis, or of the flattened array.", true,       \
-      "cumprod")                                                                                                      \
-    X(LogSumExp, "logsumexp", "x, axis=None, keepdims=False",                                                         \
-      "Logarithm of the sum of exponentials over axes, without overflow.", false, "logsumexp")                        \
-    X(Softmax, "softmax", "x, axis=None", "Exponentials normalized to the sum one along axis 1 or the axes given.",   \
-      false, "softmax softmax_grad")                                                                                  \
-    X(LogSoftmax, "log_softmax", "x, axis=None", "Logarithm of the softmax along axis 1 or the axes given.", false,   \
-      "log_softmax log_softmax_grad")
+// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/reduction.h
+#define CHAINERX_REDUCTION_OPS(X)                                                 \
+    X(Sum, "sum", "a, axis=None, keepdims=False", true, "sum")                    \
+    X(Nansum, "nansum", "a, axis=None, keepdims=False", false, "nansum")          \
+    X(Prod, "prod", "a, axis=None, keepdims=False", true, "prod")                 \
+    X(Mean, "mean", "a, axis=None, keepdims=False", true, "")                     \
+    X(Var, "var", "a, axis=None, keepdims=False", true, "")                       \
+    X(Std, "std", "a, axis=None, keepdims=False", true, "")                       \
+    X(AMax, "amax", "a, axis=None, keepdims=False", false, "amax")                \
+    X(AMin, "amin", "a, axis=None, keepdims=False", false, "amin")                \
+    X(All, "all", "x|a, axis=None, keepdims=False", true, "all")                  \
+    X(Any, "any", "x|a, axis=None, keepdims=False", true, "any")                  \
+    X(ArgMax, "argmax", "a, axis=None", true, "argmax")                           \
+    X(ArgMin, "argmin", "a, axis=None", true, "argmin")                           \
+    X(NanArgMax, "nanargmax", "a, axis=None", false, "argmax")                    \
+    X(NanArgMin, "nanargmin", "a, axis=None", false, "argmin")                    \
+    X(CountNonzero, "count_nonzero", "a, axis=None", false, "")                   \
+    X(Cumsum, "cumsum", "a, axis=None", true, "cumsum")                           \
+    X(Cumprod, "cumprod", "a, axis=None", true, "cumprod")                        \
+    X(LogSumExp, "logsumexp", "x, axis=None, keepdims=False", false, "logsumexp") \
+    X(Softmax, "softmax", "x, axis=None", false, "softmax softmax_grad")          \
+    X(LogSoftmax, "log_softmax", "x, axis=None", false, "log_softmax log_softmax_grad")
 
 }  // namespace chainerx

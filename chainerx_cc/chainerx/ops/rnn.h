@@ -87,26 +87,15 @@ StatesAndOutputs NStepRnn(int64_t n_layers, const Array& hx, const ArrayLists& w
 StatesAndOutputs NStepBiRnn(int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs,
                             const std::vector<Array>& xs, const std::string& activation = "tanh");
 
-// X(function, name in Python, signature, summary, method of ndarray, kernels)
-#define CHAINERX_RNN_OPS(X)                                                                                           \
-    X(Lstm, "lstm", "c_prev, x",                                                                                      \
-      "LSTM cell: new cell states and hidden states from ``c_prev`` (B, U) and gates ``x`` (B, 4 U).", false,         \
-      "lstm lstm_grad")                                                                                               \
-    X(Slstm, "slstm", "c_prev1, c_prev2, x1, x2", "LSTM cell that merges two branches.", false,                       \
-      "tree_lstm tree_lstm_grad")                                                                                     \
-    X(NStepLstm, "n_step_lstm", "n_layers, hx, cx, ws, bs, xs",                                                       \
-      "Stacked LSTM over sequences: ``hy``, ``cy`` and the list of outputs.", false, "rnn_layer rnn_layer_grad")      \
-    X(NStepBiLstm, "n_step_bilstm", "n_layers, hx, cx, ws, bs, xs",                                                   \
-      "Stacked bidirectional LSTM over sequences: ``hy``, ``cy`` and the list of outputs.", false,                    \
-      "rnn_layer rnn_layer_grad")                                                                                     \
-    X(NStepGru, "n_step_gru", "n_layers, hx, ws, bs, xs",                                                             \
-      "Stacked GRU over sequences: ``hy`` and the list of outputs.", false, "rnn_layer rnn_layer_grad")               \
-    X(NStepBiGru, "n_step_bigru", "n_layers, hx, ws, bs, xs",                                                         \
-      "Stacked bidirectional GRU over sequences: ``hy`` and the list of outputs.", false, "rnn_layer rnn_layer_grad") \
-    X(NStepRnn, "n_step_rnn", "n_layers, hx, ws, bs, xs, activation='tanh'",                                          \
-      "Stacked recurrent network over sequences: ``hy`` and the list of outputs.", false, "rnn_layer rnn_layer_grad") \
-    X(NStepBiRnn, "n_step_birnn", "n_layers, hx, ws, bs, xs, activation='tanh'",                                      \
-      "Stacked bidirectional recurrent network over sequences: ``hy`` and the list of outputs.", false,               \
-      "rnn_layer rnn_layer_grad")
+// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/rnn.h
+#define CHAINERX_RNN_OPS(X)                                                                                     \
+    X(Lstm, "lstm", "c_prev, x", false, "lstm lstm_grad")                                                       \
+    X(Slstm, "slstm", "c_prev1, c_prev2, x1, x2", false, "tree_lstm tree_lstm_grad")                            \
+    X(NStepLstm, "n_step_lstm", "n_layers, hx, cx, ws, bs, xs", false, "rnn_layer rnn_layer_grad")              \
+    X(NStepBiLstm, "n_step_bilstm", "n_layers, hx, cx, ws, bs, xs", false, "rnn_layer rnn_layer_grad")          \
+    X(NStepGru, "n_step_gru", "n_layers, hx, ws, bs, xs", false, "rnn_layer rnn_layer_grad")                    \
+    X(NStepBiGru, "n_step_bigru", "n_layers, hx, ws, bs, xs", false, "rnn_layer rnn_layer_grad")                \
+    X(NStepRnn, "n_step_rnn", "n_layers, hx, ws, bs, xs, activation='tanh'", false, "rnn_layer rnn_layer_grad") \
+    X(NStepBiRnn, "n_step_birnn", "n_layers, hx, ws, bs, xs, activation='tanh'", false, "rnn_layer rnn_layer_grad")
 
 }  // namespace chainerx

@@ -19,13 +19,10 @@ Array Argsort(const Array& a, const std::optional<int64_t>& axis = -1);
 // Rows of w (V, D) by number; the number `ignore_label` stands for zeros that no gradient reaches.
 Array EmbedId(const Array& x, const Array& w, const std::optional<int64_t>& ignore_label = std::nullopt);
 
-// X(function, name in Python, signature, summary, method of ndarray, kernels)
-#define CHAINERX_SORTING_OPS(X)                                                                                        \
-    X(Sort, "sort", "a, axis=-1", "Elements in ascending order along an axis, or of the flattened array.", false,      \
-      "sort argsort")                                                                                                  \
-    X(Argsort, "argsort", "a, axis=-1", "Positions that sort an array along an axis, stably, or the flattened array.", \
-      false, "argsort")                                                                                                \
-    X(EmbedId, "embed_id", "x, W, ignore_label=None",                                                                  \
-      "Rows of ``W`` (V, D) by number. ``ignore_label`` stands for zeros.", false, "take add_at normalize_indices")
+// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/nn.h
+#define CHAINERX_SORTING_OPS(X)                           \
+    X(Sort, "sort", "a, axis=-1", false, "sort argsort")  \
+    X(Argsort, "argsort", "a, axis=-1", false, "argsort") \
+    X(EmbedId, "embed_id", "x, W, ignore_label=None", false, "take add_at normalize_indices")
 
 }  // namespace chainerx

@@ -9,7 +9,11 @@
 namespace chainerx::ops {
 
 struct Erfc : FloatMath<Erfc, 1> {
-    CHAINERX_OP("erfc", "x", "One minus the error function, precise where that is small, elementwise.")
+    CHAINERX_OP("erfc", "x", R"(Elementwise :math:`1 - \mathrm{erf}(x)`, precise where that is small.
+
+>>> chainerx.erfc(chainerx.array([0., 1., 10.]))
+array([1.00000000e+00, 1.57299207e-01, 2.08848758e-45], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Erfc(x);
@@ -18,7 +22,11 @@ struct Erfc : FloatMath<Erfc, 1> {
 };
 
 struct Erfcx : FloatMath<Erfcx, 1> {
-    CHAINERX_OP("erfcx", "x", "Scaled complementary error function :math:`e^{x^2} \\mathrm{erfc}(x)`, elementwise.")
+    CHAINERX_OP("erfcx", "x", R"(Elementwise scaled complementary error function :math:`e^{x^2} \mathrm{erfc}(x)`.
+
+>>> chainerx.erfcx(chainerx.array([0., 1., 100.]))
+array([1.        , 0.42758358, 0.00564161], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return static_cast<T>(math::ScaledErfc(x));
@@ -27,7 +35,11 @@ struct Erfcx : FloatMath<Erfcx, 1> {
 };
 
 struct Erfinv : FloatMath<Erfinv, 1> {
-    CHAINERX_OP("erfinv", "x", "Inverse of the error function, elementwise.")
+    CHAINERX_OP("erfinv", "x", R"(Elementwise inverse of the error function, for :math:`-1 \le x \le 1`.
+
+>>> chainerx.erfinv(chainerx.array([-0.5, 0., 0.5]))
+array([-0.47693628,  0.        ,  0.47693628], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return static_cast<T>(math::ErfInverse(x));
@@ -36,7 +48,11 @@ struct Erfinv : FloatMath<Erfinv, 1> {
 };
 
 struct Erfcinv : FloatMath<Erfcinv, 1> {
-    CHAINERX_OP("erfcinv", "x", "Inverse of the complementary error function, elementwise.")
+    CHAINERX_OP("erfcinv", "x", R"(Elementwise inverse of the complementary error function, for :math:`0 \le x \le 2`.
+
+>>> chainerx.erfcinv(chainerx.array([0.5, 1., 1.5]))
+array([ 0.47693628,  0.        , -0.47693628], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return static_cast<T>(math::ErfcInverse(x));
@@ -45,7 +61,11 @@ struct Erfcinv : FloatMath<Erfcinv, 1> {
 };
 
 struct Ndtr : FloatMath<Ndtr, 1> {
-    CHAINERX_OP("ndtr", "x", "Distribution function of the standard normal distribution, elementwise.")
+    CHAINERX_OP("ndtr", "x", R"(Elementwise distribution function :math:`\Phi(x)` of the standard normal distribution.
+
+>>> chainerx.ndtr(chainerx.array([-1., 0., 1.]))
+array([0.15865525, 0.5       , 0.84134475], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return T(0.5) * math::Erfc(static_cast<T>(-math::kSqrtHalf) * x);
@@ -54,7 +74,12 @@ struct Ndtr : FloatMath<Ndtr, 1> {
 };
 
 struct LogNdtr : FloatMath<LogNdtr, 1> {
-    CHAINERX_OP("log_ndtr", "x", "Logarithm of the standard normal distribution function, elementwise.")
+    CHAINERX_OP("log_ndtr", "x", R"(Elementwise :math:`\log \Phi(x)` of the standard normal distribution function,
+precise for very negative values.
+
+>>> chainerx.log_ndtr(chainerx.array([-20., 0.]))
+array([-203.91715537,   -0.69314718], shape=(2,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return static_cast<T>(math::LogNormalCdf(x));
@@ -63,7 +88,12 @@ struct LogNdtr : FloatMath<LogNdtr, 1> {
 };
 
 struct Ndtri : FloatMath<Ndtri, 1> {
-    CHAINERX_OP("ndtri", "x", "Inverse of the standard normal distribution function, elementwise.")
+    CHAINERX_OP("ndtri", "x", R"(Elementwise inverse :math:`\Phi^{-1}(x)` of the standard normal distribution
+function.
+
+>>> chainerx.ndtri(chainerx.array([0.1, 0.25, 0.9]))
+array([-1.28155157, -0.67448975,  1.28155157], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return static_cast<T>(-2 * math::kSqrtHalf * math::ErfcInverse(2. * x));
@@ -72,7 +102,11 @@ struct Ndtri : FloatMath<Ndtri, 1> {
 };
 
 struct Lgamma : FloatMath<Lgamma, 1> {
-    CHAINERX_OP("lgamma", "x", "Logarithm of the absolute value of the gamma function, elementwise.")
+    CHAINERX_OP("lgamma", "x", R"(Elementwise logarithm :math:`\log |\Gamma(x)|` of the gamma function.
+
+>>> chainerx.lgamma(chainerx.array([1., 3., 5.]))
+array([0.        , 0.69314718, 3.17805383], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return std::lgamma(x);
@@ -81,7 +115,11 @@ struct Lgamma : FloatMath<Lgamma, 1> {
 };
 
 struct Digamma : FloatMath<Digamma, 1> {
-    CHAINERX_OP("digamma", "x", "Derivative of the logarithm of the gamma function, elementwise.")
+    CHAINERX_OP("digamma", "x", R"(Elementwise derivative of the logarithm of the gamma function.
+
+>>> chainerx.digamma(chainerx.array([1., 3.]))
+array([-0.57721566,  0.92278434], shape=(2,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return static_cast<T>(math::Digamma(x));
@@ -90,8 +128,11 @@ struct Digamma : FloatMath<Digamma, 1> {
 };
 
 struct Zeta : FloatMath<Zeta, 2> {
-    CHAINERX_OP("zeta", "x, q",
-                "Hurwitz's zeta function :math:`\\sum_k (q + k)^{-x}`, elementwise. Only ``q`` has a gradient.")
+    CHAINERX_OP("zeta", "x, q", R"(Elementwise Hurwitz's zeta function :math:`\sum_{k=0}^\infty (q + k)^{-x}`.
+
+>>> chainerx.zeta(chainerx.array([2., 3.]), 1.)
+array([1.64493407, 1.2020569 ], shape=(2,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x, T q) const {
         return static_cast<T>(math::Zeta(x, q));

@@ -6,7 +6,11 @@
 namespace chainerx::ops {
 
 struct Sin : FloatMath<Sin, 1> {
-    CHAINERX_OP("sin", "x", "Elementwise sine.")
+    CHAINERX_OP("sin", "x", R"(Elementwise sine of radians.
+
+>>> chainerx.sin(chainerx.array([0., 0.5, 1.]))
+array([0.        , 0.47942554, 0.84147098], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Sin(x);
@@ -16,7 +20,11 @@ struct Sin : FloatMath<Sin, 1> {
 };
 
 struct Cos : FloatMath<Cos, 1> {
-    CHAINERX_OP("cos", "x", "Elementwise cosine.")
+    CHAINERX_OP("cos", "x", R"(Elementwise cosine of radians.
+
+>>> chainerx.cos(chainerx.array([0., 0.5, 1.]))
+array([1.        , 0.87758256, 0.54030231], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Cos(x);
@@ -26,7 +34,11 @@ struct Cos : FloatMath<Cos, 1> {
 };
 
 struct Tan : FloatMath<Tan, 1> {
-    CHAINERX_OP("tan", "x", "Elementwise tangent.")
+    CHAINERX_OP("tan", "x", R"(Elementwise tangent of radians.
+
+>>> chainerx.tan(chainerx.array([0., 0.5, 1.]))
+array([0.        , 0.54630249, 1.55740772], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Tan(x);
@@ -36,7 +48,11 @@ struct Tan : FloatMath<Tan, 1> {
 };
 
 struct Arcsin : FloatMath<Arcsin, 1> {
-    CHAINERX_OP("arcsin", "x", "Elementwise inverse sine.")
+    CHAINERX_OP("arcsin", "x", R"(Elementwise inverse sine, in radians, for :math:`-1 \le x \le 1`.
+
+>>> chainerx.arcsin(chainerx.array([0., 0.5, 1.]))
+array([0.        , 0.52359878, 1.57079633], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Arcsin(x);
@@ -45,7 +61,11 @@ struct Arcsin : FloatMath<Arcsin, 1> {
 };
 
 struct Arccos : FloatMath<Arccos, 1> {
-    CHAINERX_OP("arccos", "x", "Elementwise inverse cosine.")
+    CHAINERX_OP("arccos", "x", R"(Elementwise inverse cosine, in radians, for :math:`-1 \le x \le 1`.
+
+>>> chainerx.arccos(chainerx.array([0., 0.5, 1.]))
+array([1.57079633, 1.04719755, 0.        ], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Arccos(x);
@@ -54,7 +74,11 @@ struct Arccos : FloatMath<Arccos, 1> {
 };
 
 struct Arctan : FloatMath<Arctan, 1> {
-    CHAINERX_OP("arctan", "x", "Elementwise inverse tangent.")
+    CHAINERX_OP("arctan", "x", R"(Elementwise inverse tangent, in radians.
+
+>>> chainerx.arctan(chainerx.array([0., 0.5, 1.]))
+array([0.        , 0.46364761, 0.78539816], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Arctan(x);
@@ -63,7 +87,12 @@ struct Arctan : FloatMath<Arctan, 1> {
 };
 
 struct Arctan2 : FloatMath<Arctan2, 2> {
-    CHAINERX_OP("arctan2", "x1, x2", "The angle of the point :math:`(x_2, x_1)`, elementwise.")
+    CHAINERX_OP("arctan2", "x1, x2", R"(Elementwise angle of the point :math:`(x_2, x_1)`, in radians between
+:math:`-\pi` and :math:`\pi`.
+
+>>> chainerx.arctan2(chainerx.array([1., 1., -1.]), chainerx.array([1., -1., -1.]))
+array([ 0.78539816,  2.35619449, -2.35619449], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return native::math::Atan2(a, b);
@@ -73,7 +102,11 @@ struct Arctan2 : FloatMath<Arctan2, 2> {
 };
 
 struct Sinh : FloatMath<Sinh, 1> {
-    CHAINERX_OP("sinh", "x", "Elementwise hyperbolic sine.")
+    CHAINERX_OP("sinh", "x", R"(Elementwise hyperbolic sine.
+
+>>> chainerx.sinh(chainerx.array([0., 0.5, 1.]))
+array([0.        , 0.52109531, 1.17520119], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Sinh(x);
@@ -82,7 +115,11 @@ struct Sinh : FloatMath<Sinh, 1> {
 };
 
 struct Cosh : FloatMath<Cosh, 1> {
-    CHAINERX_OP("cosh", "x", "Elementwise hyperbolic cosine.")
+    CHAINERX_OP("cosh", "x", R"(Elementwise hyperbolic cosine.
+
+>>> chainerx.cosh(chainerx.array([0., 0.5, 1.]))
+array([1.        , 1.12762597, 1.54308063], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Cosh(x);
@@ -91,7 +128,11 @@ struct Cosh : FloatMath<Cosh, 1> {
 };
 
 struct Tanh : FloatMath<Tanh, 1> {
-    CHAINERX_OP("tanh", "x", "Elementwise hyperbolic tangent.")
+    CHAINERX_OP("tanh", "x", R"(Elementwise hyperbolic tangent.
+
+>>> chainerx.tanh(chainerx.array([0., 0.5, 1.]))
+array([0.        , 0.46211716, 0.76159416], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Tanh(x);
@@ -100,7 +141,11 @@ struct Tanh : FloatMath<Tanh, 1> {
 };
 
 struct Arcsinh : FloatMath<Arcsinh, 1> {
-    CHAINERX_OP("arcsinh", "x", "Elementwise inverse hyperbolic sine.")
+    CHAINERX_OP("arcsinh", "x", R"(Elementwise inverse hyperbolic sine.
+
+>>> chainerx.arcsinh(chainerx.array([0., 0.5, 1.]))
+array([0.        , 0.48121183, 0.88137359], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Arcsinh(x);
@@ -109,7 +154,11 @@ struct Arcsinh : FloatMath<Arcsinh, 1> {
 };
 
 struct Arccosh : FloatMath<Arccosh, 1> {
-    CHAINERX_OP("arccosh", "x", "Elementwise inverse hyperbolic cosine.")
+    CHAINERX_OP("arccosh", "x", R"(Elementwise inverse hyperbolic cosine, for :math:`x \ge 1`.
+
+>>> chainerx.arccosh(chainerx.array([1., 2., 3.]))
+array([0.        , 1.3169579 , 1.76274717], shape=(3,), dtype=float64, device='native:0')
+)")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Arccosh(x);

@@ -8,6 +8,7 @@
 #include "chainerx/core/context.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/core_types.h"
+#include "chainerx/python/docs/autograd.h"
 
 namespace py = pybind11;
 
@@ -83,21 +84,21 @@ void PyCheckDoubleBackward(PyObject* func, const std::vector<Array>& inputs, con
 void BindAutograd() {
     Bind<&PyBackward>({nullptr, "backward",
                        "outputs, backprop_id=None, enable_double_backprop=False, loss_scale=None, retain_grad=False",
-                       "Adds gradients of the outputs to what they were computed from.", false, ""});
+                       docs::kBackward, false, ""});
     Bind<&PyGrad>(
             {nullptr, "grad",
              "outputs, inputs, backprop_id=None, enable_double_backprop=False, set_grad=False, retain_grad=False, "
              "grad_outputs=(), loss_scale=None",
-             "Gradients of the outputs with respect to the inputs.", false, ""});
+             docs::kGrad, false, ""});
     Bind<&UnchainBackward>({nullptr, "_unchain_backward", "array",
                             "Cuts every edge from the array back to the leaves, in all graphs.", false, ""});
     Bind<&PyCheckBackward>({nullptr, "check_backward",
                             "func, inputs, grad_outputs, eps, atol=1e-5, rtol=1e-4, backprop_id=None",
-                            "Compares gradients with central differences; raises GradientCheckError.", false, ""});
+                            docs::kCheckBackward, false, ""});
     Bind<&PyCheckDoubleBackward>(
             {nullptr, "check_double_backward",
              "func, inputs, grad_outputs, grad_grad_inputs, eps, atol=1e-5, rtol=1e-4, backprop_id=None",
-             "Compares second gradients with central differences; raises GradientCheckError.", false, ""});
+             docs::kCheckDoubleBackward, false, ""});
 }
 
 }  // namespace chainerx::python

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "chainerx/python/doc.h"
+
 namespace chainerx::python {
 namespace {
 
@@ -112,18 +114,29 @@ std::vector<PyMethodDef>& MethodDefs() {
     return defs;
 }
 
+namespace {
+
+void AddMethod(const OpInfo& info, PyCFunction method) {
+    const char* comma = std::strchr(info.signature, ',');
+    std::string rest = comma == nullptr ? "" : comma;
+    // A function has the array among its arguments; what is only a method has not.
+    std::string text = std::strncmp(info.signature, "self", 4) == 0 ? FormatDoc(info.doc) : FormatMethodDoc(info.doc);
+    std::string* method_doc = Keep(std::string{info.name} + "($self" + rest + ")\n--\n\n" + text);
+    MethodDefs().push_back({info.name, method, METH_FASTCALL | METH_KEYWORDS, method_doc->c_str()});
+}
+
+}  // namespace
+
 void AddFunction(const OpInfo& info, PyCFunction function, PyCFunction method) {
-    if (info.family != nullptr) Ops().push_back(info);
     constexpr int kFlags = METH_FASTCALL | METH_KEYWORDS;
     const char* dot = std::strchr(info.name, '.');
     const char* name = dot == nullptr ? info.name : dot + 1;
-    std::string* doc = Keep(std::string{name} + "(" + info.signature + ")\n--\n\n" + info.doc);
+    std::string* doc = Keep(std::string{name} + "(" + info.signature + ")\n--\n\n" + FormatDoc(info.doc));
     (dot == nullptr ? FunctionDefs() : LinalgDefs()).push_back({name, function, kFlags, doc->c_str()});
-    if (method == nullptr) return;
-    const char* comma = std::strchr(info.signature, ',');
-    std::string rest = comma == nullptr ? "" : comma;
-    std::string* method_doc = Keep(std::string{info.name} + "($self" + rest + ")\n--\n\n" + info.doc);
-    MethodDefs().push_back({info.name, method, kFlags, method_doc->c_str()});
+    if (method != nullptr) AddMethod(info, method);
+    if (info.family == nullptr) return;
+    Ops().push_back(info);
+    Ops().back().doc = nullptr;
 }
 
 }  // namespace chainerx::python

@@ -82,7 +82,7 @@ struct OpInfo {
     const char* family;
     const char* name;  // "linalg.solve" for a function of the submodule linalg
     const char* signature;
-    const char* doc;
+    const char* doc;  // see python/doc.h; dropped once Python has it
     bool is_method;
     const char* kernels;  // separated by blanks; none for an op made of others
 };

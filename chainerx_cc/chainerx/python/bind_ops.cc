@@ -22,6 +22,13 @@
 #include "chainerx/ops/special.h"
 #include "chainerx/ops/trigonometric.h"
 #include "chainerx/python/bind.h"
+#include "chainerx/python/doc.h"
+#include "chainerx/python/docs/linalg.h"
+#include "chainerx/python/docs/loss.h"
+#include "chainerx/python/docs/manipulation.h"
+#include "chainerx/python/docs/nn.h"
+#include "chainerx/python/docs/reduction.h"
+#include "chainerx/python/docs/rnn.h"
 #include "chainerx/python/interop.h"
 
 namespace chainerx::python {
@@ -29,7 +36,11 @@ namespace {
 
 template <class Op>
 void BindElementwise(const char* family) {
-    Bind<&Op::Call>({family, Op::kName, Op::kSignature, Op::kDoc, Op::kIsMethod, Op::kName});
+    constexpr unsigned kGrads = (ops::GradOf<Op, 0>::kExists ? 1 : 0) | (ops::GradOf<Op, 1>::kExists ? 2 : 0) |
+                                (ops::GradOf<Op, 2>::kExists ? 4 : 0);
+    const char* doc = Op::kDoc;
+    if (Op::kName[0] != '_') doc = DescribeElementwise(doc, Op::kSignature, Op::Info(), Op::kArity, kGrads);
+    Bind<&Op::Call>({family, Op::kName, Op::kSignature, doc, Op::kIsMethod, Op::kName});
 }
 
 // ---------------------------------------------------------------- ops whose Python arguments need a wrapper
@@ -227,11 +238,11 @@ void PyUpdate(const std::vector<Array>& arrays, const std::vector<double>& scala
 
 void BindOps() {
 #define CHAINERX_BIND_ELEMENTWISE(Op) BindElementwise<ops::Op>(family);
-#define CHAINERX_BIND(function, name, signature, doc, method, kernels) \
-    Bind<&function>({family, name, signature, doc, method, kernels});
+#define CHAINERX_BIND(function, name, signature, method, kernels) \
+    Bind<&function>({family, name, signature, docs::k##function, method, kernels});
     const char* family = "arithmetic";
     CHAINERX_ARITHMETIC_OPS(CHAINERX_BIND_ELEMENTWISE)
-    Bind<&PyClip>({family, "clip", "a, a_min, a_max", "Elementwise limits on one side or both.", true, "_clip"});
+    Bind<&PyClip>({family, "clip", "a, a_min, a_max", docs::kClip, true, "_clip"});
     family = "comparison";
     CHAINERX_COMPARISON_OPS(CHAINERX_BIND_ELEMENTWISE)
     family = "explog";
@@ -242,46 +253,32 @@ void BindOps() {
     CHAINERX_SPECIAL_OPS(CHAINERX_BIND_ELEMENTWISE)
     family = "activation";
     CHAINERX_ACTIVATION_OPS(CHAINERX_BIND_ELEMENTWISE)
-    Bind<&PyCrelu>({family, "crelu", "x, axis=1", "relu of ``x`` and of ``-x``, joined along an axis.", false, ""});
+    Bind<&PyCrelu>({family, "crelu", "x, axis=1", docs::kCrelu, false, ""});
     family = "reduction";
     CHAINERX_REDUCTION_OPS(CHAINERX_BIND)
     family = "linalg";
     CHAINERX_LINALG_OPS(CHAINERX_BIND)
-    Bind<&PyTensordot>({family, "tensordot", "a, b, axes=2",
-                        "Sum product over the last ``axes`` axes of ``a`` and the first of ``b``, or over a pair of "
-                        "(lists of) axes.",
-                        false, "matmul"});
-    AddFunction({family, "einsum", "*operands, optimize=True",
-                 "Einstein summation: subscripts and arrays, or arrays and lists of labels by turns, as NumPy's.",
-                 false, "matmul"},
+    Bind<&PyTensordot>({family, "tensordot", "a, b, axes=2", docs::kTensordot, false, "matmul"});
+    AddFunction({family, "einsum", "*operands, optimize=True", docs::kEinsum, false, "matmul"},
                 reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&CallEinsum)), nullptr);
     family = "loss";
     CHAINERX_LOSS_OPS(CHAINERX_BIND)
     family = "manipulation";
     CHAINERX_MANIPULATION_OPS(CHAINERX_BIND)
-    Bind<&PyRoll>({family, "roll", "a, shift, axis=None", "Elements moved along axes, re-entering at the other end.",
-                   false, ""});
-    Bind<&PyDiag>({family, "diag", "v, k=0, device=None", "A matrix with a diagonal, or the diagonal of a matrix.",
-                   false, ""});
-    Bind<&PyDiagflat>(
-            {family, "diagflat", "v, k=0, device=None", "A matrix whose diagonal is the flattened array.", false, ""});
-    Bind<&PySplit>({family, "split", "ary, indices_or_sections, axis=0",
-                    "Parts along an axis: a number of equal ones, or between indices.", false, ""});
-    Bind<&PyVsplit>({family, "vsplit", "ary, indices_or_sections", "Parts along axis 0.", false, ""});
-    Bind<&PyHsplit>(
-            {family, "hsplit", "ary, indices_or_sections", "Parts along axis 1 (axis 0 of one dimension).", false, ""});
-    Bind<&PyDsplit>({family, "dsplit", "ary, indices_or_sections", "Parts along axis 2.", false, ""});
+    Bind<&PyRoll>({family, "roll", "a, shift, axis=None", docs::kRoll, false, ""});
+    Bind<&PyDiag>({family, "diag", "v, k=0, device=None", docs::kDiag, false, ""});
+    Bind<&PyDiagflat>({family, "diagflat", "v, k=0, device=None", docs::kDiagflat, false, ""});
+    Bind<&PySplit>({family, "split", "ary, indices_or_sections, axis=0", docs::kSplit, false, ""});
+    Bind<&PyVsplit>({family, "vsplit", "ary, indices_or_sections", docs::kVsplit, false, ""});
+    Bind<&PyHsplit>({family, "hsplit", "ary, indices_or_sections", docs::kHsplit, false, ""});
+    Bind<&PyDsplit>({family, "dsplit", "ary, indices_or_sections", docs::kDsplit, false, ""});
     Bind<&PyMeshgrid>(
             {family, "_meshgrid", "xi, indexing='xy'", "Coordinate arrays from coordinate vectors.", false, ""});
-    Bind<&PyCopyTo>({family, "copyto", "dst, src, casting='no', where=True",
-                     "Writes ``src``, broadcast, into ``dst`` where a condition holds.", false, "copy"});
+    Bind<&PyCopyTo>({family, "copyto", "dst, src, casting='no', where=True", docs::kCopyTo, false, "copy"});
     family = "indexing";
-    Bind<&PyNonzero>({family, "nonzero", "a",
-                      "Indices of the nonzero elements: a tuple of one array for each dimension.", false, "nonzero"});
+    Bind<&PyNonzero>({family, "nonzero", "a", docs::kNonzero, false, "nonzero"});
     Bind<&PyTake>(
-            {family, "take", "a, indices, axis=None, mode=None",
-             "Elements along an axis at given indices. ``mode``: 'raise', 'wrap' or 'clip' for indices out of range.",
-             true, "take add_at normalize_indices"});
+            {family, "take", "a, indices, axis=None, mode=None", docs::kTake, true, "take add_at normalize_indices"});
     Bind<&PyAddAt>({family, "_add_at", "a, indices, b", "A copy of the vector ``a`` with ``b`` added at given indices.",
                     false, "add_at take normalize_indices"});
     family = "attention";
@@ -294,8 +291,7 @@ void BindOps() {
     CHAINERX_NORMALIZATION_OPS(CHAINERX_BIND)
     family = "rnn";
     CHAINERX_RNN_OPS(CHAINERX_BIND)
-    AddFunction({family, "tree_lstm", "*inputs", "Tree-LSTM cell: cell states of the children, then gates.", false,
-                 "tree_lstm tree_lstm_grad"},
+    AddFunction({family, "tree_lstm", "*inputs", docs::kTreeLstm, false, "tree_lstm tree_lstm_grad"},
                 reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&CallTreeLstm)), nullptr);
     family = "sorting";
     CHAINERX_SORTING_OPS(CHAINERX_BIND)

@@ -10,6 +10,8 @@
 #include "chainerx/core/context.h"
 #include "chainerx/python/autograd.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/doc.h"
+#include "chainerx/python/docs/autograd.h"
 
 namespace py = pybind11;
 using namespace py::literals;  // NOLINT
@@ -91,13 +93,18 @@ private:
 
 template <class Manager>
 py::class_<Manager> BindScope(py::module_& m, const char* name, const char* doc) {
-    py::class_<Manager> c{m, name, doc};
+    py::class_<Manager> c{m, name, KeepDoc(doc)};
     c.def("__exit__", [](Manager& self, const py::args&) { self.End(); });
     return c;
 }
 
 Context& OrDefault(const py::object& context) {
-    return context.is_none() ? GetDefaultContext() : context.cast<Context&>();
+    if (context.is_none()) return GetDefaultContext();
+    if (!py::isinstance<Context>(context)) {
+        ThrowTypeError("context must be chainerx.Context or chainerx.BackpropId, not %s",
+                       Py_TYPE(context.ptr())->tp_name);
+    }
+    return context.cast<Context&>();
 }
 
 // A device, or the names of one or of a backend and an index.
@@ -122,30 +129,31 @@ bool PyIsBackpropRequired(const py::object& what) {
 }  // namespace
 
 void InitCoreTypes(py::module_& m) {
-    py::class_<Context, std::unique_ptr<Context, py::nodelete>>(m, "Context", "Owns backends, devices and graphs.")
+    py::class_<Context, std::unique_ptr<Context, py::nodelete>>(m, "Context", KeepDoc(docs::kContext))
             .def(py::init(&MakeContext))
-            .def("get_backend", &Context::GetBackend, "backend_name"_a, kReference)
-            .def("get_device", &Context::GetDevice, "device_name"_a, kReference)
+            .def("get_backend", &Context::GetBackend, "backend_name"_a, kReference, KeepDoc(docs::kContextGetBackend))
+            .def("get_device", &Context::GetDevice, "device_name"_a, kReference, KeepDoc(docs::kContextGetDevice))
             .def(
                     "get_device",
                     [](Context& c, const std::string& backend, int index) -> Device& {
                         return c.GetBackend(backend).GetDevice(index);
                     },
                     "backend_name"_a, "index"_a, kReference)
-            .def("make_backprop_id", &Context::MakeBackpropId, "backprop_name"_a)
-            .def("release_backprop_id", &Context::ReleaseBackpropId, "backprop_id"_a)
+            .def("make_backprop_id", &Context::MakeBackpropId, "backprop_name"_a, KeepDoc(docs::kMakeBackpropId))
+            .def("release_backprop_id", &Context::ReleaseBackpropId, "backprop_id"_a, KeepDoc(docs::kReleaseBackpropId))
             .def("_check_valid_backprop_id", &Context::CheckValidBackpropId, "backprop_id"_a);
-    py::class_<Backend, std::unique_ptr<Backend, py::nodelete>>(m, "Backend", "Devices of one kind.")
-            .def_property_readonly("name", &Backend::name)
-            .def_property_readonly("context", &Backend::context, kReference)
-            .def("get_device", &Backend::GetDevice, "index"_a, kReference)
-            .def("get_device_count", &Backend::GetDeviceCount);
-    py::class_<Device, std::unique_ptr<Device, py::nodelete>>(m, "Device", "A place where arrays live.")
-            .def_property_readonly("name", &Device::name)
-            .def_property_readonly("backend", &Device::backend, kReference)
-            .def_property_readonly("context", &Device::context, kReference)
-            .def_property_readonly("index", &Device::index)
-            .def("synchronize", [](Device& d) { d.Synchronize(); })
+    py::class_<Backend, std::unique_ptr<Backend, py::nodelete>>(m, "Backend", KeepDoc(docs::kBackend))
+            .def_property_readonly("name", &Backend::name, "Name, such as ``'native'``.")
+            .def_property_readonly("context", &Backend::context, kReference, "The :class:`~chainerx.Context`.")
+            .def("get_device", &Backend::GetDevice, "index"_a, kReference, KeepDoc(docs::kBackendGetDevice))
+            .def("get_device_count", &Backend::GetDeviceCount, KeepDoc(docs::kBackendGetDeviceCount));
+    py::class_<Device, std::unique_ptr<Device, py::nodelete>>(m, "Device", KeepDoc(docs::kDevice))
+            .def_property_readonly("name", &Device::name, "Name, such as ``'native:0'``.")
+            .def_property_readonly("backend", &Device::backend, kReference, "The :class:`~chainerx.Backend`.")
+            .def_property_readonly("context", &Device::context, kReference, "The :class:`~chainerx.Context`.")
+            .def_property_readonly("index", &Device::index, "Number of the device in its backend.")
+            .def(
+                    "synchronize", [](Device& d) { d.Synchronize(); }, KeepDoc(docs::kSynchronize))
             .def("__repr__", [](const Device& d) { return d.name(); })
             .def("__str__", [](const Device& d) { return d.name(); })
             .def("__eq__", [](const Device& d,
@@ -154,62 +162,66 @@ void InitCoreTypes(py::module_& m) {
             .def("__reduce__", [](const Device& d) {
                 return py::make_tuple(py::module_::import("chainerx").attr("get_device"), py::make_tuple(d.name()));
             });
-    py::class_<BackpropId>(m, "BackpropId", "Names a computational graph.")
-            .def_property_readonly("name", &BackpropId::GetName)
-            .def_property_readonly("context", &BackpropId::context, kReference)
+    py::class_<BackpropId>(m, "BackpropId", KeepDoc(docs::kBackpropId))
+            .def_property_readonly("name", &BackpropId::GetName, "Name of the graph.")
+            .def_property_readonly("context", &BackpropId::context, kReference, "The :class:`~chainerx.Context`.")
             .def("__eq__",
                  [](const BackpropId& a, const py::object& b) {
                      return py::isinstance<BackpropId>(b) && a == b.cast<BackpropId>();
                  })
             .def("__hash__", [](const BackpropId& a) { return static_cast<intptr_t>(a.birth() * 64 + a.slot()); })
             .def("__repr__", [](const BackpropId& a) { return "<BackpropId '" + a.GetName() + "'>"; });
-    py::class_<AnyGraph>(m, "AnyGraph", "Stands for all graphs.");
+    py::class_<AnyGraph>(m, "AnyGraph", KeepDoc(docs::kAnyGraph));
     m.attr("anygraph") = AnyGraph{};
 
     m.def(
             "get_backend", [](const std::string& name) -> Backend& { return GetDefaultContext().GetBackend(name); },
-            "backend_name"_a, kReference);
-    m.def("get_device", &GetDeviceFrom, "device"_a = py::none(), "index"_a = py::none(), kReference);
-    m.def("get_default_context", &GetDefaultContext, kReference);
-    m.def("set_default_context", [](Context* c) { SetDefaultContext(c); }, "context"_a);
-    m.def("get_global_default_context", &GetGlobalDefaultContext, kReference);
-    m.def("set_global_default_context", [](Context* c) { SetGlobalDefaultContext(c); }, "context"_a);
-    m.def("get_default_device", &GetDefaultDevice, kReference);
+            "backend_name"_a, kReference, KeepDoc(docs::kGetBackend));
+    m.def("get_device", &GetDeviceFrom, "device"_a = py::none(), "index"_a = py::none(), kReference,
+          KeepDoc(docs::kGetDevice));
+    m.def("get_default_context", &GetDefaultContext, kReference, KeepDoc(docs::kGetDefaultContext));
+    m.def(
+            "set_default_context", [](Context* c) { SetDefaultContext(c); }, "context"_a,
+            KeepDoc(docs::kSetDefaultContext));
+    m.def("get_global_default_context", &GetGlobalDefaultContext, kReference, KeepDoc(docs::kGetGlobalDefaultContext));
+    m.def(
+            "set_global_default_context", [](Context* c) { SetGlobalDefaultContext(c); }, "context"_a,
+            KeepDoc(docs::kSetGlobalDefaultContext));
+    m.def("get_default_device", &GetDefaultDevice, kReference, KeepDoc(docs::kGetDefaultDevice));
     m.def(
             "set_default_device", [](const py::object& device) { SetDefaultDevice(&GetDeviceArg(device.ptr())); },
-            "device"_a);
+            "device"_a, KeepDoc(docs::kSetDefaultDevice));
 
-    BindScope<ContextManager>(m, "ContextScope", "Makes a context the default one for a block.")
+    BindScope<ContextManager>(m, "ContextScope", docs::kContextScope)
             .def(py::init([](Context* c) {
                      return ContextManager{c, [](Context* const& x) { return std::make_unique<ContextScope>(*x); }};
                  }),
-                 "context"_a, py::keep_alive<1, 2>())
+                 "context"_a)
             .def("__enter__", [](ContextManager& self) { self.Begin(); });
-    BindScope<DeviceManager>(m, "DeviceScope", "Makes a device the default one for a block.")
+    BindScope<DeviceManager>(m, "DeviceScope", docs::kDeviceScope)
             .def(py::init([](const py::object& device, const py::object& index) {
                      return DeviceManager{&GetDeviceFrom(device, index),
                                           [](Device* const& d) { return std::make_unique<DeviceScope>(*d); }};
                  }),
                  "device"_a, "index"_a = py::none())
-            .def_property_readonly("device", &DeviceManager::holder, kReference)
+            .def_property_readonly("device", &DeviceManager::holder, kReference, "The :class:`~chainerx.Device`.")
             .def("__enter__", [](py::object self) {
                 self.cast<DeviceManager&>().Begin();
                 return self;
             });
-    BindScope<NoBackpropManager>(m, "NoBackpropMode", "Records no computations during a block.")
+    BindScope<NoBackpropManager>(m, "NoBackpropMode", docs::kNoBackpropMode)
             .def(py::init([](const py::object& what) {
                      return NoBackpropManager{GetModeArgs(what), &EnterMode<false>};
                  }),
                  "backprop_ids"_a = py::none())
             .def("__enter__", [](NoBackpropManager& self) { self.Begin(); });
-    BindScope<ForceBackpropManager>(m, "ForceBackpropMode",
-                                    "Records computations during a block inside no_backprop_mode.")
+    BindScope<ForceBackpropManager>(m, "ForceBackpropMode", docs::kForceBackpropMode)
             .def(py::init([](const py::object& what) {
                      return ForceBackpropManager{GetModeArgs(what), &EnterMode<true>};
                  }),
                  "backprop_ids"_a = py::none())
             .def("__enter__", [](ForceBackpropManager& self) { self.Begin(); });
-    BindScope<BackpropScopeManager>(m, "BackpropScope", "A graph of its own during a block.")
+    BindScope<BackpropScopeManager>(m, "BackpropScope", docs::kBackpropScope)
             .def(py::init<std::string, Context*>(), "backprop_name"_a, "context"_a = nullptr)
             .def("__enter__", &BackpropScopeManager::Begin);
     m.attr("context_scope") = m.attr("ContextScope");
@@ -217,7 +229,7 @@ void InitCoreTypes(py::module_& m) {
     m.attr("no_backprop_mode") = m.attr("NoBackpropMode");
     m.attr("force_backprop_mode") = m.attr("ForceBackpropMode");
     m.attr("backprop_scope") = m.attr("BackpropScope");
-    m.def("is_backprop_required", &PyIsBackpropRequired, "context"_a = py::none());
+    m.def("is_backprop_required", &PyIsBackpropRequired, "context"_a = py::none(), KeepDoc(docs::kIsBackpropRequired));
 }
 
 }  // namespace chainerx::python

@@ -4,6 +4,7 @@
 
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/python/bind.h"
+#include "chainerx/python/docs/creation.h"
 #include "chainerx/python/interop.h"
 
 namespace chainerx::python {
@@ -89,37 +90,27 @@ Array PyFromBuffer(PyObject* buffer, OptDtype dtype, int64_t count, int64_t offs
 
 void BindCreation() {
     const char* family = "creation";
-    Bind<&PyArray>({family, "array", "object, dtype=None, copy=True, device=None",
-                    "An array from an array, NumPy array, number or nested lists.", false, "copy"});
-    Bind<&PyAsArray>({family, "asarray", "a|object, dtype=None, device=None",
-                      "Like array, without a copy where possible.", false, "copy"});
-    Bind<&PyAsContiguousArray>({family, "ascontiguousarray", "a, dtype=None, device=None",
-                                "An array in C order, without a copy if it is already.", false, "copy"});
-    Bind<&PyEmpty>(
-            {family, "empty", "shape, dtype=None, device=None", "An array whose elements are not set.", false, ""});
-    Bind<&PyZeros>({family, "zeros", "shape, dtype=None, device=None", "An array of zeros.", false, "fill"});
-    Bind<&PyOnes>({family, "ones", "shape, dtype=None, device=None", "An array of ones.", false, "fill"});
-    Bind<&PyFull>({family, "full", "shape, fill_value, dtype=None, device=None", "An array filled with a value.", false,
-                   "fill"});
-    Bind<&PyEmptyLike>({family, "empty_like", "a, device=None, dtype=None",
-                        "An array like another one whose elements are not set.", false, ""});
-    Bind<&PyZerosLike>(
-            {family, "zeros_like", "a, device=None, dtype=None", "An array of zeros like another one.", false, "fill"});
-    Bind<&PyOnesLike>(
-            {family, "ones_like", "a, device=None, dtype=None", "An array of ones like another one.", false, "fill"});
-    Bind<&PyFullLike>({family, "full_like", "a, fill_value, dtype=None, device=None",
-                       "An array like another one, filled with a value.", false, "fill"});
-    Bind<&PyArange>({family, "arange", "start, stop=None, step=None, dtype=None, device=None",
-                     "Evenly spaced numbers below an end.", false, "arange"});
+    Bind<&PyArray>({family, "array", "object, dtype=None, copy=True, device=None", docs::kArray, false, "copy"});
+    Bind<&PyAsArray>({family, "asarray", "a|object, dtype=None, device=None", docs::kAsArray, false, "copy"});
+    Bind<&PyAsContiguousArray>(
+            {family, "ascontiguousarray", "a, dtype=None, device=None", docs::kAsContiguousArray, false, "copy"});
+    Bind<&PyEmpty>({family, "empty", "shape, dtype=None, device=None", docs::kEmpty, false, ""});
+    Bind<&PyZeros>({family, "zeros", "shape, dtype=None, device=None", docs::kZeros, false, "fill"});
+    Bind<&PyOnes>({family, "ones", "shape, dtype=None, device=None", docs::kOnes, false, "fill"});
+    Bind<&PyFull>({family, "full", "shape, fill_value, dtype=None, device=None", docs::kFull, false, "fill"});
+    Bind<&PyEmptyLike>({family, "empty_like", "a, device=None, dtype=None", docs::kEmptyLike, false, ""});
+    Bind<&PyZerosLike>({family, "zeros_like", "a, device=None, dtype=None", docs::kZerosLike, false, "fill"});
+    Bind<&PyOnesLike>({family, "ones_like", "a, device=None, dtype=None", docs::kOnesLike, false, "fill"});
+    Bind<&PyFullLike>({family, "full_like", "a, fill_value, dtype=None, device=None", docs::kFullLike, false, "fill"});
+    Bind<&PyArange>(
+            {family, "arange", "start, stop=None, step=None, dtype=None, device=None", docs::kArange, false, "arange"});
     Bind<&PyLinspace>({family, "linspace", "start, stop, num=50, endpoint=True, dtype=None, device=None",
-                       "A number of evenly spaced numbers.", false, "arange"});
-    Bind<&PyIdentity>({family, "identity", "n, dtype=None, device=None", "The identity matrix.", false, ""});
-    Bind<&PyEye>({family, "eye", "N, M=None, k=0, dtype='float64', device=None", "A matrix with ones on a diagonal.",
-                  false, ""});
-    Bind<&PyTri>({family, "tri", "N, M=None, k=0, dtype='float32', device=None",
-                  "A matrix with ones on and below a diagonal.", false, ""});
+                       docs::kLinspace, false, "arange"});
+    Bind<&PyIdentity>({family, "identity", "n, dtype=None, device=None", docs::kIdentity, false, ""});
+    Bind<&PyEye>({family, "eye", "N, M=None, k=0, dtype='float64', device=None", docs::kEye, false, ""});
+    Bind<&PyTri>({family, "tri", "N, M=None, k=0, dtype='float32', device=None", docs::kTri, false, ""});
     Bind<&PyFromBuffer>({family, "frombuffer", "buffer, dtype='float32', count=-1, offset=0, device=None",
-                         "An array from the bytes of a buffer.", false, ""});
+                         docs::kFromBuffer, false, ""});
 }
 
 }  // namespace chainerx::python

@@ -7,6 +7,7 @@
 #include "chainerx/core/context.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/python/bind.h"
+#include "chainerx/python/docs/creation.h"
 #include "chainerx/python/interop.h"
 
 namespace chainerx::python {
@@ -254,11 +255,7 @@ void BindDlpack() {
     Method<&DlpackDevice>("__dlpack_device__", "self", "(1, 0): CPU memory.");
     Method<&Dlpack>("__dlpack__", "self, stream=None, max_version=None, dl_device=None, copy=None",
                     "A DLPack capsule that shares the memory. An array of a graph is refused.");
-    Bind<&FromDlpack>({nullptr, "from_dlpack", "x, device=None, copy=None",
-                       "An array that shares the memory of an object with __dlpack__, such as one of NumPy or PyTorch. "
-                       "Read-only memory is\n"
-                       "copied unless ``copy`` is false.",
-                       false, ""});
+    Bind<&FromDlpack>({nullptr, "from_dlpack", "x, device=None, copy=None", docs::kFromDlpack, false, ""});
 }
 
 }  // namespace chainerx::python

@@ -8,6 +8,7 @@
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/docs/creation.h"
 #include "chainerx/python/ndarray.h"
 
 namespace chainerx::python {
@@ -279,9 +280,7 @@ PyRef RebuildArray(PyObject* values, const std::string& device) {
 }  // namespace
 
 void BindInterop() {
-    Bind<&PyToNumpy>({nullptr, "to_numpy", "array, copy=True",
-                      "The array as numpy.ndarray; without a copy it shares memory. An array of a graph is refused.",
-                      false, ""});
+    Bind<&PyToNumpy>({nullptr, "to_numpy", "array, copy=True", docs::kToNumpy, false, ""});
     Bind<&FromRawPointer>({nullptr, "_fromrawpointer", "data_ptr, shape, dtype, strides, device, offset, base",
                            "An array over memory at an address on a device, owned by ``base``.", false, ""});
     Bind<&ToCupy>(

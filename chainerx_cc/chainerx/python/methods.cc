@@ -12,6 +12,8 @@
 #include "chainerx/ops/reduction.h"
 #include "chainerx/python/autograd.h"
 #include "chainerx/python/bind.h"
+#include "chainerx/python/doc.h"
+#include "chainerx/python/docs/ndarray.h"
 #include "chainerx/python/interop.h"
 
 namespace py = pybind11;
@@ -205,20 +207,20 @@ int SetGradProperty(PyObject* self, PyObject* value, void*) {
 
 PyGetSetDef* NdarrayGetSets() {
     static PyGetSetDef defs[] = {
-            {"shape", &GetShape, nullptr, "Lengths of the dimensions.", nullptr},
-            {"strides", &GetStrides, nullptr, "Distances in bytes between elements of each dimension.", nullptr},
-            {"dtype", &GetDtypeProperty, nullptr, "The numpy.dtype of the elements.", nullptr},
-            {"device", &GetDeviceProperty, nullptr, "The device on which the array lives.", nullptr},
-            {"ndim", &GetNdim, nullptr, "Number of dimensions.", nullptr},
-            {"size", &GetSize, nullptr, "Number of elements.", nullptr},
-            {"itemsize", &GetItemSizeProperty, nullptr, "Size of an element in bytes.", nullptr},
-            {"nbytes", &GetNBytesProperty, nullptr, "Size of all elements in bytes.", nullptr},
-            {"offset", &GetOffset, nullptr, "Distance in bytes of the first element from data_ptr.", nullptr},
-            {"is_contiguous", &GetIsContiguous, nullptr, "Whether the elements lie in C order without gaps.", nullptr},
-            {"data_ptr", &GetDataPtr, nullptr, "Address of the memory that the array views.", nullptr},
-            {"data_size", &GetDataSize, nullptr, "Size in bytes of that memory.", nullptr},
-            {"T", &GetT, nullptr, "The array with its axes reversed.", nullptr},
-            {"grad", &GetGradProperty, &SetGradProperty, "The gradient in the default graph, or None.", nullptr},
+            {"shape", &GetShape, nullptr, KeepDoc(docs::kShape), nullptr},
+            {"strides", &GetStrides, nullptr, KeepDoc(docs::kStrides), nullptr},
+            {"dtype", &GetDtypeProperty, nullptr, KeepDoc(docs::kDtype), nullptr},
+            {"device", &GetDeviceProperty, nullptr, KeepDoc(docs::kArrayDevice), nullptr},
+            {"ndim", &GetNdim, nullptr, KeepDoc(docs::kNdim), nullptr},
+            {"size", &GetSize, nullptr, KeepDoc(docs::kSize), nullptr},
+            {"itemsize", &GetItemSizeProperty, nullptr, KeepDoc(docs::kItemSize), nullptr},
+            {"nbytes", &GetNBytesProperty, nullptr, KeepDoc(docs::kNBytes), nullptr},
+            {"offset", &GetOffset, nullptr, KeepDoc(docs::kOffset), nullptr},
+            {"is_contiguous", &GetIsContiguous, nullptr, KeepDoc(docs::kIsContiguous), nullptr},
+            {"data_ptr", &GetDataPtr, nullptr, KeepDoc(docs::kDataPtr), nullptr},
+            {"data_size", &GetDataSize, nullptr, KeepDoc(docs::kDataSize), nullptr},
+            {"T", &GetT, nullptr, KeepDoc(docs::kT), nullptr},
+            {"grad", &GetGradProperty, &SetGradProperty, KeepDoc(docs::kGradProperty), nullptr},
             {"__array_priority__", &GetPriority, nullptr, nullptr, nullptr},
             {nullptr, nullptr, nullptr, nullptr, nullptr},
     };
@@ -226,28 +228,25 @@ PyGetSetDef* NdarrayGetSets() {
 }
 
 void AddNdarrayMethods() {
-    Method<&Item>("item", "self", "The only element as a Python number.");
-    Method<&ViewMethod>("view", "self", "Another array that shares the data.");
-    Method<&AsTypeMethod>("astype", "self, dtype, copy=True", "The array in another dtype.");
-    Method<&FillMethod>("fill", "self, value", "Sets all elements in place.");
-    Method<&FlattenMethod>("flatten", "self", "A copy as one dimension.");
-    Method<&ToList>("tolist", "self", "The elements as nested lists.");
-    Method<&ToDeviceMethod>("to_device", "self, device, index=None", "The array on another device.");
-    Method<&StopGrad>("as_grad_stopped", "self, copy=False, backprop_ids=None",
-                      "The same values outside graphs: no gradient flows through.");
-    Method<&RequireGradMethod>("require_grad", "self, backprop_id=None",
-                               "Makes gradients of this array be computed; returns it.");
-    Method<&IsGradRequiredMethod>("is_grad_required", "self, backprop_id=None", "Whether require_grad was called.");
-    Method<&IsBackpropRequiredMethod>("is_backprop_required", "self, backprop_id=None",
-                                      "Whether computations with this array are recorded.");
+    Method<&Item>("item", "self", docs::kItem);
+    Method<&ViewMethod>("view", "self", docs::kView);
+    Method<&AsTypeMethod>("astype", "self, dtype, copy=True", docs::kAsType);
+    Method<&FillMethod>("fill", "self, value", docs::kFill);
+    Method<&FlattenMethod>("flatten", "self", docs::kFlatten);
+    Method<&ToList>("tolist", "self", docs::kToList);
+    Method<&ToDeviceMethod>("to_device", "self, device, index=None", docs::kToDevice);
+    Method<&StopGrad>("as_grad_stopped", "self, copy=False, backprop_ids=None", docs::kAsGradStopped);
+    Method<&RequireGradMethod>("require_grad", "self, backprop_id=None", docs::kRequireGrad);
+    Method<&IsGradRequiredMethod>("is_grad_required", "self, backprop_id=None", docs::kIsGradRequired);
+    Method<&IsBackpropRequiredMethod>("is_backprop_required", "self, backprop_id=None", docs::kArrayIsBackpropRequired);
     Method<&IsChained>("_is_chained", "self, backprop_id=None",
                        "Whether the array was computed from others in the graph.");
-    Method<&GetGradMethod>("get_grad", "self, backprop_id=None", "The gradient, or None.");
-    Method<&SetGradMethod>("set_grad", "self, grad, backprop_id=None", "Sets the gradient.");
-    Method<&ClearGradMethod>("cleargrad", "self, backprop_id=None", "Removes the gradient.");
+    Method<&GetGradMethod>("get_grad", "self, backprop_id=None", docs::kGetGrad);
+    Method<&SetGradMethod>("set_grad", "self, grad, backprop_id=None", docs::kSetGrad);
+    Method<&ClearGradMethod>("cleargrad", "self, backprop_id=None", docs::kClearGrad);
     Method<&BackwardMethod>("backward",
                             "self, backprop_id=None, enable_double_backprop=False, loss_scale=None, retain_grad=False",
-                            "Adds gradients of this array to what it was computed from.");
+                            docs::kArrayBackward);
     Method<&CopyProtocol>("__copy__", "self", "A copy outside graphs.");
     Method<&DeepCopy>("__deepcopy__", "self, memo=None", "A copy outside graphs.");
     Method<&Reduce>("__reduce__", "self", "For pickling: contents and device, no graph.");
@@ -255,15 +254,14 @@ void AddNdarrayMethods() {
     Method<&SetState>("__setstate__", "self, state", "Restores contents and device.");
     Method<&ToNumpyProtocol>("__array__", "self, dtype=None, copy=None",
                              "Conversion to NumPy; refused for an array of a graph, or outside of host memory.");
-    Method<&MaxMethod>("max", "self, axis=None, keepdims=False", "Largest element over axes.");
-    Method<&MinMethod>("min", "self, axis=None, keepdims=False", "Smallest element over axes.");
+    Method<&MaxMethod>("max", "self, axis=None, keepdims=False", docs::kMaxMethod);
+    Method<&MinMethod>("min", "self, axis=None, keepdims=False", docs::kMinMethod);
     MethodDefs().push_back(
             {"reshape", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&VarArgs<&ReshapeArgs, kNewShape>)),
-             METH_FASTCALL | METH_KEYWORDS, "The same elements in another shape, given as one tuple or separately."});
+             METH_FASTCALL | METH_KEYWORDS, KeepDoc(docs::kReshapeMethod)});
     MethodDefs().push_back(
             {"transpose", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&VarArgs<&TransposeArgs, kAxes>)),
-             METH_FASTCALL | METH_KEYWORDS,
-             "Axes in another order, given as one tuple or separately; reversed by default."});
+             METH_FASTCALL | METH_KEYWORDS, KeepDoc(docs::kTransposeMethod)});
     MethodDefs().push_back({nullptr, nullptr, 0, nullptr});
 }
 

@@ -24,7 +24,6 @@ py::list ListOps() {
         entry["name"] = op.name;
         entry["family"] = op.family;
         entry["signature"] = op.signature;
-        entry["doc"] = op.doc;
         entry["is_method"] = op.is_method;
         py::list kernels = py::str(op.kernels).attr("split")();
         entry["kernels"] = kernels;

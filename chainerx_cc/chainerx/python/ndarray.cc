@@ -13,6 +13,8 @@
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/doc.h"
+#include "chainerx/python/docs/ndarray.h"
 #include "chainerx/python/index.h"
 #include "chainerx/python/interop.h"
 #include "chainerx/python/methods.h"
@@ -249,7 +251,7 @@ void InitNdarray(PyObject* module) {
     static PyMemberDef members[] = {
             {"__weaklistoffset__", T_PYSSIZET, offsetof(NdarrayObject, weakrefs), READONLY, nullptr}, {}};
     static PyType_Slot slots[] = {
-            {Py_tp_doc, const_cast<char*>("Multi-dimensional array with automatic differentiation.")},
+            {Py_tp_doc, const_cast<char*>(KeepDoc(docs::kNdarray))},
             {Py_tp_dealloc, Slot(&Dealloc)},
             {Py_tp_new, Slot(&New)},
             {Py_tp_repr, Slot(&Repr)},

@@ -1,0 +1,158 @@
+#include "chainerx/python/doc.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace chainerx::python {
+namespace {
+
+const std::pair<const char*, const char*> kCommon[] = {
+        {"@axes", "axis (None, int or tuple of int): Axes to reduce; all unless given."},
+        {"@keepdims", "keepdims (bool): Whether the reduced axes stay, with length one."},
+        {"@axis_error", "~chainerx.DimensionError: If an axis is out of range or given twice."},
+        {"@lapack_error", "~chainerx.DtypeError: If the dtype is neither float32 nor float64."},
+        {"@shape", "shape (int or tuple of int): Shape of the result."},
+        {"@dtype",
+         "dtype: Dtype of the result, as a name, type or :class:`numpy.dtype`; that of the elements unless given."},
+        {"@device", "device (~chainerx.Device or str): Device of the result; the default one unless given."},
+        {"@backprop_id", "backprop_id (~chainerx.BackpropId or None): Graph; the default one unless given."},
+        {"@enable_double_backprop",
+         "enable_double_backprop (bool): Whether the computation is recorded itself, so that gradients can be "
+         "differentiated."},
+        {"@loss_scale", "loss_scale (float or None): Factor of the gradients to start from."},
+};
+
+// Replaces the words after "@".
+std::string Expand(std::string_view text) {
+    std::string out;
+    size_t begin = 0;
+    for (size_t at = text.find('@'); at != text.npos; at = text.find('@', at + 1)) {
+        for (const auto& [word, description] : kCommon) {
+            std::string_view found = text.substr(at, text.find('\n', at) - at);
+            if (found != word) continue;
+            out += text.substr(begin, at - begin);
+            out += description;
+            begin = at + found.size();
+        }
+    }
+    out += text.substr(begin);
+    return out;
+}
+
+std::string Join(const std::vector<std::string>& words, const char* separator, const char* quote = "") {
+    std::string out;
+    for (const std::string& word : words) out += (out.empty() ? "" : separator) + (quote + word) + quote;
+    return out;
+}
+
+// The names in a signature such as "x, slope=0.2".
+std::vector<std::string> GetNames(const std::string& signature) {
+    std::vector<std::string> names;
+    for (size_t begin = 0; begin < signature.size();) {
+        size_t end = std::min(signature.find(", ", begin), signature.size());
+        std::string item = signature.substr(begin, end - begin);
+        names.push_back(item.substr(0, item.find('=')));
+        begin = end + 2;
+    }
+    return names;
+}
+
+}  // namespace
+
+std::string FormatDoc(std::string_view text) {
+    while (text.front() == '\n') text.remove_prefix(1);
+    while (text.back() == '\n') text.remove_suffix(1);
+    size_t example = text.find("\n>>> ");
+    std::string out = Expand(text.substr(0, example));
+    if (example == text.npos) return out;
+    out += "\n.. admonition:: Example\n";
+    for (size_t begin = example; begin < text.size();) {
+        size_t end = std::min(text.find('\n', begin + 1), text.size());
+        out += end == begin + 1 ? "\n" : "\n    ";
+        out += text.substr(begin + 1, end - begin - 1);
+        begin = end;
+    }
+    return out;
+}
+
+std::string FormatMethodDoc(const std::string& text) {
+    constexpr std::string_view kArgs = "\nArgs:\n";
+    size_t args = text.find(kArgs);
+    if (args == text.npos) return FormatDoc(text);
+    size_t first = args + kArgs.size();
+    size_t next = text.find('\n', first) + 1;
+    while (text.compare(next, 5, "     ") == 0) next = text.find('\n', next) + 1;  // the description goes on
+    bool is_only = text[next] == '\n';
+    return FormatDoc(is_only ? text.substr(0, args) + text.substr(next) : text.substr(0, first) + text.substr(next));
+}
+
+const char* KeepDoc(const char* text) { return (new std::string{FormatDoc(text)})->c_str(); }
+
+const char* DescribeElementwise(const char* text, const char* signature, const ElementwiseInfo& info, int n_inputs,
+                                unsigned grads) {
+    std::vector<std::string> names = GetNames(signature);
+    std::vector<std::string> inputs{names.begin(), names.begin() + n_inputs};
+    std::vector<std::string> wanted;
+    for (int i = 0; i < n_inputs; ++i) {
+        if ((grads >> i & 1U) != 0) wanted.push_back(inputs[i]);
+    }
+    bool is_unary = n_inputs == 1;
+    bool is_float = info.rule == DtypeRule::kFloat || info.rule == DtypeRule::kDivide;
+
+    std::string out = wanted.empty() ? "Not differentiable" : "Differentiable any number of times";
+    if (!wanted.empty() && wanted.size() < inputs.size()) out += " with respect to " + Join(wanted, " and ", "``");
+
+    std::string dtypes = "any dtype";
+    std::string refused;
+    if (info.dtypes == kNumericSet) {
+        dtypes = "any dtype except bool";
+        refused = "bool";
+    } else if (info.dtypes == (kIntSet | kBoolSet)) {
+        dtypes = "integers or booleans";
+        refused = "floating point";
+    } else if (info.dtypes == kIntSet) {
+        dtypes = "integers";
+        refused = "bool or floating point";
+    }
+    out += ".\n\nArgs:\n    " + Join(inputs, ", ") + " (~chainerx.ndarray";
+    out += is_unary ? "): Array of " + dtypes + ".\n"
+                    : " or number): Arrays of " + dtypes +
+                              " whose shapes broadcast;\n        all but one may be numbers.\n";
+    for (size_t i = inputs.size(); i < names.size(); ++i)
+        out += "    " + names[i] + " (float): Parameter of the formula.\n";
+
+    out += "\nReturns:\n    ~chainerx.ndarray: Array of the ";
+    std::string shape = is_unary ? "shape of ``" + inputs[0] + "``" : "broadcast shape";
+    if (info.bool_out) {
+        out += shape + ", of booleans.\n";
+    } else if (is_float) {
+        out += shape + (is_unary ? ". A floating point dtype is kept; integers and"
+                                 : " and the promoted dtype; but integers and");
+        out += "\n        booleans become ";
+        out += info.rule == DtypeRule::kDivide ? "float64.\n" : "float16, float32 or float64, by their size.\n";
+    } else if (info.rule == DtypeRule::kSelect) {
+        out += shape + " and the promoted dtype of\n        ``" + inputs[1] + "`` and ``" + inputs[2] + "``.\n";
+    } else {
+        out += is_unary ? "shape and dtype of ``" + inputs[0] + "``.\n" : shape + " and the promoted dtype.\n";
+    }
+
+    out += "\nRaises:\n";
+    if (!refused.empty()) {
+        out += "    ~chainerx.DtypeError: If the " + std::string{is_unary ? "" : "promoted "} + "dtype is " + refused +
+               ".\n";
+    }
+    out += is_unary ? "    TypeError: If ``" + inputs[0] + "`` is not an array of ChainerX.\n"
+                    : "    ~chainerx.DimensionError: If the shapes do not broadcast.\n"
+                      "    ~chainerx.DeviceError: If the arrays are on different devices.\n";
+
+    std::string_view whole = text;
+    size_t at = std::min(whole.find("\n>>> "), whole.size());
+    static std::string result;
+    result.assign(whole.substr(0, at)).append("\n").append(out).append(whole.substr(at));
+    return result.c_str();
+}
+
+}  // namespace chainerx::python
