@@ -18,6 +18,9 @@ TOPICS = {
     'Graphs': ['autograd/backward.h', 'autograd/mode.h', 'core/backprop_id.h', 'ops/structured.h',
                'autograd/graph.h', 'autograd/check.h'],
 }
+# Name, signature and summary of an elementwise operation.
+DECLARED = re.compile(
+    r'CHAINERX_OP\("(\w+)",\s*"([^"]*)",\s*R?"\(?(.*?)(?:\n\n|"\))', re.DOTALL)
 NOT_PUBLIC = re.compile(r'CHAINERX_|operator|~|Throw')
 
 
@@ -58,9 +61,7 @@ def declarations(header):
         yield name, ''
     for namespace, lines in _public_parts(text):
         if namespace == 'chainerx::ops':
-            for name, signature, doc in re.findall(
-                    r'CHAINERX_OP\("(\w+)",\s*"([^"]*)",\s*R?"\(?(.*?)(?:\n\n|"\))', '\n'.join(lines),
-                    re.DOTALL):
+            for name, signature, doc in DECLARED.findall('\n'.join(lines)):
                 if not name.startswith('_'):
                     yield f'{_cpp_name(lines, name)}({signature})', doc.replace('\n', ' ')
         elif namespace == 'chainerx':

@@ -1,0 +1,38 @@
+"""The benchmarks run, with their smallest sizes."""
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import chainerx
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.slow
+
+COMMANDS = [
+    'run.py add add-recorded mlp-tiny cnn-tiny lstm-tiny --rounds 1 --seconds 1e-5 --no-process',
+    'single_ops.py add exp --rounds 1 --seconds 1e-5 --kind small',
+    'optimizers.py --parameters 2 --size 2 --rounds 1 --calls 1 --hooks',
+    'node_cost.py --rounds 1',
+    'training_loop.py --rounds 1 --iterations 2 --images 100 --parameters 1',
+]
+
+
+def test_every_script_is_here():
+    scripts = {path.name for path in (ROOT / 'benchmarks').glob('*.py')} - {'harness.py'}
+    assert scripts == {command.split()[0] for command in COMMANDS}
+
+
+@pytest.mark.parametrize('command', COMMANDS, ids=lambda command: command.split()[0])
+def test_benchmark(command, tmp_path):
+    if find_spec('torch') is None or not chainerx.is_available():
+        pytest.skip('needs PyTorch and the compiled ChainerX core')
+    script, *arguments = command.split()
+    result = subprocess.run(
+        [sys.executable, ROOT / 'benchmarks' / script, *arguments], cwd=tmp_path,
+        env={**os.environ, 'PYTHONPATH': str(ROOT)}, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.count('\n|') >= 3, result.stdout  # a table, with its head
