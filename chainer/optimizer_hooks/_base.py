@@ -2,6 +2,8 @@
 
 import numpy
 
+import chainerx
+from chainer import _update
 from chainer.backends import cuda
 
 
@@ -44,6 +46,39 @@ class GradientHook:
     def _call_for_all(self, params):
         for param in params:
             self(param.update_rule, param)
+
+
+class AddingHook(GradientHook):
+    """Hook that adds ``rate`` times a term, the result of ``_term(p)``, to the gradient."""
+
+    def __init__(self, rate):
+        self.rate = rate
+
+    def _call_for_all(self, params):
+        # On ChainerX all change in one call, by a step of gradient descent: g - (-rate) term.
+        groups = {}
+        for param in params:
+            array = param._array
+            if type(array) is chainerx.ndarray and param._requires_grad:
+                if array.grad is not None:
+                    key = array.dtype, array.device, loss_scale_of(param)
+                    groups.setdefault(key, []).append(param)
+            else:
+                self(param.update_rule, param)
+        for (_, _, scale), group in groups.items():
+            arrays = [param._array for param in group]
+            grads = [array.grad for array in arrays]
+            terms = [self._term(array) for array in arrays]
+            if not _update.run_kernel('sgd', grads + terms, [-float(self.rate) * scale]):
+                super()._call_for_all(group)
+
+    def _apply(self, p, g, scale, rule):
+        rate = self.rate * scale
+        term = self._term(p)
+        if isinstance(g, cuda.ndarray):
+            cuda.elementwise('T term, T rate', 'T g', 'g += rate * term', 'add_term')(term, rate, g)
+        else:
+            g += rate * term
 
 
 def call_for_each_param(hook, params):

@@ -1,3 +1,5 @@
+import numpy
+
 from chainer import backend
 from chainer.optimizer_hooks import _base
 
@@ -42,9 +44,11 @@ class GradientLARS(_base.GradientHook):
         xp = backend.get_array_module(p)
         p_norm = xp.sqrt(_base.squared_norm(p))
         g_norm = xp.sqrt(_base.squared_norm(g)) / scale
-        rate = xp.where(
-            p_norm > 0,
-            self.threshold * p_norm / (self.eps + g_norm + self.weight_decay * p_norm), 1.)
+        rate = self.threshold * p_norm / (self.eps + g_norm + self.weight_decay * p_norm)
+        if xp is numpy:  # numbers, of which a branch costs less
+            rate = rate if p_norm > 0 else numpy.ones_like(rate)
+        else:
+            rate = xp.where(p_norm > 0, rate, 1.)
         if self.weight_decay:
             g += (self.weight_decay * scale) * p
         g *= rate.astype(g.dtype)

@@ -1,9 +1,8 @@
 from chainer import backend
-from chainer.backends import cuda
 from chainer.optimizer_hooks import _base
 
 
-class Lasso(_base.GradientHook):
+class Lasso(_base.AddingHook):
     """Lasso (L1 regularization): adds ``rate`` times the sign of a parameter to its gradient.
 
     Args:
@@ -26,13 +25,5 @@ class Lasso(_base.GradientHook):
 
     name = 'Lasso'
 
-    def __init__(self, rate):
-        self.rate = rate
-
-    def _apply(self, p, g, scale, rule):
-        rate = self.rate * scale
-        sign = backend.get_array_module(p).sign(p)
-        if isinstance(g, cuda.ndarray):
-            cuda.elementwise('T s, T rate', 'T g', 'g += rate * s', 'lasso')(sign, rate, g)
-        else:
-            g += rate * sign
+    def _term(self, p):
+        return backend.get_array_module(p).sign(p)

@@ -171,10 +171,11 @@ def test_hook_of_an_update_rule(link, make):
 
 @pytest.mark.parametrize('loss_scale', [None, 4])
 @pytest.mark.parametrize('rate', [0.3, numpy.float32(0.3)])
-def test_weight_decay_of_all_parameters_at_once(link, rate, loss_scale):
-    # The same bits as for one parameter after another; shared parameters decay twice.
+@pytest.mark.parametrize('make', [hooks.WeightDecay, hooks.Lasso])
+def test_all_parameters_at_once(link, make, rate, loss_scale):
+    # The same bits as for one parameter after another; shared parameters change twice.
     model = chainer.Chain(one=link, two=link)
-    hook = hooks.WeightDecay(rate)
+    hook = make(rate)
     start = [to_numpy(param.grad).copy() for param in link.params(False)]
     link.b._loss_scale = loss_scale
     opt = chainer.optimizers.SGD().setup(model)
