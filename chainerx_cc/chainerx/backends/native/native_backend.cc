@@ -32,6 +32,8 @@ NativeBackend::NativeBackend(Context& context) : Backend{context, kName} {
     RegisterActivationKernels(*this);
     RegisterCopyKernels(*this);
     RegisterReduceKernels(*this);
+    RegisterArgReduceKernels(*this);
+    RegisterScanKernels(*this);
     RegisterIndexingKernels(*this);
     RegisterGemmKernels(*this);
     RegisterFactorizationKernels(*this);

@@ -13,6 +13,8 @@ void RegisterSpecialKernels(Backend& backend);
 void RegisterActivationKernels(Backend& backend);
 void RegisterCopyKernels(Backend& backend);
 void RegisterReduceKernels(Backend& backend);
+void RegisterArgReduceKernels(Backend& backend);
+void RegisterScanKernels(Backend& backend);
 void RegisterIndexingKernels(Backend& backend);
 void RegisterGemmKernels(Backend& backend);
 void RegisterFactorizationKernels(Backend& backend);

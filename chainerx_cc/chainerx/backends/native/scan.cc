@@ -1,0 +1,63 @@
+// Cumulative sums and products.
+
+#include <algorithm>
+
+#include "chainerx/backends/native/elementwise.h"
+#include "chainerx/backends/native/register.h"
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/reduction.h"
+
+namespace chainerx::native {
+namespace {
+
+template <class Combine>
+void Scan(const Array& a_, int8_t axis, const Array& out) {
+    if (out.GetTotalSize() == 0) return;
+    Array a = AsContiguous(a_.AsDetached());
+    int64_t inner = 1;
+    for (int i = axis + 1; i < a.ndim(); ++i) inner *= a.shape()[i];
+    int64_t n = a.shape()[axis];
+    int64_t outer = a.GetTotalSize() / (n * inner);
+    VisitDtype(out.dtype(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        using C = typename ComputeType<T>::type;
+        for (int64_t o = 0; o < outer; ++o) {
+            const T* in = a.data<T>() + o * n * inner;
+            T* result = out.data<T>() + o * n * inner;
+            std::copy_n(in, inner, result);
+            if (inner == 1) {
+                auto sum = static_cast<C>(in[0]);
+                for (int64_t i = 1; i < n; ++i) {
+                    result[i] = static_cast<T>(Combine::Apply(sum, static_cast<C>(in[i])));
+                    sum = static_cast<C>(result[i]);
+                }
+                continue;
+            }
+            for (int64_t i = inner; i < n * inner; ++i) {
+                result[i] = static_cast<T>(Combine::Apply(static_cast<C>(result[i - inner]), static_cast<C>(in[i])));
+            }
+        }
+    });
+}
+
+struct AddTo {
+    template <class C>
+    static C Apply(C a, C b) {
+        return static_cast<C>(a + b);
+    }
+};
+struct MultiplyBy {
+    template <class C>
+    static C Apply(C a, C b) {
+        return static_cast<C>(a * b);
+    }
+};
+
+}  // namespace
+
+void RegisterScanKernels(Backend& backend) {
+    kCumsumKernel.Register(backend, &Scan<AddTo>);
+    kCumprodKernel.Register(backend, &Scan<MultiplyBy>);
+}
+
+}  // namespace chainerx::native
