@@ -1,5 +1,6 @@
 """Devices, backends, contexts and the scopes that choose them."""
 import copy
+import gc
 import pickle
 import threading
 
@@ -171,6 +172,29 @@ def test_set_default_context():
     assert chainerx.get_default_context() is default
     with pytest.raises(TypeError):
         chainerx.set_default_context('native')
+
+
+def test_context_outlives_its_name():
+    # Nobody keeps the context but what was made in it.
+    device = chainerx.Context().get_device('native:1')
+    array = chainerx.ones((2,), device=device)
+    backprop_id = chainerx.Context().make_backprop_id('inner')
+    gc.collect()
+    assert device.context.get_device('native:1') is device
+    assert (array + 1).tolist() == [2, 2]
+    assert backprop_id.name == 'inner'
+    chainerx.set_default_context(chainerx.Context())
+    try:
+        gc.collect()
+        assert chainerx.zeros((2,)).device.context is not chainerx.get_global_default_context()
+    finally:
+        chainerx.set_default_context(None)
+
+
+@pytest.mark.parametrize('wrong', [chainerx.anygraph, 'native', 1])
+def test_is_backprop_required_refuses(wrong):
+    with pytest.raises(TypeError, match='context must be chainerx.Context'):
+        chainerx.is_backprop_required(wrong)
 
 
 def test_arrays_of_different_contexts():
