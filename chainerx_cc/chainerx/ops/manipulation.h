@@ -66,7 +66,8 @@ std::vector<Array> Meshgrid(const std::vector<Array>& arrays, bool ij_indexing =
 // dst = src where the condition (if there is one) holds, in place.
 void CopyTo(const Array& dst, const Array& src, const Array& where = Array{});
 
-// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/manipulation.h
+// X(function, name in Python, signature, method of ndarray, kernels); its documentation is
+// python/docs/manipulation.h or joining.h
 #define CHAINERX_MANIPULATION_OPS(X)                                   \
     X(Reshape, "reshape", "a, newshape", false, "")                    \
     X(Ravel, "ravel", "a", true, "")                                   \

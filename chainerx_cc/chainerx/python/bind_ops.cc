@@ -23,6 +23,7 @@
 #include "chainerx/ops/trigonometric.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/doc.h"
+#include "chainerx/python/docs/joining.h"
 #include "chainerx/python/docs/linalg.h"
 #include "chainerx/python/docs/loss.h"
 #include "chainerx/python/docs/manipulation.h"
