@@ -10,19 +10,32 @@ Attributes:
     cupy: The :mod:`cupy` module, or a placeholder that raises an error on use.
 
 """
-import functools
 import importlib
 import importlib.util
-import itertools
 import os
 import sys
-import threading
 import warnings
 
 import numpy
 
 import chainerx
-from chainer import _backend, _environment, configuration
+from chainer import _backend, _environment
+from chainer.backends._cuda_kernels import (  # noqa: F401
+    clear_memo,
+    elementwise,
+    fuse,
+    memoize,
+    raw,
+    reduce,
+)
+from chainer.backends._cudnn import (  # noqa: F401
+    get_cudnn_dropout_states,
+    get_cudnn_dropout_states_core,
+    get_max_workspace_size,
+    set_max_workspace_size,
+    should_use_cudnn,
+    should_use_cudnn_tensor_core,
+)
 
 # Names that come from CuPy, or from `_cupy_absent` where it is not usable.
 _LAZY_NAMES = frozenset((
@@ -546,355 +559,6 @@ def copy(array, out=None, out_device=None, stream=None):
             with stream:
                 _this.cupy.copyto(out, array)
     return out
-
-
-# -- kernels ------------------------------------------------------------------
-
-
-def _lazy_decorator(wrap):
-    """Makes a decorator that applies ``wrap`` at the first call, if CUDA is available then.
-
-    Decorated functions are usually in the global scope, where CuPy need not be imported yet.
-    """
-    def decorator(func):
-        wrapped = None
-
-        @functools.wraps(func)
-        def wrapper(*args, **kwargs):
-            nonlocal wrapped
-            if wrapped is None:
-                wrapped = wrap(func) if _this.available else func
-            return wrapped(*args, **kwargs)
-
-        return wrapper
-
-    return decorator
-
-
-def memoize(for_each_device=False):
-    """Makes a function remember its results, by :func:`cupy.memoize`.
-
-    Without CUDA the function is left as it is.
-
-    Args:
-        for_each_device (bool): Whether results belong to the current CUDA device.
-
-    Returns:
-        callable: Decorator of functions with hashable arguments.
-
-    .. admonition:: Example
-
-        >>> from chainer.backends import cuda
-        >>> @cuda.memoize(for_each_device=True)
-        ... def make_table(n):
-        ...     return chainer.get_device('@numpy').xp.arange(n)
-        >>> make_table(3)
-        array([0, 1, 2])
-
-    """
-    return _lazy_decorator(lambda func: _this.cupy.memoize(for_each_device)(func))
-
-
-def clear_memo():
-    """Forgets all results of functions decorated with :func:`memoize`.
-
-    .. admonition:: Example
-
-        >>> from chainer.backends import cuda
-        >>> cuda.clear_memo()
-
-    """
-    if _this.available:
-        _this.cupy.clear_memo()
-
-
-def fuse(*args, **kwargs):
-    """Fuses the elementwise operations of a function, by :func:`cupy.fuse`.
-
-    Without CUDA the function is left as it is. Usable as ``@fuse`` and as
-    ``@fuse(kernel_name='name')``.
-
-    Args:
-        args: The function, where there are no parentheses.
-        kwargs: Arguments of :func:`cupy.fuse`.
-
-    Returns:
-        callable: The function, or the decorator where it is not given.
-
-    .. admonition:: Example
-
-        >>> from chainer.backends import cuda
-        >>> @cuda.fuse()
-        ... def multiply_add(x, y, z):
-        ...     return x * y + z
-        >>> multiply_add(np.array([1, 2]), 10, 1)
-        array([11, 21])
-
-    """
-    if len(args) == 1 and not kwargs and callable(args[0]):
-        return _lazy_decorator(lambda func: _this.cupy.fuse(func))(args[0])
-    return _lazy_decorator(lambda func: _this.cupy.fuse(*args, **kwargs)(func))
-
-
-@memoize()
-def _elementwise_kernel(in_params, out_params, operation, name, **kwargs):
-    return _this.cupy.ElementwiseKernel(in_params, out_params, operation, name, **kwargs)
-
-
-def elementwise(in_params, out_params, operation, name, **kwargs):
-    """Makes an elementwise kernel; kernels of the same arguments are made once.
-
-    Args:
-        in_params (str): Input parameters, such as ``'T x, T y'``.
-        out_params (str): Output parameters.
-        operation (str): CUDA code for an element.
-        name (str): Name of the kernel.
-        kwargs: Options of :class:`cupy.ElementwiseKernel`.
-
-    Returns:
-        cupy.ElementwiseKernel: Kernel.
-
-    Raises:
-        RuntimeError: If CUDA is not available.
-
-    .. admonition:: Example
-
-        >>> from chainer.backends import cuda
-        >>> kernel = cuda.elementwise('T x, T y', 'T z', 'z = x * y', 'multiply')  # doctest: +SKIP
-        >>> z = kernel(x, y)  # doctest: +SKIP
-
-    """
-    check_cuda_available()
-    return _elementwise_kernel(in_params, out_params, operation, name, **kwargs)
-
-
-@memoize()
-def _reduction_kernel(*args, **kwargs):
-    return _this.cupy.ReductionKernel(*args, **kwargs)
-
-
-def reduce(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name, **kwargs):
-    """Makes a reduction kernel; kernels of the same arguments are made once.
-
-    Args:
-        in_params (str): Input parameters.
-        out_params (str): Output parameters.
-        map_expr (str): Expression of an element.
-        reduce_expr (str): Expression that combines ``a`` and ``b``.
-        post_map_expr (str): Expression of the result.
-        identity: Identity of the reduction.
-        name (str): Name of the kernel.
-        kwargs: Options of :class:`cupy.ReductionKernel`.
-
-    Returns:
-        cupy.ReductionKernel: Kernel.
-
-    Raises:
-        RuntimeError: If CUDA is not available.
-
-    .. admonition:: Example
-
-        >>> from chainer.backends import cuda
-        >>> norm = cuda.reduce(
-        ...     'T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', '0', 'norm')  # doctest: +SKIP
-        >>> y = norm(x, axis=1)  # doctest: +SKIP
-
-    """
-    check_cuda_available()
-    return _reduction_kernel(
-        in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name, **kwargs)
-
-
-@memoize()
-def _raw_kernel(*args, **kwargs):
-    return _this.cupy.RawKernel(*args, **kwargs)
-
-
-def raw(code, name, *args, **kwargs):
-    """Makes a kernel from CUDA source; kernels of the same arguments are made once.
-
-    Args:
-        code (str): CUDA source.
-        name (str): Name of the kernel in it.
-        args, kwargs: Options of :class:`cupy.RawKernel`.
-
-    Returns:
-        cupy.RawKernel: Kernel.
-
-    Raises:
-        RuntimeError: If CUDA is not available.
-
-    .. admonition:: Example
-
-        >>> from chainer.backends import cuda
-        >>> code = 'extern "C" __global__ void twice(float* x) { x[threadIdx.x] *= 2; }'
-        >>> kernel = cuda.raw(code, 'twice')  # doctest: +SKIP
-        >>> kernel((1,), (x.size,), (x,))  # doctest: +SKIP
-
-    """
-    check_cuda_available()
-    return _raw_kernel(code, name, *args, **kwargs)
-
-
-# -- cuDNN --------------------------------------------------------------------
-
-_USE_CUDNN_LEVELS = {
-    '==always': {'always': True, 'auto': False, 'never': False},
-    '>=auto': {'always': True, 'auto': True, 'never': False},
-}
-_max_workspace_size = 8 * 1024 * 1024
-
-
-def should_use_cudnn(level, lowest_version=0):
-    """Tells whether cuDNN is to be used, by ``chainer.config.use_cudnn``.
-
-    Args:
-        level (str): ``'==always'`` or ``'>=auto'``: which settings ask for it.
-        lowest_version (int): Version of cuDNN that is needed.
-
-    Returns:
-        bool: ``False`` always where cuDNN is not enabled.
-
-    Raises:
-        ValueError: If the level or the configuration is not understood.
-
-    .. admonition:: Example
-
-        >>> from chainer.backends import cuda
-        >>> with chainer.using_config('use_cudnn', 'never'):
-        ...     cuda.should_use_cudnn('>=auto')
-        False
-
-    """
-    if level not in _USE_CUDNN_LEVELS:
-        raise ValueError(
-            f'invalid cuDNN use level: {level!r} (must be either of "==always" or ">=auto")')
-    flags = _USE_CUDNN_LEVELS[level]
-    use_cudnn = configuration.config.use_cudnn
-    if use_cudnn not in flags:
-        raise ValueError(
-            f'invalid use_cudnn configuration: {use_cudnn!r} '
-            '(must be either of "always", "auto", or "never")')
-    return flags[use_cudnn] and _this._cudnn_version >= max(lowest_version, 0)
-
-
-def should_use_cudnn_tensor_core(dtype):
-    """Tells whether Tensor Cores are to be used, by ``chainer.config.use_cudnn_tensor_core``.
-
-    Args:
-        dtype: Dtype of the computation; ``'auto'`` means Tensor Cores for float16.
-
-    Returns:
-        bool: ``False`` always where cuDNN is not enabled.
-
-    Raises:
-        ValueError: If the configuration is not understood.
-
-    .. admonition:: Example
-
-        >>> from chainer.backends import cuda
-        >>> with chainer.using_config('use_cudnn_tensor_core', 'never'):
-        ...     cuda.should_use_cudnn_tensor_core(np.float16)
-        False
-
-    """
-    setting = configuration.config.use_cudnn_tensor_core
-    if setting not in ('always', 'auto', 'never'):
-        raise ValueError(
-            f'invalid use_cudnn_tensor_core configuration: {setting!r} '
-            '(must be either of "always", "auto", or "never")')
-    if not _this.cudnn_enabled or setting == 'never':
-        return False
-    return setting == 'always' or numpy.dtype(dtype) == numpy.float16
-
-
-def get_max_workspace_size():
-    """Gets the largest workspace of cuDNN, in bytes.
-
-    Returns:
-        int: Bytes.
-
-    .. admonition:: Example
-
-        >>> from chainer.backends import cuda
-        >>> cuda.get_max_workspace_size()
-        8388608
-
-    """
-    return _max_workspace_size
-
-
-def set_max_workspace_size(size):
-    """Sets the largest workspace of cuDNN.
-
-    Args:
-        size (int): Bytes.
-
-    .. admonition:: Example
-
-        >>> from chainer.backends import cuda
-        >>> size = cuda.get_max_workspace_size()
-        >>> cuda.set_max_workspace_size(16 * 1024 * 1024)
-        >>> cuda.get_max_workspace_size()
-        16777216
-        >>> cuda.set_max_workspace_size(size)
-
-    """
-    global _max_workspace_size
-    _max_workspace_size = int(size)
-    if _this.cudnn_enabled:
-        _this.cudnn.set_max_workspace_size(_max_workspace_size)
-
-
-@memoize(for_each_device=True)
-def get_cudnn_dropout_states_core(thread_id):
-    """Makes the dropout states of a thread on the current device.
-
-    They are made once for each thread and device. :func:`get_cudnn_dropout_states` is what to
-    call.
-
-    Args:
-        thread_id (int): Identifier of the thread.
-
-    Returns:
-        cupy.cudnn.DropoutStates: States, seeded by ``CHAINER_SEED`` where that is set.
-
-    .. admonition:: Example
-
-        >>> import threading
-        >>> from chainer.backends import cuda
-        >>> states = cuda.get_cudnn_dropout_states_core(threading.get_ident())  # doctest: +SKIP
-
-    """
-    states_id = next(_dropout_states_count)
-    seed = os.getenv('CHAINER_SEED')
-    seed = int(seed) + states_id if seed is not None else int(numpy.random.randint(1 << 31))
-    return _this.cudnn.DropoutStates(None, seed)
-
-
-_dropout_states_count = itertools.count()
-
-
-def get_cudnn_dropout_states():
-    """Gets the cuDNN dropout states of the current thread and device.
-
-    Returns:
-        cupy.cudnn.DropoutStates: States, the same at each call.
-
-    Raises:
-        RuntimeError: If cuDNN is not enabled.
-
-    .. admonition:: Example
-
-        >>> from chainer.backends import cuda
-        >>> states = cuda.get_cudnn_dropout_states()  # doctest: +SKIP
-        >>> states is cuda.get_cudnn_dropout_states()  # doctest: +SKIP
-        True
-
-    """
-    if not _this.cudnn_enabled:
-        raise RuntimeError('cuDNN is not enabled: CuPy has no cuDNN bindings here.')
-    return get_cudnn_dropout_states_core(threading.get_ident())
 
 
 if importlib.util.find_spec('cupy') is None:
