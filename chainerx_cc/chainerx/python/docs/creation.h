@@ -361,6 +361,7 @@ Returns:
     ~chainerx.ndarray: Array.
 
 Raises:
+    TypeError: If ``x`` has not these methods.
     ~chainerx.DtypeError: If ChainerX does not have the dtype.
 
 >>> x = np.zeros(2)
