@@ -826,6 +826,9 @@ def triu(m: ndarray, k: int = 0) -> ndarray:
 def roll(a: ndarray, shift: _Shape, axis: _Axis = None) -> ndarray:
     """The elements moved along axes; those that leave at one end enter at the other."""
 
+def pad(array: ndarray, pad_width: Any, mode: str | None = 'constant', constant_values: Any = 0) -> ndarray:
+    """An array made larger at its sides."""
+
 def diag(v: ndarray, k: int = 0, device: _DeviceLike = None) -> ndarray:
     """A matrix with a given diagonal, or the diagonal of a matrix."""
 

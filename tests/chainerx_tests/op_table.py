@@ -9,6 +9,7 @@ import math
 import numpy as np
 import scipy.special
 
+
 FLOATS = 'float16', 'float32', 'float64'
 INTS = 'int8', 'int16', 'int32', 'int64', 'uint8'
 NUMBERS = INTS + FLOATS
@@ -419,6 +420,13 @@ ROWS = [
     Row('tile', np.tile, [[In(2, 3), {'reps': 2}], [In(2, 3), {'reps': (2, 1, 2)}]], ALL),
     Row('roll', np.roll, [[In(2, 3), {'shift': 2}], [In(2, 3), {'shift': -1, 'axis': 1}],
                           [In(2, 3), {'shift': (1, 1), 'axis': (0, 1)}]], ALL),
+    Row('pad', np.pad, [[In(2, 3), {'pad_width': 1}],
+                        [In(2, 3), {'pad_width': ((1, 0), (2, 3)),
+                                    'constant_values': ((1, 2), (3, 4))}],
+                        [In(2, 3, 2), {'pad_width': (1, 2), 'mode': 'edge'}], [In(0, 2), {'pad_width': 1}],
+                        [In(3), {'pad_width': 7, 'mode': 'reflect'}], [In(2, 1), {'pad_width': 3, 'mode': 'reflect'}],
+                        [In(3), {'pad_width': 7, 'mode': 'symmetric'}], [In(2, 3), {'pad_width': 2, 'mode': 'wrap'}],
+                        [In(), {'pad_width': 2}], [In(2, 3), {'pad_width': 0, 'mode': 'edge'}]], ALL),
     Row('diag', np.diag, [[In(3)], [In(3), {'k': 1}], [In(2, 3), {'k': -1}]], ALL),
     Row('diagonal', np.diagonal, [[In(3, 3)], [In(2, 4), {'offset': 1}], [In(4, 2), {'offset': -2}],
                                   [In(2, 3, 4), {'offset': 1, 'axis1': -1, 'axis2': 0}],

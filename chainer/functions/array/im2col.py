@@ -4,7 +4,6 @@ from __future__ import annotations
 import chainerx
 from chainer._fallback import Fallback
 from chainer.function_node import FunctionNode
-from chainer.functions.array.pad import _pad_chainerx
 from chainer.utils import conv, type_check
 
 
@@ -42,9 +41,9 @@ class Im2Col(FunctionNode):
             return Fallback
         last_y = (self.kh - 1) * self.dy + (out_h - 1) * self.sy + 1
         last_x = (self.kw - 1) * self.dx + (out_w - 1) * self.sx + 1
-        x = _pad_chainerx(x, [(0, 0), (0, 0),
-                              (self.ph, max(last_y - x.shape[2] - self.ph, 0)),
-                              (self.pw, max(last_x - x.shape[3] - self.pw, 0))], [(0, 0)] * 4)
+        x = chainerx.pad(x, [(0, 0), (0, 0),
+                             (self.ph, max(last_y - x.shape[2] - self.ph, 0)),
+                             (self.pw, max(last_x - x.shape[3] - self.pw, 0))])
         taps = [x[:, :, i * self.dy:i * self.dy + (out_h - 1) * self.sy + 1:self.sy,
                   j * self.dx:j * self.dx + (out_w - 1) * self.sx + 1:self.sx]
                 for i in range(self.kh) for j in range(self.kw)]

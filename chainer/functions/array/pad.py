@@ -14,18 +14,6 @@ from chainer.utils import type_check
 _COPYING_MODES = 'edge', 'reflect', 'symmetric', 'wrap'
 
 
-def _pad_chainerx(y, widths, values):
-    """Pads each axis of a ChainerX array by a pair of widths, with a pair of values."""
-    for axis, (pair, fill) in enumerate(zip(widths, values)):
-        blocks = [chainerx.full((*y.shape[:axis], width, *y.shape[axis + 1:]), value, y.dtype,
-                                device=y.device) if width else None
-                  for width, value in zip(pair, fill)]
-        if any(pair):
-            blocks = [b for b in (blocks[0], y, blocks[1]) if b is not None]
-            y = chainerx.concatenate(blocks, axis=axis)
-    return y
-
-
 class Pad(FunctionNode):
     """Pads an array on all sides."""
 
@@ -44,19 +32,15 @@ class Pad(FunctionNode):
         return xp.pad(x, self.pad_width, mode=self.mode, **self.keywords),
 
     def forward_chainerx(self, inputs):
-        y, = inputs
-        widths = numpy.broadcast_to(self.pad_width, (y.ndim, 2)).tolist()
-        if self.mode in _COPYING_MODES:
-            for axis, width in enumerate(widths):
-                if any(width):
-                    sources = numpy.pad(
-                        numpy.arange(y.shape[axis]), width, self.mode, **self.keywords)
-                    y = y.take(sources, axis)
-            return y,
-        if self.mode != 'constant' or not self.keywords.keys() <= {'constant_values'}:
+        options = dict(self.keywords)
+        supported = self.mode in _COPYING_MODES and options.pop('reflect_type', 'even') == 'even'
+        if self.mode == 'constant':
+            supported = options.keys() <= {'constant_values'}
+        elif options:
+            supported = False
+        if not supported:
             return Fallback
-        values = numpy.broadcast_to(self.keywords.get('constant_values', 0), (y.ndim, 2)).tolist()
-        return _pad_chainerx(y, widths, values),
+        return chainerx.pad(inputs[0], self.pad_width, self.mode, **options),
 
     def backward(self, target_input_indexes, grad_outputs):
         gy, = grad_outputs

@@ -5,7 +5,6 @@ import chainerx
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions.array.im2col import _pair
-from chainer.functions.array.pad import _pad_chainerx
 from chainer.utils import type_check
 
 
@@ -59,7 +58,7 @@ class Shift(FunctionNode):
             for (to, _), size in zip(overlaps, x.shape[2:]):
                 widths.append((min(to.start, size), max(size - to.stop, 0)))
             part = part[:, :, overlaps[0][1], overlaps[1][1]]
-            ys.append(_pad_chainerx(part, widths, [(0, 0)] * 4))
+            ys.append(chainerx.pad(part, widths))
         return chainerx.concatenate(ys, axis=1),
 
     def _inverse(self):

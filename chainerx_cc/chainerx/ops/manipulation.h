@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
+#include "chainerx/core/scalar.h"
 #include "chainerx/ops/op.h"
 
 namespace chainerx {
@@ -56,6 +58,16 @@ Array Atleast3D(const Array& a);
 Array Repeat(const Array& a, const std::vector<int64_t>& repeats, const std::optional<int64_t>& axis = std::nullopt);
 Array Tile(const Array& a, const Shape& reps);
 Array Roll(const Array& a, int64_t shift, const std::optional<int64_t>& axis = std::nullopt);
+
+// How pad makes elements: of given values, or as copies of the element at the end, of those counted back from it
+// (without or with itself), or of those at the other end.
+enum class PadMode { kConstant, kEdge, kReflect, kSymmetric, kWrap };
+// Before and after, for each axis.
+using PadWidths = std::vector<std::array<int64_t, 2>>;
+using PadValues = std::vector<std::array<Scalar, 2>>;
+// No values stand for zeros.
+Array Pad(const Array& a, const PadWidths& widths, PadMode mode = PadMode::kConstant, const PadValues& values = {});
+
 // Elements at which two axes have one index, as the last axis; a view.
 Array Diagonal(const Array& a, int64_t offset = 0, int64_t axis1 = 0, int64_t axis2 = 1);
 Array Diag(const Array& v, int64_t k = 0);

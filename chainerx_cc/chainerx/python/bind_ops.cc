@@ -117,6 +117,40 @@ Array PyRoll(const Array& a, const std::vector<int64_t>& shift, const std::optio
     return out;
 }
 
+// Pairs for the axes as in NumPy: from one value, one for each side or the like in nested sequences, which are repeated
+// where they have a single item.
+template <class T>
+std::vector<std::array<T, 2>> GetPairs(PyObject* o, const char* name, int8_t ndim) {
+    using Items = std::vector<PyObject*>;
+    auto items = [name](PyObject* p) {
+        return PySequence_Check(p) != 0 && !PyUnicode_Check(p) ? Arg<Items>::Get(p, name) : Items{p};
+    };
+    auto fit = [&](const Items& given, size_t n) {
+        if (given.size() != 1 && given.size() != n) {
+            ThrowValueError("%s must be a number, a pair or a pair for each of %d axes, not %zu items", name, int{ndim},
+                            given.size());
+        }
+    };
+    Items axes = items(o);
+    bool nested = std::any_of(axes.begin(), axes.end(), [](PyObject* p) { return PySequence_Check(p) != 0; });
+    if (!nested) axes = {o};
+    fit(axes, ndim);
+    std::vector<std::array<T, 2>> out;
+    // What is given for no axis at all is checked, too.
+    for (int8_t i = 0; i < std::max<int8_t>(ndim, 1); ++i) {
+        Items sides = items(axes[axes.size() == 1 ? 0 : i]);
+        fit(sides, 2);
+        out.push_back({Arg<T>::Get(sides.front(), name), Arg<T>::Get(sides.back(), name)});
+    }
+    out.resize(ndim);
+    return out;
+}
+
+Array PyPad(const Array& a, PyObject* pad_width, PadMode mode, PyObject* constant_values) {
+    return Pad(a, GetPairs<int64_t>(pad_width, "pad_width", a.ndim()), mode,
+               GetPairs<Scalar>(constant_values, "constant_values", a.ndim()));
+}
+
 // On the device of v unless another is given.
 Array PyDiag(const Array& v, int64_t k, std::optional<DeviceRef> device) {
     Array out = Diag(v, k);
@@ -267,6 +301,8 @@ void BindOps() {
     family = "manipulation";
     CHAINERX_MANIPULATION_OPS(CHAINERX_BIND)
     Bind<&PyRoll>({family, "roll", "a, shift, axis=None", docs::kRoll, false, ""});
+    Bind<&PyPad>(
+            {family, "pad", "array, pad_width, mode='constant', constant_values=0", docs::kPad, false, "copy take"});
     Bind<&PyDiag>({family, "diag", "v, k=0, device=None", docs::kDiag, false, ""});
     Bind<&PyDiagflat>({family, "diagflat", "v, k=0, device=None", docs::kDiagflat, false, ""});
     Bind<&PySplit>({family, "split", "ary, indices_or_sections, axis=0", docs::kSplit, false, ""});

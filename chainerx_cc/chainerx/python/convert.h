@@ -11,6 +11,7 @@
 #include "chainerx/core/scalar.h"
 #include "chainerx/ops/elementwise.h"
 #include "chainerx/ops/factorization.h"
+#include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/pooling.h"
 #include "chainerx/ops/window.h"
 #include "chainerx/python/common.h"
@@ -140,6 +141,19 @@ struct Arg<PoolPadding> {
         if (mode == "ignore") return PoolPadding::kIgnore;
         if (mode == "zero") return PoolPadding::kZero;
         ThrowValueError("%s must be 'ignore' or 'zero', not '%s'", name, mode.c_str());
+    }
+};
+template <>
+struct Arg<PadMode> {
+    static PadMode Get(PyObject* o, const char* name) {
+        std::string mode = Arg<std::string>::Get(o, name);
+        if (mode == "constant") return PadMode::kConstant;
+        if (mode == "edge") return PadMode::kEdge;
+        if (mode == "reflect") return PadMode::kReflect;
+        if (mode == "symmetric") return PadMode::kSymmetric;
+        if (mode == "wrap") return PadMode::kWrap;
+        ThrowValueError("%s must be 'constant', 'edge', 'reflect', 'symmetric' or 'wrap', not '%s'", name,
+                        mode.c_str());
     }
 };
 template <>

@@ -196,6 +196,33 @@ Raises:
 array([4, 1, 2, 3], shape=(4,), dtype=int64, device='native:0')
 )";
 
+constexpr const char* kPad = R"(
+An array made larger at its sides.
+
+Differentiable any number of times.
+
+Args:
+    array (~chainerx.ndarray): Array of any dtype.
+    pad_width (int, pair of int, or sequence of pairs): Number of elements before and after: one for all sides, a pair
+        for all axes, or a pair for each axis.
+    mode (str): What the new elements are: ``'constant'`` values; copies of the element at the ``'edge'``; copies of
+        the elements seen in a mirror that stands on it (``'reflect'``) or behind it (``'symmetric'``); or those at
+        the other end (``'wrap'``).
+    constant_values (number, pair, or sequence of pairs): Values in mode ``'constant'``, in the forms of ``pad_width``.
+        Corners get those of the last axis.
+
+Returns:
+    ~chainerx.ndarray: Padded array of the dtype of ``array``.
+
+Raises:
+    ValueError: If ``mode`` has no meaning, or the number of widths or values does not fit.
+    TypeError: If a width is no integer.
+    ~chainerx.DimensionError: If a width is negative, or the elements of an axis without any are to be copied.
+
+>>> chainerx.pad(chainerx.array([1, 2, 3]), 2, mode='reflect')
+array([3, 2, 1, 2, 3, 2, 1], shape=(7,), dtype=int64, device='native:0')
+)";
+
 constexpr const char* kSplit = R"(
 Parts of an array along an axis, as views.
 
