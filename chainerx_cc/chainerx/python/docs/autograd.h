@@ -7,19 +7,18 @@ namespace chainerx::python::docs {
 constexpr const char* kBackward = R"(
 Computes gradients of arrays with respect to all that require one, and adds them to their ``grad``.
 
-An output that has a gradient (:meth:`~chainerx.ndarray.set_grad`) starts from it, another one from one. The graph is
-released on the way, unless ``enable_double_backprop``.
+An output that has a gradient (:meth:`~chainerx.ndarray.set_grad`) starts from it, another one from ones. The outputs
+then leave the graph, unless ``enable_double_backprop``; what lies behind them stays as long as other arrays lead to it.
 
 Args:
-    outputs (~chainerx.ndarray or sequence of them): Arrays of the graph; those without a gradient have one element.
+    outputs (~chainerx.ndarray or sequence of them): Arrays of the graph.
     @backprop_id
     @enable_double_backprop
     @loss_scale
     retain_grad (bool): Whether the arrays on the way get their gradients, too.
 
 Raises:
-    ~chainerx.GradientError: If an output does not belong to the graph, has no gradient but more than one element,
-        or the graph has been released.
+    ~chainerx.GradientError: If an output does not belong to the graph, or has left it.
 
 >>> x = chainerx.array([1., 2.]).require_grad()
 >>> chainerx.backward((x * x).sum())
@@ -39,15 +38,14 @@ Args:
     @enable_double_backprop
     set_grad (bool): Whether the inputs get their gradients, too.
     retain_grad (bool): Whether the arrays on the way get their gradients, too.
-    grad_outputs (sequence): Gradients of the outputs to start from; ``None`` stands for one.
+    grad_outputs (sequence): Gradients of the outputs to start from; ``None`` stands for ones.
     @loss_scale
 
 Returns:
     list: A gradient for each input; ``None`` where no output depends on it.
 
 Raises:
-    ~chainerx.GradientError: If an input does not belong to the graph, an output has no gradient but more than one
-        element, or the graph has been released.
+    ~chainerx.GradientError: If an input does not belong to the graph, or an output has left it.
 
 >>> x = chainerx.array([1., 2.]).require_grad()
 >>> gx, = chainerx.grad([(x ** 3).sum()], [x], enable_double_backprop=True)
@@ -107,7 +105,7 @@ another.
 
 >>> context = chainerx.get_default_context()
 >>> context.get_device('native', 1)
-Device('native:1')
+native:1
 )";
 
 constexpr const char* kContextGetBackend = R"(
@@ -179,7 +177,7 @@ Devices of one kind, and the kernels that run on them.
 
 >>> backend = chainerx.get_backend('native')
 >>> backend.name, backend.get_device(0)
-('native', Device('native:0'))
+('native', native:0)
 )";
 
 constexpr const char* kBackendGetDevice = R"(
@@ -195,7 +193,7 @@ Raises:
     ~chainerx.DeviceError: If there is no such device.
 
 >>> chainerx.get_backend('native').get_device(1)
-Device('native:1')
+native:1
 )";
 
 constexpr const char* kBackendGetDeviceCount = R"(
@@ -260,8 +258,9 @@ constexpr const char* kGetDevice = R"(
 Finds a device of the default context.
 
 Args:
-    *device: Name such as ``'native:0'``; or name of a backend and index; or a :class:`~chainerx.Device`, which is
-        returned. The default device if nothing is given.
+    device (str or ~chainerx.Device): Name such as ``'native:0'``, or that of a backend if an index follows; or a device,
+        which is returned. The default device if nothing is given.
+    index (int): Index of the device in its backend.
 
 Returns:
     ~chainerx.Device: Device.
@@ -328,7 +327,7 @@ Returns:
     ~chainerx.Device: Device.
 
 >>> chainerx.get_default_device()
-Device('native:0')
+native:0
 )";
 
 constexpr const char* kSetDefaultDevice = R"(
@@ -343,7 +342,7 @@ Raises:
 
 >>> chainerx.set_default_device('native:1')
 >>> chainerx.ones(1).device
-Device('native:1')
+native:1
 >>> chainerx.set_default_device('native:0')
 )";
 
@@ -363,11 +362,11 @@ constexpr const char* kDeviceScope = R"(
 Makes a device the calling thread's default one for a block. Also called ``using_device``.
 
 Args:
-    *device: As for :func:`chainerx.get_device`.
+    device, index: As for :func:`chainerx.get_device`.
 
 >>> with chainerx.using_device('native:1') as scope:
 ...     chainerx.ones(1).device, scope.device
-(Device('native:1'), Device('native:1'))
+(native:1, native:1)
 )";
 
 constexpr const char* kNoBackpropMode = R"(

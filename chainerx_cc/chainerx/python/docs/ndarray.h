@@ -40,7 +40,7 @@ constexpr const char* kArrayDevice = R"(
 The :class:`~chainerx.Device` on which the array lives.
 
 >>> chainerx.ones(2).device
-Device('native:0')
+native:0
 )";
 
 constexpr const char* kNdim = R"(
@@ -212,7 +212,7 @@ Raises:
     ~chainerx.DeviceError: If there is no such device.
 
 >>> chainerx.ones(1).to_device('native:1').device
-Device('native:1')
+native:1
 )";
 
 constexpr const char* kAsGradStopped = R"(
