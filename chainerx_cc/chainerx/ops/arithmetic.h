@@ -121,6 +121,7 @@ array([1., 4., 9.], shape=(3,), dtype=float64, device='native:0')
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return math::Power(a, b);
     }
+    CHAINERX_NATIVE_BINARY_LOOP(Pow)
     // Exponents that need no logarithm. As in NumPy, 0.5 is the square root, also of -0 and -inf.
     struct SpecialNumbers {
         template <class T, class F>

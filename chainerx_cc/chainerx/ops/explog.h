@@ -55,7 +55,7 @@ array([ 0.        ,  0.69314718, -0.69314718], shape=(3,), dtype=float64, device
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Log(x);
     }
-    CHAINERX_FAST_FORWARD(native::math::IsNormal(x), native::math::LogNormal(x))
+    CHAINERX_NATIVE_LOOP(Log)
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
@@ -69,7 +69,7 @@ array([ 0.,  1., -1.], shape=(3,), dtype=float64, device='native:0')
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Log2(x);
     }
-    CHAINERX_FAST_FORWARD(native::math::IsNormal(x), native::math::Log2Normal(x))
+    CHAINERX_NATIVE_LOOP(Log2)
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
@@ -83,7 +83,7 @@ array([ 0.,  1., -2.], shape=(3,), dtype=float64, device='native:0')
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Log10(x);
     }
-    CHAINERX_FAST_FORWARD(native::math::IsNormal(x), native::math::Log10Normal(x))
+    CHAINERX_NATIVE_LOOP(Log10)
     Array Grad0(const Array& gy, In<0> x) const;
 };
 

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "chainerx/backends/native/kernels/math.h"
+#include "chainerx/backends/native/kernels/math_loops.h"
 #include "chainerx/core/macro.h"
 
 namespace chainerx::math {
@@ -44,15 +45,16 @@ CHAINERX_MATH(Arcsinh, native::math::Asinh)
 CHAINERX_MATH(Arccosh, native::math::Acosh)
 #undef CHAINERX_MATH
 
-// In an op of one argument `x`: what to compute where a condition holds for all of a block of elements.
-#define CHAINERX_FAST_FORWARD(condition, expression) \
-    template <class T>                               \
-    CHAINERX_HOST_DEVICE static bool IsFast(T x) {   \
-        return condition;                            \
-    }                                                \
-    template <class T>                               \
-    CHAINERX_HOST_DEVICE static T ForwardFast(T x) { \
-        return expression;                           \
+// In an op of floating point numbers: its loop in the native backend.
+#define CHAINERX_NATIVE_LOOP(Name)                                     \
+    template <class T>                                                 \
+    static void Loop(int64_t n, const T* x, T* y) {                    \
+        native::UnaryMathLoop<T>(native::UnaryMath::k##Name, n, x, y); \
+    }
+#define CHAINERX_NATIVE_BINARY_LOOP(Name)                                                       \
+    template <class T>                                                                          \
+    static void Loop(int64_t n, const T* x1, int64_t step1, const T* x2, int64_t step2, T* y) { \
+        native::BinaryMathLoop<T>(native::BinaryMath::k##Name, n, x1, step1, x2, step2, y);     \
     }
 
 // Rounds the quotient towards minus infinity; division of integers by zero gives zero.

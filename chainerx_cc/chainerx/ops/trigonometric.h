@@ -15,7 +15,7 @@ array([0.        , 0.47942554, 0.84147098], shape=(3,), dtype=float64, device='n
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Sin(x);
     }
-    CHAINERX_FAST_FORWARD(!native::math::TrigNeedsSlowPath(x), native::math::Sin(x))
+    CHAINERX_NATIVE_LOOP(Sin)
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
@@ -29,7 +29,7 @@ array([1.        , 0.87758256, 0.54030231], shape=(3,), dtype=float64, device='n
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Cos(x);
     }
-    CHAINERX_FAST_FORWARD(!native::math::TrigNeedsSlowPath(x), native::math::Cos(x))
+    CHAINERX_NATIVE_LOOP(Cos)
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
@@ -43,7 +43,7 @@ array([0.        , 0.54630249, 1.55740772], shape=(3,), dtype=float64, device='n
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Tan(x);
     }
-    CHAINERX_FAST_FORWARD(!native::math::TrigNeedsSlowPath(x), native::math::Tan(x))
+    CHAINERX_NATIVE_LOOP(Tan)
     Array Grad0(const Array& gy, Out y) const;
 };
 
@@ -97,6 +97,7 @@ array([ 0.78539816,  2.35619449, -2.35619449], shape=(3,), dtype=float64, device
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return native::math::Atan2(a, b);
     }
+    CHAINERX_NATIVE_BINARY_LOOP(Atan2)
     Array Grad0(const Array& gy, In<0> x1, In<1> x2) const;
     Array Grad1(const Array& gy, In<0> x1, In<1> x2) const;
 };

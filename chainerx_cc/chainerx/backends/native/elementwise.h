@@ -43,11 +43,11 @@ CHAINERX_HOST_DEVICE void ScatterTo(int64_t n, const T* from, char* to, int64_t 
     for (int64_t i = 0; i < n; ++i, to += stride) *reinterpret_cast<T*>(to) = from[i];
 }
 
-// Ops that compute faster where all of a block's arguments are in some range.
+// Ops of floating point numbers whose loop is a kernel of its own.
 template <class Op, class = void>
-struct HasFastRange : std::false_type {};
+struct HasLoop : std::false_type {};
 template <class Op>
-struct HasFastRange<Op, std::void_t<decltype(Op::IsFast(0.0F))>> : std::true_type {};
+struct HasLoop<Op, std::void_t<decltype(&Op::template Loop<float>)>> : std::true_type {};
 
 // Ops that compute faster for certain values of a second argument that is a number.
 template <class Op, class = void>
@@ -81,6 +81,8 @@ struct ElementwiseRow {
     }
 
 private:
+    static constexpr bool kHasLoop = HasLoop<Op>::value && std::is_floating_point_v<C>;
+
     static constexpr int64_t Size(int i) { return Op::kIsSelect && i == 0 ? sizeof(bool) : sizeof(T); }
 
     // Whether there is a loop for these operands being numbers.
@@ -98,10 +100,8 @@ private:
         RC* out = reinterpret_cast<RC*>(data[0]);
         if constexpr (Op::kArity == 1) {
             const C* a = reinterpret_cast<const C*>(data[1]);
-            if constexpr (HasFastRange<Op>::value && std::is_floating_point_v<C>) {
-                for (int64_t i = 0; i < n; i += kElementwiseBlock) {
-                    InFastRange(op, std::min(n - i, kElementwiseBlock), a + i, out + i);
-                }
+            if constexpr (kHasLoop) {
+                Op::template Loop<C>(n, a, out);
             } else {
 #pragma GCC ivdep
                 for (int64_t i = 0; i < n; ++i) out[i] = op.Forward(a[i]);
@@ -109,20 +109,17 @@ private:
         } else if constexpr (Op::kArity == 2) {
             const C* a = reinterpret_cast<const C*>(data[1]);
             const C* b = reinterpret_cast<const C*>(data[2]);
-            if (fixed[0]) {
+            if constexpr (HasSpecialNumbers<Op>::value && std::is_floating_point_v<C>) {
+                if (fixed[1] && SpecialNumber(n, a, *b, out)) return;
+            }
+            if constexpr (kHasLoop) {
+                Op::template Loop<C>(n, a, fixed[0] ? 0 : 1, b, fixed[1] ? 0 : 1, out);
+            } else if (fixed[0]) {
                 const C number = *a;
 #pragma GCC ivdep
                 for (int64_t i = 0; i < n; ++i) out[i] = op.Forward(number, b[i]);
             } else if (fixed[1]) {
                 const C number = *b;
-                if constexpr (HasSpecialNumbers<Op>::value && std::is_floating_point_v<C>) {
-                    bool done = Op::SpecialNumbers::Visit(
-                            number, [&](auto f) __attribute__((always_inline)) {
-#pragma GCC ivdep
-                                for (int64_t i = 0; i < n; ++i) out[i] = f(a[i]);
-                            });
-                    if (done) return;
-                }
 #pragma GCC ivdep
                 for (int64_t i = 0; i < n; ++i) out[i] = op.Forward(a[i], number);
             } else {
@@ -149,15 +146,12 @@ private:
         }
     }
 
-    CHAINERX_HOST_DEVICE static void InFastRange(const Op& op, int64_t n, const C* a, C* out) {
-        int fast = 1;
-        for (int64_t i = 0; i < n; ++i) fast &= Op::IsFast(a[i]) ? 1 : 0;
-        if (CHAINERX_LIKELY(fast != 0)) {
+    CHAINERX_HOST_DEVICE static bool SpecialNumber(int64_t n, const C* a, C number, C* out) {
+        return Op::SpecialNumbers::Visit(
+                number, [&](auto f) __attribute__((always_inline)) {
 #pragma GCC ivdep
-            for (int64_t i = 0; i < n; ++i) out[i] = Op::ForwardFast(a[i]);
-        } else {
-            for (int64_t i = 0; i < n; ++i) out[i] = op.Forward(a[i]);
-        }
+                    for (int64_t i = 0; i < n; ++i) out[i] = f(a[i]);
+                });
     }
 
     // Any strides, and half precision.

@@ -105,10 +105,12 @@ void BenchMath() {
         UnaryMathLoop<float>(UnaryMath::k##Name, kCount, in, y.data());                  \
     });
     CHAINERX_UNARY_MATH(CHAINERX_BENCH)
+    CHAINERX_FAST_UNARY_MATH(CHAINERX_BENCH)
 #undef CHAINERX_BENCH
-    Bench("math Pow float 1M", [&] { BinaryMathLoop<float>(BinaryMath::kPow, kCount, x.data(), p.data(), y.data()); });
+    Bench("math Pow float 1M",
+          [&] { BinaryMathLoop<float>(BinaryMath::kPow, kCount, x.data(), 1, p.data(), 1, y.data()); });
     Bench("math Atan2 float 1M",
-          [&] { BinaryMathLoop<float>(BinaryMath::kAtan2, kCount, x.data(), p.data(), y.data()); });
+          [&] { BinaryMathLoop<float>(BinaryMath::kAtan2, kCount, x.data(), 1, p.data(), 1, y.data()); });
 }
 
 void BenchLayers() {

@@ -9,11 +9,11 @@
 //
 // Sin, Cos and Tan are right up to |x| <= kTrigMax (71476 for float, 2^20 for double): a loop computes a
 // block, and where TrigNeedsSlowPath(x) held for some x of the block, goes over it again with SinSlow,
-// CosSlow or TanSlow, which take any argument. Pow of double is the C library's and does not vectorize.
-
-#include <cmath>
+// CosSlow or TanSlow, which take any argument. Pow, in math_pow.h, is fast with the FMA instruction only: without it,
+// that of double is the C library's.
 
 #include "chainerx/backends/native/kernels/math_core.h"
+#include "chainerx/backends/native/kernels/math_pow.h"
 
 namespace chainerx {
 namespace native {
@@ -49,23 +49,25 @@ CHAINERX_INLINE T Expm1(T x) {
 
 // ------------------------------------------------------------------ logarithms
 
-// log(x) as e and f - tail: log(x) = e log(2) + (f - tail). x > 0, denormal or not.
+// log(x) = e log(2) + log(1 + f). x > 0, denormal or not.
 template <class T>
 struct LogParts {
     T e;
     T f;
-    T tail;
 };
 
+template <class T>
+CHAINERX_INLINE LogParts<T> SplitLogNormal(T x) {
+    IntOf<T> e;
+    T f = ReduceLog(x, &e);
+    return {FromInteger(e), f};
+}
 template <class T>
 CHAINERX_INLINE LogParts<T> SplitLog(T x) {
     using F = Format<T>;
     bool tiny = x < std::numeric_limits<T>::min();
-    T normal = tiny ? x * static_cast<T>(IntOf<T>{1} << F::kMantissaBits) : x;
-    IntOf<T> e;
-    T f = ReduceLog(normal, &e);
-    T exponent = FromInteger(e);
-    return {tiny ? exponent - T(F::kMantissaBits) : exponent, f, LogTail(f)};
+    LogParts<T> parts = SplitLogNormal(tiny ? x * static_cast<T>(IntOf<T>{1} << F::kMantissaBits) : x);
+    return {tiny ? parts.e - T(F::kMantissaBits) : parts.e, parts.f};
 }
 
 // The value y of a logarithm at x, or its special value.
@@ -78,21 +80,21 @@ CHAINERX_INLINE T FinishLog(T x, T y) {
 
 template <class T>
 CHAINERX_INLINE T LogOf(LogParts<T> parts) {
-    T y = parts.f - (parts.tail - parts.e * Format<T>::kLn2Low);
+    T y = parts.f - (LogTail(parts.f) - parts.e * Format<T>::kLn2Low);
     return parts.e * Format<T>::kLn2High + y;
 }
 
-template <class T>
-CHAINERX_INLINE T Log2Of(LogParts<T> parts) {
-    constexpr T kLog2E = T(1.4426950408889634);
-    return parts.e + (parts.f - parts.tail) * kLog2E;
+CHAINERX_INLINE float Log2Of(LogParts<float> parts) { return parts.e + parts.f * Log2Polynomial(parts.f); }
+CHAINERX_INLINE double Log2Of(LogParts<double> parts) {
+    return parts.e + (parts.f - LogTail(parts.f)) * 1.4426950408889634;
 }
 
-template <class T>
-CHAINERX_INLINE T Log10Of(LogParts<T> parts) {
-    constexpr T kLog10E = T(0.43429448190325183);
-    T y = (parts.f - parts.tail) * kLog10E + parts.e * Format<T>::kLog10Of2Low;
-    return parts.e * Format<T>::kLog10Of2High + y;
+CHAINERX_INLINE float Log10Of(LogParts<float> parts) {
+    return parts.e * 0.301029996F + parts.f * Log10Polynomial(parts.f);
+}
+CHAINERX_INLINE double Log10Of(LogParts<double> parts) {
+    double y = (parts.f - LogTail(parts.f)) * 0.43429448190325183 + parts.e * 3.69423907715893078616e-13;
+    return parts.e * 3.01029995663611771306e-01 + y;
 }
 
 template <class T>
@@ -109,16 +111,6 @@ CHAINERX_INLINE T Log10(T x) {
 }
 
 // A loop over numbers that are all positive, normal and finite takes these.
-template <class T>
-CHAINERX_INLINE bool IsNormal(T x) {
-    return (x >= std::numeric_limits<T>::min()) & (x < kInfinity<T>);
-}
-template <class T>
-CHAINERX_INLINE LogParts<T> SplitLogNormal(T x) {
-    IntOf<T> e;
-    T f = ReduceLog(x, &e);
-    return {FromInteger(e), f, LogTail(f)};
-}
 template <class T>
 CHAINERX_INLINE T LogNormal(T x) {
     return LogOf(SplitLogNormal(x));
@@ -194,12 +186,12 @@ CHAINERX_INLINE T Tan(T x) {
     return x == T{0} ? x : y;
 }
 
-inline float SinSlow(float x) { return TrigNeedsSlowPath(x) ? std::sin(x) : Sin(x); }
-inline double SinSlow(double x) { return TrigNeedsSlowPath(x) ? std::sin(x) : Sin(x); }
-inline float CosSlow(float x) { return TrigNeedsSlowPath(x) ? std::cos(x) : Cos(x); }
-inline double CosSlow(double x) { return TrigNeedsSlowPath(x) ? std::cos(x) : Cos(x); }
-inline float TanSlow(float x) { return TrigNeedsSlowPath(x) ? std::tan(x) : Tan(x); }
-inline double TanSlow(double x) { return TrigNeedsSlowPath(x) ? std::tan(x) : Tan(x); }
+CHAINERX_INLINE float SinSlow(float x) { return TrigNeedsSlowPath(x) ? __builtin_sinf(x) : Sin(x); }
+CHAINERX_INLINE double SinSlow(double x) { return TrigNeedsSlowPath(x) ? __builtin_sin(x) : Sin(x); }
+CHAINERX_INLINE float CosSlow(float x) { return TrigNeedsSlowPath(x) ? __builtin_cosf(x) : Cos(x); }
+CHAINERX_INLINE double CosSlow(double x) { return TrigNeedsSlowPath(x) ? __builtin_cos(x) : Cos(x); }
+CHAINERX_INLINE float TanSlow(float x) { return TrigNeedsSlowPath(x) ? __builtin_tanf(x) : Tan(x); }
+CHAINERX_INLINE double TanSlow(double x) { return TrigNeedsSlowPath(x) ? __builtin_tan(x) : Tan(x); }
 
 // asin(s) for 0 <= s <= 1/2, z = s^2
 template <class T>
@@ -344,26 +336,22 @@ CHAINERX_INLINE T Atanh(T x) {
 
 // ------------------------------------------------------------------ error function and friends
 
-// exp(-a^2 / (kHalf ? 2 : 1)) (1 + 2 u) times erfcx(u) / (1 + 2 u), as a number of moderate size and an exponent:
-// erfc(a) for u = a, and erfc(a / sqrt(2)) for kHalf and u = a / sqrt(2). a >= 0.
-template <bool kHalf, class T>
-CHAINERX_INLINE T ErfcParts(T a, T u, IntOf<T>* n) {
+// exp(-factor a^2), without the scale 2^n, for a factor of 1 or 1/2
+template <class T>
+CHAINERX_INLINE T ExpOfSquare(T a, T factor, IntOf<T>* n) {
     // The square in two parts: a rounded to half its bits has an exact square.
     constexpr IntOf<T> kMask = ~((IntOf<T>{1} << (Format<T>::kMantissaBits / 2 + 1)) - 1);
     T rounded = FromBits(ToBits(a) & kMask);
-    T factor = kHalf ? T(0.5) : T{1};
     T rest = factor * (a - rounded) * (a + rounded);
-    T r = ReduceExp(-factor * rounded * rounded, n) - rest;
-    T power = T{1} + Expm1Reduced(r);
-    return power * (ErfcxPolynomial((u - T{4}) / (u + T{4})) / (T{1} + T{2} * u));
+    return T{1} + Expm1Reduced(ReduceExp(-factor * rounded * rounded, n) - rest);
 }
 
 template <class T>
 CHAINERX_INLINE T Erfc(T x) {
     T a = AtMost(Abs(x), Format<T>::kErfcMax);
     IntOf<T> n;
-    T parts = ErfcParts<false>(a, a, &n);
-    T y = Scale(parts, n);
+    T power = ExpOfSquare(a, T{1}, &n);
+    T y = Scale(power * (ErfcxPolynomial((a - T{4}) / (a + T{4})) / (T{1} + T{2} * a)), n);
     y = x < T{0} ? T{2} - y : y;
     T near_zero = T{1} - x * ErfPolynomial(a * a);
     return a < T(0.5) ? near_zero : y;
@@ -382,11 +370,10 @@ template <class T>
 CHAINERX_INLINE T Gelu(T x) {
     T a = AtMost(Abs(x), T(1.5) * Format<T>::kErfcMax);
     IntOf<T> n;
-    T parts = ErfcParts<true>(a, a * T(0.70710678118654757), &n);
-    T negative = Scale(T(-0.5) * a * parts, n);
-    T y = x > T{0} ? x + negative : negative;
-    T near_zero = x * (T(0.5) + x * (T(0.35355339059327376) * ErfPolynomial(T(0.5) * a * a)));
-    return CopySign(a < T(0.6) ? near_zero : y, x);
+    T power = ExpOfSquare(a, T(0.5), &n);
+    T inverse = T{1} / (a + Format<T>::kMills);
+    T negative = Scale(-a * (MillsPolynomial(a * inverse) * inverse) * power, n);  // -a Phi(-a)
+    return CopySign((x > T{0} ? x : T{0}) + negative, x);
 }
 
 // 1 / (1 + exp(-x))
@@ -421,42 +408,6 @@ template <class T>
 CHAINERX_INLINE T Rsqrt(T x) {
     return T{1} / Sqrt(x);
 }
-
-// ------------------------------------------------------------------ power
-
-CHAINERX_INLINE float Pow(float x, float y) {
-    // 2^(y log2|x|) with the logarithm in double.
-    float a = Abs(x);
-    auto wide = static_cast<double>(a);
-    int64_t e;
-    double f = ReduceLog(wide, &e);
-    double s = f / (2.0 + f);
-    double z = s * s;
-    double log2 = FromInteger(e) + (2.0 * s + s * z * PowLogPolynomial(z)) * 1.4426950408889634;
-    log2 = Select(wide == 0.0, -kInfinity<double>, log2);
-    log2 = Select(wide < kInfinity<double>, log2, wide);
-    double exponent = static_cast<double>(y) * log2;
-    exponent = Select(exponent > 150.0, 150.0, exponent);
-    exponent = Select(exponent < -160.0, -160.0, exponent);
-    Rounded<double> rounded = Round(exponent);
-    double r = exponent - rounded.value;
-    auto result = static_cast<float>((1.0 + r * PowExp2Polynomial(r)) * PowerOfTwo<double>(rounded.integer));
-    // A negative base: integer exponents only, odd ones negate.
-    float bounded = Select(Abs(y) < 16777216.0F, y, 0.0F);  // beyond, all are even
-    auto integer = static_cast<int32_t>(bounded);
-    auto whole = static_cast<float>(integer);
-    int32_t odd_sign = whole == bounded ? static_cast<int32_t>(static_cast<uint32_t>(integer) << 31) : 0;
-    result = FromBits(ToBits(result) ^ (odd_sign & ToBits(x)));
-    result = Select(x < 0.0F, Select(whole == bounded, result, Select(a < kInfinity<float>, kNaN<float>, result)),
-                    result);
-    result = Select(x == x, result, x);
-    result = Select(y == y, result, y);
-    // Ones whatever the other is: 1^y, x^0, and (-1)^(+-inf).
-    result = Select(x == 1.0F, 1.0F, result);
-    result = Select(x == -1.0F, Select(Abs(y) == kInfinity<float>, 1.0F, result), result);
-    return Select(y == 0.0F, 1.0F, result);
-}
-inline double Pow(double x, double y) { return std::pow(x, y); }
 
 }  // namespace math
 }  // namespace native

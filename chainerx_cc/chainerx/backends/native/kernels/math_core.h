@@ -29,9 +29,12 @@ struct Format<float> {
     static constexpr float kHalfPiHigh = 1.57079637F;
     static constexpr float kHalfPiLow = -4.37113883e-8F;
     static constexpr float kHalfPiLowest = -1.71512451e-15F;
-    // log10(2) likewise
-    static constexpr float kLog10Of2High = 0.301025391F;
-    static constexpr float kLog10Of2Low = 4.60503907e-6F;
+    // 2 / log(2) and log2(4/3) for powers: the second's first piece and an exponent add exactly.
+    static constexpr float kTwoOverLn2High = 2.88539004F;
+    static constexpr float kTwoOverLn2Low = 3.85192598e-8F;
+    static constexpr float kLog2Of4ThirdsHigh = 0.41497802734375F;
+    static constexpr float kLog2Of4ThirdsLow = 5.94719351e-5F;
+    static constexpr Int kFourFifthsBits = 0x3f4ccccd;
     static constexpr float kExpMin = -104.0F;   // below, exp is 0
     static constexpr float kExpMax = 89.0F;     // above, exp is infinite
     static constexpr float kExpm1Min = -18.0F;  // below, exp - 1 is -1
@@ -39,6 +42,7 @@ struct Format<float> {
     static constexpr float kTanhMax = 10.0F;
     static constexpr float kSquareMax = 1e9F;  // the square of more is of no use beside 1
     static constexpr float kErfcMax = 10.5F;   // beyond, erfc is 0
+    static constexpr float kMills = 2.0F;      // of MillsPolynomial
     static constexpr float kTrigMax = 71476.0F;
 };
 
@@ -54,8 +58,11 @@ struct Format<double> {
     static constexpr double kHalfPiHigh = 1.5707963267948966;
     static constexpr double kHalfPiLow = 6.123233995736766e-17;
     static constexpr double kHalfPiLowest = -1.4973849048591833e-33;
-    static constexpr double kLog10Of2High = 3.01029995663611771306e-01;
-    static constexpr double kLog10Of2Low = 3.69423907715893078616e-13;
+    static constexpr double kTwoOverLn2High = 2.8853900817779268;
+    static constexpr double kTwoOverLn2Low = 4.0710547481862064e-17;
+    static constexpr double kLog2Of4ThirdsHigh = 0.41503749927869648;
+    static constexpr double kLog2Of4ThirdsLow = 1.4733181981985766e-13;
+    static constexpr Int kFourFifthsBits = 0x3fe999999999999a;
     static constexpr double kExpMin = -746.0;
     static constexpr double kExpMax = 710.0;
     static constexpr double kExpm1Min = -40.0;
@@ -63,6 +70,7 @@ struct Format<double> {
     static constexpr double kTanhMax = 21.0;
     static constexpr double kSquareMax = 1e18;
     static constexpr double kErfcMax = 28.0;
+    static constexpr double kMills = 3.0;
     static constexpr double kTrigMax = 1048576.0;
 };
 
@@ -113,6 +121,8 @@ CHAINERX_INLINE float CopySign(float x, float sign) { return __builtin_copysignf
 CHAINERX_INLINE double CopySign(double x, double sign) { return __builtin_copysign(x, sign); }
 CHAINERX_INLINE float Sqrt(float x) { return __builtin_sqrtf(x); }
 CHAINERX_INLINE double Sqrt(double x) { return __builtin_sqrt(x); }
+CHAINERX_INLINE float Floor(float x) { return __builtin_floorf(x); }
+CHAINERX_INLINE double Floor(double x) { return __builtin_floor(x); }
 
 // condition ? yes : no, by bits: where many are nested, the compiler would turn ?: back into branches.
 CHAINERX_INLINE float Select(bool condition, float yes, float no) {
@@ -123,6 +133,28 @@ CHAINERX_INLINE double Select(bool condition, double yes, double no) {
     int64_t mask = condition ? -1 : 0;
     return FromBits((ToBits(yes) & mask) | (ToBits(no) & ~mask));
 }
+
+// What a loop met, as the greatest bits. The loop computes what is right for the usual numbers, and is done over if
+// there were others.
+template <class T>
+class BitRange {
+public:
+    CHAINERX_INLINE void AddPositive(T x) { Add(static_cast<Bits>(ToBits(x)) - kNormal); }
+    CHAINERX_INLINE void AddMagnitude(T x) { Add(static_cast<Bits>(ToBits(Abs(x)))); }
+
+    // Whether all numbers of AddPositive were positive, normal and finite
+    CHAINERX_INLINE bool AllNormal() const { return greatest_ < static_cast<Bits>(ToBits(kInfinity<T>)) - kNormal; }
+    // Whether all numbers of AddMagnitude were below a limit in magnitude
+    CHAINERX_INLINE bool AllBelow(T limit) const { return greatest_ < static_cast<Bits>(ToBits(limit)); }
+
+private:
+    using Bits = std::make_unsigned_t<IntOf<T>>;
+    static constexpr Bits kNormal = Bits{1} << Format<T>::kMantissaBits;
+
+    CHAINERX_INLINE void Add(Bits bits) { greatest_ = bits > greatest_ ? bits : greatest_; }
+
+    Bits greatest_{0};
+};
 
 // Comparisons are written so that a NaN passes through.
 template <class T>

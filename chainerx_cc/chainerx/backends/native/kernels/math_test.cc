@@ -62,7 +62,7 @@ const UnaryCase kUnaryCases[] = {
          [](Real x) { return x < -60         ? Real{-0.0}
                              : std::isinf(x) ? x
                                              : x / 2 * std::erfc(-x * std::sqrt(Real{0.5})); },
-         -15, 10, kAll, 6, 6},
+         -15, 10, kAll, 4.5, 7},
         {UnaryMath::kSigmoid, "sigmoid", Sigmoid, -110, 30, kAll, 3, 3},
         {UnaryMath::kSilu, "silu", [](Real x) { return x < -1e5 ? Real{-0.0} : x * Sigmoid(x); }, -110, 30, kAll, 4, 4},
         {UnaryMath::kSoftplus, "softplus", [](Real x) { return (x > 0 ? x : 0) + std::log1p(std::exp(-std::abs(x))); },
@@ -131,7 +131,7 @@ std::vector<T> Arguments(double low, double high, double limit) {
 template <class T>
 using UnaryLoop = void (*)(UnaryMath, int64_t, const T*, T*);
 template <class T>
-using BinaryLoop = void (*)(BinaryMath, int64_t, const T*, const T*, T*);
+using BinaryLoop = void (*)(BinaryMath, int64_t, const T*, int64_t, const T*, int64_t, T*);
 
 template <class T>
 struct Loops {
@@ -210,7 +210,7 @@ TYPED_TEST(MathTest, Binary) {
     for (const Loops<T>& loops : AllLoops<T>()) {
         std::vector<T> y(a.size());
         for (BinaryMath function : {BinaryMath::kPow, BinaryMath::kAtan2}) {
-            loops.binary(function, static_cast<int64_t>(a.size()), a.data(), b.data(), y.data());
+            loops.binary(function, static_cast<int64_t>(a.size()), a.data(), 1, b.data(), 1, y.data());
             for (size_t i = 0; i < a.size(); ++i) {
                 bool pow = function == BinaryMath::kPow;
                 Real exact = pow ? std::pow(static_cast<Real>(a[i]), static_cast<Real>(b[i]))
@@ -219,6 +219,49 @@ TYPED_TEST(MathTest, Binary) {
                         << loops.isa << (pow ? " pow " : " atan2 ") << a[i] << " " << b[i] << " " << y[i];
             }
         }
+    }
+}
+
+// Blocks in which nothing is special take a way of their own: with results of any size, negative bases, numbers
+// instead of arrays, and a result that overwrites an argument.
+TYPED_TEST(MathTest, PowOfUsualNumbers) {
+    using T = TypeParam;
+    constexpr int kCount = 20000;
+    constexpr T kLimit = math::kPowNormal<T> - T(0.01);
+    std::mt19937_64 random{0};
+    auto uniform = [&](T low, T high) { return std::uniform_real_distribution<T>(low, high)(random); };
+    std::vector<T> a(kCount);
+    std::vector<T> b(kCount);
+    for (int i = 0; i < kCount; ++i) {
+        a[i] = std::exp2(i % 2 == 0 ? uniform(T(-0.6), T(0.6)) : uniform(-kLimit, kLimit));
+        b[i] = uniform(-kLimit, kLimit) / std::log2(a[i]);
+        if (i % 4 >= 2 && std::abs(b[i]) >= 1) {
+            a[i] = -a[i];
+            b[i] = std::trunc(b[i]);
+        }
+    }
+    auto check = [&](const Loops<T>& loops, const std::vector<T>& y, bool fixed_a, bool fixed_b) {
+        for (int i = 0; i < kCount; ++i) {
+            T x1 = a[fixed_a ? 0 : i];
+            T x2 = b[fixed_b ? 0 : i];
+            Real exact = std::pow(static_cast<Real>(x1), static_cast<Real>(x2));
+            ASSERT_LE(Ulps(y[i], exact), sizeof(T) == 4 ? 2.2 : 1.2) << loops.isa << " " << x1 << " " << x2;
+        }
+    };
+    for (const Loops<T>& loops : AllLoops<T>()) {
+        std::vector<T> y(kCount);
+        loops.binary(BinaryMath::kPow, kCount, a.data(), 1, b.data(), 1, y.data());
+        check(loops, y, false, false);
+        loops.binary(BinaryMath::kPow, kCount, a.data(), 0, b.data(), 1, y.data());
+        check(loops, y, true, false);
+        loops.binary(BinaryMath::kPow, kCount, a.data(), 1, b.data(), 0, y.data());
+        check(loops, y, false, true);
+        y = a;
+        loops.binary(BinaryMath::kPow, kCount, y.data(), 1, b.data(), 1, y.data());
+        check(loops, y, false, false);
+        y = b;
+        loops.binary(BinaryMath::kPow, kCount, a.data(), 1, y.data(), 1, y.data());
+        check(loops, y, false, false);
     }
 }
 

@@ -35,6 +35,17 @@ def log_ratio(z):  # (log((1 + s) / (1 - s)) - 2 s) / s^3 with z = s^2
     return (2 * mp.atanh(s) - 2 * s) / s**3
 
 
+def log_over(f):  # log(1 + f) / f
+    return mp.log1p(f) / f if f != 0 else mp.mpf(1)
+
+
+# (log2((1 + s) / (1 - s)) / s - c - c z / 3) / z^2 with c = 2 / log(2) and z = s^2
+def log2_ratio_tail(z):
+    if z < mp.mpf('0.001'):
+        return mp.fsum(2 * z**k / (2 * k + 5) for k in range(25)) / mp.log(2)
+    return (log_ratio(z) - mp.mpf(2) / 3) / z / mp.log(2)
+
+
 def sin_tail(z):  # (sin r - r) / r^3 with z = r^2
     if z < mp.mpf('0.01'):
         return mp.fsum((-1) ** (k + 1) * z**k / mp.factorial(2 * k + 3) for k in range(20))
@@ -90,6 +101,14 @@ def erfcx_mapped(t):  # (1 + 2 x) exp(x^2) erfc(x) with t = (x - 4) / (x + 4)
     return (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x)
 
 
+# (a + k) Phi(-a) exp(a^2 / 2) of u = a / (a + k), with the normal distribution function Phi
+def mills(k):
+    def f(u):
+        a = k * u / (1 - u)
+        return (a + k) * mp.erfc(a / mp.sqrt(2)) * mp.exp(a * a / 2) / 2
+    return f
+
+
 LN2 = mp.log(2) / 2 * mp.mpf('1.01')
 LOG_LOW, LOG_HIGH = mp.sqrt(0.5) - 1, mp.sqrt(2) - 1
 TAN_PI_8 = mp.sqrt(2) - 1
@@ -103,9 +122,10 @@ POLYNOMIALS = [
      (LOG_LOW, LOG_HIGH), 8, 0),
     ('LogRatio', '(log((1 + s) / (1 - s)) - 2 s) / s^3 of s^2, s = f / (2 + f)', log_ratio,
      (0, mp.mpf('0.0296')), 0, 8),
-    ('PowLog', 'LogRatio, short: for float through double', log_ratio, (0, mp.mpf('0.0296')), 0, 5),
-    ('PowExp2', 'Exp2, short: for float through double', exp2_tail,
-     (mp.mpf('-0.505'), mp.mpf('0.505')), 0, 8),
+    ('Log2', 'log2(1 + f) / f', lambda f: log_over(f) / mp.log(2), (LOG_LOW, LOG_HIGH), 10, 0),
+    ('Log10', 'log10(1 + f) / f', lambda f: log_over(f) / mp.log(10), (LOG_LOW, LOG_HIGH), 10, 0),
+    ('PowLog', '(log2((1 + s) / (1 - s)) / s - c - c s^2 / 3) / s^4 of s^2 <= 1/81, c = 2 / log(2)',
+     log2_ratio_tail, (0, mp.mpf('0.01235')), 2, 6),
     ('Sin', '(sin(r) - r) / r^3 of r^2, |r| <= pi / 4', sin_tail, (0, QUARTER_PI2), 3, 6),
     ('Cos', '(cos(r) - 1 + r^2 / 2) / r^4 of r^2, |r| <= pi / 4', cos_tail, (0, QUARTER_PI2), 3, 6),
     ('Asin', '(asin(x) - x) / x^3 of x^2, |x| <= 1/2', asin_tail, (0, mp.mpf('0.25')), 5, 13),
@@ -113,6 +133,10 @@ POLYNOMIALS = [
     ('Erf', 'erf(x) / x of x^2, |x| <= 1', erf_ratio, (0, 1), 6, 12),
     ('Erfcx', '(1 + 2 x) exp(x^2) erfc(x) of t = (x - 4) / (x + 4), x >= 0', erfcx_mapped,
      (-1, 1), 14, 25),
+    ('Mills', '(a + 2) Phi(-a) exp(a^2 / 2) of a / (a + 2), 0 <= a <= 16', mills(mp.mpf(2)),
+     (0, mp.mpf(16) / 18), 12, 0),
+    ('Mills', '(a + 3) Phi(-a) exp(a^2 / 2) of a / (a + 3), 0 <= a <= 42', mills(mp.mpf(3)),
+     (0, mp.mpf(42) / 45), 0, 25),
 ]
 
 
