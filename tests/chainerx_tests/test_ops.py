@@ -96,6 +96,58 @@ def test_stride_zero(row, case):
     compare(row, run_on(row, xs, kwargs), expect(row, arrays, kwargs), dtype)
 
 
+def across(shape, seed, dtype):
+    """An array whose last axis is not the one along which its elements are neighbours."""
+    x = np.random.default_rng(seed).integers(1, 9, shape[:-2] + (shape[-1], shape[-2])).astype(dtype)
+    return x.swapaxes(-1, -2), chainerx.array(x).swapaxes(-1, -2)
+
+
+@pytest.mark.parametrize('dtype', ['int16', 'int32', 'float16', 'float32', 'float64'])
+@pytest.mark.parametrize('shape', [(32, 32), (33, 300), (70, 513), (3, 40, 35), (31, 33), (33, 2)],
+                         ids=str)
+def test_operands_across_each_other(shape, dtype):
+    a, x = across(shape, 0, dtype)
+    b, y = across(shape, 1, dtype)
+    c = np.random.default_rng(2).integers(1, 9, shape).astype(dtype)
+    z = chainerx.array(c)
+    condition = c > 4
+    one = chainerx.array(condition)
+    for actual, expected in [
+            (x + z, a + c), (z - x, c - a), (x[..., :1] * z, a[..., :1] * c), (x * y, a * b), (x + 1, a + 1),
+            (z[0] + x, c[0] + a), (x[..., ::-1] + z, a[..., ::-1] + c), (x[..., ::2, :] + z[..., ::2, :],
+                                                                      a[..., ::2, :] + c[..., ::2, :]),
+            (chainerx.where(one, x, z), np.where(condition, a, c)),
+            (chainerx.where(chainerx.array(condition.T).T, z, x), np.where(condition, c, a))]:
+        np.testing.assert_array_equal(chainerx.to_numpy(actual), expected)
+
+
+@pytest.mark.parametrize('dtype', ['int8', 'int16', 'int32', 'float16', 'float32', 'float64'])
+@pytest.mark.parametrize('step', [1, 2, 3, -1, -2])
+def test_steps(dtype, step):
+    a = np.random.default_rng(0).integers(1, 9, (3, 2500)).astype(dtype)
+    for part in np.s_[:, ::step], np.s_[:, 1:-1:step], np.s_[::step, :7]:
+        x = chainerx.array(a)[part]
+        np.testing.assert_array_equal(chainerx.to_numpy(x + 1), a[part] + 1)
+        np.testing.assert_array_equal(chainerx.to_numpy(x.copy()), a[part])
+
+
+@pytest.mark.parametrize('dtype', ['int8', 'int64', 'float16', 'float32', 'float64'])
+@pytest.mark.parametrize('length', [1, 511, 512, 513, 3000])
+def test_positions_of_extremes_in_long_rows(length, dtype):
+    random = np.random.default_rng(length)
+    a = random.integers(-50, 50, (8, length)).astype(dtype)  # with many equal ones
+    a[1] = 3
+    if a.dtype.kind == 'f':
+        a[2, length // 2:] = np.nan
+        a[3, -1] = np.nan
+        a[4], a[5], a[6] = np.inf, -np.inf, np.nan
+    x = chainerx.array(a)
+    for name in 'argmax', 'argmin':
+        for axis in None, 1, 0:
+            np.testing.assert_array_equal(
+                chainerx.to_numpy(getattr(x, name)(axis)), getattr(a, name)(axis))
+
+
 @pytest.mark.parametrize('row', ELEMENTWISE)
 @pytest.mark.parametrize('shape', [(), (0,), (2, 0, 3), (1,), (3, 1, 2), (37,)], ids=str)
 def test_shapes(row, shape):

@@ -19,10 +19,19 @@ struct ArgRow {
 
     // `rows` results, each over `n` contiguous elements
     CHAINERX_HOST_DEVICE static void Run(int64_t rows, int64_t n, const T* p, int64_t* out) {
+        constexpr int64_t kPart = 512;  // of which one is searched
         for (int64_t r = 0; r < rows; ++r, p += n) {
-            C best = RowReduce<Op, T>::Row(p, n);
-            out[r] = best == best ? Find(n, p, [best](C v) { return v == best; })
-                                  : Find(n, p, [](C v) { return v != v; });
+            int64_t at = 0;
+            C best = RowReduce<Op, T>::Block(p, std::min(n, kPart));
+            for (int64_t i = kPart; i < n && best == best; i += kPart) {
+                C v = RowReduce<Op, T>::Block(p + i, std::min(n - i, kPart));
+                bool better = (Op<C>::Keep(best, v) != best) | (v != v);
+                at = better ? i : at;
+                best = better ? v : best;
+            }
+            int64_t length = std::min(n - at, kPart);
+            out[r] = at + (best == best ? Find(length, p + at, [best](C v) { return v == best; })
+                                        : Find(length, p + at, [](C v) { return v != v; }));
         }
     }
 
@@ -30,7 +39,7 @@ private:
     // The first element for which the predicate holds; there is one.
     template <class F>
     CHAINERX_HOST_DEVICE static int64_t Find(int64_t n, const T* p, const F& is_it) {
-        constexpr int kFew = 64;
+        constexpr int kFew = 32;
         int64_t i = 0;
         for (; i + kFew <= n; i += kFew) {
             int hits = 0;

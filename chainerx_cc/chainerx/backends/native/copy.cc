@@ -62,6 +62,9 @@ struct CopyRow {
             std::fill_n(reinterpret_cast<To*>(out), n, v);
             return;
         }
+        if constexpr (std::is_same_v<From, To>) {
+            if (strides[0] == sizeof(To)) return Gather(n, in, strides[1], reinterpret_cast<To*>(out));
+        }
         for (int64_t i = 0; i < n; ++i, out += strides[0], in += strides[1]) {
             *reinterpret_cast<To*>(out) = Convert<From, To>(*reinterpret_cast<const From*>(in));
         }

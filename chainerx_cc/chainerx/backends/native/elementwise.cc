@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
+#include "chainerx/backends/native/kernels/transpose.h"
 #include "chainerx/core/blocking.h"
 
 namespace chainerx::native {
@@ -11,6 +13,72 @@ namespace {
 
 // Elements per task, and the size from which other threads are let in while the loop runs.
 constexpr int64_t kGrain = 32768;
+
+// A tile of an operand that is contiguous from row to row and not along them, as a transposed matrix. Tiles are turned
+// round before the loops run over them.
+constexpr int64_t kTileRows = 32;
+constexpr int64_t kTileColumns = 256;
+
+template <class T>
+void TurnTile(int64_t rows, int64_t columns, const char* from, int64_t column_stride, char* to) {
+    TransposeMatrix(columns, rows, reinterpret_cast<const T*>(from), column_stride / static_cast<int64_t>(sizeof(T)),
+                    reinterpret_cast<T*>(to), kTileColumns);
+}
+
+// Runs the loops by tiles where there is such an operand; false where there is none.
+bool RunTiles(const ElementwiseCall& call, RowFunction row, const LoopNest& nest, char* const* data) {
+    int last = nest.ndim - 1;
+    if (nest.ndim < 2 || nest.lengths[last] < kTileRows || nest.lengths[last - 1] < kTileRows) return false;
+    const int64_t* inner = nest.strides[last];
+    const int64_t* across = nest.strides[last - 1];
+    int64_t turned[LoopNest::kMaxOperands] = {};  // sizes of elements
+    int64_t strides[LoopNest::kMaxOperands];      // in the tiles
+    bool any = false;
+    for (int k = 0; k < nest.n_operands; ++k) {
+        int64_t item = k == 0 || call.in[k - 1] == nullptr ? 0 : call.in[k - 1]->GetItemSize();
+        if ((item == 4 || item == 8) && across[k] == item && inner[k] != 0 && inner[k] % item == 0) turned[k] = item;
+        strides[k] = turned[k] != 0 ? item : inner[k];
+        any = any || turned[k] != 0;
+    }
+    if (!any) return false;
+    int64_t length = nest.lengths[last];
+    int64_t rows = nest.lengths[last - 1];
+    int64_t blocks = (rows + kTileRows - 1) / kTileRows;
+    LoopNest outer = nest;
+    --outer.ndim;
+    BlockingScope blocking{nest.size > kGrain};
+    ParallelFor(outer.OuterSize() * blocks, std::max<int64_t>(1, kGrain / (kTileRows * length)),
+                [&](int64_t begin, int64_t end) {
+                    constexpr int64_t kTileBytes = kTileRows * kTileColumns * 8;
+                    Scratch<char> tiles{kTileBytes * kMaxElementwiseInputs};
+                    for (int64_t task = begin; task < end; ++task) {
+                        int64_t first = task % blocks * kTileRows;
+                        int64_t n_rows = std::min(kTileRows, rows - first);
+                        outer.ForRows(data, task / blocks, task / blocks + 1, [&](int64_t, char* const* p) {
+                            for (int64_t column = 0; column < length; column += kTileColumns) {
+                                int64_t n_columns = std::min(kTileColumns, length - column);
+                                char* q[LoopNest::kMaxOperands];
+                                int64_t step[LoopNest::kMaxOperands];
+                                for (int k = 0; k < nest.n_operands; ++k) {
+                                    q[k] = p[k] + first * across[k] + column * inner[k];
+                                    step[k] = across[k];
+                                    if (turned[k] == 0) continue;
+                                    char* tile = tiles.data() + (k - 1) * kTileBytes;
+                                    (turned[k] == 4 ? TurnTile<float> : TurnTile<double>)(n_rows, n_columns, q[k],
+                                                                                          inner[k], tile);
+                                    q[k] = tile;
+                                    step[k] = kTileColumns * turned[k];
+                                }
+                                for (int64_t r = 0; r < n_rows; ++r) {
+                                    row(call.op, n_columns, q, strides);
+                                    for (int k = 0; k < nest.n_operands; ++k) q[k] += step[k];
+                                }
+                            }
+                        });
+                    }
+                });
+    return true;
+}
 
 }  // namespace
 
@@ -81,6 +149,7 @@ void RunRows(const ElementwiseCall& call, RowFunction row, int /*cost*/) {
         full[i + 1] = a == nullptr ? Strides(out.ndim(), 0) : BroadcastStrides(a->shape(), a->strides(), out.shape());
     }
     LoopNest nest{out.shape(), n, full};
+    if (RunTiles(call, row, nest, data)) return;
     int64_t length = nest.lengths[nest.ndim - 1];
     const int64_t* inner = nest.strides[nest.ndim - 1];
     BlockingScope blocking{size > kGrain};
