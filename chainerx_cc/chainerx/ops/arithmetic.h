@@ -43,7 +43,9 @@ array([2., 4., 0.], shape=(3,), dtype=float64, device='native:0')
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
-        if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool> && sizeof(T) < 4) {
+        if constexpr (std::is_same_v<T, bool>) {
+            return a & b;
+        } else if constexpr (std::is_integral_v<T> && sizeof(T) < 4) {
             return static_cast<T>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
         } else {
             return a * b;
