@@ -7,20 +7,32 @@
 namespace chainerx {
 namespace {
 
-std::vector<const KernelSlotBase*>& Slots() {
-    static std::vector<const KernelSlotBase*> slots;
-    return slots;
+struct SlotList {
+    std::mutex mutex;
+    std::vector<const KernelSlotBase*> slots;
+};
+
+SlotList& Slots() {
+    static SlotList list;
+    return list;
 }
 
 thread_local Device* t_default_device;
 
 }  // namespace
 
-KernelSlotBase::KernelSlotBase(const char* name) : name_{name}, id_{static_cast<int>(Slots().size())} {
-    Slots().push_back(this);
+KernelSlotBase::KernelSlotBase(const char* name) : name_{name} {
+    SlotList& list = Slots();
+    std::lock_guard<std::mutex> lock{list.mutex};
+    id_ = static_cast<int>(list.slots.size());
+    list.slots.push_back(this);
 }
 
-const std::vector<const KernelSlotBase*>& KernelSlotBase::All() { return Slots(); }
+std::vector<const KernelSlotBase*> KernelSlotBase::All() {
+    SlotList& list = Slots();
+    std::lock_guard<std::mutex> lock{list.mutex};
+    return list.slots;
+}
 
 Backend::Backend(Context& context, std::string name, internal::AbiVersion<kAbiVersion>)
     : context_{context}, name_{std::move(name)} {}

@@ -20,8 +20,8 @@ public:
     const char* name() const { return name_; }
     int id() const { return id_; }
 
-    // All slots in the program, in the order of their ids.
-    static const std::vector<const KernelSlotBase*>& All();
+    // All slots in the program, in the order of their ids. Libraries that are loaded later may add some.
+    static std::vector<const KernelSlotBase*> All();
 
 private:
     const char* name_;

@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "chainerx/testing/context_fixture.h"
@@ -40,6 +41,22 @@ protected:
         return Full(Shape{rows, columns}, Scalar{value}, Dtype::kFloat32).RequireGrad();
     }
 };
+
+// As when a library with slots of its own is loaded while others look for theirs.
+TEST_F(ThreadsTest, SlotsAppearWhileTheyAreListed) {
+    static KernelSlotBase* slots[kThreads][kTurns];  // as long as the program
+    InThreads([&](int i, int turn) {
+        slots[i][turn] = new KernelSlotBase{"test"};
+        bool found = false;
+        for (const KernelSlotBase* slot : KernelSlotBase::All()) found = found || slot == slots[i][turn];
+        EXPECT_TRUE(found);
+    });
+    std::set<int> ids;
+    for (auto& of_thread : slots) {
+        for (KernelSlotBase* slot : of_thread) ids.insert(slot->id());
+    }
+    EXPECT_EQ(ids.size(), static_cast<size_t>(kThreads * kTurns));
+}
 
 TEST_F(ThreadsTest, GradientsOfSharedParametersAccumulate) {
     Array w = Leaf(64, 64, 1);
