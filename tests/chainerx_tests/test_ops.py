@@ -3,7 +3,7 @@ import warnings
 
 import numpy as np
 import pytest
-from chainerx_tests.all_ops import ROWS, as_list, make_inputs, run, run_on
+from chainerx_tests.all_ops import ROWS, as_list, function, make_inputs, run, run_on
 from chainerx_tests.op_table import ALL
 
 import chainerx
@@ -94,6 +94,27 @@ def test_stride_zero(row, case):
             arrays[i] = np.broadcast_to(a[:1], a.shape).copy()
             xs[i] = chainerx.broadcast_to(chainerx.array(a[:1]), a.shape)
     compare(row, run_on(row, xs, kwargs), expect(row, arrays, kwargs), dtype)
+
+
+@pytest.mark.parametrize('row', [p for p in ELEMENTWISE if len(p.values[0].cases[0][0]) == 1])
+def test_numbers(row):
+    """A number stands for the array that ``chainerx.array`` makes of it."""
+    f = function(row.name)
+    spec, = row.cases[0][0]
+    middle = (spec.low + spec.high) / 2
+    for number in middle, 1, True, np.float16(middle), np.float32(middle), np.int8(1), np.bool_(True):
+        try:
+            expected = f(chainerx.array(number))
+        except chainerx.DtypeError:
+            with pytest.raises(chainerx.DtypeError):
+                f(number)
+            continue
+        with chainerx.using_device('native:1'):
+            actual = f(number)
+        assert actual.device.name == 'native:1'
+        assert actual.dtype == expected.dtype
+        assert actual.shape == ()
+        np.testing.assert_array_equal(chainerx.to_numpy(actual), chainerx.to_numpy(expected))
 
 
 def across(shape, seed, dtype):

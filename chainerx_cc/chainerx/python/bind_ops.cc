@@ -35,13 +35,24 @@
 namespace chainerx::python {
 namespace {
 
+// Ops of one array take a number for it, too.
+template <auto Call>
+struct OfNumbers {
+    static constexpr auto kCall = Call;
+};
+template <class... A, Array (*Call)(const Array&, A...)>
+struct OfNumbers<Call> {
+    static Array Function(const ArrayOrNumber& x, A... parameters) { return Call(x.array(), parameters...); }
+    static constexpr auto kCall = &Function;
+};
+
 template <class Op>
 void BindElementwise(const char* family) {
     constexpr unsigned kGrads = (ops::GradOf<Op, 0>::kExists ? 1 : 0) | (ops::GradOf<Op, 1>::kExists ? 2 : 0) |
                                 (ops::GradOf<Op, 2>::kExists ? 4 : 0);
     const char* doc = Op::kDoc;
     if (Op::kName[0] != '_') doc = DescribeElementwise(doc, Op::kSignature, Op::Info(), Op::kArity, kGrads);
-    Bind<&Op::Call>({family, Op::kName, Op::kSignature, doc, Op::kIsMethod, Op::kName});
+    Bind<OfNumbers<&Op::Call>::kCall>({family, Op::kName, Op::kSignature, doc, Op::kIsMethod, Op::kName});
 }
 
 // ---------------------------------------------------------------- ops whose Python arguments need a wrapper

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "chainerx/core/context.h"
+#include "chainerx/python/interop.h"
 
 namespace py = pybind11;
 
@@ -152,6 +153,12 @@ D GetDims(PyObject* o, const char* name, F&& check) {
 }
 
 }  // namespace
+
+Array Arg<ArrayOrNumber>::FromNumber(PyObject* o, const char* name) {
+    Scalar s;
+    if (!TryScalar(o, &s)) ThrowTypeError("%s must be chainerx.ndarray or a number, not %s", name, Py_TYPE(o)->tp_name);
+    return ArrayFromObject(o, std::nullopt, GetDefaultDevice());
+}
 
 Shape Arg<Shape>::Get(PyObject* o, const char* name) {
     return GetDims<Shape>(o, name, [](int64_t v) { return v; });

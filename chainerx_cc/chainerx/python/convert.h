@@ -62,6 +62,30 @@ struct Arg<Array> {
         ThrowTypeError("%s must be chainerx.ndarray, not %s", name, Py_TYPE(o)->tp_name);
     }
 };
+// An array, or a number that became one on the default device.
+class ArrayOrNumber {
+public:
+    explicit ArrayOrNumber(const Array& a) : array_{&a} {}
+    explicit ArrayOrNumber(Array&& number) : number_{std::move(number)}, array_{&number_} {}
+    ArrayOrNumber(const ArrayOrNumber&) = delete;
+    ArrayOrNumber& operator=(const ArrayOrNumber&) = delete;
+
+    const Array& array() const { return *array_; }
+
+private:
+    Array number_;
+    const Array* array_;
+};
+template <>
+struct Arg<ArrayOrNumber> {
+    static ArrayOrNumber Get(PyObject* o, const char* name) {
+        if (CHAINERX_LIKELY(IsNdarray(o))) return ArrayOrNumber{GetArray(o)};
+        return ArrayOrNumber{FromNumber(o, name)};
+    }
+
+private:
+    static Array FromNumber(PyObject* o, const char* name);
+};
 template <>
 struct Arg<Operand> {
     static Operand Get(PyObject* o, const char* name) {
