@@ -41,11 +41,11 @@ class In:
         if self.values is not None:
             return np.array(self.values, dtype)
         size = math.prod(shape)
-        if self.distinct:
+        if self.distinct and dtype.kind not in 'iu':
             x = rng.permutation(np.linspace(self.low, self.high, size))
         elif dtype.kind in 'iu':
             low = max(math.ceil(self.low), 0 if dtype.kind == 'u' else -100)
-            x = rng.integers(low, max(math.floor(self.high), low), size, endpoint=True)
+            x = rng.permutation(size) + low if self.distinct else rng.integers(low, max(math.floor(self.high), low), size, endpoint=True)
         elif dtype.kind == 'b':
             x = rng.integers(0, 2, size)
         else:
@@ -381,7 +381,7 @@ ROWS = [
          [In(2, 3), In(2, dtype='int64', values=[-1, -1]), {'reduce': 'mean'}]],
         tolerance=8, call=_call_softmax_cross_entropy, grad_inputs=(0,)),
     Row('hinge', _hinge, [[In(2, 3), In(2, dtype='int64', values=[2, 0])],
-                          [In(2, 3), In(2, dtype='int64', values=[2, 0]), {'norm': 2.0}]],
+                          [In(2, 3), In(2, dtype='int8', values=[-1, 0]), {'norm': 2.0}]],
         tolerance=8),
     Row('accuracy', _accuracy,
         [[In(4, 3), In(4, dtype='int64', values=[2, 0, 1, 1])],

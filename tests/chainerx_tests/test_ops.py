@@ -210,7 +210,7 @@ def test_empty_and_0d(row, shape):
 @pytest.mark.parametrize('row', [row for row in ROWS if row.dtypes != ALL], ids=repr)
 def test_other_dtypes(row):
     """Any other dtype is refused, or becomes the dtype of a right result."""
-    for dtype in ('bool', 'int8', 'int16', 'int32', 'int64', 'float16'):
+    for dtype in ('bool', 'int8', 'int16', 'int32', 'int64', 'uint8', 'float16'):
         if dtype in row.dtypes:
             continue
         arrays, kwargs = make_inputs(row, 0, dtype)

@@ -152,6 +152,8 @@ OWN = {
         (DtypeError, lambda f: f(zeros(2, 3), zeros(2))),
         (DimensionError, lambda f: f(zeros(2, 3), _indices(0, 1, 2))),
         (NotImplementedError, lambda f: f(zeros(2, 3), _indices(0, 1), 3.0)),
+        (IndexError, lambda f: f(zeros(2, 3), _indices(0, 3))),
+        (IndexError, lambda f: f(zeros(2, 3), _indices(-4, 0))),
     ],
     'accuracy': [
         (DtypeError, lambda f: f(zeros(2, 3), zeros(2))),

@@ -25,9 +25,17 @@ void CheckSameShape(const char* name, const Array& x1, const Array& x2) {
     }
 }
 
+Array Difference(const char* name, const Array& x1, const Array& x2) {
+    Array difference = x1 - x2;
+    if (difference.dtype() == Dtype::kUInt8) {
+        throw DtypeError{name, ": x1 and x2 must not both be of dtype uint8, which has no negative differences"};
+    }
+    return difference;
+}
+
 }  // namespace
 
-Array AbsoluteError(const Array& x1, const Array& x2) { return Absolute(x1 - x2); }
+Array AbsoluteError(const Array& x1, const Array& x2) { return Absolute(Difference("absolute_error", x1, x2)); }
 Array SquaredError(const Array& x1, const Array& x2) { return Square(x1 - x2); }
 
 Array GaussianKLDivergence(const Array& mean, const Array& ln_var) {
@@ -35,7 +43,7 @@ Array GaussianKLDivergence(const Array& mean, const Array& ln_var) {
 }
 
 Array HuberLoss(const Array& x1, const Array& x2, double delta) {
-    Array a = x1 - x2;
+    Array a = Difference("huber_loss", x1, x2);
     Array size = Absolute(a);
     return Where(Less(size, Scalar{delta}), Scalar{0.5} * Square(a), Scalar{delta} * (size - Scalar{0.5 * delta}));
 }
@@ -57,8 +65,15 @@ Array Hinge(const Array& x1, const Array& x2, double norm) {
                              " do not match (N, C) and (N,)"};
     }
     if (!IsInteger(x2.dtype())) throw DtypeError{"hinge: x2 must be of an integer dtype, not ", x2.dtype()};
-    Array columns = Arange(Scalar{0}, Scalar{x1.shape()[1]}, Scalar{1}, Dtype::kInt64, x1.device());
-    Array hit = Equal(ExpandDims(x2.AsDetached(), 1), columns);
+    CheckDevices(x1, x2);
+    Array classes = Arange(Scalar{0}, Scalar{x1.shape()[1]}, Scalar{1}, Dtype::kInt64, x1.device());
+    Array labels;
+    try {
+        labels = Take(classes, x2.AsDetached(), 0);  // negative ones count from the end
+    } catch (const IndexError& e) {
+        throw IndexError{"hinge: x2: ", e.what()};
+    }
+    Array hit = Equal(ExpandDims(labels, 1), classes);
     Array margin = Relu(Scalar{1} + Where(hit, -x1, x1));
     if (norm == 1.0) return margin;
     if (norm == 2.0) return Square(margin);

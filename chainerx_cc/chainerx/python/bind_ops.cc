@@ -172,7 +172,12 @@ Array PyDiagflat(const Array& v, int64_t k, std::optional<DeviceRef> device) {
     return device.has_value() ? ToDevice(out, *device) : out;
 }
 
-Array PyCrelu(const Array& x, int64_t axis) { return Concatenate({Relu(x), Relu(-x)}, axis); }
+Array PyCrelu(const Array& x, int64_t axis) {
+    if (x.dtype() == Dtype::kUInt8) {
+        throw DtypeError{"crelu: x must not be of dtype uint8, which has no negative numbers"};
+    }
+    return Concatenate({Relu(x), Relu(-x)}, axis);
+}
 
 void PyCopyTo(const Array& dst, PyObject* src, const std::string& casting, PyObject* where) {
     Array source = IsNdarray(src) ? GetArray(src) : Full({}, Arg<Scalar>::Get(src, "src"), dst.dtype(), dst.device());
