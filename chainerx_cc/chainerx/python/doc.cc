@@ -118,7 +118,7 @@ const char* DescribeElementwise(const char* text, const char* signature, const E
         refused = "bool or floating point";
     }
     out += ".\n\nArgs:\n    " + Join(inputs, ", ") + " (~chainerx.ndarray";
-    out += is_unary ? "): Array of " + dtypes + ".\n"
+    out += is_unary ? " or number): Array of " + dtypes + ".\n"
                     : " or number): Arrays of " + dtypes +
                               " whose shapes broadcast;\n        all but one may be numbers.\n";
     for (size_t i = inputs.size(); i < names.size(); ++i)
