@@ -274,7 +274,11 @@ OpUse::~OpUse() {
 namespace internal {
 
 BackpropId GetBackpropId(const Array& a, const std::optional<BackpropId>& id) {
-    if (!id.has_value()) return a.context().default_backprop_id();
+    if (!id.has_value()) {
+        BackpropId own = a.context().default_backprop_id();
+        if (CHAINERX_UNLIKELY(!IsGraphSlotCurrent(own.slot(), own.birth()))) own.CheckValid();  // a closed context's
+        return own;
+    }
     a.context().CheckValidBackpropId(*id);
     return *id;
 }

@@ -1,5 +1,6 @@
 #include "chainerx/autograd/mode.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "chainerx/core/context.h"
@@ -12,6 +13,8 @@ thread_local GraphMask t_disabled_graphs = 0;
 namespace {
 
 struct ModeEntry {
+    const BackpropModeScope* scope;
+    GraphMask previous;      // what was disabled before
     const Context* context;  // all graphs of it, including later ones; null when `ids` are meant
     std::vector<BackpropId> ids;
     bool enabled;
@@ -31,6 +34,11 @@ void Apply(const ModeEntry& entry) {
     t_disabled_graphs = entry.enabled ? t_disabled_graphs & ~mask : t_disabled_graphs | mask;
 }
 
+void Enter(const BackpropModeScope* scope, const Context* context, std::vector<BackpropId> ids, bool enabled) {
+    t_modes.push_back({scope, t_disabled_graphs, context, std::move(ids), enabled});
+    Apply(t_modes.back());
+}
+
 }  // namespace
 
 void RefreshBackpropMode() {
@@ -47,21 +55,20 @@ void ForgetContext(const Context& context) {
 
 }  // namespace internal
 
-BackpropModeScope::BackpropModeScope(Context& context, bool enabled) : previous_{internal::t_disabled_graphs} {
-    internal::t_modes.push_back({&context, {}, enabled});
-    internal::Apply(internal::t_modes.back());
-}
+BackpropModeScope::BackpropModeScope(Context& context, bool enabled) { internal::Enter(this, &context, {}, enabled); }
 
-BackpropModeScope::BackpropModeScope(std::vector<BackpropId> ids, bool enabled)
-    : previous_{internal::t_disabled_graphs} {
+BackpropModeScope::BackpropModeScope(std::vector<BackpropId> ids, bool enabled) {
     for (const BackpropId& id : ids) id.CheckValid();
-    internal::t_modes.push_back({nullptr, std::move(ids), enabled});
-    internal::Apply(internal::t_modes.back());
+    internal::Enter(this, nullptr, std::move(ids), enabled);
 }
 
 BackpropModeScope::~BackpropModeScope() {
-    internal::t_modes.pop_back();
-    internal::t_disabled_graphs = previous_;
+    std::vector<internal::ModeEntry>& modes = internal::t_modes;
+    auto entry = std::find_if(modes.begin(), modes.end(), [this](const auto& e) { return e.scope == this; });
+    if (entry == modes.end()) return;
+    // The state before this scope is what the next one inside of it goes back to.
+    (entry + 1 == modes.end() ? internal::t_disabled_graphs : (entry + 1)->previous) = entry->previous;
+    modes.erase(entry);
 }
 
 bool IsBackpropRequired(const BackpropId& id) {

@@ -31,7 +31,8 @@ private:
 }  // namespace internal
 
 // Turns recording on or off in this thread, for the given graphs or for all graphs of a context. The innermost scope
-// that names a graph decides. Scopes must be left in the reverse order of entering.
+// that names a graph decides. Scopes should be left in the reverse order of entering; one that is left earlier counts
+// until those inside of it are left, one that another thread leaves stays.
 class BackpropModeScope {
 public:
     BackpropModeScope(Context& context, bool enabled);
@@ -39,9 +40,6 @@ public:
     ~BackpropModeScope();
     BackpropModeScope(const BackpropModeScope&) = delete;
     BackpropModeScope& operator=(const BackpropModeScope&) = delete;
-
-private:
-    GraphMask previous_;
 };
 
 class NoBackpropModeScope : public BackpropModeScope {

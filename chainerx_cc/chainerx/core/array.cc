@@ -54,12 +54,16 @@ ArrayNode* ArrayBody::SetNode(IntrusivePtr<ArrayNode> node) noexcept {
 
 int64_t ArrayBody::GetLiveCount() noexcept { return g_live_bodies.load(); }
 
-Array Array::AsDetached() const { return internal::MakeView(*this, shape(), strides(), offset()); }
+Array Array::AsDetached() const {
+    return Array{
+            IntrusivePtr<ArrayBody>{new ArrayBody{shape(), strides(), dtype(), device(), body_->storage, offset()}}};
+}
 
 namespace internal {
 
 Array MakeArray(const Shape& shape, const Strides& strides, Dtype dtype, Device& device, StoragePtr storage,
                 int64_t offset) {
+    CheckShape(shape, GetItemSize(dtype));
     return Array{IntrusivePtr<ArrayBody>{new ArrayBody{shape, strides, dtype, device, std::move(storage), offset}}};
 }
 

@@ -45,7 +45,7 @@ std::atomic<Context*> g_default_context{nullptr};
 
 Context::Context() : default_backprop_id_{internal::AllocateGraphSlot(*this, "<default>")} {}
 
-Context::~Context() {
+void Context::Close() noexcept {
     internal::ForgetContext(*this);
     GraphMask mask = internal::GetContextMask(*this);
     for (; mask != 0; mask &= mask - 1) {

@@ -18,7 +18,10 @@ namespace chainerx {
 class Context {
 public:
     Context();
-    ~Context();
+    ~Context() { Close(); }
+    // Releases the graphs, and makes the context the default of nothing. Its devices and their arrays stay usable: this
+    // is how the life of a context ends for which nobody knows whether something refers to its devices still.
+    void Close() noexcept;
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 

@@ -76,13 +76,14 @@ Strides BroadcastStrides(const Shape& from, const Strides& strides, const Shape&
 
 void CheckShape(const Shape& shape, int64_t item_size) {
     int64_t bytes = item_size;
+    bool overflow = false;
     for (int64_t d : shape) {
-        if (d < 0) throw DimensionError{"negative dimensions are not allowed, shape was ", shape};
+        if (CHAINERX_UNLIKELY(d < 0)) {
+            throw DimensionError{"negative dimensions are not allowed, shape was ", shape};
+        }
+        overflow = overflow || __builtin_mul_overflow(bytes, std::max<int64_t>(d, 1), &bytes);
     }
-    if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return;
-    for (int64_t d : shape) {
-        if (__builtin_mul_overflow(bytes, d, &bytes)) throw DimensionError{"an array of shape ", shape, " is too big"};
-    }
+    if (CHAINERX_UNLIKELY(overflow)) throw DimensionError{"an array of shape ", shape, " is too big"};
 }
 
 }  // namespace chainerx

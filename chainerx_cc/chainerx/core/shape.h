@@ -142,7 +142,8 @@ Shape BroadcastShapes(const Shape& a, const Shape& b);
 // Strides with which an array of shape `from` is read as if it had the shape `to`.
 Strides BroadcastStrides(const Shape& from, const Strides& strides, const Shape& to);
 
-// Rejects negative dimensions and sizes that overflow.
+// Rejects negative dimensions, and sizes or strides that would overflow: as in NumPy, dimensions of length zero count
+// as one, so that arrays without elements have sound strides, too.
 void CheckShape(const Shape& shape, int64_t item_size);
 
 }  // namespace chainerx

@@ -120,15 +120,15 @@ WindowGeometry MakeGeometry(const char* op, const Array& x, const Array& w, cons
     g.batch = x.shape()[0];
     g.groups = groups;
     g.out_channels = w.shape()[0];
-    g.in_channels = w.shape()[1] * groups;
-    if (groups < 1 || g.out_channels % groups != 0) {
+    bool overflow = __builtin_mul_overflow(w.shape()[1], groups, &g.in_channels);
+    if (overflow || groups < 1 || g.out_channels % groups != 0) {
         throw DimensionError{op, ": groups must be a positive divisor of the number of channels, was ", groups,
                              " with w of shape ", w.shape()};
     }
     stride.Expand(op, "stride", g.ndim, 1, g.stride);
     pad.Expand(op, "pad", g.ndim, 0, g.pad);
     dilate.Expand(op, "dilate", g.ndim, 1, g.dilation);
-    for (int d = 0; d < g.ndim; ++d) g.kernel[d] = w.shape()[d + 2];
+    PerAxis{Shape(w.shape().begin() + 2, w.shape().end())}.Expand(op, "the size of the kernel", g.ndim, 0, g.kernel);
     return g;
 }
 

@@ -37,6 +37,9 @@ Array Arange(const Scalar& start, const Scalar& stop, const Scalar& step, std::o
             start.kind() != DtypeKind::kFloat && stop.kind() != DtypeKind::kFloat && step.kind() != DtypeKind::kFloat;
     Dtype d = dtype.value_or(integral ? Dtype::kInt64 : Dtype::kFloat64);
     double n = std::ceil((static_cast<double>(stop) - static_cast<double>(start)) / static_cast<double>(step));
+    if (!(n < 0x1p62)) {  // or not a number
+        throw ChainerxError{"arange: from ", start, " to ", stop, " in steps of ", step, ": no size for the result"};
+    }
     auto size = static_cast<int64_t>(std::max(n, 0.0));
     if (d == Dtype::kBool && size > 2) throw DtypeError{"arange: at most two elements are possible with dtype bool"};
     Array out = Empty({size}, d, device);
@@ -64,6 +67,8 @@ namespace {
 template <class Compare>
 Array CompareIndices(int64_t n, std::optional<int64_t> m, int64_t k, Dtype dtype, Device& device,
                      const Compare& compare) {
+    CheckShape({n, m.value_or(n)}, GetItemSize(Dtype::kInt64));
+    k = std::min(std::max(k, -n), m.value_or(n));  // further diagonals are like these
     Array rows = Arange(Scalar{k}, Scalar{n + k}, Scalar{1}, Dtype::kInt64, device);
     Array columns = Arange(Scalar{0}, Scalar{m.value_or(n)}, Scalar{1}, Dtype::kInt64, device);
     return AsType(compare(Reshape(rows, Shape{n, 1}), columns), dtype, false);

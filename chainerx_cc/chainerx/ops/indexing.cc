@@ -26,7 +26,7 @@ struct ResolvedSlice {
 
 // Python's rules for slices of a sequence.
 ResolvedSlice Resolve(const Slice& slice, int64_t length) {
-    int64_t step = slice.step.value_or(1);
+    int64_t step = std::max(slice.step.value_or(1), -INT64_MAX);
     if (step == 0) throw IndexError{"slice step must not be zero"};
     int64_t lowest = step > 0 ? 0 : -1;
     int64_t highest = step > 0 ? length : length - 1;
@@ -36,8 +36,8 @@ ResolvedSlice Resolve(const Slice& slice, int64_t length) {
     };
     int64_t start = bound(slice.start, step > 0 ? lowest : highest);
     int64_t stop = bound(slice.stop, step > 0 ? highest : lowest);
-    int64_t n = step > 0 ? (stop - start + step - 1) / step : (start - stop - step - 1) / -step;
-    return {start, step, std::max<int64_t>(n, 0)};
+    int64_t distance = step > 0 ? stop - start : start - stop;
+    return {start, step, distance > 0 ? (distance - 1) / std::abs(step) + 1 : 0};
 }
 
 // An index expression split into a view and, possibly, integer arrays for some of the view's axes.
@@ -100,7 +100,8 @@ Plan MakePlan(const Array& a, const ArrayIndices& indices) {
             ResolvedSlice r = Resolve(*s, a.shape()[axis]);
             if (r.length > 0) plan.offset += r.start * a.strides()[axis];
             plan.shape.push_back(r.length);
-            plan.strides.push_back(a.strides()[axis] * r.step);
+            // A step beyond the end is of no use, and may be huge.
+            plan.strides.push_back(r.length > 1 ? a.strides()[axis] * r.step : a.strides()[axis]);
             ++axis;
             gap = true;
         } else if (std::holds_alternative<NewAxis>(index)) {

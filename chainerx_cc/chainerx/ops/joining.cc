@@ -34,7 +34,9 @@ Array Concatenate(const std::vector<Array>& arrays, const std::optional<int64_t>
             throw DimensionError{"concatenate: shapes ",        first.shape(), " and ", a.shape(),
                                  " differ in other axes than ", int{ax}};
         }
-        shape[ax] += a.shape()[ax];
+        if (__builtin_add_overflow(shape[ax], a.shape()[ax], &shape[ax])) {
+            throw DimensionError{"concatenate: the result would be too big"};
+        }
         dtype = PromoteTypes(dtype, a.dtype());
         mask |= internal::GetRecordMask(a);
     }
@@ -175,15 +177,16 @@ Array Tile(const Array& a, const Shape& reps) {
     // (r0, s0, r1, s1, ...)
     Shape split;
     Shape wide;
-    Shape out;
     for (int i = 0; i < s.ndim(); ++i) {
         split.push_back(1);
         split.push_back(s[i]);
         wide.push_back(r[i]);
         wide.push_back(s[i]);
-        out.push_back(r[i] * s[i]);
     }
-    return Reshape(BroadcastTo(Reshape(a, split), wide), out);
+    Array tiled = BroadcastTo(Reshape(a, split), wide);
+    Shape out;  // its products do not overflow where those of `wide` do not
+    for (int i = 0; i < s.ndim(); ++i) out.push_back(r[i] * s[i]);
+    return Reshape(tiled, out);
 }
 
 Array Roll(const Array& a, int64_t shift, const std::optional<int64_t>& axis) {

@@ -31,7 +31,9 @@ Array RecordView(const char* name, const Array& a, Array out, F&& backward) {
 Shape ResolveShape(const Array& a, const Shape& shape) {
     Shape out = shape;
     int unknown = -1;
-    int64_t known = 1;
+    int64_t known = 1;  // product of the dimensions, with one for zero
+    bool empty = false;
+    bool overflow = false;
     for (int i = 0; i < shape.ndim(); ++i) {
         if (shape[i] == -1 && unknown < 0) {
             unknown = i;
@@ -39,12 +41,13 @@ Shape ResolveShape(const Array& a, const Shape& shape) {
             throw DimensionError{"cannot reshape to ", shape,
                                  ": only one dimension can be -1, others must not be negative"};
         } else {
-            known *= shape[i];
+            empty = empty || shape[i] == 0;
+            overflow = overflow || __builtin_mul_overflow(known, std::max<int64_t>(shape[i], 1), &known);
         }
     }
     int64_t size = a.GetTotalSize();
-    if (unknown >= 0 && known != 0 && size % known == 0) out[unknown] = size / known;
-    if (out.GetTotalSize() != size || (unknown >= 0 && out[unknown] < 0)) {
+    if (unknown >= 0 && !empty && !overflow && size % known == 0) out[unknown] = size / known;
+    if (overflow || (unknown >= 0 && out[unknown] < 0) || out.GetTotalSize() != size) {
         throw DimensionError{"cannot reshape an array of shape ", a.shape(), " to ", shape};
     }
     return out;
@@ -212,9 +215,7 @@ Array Flipud(const Array& m) {
 
 Array BroadcastTo(const Array& array, const Shape& shape) {
     if (array.shape() == shape) return View(array);
-    for (int64_t size : shape) {
-        if (size < 0) throw DimensionError{"broadcast_to: negative dimensions in shape ", shape};
-    }
+    CheckShape(shape, array.GetItemSize());
     Strides strides = BroadcastStrides(array.shape(), array.strides(), shape);
     return RecordView("broadcast_to", array, internal::MakeView(array, shape, strides, array.offset()),
                       [s = array.shape()](const Array& gy) { return SumTo(gy, s); });
@@ -306,7 +307,7 @@ struct DiagonalPlace {
     DiagonalPlace(const Shape& shape, int64_t offset, int64_t axis1, int64_t axis2)
         : axis1{NormalizeAxis(axis1, shape.ndim())}, axis2{NormalizeAxis(axis2, shape.ndim())} {
         if (this->axis1 == this->axis2) throw DimensionError{"diagonal: axis1 and axis2 are both ", axis1};
-        down = std::max<int64_t>(-offset, 0);
+        down = offset >= 0 ? 0 : -std::max(offset, -INT64_MAX);
         right = std::max<int64_t>(offset, 0);
         length = std::max<int64_t>(0, std::min(shape[this->axis1] - down, shape[this->axis2] - right));
     }
@@ -320,10 +321,10 @@ struct DiagonalPlace {
             shape.push_back(a.shape()[i]);
             strides.push_back(a.strides()[i]);
         }
-        int64_t start = down * a.strides()[axis1] + right * a.strides()[axis2];
         shape.push_back(length);
         strides.push_back(a.strides()[axis1] + a.strides()[axis2]);
-        return internal::MakeView(a, shape, strides, a.offset() + (length > 0 ? start : 0));
+        int64_t start = length > 0 ? down * a.strides()[axis1] + right * a.strides()[axis2] : 0;
+        return internal::MakeView(a, shape, strides, a.offset() + start);
     }
 
     int8_t axis1;
@@ -352,7 +353,10 @@ Array Diagonal(const Array& a, int64_t offset, int64_t axis1, int64_t axis2) {
 Array Diag(const Array& v, int64_t k) {
     if (v.ndim() == 2) return Diagonal(v, k);
     if (v.ndim() != 1) throw DimensionError{"diag needs an array of 1 or 2 dimensions, not ", int{v.ndim()}};
-    int64_t n = v.shape()[0] + std::abs(k);
+    int64_t n = 0;
+    if (__builtin_add_overflow(v.shape()[0], std::abs(std::max(k, -INT64_MAX)), &n)) {
+        throw DimensionError{"diag: the result would be too big with k = ", k};
+    }
     return PutDiagonal(v, {n, n}, k, 0, 1);
 }
 
@@ -365,7 +369,7 @@ Array Triangle(const Array& m, int64_t k, bool lower) {
     Array a = m.ndim() == 1 ? BroadcastTo(m, Shape{m.shape()[0], m.shape()[0]}) : m;
     int64_t rows = a.shape()[a.ndim() - 2];
     int64_t columns = a.shape()[a.ndim() - 1];
-    Array mask = Tri(rows, columns, lower ? k : k - 1, Dtype::kBool, m.device());
+    Array mask = Tri(rows, columns, lower ? k : std::max(k, -INT64_MAX) - 1, Dtype::kBool, m.device());
     Scalar zero = m.dtype() == Dtype::kBool ? Scalar{false} : Scalar{int64_t{0}};
     return lower ? Where(mask, a, zero) : Where(mask, zero, a);
 }

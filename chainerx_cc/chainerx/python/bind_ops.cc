@@ -115,7 +115,7 @@ std::vector<Array> PyMeshgrid(const std::vector<Array>& xi, const std::string& i
 Array PyRoll(const Array& a, const std::vector<int64_t>& shift, const std::optional<std::vector<int64_t>>& axis) {
     if (!axis.has_value()) {
         int64_t total = 0;
-        for (int64_t s : shift) total += s;
+        for (int64_t s : shift) total += s % std::max<int64_t>(a.GetTotalSize(), 1);
         return Roll(a, total);
     }
     size_t n = std::max(shift.size(), axis->size());
@@ -225,29 +225,26 @@ PyObject* CallTreeLstm(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObj
 // A number of axes, a pair of axes, or a pair of lists of them.
 Array PyTensordot(const Array& a, const Array& b, PyObject* axes) {
     if (PyIndex_Check(axes) != 0) return Tensordot(a, b, GetIntArg(axes, "axes"));
-    PyRef pair{PySequence_Fast(axes, "")};
-    if (!pair || PySequence_Fast_GET_SIZE(pair.get()) != 2) {
-        PyErr_Clear();
+    std::vector<PyRef> pair;
+    ForEachItem(axes, "axes", [&pair](PyObject* item) { pair.push_back(PyRef::Borrow(item)); });
+    if (pair.size() != 2) {
         ThrowValueError("tensordot: axes must be a number, a pair of axes or a pair of lists of axes");
     }
-    return Tensordot(a, b, Arg<Axes>::Get(PySequence_Fast_GET_ITEM(pair.get(), 0), "axes"),
-                     Arg<Axes>::Get(PySequence_Fast_GET_ITEM(pair.get(), 1), "axes"));
+    return Tensordot(a, b, Arg<Axes>::Get(pair[0].get(), "axes"), Arg<Axes>::Get(pair[1].get(), "axes"));
 }
 
 // Labels 0 to 51 as letters in the order in which NumPy counts them, and the ellipsis.
 std::string GetSubscripts(PyObject* labels) {
-    PyRef items = Check(PySequence_Fast(labels, "einsum: each operand needs a list of labels"));
     std::string out;
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
-        PyObject* item = PySequence_Fast_GET_ITEM(items.get(), i);
+    ForEachItem(labels, "the list of labels of an operand", [&out](PyObject* item) {
         if (item == Py_Ellipsis) {
             out += "...";
-            continue;
+            return;
         }
         int64_t label = GetIntArg(item, "label");
         if (label < 0 || label > 51) ThrowValueError("einsum: labels must be between 0 and 51");
         out += static_cast<char>(label < 26 ? 'A' + label : 'a' + label - 26);
-    }
+    });
     return out;
 }
 

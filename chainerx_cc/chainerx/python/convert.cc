@@ -17,7 +17,14 @@ PyObject* g_scalar_types[kNumDtypes];  // numpy.float32 and so on
 PyTypeObject* g_numpy_generic;
 PyTypeObject* g_numpy_bool;
 PyTypeObject* g_numpy_integer;
+PyTypeObject* g_numpy_floating;
 PyObject* g_numpy_dtype;
+
+// Leaves it to the caller to say what is wrong; other errors come from code of users, and are theirs.
+void ClearTypeError() {
+    if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw PythonError{};
+    PyErr_Clear();
+}
 
 }  // namespace
 
@@ -35,6 +42,7 @@ void InitConvert() {
     g_numpy_generic = type("generic");
     g_numpy_bool = type("bool_");
     g_numpy_integer = type("integer");
+    g_numpy_floating = type("floating");
 }
 
 bool TryScalar(PyObject* o, Scalar* out) {
@@ -56,7 +64,7 @@ bool TryScalar(PyObject* o, Scalar* out) {
         *out = Scalar{static_cast<int64_t>(v)};
         return true;
     }
-    if (!PyObject_TypeCheck(o, g_numpy_generic)) return false;
+    if (!IsNumpyScalar(o)) return false;
     if (PyObject_TypeCheck(o, g_numpy_bool)) {
         *out = Scalar{PyObject_IsTrue(o) == 1};
         return true;
@@ -65,14 +73,14 @@ bool TryScalar(PyObject* o, Scalar* out) {
         PyRef v = Check(PyNumber_Long(o));
         return TryScalar(v.get(), out);
     }
-    PyRef v{PyNumber_Float(o)};
-    if (!v) {
-        PyErr_Clear();
-        return false;
-    }
+    // Others have a value as float, too: text, dates, complex numbers.
+    if (!PyObject_TypeCheck(o, g_numpy_floating)) return false;
+    PyRef v = Check(PyNumber_Float(o));
     *out = Scalar{PyFloat_AS_DOUBLE(v.get())};
     return true;
 }
+
+bool IsNumpyScalar(PyObject* o) { return PyObject_TypeCheck(o, g_numpy_generic); }
 
 PyObject* GetNumpyDtype(Dtype dtype) { return g_dtypes[static_cast<int>(dtype)]; }
 
@@ -81,8 +89,8 @@ Dtype GetDtypeArg(PyObject* o) {
         if (o == g_dtypes[i] || o == g_scalar_types[i]) return static_cast<Dtype>(i);
     }
     if (PyUnicode_Check(o)) {
-        const char* name = PyUnicode_AsUTF8(o);
-        if (name == nullptr) throw PythonError{};
+        std::string text = GetText(o);
+        const char* name = text.c_str();
         for (int i = 0; i < kNumDtypes; ++i) {
             auto dtype = static_cast<Dtype>(i);
             if (std::strcmp(name, GetDtypeName(dtype)) == 0) return dtype;
@@ -91,9 +99,10 @@ Dtype GetDtypeArg(PyObject* o) {
     }
     PyRef dtype{PyObject_CallFunctionObjArgs(g_numpy_dtype, o, nullptr)};
     if (!dtype) {
+        if (PyErr_ExceptionMatches(PyExc_Exception) == 0) throw PythonError{};  // KeyboardInterrupt and the like
         PyErr_Clear();
-        PyRef text = Check(PyObject_Repr(o));
-        throw DtypeError{"unsupported dtype ", PyUnicode_AsUTF8(text.get())};
+        PyRef text = Check(PyObject_ASCII(o));
+        throw DtypeError{"unsupported dtype ", GetText(text.get())};
     }
     for (int i = 0; i < kNumDtypes; ++i) {
         int equal = PyObject_RichCompareBool(dtype.get(), g_dtypes[i], Py_EQ);
@@ -101,12 +110,12 @@ Dtype GetDtypeArg(PyObject* o) {
         if (equal == 1) return static_cast<Dtype>(i);
     }
     PyRef text = Check(PyObject_Str(dtype.get()));
-    throw DtypeError{"unsupported dtype '", PyUnicode_AsUTF8(text.get()), "'"};
+    throw DtypeError{"unsupported dtype '", GetText(text.get()), "'"};
 }
 
 Device& GetDeviceArg(PyObject* o) {
     if (o == Py_None) return GetDefaultDevice();
-    if (PyUnicode_Check(o)) return GetDefaultContext().GetDevice(PyUnicode_AsUTF8(o));
+    if (PyUnicode_Check(o)) return GetDefaultContext().GetDevice(GetText(o));
     try {
         return py::handle{o}.cast<Device&>();
     } catch (const py::cast_error&) {
@@ -115,19 +124,38 @@ Device& GetDeviceArg(PyObject* o) {
 }
 
 int64_t GetIntArg(PyObject* o, const char* name) {
-    if (CHAINERX_LIKELY(PyLong_CheckExact(o))) {
-        int64_t v = PyLong_AsLongLong(o);
-        if (v == -1 && PyErr_Occurred()) throw PythonError{};
-        return v;
+    PyRef index;
+    if (CHAINERX_UNLIKELY(!PyLong_CheckExact(o))) {
+        index = PyRef{PyNumber_Index(o)};
+        if (!index) {
+            ClearTypeError();
+            ThrowTypeError("%s must be an integer, not %s", name, Py_TYPE(o)->tp_name);
+        }
+        o = index.get();
     }
-    PyRef index{PyNumber_Index(o)};
-    if (!index) {
-        PyErr_Clear();
-        ThrowTypeError("%s must be an integer, not %s", name, Py_TYPE(o)->tp_name);
+    int overflow = 0;
+    int64_t v = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (CHAINERX_UNLIKELY(overflow != 0)) {
+        PyErr_Format(PyExc_OverflowError, "%s is an integer that does not fit into 64 bits", name);
+        throw PythonError{};
     }
-    int64_t v = PyLong_AsLongLong(index.get());
-    if (v == -1 && PyErr_Occurred()) throw PythonError{};
     return v;
+}
+
+PyRef GetItems(PyObject* o, const char* name) {
+    PyRef items{PySequence_Fast(o, "")};
+    if (!items) {
+        ClearTypeError();
+        ThrowTypeError("%s must be a sequence, not %s", name, Py_TYPE(o)->tp_name);
+    }
+    return items;
+}
+
+std::string GetText(PyObject* unicode) {
+    Py_ssize_t size = 0;
+    const char* text = PyUnicode_AsUTF8AndSize(unicode, &size);
+    if (text == nullptr) throw PythonError{};
+    return {text, static_cast<size_t>(size)};
 }
 
 PyRef ToTuple(const int64_t* values, size_t n) {
@@ -145,10 +173,7 @@ D GetDims(PyObject* o, const char* name, F&& check) {
         out.push_back(check(GetIntArg(o, name)));
         return out;
     }
-    PyRef items = Check(PySequence_Fast(o, "expected a sequence"));
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
-        out.push_back(check(GetIntArg(PySequence_Fast_GET_ITEM(items.get(), i), name)));
-    }
+    ForEachItem(o, name, [&](PyObject* item) { out.push_back(check(GetIntArg(item, name))); });
     return out;
 }
 

@@ -21,6 +21,7 @@ namespace chainerx::python {
 
 // Numbers, including those of NumPy; false for anything else.
 bool TryScalar(PyObject* o, Scalar* out);
+bool IsNumpyScalar(PyObject* o);
 // Arrays and numbers.
 inline bool TryOperand(PyObject* o, Operand* out) {
     if (CHAINERX_LIKELY(IsNdarray(o))) {
@@ -38,6 +39,18 @@ Dtype GetDtypeArg(PyObject* o);
 PyObject* GetNumpyDtype(Dtype dtype);
 Device& GetDeviceArg(PyObject* o);  // None: the default device
 int64_t GetIntArg(PyObject* o, const char* name);
+// A list or tuple of the items. Not a sequence: TypeError.
+PyRef GetItems(PyObject* o, const char* name);
+// Calls f with each item. It may run code of users that changes the list.
+template <class F>
+void ForEachItem(PyObject* o, const char* name, F&& f) {
+    PyRef items = GetItems(o, name);
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
+        PyRef item = PyRef::Borrow(PySequence_Fast_GET_ITEM(items.get(), i));
+        f(item.get());
+    }
+}
+std::string GetText(PyObject* unicode);
 PyRef ToTuple(const int64_t* values, size_t n);
 template <class D>
 PyRef ToTuple(const D& dims) {
@@ -130,9 +143,8 @@ struct Arg<bool> {
 template <>
 struct Arg<std::string> {
     static std::string Get(PyObject* o, const char* name) {
-        const char* s = PyUnicode_Check(o) ? PyUnicode_AsUTF8(o) : nullptr;
-        if (s == nullptr) ThrowTypeError("%s must be str, not %s", name, Py_TYPE(o)->tp_name);
-        return s;
+        if (!PyUnicode_Check(o)) ThrowTypeError("%s must be str, not %s", name, Py_TYPE(o)->tp_name);
+        return GetText(o);
     }
 };
 template <>
@@ -225,15 +237,9 @@ struct Arg<std::vector<T>> {
             // A count or index stands for a list of one.
             if (PyIndex_Check(o) != 0 && !PySequence_Check(o)) return {GetIntArg(o, name)};
         }
-        PyRef items{PySequence_Fast(o, "")};
-        if (!items) {
-            PyErr_Clear();
-            ThrowTypeError("%s must be a sequence, not %s", name, Py_TYPE(o)->tp_name);
-        }
         std::vector<T> out;
-        Py_ssize_t n = PySequence_Fast_GET_SIZE(items.get());
-        out.reserve(n);
-        for (Py_ssize_t i = 0; i < n; ++i) out.push_back(Arg<T>::Get(PySequence_Fast_GET_ITEM(items.get(), i), name));
+        if (PyList_Check(o) || PyTuple_Check(o)) out.reserve(PySequence_Fast_GET_SIZE(o));
+        ForEachItem(o, name, [&](PyObject* item) { out.push_back(Arg<T>::Get(item, name)); });
         return out;
     }
 };

@@ -21,6 +21,28 @@ namespace {
 
 constexpr auto kReference = py::return_value_policy::reference;
 
+// Arrays and devices refer to their context without owning it, so its memory is never given back.
+struct ContextCloser {
+    void operator()(Context* context) const noexcept { context->Close(); }
+};
+
+// Makes C.__new__(C) an error: methods of an object that __init__ never saw would read memory that was never set.
+// C() and classes derived in Python are left as they are.
+void ForbidBareNew(const py::handle& type) {
+    auto* t = reinterpret_cast<PyTypeObject*>(type.ptr());
+    py::object base_new = py::handle{reinterpret_cast<PyObject*>(t->tp_base)}.attr("__new__");
+    py::object guard =
+            py::staticmethod{py::cpp_function{[t, base_new](const py::handle& cls, const py::args&, const py::kwargs&) {
+                if (cls.ptr() == reinterpret_cast<PyObject*>(t)) {
+                    ThrowTypeError("%s.__new__ makes no sound object; call the class", t->tp_name);
+                }
+                return base_new(cls);
+            }}};
+    // Not by setattr, which would put it into the slot that the class itself is called by.
+    if (PyDict_SetItemString(t->tp_dict, "__new__", guard.ptr()) < 0) throw py::error_already_set{};
+    PyType_Modified(t);
+}
+
 // A context manager around a C++ scope object.
 template <class Scope, class Holder>
 class ScopeManager {
@@ -101,7 +123,7 @@ py::class_<Manager> BindScope(py::module_& m, const char* name, const char* doc)
 Context& OrDefault(const py::object& context) {
     if (context.is_none()) return GetDefaultContext();
     if (!py::isinstance<Context>(context)) {
-        ThrowTypeError("context must be chainerx.Context or chainerx.BackpropId, not %s",
+        ThrowTypeError("context must be chainerx.Context, BackpropId or None, not %s",
                        Py_TYPE(context.ptr())->tp_name);
     }
     return context.cast<Context&>();
@@ -115,12 +137,6 @@ Device& GetDeviceFrom(const py::object& device, const py::object& index) {
             .GetDevice(static_cast<int>(GetIntArg(index.ptr(), "index")));
 }
 
-// Devices and arrays refer to their context by its address, so it has to live on.
-Context* MakeContext() {
-    static auto& contexts = *new std::vector<std::unique_ptr<Context>>{};
-    return contexts.emplace_back(std::make_unique<Context>()).get();
-}
-
 bool PyIsBackpropRequired(const py::object& what) {
     if (py::isinstance<BackpropId>(what)) return IsBackpropRequired(what.cast<BackpropId>());
     return IsBackpropRequired(OrDefault(what));
@@ -129,8 +145,8 @@ bool PyIsBackpropRequired(const py::object& what) {
 }  // namespace
 
 void InitCoreTypes(py::module_& m) {
-    py::class_<Context, std::unique_ptr<Context, py::nodelete>>(m, "Context", KeepDoc(docs::kContext))
-            .def(py::init(&MakeContext))
+    py::class_<Context, std::unique_ptr<Context, ContextCloser>>(m, "Context", KeepDoc(docs::kContext))
+            .def(py::init<>())
             .def("get_backend", &Context::GetBackend, "backend_name"_a, kReference, KeepDoc(docs::kContextGetBackend))
             .def("get_device", &Context::GetDevice, "device_name"_a, kReference, KeepDoc(docs::kContextGetDevice))
             .def(
@@ -230,6 +246,10 @@ void InitCoreTypes(py::module_& m) {
     m.attr("force_backprop_mode") = m.attr("ForceBackpropMode");
     m.attr("backprop_scope") = m.attr("BackpropScope");
     m.def("is_backprop_required", &PyIsBackpropRequired, "context"_a = py::none(), KeepDoc(docs::kIsBackpropRequired));
+    for (const char* name : {"Context", "Backend", "Device", "BackpropId", "ContextScope", "DeviceScope",
+                             "NoBackpropMode", "ForceBackpropMode", "BackpropScope"}) {
+        ForbidBareNew(m.attr(name));
+    }
 }
 
 }  // namespace chainerx::python

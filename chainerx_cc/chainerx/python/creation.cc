@@ -80,7 +80,7 @@ Array PyFromBuffer(PyObject* buffer, OptDtype dtype, int64_t count, int64_t offs
     if (count < 0) {
         if ((size - offset) % item != 0) ThrowValueError("frombuffer: buffer size must be a multiple of the item size");
         count = (size - offset) / item;
-    } else if (offset + count * item > size) {
+    } else if (count > (size - offset) / item) {
         ThrowValueError("frombuffer: the buffer is smaller than what was asked for");
     }
     return FromHost({count}, d, PyBytes_AS_STRING(bytes.get()) + offset, device);

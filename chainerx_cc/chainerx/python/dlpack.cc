@@ -199,6 +199,11 @@ Array FromCapsule(PyObject* capsule, Device& device) {
         for (int i = 0; i < t.ndim; ++i) strides[i] = t.strides[i] * item;
     }
     char* data = static_cast<char*>(t.data) + t.byte_offset;
+    CheckShape(shape, item);
+    if (reinterpret_cast<uintptr_t>(data) % item != 0) {
+        PyErr_SetString(PyExc_BufferError, "from_dlpack: the memory is not aligned to the size of its elements");
+        throw PythonError{};
+    }
     auto bytes = static_cast<size_t>(shape.GetTotalSize() * item);
     if (PyCapsule_SetName(capsule, Managed::kUsedName) != 0) throw PythonError{};
     StoragePtr storage{new Storage{data, bytes, device, &ReleaseImported<Managed>, m}};
@@ -237,6 +242,9 @@ Array FromDlpack(PyObject* x, PyObject* device, PyObject* copy) {
     }
     PyRef capsule = CallDlpack(x);
     if (PyCapsule_IsValid(capsule.get(), DlManagedVersioned::kName) == 0) {
+        if (PyCapsule_IsValid(capsule.get(), DlManaged::kName) == 0) {
+            ThrowValueError("from_dlpack: x.__dlpack__() must return a DLPack capsule that nobody has used yet");
+        }
         Array a = FromCapsule<DlManaged>(capsule.get(), d);
         return copy == Py_True ? Copy(a) : a;
     }

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <new>
+#include <stdexcept>
 #include <string>
 
 #include "chainerx/core/error.h"
@@ -87,6 +88,9 @@ void SetPythonError(const char* function) noexcept {
     CHAINERX_X(ChainerxError, g_chainerx_error)
 #undef CHAINERX_X
     catch (const std::bad_alloc&) {
+        PyErr_NoMemory();
+    }
+    catch (const std::length_error&) {  // of a container
         PyErr_NoMemory();
     }
     catch (const std::exception& e) {

@@ -10,7 +10,10 @@ namespace {
 
 std::optional<int64_t> Bound(PyObject* o) {
     if (o == Py_None) return std::nullopt;
-    return GetIntArg(o, "slice bound");
+    if (!PyIndex_Check(o)) ThrowTypeError("slice bound must be an integer or None, not %s", Py_TYPE(o)->tp_name);
+    Py_ssize_t v = PyNumber_AsSsize_t(o, nullptr);  // what does not fit is as good as the largest there is
+    if (v == -1 && PyErr_Occurred() != nullptr) throw PythonError{};
+    return v;
 }
 
 ArrayIndex GetIndex(PyObject* o, const Array& a) {
@@ -26,6 +29,7 @@ ArrayIndex GetIndex(PyObject* o, const Array& a) {
     if (PyIndex_Check(o) && !PyBool_Check(o)) {
         PyRef i{PyNumber_Index(o)};
         if (i) return GetIntArg(i.get(), "index");
+        if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw PythonError{};
         PyErr_Clear();  // a NumPy array has the slot too
     }
     if (PyList_Check(o) || PyTuple_Check(o) || PyObject_CheckBuffer(o)) {

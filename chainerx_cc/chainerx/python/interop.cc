@@ -80,7 +80,8 @@ PyRef Numpy(const char* name) {
 
 // An array over the memory of a buffer, or copied from it. No array when the object has no suitable buffer.
 Array FromBuffer(PyObject* o, Device& device, bool share) {
-    if (PyObject_CheckBuffer(o) == 0 || PyBytes_Check(o)) return Array{};
+    // The buffer of a NumPy scalar may be its bytes, without strides.
+    if (PyObject_CheckBuffer(o) == 0 || PyBytes_Check(o) || IsNumpyScalar(o)) return Array{};
     BufferHolder holder;
     if (PyObject_GetBuffer(o, holder.view, PyBUF_STRIDES | PyBUF_FORMAT) < 0) {
         PyErr_Clear();
@@ -90,6 +91,7 @@ Array FromBuffer(PyObject* o, Device& device, bool share) {
     Py_buffer& v = *holder.view;
     std::optional<Dtype> dtype = FromFormat(v.format, v.itemsize);
     if (!dtype.has_value() || GetItemSize(*dtype) != v.itemsize) return Array{};
+    if (v.ndim > 0 && (v.shape == nullptr || v.strides == nullptr)) return Array{};
     Shape shape(v.shape, v.shape + v.ndim);
     Strides strides(v.strides, v.strides + v.ndim);
     bool aligned = reinterpret_cast<uintptr_t>(v.buf) % v.itemsize == 0;
@@ -121,6 +123,7 @@ Array FromFloats(PyObject* o, Device& device) {
 
 Array ShareMemory(void* data, const Shape& shape, const Strides& strides, Dtype dtype, Device& device, PyObject* base,
                   int64_t offset) {
+    CheckShape(shape, GetItemSize(dtype));
     auto bytes = static_cast<size_t>(shape.GetTotalSize() * GetItemSize(dtype));
     StoragePtr storage{new Storage{data, bytes, device, &ReleaseBase, Py_NewRef(base)}};
     return internal::MakeArray(shape, strides, dtype, device, std::move(storage), offset);

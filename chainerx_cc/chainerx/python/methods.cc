@@ -104,12 +104,15 @@ PyRef Reduce(const Array& self) {
     return Check(PyTuple_Pack(2, rebuild.get(), state.get()));
 }
 void SetState(PyObject* self, PyObject* state) {
-    PyObject* values = nullptr;
-    const char* device = nullptr;
-    if (PyArg_ParseTuple(state, "Os", &values, &device) == 0) throw PythonError{};
-    Array a = ArrayFromObject(values, std::nullopt, GetDefaultContext().GetDevice(device));
+    if (!PyTuple_Check(state) || PyTuple_GET_SIZE(state) != 2) {
+        ThrowTypeError("state must be what __getstate__ returns, a tuple of contents and device");
+    }
+    Device& device = GetDeviceArg(PyTuple_GET_ITEM(state, 1));
+    Array a = ArrayFromObject(PyTuple_GET_ITEM(state, 0), std::nullopt, device, true);
     auto* o = reinterpret_cast<NdarrayObject*>(self);
-    if (o->array) o->array.body()->binding = nullptr;
+    if (o->replaced == nullptr) o->replaced = new std::vector<Array>;
+    o->replaced->push_back(o->array);
+    o->array.body()->binding = nullptr;
     o->array = a;
     a.body()->binding = self;
 }
@@ -276,7 +279,7 @@ PyObject* Repr(PyObject* self) {
         std::string text = "[]";
         if (a.GetTotalSize() != 0) {
             PyRef body = Check(PyObject_Call(function.get(), args.get(), kwargs.get()));
-            text = PyUnicode_AsUTF8(body.get());
+            text = GetText(body.get());
         }
         std::string out = internal::Concat("array(", text, ", shape=", a.shape(), ", dtype=", a.dtype(), ", device='",
                                            a.device().name(), "'");

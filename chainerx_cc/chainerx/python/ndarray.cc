@@ -32,10 +32,10 @@ int g_free_count = 0;
 
 void Dealloc(PyObject* self) {
     auto* o = reinterpret_cast<NdarrayObject*>(self);
+    // First of all: what the following runs may ask for the array, which then gets another object.
+    if (ArrayBody* body = o->array.body()) body->binding = nullptr;
     if (o->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
-    if (ArrayBody* body = o->array.body()) {
-        if (body->binding == self) body->binding = nullptr;
-    }
+    delete o->replaced;
     o->array.~Array();
     if (g_free_count < kMaxFree) {
         g_free[g_free_count++] = o;
@@ -231,6 +231,7 @@ PyObject* ToPython(Array a) {
     }
     new (&o->array) Array{std::move(a)};
     o->weakrefs = nullptr;
+    o->replaced = nullptr;
     body->binding = o;
     return reinterpret_cast<PyObject*>(o);
 }

@@ -2,6 +2,8 @@
 
 #include <Python.h>
 
+#include <vector>
+
 #include "chainerx/core/array.h"
 #include "chainerx/python/common.h"
 
@@ -11,6 +13,8 @@ namespace chainerx::python {
 struct NdarrayObject {
     PyObject_HEAD Array array;
     PyObject* weakrefs;
+    // What __setstate__ put another array in place of: calls and buffers that use it may still be there.
+    std::vector<Array>* replaced;
 };
 
 extern PyTypeObject* g_ndarray_type;

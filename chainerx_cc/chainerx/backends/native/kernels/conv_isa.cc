@@ -352,8 +352,13 @@ void ConvBackwardData(const ConvShape& shape, const T* gy, const T* w, const T* 
     int64_t out_size = SpatialSize(s.out, s.ndim);
     int64_t in_group = s.in_channels / s.groups;
     int64_t out_group = s.out_channels / s.groups;
-    int64_t phases = SpatialSize(s.stride, s.ndim);
-    bool dense = phases == 1 && out_group * taps * out_size > 0;
+    int64_t phases[kMaxSpatialDims];  // those that some position has
+    bool unit = true;
+    for (int d = 0; d < s.ndim; ++d) {
+        phases[d] = s.stride[d] < s.in[d] ? s.stride[d] : s.in[d];
+        unit = unit && s.stride[d] == 1;
+    }
+    bool dense = unit && out_group * taps * out_size > 0;
     if (!dense) {
         for (int64_t n = 0; n < s.batch; ++n) {
             Fill(gx + n * s.in_channels * in_size, s.in_channels, in_size, bias);
@@ -364,16 +369,17 @@ void ConvBackwardData(const ConvShape& shape, const T* gy, const T* w, const T* 
     }
     Scratch<int64_t> offsets{taps * s.ndim};
     Scratch<int64_t> w_tap{taps};
-    Scratch<int64_t> scatter{phases == 1 ? 0 : in_size};
-    for (int64_t phase = 0; phase < phases; ++phase) {
+    Scratch<int64_t> scatter{unit ? 0 : in_size};
+    int64_t phase_count = SpatialSize(phases, s.ndim);
+    for (int64_t phase = 0; phase < phase_count; ++phase) {
         Problem<T> p{};
         int64_t start[kMaxSpatialDims];
         int64_t rest = phase;
         for (int d = s.ndim - 1; d >= 0; --d) {
-            start[d] = rest % s.stride[d];
-            rest /= s.stride[d];
+            start[d] = rest % phases[d];
+            rest /= phases[d];
             p.window.image[d] = s.out[d];
-            p.window.columns[d] = s.in[d] > start[d] ? (s.in[d] - start[d] + s.stride[d] - 1) / s.stride[d] : 0;
+            p.window.columns[d] = (s.in[d] - start[d] + s.stride[d] - 1) / s.stride[d];
             p.window.stride[d] = 1;
         }
         for (int64_t i = 0; i < taps; ++i) {
@@ -397,7 +403,7 @@ void ConvBackwardData(const ConvShape& shape, const T* gy, const T* w, const T* 
         if (p.window.taps == 0 || columns == 0) {
             continue;
         }
-        if (phases > 1) {
+        if (!unit) {
             for (int64_t column = 0; column < columns; ++column) {
                 int64_t index = 0;
                 int64_t scale = 1;
