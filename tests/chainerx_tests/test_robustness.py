@@ -288,6 +288,24 @@ def test_dlpack_capsules_are_used_once():
             chainerx.from_dlpack(used)
 
 
+def test_gradient_checks_of_arrays_that_do_not_fit():
+    x, ones, eps = (lambda: chainerx.ones(3, 'float64').require_grad()), chainerx.ones(3, 'float64'), [chainerx.ones(3)]
+
+    def check(function, grad=ones, eps=eps):
+        chainerx.check_backward(function, [x()], [grad], eps)
+
+    with pytest.raises(DimensionError, match='eps'):
+        check(lambda xs: xs, eps=[chainerx.ones(2)])
+    with pytest.raises(DimensionError, match='grad_outputs'):
+        check(lambda xs: (chainerx.ones(4),))
+    sizes = iter([3, 4, 5])
+    with pytest.raises(chainerx.GradientCheckError, match='size'):
+        check(lambda xs: (chainerx.zeros(next(sizes), 'float64'),))
+    outputs = iter([1, 2, 3])
+    with pytest.raises(chainerx.GradientCheckError, match='outputs'):
+        check(lambda xs: xs * next(outputs))
+
+
 def fuzz(seed, count):
     command = [sys.executable, str(Path(__file__).with_name('fuzz.py')), str(seed), str(count)]
     path = os.pathsep.join(sys.path)

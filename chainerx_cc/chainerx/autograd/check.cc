@@ -27,9 +27,14 @@ Array FromHostAs(const std::vector<double>& values, const Array& like) {
 // sum over outputs of <output, weight>
 double Weighted(const std::vector<Array>& outputs, const std::vector<std::vector<double>>& weights) {
     double total = 0;
+    if (outputs.size() != weights.size())
+        throw GradientCheckError{"the function has other outputs when it is called again"};
     for (size_t i = 0; i < outputs.size(); ++i) {
         if (weights[i].empty()) continue;
         std::vector<double> y = ToHost(outputs[i]);
+        if (y.size() != weights[i].size()) {
+            throw GradientCheckError{"output ", i, " of the function has another size when it is called again"};
+        }
         for (size_t j = 0; j < y.size(); ++j) total += y[j] * weights[i][j];
     }
     return total;
@@ -60,12 +65,20 @@ void Check(const ArrayFunction& func, const std::vector<Array>& inputs, const st
     if (eps.size() != inputs.size()) {
         throw ChainerxError{"eps has ", eps.size(), " arrays for ", inputs.size(), " inputs"};
     }
+    std::vector<bool> required;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        required.push_back(inputs[i].IsBackpropRequired(g));
+        if (eps[i].shape() != inputs[i].shape()) {
+            throw DimensionError{"eps[",           i, "] has shape ", eps[i].shape(), " but the input has shape ",
+                                 inputs[i].shape()};
+        }
+    }
     // Backpropagation.
     std::vector<Array> leaves;
     std::vector<Array> wanted;
-    for (const Array& x : inputs) {
-        Array leaf = x.AsDetached();
-        if (x.IsBackpropRequired(g)) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        Array leaf = inputs[i].AsDetached();
+        if (required[i]) {
             leaf.RequireGrad(g);
             wanted.push_back(leaf);
         }
@@ -80,6 +93,11 @@ void Check(const ArrayFunction& func, const std::vector<Array>& inputs, const st
     std::vector<Array> connected_grads;
     std::vector<std::vector<double>> weights;
     for (size_t i = 0; i < outputs.size(); ++i) {
+        if (grad_outputs[i] && grad_outputs[i].shape() != outputs[i].shape()) {
+            throw DimensionError{
+                    "grad_outputs[",   i, "] has shape ", grad_outputs[i].shape(), " but the output has shape ",
+                    outputs[i].shape()};
+        }
         weights.push_back(grad_outputs[i] ? ToHost(grad_outputs[i]) : std::vector<double>{});
         if (grad_outputs[i] && outputs[i].IsBackpropRequired(g)) {
             connected.push_back(outputs[i]);
@@ -92,7 +110,7 @@ void Check(const ArrayFunction& func, const std::vector<Array>& inputs, const st
     // Central differences.
     size_t k = 0;
     for (size_t i = 0; i < inputs.size(); ++i) {
-        if (!inputs[i].IsBackpropRequired(g)) continue;
+        if (!required[i]) continue;
         std::vector<double> x = ToHost(inputs[i]);
         std::vector<double> h = ToHost(eps[i]);
         std::vector<double> numerical(x.size());
@@ -105,7 +123,7 @@ void Check(const ArrayFunction& func, const std::vector<Array>& inputs, const st
             // The function may itself differentiate, so its inputs keep requiring gradients.
             for (size_t m = 0; m < moved.size(); ++m) {
                 moved[m] = moved[m].AsDetached();
-                if (inputs[m].IsBackpropRequired(g)) moved[m].RequireGrad(g);
+                if (required[m]) moved[m].RequireGrad(g);
             }
             return Weighted(func(moved), weights);
         };

@@ -226,7 +226,9 @@ PyObject* CallTreeLstm(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObj
 Array PyTensordot(const Array& a, const Array& b, PyObject* axes) {
     if (PyIndex_Check(axes) != 0) return Tensordot(a, b, GetIntArg(axes, "axes"));
     std::vector<PyRef> pair;
-    ForEachItem(axes, "axes", [&pair](PyObject* item) { pair.push_back(PyRef::Borrow(item)); });
+    if (PySequence_Check(axes) != 0) {
+        ForEachItem(axes, "axes", [&pair](PyObject* item) { pair.push_back(PyRef::Borrow(item)); });
+    }
     if (pair.size() != 2) {
         ThrowValueError("tensordot: axes must be a number, a pair of axes or a pair of lists of axes");
     }
