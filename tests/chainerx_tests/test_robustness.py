@@ -19,8 +19,7 @@ HUGE = [2 ** 31, 2 ** 32, 2 ** 40, 2 ** 61, 2 ** 62, 2 ** 63 - 1]
 def test_contexts_may_end_before_their_devices_and_arrays():
     context = chainerx.Context()
     device = context.get_device('native:0')
-    graph = context.make_backprop_id('graph')
-    x = chainerx.ones(3, device=device).require_grad(graph)
+    x = chainerx.ones(3, device=device).require_grad()
     y = x * 2
     scope, mode = chainerx.using_device(device), chainerx.no_backprop_mode(context)
     del context
@@ -30,7 +29,7 @@ def test_contexts_may_end_before_their_devices_and_arrays():
         scope.__enter__()
     assert device.context is not chainerx.get_default_context() and device.context not in others
     chainerx.testing.assert_array_equal(x + y, [3, 3, 3])
-    for call in (lambda: y.sum().backward(graph), lambda: x.get_grad(graph), lambda: graph.name,
+    for call in (lambda: y.sum().backward(), lambda: x.get_grad(),
                  lambda: chainerx.zeros(2, device=device).require_grad()):
         with pytest.raises(chainerx.ChainerxError, match='graph has been released'):
             call()
@@ -322,6 +321,6 @@ def test_random_calls():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('seed', range(1, 21))
+@pytest.mark.parametrize('seed', range(1, 5))
 def test_many_random_calls(seed):
     fuzz(seed, 5000)

@@ -159,12 +159,15 @@ Array Repeat(const Array& a, const std::vector<int64_t>& repeats, const std::opt
     if (repeats.size() != 1 && static_cast<int64_t>(repeats.size()) != length) {
         throw DimensionError{"repeat: ", repeats.size(), " counts do not match an axis of length ", length};
     }
-    std::vector<int64_t> indices;
-    for (int64_t i = 0; i < length; ++i) {
-        int64_t n = repeats[repeats.size() == 1 ? 0 : i];
+    for (int64_t n : repeats) {
         if (n < 0) throw ChainerxError{"repeat: counts must not be negative, one was ", n};
-        indices.insert(indices.end(), n, i);
     }
+    std::vector<int64_t> indices;
+    if (repeats.size() == 1) {
+        CheckShape(Shape{length, repeats[0]}, sizeof(int64_t));
+        if (repeats[0] == 0) length = 0;  // however long it is
+    }
+    for (int64_t i = 0; i < length; ++i) indices.insert(indices.end(), repeats[repeats.size() == 1 ? 0 : i], i);
     Shape shape{static_cast<int64_t>(indices.size())};
     return Take(a, FromHost(shape, Dtype::kInt64, indices.data(), a.device()), ax);
 }

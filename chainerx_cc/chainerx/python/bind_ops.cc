@@ -132,9 +132,15 @@ Array PyRoll(const Array& a, const std::vector<int64_t>& shift, const std::optio
 // where they have a single item.
 template <class T>
 std::vector<std::array<T, 2>> GetPairs(PyObject* o, const char* name, int8_t ndim) {
-    using Items = std::vector<PyObject*>;
+    using Items = std::vector<PyRef>;
     auto items = [name](PyObject* p) {
-        return PySequence_Check(p) != 0 && !PyUnicode_Check(p) ? Arg<Items>::Get(p, name) : Items{p};
+        Items out;
+        if (PySequence_Check(p) != 0 && !PyUnicode_Check(p)) {
+            ForEachItem(p, name, [&out](PyObject* item) { out.push_back(PyRef::Borrow(item)); });
+        } else {
+            out.push_back(PyRef::Borrow(p));
+        }
+        return out;
     };
     auto fit = [&](const Items& given, size_t n) {
         if (given.size() != 1 && given.size() != n) {
@@ -143,15 +149,15 @@ std::vector<std::array<T, 2>> GetPairs(PyObject* o, const char* name, int8_t ndi
         }
     };
     Items axes = items(o);
-    bool nested = std::any_of(axes.begin(), axes.end(), [](PyObject* p) { return PySequence_Check(p) != 0; });
-    if (!nested) axes = {o};
+    bool nested = std::any_of(axes.begin(), axes.end(), [](const PyRef& p) { return PySequence_Check(p.get()) != 0; });
+    if (!nested) axes = {PyRef::Borrow(o)};
     fit(axes, ndim);
     std::vector<std::array<T, 2>> out;
     // What is given for no axis at all is checked, too.
     for (int8_t i = 0; i < std::max<int8_t>(ndim, 1); ++i) {
-        Items sides = items(axes[axes.size() == 1 ? 0 : i]);
+        Items sides = items(axes[axes.size() == 1 ? 0 : i].get());
         fit(sides, 2);
-        out.push_back({Arg<T>::Get(sides.front(), name), Arg<T>::Get(sides.back(), name)});
+        out.push_back({Arg<T>::Get(sides.front().get(), name), Arg<T>::Get(sides.back().get(), name)});
     }
     out.resize(ndim);
     return out;

@@ -26,6 +26,12 @@ struct ContextCloser {
     void operator()(Context* context) const noexcept { context->Close(); }
 };
 
+// A context that was a default one stays open: threads know it by its address only.
+Context* KeepOpen(Context* context) {
+    if (context != nullptr) py::cast(context, kReference).release();
+    return context;
+}
+
 // Makes C.__new__(C) an error: methods of an object that __init__ never saw would read memory that was never set.
 // C() and classes derived in Python are left as they are.
 void ForbidBareNew(const py::handle& type) {
@@ -123,8 +129,7 @@ py::class_<Manager> BindScope(py::module_& m, const char* name, const char* doc)
 Context& OrDefault(const py::object& context) {
     if (context.is_none()) return GetDefaultContext();
     if (!py::isinstance<Context>(context)) {
-        ThrowTypeError("context must be chainerx.Context, BackpropId or None, not %s",
-                       Py_TYPE(context.ptr())->tp_name);
+        ThrowTypeError("context must be chainerx.Context, BackpropId or None, not %s", Py_TYPE(context.ptr())->tp_name);
     }
     return context.cast<Context&>();
 }
@@ -155,7 +160,8 @@ void InitCoreTypes(py::module_& m) {
                         return c.GetBackend(backend).GetDevice(index);
                     },
                     "backend_name"_a, "index"_a, kReference)
-            .def("make_backprop_id", &Context::MakeBackpropId, "backprop_name"_a, KeepDoc(docs::kMakeBackpropId))
+            .def("make_backprop_id", &Context::MakeBackpropId, "backprop_name"_a, py::keep_alive<0, 1>(),
+                 KeepDoc(docs::kMakeBackpropId))
             .def("release_backprop_id", &Context::ReleaseBackpropId, "backprop_id"_a, KeepDoc(docs::kReleaseBackpropId))
             .def("_check_valid_backprop_id", &Context::CheckValidBackpropId, "backprop_id"_a);
     py::class_<Backend, std::unique_ptr<Backend, py::nodelete>>(m, "Backend", KeepDoc(docs::kBackend))
@@ -197,11 +203,11 @@ void InitCoreTypes(py::module_& m) {
           KeepDoc(docs::kGetDevice));
     m.def("get_default_context", &GetDefaultContext, kReference, KeepDoc(docs::kGetDefaultContext));
     m.def(
-            "set_default_context", [](Context* c) { SetDefaultContext(c); }, "context"_a,
+            "set_default_context", [](Context* c) { SetDefaultContext(KeepOpen(c)); }, "context"_a,
             KeepDoc(docs::kSetDefaultContext));
     m.def("get_global_default_context", &GetGlobalDefaultContext, kReference, KeepDoc(docs::kGetGlobalDefaultContext));
     m.def(
-            "set_global_default_context", [](Context* c) { SetGlobalDefaultContext(c); }, "context"_a,
+            "set_global_default_context", [](Context* c) { SetGlobalDefaultContext(KeepOpen(c)); }, "context"_a,
             KeepDoc(docs::kSetGlobalDefaultContext));
     m.def("get_default_device", &GetDefaultDevice, kReference, KeepDoc(docs::kGetDefaultDevice));
     m.def(
@@ -212,7 +218,7 @@ void InitCoreTypes(py::module_& m) {
             .def(py::init([](Context* c) {
                      return ContextManager{c, [](Context* const& x) { return std::make_unique<ContextScope>(*x); }};
                  }),
-                 "context"_a)
+                 "context"_a, py::keep_alive<1, 2>())
             .def("__enter__", [](ContextManager& self) { self.Begin(); });
     BindScope<DeviceManager>(m, "DeviceScope", docs::kDeviceScope)
             .def(py::init([](const py::object& device, const py::object& index) {
