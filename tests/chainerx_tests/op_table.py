@@ -9,7 +9,6 @@ import math
 import numpy as np
 import scipy.special
 
-
 FLOATS = 'float16', 'float32', 'float64'
 INTS = 'int8', 'int16', 'int32', 'int64', 'uint8'
 NUMBERS = INTS + FLOATS
