@@ -179,7 +179,7 @@ def _python_type(text):
     text = re.sub(r'chainerx(\._core\.|::)', '', text)
     text = re.sub(r'\b(object|typing\.Any)\b', 'Any', text)
     text = re.sub(r'(: (\w+)) = None', r'\1 | None = None', text)
-    return re.sub(r'\btyping\.', '', text)
+    return re.sub(r'\b(typing|collections\.abc)\.', '', text)
 
 
 def _pybind_signature(name, value):
