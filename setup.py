@@ -3,6 +3,7 @@
 Everything static stands in ``pyproject.toml``; the CMake calls stand in ``tools/build.py``, which
 is also the command that rebuilds the core during development.
 """
+
 import shutil
 import sys
 from pathlib import Path
@@ -36,7 +37,7 @@ class BuildChainerx(build_ext):
         try:
             self.installed = build.build_chainerx(prefix)
         except build.BuildError as error:
-            raise ExecError('ChainerX was not built: %s' % error) from None
+            raise ExecError(f'ChainerX was not built: {error}') from None
 
     def get_source_files(self):
         return []

@@ -1,4 +1,5 @@
 """Measuring and printing; knows nothing of what a workload computes."""
+
 import importlib.util
 import os
 import platform
@@ -23,9 +24,10 @@ ENGINES = {
 def _reason_not_to_run(engine):
     package = ENGINES[engine][1]
     if importlib.util.find_spec(package) is None:
-        return '%s is not installed' % package
+        return f'{package} is not installed'
     if engine in ('chainerx', 'bare'):
         import chainerx
+
         if not chainerx.is_available():
             return 'ChainerX is not built'
     return None
@@ -35,31 +37,32 @@ def select_engines(names):
     """Returns the engines that can run here; says on stderr which are left out."""
     unknown = [name for name in names or () if name not in ENGINES]
     if unknown:
-        raise ValueError('unknown engine %s; choose from %s'
-                         % (', '.join(unknown), ', '.join(ENGINES)))
+        raise ValueError(
+            'unknown engine {}; choose from {}'.format(', '.join(unknown), ', '.join(ENGINES))
+        )
     chosen = []
     for name in names or ENGINES:
         reason = _reason_not_to_run(name)
         if reason:
-            print('%s is left out: %s' % (ENGINES[name][0], reason), file=sys.stderr)
+            print(f'{ENGINES[name][0]} is left out: {reason}', file=sys.stderr)
         else:
             chosen.append(name)
     return chosen
 
 
 def print_table(head, rows):
-    print('\n| %s |' % ' | '.join(head))
-    print('|%s' % ('---|' * len(head)))
+    print('\n| {} |'.format(' | '.join(head)))
+    print('|{}'.format('---|' * len(head)))
     for row in rows:
-        print('| %s |' % ' | '.join(row))
+        print('| {} |'.format(' | '.join(row)))
     sys.stdout.flush()
 
 
 def format_time(seconds):
     for unit, scale in ('s', 1), ('ms', 1e3), ('us', 1e6):
         if seconds * scale >= 1:
-            return '%.3g %s' % (seconds * scale, unit)
-    return '%.0f ns' % (seconds * 1e9)
+            return f'{seconds * scale:.3g} {unit}'
+    return f'{seconds * 1000000000.0:.0f} ns'
 
 
 def print_machine(threads):
@@ -71,12 +74,20 @@ def print_machine(threads):
     versions = []
     for package in 'numpy', 'torch', 'chainer':
         try:
-            versions.append('%s %s' % (package, metadata.version(package)))
+            versions.append(f'{package} {metadata.version(package)}')
         except metadata.PackageNotFoundError:
             continue
-    print('%s, %d cores, load %.1f; %d thread%s; Python %s, %s' % (
-        model, os.cpu_count() or 1, os.getloadavg()[0], threads, 's' * (threads != 1),
-        platform.python_version(), ', '.join(versions)))
+    print(
+        '{}, {} cores, load {:.1f}; {} thread{}; Python {}, {}'.format(
+            model,
+            os.cpu_count() or 1,
+            os.getloadavg()[0],
+            threads,
+            's' * (threads != 1),
+            platform.python_version(),
+            ', '.join(versions),
+        )
+    )
 
 
 def _check_losses(workload, steps):
@@ -86,8 +97,10 @@ def _check_losses(workload, steps):
     for engine, values in losses.items():
         for value, wanted in zip(values, reference):
             if not abs(value - wanted) <= 1e-3 * abs(wanted):
-                raise RuntimeError('%s: the losses differ, %s has %s, %s has %s' % (
-                    workload.name, reference_engine, reference, engine, values))
+                raise RuntimeError(
+                    f'{workload.name}: the losses differ, {reference_engine} has '
+                    f'{reference}, {engine} has {values}'
+                )
 
 
 def measure(timers, rounds, seconds, summarize=statistics.median):
@@ -114,8 +127,10 @@ def print_timings(workloads, engines, rounds, seconds):
         if steps:
             _check_losses(workload, steps)
         # The garbage collector stays on, as it is in real use.
-        timers = {engine: timeit.Timer(run, 'import gc; gc.enable()') if callable(run) else run
-                  for engine, run in runs.items()}
+        timers = {
+            engine: timeit.Timer(run, 'import gc; gc.enable()') if callable(run) else run
+            for engine, run in runs.items()
+        }
         times = measure(timers, rounds, seconds)
         unit = times.get(workload.unit)
         cells = []
@@ -125,17 +140,19 @@ def print_timings(workloads, engines, rounds, seconds):
             elif unit is None:
                 cells.append(format_time(times[engine]))
             else:
-                cells.append('%s (%.2fx)' % (format_time(times[engine]), times[engine] / unit))
-        rows.append(['`%s`' % workload.name, *cells])
-        print('measured %s' % workload.name, file=sys.stderr)
+                cells.append(f'{format_time(times[engine])} ({times[engine] / unit:.2f}x)')
+        rows.append([f'`{workload.name}`', *cells])
+        print(f'measured {workload.name}', file=sys.stderr)
     print_table(['one step', *(ENGINES[engine][0] for engine in engines)], rows)
-    print('\n(x: multiples of PyTorch\'s time; for `add` of NumPy\'s.)')
+    print("\n(x: multiples of PyTorch's time; for `add` of NumPy's.)")
 
 
 def print_imports(engines, rounds=5):
     packages = list(dict.fromkeys(['numpy', *(ENGINES[engine][1] for engine in engines)]))
-    code = ('import sys, time; before = len(sys.modules); start = time.perf_counter(); import %s; '
-            'print(time.perf_counter() - start, len(sys.modules) - before)')
+    code = (
+        'import sys, time; before = len(sys.modules); start = time.perf_counter(); import %s; '
+        'print(time.perf_counter() - start, len(sys.modules) - before)'
+    )
     results: dict[str, list[tuple[float, int]]] = {package: [] for package in packages}
     for _ in range(rounds):
         for package in packages:
@@ -144,8 +161,15 @@ def print_imports(engines, rounds=5):
             results[package].append((float(seconds), int(modules)))
     print_table(
         ['`import`', 'time', 'modules loaded'],
-        [['`%s`' % package, format_time(statistics.median(t for t, _ in values)),
-          str(values[0][1])] for package, values in results.items()])
+        [
+            [
+                f'`{package}`',
+                format_time(statistics.median(t for t, _ in values)),
+                str(values[0][1]),
+            ]
+            for package, values in results.items()
+        ],
+    )
 
 
 def _peak_mib():
@@ -175,9 +199,24 @@ def print_memory_table(workload, engines, threads):
         if engine not in workload.engines:
             continue
         output = subprocess.check_output(
-            [sys.executable, script, '--threads', str(threads),
-             '--memory-of', workload.name, engine], text=True)
+            [
+                sys.executable,
+                script,
+                '--threads',
+                str(threads),
+                '--memory-of',
+                workload.name,
+                engine,
+            ],
+            text=True,
+        )
         imported, peak = map(float, output.split())
-        rows.append([ENGINES[engine][0], '%.0f MiB' % imported, '%.0f MiB' % (peak - imported),
-                     '%.0f MiB' % peak])
-    print_table(['memory, `%s`' % workload.name, 'after import', 'training', 'peak'], rows)
+        rows.append(
+            [
+                ENGINES[engine][0],
+                f'{imported:.0f} MiB',
+                f'{peak - imported:.0f} MiB',
+                f'{peak:.0f} MiB',
+            ]
+        )
+    print_table([f'memory, `{workload.name}`', 'after import', 'training', 'peak'], rows)

@@ -5,6 +5,7 @@ of applying a function with and without recording it, and of walking back over i
 many nodes; their times are divided by that number. Engines take turns, and the least of the times
 of each counts. They are processor times: other work on the machine has little influence.
 """
+
 import argparse
 import os
 import sys
@@ -26,6 +27,7 @@ DATA = numpy.zeros((4, 4), numpy.float32)
 class Torch:
     def __init__(self):
         import torch
+
         torch.set_num_threads(1)
         self._torch = torch
 
@@ -38,8 +40,11 @@ class Torch:
             def backward(ctx, gy):
                 return gy
 
-        self.functions = {'identity of a user': Identity.apply, 'x + x': lambda x: x + x,
-                          'relu(x)': torch.relu}
+        self.functions = {
+            'identity of a user': Identity.apply,
+            'x + x': lambda x: x + x,
+            'relu(x)': torch.relu,
+        }
 
     def leaf(self):
         return self._torch.tensor(DATA, requires_grad=True)
@@ -59,6 +64,7 @@ class Chainer:
     def __init__(self, device):
         import chainer
         import chainer.functions as F
+
         self._chainer = chainer
         self._device = chainer.get_device(device)
 
@@ -67,13 +73,16 @@ class Chainer:
                 return inputs
 
             def forward_chainerx(self, inputs):
-                return inputs[0].view(),
+                return (inputs[0].view(),)
 
             def backward(self, target_input_indexes, grad_outputs):
                 return grad_outputs
 
-        self.functions = {'identity of a user': lambda x: Identity().apply((x,))[0],
-                          'x + x': lambda x: F.add(x, x), 'relu(x)': F.relu}
+        self.functions = {
+            'identity of a user': lambda x: Identity().apply((x,))[0],
+            'x + x': lambda x: F.add(x, x),
+            'relu(x)': F.relu,
+        }
 
     def leaf(self):
         return self._chainer.Variable(self._device.send(DATA.copy()))
@@ -91,7 +100,10 @@ class Chainer:
 
 
 ENGINES: dict[str, Callable[[], Any]] = {
-    'torch': Torch, 'numpy': lambda: Chainer('@numpy'), 'chainerx': lambda: Chainer('native:0')}
+    'torch': Torch,
+    'numpy': lambda: Chainer('@numpy'),
+    'chainerx': lambda: Chainer('native:0'),
+}
 
 
 def _measurements(engine, function):
@@ -133,8 +145,7 @@ def main():
     parser.add_argument('--engines', help='engines to run, separated by commas; all unless given')
     args = parser.parse_args()
     try:
-        names = harness.select_engines(
-            args.engines.split(',') if args.engines else list(ENGINES))
+        names = harness.select_engines(args.engines.split(',') if args.engines else list(ENGINES))
     except ValueError as error:
         parser.error(str(error))
     names = [name for name in names if name in ENGINES]
@@ -152,8 +163,8 @@ def main():
             unit = best.get('torch')
             row = [function, what]
             for name in names:
-                ratio = '' if unit is None or name == 'torch' else ' (%.2fx)' % (best[name] / unit)
-                row.append('%.0f ns%s' % (best[name] * 1e9, ratio))
+                ratio = '' if unit is None or name == 'torch' else f' ({best[name] / unit:.2f}x)'
+                row.append(f'{best[name] * 1e9:.0f} ns{ratio}')
             rows.append(row)
     harness.print_table(['function', 'per node', *[harness.ENGINES[n][0] for n in names]], rows)
 

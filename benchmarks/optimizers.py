@@ -4,6 +4,7 @@ For each optimizer ``optimizer.update()`` on NumPy, on ChainerX and in PyTorch, 
 ``p -= lr * g`` over NumPy arrays. The ways are measured in turn. ``--hooks`` adds a table of the
 optimizer hooks.
 """
+
 import argparse
 import importlib.util
 import os
@@ -27,9 +28,11 @@ def main():
         os.environ[name] = str(args.threads)
 
     import harness
+
     harness.print_machine(args.threads)
-    print('%d parameters of %d elements, %s, in %d links' % (
-        args.parameters, args.size, args.dtype, args.links))
+    print(
+        f'{args.parameters} parameters of {args.size} elements, {args.dtype}, in {args.links} links'
+    )
     print_optimizers(args)
     if args.hooks:
         print_hooks(args)
@@ -38,6 +41,7 @@ def main():
 def cases():
     """Returns name, Chainer's optimizer, and PyTorch's name and arguments."""
     from chainer import optimizers as O
+
     return [
         ('SGD', O.SGD(), 'SGD', {'lr': 0.01}),
         ('MomentumSGD', O.MomentumSGD(), 'SGD', {'lr': 0.01, 'momentum': 0.9}),
@@ -69,7 +73,7 @@ def make_link(args, device):
         link = chainer.Link()
         for i in range(per_link):
             value = rng.uniform(-1, 1, args.size).astype(args.dtype)
-            link.add_param('p%d' % i, initializer=value)
+            link.add_param(f'p{i}', initializer=value)
         model.append(link)
     model.to_device(device)
     for param in model.params():
@@ -87,6 +91,7 @@ def bare_loop(args):
     def step():
         for p, g in zip(arrays, grads):
             p -= 0.01 * g
+
     return step
 
 
@@ -94,8 +99,9 @@ def torch_step(args, name, kwargs):
     import torch
 
     dtype = getattr(torch, args.dtype)
-    params = [torch.ones(args.size, dtype=dtype, requires_grad=True)
-              for _ in range(args.parameters)]
+    params = [
+        torch.ones(args.size, dtype=dtype, requires_grad=True) for _ in range(args.parameters)
+    ]
     for param in params:
         param.grad = torch.full_like(param, 0.5)
     return getattr(torch.optim, name)(params, **kwargs).step
@@ -103,6 +109,7 @@ def torch_step(args, name, kwargs):
 
 def devices():
     import chainerx
+
     return ['@numpy'] + ['native:0'] * chainerx.is_available()
 
 
@@ -115,7 +122,7 @@ def microseconds(ways, args):
     for _ in range(args.rounds):
         for name, timer in timers.items():
             best[name] = min(best.get(name, 1), timer.timeit(args.calls) / args.calls)
-    return {name: '%.0f us' % (seconds * 1e6) for name, seconds in best.items()}
+    return {name: f'{seconds * 1000000.0:.0f} us' for name, seconds in best.items()}
 
 
 def print_optimizers(args):
@@ -135,7 +142,8 @@ def print_optimizers(args):
         rows.append([name, *(times.get(w, '-') for w in ('bare', '@numpy', 'native:0', 'torch'))])
     harness.print_table(
         ['update', '`p -= lr * g` on NumPy', 'Chainer on NumPy', 'Chainer on ChainerX', 'PyTorch'],
-        rows)
+        rows,
+    )
 
 
 def print_hooks(args):
@@ -144,8 +152,15 @@ def print_hooks(args):
     from chainer import optimizer_hooks as H
     from chainer import optimizers as O
 
-    hooks = [None, H.WeightDecay(1e-4), H.Lasso(1e-4), H.GradientClipping(1),
-             H.GradientHardClipping(-1, 1), H.GradientNoise(0.1), H.GradientLARS()]
+    hooks = [
+        None,
+        H.WeightDecay(1e-4),
+        H.Lasso(1e-4),
+        H.GradientClipping(1),
+        H.GradientHardClipping(-1, 1),
+        H.GradientNoise(0.1),
+        H.GradientLARS(),
+    ]
     rows = []
     for hook in hooks:
         ways = {}
@@ -155,8 +170,9 @@ def print_hooks(args):
                 optimizer.add_hook(hook)
             ways[device] = optimizer.update
         times = microseconds(ways, args)
-        rows.append([getattr(hook, 'name', 'none'),
-                     *(times.get(w, '-') for w in ('@numpy', 'native:0'))])
+        rows.append(
+            [getattr(hook, 'name', 'none'), *(times.get(w, '-') for w in ('@numpy', 'native:0'))]
+        )
     harness.print_table(['SGD with hook', 'NumPy', 'ChainerX'], rows)
 
 

@@ -4,12 +4,17 @@ Every workload runs in each engine that is installed, in turn (A B C A B C), in 
 table gives medians and their ratio to the unit, PyTorch on the CPU. The engines start from the same
 parameters and data, and their first losses have to agree before anything is timed.
 """
+
 import argparse
 import os
 import sys
 
 THREAD_VARIABLES = (
-    'OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS', 'MKL_NUM_THREADS', 'CHAINERX_NUM_THREADS')
+    'OPENBLAS_NUM_THREADS',
+    'OMP_NUM_THREADS',
+    'MKL_NUM_THREADS',
+    'CHAINERX_NUM_THREADS',
+)
 
 
 def main():
@@ -19,11 +24,15 @@ def main():
     parser.add_argument('--threads', type=int, default=1, help='threads for every engine')
     parser.add_argument('--rounds', type=int, default=15, help='turns that each engine gets')
     parser.add_argument('--seconds', type=float, default=0.05, help='least time for one turn')
-    parser.add_argument('--no-process', action='store_true',
-                        help='leave out the tables of import times and peak memory')
+    parser.add_argument(
+        '--no-process',
+        action='store_true',
+        help='leave out the tables of import times and peak memory',
+    )
     parser.add_argument('--list', action='store_true', help='list the workloads and stop')
-    parser.add_argument('--memory-of', nargs=2, metavar=('WORKLOAD', 'ENGINE'),
-                        help=argparse.SUPPRESS)  # the harness runs itself with this
+    parser.add_argument(
+        '--memory-of', nargs=2, metavar=('WORKLOAD', 'ENGINE'), help=argparse.SUPPRESS
+    )  # the harness runs itself with this
     args = parser.parse_args()
     for name in THREAD_VARIABLES:  # read when the libraries are imported
         os.environ[name] = str(args.threads)
@@ -37,12 +46,13 @@ def main():
         return
     if args.list:
         for workload in WORKLOADS.values():
-            print('%-14s %s' % (workload.name, workload.about))
+            print(f'{workload.name:<14} {workload.about}')
         return
     unknown = [name for name in args.workload if name not in WORKLOADS]
     if unknown:
-        parser.error('unknown workload %s; choose from %s'
-                     % (', '.join(unknown), ', '.join(WORKLOADS)))
+        parser.error(
+            'unknown workload {}; choose from {}'.format(', '.join(unknown), ', '.join(WORKLOADS))
+        )
     try:
         engines = harness.select_engines(args.engines and args.engines.split(','))
     except ValueError as error:

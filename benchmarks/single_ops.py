@@ -6,6 +6,7 @@ add to it; with one thread it is the processor's time, which they disturb less. 
 chainerx's time to the bar's unit: the faster of the two for large arrays, NumPy for small ones
 (PyTorch where NumPy has no such operation). Rows over the bar are marked.
 """
+
 import argparse
 import os
 import sys
@@ -22,10 +23,12 @@ def _cells(harness, kind, row, times):
     if kind == 'small':
         others = others[:1]
     ratio = times['bare'] / min(others)
-    cells = [harness.format_time(times[engine]) if engine in times else '-'
-             for engine in ('numpy', 'torch', 'bare')]
+    cells = [
+        harness.format_time(times[engine]) if engine in times else '-'
+        for engine in ('numpy', 'torch', 'bare')
+    ]
     over = ratio > BARS[kind][1]
-    return ['`%s`' % row.name, *cells, '%.2fx%s' % (ratio, ' **over**' * over)], over
+    return [f'`{row.name}`', *cells, '{:.2f}x{}'.format(ratio, ' **over**' * over)], over
 
 
 def main():
@@ -60,7 +63,10 @@ def main():
             print('measured', *row_cells, file=sys.stderr)
         if cells:
             harness.print_table([title, 'NumPy', 'PyTorch', 'chainerx', 'ratio'], cells)
-            print('\n%d of %d rows are over the bar of %.1f.' % (misses, len(cells), bar))
+            print(
+                f"""
+{misses} of {len(cells)} rows are over the bar of {bar:.1f}."""
+            )
 
 
 if __name__ == '__main__':

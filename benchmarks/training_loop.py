@@ -3,6 +3,7 @@
 Three tables: the trainer's own cost beside a bare loop, the throughput of the iterators (and of
 PyTorch's loader, if it is installed), and the time of snapshots. The ways are measured in turn.
 """
+
 import argparse
 import contextlib
 import importlib.util
@@ -47,6 +48,7 @@ def measure(ways, rounds):
 
 # -- the trainer's own cost
 
+
 def print_loops(n_iterations, rounds):
     import harness
     import numpy
@@ -58,7 +60,7 @@ def print_loops(n_iterations, rounds):
 
     rng = numpy.random.default_rng(0)
     data = [(x, numpy.int32(0)) for x in rng.random((1000, 64), 'f')]
-    never = 10 ** 9, 'iteration'
+    never = 10**9, 'iteration'
 
     def parts():
         model = L.Classifier(L.Linear(64, 10))
@@ -87,7 +89,8 @@ def print_loops(n_iterations, rounds):
             iterator, optimizer, model = parts()
             with tempfile.TemporaryDirectory() as out:
                 trainer = training.Trainer(
-                    updater(iterator, optimizer), (n_iterations, 'iteration'), out)
+                    updater(iterator, optimizer), (n_iterations, 'iteration'), out
+                )
                 if extended:
                     test = iterators.SerialIterator(data, 100, repeat=False)
                     trainer.extend(extensions.Evaluator(test, model), trigger=never)
@@ -99,33 +102,47 @@ def print_loops(n_iterations, rounds):
                 start = time.process_time()
                 trainer.run()
                 return (time.process_time() - start) / n_iterations
+
         return run
 
     rows = []
     for title, bare, updater in (
-            ('batch of one example, no computation', bare_idle, Idle),
-            ('linear classifier, batch of one example', bare_step, training.StandardUpdater)):
-        times = measure({'bare': bare, 'plain': trainer(updater, False),
-                         'extended': trainer(updater, True)}, rounds)
-        rows.append([title, harness.format_time(times['bare'])] + [
-            '%s (+%.2f us)' % (harness.format_time(times[way]), 1e6 * (times[way] - times['bare']))
-            for way in ('plain', 'extended')])
-    harness.print_table(
-        ['one iteration', 'bare loop', 'Trainer', 'Trainer, 6 extensions'], rows)
-    print('\n(Extensions: evaluator, log, learning rate, printed table, shift, snapshot; of which '
-          'log and\nlearning rate do something in each iteration. Bare loops fetch, convert and '
-          'update only.)')
+        ('batch of one example, no computation', bare_idle, Idle),
+        ('linear classifier, batch of one example', bare_step, training.StandardUpdater),
+    ):
+        times = measure(
+            {'bare': bare, 'plain': trainer(updater, False), 'extended': trainer(updater, True)},
+            rounds,
+        )
+        rows.append(
+            [title, harness.format_time(times['bare'])]
+            + [
+                '{} (+{:.2f} us)'.format(
+                    harness.format_time(times[way]), 1e6 * (times[way] - times['bare'])
+                )
+                for way in ('plain', 'extended')
+            ]
+        )
+    harness.print_table(['one iteration', 'bare loop', 'Trainer', 'Trainer, 6 extensions'], rows)
+    print(
+        '\n(Extensions: evaluator, log, learning rate, printed table, shift, snapshot; of which '
+        'log and\nlearning rate do something in each iteration. Bare loops fetch, convert and '
+        'update only.)'
+    )
 
 
 # -- iterators
+
 
 class Images:
     """Images of 32 by 32 points, cropped and flipped at random, which takes some time."""
 
     def __init__(self, size):
         import numpy
+
         self._images = numpy.random.default_rng(0).integers(
-            0, 256, (256, 3, 40, 40), dtype=numpy.uint8)
+            0, 256, (256, 3, 40, 40), dtype=numpy.uint8
+        )
         self._size = size
 
     def __len__(self):
@@ -133,8 +150,9 @@ class Images:
 
     def __getitem__(self, i):
         import numpy
+
         y, x, flip = numpy.random.randint(0, 8), numpy.random.randint(0, 8), i % 2
-        image = self._images[i % 256, :, y:y + 32, x:x + 32].astype(numpy.float32)
+        image = self._images[i % 256, :, y : y + 32, x : x + 32].astype(numpy.float32)
         image = image[:, :, ::-1] if flip else image
         return (image - image.mean()) / image.std(), i % 10
 
@@ -158,40 +176,51 @@ def print_iterators(n_images, rounds, batch_size=100):
             seconds = time.perf_counter() - start
             iterator.finalize()
             return seconds
+
         return run
 
     def torchs(n_workers):
         def run():
             import torch
+
             twice: Any = [dataset, dataset]
             loader: Any = torch.utils.data.DataLoader(
-                torch.utils.data.ConcatDataset(twice), batch_size, shuffle=True,
-                num_workers=n_workers)
+                torch.utils.data.ConcatDataset(twice),
+                batch_size,
+                shuffle=True,
+                num_workers=n_workers,
+            )
             iterator = iter(loader)
             next(iterator)
             start = time.perf_counter()
             for _ in range(batches):
                 next(iterator)
             return time.perf_counter() - start
+
         return run
 
     ways = {'`SerialIterator`': ours(lambda: iterators.SerialIterator(dataset, batch_size))}
     for n in 1, 2:
-        for name, keyword in (('MultithreadIterator', 'n_threads'),
-                              ('MultiprocessIterator', 'n_processes')):
+        for name, keyword in (
+            ('MultithreadIterator', 'n_threads'),
+            ('MultiprocessIterator', 'n_processes'),
+        ):
             make = getattr(iterators, name)
-            ways['`%s`, %d worker%s' % (name, n, 's' * (n > 1))] = ours(
-                lambda make=make, keyword=keyword, n=n: make(dataset, batch_size, **{keyword: n}))
+            ways['`{}`, {} worker{}'.format(name, n, 's' * (n > 1))] = ours(
+                lambda make=make, keyword=keyword, n=n: make(dataset, batch_size, **{keyword: n})
+            )
     if importlib.util.find_spec('torch') is not None:
         for n in 0, 1, 2:
-            ways['PyTorch\'s `DataLoader`, %d worker%s' % (n, 's' * (n != 1))] = torchs(n)
+            ways["PyTorch's `DataLoader`, {} worker{}".format(n, 's' * (n != 1))] = torchs(n)
     times = measure(ways, rounds)
     harness.print_table(
-        ['batches of %d, cropped images of 3x32x32' % batch_size, 'images per second'],
-        [[name, '%.0f' % (batches * batch_size / seconds)] for name, seconds in times.items()])
+        [f'batches of {batch_size}, cropped images of 3x32x32', 'images per second'],
+        [[name, f'{batches * batch_size / seconds:.0f}'] for name, seconds in times.items()],
+    )
 
 
 # -- snapshots
+
 
 def print_snapshots(n_parameters, rounds):
     import harness
@@ -203,17 +232,19 @@ def print_snapshots(n_parameters, rounds):
     from chainer.training.extensions import snapshot_writers
 
     width = 1000
-    links = [chainer.links.Linear(width, width) for _ in range(max(n_parameters // width ** 2, 1))]
+    links = [chainer.links.Linear(width, width) for _ in range(max(n_parameters // width**2, 1))]
     model = chainer.ChainList(*links)
     optimizer = optimizers.MomentumSGD().setup(model)
     for param in model.params():
         param.grad = numpy.zeros_like(param.array)
     optimizer.update()
     updater = training.StandardUpdater(
-        chainer.iterators.SerialIterator(numpy.arange(1000), 10), optimizer)
+        chainer.iterators.SerialIterator(numpy.arange(1000), 10), optimizer
+    )
 
     def snapshot(writer, kwargs):
         """Times the call, which keeps training from going on, and the end of the writing."""
+
         def run():
             with tempfile.TemporaryDirectory() as out:
                 trainer = training.Trainer(updater, out=out)
@@ -224,22 +255,31 @@ def print_snapshots(n_parameters, rounds):
                 called = time.perf_counter() - start
                 extension.finalize()
                 return called, time.perf_counter() - start
+
         return run
 
     rows = []
     for writer, kwargs, note in (
-            (snapshot_writers.SimpleWriter, {}, ''),
-            (snapshot_writers.SimpleWriter, {'compression': False}, ', not compressed'),
-            (snapshot_writers.ThreadWriter, {}, ''),
-            (snapshot_writers.ProcessWriter, {}, '')):
+        (snapshot_writers.SimpleWriter, {}, ''),
+        (snapshot_writers.SimpleWriter, {'compression': False}, ', not compressed'),
+        (snapshot_writers.ThreadWriter, {}, ''),
+        (snapshot_writers.ProcessWriter, {}, ''),
+    ):
         run = snapshot(writer, kwargs)
         results = [run() for _ in range(min(rounds, 3))]
-        rows.append(['`%s`%s' % (writer.__name__, note)] + [
-            harness.format_time(sorted(values)[len(values) // 2]) for values in zip(*results)])
+        rows.append(
+            [f'`{writer.__name__}`{note}']
+            + [harness.format_time(sorted(values)[len(values) // 2]) for values in zip(*results)]
+        )
     n = sum(param.size for param in model.params())
     harness.print_table(
-        ['snapshot of %.1f million parameters with momentum' % (n / 1e6),
-         'training waits', 'on the disk after'], rows)
+        [
+            f'snapshot of {n / 1000000.0:.1f} million parameters with momentum',
+            'training waits',
+            'on the disk after',
+        ],
+        rows,
+    )
 
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'x')
@@ -249,9 +289,13 @@ def print_snapshots(n_parameters, rounds):
             start = time.perf_counter()
             with contextlib.redirect_stdout(io.StringIO()):
                 serializers.load_npz(path, updater)
-            rows.append(['compressed' if compression else 'not compressed',
-                         '%.0f MiB' % (os.path.getsize(path) / 2 ** 20),
-                         harness.format_time(time.perf_counter() - start)])
+            rows.append(
+                [
+                    'compressed' if compression else 'not compressed',
+                    f'{os.path.getsize(path) / 2**20:.0f} MiB',
+                    harness.format_time(time.perf_counter() - start),
+                ]
+            )
     harness.print_table(['its file', 'size', 'loading and checking'], rows)
 
 

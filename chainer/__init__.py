@@ -4,6 +4,7 @@ A computation on :class:`~chainer.Variable` objects records its own graph while 
 :meth:`chainer.Variable.backward` differentiates it. Functions, links, optimizers and the
 training loop are built on that.
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -67,9 +68,22 @@ if TYPE_CHECKING:  # for editors, which do not run __getattr__
     )
 
 # These, too, but they are imported when they are first asked for.
-_LAZY = ('computational_graph', 'dataset', 'datasets', 'distributions', 'exporters',
-         'function_hooks', 'gradient_check', 'iterators', 'link_hooks', 'links',
-         'optimizer_hooks', 'optimizers', 'serializers', 'training')
+_LAZY = (
+    'computational_graph',
+    'dataset',
+    'datasets',
+    'distributions',
+    'exporters',
+    'function_hooks',
+    'gradient_check',
+    'iterators',
+    'link_hooks',
+    'links',
+    'optimizer_hooks',
+    'optimizers',
+    'serializers',
+    'training',
+)
 
 disable_experimental_feature_warning = False
 
@@ -77,6 +91,7 @@ disable_experimental_feature_warning = False
 def __getattr__(name):
     if name in _LAZY:
         import importlib
+
         return importlib.import_module(f'chainer.{name}')
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 
@@ -223,8 +238,12 @@ class DebugMode:
 
     def __init__(self, debug):
         import warnings
-        warnings.warn("chainer.DebugMode is deprecated. Use chainer.using_config('debug', ...).",
-                      DeprecationWarning, stacklevel=2)
+
+        warnings.warn(
+            "chainer.DebugMode is deprecated. Use chainer.using_config('debug', ...).",
+            DeprecationWarning,
+            stacklevel=2,
+        )
         self._using = using_config('debug', debug)
 
     def __enter__(self):

@@ -1,4 +1,5 @@
 """Base of devices."""
+
 import contextlib
 
 _null_context = contextlib.nullcontext()
@@ -33,7 +34,6 @@ def convert_arrays(arrays, func):
 
 
 class Device:
-
     """Base class of devices: where arrays live, and the array module that computes there.
 
     Get instances from :func:`chainer.get_device`. To make a device current for a while, use
@@ -69,12 +69,14 @@ class Device:
     def __enter__(self):
         raise RuntimeError(
             'Device does not support the with statement directly. '
-            'Use chainer.using_device(device) instead.')
+            'Use chainer.using_device(device) instead.'
+        )
 
     def __exit__(self, exc_type, exc_value, traceback):
         raise RuntimeError(
             'Device does not support the with statement directly. '
-            'Use chainer.using_device(device) instead.')
+            'Use chainer.using_device(device) instead.'
+        )
 
     def __eq__(self, other):
         raise NotImplementedError('Device implementation must override this method.')

@@ -5,6 +5,7 @@ plain arrays: a function that offers ``_backward_arrays`` never meets a variable
 get variables that record nothing. With double backprop gradients are variables and every
 function is differentiated in terms of other functions.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -82,6 +83,7 @@ def _add(grads, as_variables):
     if as_variables:
         if len(grads) > 2:
             from chainer.functions.math.basic_math import add
+
             return add(*grads)
         return grads[0] + grads[1]
     total = grads[0] + grads[1]
@@ -127,8 +129,10 @@ def refuse_gradient(func, index, grad, shape, dtype):
         actual += f', shape {grad.shape} and dtype {grad.dtype}'
         if grad.dtype == dtype and grad.shape != shape:
             kind = ValueError
-    message = (f'{func.label} (Backward): gradient of input {index} {actual}, expected an array '
-               f'of shape {shape} and dtype {dtype}')
+    message = (
+        f'{func.label} (Backward): gradient of input {index} {actual}, expected an array '
+        f'of shape {shape} and dtype {dtype}'
+    )
     if func.stack:
         message += f'\nThe function was called here:\n{"".join(func.stack.format())}'
     raise kind(message)
@@ -158,14 +162,17 @@ def _backward_one(func, targets, grad_outputs, grads, double, hooks):
             gxs = func.backward(targets, gys)
             if not isinstance(gxs, tuple):
                 if not isinstance(gxs, list):
-                    raise TypeError(f'{func.label}.backward must return a tuple of variables, '
-                                    f'got {type(gxs).__name__}')
+                    raise TypeError(
+                        f'{func.label}.backward must return a tuple of variables, '
+                        f'got {type(gxs).__name__}'
+                    )
                 gxs = tuple(gxs)
             if len(gxs) != len(targets):
                 if len(gxs) != len(inputs):
                     raise ValueError(
                         f'{func.label}.backward returned {len(gxs)} gradients for '
-                        f'{len(targets)} target inputs')
+                        f'{len(targets)} target inputs'
+                    )
                 gxs = tuple([gxs[i] for i in targets])
             if not double:
                 gxs = tuple([None if g is None else _raw(g) for g in gxs])
@@ -204,6 +211,7 @@ def _run_accumulate(func, targets, gys, grads, double):
 
 def _variable(array):
     from chainer.variable import Variable
+
     return Variable._from_array(array, False)
 
 
@@ -272,6 +280,7 @@ def _walk(queue, grads, double, store, allowed=None, keep=()):
 
     """
     from chainer import get_function_hooks
+
     thread_hooks = get_function_hooks()
     leaves = {}
     for func in queue:
@@ -288,8 +297,13 @@ def _walk(queue, grads, double, store, allowed=None, keep=()):
             outputs.append(y)
             gys.append(gy)
         inputs = func.inputs
-        targets = tuple([i for i, x in enumerate(inputs) if x.requires_grad
-                         and (allowed is None or x in allowed)])
+        targets = tuple(
+            [
+                i
+                for i, x in enumerate(inputs)
+                if x.requires_grad and (allowed is None or x in allowed)
+            ]
+        )
         if targets and some_gy is not None:
             hooks = ()
             if thread_hooks or func._local_function_hooks:
@@ -346,9 +360,13 @@ def _scaled_root(array, grad, loss_scale):
 
 
 def _scalar_warning(what):
-    warnings.warn(f'Treating a variable with only one element as a scalar in {what} is '
-                  'deprecated: a scalar variable has no dimensions. Apply '
-                  'chainer.functions.squeeze to it.', DeprecationWarning, stacklevel=5)
+    warnings.warn(
+        f'Treating a variable with only one element as a scalar in {what} is '
+        'deprecated: a scalar variable has no dimensions. Apply '
+        'chainer.functions.squeeze to it.',
+        DeprecationWarning,
+        stacklevel=5,
+    )
 
 
 def backward_from_variable(var, retain_grad, enable_double_backprop, loss_scale):
@@ -363,11 +381,15 @@ def backward_from_variable(var, retain_grad, enable_double_backprop, loss_scale)
         if array.size != 1:
             raise ValueError(
                 f'backward() of a variable of shape {var.shape} needs a gradient: set '
-                'variable.grad first, or reduce the variable to a scalar (chainer.functions.sum)')
+                'variable.grad first, or reduce the variable to a scalar (chainer.functions.sum)'
+            )
         _scalar_warning('Variable.backward')
     if is_chainerx:
-        array.backward(enable_double_backprop=enable_double_backprop, loss_scale=loss_scale,
-                       retain_grad=retain_grad)
+        array.backward(
+            enable_double_backprop=enable_double_backprop,
+            loss_scale=loss_scale,
+            retain_grad=retain_grad,
+        )
         return
     _backward([var], retain_grad, enable_double_backprop, loss_scale)
 
@@ -404,8 +426,10 @@ def backward(outputs, grad_outputs=None, **kwargs):
     """
     from chainer.utils import argument
     from chainer.variable import Variable
+
     retain_grad, enable_double_backprop, loss_scale = argument.parse_kwargs(
-        kwargs, ('retain_grad', False), ('enable_double_backprop', False), ('loss_scale', None))
+        kwargs, ('retain_grad', False), ('enable_double_backprop', False), ('loss_scale', None)
+    )
     if not isinstance(outputs, (tuple, list)):
         raise TypeError(f'outputs must be a tuple or a list, not {type(outputs)}')
     for y in outputs:
@@ -413,11 +437,14 @@ def backward(outputs, grad_outputs=None, **kwargs):
             raise TypeError(f'outputs must be variables, got {type(y)}')
     if grad_outputs is not None:
         if not isinstance(grad_outputs, (tuple, list)):
-            raise TypeError(f'grad_outputs must be None, a tuple or a list, '
-                            f'not {type(grad_outputs)}')
+            raise TypeError(
+                f'grad_outputs must be None, a tuple or a list, not {type(grad_outputs)}'
+            )
         if len(outputs) != len(grad_outputs):
-            raise ValueError('grad_outputs must be of the same length as outputs: '
-                             f'{len(grad_outputs)} != {len(outputs)}')
+            raise ValueError(
+                'grad_outputs must be of the same length as outputs: '
+                f'{len(grad_outputs)} != {len(outputs)}'
+            )
     chainerx_outputs = [isinstance(y._array, _chx_ndarray) for y in outputs]
     if any(chainerx_outputs):
         if not all(chainerx_outputs):
@@ -425,9 +452,12 @@ def backward(outputs, grad_outputs=None, **kwargs):
         if grad_outputs is not None:
             for y, gy in zip(outputs, grad_outputs):
                 y.grad_var = gy
-        chainerx.backward([y._array for y in outputs], loss_scale=loss_scale,
-                          enable_double_backprop=enable_double_backprop,
-                          retain_grad=retain_grad)
+        chainerx.backward(
+            [y._array for y in outputs],
+            loss_scale=loss_scale,
+            enable_double_backprop=enable_double_backprop,
+            retain_grad=retain_grad,
+        )
         return
     roots = []
     for i, y in enumerate(outputs):
@@ -491,8 +521,16 @@ def unchain_backward(node):
         func.unchain()
 
 
-def grad(outputs, inputs, grad_outputs=None, grad_inputs=None, set_grad=False,
-         retain_grad=False, enable_double_backprop=False, loss_scale=None):
+def grad(
+    outputs,
+    inputs,
+    grad_outputs=None,
+    grad_inputs=None,
+    set_grad=False,
+    retain_grad=False,
+    enable_double_backprop=False,
+    loss_scale=None,
+):
     """Computes the gradients of ``outputs`` with respect to ``inputs`` only.
 
     Unlike :meth:`chainer.Variable.backward` this differentiates nothing but the functions on
@@ -528,17 +566,28 @@ def grad(outputs, inputs, grad_outputs=None, grad_inputs=None, set_grad=False,
 
     """
     from chainer.variable import Variable
+
     _check_sequence('outputs', outputs, Variable)
     _check_sequence('inputs', inputs, Variable)
-    for name, values, others in (('grad_outputs', grad_outputs, outputs),
-                                 ('grad_inputs', grad_inputs, inputs)):
+    for name, values, others in (
+        ('grad_outputs', grad_outputs, outputs),
+        ('grad_inputs', grad_inputs, inputs),
+    ):
         if values is not None:
             _check_sequence(name, values, (Variable, type(None)))
             if len(values) != len(others):
                 raise ValueError(f'{name} has {len(values)} elements, expected {len(others)}')
     if any(isinstance(v._array, _chx_ndarray) for v in (*outputs, *inputs)):
-        return _grad_chainerx(outputs, inputs, grad_outputs, grad_inputs, set_grad,
-                              retain_grad, enable_double_backprop, loss_scale)
+        return _grad_chainerx(
+            outputs,
+            inputs,
+            grad_outputs,
+            grad_inputs,
+            set_grad,
+            retain_grad,
+            enable_double_backprop,
+            loss_scale,
+        )
 
     double = enable_double_backprop
     allowed = _nodes_between(outputs, inputs)
@@ -594,14 +643,21 @@ def _check_sequence(name, values, types):
             raise TypeError(f'{name} must contain variables, got {type(value)}')
 
 
-def _grad_chainerx(outputs, inputs, grad_outputs, grad_inputs, set_grad, retain_grad, double,
-                   loss_scale):
+def _grad_chainerx(
+    outputs, inputs, grad_outputs, grad_inputs, set_grad, retain_grad, double, loss_scale
+):
     from chainer.variable import as_variable
+
     gys = [None if gy is None else gy._array for gy in grad_outputs or ()]
     gxs = chainerx.grad(
-        [y._array for y in outputs], [x._array for x in inputs],
-        enable_double_backprop=double, set_grad=set_grad, retain_grad=retain_grad,
-        grad_outputs=gys, loss_scale=loss_scale)
+        [y._array for y in outputs],
+        [x._array for x in inputs],
+        enable_double_backprop=double,
+        set_grad=set_grad,
+        retain_grad=retain_grad,
+        grad_outputs=gys,
+        loss_scale=loss_scale,
+    )
     gxs = [None if gx is None else as_variable(gx) for gx in gxs]
     if grad_inputs is not None:
         gxs = [a if b is None else b if a is None else a + b for a, b in zip(gxs, grad_inputs)]

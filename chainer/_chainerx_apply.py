@@ -6,6 +6,7 @@ one node in the ChainerX graph stands for the function: its backward runs on vie
 When that backward must itself be differentiable, it is recorded as a Chainer graph of the
 views, and that graph in turn becomes a node of the ChainerX graph.
 """
+
 from __future__ import annotations
 
 import chainerx
@@ -47,8 +48,7 @@ def operate(operation, lhs, rhs):
             return None
     elif kind is not float and kind is not int:
         return None
-    if _thread_hooks.hooks or _config.debug or (
-            not _config.enable_backprop and _is_recording()):
+    if _thread_hooks.hooks or _config.debug or (not _config.enable_backprop and _is_recording()):
         return None
     try:
         y = operation(lhs._array, rhs)
@@ -63,13 +63,17 @@ def apply(func, inputs):
     for x in in_data:
         if type(x) is not _ndarray:
             func._check_array_kinds([as_variable(x)._array for x in inputs])
-    if _thread_hooks.hooks or func._local_function_hooks or _config.debug or (
-            not _config.enable_backprop and _is_recording()):
+    if (
+        _thread_hooks.hooks
+        or func._local_function_hooks
+        or _config.debug
+        or (not _config.enable_backprop and _is_recording())
+    ):
         return _apply_watched(func, in_data)
     outputs = _forward(func, in_data)
     if len(outputs) == 1:
-        y, = outputs
-        return _variable(y, y is not None and y.is_backprop_required()),
+        (y,) = outputs
+        return (_variable(y, y is not None and y.is_backprop_required()),)
     return _wrap(outputs)
 
 
@@ -136,8 +140,12 @@ def _forward_fallback(func, in_data):
     func._n_chainerx_inputs = len(in_data)
     func._n_chainerx_outputs = len(outputs)
     return chainerx._core._function_node_forward(
-        func, list(in_data), outputs, list(func._input_indexes_to_retain),
-        list(func._output_indexes_to_retain))
+        func,
+        list(in_data),
+        outputs,
+        list(func._input_indexes_to_retain),
+        list(func._output_indexes_to_retain),
+    )
 
 
 def _view(array):
@@ -150,8 +158,9 @@ def _view(array):
 def backward(func, target_input_indexes, grad_outputs, retained_inputs, retained_outputs):
     """Runs the backward of a fallback function; arrays in and out are ChainerX's."""
     with _fallback_report.measuring(func, 'backward'):
-        return _backward(func, tuple(target_input_indexes), grad_outputs, retained_inputs,
-                         retained_outputs)
+        return _backward(
+            func, tuple(target_input_indexes), grad_outputs, retained_inputs, retained_outputs
+        )
 
 
 def _backward(func, targets, grad_outputs, retained_inputs, retained_outputs):
@@ -161,8 +170,8 @@ def _backward(func, targets, grad_outputs, retained_inputs, retained_outputs):
     n_in, n_out = len(retained_inputs), len(retained_outputs)
     # A backward may itself differentiate by what was retained.
     variables = [_variable(_view(x), double or i < n_in + n_out) for i, x in enumerate(chx)]
-    func._chainerx_retained = (tuple(variables[:n_in]), tuple(variables[n_in:n_in + n_out]))
-    rest = iter(variables[n_in + n_out:])
+    func._chainerx_retained = (tuple(variables[:n_in]), tuple(variables[n_in : n_in + n_out]))
+    rest = iter(variables[n_in + n_out :])
     gys = tuple([None if g is None else next(rest) for g in grad_outputs])
     device = func.chainerx_device
     hooks = _backprop._hooks_of(func, _thread_hooks.hooks)
@@ -173,8 +182,10 @@ def _backward(func, targets, grad_outputs, retained_inputs, retained_outputs):
         hook_args = func, tuple(in_data), tuple(grad_outputs)
         for hook in hooks:
             hook.backward_preprocess(*hook_args)
-    with configuration.using_config('enable_backprop', double), \
-            backend.using_device(device.fallback_device):
+    with (
+        configuration.using_config('enable_backprop', double),
+        backend.using_device(device.fallback_device),
+    ):
         gxs = func.backward_accumulate(targets, gys, (None,) * len(targets))
     if hooks:
         for hook in hooks:
@@ -187,8 +198,7 @@ def _send(gxs, double, chx, variables, device):
     arrays = [device.send(g.array) for g in gxs if g is not None]
     if double and arrays:
         node = _RecordedBackward(variables, [g for g in gxs if g is not None], device)
-        arrays = chainerx._core._function_node_forward(
-            node, chx, arrays, list(range(len(chx))), [])
+        arrays = chainerx._core._function_node_forward(node, chx, arrays, list(range(len(chx))), [])
     arrays = iter(arrays)
     return tuple([None if g is None else next(arrays) for g in gxs])
 
@@ -203,14 +213,19 @@ class _RecordedBackward:
         self._out_vars = out_vars
         self._device = device
 
-    def _backward_chainerx(self, target_input_indexes, grad_outputs, retained_inputs,
-                           retained_outputs):
+    def _backward_chainerx(
+        self, target_input_indexes, grad_outputs, retained_inputs, retained_outputs
+    ):
         present = [g for g in grad_outputs if g is not None]
         chx = [*retained_inputs, *present]
         double = any(x.is_backprop_required() for x in chx)
         gys = [_variable(_view(g), double) for g in present]
         ys = [y for y, g in zip(self._out_vars, grad_outputs) if g is not None]
         with backend.using_device(self._device.fallback_device):
-            gxs = _backprop.grad(ys, [self._in_vars[i] for i in target_input_indexes], gys,
-                                 enable_double_backprop=double)
+            gxs = _backprop.grad(
+                ys,
+                [self._in_vars[i] for i in target_input_indexes],
+                gys,
+                enable_double_backprop=double,
+            )
         return _send(gxs, double, chx, [*self._in_vars, *gys], self._device)

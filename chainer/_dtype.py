@@ -1,9 +1,9 @@
 """The ``mixed16`` dtype and the default dtype."""
+
 import numpy
 
 
 class _Mixed16:
-
     """Pseudo dtype: float16, and float32 where a link needs the precision for its parameters."""
 
     __slots__ = ()
@@ -49,6 +49,7 @@ def get_dtype(dtype=None, map_mixed16=None):
     """
     if dtype is None:
         from chainer import configuration
+
         dtype = configuration.config.dtype
     if dtype is mixed16 and map_mixed16 is not None:
         dtype = map_mixed16

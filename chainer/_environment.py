@@ -1,4 +1,5 @@
 """Defaults of the configuration, as environment variables set them."""
+
 import os
 
 import numpy
@@ -15,8 +16,8 @@ def get_flag(name, default=False):
         return bool(int(text))
     except ValueError:
         raise ValueError(
-            f'invalid value of the environment variable {name}: {text!r} '
-            '(must be 0 or 1)') from None
+            f'invalid value of the environment variable {name}: {text!r} (must be 0 or 1)'
+        ) from None
 
 
 def _get_choice(name, default, choices):
@@ -24,7 +25,8 @@ def _get_choice(name, default, choices):
     if text not in choices:
         raise ValueError(
             f'invalid value of the environment variable {name}: {text!r} '
-            f'(must be one of {", ".join(choices)})')
+            f'(must be one of {", ".join(choices)})'
+        )
     return text
 
 
@@ -35,7 +37,8 @@ def _get_dtype(name):
     if text not in ('float16', 'float32', 'float64'):
         raise TypeError(
             f'incorrect dtype name in {name}: {text!r}. '
-            'Only float16, float32, float64 and mixed16 are allowed.')
+            'Only float16, float32, float64 and mixed16 are allowed.'
+        )
     return numpy.dtype(text)
 
 
@@ -50,7 +53,8 @@ def get_default_config():
     return {
         'autotune': False,
         'chainerx_fallback': _get_choice(
-            'CHAINERX_FALLBACK', 'silent', ('silent', 'warn', 'raise', 'report')),
+            'CHAINERX_FALLBACK', 'silent', ('silent', 'warn', 'raise', 'report')
+        ),
         'compute_mode': None,
         'cudnn_deterministic': False,
         'cudnn_fast_batch_normalization': get_flag('CHAINER_CUDNN_FAST_BATCH_NORMALIZATION'),

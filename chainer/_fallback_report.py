@@ -1,4 +1,5 @@
 """What shows which functions ran on NumPy or CuPy although their inputs were ChainerX arrays."""
+
 from __future__ import annotations
 
 import atexit
@@ -17,7 +18,7 @@ MODES = ('silent', 'warn', 'raise', 'report')
 NO_PATH = 'no native path'
 ARGUMENTS = 'arguments not supported'
 
-_reports: list[FallbackReport] = []    # active ones, of all threads
+_reports: list[FallbackReport] = []  # active ones, of all threads
 _process_report: FallbackReport | None = None
 _warned: set[str] = set()
 _lock = threading.Lock()
@@ -74,9 +75,16 @@ class FallbackReport:
     def _record(self, name, **figures):
         reason = figures.pop('reason', None)
         with _lock:
-            record = self._records.setdefault(name, {
-                'reason': reason, 'forward': 0, 'forward_time': 0., 'backward': 0,
-                'backward_time': 0.})
+            record = self._records.setdefault(
+                name,
+                {
+                    'reason': reason,
+                    'forward': 0,
+                    'forward_time': 0.0,
+                    'backward': 0,
+                    'backward_time': 0.0,
+                },
+            )
             for key, value in figures.items():
                 record[key] += value
 
@@ -100,13 +108,23 @@ class FallbackReport:
 
         """
         rows = [('Function', 'Reason', 'Forward', 'Seconds', 'Backward', 'Seconds')]
-        rows += [(name, r['reason'], str(r['forward']), f"{r['forward_time']:.6f}",
-                  str(r['backward']), f"{r['backward_time']:.6f}")
-                 for name, r in sorted(self.summary().items(), key=_time, reverse=True)]
+        rows += [
+            (
+                name,
+                r['reason'],
+                str(r['forward']),
+                f'{r["forward_time"]:.6f}',
+                str(r['backward']),
+                f'{r["backward_time"]:.6f}',
+            )
+            for name, r in sorted(self.summary().items(), key=_time, reverse=True)
+        ]
         widths = [max(map(len, column)) for column in zip(*rows)]
         for row in rows:
-            cells = [text.ljust(n) if i < 2 else text.rjust(n)
-                     for i, (text, n) in enumerate(zip(row, widths))]
+            cells = [
+                text.ljust(n) if i < 2 else text.rjust(n)
+                for i, (text, n) in enumerate(zip(row, widths))
+            ]
             print('  '.join(cells), file=file or sys.stdout)
 
 
@@ -117,12 +135,14 @@ def _time(item):
 def _reason(func):
     # The methods of the base classes fall back only where ChainerX has nothing to call.
     inherited = type(func).forward_chainerx.__module__ in (
-        'chainer.function_node', 'chainer.functions._base')
+        'chainer.function_node',
+        'chainer.functions._base',
+    )
     return NO_PATH if inherited else ARGUMENTS
 
 
 def _describe(arrays):
-    return ', '.join([f"{x.dtype}{list(x.shape)}" for x in arrays])
+    return ', '.join([f'{x.dtype}{list(x.shape)}' for x in arrays])
 
 
 def notice(func, inputs):
@@ -132,8 +152,10 @@ def notice(func, inputs):
         return
     name = get_name(func)
     if mode in ('warn', 'raise'):
-        text = (f'{name} fell back from ChainerX to NumPy or CuPy ({_reason(func)}); '
-                f'inputs: {_describe(inputs)}')
+        text = (
+            f'{name} fell back from ChainerX to NumPy or CuPy ({_reason(func)}); '
+            f'inputs: {_describe(inputs)}'
+        )
         if mode == 'raise':
             raise RuntimeError(text)
         with _lock:
@@ -144,8 +166,10 @@ def notice(func, inputs):
     elif mode == 'report':
         _start_process_report()
     else:
-        raise ValueError(f'invalid value of chainer.config.chainerx_fallback: {mode!r} '
-                         f'(must be one of {", ".join(MODES)})')
+        raise ValueError(
+            f'invalid value of chainer.config.chainerx_fallback: {mode!r} '
+            f'(must be one of {", ".join(MODES)})'
+        )
 
 
 def _start_process_report():

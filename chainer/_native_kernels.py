@@ -5,6 +5,7 @@ gives views of what comes out. What ChainerX recorded meanwhile is kept as a ``_
 the backward of the function: no array is copied, and gradients of any order follow from it.
 Whatever is unusual about the arrays, or goes wrong, is left to the NumPy code.
 """
+
 from __future__ import annotations
 
 import numpy
@@ -43,8 +44,10 @@ def _least_size(func):
         return 0
     if setting == 'never':
         return numpy.inf
-    raise ValueError(f'invalid use_native_kernels configuration: {setting!r} '
-                     "(must be 'always', 'auto', or 'never')")
+    raise ValueError(
+        f'invalid use_native_kernels configuration: {setting!r} '
+        "(must be 'always', 'auto', or 'never')"
+    )
 
 
 def forward(func, in_vars, in_data):

@@ -13,8 +13,7 @@ def add(owner, hook, name, timing, duplicate=KeyError):
         if name is None:
             raise ValueError('the name of the hook function is not specified')
     if timing not in ('pre', 'post', 'auto'):
-        raise ValueError(
-            f"timing must be 'pre', 'post' or 'auto', but {timing!r} was given")
+        raise ValueError(f"timing must be 'pre', 'post' or 'auto', but {timing!r} was given")
     if timing == 'auto':
         timing = getattr(hook, 'timing', 'pre')
     if name in owner._pre_update_hooks or name in owner._post_update_hooks:

@@ -1,4 +1,5 @@
 """Parameters: variables that a link owns and an optimizer updates."""
+
 from __future__ import annotations
 
 import numbers
@@ -56,6 +57,7 @@ class Parameter(Variable):
             initializer = constant.Constant(initializer)
 
         from chainer import get_array_types
+
         is_array = isinstance(initializer, get_array_types())
         if shape is None:
             super().__init__(initializer if is_array else None, name=name, layout=layout)
@@ -82,8 +84,15 @@ class Parameter(Variable):
     def __reduce__(self):
         device = self.device if self._array is not None else self._initial_device
         return _unpickle_parameter, (
-            self.array, self._name, self.grad, self._requires_grad, self.initializer,
-            self._grad_initializer, self.update_rule, device)
+            self.array,
+            self._name,
+            self.grad,
+            self._requires_grad,
+            self.initializer,
+            self._grad_initializer,
+            self.update_rule,
+            device,
+        )
 
     @property
     def is_initialized(self):
@@ -134,7 +143,8 @@ class Parameter(Variable):
                 raise RuntimeError('ChainerX is not available.')
             if not isinstance(self._initial_device, backend.ChainerxDevice):
                 self._initial_device = backend.ChainerxDevice.from_fallback_device(
-                    self._initial_device)
+                    self._initial_device
+                )
         else:
             super().to_chx()
 
@@ -159,12 +169,15 @@ class Parameter(Variable):
             grad = None
             if self._grad_initializer is not None:
                 grad = initializers.generate_array(
-                    self._grad_initializer, array.shape, xp, dtype=array.dtype, device=device)
+                    self._grad_initializer, array.shape, xp, dtype=array.dtype, device=device
+                )
         self._set_array(array)
         if self._layout is not None:
             from chainer import memory_layouts
+
             self._array = xp.ascontiguousarray(
-                memory_layouts._transpose_array(array, None, self._layout))
+                memory_layouts._transpose_array(array, None, self._layout)
+            )
             grad = None
         if self._array.dtype.kind != 'f':
             grad = None
@@ -183,8 +196,9 @@ class Parameter(Variable):
             self.update_rule.update(self)
 
 
-def _unpickle_parameter(array, name, grad, requires_grad, initializer, grad_initializer,
-                        update_rule, device):
+def _unpickle_parameter(
+    array, name, grad, requires_grad, initializer, grad_initializer, update_rule, device
+):
     param = object.__new__(Parameter)
     param._requires_grad = requires_grad
     param._name = name

@@ -1,4 +1,5 @@
 """Tables of what functions and links took, for the profiling hooks."""
+
 import sys
 
 
@@ -47,9 +48,13 @@ def print_table(title, summary, columns, factors, unit, file):
         return f'{value * factors[name]:3.2f}{name}'
 
     rows = [(title, *columns.values(), 'Occurrence')]
-    rows += [(name, *[text(record[key]) for key in columns], str(record['occurrence']))
-             for name, record in summary.items()]
+    rows += [
+        (name, *[text(record[key]) for key in columns], str(record['occurrence']))
+        for name, record in summary.items()
+    ]
     widths = [max(map(len, column)) for column in zip(*rows)]
     for row in rows:
-        print('  '.join([cell.rjust(width) for cell, width in zip(row, widths)]),
-              file=file or sys.stdout)
+        print(
+            '  '.join([cell.rjust(width) for cell, width in zip(row, widths)]),
+            file=file or sys.stdout,
+        )

@@ -1,4 +1,5 @@
 """Random generator states in snapshots, for resuming bit-identically."""
+
 import random
 
 import numpy
@@ -19,9 +20,13 @@ def serialize_random_state(serializer, random_state):
         serializer('gauss', gauss)
         return
     try:
-        state = ('MT19937', numpy.array(serializer('keys', None), numpy.uint32),
-                 int(serializer('position', 0)), int(serializer('has_gauss', 0)),
-                 float(serializer('gauss', 0.0)))
+        state = (
+            'MT19937',
+            numpy.array(serializer('keys', None), numpy.uint32),
+            int(serializer('position', 0)),
+            int(serializer('has_gauss', 0)),
+            float(serializer('gauss', 0.0)),
+        )
     except (KeyError, TypeError):
         return
     if state[1].shape == (624,):
@@ -47,8 +52,7 @@ def serialize_global_states(serializer):
         return
     if state.shape == (625,):
         _undo(serializer, random.setstate, random.getstate())
-        random.setstate((version, tuple(state.tolist()),
-                         None if gauss is None else float(gauss)))
+        random.setstate((version, tuple(state.tolist()), None if gauss is None else float(gauss)))
 
 
 def _undo(serializer, setter, state):

@@ -1,4 +1,5 @@
 """What Chainer runs on."""
+
 import platform
 import sys
 
@@ -63,6 +64,7 @@ def _get_chainerx_lines():
 
 def _get_cupy_info():
     import cupyx
+
     return cupyx.get_runtime_info()
 
 

@@ -37,8 +37,7 @@ def move_state(state, param):
             return
     device = param.device
     for name, value in state.items():
-        if isinstance(value, chainer.get_array_types()) and not (
-                device.is_array_supported(value)):
+        if isinstance(value, chainer.get_array_types()) and not (device.is_array_supported(value)):
             state[name] = device.send(value)
 
 
@@ -119,15 +118,28 @@ def update_params(params, buffers):
             fill_grad(param)
         if rule is None:
             continue
-        if (grad is None or not rule.enabled or rule._pre_update_hooks
-                or rule._post_update_hooks or param._layout is not None):
+        if (
+            grad is None
+            or not rule.enabled
+            or rule._pre_update_hooks
+            or rule._post_update_hooks
+            or param._layout is not None
+        ):
             rest.append(param)
             continue
         hyperparam = rule.hyperparam
         if len(hyperparam.__dict__) == 1:  # no values of its own
             hyperparam = hyperparam._parent
-        key = (type(rule), type(param), hyperparam, rule._own_values, rule.t,
-               rule._use_fp32_update, array.dtype, device)
+        key = (
+            type(rule),
+            type(param),
+            hyperparam,
+            rule._own_values,
+            rule.t,
+            rule._use_fp32_update,
+            array.dtype,
+            device,
+        )
         if key != last:
             last = key
             if key not in groups:
@@ -153,13 +165,22 @@ def update_params(params, buffers):
 def _is_plain(rule_class, param_class):
     """Tells whether an update is nothing but the step of the rule's class."""
     from chainer.optimizers import _elementwise
+
     base = _elementwise.ElementwiseRule
     return (
         issubclass(rule_class, base)
         and param_class.update is variable.Parameter.update
-        and all(getattr(rule_class, name) is getattr(base, name) for name in (
-            'update', 'update_core', 'update_core_cpu', 'update_core_gpu',
-            'update_core_chainerx')))
+        and all(
+            getattr(rule_class, name) is getattr(base, name)
+            for name in (
+                'update',
+                'update_core',
+                'update_core_cpu',
+                'update_core_gpu',
+                'update_core_chainerx',
+            )
+        )
+    )
 
 
 class _Group:
@@ -202,8 +223,7 @@ class _Group:
             if are_numbers(scalars):
                 self._step_numpy(states, scalars, buffers)
                 return
-        elif run_kernel(
-                rule._chainerx_name, sum(states, self.arrays + self.grads), scalars):
+        elif run_kernel(rule._chainerx_name, sum(states, self.arrays + self.grads), scalars):
             return
         for r, param in zip(self.rules, self.params):
             r.update_core(param)
@@ -235,8 +255,9 @@ class _Group:
 
     def _step_numpy(self, states, scalars, buffers):
         # Arrays that own their memory do not overlap.
-        small = [i for i, array in enumerate(self.arrays)
-                 if array.size <= _SMALL and array.base is None]
+        small = [
+            i for i, array in enumerate(self.arrays) if array.size <= _SMALL and array.base is None
+        ]
         if len(small) < 2 or len({id(self.arrays[i]) for i in small}) < len(small):
             small = []
         columns = self.arrays, self.grads, *states
@@ -286,8 +307,10 @@ class Buffers:
             joined = _Joined(arrays, len(columns))
         self._joined[key] = joined
         copied = [
-            k for k, pieces in enumerate(joined.pieces)
-            if k < 2 or not all(map(operator.is_, pieces, columns[k]))]
+            k
+            for k, pieces in enumerate(joined.pieces)
+            if k < 2 or not all(map(operator.is_, pieces, columns[k]))
+        ]
         for k in copied:
             for piece, array in zip(joined.pieces[k], columns[k]):
                 piece[...] = array

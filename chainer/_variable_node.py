@@ -1,4 +1,5 @@
 """Node of the computational graph that stands for a variable."""
+
 from __future__ import annotations
 
 import weakref
@@ -32,13 +33,24 @@ class VariableNode:
 
     """
 
-    __slots__ = ('_creator_node', '_data', '_name', '_rank', '_variable', 'requires_grad',
-                 'dtype', 'shape', '_layout', '__weakref__')
+    __slots__ = (
+        '_creator_node',
+        '_data',
+        '_name',
+        '_rank',
+        '_variable',
+        'requires_grad',
+        'dtype',
+        'shape',
+        '_layout',
+        '__weakref__',
+    )
 
     def __init__(self, variable, name, **kwargs):
         if kwargs:
-            raise TypeError('VariableNode() got unexpected keyword arguments: '
-                            + ', '.join(sorted(kwargs)))
+            raise TypeError(
+                'VariableNode() got unexpected keyword arguments: ' + ', '.join(sorted(kwargs))
+            )
         self._creator_node = None
         self._data = None
         self._name = name
@@ -55,8 +67,11 @@ class VariableNode:
 
     @property
     def creator(self):
-        """Function that made this variable: a :class:`~chainer.FunctionNode`, or the
-        :class:`~chainer.Function` where an old-style function made it."""
+        """Function that made this variable.
+
+        It is a :class:`~chainer.FunctionNode`, or the :class:`~chainer.Function` of old-style
+        functions.
+        """
         node = self._creator_node
         return None if node is None else node._public_function()
 
@@ -122,6 +137,7 @@ class VariableNode:
         var = self._variable()
         if var is None:
             from chainer.variable import Variable
+
             var = Variable._from_array(self._data, self.requires_grad)
             var._name = self._name
             var._layout = self._layout
@@ -143,7 +159,8 @@ class VariableNode:
         var = self._variable()
         if var is None:
             raise RuntimeError(
-                'cannot retain variable data: the variable has been already released')
+                'cannot retain variable data: the variable has been already released'
+            )
         self._data = var._array
 
     def set_creator(self, creator):

@@ -1,4 +1,5 @@
 """Texts that describe variables."""
+
 from __future__ import annotations
 
 import numpy
@@ -6,6 +7,7 @@ import numpy
 
 def _cpu_array(var):
     from chainer import backend
+
     return backend.CpuDevice().send(var.array)
 
 
@@ -60,6 +62,7 @@ def _statistics(array):
 def debug_text(var):
     """Returns the text of :meth:`chainer.Variable.debug_print`."""
     from chainer import backend
+
     if var.raw_array is None:
         names = 'device', 'backend', 'shape', 'dtype', 'statistics', 'grad'
         return '\n'.join([var.summary(), *[f'- {name}: None' for name in names]])
@@ -73,11 +76,14 @@ def debug_text(var):
         grad = backend.CpuDevice().send(grad)
         grad_text = '0' if not grad.any() else _statistics(grad)
     stats = _statistics(array) if array.size else 'no elements'
-    return '\n'.join([
-        var.summary(),
-        f'- device: {var.device}',
-        f'- backend: {type(var.array)}',
-        f'- shape: {var.shape}',
-        f'- dtype: {var.dtype}',
-        f'- statistics: {stats}',
-        f'- grad: {grad_text}'])
+    return '\n'.join(
+        [
+            var.summary(),
+            f'- device: {var.device}',
+            f'- backend: {type(var.array)}',
+            f'- shape: {var.shape}',
+            f'- dtype: {var.dtype}',
+            f'- statistics: {stats}',
+            f'- grad: {grad_text}',
+        ]
+    )

@@ -1,4 +1,5 @@
 """Devices and arrays of all modules."""
+
 import types
 
 import numpy
@@ -16,7 +17,8 @@ _cpu_device = CpuDevice()
 _SPEC_HELP = (
     "Device specifiers are '@numpy', '@cupy:0' (or any GPU id), '@intel64', ChainerX devices such "
     "as 'native:0' and 'cuda:0', a GPU id (negative for the CPU), (module, id) and "
-    '(ChainerX backend name, index) tuples, the numpy and cupy modules, and device objects.')
+    '(ChainerX backend name, index) tuples, the numpy and cupy modules, and device objects.'
+)
 
 
 def copyto(dst, src):
@@ -166,7 +168,8 @@ def _get_device_from_str(spec):
             return GpuDevice(cuda._get_device_or_current(None))
         if not index.isdecimal():
             raise ValueError(
-                f"Invalid device specifier: {spec!r}\n'@cupy:' must be followed by a GPU id.")
+                f"Invalid device specifier: {spec!r}\n'@cupy:' must be followed by a GPU id."
+            )
         return GpuDevice.from_device_id(int(index))
     if name in ('numpy', 'intel64'):
         if colon:
@@ -202,9 +205,10 @@ def _get_device_from_module(module):
 def _get_chainerx_device(spec, *args):
     if not chainerx.is_available():
         raise RuntimeError(
-            f"Tried to parse ChainerX device specifier {spec!r}, but ChainerX is not available: "
+            f'Tried to parse ChainerX device specifier {spec!r}, but ChainerX is not available: '
             'reinstall Chainer with CHAINER_BUILD_CHAINERX=1. Note that device specifiers without '
-            f"the '@' prefix are assumed to be ChainerX device specifiers.\n{_SPEC_HELP}")
+            f"the '@' prefix are assumed to be ChainerX device specifiers.\n{_SPEC_HELP}"
+        )
     if not args:
         return ChainerxDevice(chainerx.get_default_device())
     return ChainerxDevice(chainerx.get_device(*args))

@@ -1,4 +1,5 @@
 """Pictures of computational graphs."""
+
 import re
 
 from chainer import function_node, variable
@@ -8,7 +9,6 @@ _func_style = {'shape': 'record', 'fillcolor': '#6495ED', 'style': 'filled'}
 
 
 class DotNode:
-
     """Node of a graph in the DOT language.
 
     Args:
@@ -37,8 +37,9 @@ class DotNode:
     @property
     def label(self):
         """The node as a statement of the DOT language."""
-        attributes = ','.join([f'{key}="{_escape(value)}"'
-                               for key, value in self.attribute.items()])
+        attributes = ','.join(
+            [f'{key}="{_escape(value)}"' for key, value in self.attribute.items()]
+        )
         return f'{self.id_} [{attributes}];'
 
     def __str__(self):
@@ -51,7 +52,6 @@ def _escape(value):
 
 
 class ComputationalGraph:
-
     """Computational graph; :func:`build_computational_graph` makes one.
 
     Args:
@@ -81,8 +81,16 @@ class ComputationalGraph:
 
     """
 
-    def __init__(self, nodes, edges, variable_style='default', function_style='default',
-                 rankdir='TB', remove_variable=False, show_name=True):
+    def __init__(
+        self,
+        nodes,
+        edges,
+        variable_style='default',
+        function_style='default',
+        rankdir='TB',
+        remove_variable=False,
+        show_name=True,
+    ):
         self.nodes = nodes
         self.edges = edges
         self.variable_style = _var_style if variable_style == 'default' else variable_style
@@ -121,14 +129,22 @@ def _skip_variables(nodes, edges):
     """Joins the edges into and out of each variable."""
     creators = {id(tail): head for head, tail in edges if isinstance(tail, variable.VariableNode)}
     joined = [
-        (creators[id(head)], tail) for head, tail in edges
-        if isinstance(head, variable.VariableNode) and id(head) in creators]
+        (creators[id(head)], tail)
+        for head, tail in edges
+        if isinstance(head, variable.VariableNode) and id(head) in creators
+    ]
     return [node for node in nodes if isinstance(node, function_node.FunctionNode)], joined
 
 
-def build_computational_graph(outputs, remove_split=True, variable_style='default',
-                              function_style='default', rankdir='TB', remove_variable=False,
-                              show_name=True):
+def build_computational_graph(
+    outputs,
+    remove_split=True,
+    variable_style='default',
+    function_style='default',
+    rankdir='TB',
+    remove_variable=False,
+    show_name=True,
+):
     """Collects the graph that leads to variables.
 
     Args:
@@ -174,8 +190,10 @@ def build_computational_graph(outputs, remove_split=True, variable_style='defaul
         if isinstance(output, variable.Variable):
             output = output.node
         elif not isinstance(output, variable.VariableNode):
-            raise TypeError('element of outputs must be either Variable or VariableNode.\n'
-                            f'Actual: {type(output)}')
+            raise TypeError(
+                'element of outputs must be either Variable or VariableNode.\n'
+                f'Actual: {type(output)}'
+            )
         stack.append(output)
     stack.reverse()
     while stack:
@@ -191,5 +209,11 @@ def build_computational_graph(outputs, remove_split=True, variable_style='defaul
             edges[id(head), id(node)] = head, node
         stack.extend(reversed(heads))
     return ComputationalGraph(
-        list(nodes.values()), list(edges.values()), variable_style, function_style, rankdir,
-        remove_variable, show_name)
+        list(nodes.values()),
+        list(edges.values()),
+        variable_style,
+        function_style,
+        rankdir,
+        remove_variable,
+        show_name,
+    )

@@ -1,4 +1,5 @@
 """Configuration: global defaults and their thread-local overrides."""
+
 import contextlib
 import sys
 import threading
@@ -14,7 +15,6 @@ def _print_attrs(obj, keys, file):
 
 
 class GlobalConfig:
-
     """Configuration that all threads share.
 
     An entry holds for every thread that has not overridden it (see :class:`LocalConfig`).
@@ -119,7 +119,6 @@ def _mirror(cls, name, value):
 
 
 class LocalConfig(threading.local):
-
     """Thread-local configuration on top of a global one.
 
     Setting an entry overrides it for the current thread, deleting it ends that, and reading it
@@ -176,7 +175,6 @@ class LocalConfig(threading.local):
 
 
 class _UsingConfig(contextlib.ContextDecorator):
-
     def __init__(self, name, value, config):
         self._name = name
         self._value = value

@@ -1,4 +1,5 @@
 """Alias of :mod:`chainer.backends.cuda`."""
+
 from chainer.backends import cuda as _cuda
 from chainer.backends.cuda import (  # noqa: F401
     DummyDevice,

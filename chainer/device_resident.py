@@ -1,4 +1,5 @@
 """Objects whose arrays move between devices."""
+
 import abc
 
 import chainerx
@@ -8,7 +9,6 @@ from chainer.utils import meta
 
 
 class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
-
     """Base class of objects that own arrays on a device, such as links.
 
     Subclasses override :meth:`device_resident_accept` to show their arrays to visitors. All
@@ -38,8 +38,11 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
     def _overridden_to_methods(self):
         """Names of methods which old classes override to move more arrays."""
         cls = type(self)
-        return [name for name in ('to_cpu', 'to_gpu', 'to_intel64')
-                if getattr(cls, name) is not getattr(DeviceResident, name)]
+        return [
+            name
+            for name in ('to_cpu', 'to_gpu', 'to_intel64')
+            if getattr(cls, name) is not getattr(DeviceResident, name)
+        ]
 
     def device_resident_accept(self, visitor):
         """Shows the object and its arrays to a visitor.
@@ -90,9 +93,14 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
         """
         cuda.check_cuda_available()
         cuda_device = cuda._get_device_or_current(device)
-        return self._visit(_ToDeviceVisitor(
-            cuda.GpuDevice(cuda_device), ('to_gpu', {'device': cuda_device.id}), self,
-            skip_between_cupy_devices=True))
+        return self._visit(
+            _ToDeviceVisitor(
+                cuda.GpuDevice(cuda_device),
+                ('to_gpu', {'device': cuda_device.id}),
+                self,
+                skip_between_cupy_devices=True,
+            )
+        )
 
     @meta.final(action=DeprecationWarning)
     def to_intel64(self) -> 'DeviceResident':
@@ -106,8 +114,9 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
 
         """
         intel64.check_ideep_available()
-        return self._visit(_ToDeviceVisitor(
-            backend.get_device('@intel64'), ('to_intel64', {}), self))
+        return self._visit(
+            _ToDeviceVisitor(backend.get_device('@intel64'), ('to_intel64', {}), self)
+        )
 
     def to_chx(self):
         """Converts the arrays to ChainerX without copying.
@@ -121,7 +130,8 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
         """
         if not chainerx.is_available():
             raise RuntimeError(
-                'ChainerX is not available: reinstall Chainer with CHAINER_BUILD_CHAINERX=1.')
+                'ChainerX is not available: reinstall Chainer with CHAINER_BUILD_CHAINERX=1.'
+            )
         return self._visit(_ToChxVisitor())
 
     def from_chx(self):
@@ -151,7 +161,6 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
 
 
 class DeviceResidentsVisitor:
-
     """Base class of visitors of device residents, their variables and arrays.
 
     .. admonition:: Example
@@ -199,7 +208,6 @@ class DeviceResidentsVisitor:
 
 
 class _ToDeviceVisitor(DeviceResidentsVisitor):
-
     """Moves everything to a device.
 
     Args:
@@ -246,7 +254,6 @@ class _ToDeviceVisitor(DeviceResidentsVisitor):
 
 
 class _ToChxVisitor(DeviceResidentsVisitor):
-
     def visit_device_resident(self, device_resident):
         device = device_resident._device
         if not isinstance(device, backend.ChainerxDevice):
@@ -260,7 +267,6 @@ class _ToChxVisitor(DeviceResidentsVisitor):
 
 
 class _FromChxVisitor(DeviceResidentsVisitor):
-
     def visit_device_resident(self, device_resident):
         device = device_resident._device
         if isinstance(device, backend.ChainerxDevice):

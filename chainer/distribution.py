@@ -1,4 +1,5 @@
 """Probability distributions: the base class and divergences between two of them."""
+
 import math
 
 import chainer
@@ -38,12 +39,12 @@ class Distribution:
 
     @property
     def batch_shape(self):
-        """tuple of ints: Shape of the batch."""
+        """Tuple of ints: Shape of the batch."""
         raise self._not_implemented('batch_shape')
 
     @property
     def event_shape(self):
-        """tuple of ints: Shape of an event."""
+        """Tuple of ints: Shape of an event."""
         raise self._not_implemented('event_shape')
 
     @property
@@ -58,7 +59,7 @@ class Distribution:
 
     @property
     def xp(self):
-        """module or None: Array module of the parameters; ``None`` without parameters."""
+        """Module or None: Array module of the parameters; ``None`` without parameters."""
         params = self.params
         if not params:
             return None
@@ -169,7 +170,7 @@ class Distribution:
         Returns:
             ~chainer.Variable: Probability of an event above ``x``.
         """
-        return 1. - self.cdf(x)
+        return 1.0 - self.cdf(x)
 
     def log_survival_function(self, x):
         """Evaluates the logarithm of the survival function.
@@ -240,9 +241,11 @@ def register_kl(Dist1, Dist2):
         variable(inf)
 
     """
+
     def register(kl):
         _kl_functions[Dist1, Dist2] = kl
         return kl
+
     return register
 
 

@@ -1,4 +1,5 @@
 """Old-style functions, whose backward is written on arrays."""
+
 from __future__ import annotations
 
 import weakref
@@ -54,10 +55,12 @@ class _BackpropMode:
 
     def __enter__(self):
         import chainerx
+
         scopes = [configuration.using_config('enable_backprop', self._enabled)]
         if chainerx.is_available():
-            scopes.append(chainerx.force_backprop_mode() if self._enabled
-                          else chainerx.no_backprop_mode())
+            scopes.append(
+                chainerx.force_backprop_mode() if self._enabled else chainerx.no_backprop_mode()
+            )
         for scope in scopes:
             scope.__enter__()
         self._scopes.append(scopes)
@@ -73,6 +76,7 @@ class _BackpropMode:
         def wrapper(*args, **kwargs):
             with self:
                 return func(*args, **kwargs)
+
         return wrapper
 
 
@@ -133,8 +137,9 @@ class FunctionAdapter(FunctionNode):
         if not isinstance(gxs, (tuple, list)):
             raise TypeError(f'{self.label}.backward must return a tuple, got {type(gxs)}')
         if len(gxs) != len(arrays):
-            raise ValueError(f'{self.label}.backward returned {len(gxs)} gradients for '
-                             f'{len(arrays)} inputs')
+            raise ValueError(
+                f'{self.label}.backward returned {len(gxs)} gradients for {len(arrays)} inputs'
+            )
         for i, (x, gx) in enumerate(zip(arrays, gxs)):
             if gx is None or x is None:
                 continue
@@ -142,8 +147,7 @@ class FunctionAdapter(FunctionNode):
                 refuse_gradient(self, i, gx, x.shape, x.dtype)
         gxs = [gxs[i] for i in target_input_indexes]
         if not configuration.config.enable_backprop or all(gx is None for gx in gxs):
-            return tuple([None if gx is None else Variable(gx, requires_grad=False)
-                          for gx in gxs])
+            return tuple([None if gx is None else Variable(gx, requires_grad=False) for gx in gxs])
         # Differentiating these gradients again cannot give a right result: connect them to
         # a function that says so instead of leaving them without a graph.
         present = [gx for gx in gxs if gx is not None]
@@ -175,7 +179,8 @@ class _OldStyleGradient(FunctionNode):
     def backward(self, target_input_indexes, grad_outputs):
         raise RuntimeError(
             f'{self._function_label} is an old-style chainer.Function: its gradient cannot be '
-            'differentiated (double backprop). Rewrite it as a chainer.FunctionNode.')
+            'differentiated (double backprop). Rewrite it as a chainer.FunctionNode.'
+        )
 
 
 class Function:
@@ -314,8 +319,9 @@ class Function:
             NotImplementedError: If the class does not override the method.
 
         """
-        raise NotImplementedError(f'{type(self).__name__} implements neither forward nor '
-                                  'forward_cpu')
+        raise NotImplementedError(
+            f'{type(self).__name__} implements neither forward nor forward_cpu'
+        )
 
     def forward_gpu(self, inputs):
         """Computes output arrays from CuPy arrays.
@@ -330,8 +336,9 @@ class Function:
             NotImplementedError: If the class does not override the method.
 
         """
-        raise NotImplementedError(f'{type(self).__name__} implements neither forward nor '
-                                  'forward_gpu')
+        raise NotImplementedError(
+            f'{type(self).__name__} implements neither forward nor forward_gpu'
+        )
 
     def backward(self, inputs, grad_outputs):
         """Computes gradient arrays; calls :meth:`backward_cpu` or :meth:`backward_gpu`.
@@ -393,8 +400,10 @@ class Function:
         """
         if retain_after_backward:
             import warnings
-            warnings.warn('retain_after_backward option has no effect', DeprecationWarning,
-                          stacklevel=2)
+
+            warnings.warn(
+                'retain_after_backward option has no effect', DeprecationWarning, stacklevel=2
+            )
         self.node.retain_outputs(indexes)
 
     def unchain(self):

@@ -1,4 +1,5 @@
 """Hooks that run around the computation of functions."""
+
 import threading
 
 
@@ -29,7 +30,6 @@ def get_function_hooks():
 
 
 class FunctionHook:
-
     """Base class of hooks of functions.
 
     A hook is active for every function within a ``with`` statement, or for one function to which

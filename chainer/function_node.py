@@ -1,4 +1,5 @@
 """Differentiable functions: nodes of the computational graph."""
+
 from __future__ import annotations
 
 import traceback
@@ -21,8 +22,9 @@ _config = configuration.config
 
 
 #: What computes on NumPy arrays.
-_numpy_code = frozenset((
-    'forward', 'forward_cpu', 'backward', 'backward_accumulate', '_backward_arrays'))
+_numpy_code = frozenset(
+    ('forward', 'forward_cpu', 'backward', 'backward_accumulate', '_backward_arrays')
+)
 
 
 class FunctionNode:
@@ -99,13 +101,15 @@ class FunctionNode:
             # The gradient on arrays of a base class does not know of the new backward.
             cls._backward_arrays = None
         if not chainerx.is_available() or (
-                '_native_inputs' not in cls.__dict__ and not _numpy_code.isdisjoint(cls.__dict__)):
+            '_native_inputs' not in cls.__dict__ and not _numpy_code.isdisjoint(cls.__dict__)
+        ):
             # Nor do kernels know of a new way to compute.
             cls._native_inputs = None
 
     def __call__(self, *args, **kwargs):
-        raise RuntimeError(f'{type(self).__name__} is a FunctionNode and cannot be called: '
-                           'use its apply() method')
+        raise RuntimeError(
+            f'{type(self).__name__} is a FunctionNode and cannot be called: use its apply() method'
+        )
 
     def _public_function(self):
         """Object users know this node by."""
@@ -169,8 +173,11 @@ class FunctionNode:
             TypeError: If the inputs mix array types or ``forward`` returns no tuple.
 
         """
-        if type(inputs) is tuple and inputs and (
-                type(getattr(inputs[0], '_array', inputs[0])) is _chx_ndarray):
+        if (
+            type(inputs) is tuple
+            and inputs
+            and (type(getattr(inputs[0], '_array', inputs[0])) is _chx_ndarray)
+        ):
             return _apply_chainerx(self, inputs)
         in_vars = []
         in_data = []
@@ -241,8 +248,9 @@ class FunctionNode:
             outputs = self.forward(in_data)
         if type(outputs) is not tuple:
             if not isinstance(outputs, (tuple, list)):
-                raise TypeError(f'forward output must be a tuple ({self.label})\n'
-                                f'Actual: {type(outputs)}')
+                raise TypeError(
+                    f'forward output must be a tuple ({self.label})\nActual: {type(outputs)}'
+                )
             outputs = tuple(outputs)
         for y in outputs:
             if type(y) is not _ndarray:
@@ -251,13 +259,16 @@ class FunctionNode:
 
     def _checked_outputs(self, outputs):
         from chainer import get_array_types
+
         checked = []
         for y in outputs:
             if isinstance(y, numpy.generic):
                 y = numpy.asarray(y)
             elif y is not None and not isinstance(y, get_array_types()):
-                raise TypeError('forward output must be a tuple of ndarrays, but '
-                                f'{self.label} returned {type(y)}')
+                raise TypeError(
+                    'forward output must be a tuple of ndarrays, but '
+                    f'{self.label} returned {type(y)}'
+                )
             checked.append(y)
         return tuple(checked)
 
@@ -295,11 +306,14 @@ class FunctionNode:
 
     def _check_array_kinds(self, in_data):
         from chainer import is_arrays_compatible
+
         if not is_arrays_compatible(in_data):
             kinds = ', '.join(str(type(x)) for x in in_data)
             devices = ', '.join(str(backend.get_device_from_array(x)) for x in in_data)
-            raise TypeError('incompatible array types are mixed in the forward input '
-                            f'({self.label}).\nActual: {kinds}\nDevices: {devices}')
+            raise TypeError(
+                'incompatible array types are mixed in the forward input '
+                f'({self.label}).\nActual: {kinds}\nDevices: {devices}'
+            )
 
     def _check_types(self, in_data):
         if type(self).check_type_forward is FunctionNode.check_type_forward:
@@ -342,8 +356,9 @@ class FunctionNode:
 
         """
         if self._input_layouts is not None and any(x is not None for x in self._input_layouts):
-            raise RuntimeError(f'{self.label} does not support non-standard memory layouts: '
-                               f'{self._input_layouts}')
+            raise RuntimeError(
+                f'{self.label} does not support non-standard memory layouts: {self._input_layouts}'
+            )
 
     def forward(self, inputs):
         """Computes output arrays from input arrays.
@@ -374,8 +389,9 @@ class FunctionNode:
             NotImplementedError: If the class does not override the method.
 
         """
-        raise NotImplementedError(f'{type(self).__name__} implements neither forward nor '
-                                  'forward_cpu')
+        raise NotImplementedError(
+            f'{type(self).__name__} implements neither forward nor forward_cpu'
+        )
 
     def forward_gpu(self, inputs):
         """Computes output arrays from CuPy arrays.
@@ -390,8 +406,9 @@ class FunctionNode:
             NotImplementedError: If the class does not override the method.
 
         """
-        raise NotImplementedError(f'{type(self).__name__} implements neither forward nor '
-                                  'forward_gpu')
+        raise NotImplementedError(
+            f'{type(self).__name__} implements neither forward nor forward_gpu'
+        )
 
     def forward_chainerx(self, inputs):
         """Computes output arrays from ChainerX arrays with differentiable ChainerX routines.
@@ -453,8 +470,9 @@ class FunctionNode:
         gxs = self.backward(target_input_indexes, grad_outputs)
         if len(gxs) != len(target_input_indexes):
             gxs = tuple([gxs[i] for i in target_input_indexes])
-        return tuple([gx if g is None else g if gx is None else gx + g
-                      for gx, g in zip(gxs, grad_inputs)])
+        return tuple(
+            [gx if g is None else g if gx is None else gx + g for gx, g in zip(gxs, grad_inputs)]
+        )
 
     def get_retained_inputs(self):
         """Returns the input variables named in :meth:`retain_inputs`, for use in backward."""
@@ -494,8 +512,10 @@ class FunctionNode:
     def _retained_arrays(self):
         """Arrays of the retained inputs and of the retained outputs."""
         inputs = self.inputs
-        return ([inputs[i]._data for i in self._input_indexes_to_retain],
-                self._retained_output_data or ())
+        return (
+            [inputs[i]._data for i in self._input_indexes_to_retain],
+            self._retained_output_data or (),
+        )
 
     def unchain(self):
         """Removes this function from the graph."""
@@ -522,6 +542,7 @@ class FunctionNode:
 
         """
         from chainer.function_hook import FunctionHook
+
         if not isinstance(hook, FunctionHook):
             raise TypeError('Hook must be of type FunctionHook')
         if name is None:
@@ -546,11 +567,13 @@ class FunctionNode:
 
     # -- ChainerX ------------------------------------------------------------------------
 
-    def _backward_chainerx(self, target_input_indexes, grad_outputs, retained_inputs,
-                           retained_outputs):
+    def _backward_chainerx(
+        self, target_input_indexes, grad_outputs, retained_inputs, retained_outputs
+    ):
         """Called by ChainerX for the backward of a function that ran in fallback."""
-        return _chainerx_apply.backward(self, target_input_indexes, grad_outputs,
-                                        retained_inputs, retained_outputs)
+        return _chainerx_apply.backward(
+            self, target_input_indexes, grad_outputs, retained_inputs, retained_outputs
+        )
 
 
 _variable = Variable._from_array

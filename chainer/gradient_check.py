@@ -1,4 +1,5 @@
 """Comparison of gradients with numerical ones."""
+
 import contextlib
 import warnings
 
@@ -8,7 +9,6 @@ from chainer import backend
 
 
 class NondifferentiableError(Exception):
-
     """Raised when a function seems not to be differentiable at the point of the check.
 
     .. admonition:: Example
@@ -43,14 +43,23 @@ def assert_allclose(x, y, atol=1e-5, rtol=1e-4, verbose=True):
 
     """
     from chainer import testing
+
     testing.assert_allclose(x, y, atol=atol, rtol=rtol, verbose=verbose)
 
 
 # -- numerical gradients ------------------------------------------------------
 
 
-def numerical_grad(f, inputs, grad_outputs, eps=1e-3, detect_nondifferentiable=False, diff_atol=0,
-                   diff_rtol=1e-2, center_outputs=None):
+def numerical_grad(
+    f,
+    inputs,
+    grad_outputs,
+    eps=1e-3,
+    detect_nondifferentiable=False,
+    diff_atol=0,
+    diff_rtol=1e-2,
+    center_outputs=None,
+):
     r"""Computes gradients by finite differences.
 
     The gradient of :math:`\sum_j g_j \cdot y_j` with respect to each element of the inputs is
@@ -98,20 +107,23 @@ def numerical_grad(f, inputs, grad_outputs, eps=1e-3, detect_nondifferentiable=F
     def evaluate():
         ys = f()
         if not isinstance(ys, (tuple, list)):
-            ys = ys,
+            ys = (ys,)
         if len(ys) != len(gys):
             raise ValueError(
                 f'grad_outputs must have as many elements as the function has outputs: {len(gys)} '
-                f'and {len(ys)}')
+                f'and {len(ys)}'
+            )
         return [_copy_result(y) for y in ys]
 
     center = None
     if detect_nondifferentiable:
-        center = (evaluate() if center_outputs is None
-                  else [_copy_result(y) for y in center_outputs])
-    return tuple([
-        _numerical_grad_of_input(
-            evaluate, x, gys, eps, center, (diff_atol, diff_rtol)) for x in inputs])
+        center = evaluate() if center_outputs is None else [_copy_result(y) for y in center_outputs]
+    return tuple(
+        [
+            _numerical_grad_of_input(evaluate, x, gys, eps, center, (diff_atol, diff_rtol))
+            for x in inputs
+        ]
+    )
 
 
 def _numerical_grad_of_input(evaluate, x, gys, eps, center, tolerances):
@@ -153,7 +165,7 @@ def _to_double(array):
 
 
 # Residuals of the least squares parabola through values at -1, -1/2, 0, 1/2, 1.
-_vandermonde = numpy.vander([-1, -.5, 0, .5, 1], 3)
+_vandermonde = numpy.vander([-1, -0.5, 0, 0.5, 1], 3)
 _to_residuals = numpy.eye(5) - _vandermonde @ numpy.linalg.pinv(_vandermonde)
 
 
@@ -182,7 +194,8 @@ def _check_differentiable(samples_of_outputs, index, eps, atol, rtol):
                 f'- index in the input: {index}\n'
                 f'- output {i}: {len(where)} of {ys.shape[1]} elements, the first one at '
                 f'{tuple(map(int, place))}\n'
-                f'- its values at -eps, -eps/2, 0, eps/2, eps: {values}')
+                f'- its values at -eps, -eps/2, 0, eps/2, eps: {values}'
+            )
 
 
 # -- checks of functions ------------------------------------------------------
@@ -199,11 +212,21 @@ def _arrays_text(name, arrays):
 
 
 class _BackwardCheck:
-
     """Check of the gradients of one function at one point in a random direction."""
 
-    def __init__(self, func, x_data, y_grad, params, eps, atol, rtol, no_grads, dtype,
-                 detect_nondifferentiable):
+    def __init__(
+        self,
+        func,
+        x_data,
+        y_grad,
+        params,
+        eps,
+        atol,
+        rtol,
+        no_grads,
+        dtype,
+        detect_nondifferentiable,
+    ):
         if dtype is not None and numpy.dtype(dtype).kind != 'f':
             raise ValueError(f'`dtype` is allowed only float type, not {dtype}')
         self.func = func
@@ -218,8 +241,10 @@ class _BackwardCheck:
         if no_grads is None:
             no_grads = [x.dtype.kind != 'f' for x in self.x_data]
         elif len(no_grads) != len(self.x_data):
-            raise ValueError('Length of no_grads param and xs should be same.\n'
-                             f'Actual: {len(no_grads)} != {len(self.x_data)}')
+            raise ValueError(
+                'Length of no_grads param and xs should be same.\n'
+                f'Actual: {len(no_grads)} != {len(self.x_data)}'
+            )
         self.no_grads = no_grads
         for param in self.params:
             if param.array is None:
@@ -242,12 +267,17 @@ class _BackwardCheck:
         for x, gx in zip(variables, grads):
             if gx is not None and gx.shape != x.shape:
                 raise ValueError(
-                    f'the gradient of an input of shape {x.shape} has shape {gx.shape}')
+                    f'the gradient of an input of shape {x.shape} has shape {gx.shape}'
+                )
 
         directions = _random_directions([x.shape for x in variables])
-        actual = sum([
-            float(numpy.sum(_to_double(gx) * direction))
-            for gx, direction in zip(grads, directions) if gx is not None])
+        actual = sum(
+            [
+                float(numpy.sum(_to_double(gx) * direction))
+                for gx, direction in zip(grads, directions)
+                if gx is not None
+            ]
+        )
         center = [y.array for y in ys] if self.dtype is None else None
         expected = self._numerical_gradient(gys, directions, center)
         self._compare(actual, expected, gys, directions, grads)
@@ -257,29 +287,37 @@ class _BackwardCheck:
 
     def _forward(self, x_data):
         from chainer.variable import Variable
+
         xs = [
             # ChainerX takes no gradients of integers, otherwise the function is to give none.
-            Variable(x, requires_grad=not no_grad or (
-                x.dtype.kind != 'f' and backend.get_array_module(x).__name__ != 'chainerx'))
-            for x, no_grad in zip(x_data, self.no_grads)]
+            Variable(
+                x,
+                requires_grad=not no_grad
+                or (x.dtype.kind != 'f' and backend.get_array_module(x).__name__ != 'chainerx'),
+            )
+            for x, no_grad in zip(x_data, self.no_grads)
+        ]
         ys = _as_tuple(self.func(*xs))
         return xs, ys
 
     def _get_grad_outputs(self, ys):
         if self.y_grad is None:
             if len(ys) != 1 or ys[0].shape != ():
-                raise ValueError('When `y_grad` is `None`, the function must return a '
-                                 'zero-dimensional array')
+                raise ValueError(
+                    'When `y_grad` is `None`, the function must return a zero-dimensional array'
+                )
             array = ys[0].array
-            return backend.get_array_module(array).ones_like(array),
+            return (backend.get_array_module(array).ones_like(array),)
         if len(self.y_grad) != len(ys):
             raise ValueError(
                 '`y_grad` must have the same length of output values.\n'
-                f'Actual: {len(self.y_grad)} != {len(ys)}')
+                f'Actual: {len(self.y_grad)} != {len(ys)}'
+            )
         for i, (y, gy) in enumerate(zip(ys, self.y_grad)):
             if gy is not None and gy.shape != y.shape:
                 raise ValueError(
-                    f'y_grad[{i}] must have the shape of the output: {gy.shape} != {y.shape}')
+                    f'y_grad[{i}] must have the shape of the output: {gy.shape} != {y.shape}'
+                )
         return self.y_grad
 
     def _numerical_gradient(self, gys, directions, center):
@@ -292,11 +330,12 @@ class _BackwardCheck:
         def f():
             points = [
                 _shift(x, float(delta), direction)
-                for x, direction in zip([*[data[i] for i in checked], *param_data], directions)]
+                for x, direction in zip([*[data[i] for i in checked], *param_data], directions)
+            ]
             x_data = list(data)
             for i, x in zip(checked, points):
                 x_data[i] = x
-            for param, x in zip(self.params, points[len(checked):]):
+            for param, x in zip(self.params, points[len(checked) :]):
                 _set_array(param, x)
             ys = self._forward(x_data)[1]
             return tuple([y.array for y in ys])
@@ -304,9 +343,9 @@ class _BackwardCheck:
         arrays = [param.array for param in self.params]
         with _saved_grads(self.params):
             try:
-                grad, = numerical_grad(
-                    f, (delta,), gys, self.eps, self.detect_nondifferentiable,
-                    center_outputs=center)
+                (grad,) = numerical_grad(
+                    f, (delta,), gys, self.eps, self.detect_nondifferentiable, center_outputs=center
+                )
             finally:
                 # Before the gradients, which have the dtype of these arrays.
                 for param, array in zip(self.params, arrays):
@@ -366,6 +405,7 @@ def _backward(ys, gys, enable_double_backprop=False):
     """Backpropagates from all outputs that have a gradient."""
     from chainer import _backprop
     from chainer.variable import Variable, as_variable
+
     roots = {}
     for y, gy in zip(ys, gys):
         if gy is None:
@@ -389,13 +429,23 @@ def _random_directions(shapes):
     """Makes vectors that are a unit vector together, so that the step is as long as eps says."""
     directions = [numpy.asarray(numpy.random.normal(size=shape)) for shape in shapes]
     # Small components would hide errors.
-    directions = [numpy.where(v < 0, -1, 1) * numpy.maximum(numpy.abs(v), .1) for v in directions]
+    directions = [numpy.where(v < 0, -1, 1) * numpy.maximum(numpy.abs(v), 0.1) for v in directions]
     norm = numpy.sqrt(sum([numpy.square(v).sum() for v in directions]))
     return [v / norm if norm > 0 else v for v in directions]
 
 
-def check_backward(func, x_data, y_grad, params=(), eps=1e-3, atol=1e-5, rtol=1e-4, no_grads=None,
-                   dtype=None, detect_nondifferentiable=False):
+def check_backward(
+    func,
+    x_data,
+    y_grad,
+    params=(),
+    eps=1e-3,
+    atol=1e-5,
+    rtol=1e-4,
+    no_grads=None,
+    dtype=None,
+    detect_nondifferentiable=False,
+):
     """Checks the gradients of a function against numerical ones.
 
     The gradients are compared in one random direction of all inputs and parameters together, so
@@ -435,13 +485,33 @@ def check_backward(func, x_data, y_grad, params=(), eps=1e-3, atol=1e-5, rtol=1e
 
     """
     _BackwardCheck(
-        func, x_data, y_grad, params, eps, atol, rtol, no_grads, dtype, detect_nondifferentiable,
+        func,
+        x_data,
+        y_grad,
+        params,
+        eps,
+        atol,
+        rtol,
+        no_grads,
+        dtype,
+        detect_nondifferentiable,
     ).run()
 
 
-def check_double_backward(func, x_data, y_grad, x_grad_grad, params=(), params_grad_grad=(),
-                          eps=1e-3, atol=1e-4, rtol=1e-3, no_grads=None, dtype=None,
-                          detect_nondifferentiable=False):
+def check_double_backward(
+    func,
+    x_data,
+    y_grad,
+    x_grad_grad,
+    params=(),
+    params_grad_grad=(),
+    eps=1e-3,
+    atol=1e-4,
+    rtol=1e-3,
+    no_grads=None,
+    dtype=None,
+    detect_nondifferentiable=False,
+):
     """Checks the gradients of the gradients of a function against numerical ones.
 
     The backward computation of ``func`` is taken as a function of the inputs and ``y_grad``, and
@@ -484,10 +554,13 @@ def check_double_backward(func, x_data, y_grad, x_grad_grad, params=(), params_g
     n_x = len(x_data)
     if len(x_grad_grad) != n_x:
         raise ValueError(
-            f'x_grad_grad must have one element per input: {len(x_grad_grad)} != {n_x}')
+            f'x_grad_grad must have one element per input: {len(x_grad_grad)} != {n_x}'
+        )
     if len(params_grad_grad) != len(params):
-        raise ValueError('params_grad_grad must have one element per parameter: '
-                         f'{len(params_grad_grad)} != {len(params)}')
+        raise ValueError(
+            'params_grad_grad must have one element per parameter: '
+            f'{len(params_grad_grad)} != {len(params)}'
+        )
     if no_grads is None:
         no_grads = [x.dtype.kind != 'f' for x in x_data]
     # Outputs without a gradient are the same in all evaluations.
@@ -503,8 +576,10 @@ def check_double_backward(func, x_data, y_grad, x_grad_grad, params=(), params_g
             x.cleargrad()
         ys = _as_tuple(func(*xs))
         if len(ys) != len(gys):
-            raise ValueError('`y_grad` must have the same length of output values.\n'
-                             f'Actual: {len(gys)} != {len(ys)}')
+            raise ValueError(
+                '`y_grad` must have the same length of output values.\n'
+                f'Actual: {len(gys)} != {len(ys)}'
+            )
         _backward(ys, gys, enable_double_backprop=True)
         gxs = []
         for i, (x, no_grad) in enumerate(zip((*xs, *params), [*no_grads, *[False] * len(params)])):
@@ -513,8 +588,9 @@ def check_double_backward(func, x_data, y_grad, x_grad_grad, params=(), params_g
             if no_grad or i in missing:
                 continue
             if gx is None:
-                raise RuntimeError(f'the function gives no gradient of input {i}, '
-                                   'which no_grads does not exclude')
+                raise RuntimeError(
+                    f'the function gives no gradient of input {i}, which no_grads does not exclude'
+                )
             gxs.append(gx)
         return tuple(gxs)
 
@@ -522,9 +598,18 @@ def check_double_backward(func, x_data, y_grad, x_grad_grad, params=(), params_g
     inputs = (*x_data, *[y_grad[i] for i in given])
     try:
         check_backward(
-            first_order_grad, inputs, (*ggxs, *params_grad_grad), params=params, eps=eps,
-            atol=atol, rtol=rtol, no_grads=[*no_grads, *[False] * len(given)], dtype=dtype,
-            detect_nondifferentiable=detect_nondifferentiable)
+            first_order_grad,
+            inputs,
+            (*ggxs, *params_grad_grad),
+            params=params,
+            eps=eps,
+            atol=atol,
+            rtol=rtol,
+            no_grads=[*no_grads, *[False] * len(given)],
+            dtype=dtype,
+            detect_nondifferentiable=detect_nondifferentiable,
+        )
     except AssertionError as e:
         raise AssertionError(
-            f'check_double_backward failed (eps={eps} atol={atol} rtol={rtol})\n\n{e}') from None
+            f'check_double_backward failed (eps={eps} atol={atol} rtol={rtol})\n\n{e}'
+        ) from None

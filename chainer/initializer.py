@@ -46,7 +46,8 @@ class Initializer:
         if self.dtype is not None and array.dtype != self.dtype:
             raise ValueError(
                 f'{type(self).__name__} initializes arrays of dtype {numpy.dtype(self.dtype)}, '
-                f'but an array of dtype {array.dtype} was given')
+                f'but an array of dtype {array.dtype} was given'
+            )
 
 
 _BLOCK = 1 << 16  # numbers drawn at once, which fit into the caches
@@ -70,15 +71,14 @@ class _RandomInitializer(Initializer):
         if rng is None and backend.get_array_module(array) is cuda.cupy:
             # cuRAND has no float16.
             dtype = numpy.promote_types(array.dtype, numpy.float32)
-            array[...] = getattr(cuda.cupy.random, method)(
-                *args, size=array.shape, dtype=dtype)
+            array[...] = getattr(cuda.cupy.random, method)(*args, size=array.shape, dtype=dtype)
             return
         draw = getattr(rng or numpy.random, method)
         if array.size > _BLOCK and isinstance(array, numpy.ndarray) and array.flags.c_contiguous:
             # The same numbers, without double precision copies of large arrays
             flat = array.reshape(-1)
             for start in range(0, array.size, _BLOCK):
-                block = flat[start:start + _BLOCK]
+                block = flat[start : start + _BLOCK]
                 block[...] = draw(*args, size=block.shape)
             return
         sample = draw(*args, size=array.shape)

@@ -19,13 +19,15 @@ def _check_copy_mode(mode):
     if mode not in _COPY_MODES:
         raise ValueError(
             "The 'mode' argument should be either 'init', 'copy', or 'share'. "
-            f'But {mode!r} was given.')
+            f'But {mode!r} was given.'
+        )
 
 
 def _split_shape_dtype(spec):
     """Reads ``shape`` or ``(shape, dtype)`` of the keyword constructor of links."""
     is_shape = isinstance(spec, numbers.Integral) or (
-        all(isinstance(n, numbers.Integral) for n in spec))
+        all(isinstance(n, numbers.Integral) for n in spec)
+    )
     return (spec, numpy.float32) if is_shape else spec
 
 
@@ -74,7 +76,7 @@ class Link(device_resident.DeviceResident):
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        mixins = cls.__mro__[cls.__mro__.index(Link) + 1:]
+        mixins = cls.__mro__[cls.__mro__.index(Link) + 1 :]
         cls._has_mixin_call = any('__call__' in mixin.__dict__ for mixin in mixins)
 
     def __init__(self, **params):
@@ -109,7 +111,8 @@ class Link(device_resident.DeviceResident):
         if forward is None:
             raise AttributeError(
                 f'{type(self).__name__} object has neither the method "__call__" overridden nor '
-                'the method "forward" defined.')
+                'the method "forward" defined.'
+            )
         hooks = link_hook._get_link_hooks()
         try:
             local_hooks = self._local_link_hooks
@@ -124,8 +127,7 @@ class Link(device_resident.DeviceResident):
         for hook in hooks:
             hook.forward_preprocess(pre_args)
         out = forward(*args, **kwargs)
-        post_args = link_hook._ForwardPostprocessCallbackArgs(
-            self, 'forward', args, kwargs, out)
+        post_args = link_hook._ForwardPostprocessCallbackArgs(self, 'forward', args, kwargs, out)
         for hook in hooks:
             hook.forward_postprocess(post_args)
         return out
@@ -252,8 +254,7 @@ class Link(device_resident.DeviceResident):
         """
         self._check_initialized()
         if name in self.__dict__:
-            raise AttributeError(
-                f'cannot register a new persistent value {name}: attribute exists')
+            raise AttributeError(f'cannot register a new persistent value {name}: attribute exists')
         self._persistent.add(name)
         self._params.discard(name)
         super().__setattr__(name, value)
@@ -271,7 +272,8 @@ class Link(device_resident.DeviceResident):
         self._check_initialized()
         if not hasattr(self, name):
             raise AttributeError(
-                f'cannot register non-existent attribute {name} as a persistent value')
+                f'cannot register non-existent attribute {name} as a persistent value'
+            )
         self._persistent.add(name)
         self._params.discard(name)
 
@@ -368,7 +370,9 @@ class Link(device_resident.DeviceResident):
             else:
                 warnings.warn(
                     f'Parameter {param.name!r} has not been initialized, so the resulting count '
-                    'will not include the number of parameters in it.', stacklevel=2)
+                    'will not include the number of parameters in it.',
+                    stacklevel=2,
+                )
         return size
 
     @property
@@ -376,7 +380,10 @@ class Link(device_resident.DeviceResident):
         """Id of the CUDA device, or ``None``: what links kept before they had ``device``."""
         warnings.warn(
             'Link._device_id is left only for backward compatibility and likely to be removed. '
-            'Use Link.device instead.', DeprecationWarning, stacklevel=2)
+            'Use Link.device instead.',
+            DeprecationWarning,
+            stacklevel=2,
+        )
         device = self.device
         return device.device.id if isinstance(device, backend.GpuDevice) else None
 
@@ -396,7 +403,9 @@ class Link(device_resident.DeviceResident):
         """
         warnings.warn(
             'Link.zerograds is deprecated. Use Link.cleargrads instead.',
-            DeprecationWarning, stacklevel=2)
+            DeprecationWarning,
+            stacklevel=2,
+        )
         for param in self.params():
             param.zerograd()
 
@@ -431,8 +440,8 @@ class Link(device_resident.DeviceResident):
     def update_enabled(self):
         """``True`` if optimizers update at least one parameter."""
         return any(
-            param.update_rule is not None and param.update_rule.enabled
-            for param in self.params())
+            param.update_rule is not None and param.update_rule.enabled for param in self.params()
+        )
 
     # -- copying
 
@@ -582,8 +591,10 @@ class Link(device_resident.DeviceResident):
 def _initialize_by_loading(param, data, serializer):
     journal = getattr(serializer, '_journal', None)
     if journal is not None:
+
         def undo():
             param.array = None
+
         journal.append(undo)
     param.initialize(data.shape)
     backend.copyto(param.array, data.astype(param.dtype, copy=False))
@@ -660,8 +671,7 @@ class Chain(Link):
         if name in self.__dict__:
             raise AttributeError(f'cannot register a new link {name}: attribute exists')
         if not isinstance(link, Link):
-            raise TypeError(
-                f'cannot register a non-link object as a child: {name} is {type(link)}')
+            raise TypeError(f'cannot register a non-link object as a child: {name} is {type(link)}')
         with self.init_scope():
             setattr(self, name, link)
 
@@ -704,14 +714,16 @@ class ChainList(Link, collections.abc.MutableSequence):
 
     def __str__(self):
         body = ''.join(
-            _indent(f'({index}): {child},') for index, child in enumerate(self._children))
+            _indent(f'({index}): {child},') for index, child in enumerate(self._children)
+        )
         return f'{type(self).__name__}({chr(10) + body if body else ""})'
 
     def __setattr__(self, name, value):
         if isinstance(value, Link) and self.within_init_scope:
             raise TypeError(
                 f'cannot register a new link {name} within a "with chainlist.init_scope():" '
-                'block; use append')
+                'block; use append'
+            )
         super().__setattr__(name, value)
 
     def __getitem__(self, index):

@@ -26,7 +26,8 @@ class _ForwardPreprocessCallbackArgs:
     def __repr__(self):
         return (
             f'{type(self).__name__}(link={self.link!r}, forward_name={self.forward_name!r}, '
-            f'args={self.args!r}, kwargs={self.kwargs!r})')
+            f'args={self.args!r}, kwargs={self.kwargs!r})'
+        )
 
 
 class _ForwardPostprocessCallbackArgs(_ForwardPreprocessCallbackArgs):

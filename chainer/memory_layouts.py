@@ -3,6 +3,7 @@
 A variable may hold its array in another order of axes than its shape tells: that of the shape is
 the *semantic* one, that of the array the *raw* one.
 """
+
 from chainer import backend, function_node
 from chainer.utils import type_check
 
@@ -16,7 +17,6 @@ _layouts = (None, CUDNN_CHANNEL_FIRST_X, CUDNN_CHANNEL_FIRST_W, *_channel_last_l
 
 
 class _Unspecified:
-
     def __repr__(self):
         return '<unspecified>'
 
@@ -36,7 +36,8 @@ def _get_layout_transpose_axes(ndim, src_layout, dst_layout):
     if ndim < 2:
         raise ValueError(
             f'Arrays of {ndim} dimensions have no channel axis for the memory layout '
-            f'{dst_layout or src_layout}')
+            f'{dst_layout or src_layout}'
+        )
     if dst_last:
         return (0, *range(2, ndim), 1)
     return (0, ndim - 1, *range(1, ndim - 1))
@@ -73,6 +74,7 @@ def get_raw_shape(arr_or_var):
 
     """
     from chainer.variable import Variable
+
     if isinstance(arr_or_var, Variable):
         return arr_or_var.raw_array.shape
     return arr_or_var.shape
@@ -102,17 +104,18 @@ def get_semantic_shape(arr_or_var, *, assumed_layout=_unspecified):
 
     """
     from chainer.variable import Variable
+
     if isinstance(arr_or_var, Variable):
         if assumed_layout not in (_unspecified, arr_or_var.layout):
             raise ValueError(
-                f'The layout of the variable is {arr_or_var.layout}, not {assumed_layout}')
+                f'The layout of the variable is {arr_or_var.layout}, not {assumed_layout}'
+            )
         return arr_or_var.shape
     layout = None if assumed_layout is _unspecified else assumed_layout
     return _transpose_shape(arr_or_var.shape, layout, None)
 
 
 class AsLayout(function_node.FunctionNode):
-
     """Changes the memory layout: the values by their semantic indexes stay the same.
 
     Args:
@@ -150,12 +153,12 @@ class AsLayout(function_node.FunctionNode):
         pass
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         # There are no input layouts if no input has a special one.
         if self.input_layouts:
-            self.in_layout, = self.input_layouts
-        self.output_layouts = self.out_layout,
-        return _transpose_array(x, self.in_layout, self.out_layout),
+            (self.in_layout,) = self.input_layouts
+        self.output_layouts = (self.out_layout,)
+        return (_transpose_array(x, self.in_layout, self.out_layout),)
 
     def forward_chainerx(self, inputs):
         # Arrays of ChainerX have the standard layout only.

@@ -211,7 +211,8 @@ class UpdateRule:
         if master is None or not param.device.is_array_supported(master.array):
             array = (param if master is None else master).array
             master = variable.Parameter(
-                param.device.send(array).astype(numpy.float32), name=param.name)
+                param.device.send(array).astype(numpy.float32), name=param.name
+            )
             self._fp32_param = master
         grad = param.grad
         if grad is not None:
@@ -255,7 +256,8 @@ class UpdateRule:
 
         """
         raise NotImplementedError(
-            f'{type(self).__name__} overrides neither update_core nor update_core_cpu')
+            f'{type(self).__name__} overrides neither update_core nor update_core_cpu'
+        )
 
     def update_core_gpu(self, param):
         """Updates a parameter on a GPU.
@@ -265,7 +267,8 @@ class UpdateRule:
 
         """
         raise NotImplementedError(
-            f'{type(self).__name__} overrides neither update_core nor update_core_gpu')
+            f'{type(self).__name__} overrides neither update_core nor update_core_gpu'
+        )
 
     def update_core_chainerx(self, param):
         """Updates a parameter that is a ChainerX array.
@@ -323,8 +326,7 @@ class UpdateRule:
             if loading:
                 self._state = self._load_state(serializer)
         else:
-            self._state = {
-                key: serializer(key, value) for key, value in self._state.items()}
+            self._state = {key: serializer(key, value) for key, value in self._state.items()}
         if self._use_fp32_update:
             self._serialize_master(serializer, loading)
 
@@ -391,9 +393,9 @@ class Optimizer:
     _pre_update_hooks = None
     _post_update_hooks = None
     _loss_scale = None
-    _loss_scale_max = 65504.  # the largest float16
+    _loss_scale_max = 65504.0  # the largest float16
     _loss_scaling_is_dynamic = False
-    _loss_scaling_multiplier = 1.
+    _loss_scaling_multiplier = 1.0
     _loss_scaling_isnan = False
     _loss_scaling_isnan_ever = False
 
@@ -442,8 +444,10 @@ class Optimizer:
         """
         if auto != self.use_auto_new_epoch:
             raise RuntimeError(
-                'new_epoch(auto=True) needs use_auto_new_epoch to be True' if auto else
-                'use_auto_new_epoch is True, so that epochs are counted by the updater')
+                'new_epoch(auto=True) needs use_auto_new_epoch to be True'
+                if auto
+                else 'use_auto_new_epoch is True, so that epochs are counted by the updater'
+            )
         self.epoch += 1
 
     # -- hooks
@@ -536,9 +540,9 @@ class Optimizer:
         if scale is None:
             if interval < 1:
                 raise ValueError(f'interval must be >= 1, but {interval} was given')
-            self._loss_scale = 1.
+            self._loss_scale = 1.0
             self._loss_scaling_is_dynamic = True
-            self._loss_scaling_multiplier = math.pow(2., 1. / interval)
+            self._loss_scaling_multiplier = math.pow(2.0, 1.0 / interval)
             self._loss_scaling_isnan_ever = False
         else:
             if not scale > 0:
@@ -558,7 +562,9 @@ class Optimizer:
                 self._loss_scaling_isnan_ever = True
                 warnings.warn(
                     f'Non finite number found in param.grad of {name} (iteration: {self.t}, '
-                    f'loss_scale: {self._loss_scale})', stacklevel=3)
+                    f'loss_scale: {self._loss_scale})',
+                    stacklevel=3,
+                )
 
     def is_safe_to_update(self):
         """Returns ``False`` if :meth:`check_nan_in_grads` found such a gradient."""
@@ -573,9 +579,9 @@ class Optimizer:
         elif self._loss_scaling_isnan_ever:
             multiplier = self._loss_scaling_multiplier
         else:
-            multiplier = 2.  # the first overflow shows where to stay
+            multiplier = 2.0  # the first overflow shows where to stay
         scale = self._loss_scale * multiplier
-        self._loss_scale = max(1., min(self._loss_scale_max, scale))
+        self._loss_scale = max(1.0, min(self._loss_scale_max, scale))
 
     def serialize(self, serializer):
         """Saves or loads the counters and the states of all update rules.
@@ -596,7 +602,8 @@ class Optimizer:
             try:
                 self._loss_scale = serializer('_loss_scale', self._loss_scale)
                 self._loss_scaling_isnan_ever = serializer(
-                    '_loss_scaling_isnan_ever', self._loss_scaling_isnan_ever)
+                    '_loss_scaling_isnan_ever', self._loss_scaling_isnan_ever
+                )
             except KeyError:  # not stored by versions before 8
                 pass
         for name, param in self.target.namedparams():
@@ -674,7 +681,8 @@ class GradientMethod(Optimizer):
 
         """
         warnings.warn(
-            'GradientMethod.use_cleargrads is deprecated.', DeprecationWarning, stacklevel=2)
+            'GradientMethod.use_cleargrads is deprecated.', DeprecationWarning, stacklevel=2
+        )
         self._use_cleargrads = use
 
     def reallocate_cleared_grads(self):
@@ -727,8 +735,10 @@ class GradientMethod(Optimizer):
     def _looks_at_grads(self):
         """Tells whether anything but the update needs the gradients, which fills missing ones."""
         return (
-            self._pre_update_hooks or self._loss_scaling_is_dynamic
-            or type(self).reallocate_cleared_grads is not GradientMethod.reallocate_cleared_grads)
+            self._pre_update_hooks
+            or self._loss_scaling_is_dynamic
+            or type(self).reallocate_cleared_grads is not GradientMethod.reallocate_cleared_grads
+        )
 
     def call_hook(self, hook):
         super().call_hook(hook)
@@ -752,7 +762,8 @@ def make_deprecation_message(module_name):
     """
     return (
         f'chainer.optimizer.{module_name} is deprecated from v4. '
-        f'Use chainer.optimizer_hooks.{module_name} instead.')
+        f'Use chainer.optimizer_hooks.{module_name} instead.'
+    )
 
 
 def _deprecated(base):
@@ -762,9 +773,15 @@ def _deprecated(base):
         warnings.warn(make_deprecation_message(name), DeprecationWarning, stacklevel=2)
         base.__init__(self, *args, **kwargs)
 
-    return type(name, (base,), {
-        '__init__': __init__, '__module__': __name__,
-        '__doc__': f'Deprecated alias of :class:`chainer.optimizer_hooks.{name}`.'})
+    return type(
+        name,
+        (base,),
+        {
+            '__init__': __init__,
+            '__module__': __name__,
+            '__doc__': f'Deprecated alias of :class:`chainer.optimizer_hooks.{name}`.',
+        },
+    )
 
 
 GradientClipping = _deprecated(optimizer_hooks.GradientClipping)

@@ -3,6 +3,7 @@
 A :class:`Reporter` maps observed objects to names and collects what they report;
 :class:`Summary` and :class:`DictSummary` reduce the collected values to statistics.
 """
+
 import collections
 import contextlib
 import json
@@ -27,7 +28,6 @@ def _get_reporters():
 
 
 class Reporter:
-
     """Object to which observed values are reported.
 
     Observers (usually links) are registered under a name. A value reported by an
@@ -126,7 +126,7 @@ class Reporter:
         except KeyError:
             raise KeyError('Given observer is not registered to the reporter.') from None
         for key, value in values.items():
-            self.observation['%s/%s' % (prefix, key)] = value
+            self.observation[f'{prefix}/{key}'] = value
 
 
 def _without_graph(value):
@@ -212,7 +212,6 @@ def report_scope(observation):
 
 
 class Summary:
-
     r"""Online statistics (weighted mean and standard deviation) of a sequence.
 
     With values :math:`x_i` of weights :math:`w_i`, the mean is
@@ -234,7 +233,7 @@ class Summary:
     def __init__(self):
         self._x = 0.0
         self._x2 = 0.0
-        self._n = 0.  # weights need not be integers
+        self._n = 0.0  # weights need not be integers
 
     def add(self, value, weight=1):
         """Adds a value.
@@ -291,7 +290,6 @@ def _scalar(value):
 
 
 class DictSummary:
-
     """Online statistics of a sequence of dictionaries, key by key.
 
     Only scalar values (and 0-dimensional arrays and variables) are summarized; other
@@ -326,7 +324,7 @@ class DictSummary:
                 value, weight = value
                 weight = _unwrap(weight)
                 if not _is_scalar(weight):
-                    raise ValueError('Given weight to {} was not scalar.'.format(key))
+                    raise ValueError(f'Given weight to {key} was not scalar.')
             value = _unwrap(value)
             if _is_scalar(value):
                 self._summaries[key].add(value, weight=weight)

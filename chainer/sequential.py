@@ -26,7 +26,8 @@ def _check_layer(layer):
     if not callable(layer):
         raise TypeError(
             'All elements of a Sequential class should be callable, but given '
-            f'{layer} is not callable.')
+            f'{layer} is not callable.'
+        )
 
 
 class Sequential(link_module.ChainList):
@@ -79,14 +80,14 @@ class Sequential(link_module.ChainList):
     def __str__(self):
         body = ''.join(
             link_module._indent(f'({index}): {_layer_text(layer)},')
-            for index, layer in enumerate(self._layers))
+            for index, layer in enumerate(self._layers)
+        )
         return f'{type(self).__name__}({chr(10) + body if body else ""})'
 
     # -- the sequence of layers
 
     def _sync_children(self):
-        self._children = [
-            layer for layer in self._layers if isinstance(layer, link_module.Link)]
+        self._children = [layer for layer in self._layers if isinstance(layer, link_module.Link)]
         self._number_children()
 
     def __len__(self):
@@ -120,7 +121,8 @@ class Sequential(link_module.ChainList):
         if not isinstance(other, Sequential):
             raise ValueError(
                 'add (+) operator supports only objects of Sequential class, but '
-                f'{type(other)} is given.')
+                f'{type(other)} is given.'
+            )
         return Sequential(*self._layers, *other._layers)
 
     def append(self, layer):
@@ -239,9 +241,12 @@ class Sequential(link_module.ChainList):
 
     def copy(self, mode='share'):
         link_module._check_copy_mode(mode)
-        return Sequential(*[
-            layer.copy(mode) if isinstance(layer, link_module.Link) else copy.copy(layer)
-            for layer in self._layers])
+        return Sequential(
+            *[
+                layer.copy(mode) if isinstance(layer, link_module.Link) else copy.copy(layer)
+                for layer in self._layers
+            ]
+        )
 
     def copyparams(self, link, copy_persistent=True):
         """Copies the parameters of another Sequential into this one.
@@ -266,5 +271,6 @@ class Sequential(link_module.ChainList):
         if any(_layer_name(layer) == '<lambda>' for layer in self._layers):
             raise ValueError(
                 'This Sequential object has at least one lambda function as its component, and '
-                'Pickle does not support lambda functions.')
+                'Pickle does not support lambda functions.'
+            )
         return super().__reduce__()

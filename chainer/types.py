@@ -1,4 +1,5 @@
 """Types for annotations."""
+
 from __future__ import annotations
 
 import numbers
@@ -21,12 +22,17 @@ Xp = tp.Any
 ScalarValue = numpy.generic | bytes | str | memoryview | numbers.Number
 CudaDeviceSpec = tp.Union['cuda.Device', int, numpy.integer]
 DeviceSpec = tp.Union[
-    'backend.Device', 'chainerx.Device', 'cuda.Device', str, tuple[str, int],
-    'ModuleType', tuple['ModuleType', int]]
+    'backend.Device',
+    'chainerx.Device',
+    'cuda.Device',
+    str,
+    tuple[str, int],
+    'ModuleType',
+    tuple['ModuleType', int],
+]
 
 
 class AbstractInitializer(tp.Protocol):
-
     """Protocol of initializers: callables that fill an array in place.
 
     .. admonition:: Example

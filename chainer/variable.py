@@ -1,4 +1,5 @@
 """Variables: arrays that take part in a computational graph."""
+
 from __future__ import annotations
 
 import numpy
@@ -16,18 +17,19 @@ _chx_ndarray = chainerx.ndarray
 
 def _check_array(array):
     from chainer import get_array_types
+
     if array is not None and not isinstance(array, get_array_types()):
         expected = ' or '.join(f'{t.__module__}.{t.__name__}' for t in get_array_types())
-        raise TypeError(f'{expected} is expected as the data of a variable. '
-                        f'Actual: {type(array)}')
+        raise TypeError(f'{expected} is expected as the data of a variable. Actual: {type(array)}')
 
 
 def _check_grad(array, grad, what='grad'):
     """Raises unless ``grad`` can be the gradient of a variable holding ``array``."""
     if grad is None or array is None:
         return
-    if (isinstance(array, _chx_ndarray) is not isinstance(grad, _chx_ndarray)
-            or not isinstance(grad, backend.get_device_from_array(array).supported_array_types)):
+    if isinstance(array, _chx_ndarray) is not isinstance(grad, _chx_ndarray) or not isinstance(
+        grad, backend.get_device_from_array(array).supported_array_types
+    ):
         raise TypeError(f'Type of data and {what} mismatch: {type(array)} != {type(grad)}')
     if array.dtype != grad.dtype:
         raise TypeError(f'Dtype of data and {what} mismatch: {array.dtype} != {grad.dtype}')
@@ -87,20 +89,24 @@ class Variable:
     _requires_grad = True
     _node = None
     _name = None
-    _grad = None        # gradient array
-    _grad_var = None    # gradient variable, made from `_grad` when asked for
+    _grad = None  # gradient array
+    _grad_var = None  # gradient variable, made from `_grad` when asked for
     _layout = None
     _chainerx_array_cache = None
     _loss_scale = None  # factor in `grad`, which the update rule divides out
 
-    def __init__(self, data=None, *, name=None, grad=None, requires_grad=True, layout=None,
-                 **kwargs):
+    def __init__(
+        self, data=None, *, name=None, grad=None, requires_grad=True, layout=None, **kwargs
+    ):
         if kwargs:
             if 'volatile' in kwargs:
-                raise ValueError('volatile argument is not supported anymore. '
-                                 'Use chainer.using_config or chainer.no_backprop_mode')
-            raise TypeError('Variable() got unexpected keyword arguments: '
-                            + ', '.join(sorted(kwargs)))
+                raise ValueError(
+                    'volatile argument is not supported anymore. '
+                    'Use chainer.using_config or chainer.no_backprop_mode'
+                )
+            raise TypeError(
+                'Variable() got unexpected keyword arguments: ' + ', '.join(sorted(kwargs))
+            )
         if not isinstance(data, _ndarray):
             _check_array(data)
         self._requires_grad = requires_grad
@@ -219,8 +225,10 @@ class Variable:
 
     def _refuse_chainerx(self, what):
         if isinstance(self._array, _chx_ndarray):
-            raise RuntimeError(f'A variable of ChainerX does not provide {what}: '
-                               'its graph is recorded by ChainerX.')
+            raise RuntimeError(
+                f'A variable of ChainerX does not provide {what}: '
+                'its graph is recorded by ChainerX.'
+            )
 
     @property
     def rank(self):
@@ -268,8 +276,13 @@ class Variable:
         grad = self.grad if isinstance(old, _chx_ndarray) else None
         self._set_array(array)
         # ChainerX keeps a gradient with its array, and Chainer with the variable.
-        if (grad is not None and isinstance(array, _chx_ndarray) and array.device is old.device
-                and array.shape == old.shape and array.dtype == old.dtype):
+        if (
+            grad is not None
+            and isinstance(array, _chx_ndarray)
+            and array.device is old.device
+            and array.shape == old.shape
+            and array.dtype == old.dtype
+        ):
             self._set_grad(grad)
 
     def _set_array(self, array):
@@ -305,8 +318,10 @@ class Variable:
 
         """
         if not self._has_chainerx_array:
-            raise ValueError('chx_array is not available for a variable of '
-                             f'{type(self._array).__module__}.{type(self._array).__name__}')
+            raise ValueError(
+                'chx_array is not available for a variable of '
+                f'{type(self._array).__module__}.{type(self._array).__name__}'
+            )
         return self._array
 
     @property
@@ -340,16 +355,16 @@ class Variable:
 
     def _check_chainerx_requires_grad(self):
         if not self._requires_grad:
-            raise RuntimeError('Cannot set a gradient of a ChainerX variable that does not '
-                               'require one.')
+            raise RuntimeError(
+                'Cannot set a gradient of a ChainerX variable that does not require one.'
+            )
 
     @property
     def grad_var(self):
         """Gradient variable, or ``None``."""
         if isinstance(self._array, _chx_ndarray):
             grad = self._array.grad if self._requires_grad else None
-            return None if grad is None else Variable._from_array(
-                grad, grad.is_backprop_required())
+            return None if grad is None else Variable._from_array(grad, grad.is_backprop_required())
         if self._grad_var is None and self._grad is not None:
             self._grad_var = Variable._from_array(self._grad, True)
         return self._grad_var
@@ -374,6 +389,7 @@ class Variable:
         """Shape of the array, in the usual order of the axes whatever the layout is."""
         if self._layout is not None:
             from chainer import memory_layouts
+
             return memory_layouts._transpose_shape(self._array.shape, self._layout, None)
         return self._array.shape
 
@@ -394,8 +410,10 @@ class Variable:
 
     def _check_no_layout(self):
         if self._layout is not None:
-            raise RuntimeError('Cannot directly retrieve the underlying array from a variable '
-                               f'with the non-standard layout {self._layout}.')
+            raise RuntimeError(
+                'Cannot directly retrieve the underlying array from a variable '
+                f'with the non-standard layout {self._layout}.'
+            )
 
     def __len__(self):
         return len(self._array)
@@ -423,8 +441,12 @@ class Variable:
             Use :meth:`cleargrad`, which is faster.
         """
         import warnings
-        warnings.warn('Variable.zerograd is deprecated. Use Variable.cleargrad instead.',
-                      DeprecationWarning, stacklevel=2)
+
+        warnings.warn(
+            'Variable.zerograd is deprecated. Use Variable.cleargrad instead.',
+            DeprecationWarning,
+            stacklevel=2,
+        )
         array = self.array
         if array is None:
             return
@@ -521,10 +543,16 @@ class Variable:
         array = send(self.array)
         new_grad = None if grad is None else send(grad)
         is_chainerx = isinstance(array, _chx_ndarray)
-        if is_chainerx and not was_chainerx and self._node is not None \
-                and self._node._creator_node is not None:
-            raise RuntimeError('A variable with a creator cannot be moved to ChainerX: '
-                               'its graph is recorded outside ChainerX.')
+        if (
+            is_chainerx
+            and not was_chainerx
+            and self._node is not None
+            and self._node._creator_node is not None
+        ):
+            raise RuntimeError(
+                'A variable with a creator cannot be moved to ChainerX: '
+                'its graph is recorded outside ChainerX.'
+            )
         self._grad = self._grad_var = None
         self._set_array(array)
         if new_grad is not None:
@@ -533,7 +561,8 @@ class Variable:
     def as_layout(self, layout):
         """Returns a variable of the same value in another memory layout."""
         from chainer import memory_layouts
-        y, = memory_layouts.AsLayout(layout).apply((self,))
+
+        (y,) = memory_layouts.AsLayout(layout).apply((self,))
         return y
 
     # -- graph ---------------------------------------------------------------------------
@@ -594,6 +623,7 @@ class Variable:
                 follows from the others.
         """
         from chainer.functions.array.reshape import reshape
+
         if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
             shape = tuple(shape[0])
         return reshape(self, shape)
@@ -610,6 +640,7 @@ class Variable:
 
         """
         from chainer.functions.array.transpose import transpose
+
         if len(axes) == 0:
             axes = None
         elif len(axes) == 1 and (isinstance(axes[0], (tuple, list)) or axes[0] is None):
@@ -635,6 +666,7 @@ class Variable:
 
         """
         from chainer.functions.math.average import average
+
         return average(self, axis, weights=weights, keepdims=keepdims)
 
     # -- text ----------------------------------------------------------------------------
@@ -666,8 +698,9 @@ class Variable:
     # -- comparison: undefined on purpose, identity stays ---------------------------------
 
     def _no_comparison(self, other):
-        raise NotImplementedError('Variables cannot be compared: compare their arrays '
-                                  '(variable.array)')
+        raise NotImplementedError(
+            'Variables cannot be compared: compare their arrays (variable.array)'
+        )
 
     __lt__ = __le__ = __eq__ = __ne__ = __gt__ = __ge__ = _no_comparison
 
@@ -732,5 +765,12 @@ def as_array(obj):
 # Users reach the initializers through this module, too: `chainer.variable.initializers`.
 from chainer._parameter import Parameter, initializers  # noqa: E402, F401
 
-__all__ = ['Parameter', 'Variable', 'VariableNode', 'as_array', 'as_variable',
-           'variable_repr', 'variable_str']
+__all__ = [
+    'Parameter',
+    'Variable',
+    'VariableNode',
+    'as_array',
+    'as_variable',
+    'variable_repr',
+    'variable_str',
+]

@@ -2,7 +2,6 @@
 
 
 class PerformanceWarning(RuntimeWarning):
-
     """Warning of an operation that works, but slower than it could.
 
     .. admonition:: Example

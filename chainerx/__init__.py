@@ -5,6 +5,7 @@ differentiated by :func:`backward` and :func:`grad`. The module needs its compil
 built with ``CHAINER_BUILD_CHAINERX=1 pip install .``; :func:`is_available` tells whether it is
 there.
 """
+
 from chainerx import _availability
 
 
@@ -73,6 +74,7 @@ if is_available():
     #: The dtypes that arrays can have.
     all_dtypes = (bool_, int8, int16, int32, int64, uint8, float16, float32, float64)
 else:
+
     class ndarray:  # type: ignore[no-redef]
         """Stands for the array class of ChainerX, which is not built: nothing is an instance."""
 

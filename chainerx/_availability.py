@@ -1,4 +1,5 @@
 """Whether the compiled core can be used and, if not, why."""
+
 import importlib.util
 import warnings
 
@@ -15,16 +16,18 @@ def _find_reason():
             return 'the compiled core is not there'
         # Somebody has built it and should hear that it is not used.
         warnings.warn(
-            f'The compiled core of ChainerX cannot be loaded: {error}', RuntimeWarning,
-            stacklevel=4)
+            f'The compiled core of ChainerX cannot be loaded: {error}', RuntimeWarning, stacklevel=4
+        )
         return f'the compiled core cannot be loaded: {error}'
     return None
 
 
 def message():
     """What a user should read who needs the core."""
-    return ('ChainerX is not available. Build it with CHAINER_BUILD_CHAINERX=1 pip install . '
-            f'(reason: {reason})')
+    return (
+        'ChainerX is not available. Build it with CHAINER_BUILD_CHAINERX=1 pip install . '
+        f'(reason: {reason})'
+    )
 
 
 #: Why the core cannot be used; ``None`` when it can.

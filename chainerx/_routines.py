@@ -1,4 +1,5 @@
 """Routines that are made of others, or of NumPy's where text and files are read."""
+
 import numpy
 
 from chainerx import _core
@@ -52,8 +53,10 @@ def broadcast_arrays(*args):
         shape = numpy.broadcast_shapes(*(a.shape for a in args))
     except ValueError:
         raise _core.DimensionError(
-            'broadcast_arrays: shapes %s do not fit together'
-            % ', '.join(str(a.shape) for a in args)) from None
+            'broadcast_arrays: shapes {} do not fit together'.format(
+                ', '.join(str(a.shape) for a in args)
+            )
+        ) from None
     return [_core.broadcast_to(a, shape) for a in args]
 
 
@@ -103,7 +106,7 @@ def meshgrid(*xi, indexing='xy'):
 
     """
     if len(xi) == 1 and isinstance(xi[0], (list, tuple)):
-        xi, = xi
+        (xi,) = xi
     return _core._meshgrid(xi, indexing)
 
 
@@ -216,8 +219,19 @@ def fromstring(string, dtype=float, count=-1, sep='', device=None):
     return _core.array(values, device=device)
 
 
-def loadtxt(fname, dtype=float, comments='#', delimiter=None, converters=None, skiprows=0,
-            usecols=None, unpack=False, ndmin=0, encoding='bytes', device=None):
+def loadtxt(
+    fname,
+    dtype=float,
+    comments='#',
+    delimiter=None,
+    converters=None,
+    skiprows=0,
+    usecols=None,
+    unpack=False,
+    ndmin=0,
+    encoding='bytes',
+    device=None,
+):
     """Reads an array from a text file, one row a line, like :func:`numpy.loadtxt`.
 
     Args:
@@ -249,6 +263,15 @@ def loadtxt(fname, dtype=float, comments='#', delimiter=None, converters=None, s
     if encoding == 'bytes':
         encoding = 'latin1'
     values = numpy.loadtxt(
-        fname, dtype=dtype, comments=comments, delimiter=delimiter, converters=converters,
-        skiprows=skiprows, usecols=usecols, unpack=unpack, ndmin=ndmin, encoding=encoding)
+        fname,
+        dtype=dtype,
+        comments=comments,
+        delimiter=delimiter,
+        converters=converters,
+        skiprows=skiprows,
+        usecols=usecols,
+        unpack=unpack,
+        ndmin=ndmin,
+        encoding=encoding,
+    )
     return _core.array(values, device=device)

@@ -2,6 +2,7 @@
 
 All functions take matrices, or stacks of them in the last two dimensions.
 """
+
 from chainerx._core import _linalg
 
 cholesky = _linalg.cholesky

@@ -9,6 +9,7 @@ Philox4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 20
 :func:`chainerx.dropout` always draws from ChainerX's own generator, which the system seeds if
 nobody does.
 """
+
 import numpy
 
 from chainerx import _core
@@ -38,7 +39,7 @@ def seed(seed=None):
     """
     global _is_seeded
     if seed is not None:
-        if not 0 <= seed < 2 ** 63:
+        if not 0 <= seed < 2**63:
             raise ValueError(f'seed must be from 0 up to 2**63 - 1, got {seed}')
         _core._random_seed(seed)
     _is_seeded = seed is not None
@@ -54,10 +55,10 @@ def _transform(name, standard, shift, factor, size, dtype, device):
     shape = shift.shape if size is None else numpy.empty(size, bool).shape
     if numpy.broadcast_shapes(shape, shift.shape) != shape:
         raise ValueError(
-            f'{name}: parameters of shape {shift.shape} cannot be broadcast to size {shape}')
+            f'{name}: parameters of shape {shift.shape} cannot be broadcast to size {shape}'
+        )
     x = standard(shape, 0, 1, dtype, device)
-    return (x * _core.array(factor, dtype, device=device)
-            + _core.array(shift, dtype, device=device))
+    return x * _core.array(factor, dtype, device=device) + _core.array(shift, dtype, device=device)
 
 
 def normal(loc=0.0, scale=1.0, size=None, dtype='float64', device=None):
@@ -140,7 +141,8 @@ def uniform(low=0.0, high=1.0, size=None, dtype='float64', device=None):
     if numpy.ndim(low) == numpy.ndim(high) == 0:
         return _core._random_uniform(_shape(size), low, high, dtype, device)
     return _transform(
-        'uniform', _core._random_uniform, low, numpy.subtract(high, low), size, dtype, device)
+        'uniform', _core._random_uniform, low, numpy.subtract(high, low), size, dtype, device
+    )
 
 
 def randint(low, high=None, size=None, dtype='int64', device=None):

@@ -1,4 +1,5 @@
 """Sphinx configuration: ``python -m sphinx -W -b html docs build/docs``."""
+
 import sys
 from pathlib import Path
 

@@ -1,4 +1,5 @@
 """What every test gets: fixed seeds, no display, marks that skip, a check for leaked devices."""
+
 import os
 import random
 
@@ -31,7 +32,7 @@ def _reason_to_skip(item):
     count = _cuda_device_count()
     wanted = marks['multi_gpu'].args[0] if 'multi_gpu' in marks else 1
     if count < wanted:
-        return 'needs %d CUDA devices, found %d' % (wanted, count)
+        return f'needs {wanted} CUDA devices, found {count}'
     if 'cudnn' in marks and not cuda.cudnn_enabled:
         return 'cuDNN is not available'
     if 'nccl' in marks and not cuda.cupy.cuda.nccl.available:
@@ -40,8 +41,9 @@ def _reason_to_skip(item):
 
 
 def pytest_report_header():
-    return 'chainerx: %s, CUDA devices: %d' % (
-        'built' if chainerx.is_available() else 'not built', _cuda_device_count())
+    return 'chainerx: {}, CUDA devices: {}'.format(
+        'built' if chainerx.is_available() else 'not built', _cuda_device_count()
+    )
 
 
 def pytest_ignore_collect(collection_path):
@@ -77,4 +79,4 @@ def _no_leaked_device():
     after = chainerx.get_default_device()
     if after is not before:
         chainerx.set_default_device(before)
-        pytest.fail('the test left %s as the default ChainerX device' % after.name)
+        pytest.fail(f'the test left {after.name} as the default ChainerX device')

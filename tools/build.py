@@ -14,6 +14,7 @@ and undefined behaviour (``address``) or of threads (``thread``).
 - ``CHAINERX_NVCC_GENERATE_CODE``: nvcc's ``--generate-code`` options, separated by commas.
 - ``CMAKE_ARGS``: more arguments for CMake's configure step.
 """
+
 import argparse
 import os
 import shlex
@@ -30,8 +31,8 @@ BUILD = ROOT / 'build' / 'chainerx'
 # One test asks for more memory than there is; others start threads in a forked process.
 SANITIZERS = {
     'address': {
-        'ASAN_OPTIONS':
-            'allocator_may_return_null=1:detect_leaks=1:detect_stack_use_after_return=1',
+        'ASAN_OPTIONS': 'allocator_may_return_null=1:detect_leaks=1:'
+        'detect_stack_use_after_return=1',
         'UBSAN_OPTIONS': 'print_stacktrace=1',
     },
     'thread': {'TSAN_OPTIONS': 'allocator_may_return_null=1:die_after_fork=0:halt_on_error=1'},
@@ -45,7 +46,7 @@ class BuildError(Exception):
 def _flag(name):
     value = os.environ.get(name, '0')
     if value not in ('', '0', '1'):
-        raise BuildError('the environment variable %s must be 0 or 1, not %r' % (name, value))
+        raise BuildError(f'the environment variable {name} must be 0 or 1, not {value!r}')
     return value == '1'
 
 
@@ -59,9 +60,10 @@ def _program(name):
     path = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
     if path is None:
         raise BuildError(
-            '%r was not found; install the build requirements with '
+            f'{name!r} was not found; install the build requirements with '
             '"pip install cmake ninja pybind11 scipy-openblas32" or leave out '
-            '--no-build-isolation' % name)
+            '--no-build-isolation'
+        )
     return path
 
 
@@ -69,18 +71,24 @@ def _check_compiler():
     candidates = [os.environ['CXX']] if os.environ.get('CXX') else ['c++', 'g++', 'clang++']
     if not any(shutil.which(shlex.split(name)[0]) for name in candidates):
         raise BuildError(
-            'no C++ compiler was found (tried %s); install one (on Debian and Ubuntu: '
-            '"apt install g++") or set CXX' % ', '.join(candidates))
+            'no C++ compiler was found (tried {}); install one (on Debian and Ubuntu: '
+            '"apt install g++") or set CXX'.format(', '.join(candidates))
+        )
 
 
 def _check_cuda():
     toolkit = os.environ.get('CUDA_PATH') or os.environ.get('CUDA_HOME')
-    candidates = [os.environ.get('CUDACXX'), toolkit and toolkit + '/bin/nvcc', 'nvcc',
-                  '/usr/local/cuda/bin/nvcc']
+    candidates = [
+        os.environ.get('CUDACXX'),
+        toolkit and toolkit + '/bin/nvcc',
+        'nvcc',
+        '/usr/local/cuda/bin/nvcc',
+    ]
     if not any(name and shutil.which(name) for name in candidates):
         raise BuildError(
             'CHAINERX_BUILD_CUDA=1 needs the CUDA compiler nvcc, which was not found; '
-            'set CUDACXX or CUDA_PATH, put nvcc on PATH, or unset CHAINERX_BUILD_CUDA')
+            'set CUDACXX or CUDA_PATH, put nvcc on PATH, or unset CHAINERX_BUILD_CUDA'
+        )
 
 
 def _check_modules():
@@ -92,21 +100,23 @@ def _check_modules():
             missing.append(module.replace('_', '-'))
     if missing:
         raise BuildError(
-            'the build needs %s; run "pip install %s" or leave out --no-build-isolation'
-            % (' and '.join(missing), ' '.join(missing)))
+            'the build needs {}; run "pip install {}" or leave out --no-build-isolation'.format(
+                ' and '.join(missing), ' '.join(missing)
+            )
+        )
 
 
 def _run(step, command, **variables):
-    assignments = ['%s=%s' % item for item in variables.items()]
+    assignments = ['{}={}'.format(*item) for item in variables.items()]
     print('+', shlex.join(assignments + command), flush=True)
     if subprocess.run(command, env={**os.environ, **variables}).returncode != 0:
-        raise BuildError('the step "%s" failed; its messages stand above' % step)
+        raise BuildError(f'the step "{step}" failed; its messages stand above')
 
 
 def _python_changed(folder):
     """Whether a build folder was configured for another interpreter than this one."""
     cache = folder / 'CMakeCache.txt'
-    line = 'Python_EXECUTABLE:FILEPATH=%s' % sys.executable
+    line = f'Python_EXECUTABLE:FILEPATH={sys.executable}'
     return cache.exists() and line not in cache.read_text().splitlines()
 
 
@@ -117,23 +127,29 @@ def _configure(folder, build_type, build_tests, sanitizer):
         _check_cuda()
     _check_modules()
     command = [
-        _program('cmake'), '-S', str(SOURCE), '-B', str(folder),
-        '-G', os.environ.get('CHAINERX_CMAKE_GENERATOR') or 'Ninja',
-        '-DPython_EXECUTABLE:FILEPATH=%s' % sys.executable,
-        '-DCMAKE_BUILD_TYPE=%s' % (
-            build_type or os.environ.get('CHAINERX_BUILD_TYPE') or 'Release'),
-        '-DCHAINERX_BUILD_CUDA=%s' % ('ON' if cuda else 'OFF'),
-        '-DCHAINERX_BUILD_PYTHON=%s' % ('OFF' if sanitizer else 'ON'),
-        '-DCHAINERX_SANITIZE=%s' % sanitizer,
-        '-DCHAINERX_BUILD_TEST=%s' % ('ON' if build_tests else 'OFF'),
+        _program('cmake'),
+        '-S',
+        str(SOURCE),
+        '-B',
+        str(folder),
+        '-G',
+        os.environ.get('CHAINERX_CMAKE_GENERATOR') or 'Ninja',
+        f'-DPython_EXECUTABLE:FILEPATH={sys.executable}',
+        '-DCMAKE_BUILD_TYPE={}'.format(
+            build_type or os.environ.get('CHAINERX_BUILD_TYPE') or 'Release'
+        ),
+        '-DCHAINERX_BUILD_CUDA={}'.format('ON' if cuda else 'OFF'),
+        '-DCHAINERX_BUILD_PYTHON={}'.format('OFF' if sanitizer else 'ON'),
+        f'-DCHAINERX_SANITIZE={sanitizer}',
+        '-DCHAINERX_BUILD_TEST={}'.format('ON' if build_tests else 'OFF'),
     ]
     if _python_changed(folder):
         command.insert(1, '--fresh')
     if 'CHAINERX_NVCC_GENERATE_CODE' in os.environ:
         codes = os.environ['CHAINERX_NVCC_GENERATE_CODE'].split(',')
-        command.append('-DCHAINERX_NVCC_GENERATE_CODE=%s' % ';'.join(codes))
+        command.append('-DCHAINERX_NVCC_GENERATE_CODE={}'.format(';'.join(codes)))
     if command[command.index('-G') + 1].startswith('Ninja'):
-        command.append('-DCMAKE_MAKE_PROGRAM=%s' % _program('ninja'))
+        command.append('-DCMAKE_MAKE_PROGRAM={}'.format(_program('ninja')))
     _run('configure', command + shlex.split(os.environ.get('CMAKE_ARGS', '')))
 
 
@@ -146,8 +162,19 @@ def _compile(folder):
 
 
 def _test(folder, **variables):
-    _run('C++ tests', [_program('ctest'), '--test-dir', str(folder), '--output-on-failure',
-                       '--no-tests=error', '--parallel', str(os.cpu_count())], **variables)
+    _run(
+        'C++ tests',
+        [
+            _program('ctest'),
+            '--test-dir',
+            str(folder),
+            '--output-on-failure',
+            '--no-tests=error',
+            '--parallel',
+            str(os.cpu_count()),
+        ],
+        **variables,
+    )
 
 
 def build_chainerx(prefix, build_type=None, build_tests=False):
@@ -157,11 +184,21 @@ def build_chainerx(prefix, build_type=None, build_tests=False):
         list of str: Paths of the installed files.
     """
     if not (SOURCE / 'CMakeLists.txt').exists():
-        raise BuildError('%s has no CMakeLists.txt' % SOURCE)
+        raise BuildError(f'{SOURCE} has no CMakeLists.txt')
     _configure(BUILD, build_type, build_tests, '')
     _compile(BUILD)
-    _run('install', [_program('cmake'), '--install', str(BUILD), '--component', 'python',
-                     '--prefix', str(prefix)])
+    _run(
+        'install',
+        [
+            _program('cmake'),
+            '--install',
+            str(BUILD),
+            '--component',
+            'python',
+            '--prefix',
+            str(prefix),
+        ],
+    )
     return (BUILD / 'install_manifest_python.txt').read_text().splitlines()
 
 
@@ -177,8 +214,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--type', help='CMake build type, for example Debug')
     parser.add_argument('--test', action='store_true', help='also build and run the C++ tests')
-    parser.add_argument('--sanitize', choices=sorted(SANITIZERS),
-                        help='build and run the C++ tests with checks instead')
+    parser.add_argument(
+        '--sanitize',
+        choices=sorted(SANITIZERS),
+        help='build and run the C++ tests with checks instead',
+    )
     args = parser.parse_args()
     try:
         if args.sanitize:
@@ -188,7 +228,7 @@ def main():
             if args.test:
                 _test(BUILD)
     except BuildError as error:
-        sys.exit('error: %s' % error)
+        sys.exit(f'error: {error}')
 
 
 if __name__ == '__main__':

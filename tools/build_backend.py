@@ -3,6 +3,7 @@
 Only a build with ``CHAINER_BUILD_CHAINERX=1`` needs CMake, Ninja, pybind11 and OpenBLAS, so only
 such a build asks pip for them.
 """
+
 from setuptools import build_meta
 from setuptools.build_meta import *  # noqa: F403
 

@@ -8,6 +8,7 @@ The promises stand in ``tools/api/<package>.txt``. Besides the name itself, a fu
 the listed parameters, in the listed order, with the listed defaults (``...`` stands for any).
 ``tools/api/missing.txt`` lists what is still missing; it may only shrink.
 """
+
 import argparse
 import ast
 import contextlib
@@ -66,7 +67,7 @@ def _default_differs(promised, actual):
 
 def _signature_faults(promised, actual):
     """Parameters that an actual signature lacks or has otherwise, as short words."""
-    arguments = ast.parse('def f%s: pass' % promised).body[0].args
+    arguments = ast.parse(f'def f{promised}: pass').body[0].args
     positional = arguments.args
     defaults = [None] * (len(positional) - len(arguments.defaults)) + arguments.defaults
     wanted = [*zip(positional, defaults), *zip(arguments.kwonlyargs, arguments.kw_defaults)]
@@ -81,10 +82,10 @@ def _signature_faults(promised, actual):
             if not takes_any_name:
                 faults.append(argument.arg)
         elif _default_differs(default, parameter.default):
-            faults.append('%s=%s' % (argument.arg, ast.unparse(default).replace(' ', '')))
+            faults.append('{}={}'.format(argument.arg, ast.unparse(default).replace(' ', '')))
     if not faults and not takes_any_position:
         order = [name for name in actual.parameters if name not in ('self', 'cls')]
-        if order[:len(positional)] != [argument.arg for argument in positional]:
+        if order[: len(positional)] != [argument.arg for argument in positional]:
             faults.append('order')
     return faults
 
@@ -105,7 +106,7 @@ def _missing_in(module, names):
             continue
         faults = _signature_faults(parameters, signature)
         if faults:
-            missing.append('%s(%s)' % (name, ','.join(faults)))
+            missing.append('{}({})'.format(name, ','.join(faults)))
     return missing
 
 
@@ -125,7 +126,7 @@ def find_missing(promises):
             if error.name.split('.')[0] in PACKAGES:
                 missing[module_name] = ['*']
         except Exception as error:  # a module that cannot be imported promises nothing
-            print('%s: %r' % (module_name, error), file=sys.stderr)
+            print(f'{module_name}: {error!r}', file=sys.stderr)
             missing[module_name] = ['*']
     return missing
 
@@ -144,9 +145,16 @@ def write_baseline(missing):
     text = '# What is promised and still missing; written by "check_api.py --update".\n'
     for module, names in sorted(missing.items()):
         if names:
-            text += textwrap.fill('%s: %s' % (module, ' '.join(names)), 100,
-                                  subsequent_indent='  ', break_long_words=False,
-                                  break_on_hyphens=False) + '\n'
+            text += (
+                textwrap.fill(
+                    '{}: {}'.format(module, ' '.join(names)),
+                    100,
+                    subsequent_indent='  ',
+                    break_long_words=False,
+                    break_on_hyphens=False,
+                )
+                + '\n'
+            )
     BASELINE.write_text(text)
 
 
@@ -157,10 +165,10 @@ def compare(missing, baseline):
         before = baseline.get(module, set())
         if '*' in before:
             if names != ['*']:
-                arrived.append('%s: the module is there' % module)
+                arrived.append(f'{module}: the module is there')
             continue
-        lost += ['%s: %s' % (module, name) for name in names if name not in before]
-        arrived += ['%s: %s' % (module, name) for name in sorted(before - set(names))]
+        lost += [f'{module}: {name}' for name in names if name not in before]
+        arrived += [f'{module}: {name}' for name in sorted(before - set(names))]
     return lost, arrived
 
 
@@ -176,6 +184,7 @@ def main():
     if args.prefix:
         promises = {m: n for m, n in promises.items() if m.startswith(tuple(args.prefix))}
     import chainerx
+
     if not chainerx.is_available():
         print('ChainerX is not built: its names are left out.')
         promises = {m: n for m, n in promises.items() if m.split('.')[0] != 'chainerx'}
@@ -187,7 +196,7 @@ def main():
         lost, arrived = compare(missing, read_baseline())
         for title, rows in ('Gone missing', lost), ('Arrived (run --update)', arrived):
             if rows:
-                print('%s:\n  %s' % (title, '\n  '.join(rows)))
+                print('{}:\n  {}'.format(title, '\n  '.join(rows)))
         return 1 if lost or arrived else 0
 
     total = gone = 0
@@ -196,11 +205,18 @@ def main():
         lacking = count if names == ['*'] else len(names)
         total, gone = total + count, gone + lacking
         if lacking:
-            print('%s: %d of %d' % (module, count - lacking, count))
+            print(f'{module}: {count - lacking} of {count}')
             if args.missing:
-                print(textwrap.fill('missing: ' + ' '.join(names), 100, initial_indent='    ',
-                                    subsequent_indent='    ', break_long_words=False))
-    print('%d of %d promised names are there.' % (total - gone, total))
+                print(
+                    textwrap.fill(
+                        'missing: ' + ' '.join(names),
+                        100,
+                        initial_indent='    ',
+                        subsequent_indent='    ',
+                        break_long_words=False,
+                    )
+                )
+    print(f'{total - gone} of {total} promised names are there.')
     return 0
 
 

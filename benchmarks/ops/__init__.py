@@ -1,4 +1,5 @@
 """Tables of single operations; each file lists its rows."""
+
 from ops import large, networks, small
 
 SMALL = small.ROWS

@@ -1,4 +1,5 @@
 """One row of the tables: the same operation written for NumPy, PyTorch and chainerx."""
+
 import timeit
 
 import numpy as np
@@ -15,8 +16,10 @@ def _to_engine(engine, array):
         return array
     if engine == 'torch':
         import torch
+
         return torch.from_numpy(array)
     import chainerx
+
     return chainerx.array(array)
 
 
@@ -25,8 +28,10 @@ def _namespace(engine):
         return {'np': np}
     if engine == 'torch':
         import torch
+
         return {'torch': torch, 'F': torch.nn.functional}
     import chainerx
+
     return {'chx': chainerx}
 
 
@@ -35,6 +40,7 @@ def _to_numpy(value):
         return value.detach().numpy()
     if hasattr(value, 'device') and type(value).__module__.startswith('chainerx'):
         import chainerx
+
         return chainerx.to_numpy(value.as_grad_stopped())
     return np.asarray(value)
 
@@ -72,7 +78,7 @@ class Row:
                     reference = value
                 scale = float(abs(reference.astype('d')).max()) if reference.size else 0.0
                 np.testing.assert_allclose(
-                    value, reference, self.rtol, self.rtol * scale,
-                    err_msg='%s: %s' % (self.name, engine))
+                    value, reference, self.rtol, self.rtol * scale, err_msg=f'{self.name}: {engine}'
+                )
             timers[engine] = timeit.Timer(expression, timer=clock, globals=scope)
         return timers

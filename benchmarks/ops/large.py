@@ -1,4 +1,5 @@
 """Operations on about a million elements."""
+
 import numpy as np
 
 from ops.base import Row, uniform
@@ -7,18 +8,26 @@ _SIZE = 1000000
 
 
 def _unary(name, numpy, torch=None, bare=None, low=-3.0, high=3.0, dtype='f'):
-    torch = 'torch.%s(a)' % name if torch is None else torch
-    bare = 'chx.%s(a)' % name if bare is None else bare
-    label = name if dtype == 'f' else '%s %s' % (name, np.dtype(dtype).name)
-    return Row(label, lambda: {'a': uniform(_SIZE, low=low, high=high, dtype=dtype)},
-               numpy, torch, bare)
+    torch = f'torch.{name}(a)' if torch is None else torch
+    bare = f'chx.{name}(a)' if bare is None else bare
+    label = name if dtype == 'f' else f'{name} {np.dtype(dtype).name}'
+    return Row(
+        label, lambda: {'a': uniform(_SIZE, low=low, high=high, dtype=dtype)}, numpy, torch, bare
+    )
 
 
 def _pair(label, expression, torch=None, bare=None, dtype='f', low=0.1, high=3.0):
-    return Row(label, lambda: {'a': uniform(_SIZE, low=low, high=high, dtype=dtype),
-                               'b': uniform(_SIZE, low=low, high=high, dtype=dtype, seed=1),
-                               'c': uniform(_SIZE, seed=2) > 0},
-               expression, torch or expression, bare or torch or expression)
+    return Row(
+        label,
+        lambda: {
+            'a': uniform(_SIZE, low=low, high=high, dtype=dtype),
+            'b': uniform(_SIZE, low=low, high=high, dtype=dtype, seed=1),
+            'c': uniform(_SIZE, seed=2) > 0,
+        },
+        expression,
+        torch or expression,
+        bare or torch or expression,
+    )
 
 
 _ELEMENTWISE = [
@@ -70,8 +79,14 @@ _ELEMENTWISE = [
 
 
 def _matrix(label, numpy, torch=None, bare=None, shape=(1000, 1000), low=-1, high=1, **kwargs):
-    return Row(label, lambda: {'a': uniform(*shape, low=low, high=high)}, numpy, torch or numpy,
-               bare or torch or numpy, **kwargs)
+    return Row(
+        label,
+        lambda: {'a': uniform(*shape, low=low, high=high)},
+        numpy,
+        torch or numpy,
+        bare or torch or numpy,
+        **kwargs,
+    )
 
 
 _REDUCTIONS = [
@@ -96,28 +111,55 @@ _REDUCTIONS = [
 
 _MOVES = [
     _matrix('copy', 'a.copy()', 'a.clone()', 'a.copy()'),
-    _matrix('copy of the transpose', 'np.ascontiguousarray(a.T)', 'a.T.contiguous()',
-            'chx.ascontiguousarray(a.T)'),
-    _matrix('copy, axes (0, 2, 3, 1)', 'np.ascontiguousarray(a.transpose(0, 2, 3, 1))',
-            'a.permute(0, 2, 3, 1).contiguous()',
-            'chx.ascontiguousarray(a.transpose(0, 2, 3, 1))', shape=(16, 64, 32, 32)),
+    _matrix(
+        'copy of the transpose',
+        'np.ascontiguousarray(a.T)',
+        'a.T.contiguous()',
+        'chx.ascontiguousarray(a.T)',
+    ),
+    _matrix(
+        'copy, axes (0, 2, 3, 1)',
+        'np.ascontiguousarray(a.transpose(0, 2, 3, 1))',
+        'a.permute(0, 2, 3, 1).contiguous()',
+        'chx.ascontiguousarray(a.transpose(0, 2, 3, 1))',
+        shape=(16, 64, 32, 32),
+    ),
     _matrix('a + a.T', 'a + a.T'),
     _matrix('a + row', 'a + a[0]'),
     _matrix('a + column', 'a + a[:, :1]'),
-    _matrix('concatenate axis 0', 'np.concatenate((a, a))', 'torch.cat((a, a))',
-            'chx.concatenate((a, a))'),
-    _matrix('concatenate axis 1', 'np.concatenate((a, a), 1)', 'torch.cat((a, a), 1)',
-            'chx.concatenate((a, a), 1)'),
-    _matrix('stack axis 1', 'np.stack((a, a), 1)', 'torch.stack((a, a), 1)',
-            'chx.stack((a, a), 1)'),
+    _matrix(
+        'concatenate axis 0',
+        'np.concatenate((a, a))',
+        'torch.cat((a, a))',
+        'chx.concatenate((a, a))',
+    ),
+    _matrix(
+        'concatenate axis 1',
+        'np.concatenate((a, a), 1)',
+        'torch.cat((a, a), 1)',
+        'chx.concatenate((a, a), 1)',
+    ),
+    _matrix(
+        'stack axis 1', 'np.stack((a, a), 1)', 'torch.stack((a, a), 1)', 'chx.stack((a, a), 1)'
+    ),
     _matrix('a[:, ::2] + 1', 'a[:, ::2] + 1'),
     _matrix('sort', 'np.sort(a.ravel())', 'torch.sort(a.ravel())[0]', 'chx.sort(a.ravel())'),
     _matrix('sort axis 0', 'np.sort(a, 0)', 'torch.sort(a, 0)[0]', 'chx.sort(a, 0)'),
     _matrix('sort axis 1', 'np.sort(a, 1)', 'torch.sort(a, 1)[0]', 'chx.sort(a, 1)'),
-    _matrix('argsort', 'np.argsort(a.ravel())', 'torch.argsort(a.ravel())',
-            'chx.argsort(a.ravel())', check=False),
-    _matrix('argsort axis 1', 'np.argsort(a, 1)', 'torch.argsort(a, 1)', 'chx.argsort(a, 1)',
-            check=False),
+    _matrix(
+        'argsort',
+        'np.argsort(a.ravel())',
+        'torch.argsort(a.ravel())',
+        'chx.argsort(a.ravel())',
+        check=False,
+    ),
+    _matrix(
+        'argsort axis 1',
+        'np.argsort(a, 1)',
+        'torch.argsort(a, 1)',
+        'chx.argsort(a, 1)',
+        check=False,
+    ),
 ]
 
 
@@ -125,28 +167,46 @@ def _indexed(label, numpy, torch=None, bare=None):
     def arrays():
         random = np.random.RandomState(0)
         a = uniform(20000, 64)
-        return {'a': a, 'rows': random.randint(0, 20000, 10000),
-                'numbers': random.randint(0, 20000 * 64, 100000), 'mask': a[:, 0] > 0,
-                'masks': a > 0, 'flat': a.ravel(), 'g': uniform(10000, 64)}
+        return {
+            'a': a,
+            'rows': random.randint(0, 20000, 10000),
+            'numbers': random.randint(0, 20000 * 64, 100000),
+            'mask': a[:, 0] > 0,
+            'masks': a > 0,
+            'flat': a.ravel(),
+            'g': uniform(10000, 64),
+        }
+
     return Row(label, arrays, numpy, torch or numpy, bare or torch or numpy)
 
 
 _INDEXING = [
     _indexed('take rows', 'a.take(rows, 0)', 'a.index_select(0, rows)', 'a.take(rows, 0)'),
-    _indexed('take elements', 'flat.take(numbers)', 'flat.take(numbers)',
-             'flat.take(numbers, 0)'),
+    _indexed('take elements', 'flat.take(numbers)', 'flat.take(numbers)', 'flat.take(numbers, 0)'),
     _indexed('a[rows]', 'a[rows]'),
     _indexed('a[mask], rows', 'a[mask]'),
     _indexed('a[mask], elements', 'a[masks]'),
     _indexed('a[rows, rows % 64]', 'a[rows, rows % 64]'),
-    _indexed('copy of a[1000:-1000, 8:-8]', 'a[1000:-1000, 8:-8].copy()',
-             'a[1000:-1000, 8:-8].clone()', 'a[1000:-1000, 8:-8].copy()'),
+    _indexed(
+        'copy of a[1000:-1000, 8:-8]',
+        'a[1000:-1000, 8:-8].copy()',
+        'a[1000:-1000, 8:-8].clone()',
+        'a[1000:-1000, 8:-8].copy()',
+    ),
     _indexed('embed_id', 'a[rows]', 'F.embedding(rows, a)', 'chx.embed_id(rows, a)'),
-    Row('embed_id backward', _indexed('', '').arrays, None,
-        ('a.requires_grad_()\ny = F.embedding(rows, a)',
-         'torch.autograd.grad(y, a, g, retain_graph=True)[0]'),
-        ('a.require_grad()\ny = chx.embed_id(rows, a)',
-         'chx.grad([y], [a], grad_outputs=[g], enable_double_backprop=True)[0]')),
+    Row(
+        'embed_id backward',
+        _indexed('', '').arrays,
+        None,
+        (
+            'a.requires_grad_()\ny = F.embedding(rows, a)',
+            'torch.autograd.grad(y, a, g, retain_graph=True)[0]',
+        ),
+        (
+            'a.require_grad()\ny = chx.embed_id(rows, a)',
+            'chx.grad([y], [a], grad_outputs=[g], enable_double_backprop=True)[0]',
+        ),
+    ),
 ]
 
 
@@ -155,8 +215,9 @@ def _product(m, n, k, left='a', right='b'):
         a = uniform(*((k, m) if 'T' in left else (m, k)))
         b = uniform(*((n, k) if 'T' in right else (k, n)))
         return {'a': a, 'b': b}
-    label = '%s @ %s, %dx%dx%d' % (left, right, m, k, n)
-    expression = '%s @ %s' % (left, right)
+
+    label = f'{left} @ {right}, {m}x{k}x{n}'
+    expression = f'{left} @ {right}'
     return Row(label, arrays, expression, expression, expression)
 
 
@@ -176,8 +237,13 @@ _PRODUCTS = [
     _product(32, 32, 32),
     _product(64, 64, 64),
     _product(100, 10, 1000, right='b.T'),
-    Row('batched a @ b, 64 of 32x64x32',
-        lambda: {'a': uniform(64, 32, 64), 'b': uniform(64, 64, 32)}, 'a @ b', 'a @ b', 'a @ b'),
+    Row(
+        'batched a @ b, 64 of 32x64x32',
+        lambda: {'a': uniform(64, 32, 64), 'b': uniform(64, 64, 32)},
+        'a @ b',
+        'a @ b',
+        'a @ b',
+    ),
 ]
 
 ROWS = _ELEMENTWISE + _REDUCTIONS + _MOVES + _INDEXING + _PRODUCTS

@@ -1,4 +1,5 @@
 """Calls on 4x4 arrays of float32: nothing but the overhead of a call."""
+
 from ops.base import Row, uniform
 
 
@@ -38,18 +39,34 @@ ROWS = [
     _row('zeros', "np.zeros((4, 4), 'f')", 'torch.zeros((4, 4))', "chx.zeros((4, 4), 'f')"),
     _row('zeros_like', 'np.zeros_like(a)', 'torch.zeros_like(a)', 'chx.zeros_like(a)'),
     _row('asarray', 'np.asarray(a)', 'torch.as_tensor(a)', 'chx.asarray(a)'),
-    _row('array from list', "np.array([1.0, 2.0], 'f')", 'torch.tensor([1.0, 2.0])',
-         "chx.array([1.0, 2.0], 'f')"),
+    _row(
+        'array from list',
+        "np.array([1.0, 2.0], 'f')",
+        'torch.tensor([1.0, 2.0])',
+        "chx.array([1.0, 2.0], 'f')",
+    ),
     _row('concatenate', 'np.concatenate((a, b))', 'torch.cat((a, b))', 'chx.concatenate((a, b))'),
     _row('where', 'np.where(a > 0, a, b)', 'torch.where(a > 0, a, b)', 'chx.where(a > 0, a, b)'),
     _row('item', 'a.max().item()', check=False),
-    Row('backward of a * b', _arrays, None,
+    Row(
+        'backward of a * b',
+        _arrays,
+        None,
         (_TORCH_GRAD, 'torch.autograd.grad(a * b, a, b)[0]'),
-        (_BARE_GRAD, 'chx.grad([a * b], [a], grad_outputs=[b])[0]')),
-    Row('backward of exp(a @ b)', _arrays, None,
+        (_BARE_GRAD, 'chx.grad([a * b], [a], grad_outputs=[b])[0]'),
+    ),
+    Row(
+        'backward of exp(a @ b)',
+        _arrays,
+        None,
         (_TORCH_GRAD, 'torch.autograd.grad((a @ b).exp(), a, b)[0]'),
-        (_BARE_GRAD, 'chx.grad([chx.exp(a @ b)], [a], grad_outputs=[b])[0]')),
-    Row('backward of sum(relu(a))', _arrays, None,
+        (_BARE_GRAD, 'chx.grad([chx.exp(a @ b)], [a], grad_outputs=[b])[0]'),
+    ),
+    Row(
+        'backward of sum(relu(a))',
+        _arrays,
+        None,
         (_TORCH_GRAD, 'torch.autograd.grad(a.relu().sum(), a)[0]'),
-        (_BARE_GRAD, 'chx.grad([chx.relu(a).sum()], [a])[0]')),
+        (_BARE_GRAD, 'chx.grad([chx.relu(a).sum()], [a])[0]'),
+    ),
 ]

@@ -1,4 +1,5 @@
 """One file per family of workloads; each file lists its instances in ``WORKLOADS``."""
+
 from workloads import add, cnn, lstm, mlp, resnet
 
 WORKLOADS = {

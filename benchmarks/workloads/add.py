@@ -1,4 +1,5 @@
 """One ``a + b`` of 4x4 arrays: nothing but the overhead of a call."""
+
 import timeit
 
 import numpy
@@ -7,7 +8,6 @@ from workloads.base import Workload
 
 
 class Add(Workload):
-
     unit = 'hand'
 
     def __init__(self, name, about, recorded):
@@ -23,6 +23,7 @@ class Add(Workload):
 
     def torch(self):
         import torch
+
         return self._timer(lambda array: torch.from_numpy(array).requires_grad_(self.recorded))
 
     def bare(self):
@@ -42,9 +43,11 @@ class Add(Workload):
 
     def _variable_timer(self, device):
         import chainer
+
         device = chainer.get_device(device)
-        return self._timer(lambda array: chainer.Variable(
-            device.send(array), requires_grad=self.recorded))
+        return self._timer(
+            lambda array: chainer.Variable(device.send(array), requires_grad=self.recorded)
+        )
 
 
 WORKLOADS = [

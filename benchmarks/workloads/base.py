@@ -1,4 +1,5 @@
 """What all workloads share."""
+
 import numpy
 
 

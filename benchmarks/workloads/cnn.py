@@ -1,4 +1,5 @@
 """Three times convolution, batch normalization and ReLU; the mean over the image; linear."""
+
 import numpy
 
 from workloads.base import Training, normal
@@ -7,10 +8,13 @@ EPS = 2e-5
 
 
 class CNN(Training):
-
     def __init__(self, name, channels, size, batch, measure_memory=False):
-        super().__init__(name, '3 conv+BN+ReLU, %s channels, %dx%d, batch %d' % (
-            '-'.join(map(str, channels)), size, size, batch))
+        super().__init__(
+            name,
+            '3 conv+BN+ReLU, {} channels, {}x{}, batch {}'.format(
+                '-'.join(map(str, channels)), size, size, batch
+            ),
+        )
         self.channels = (3, *channels)
         self.shape = (batch, 3, size, size)
         self.measure_memory = measure_memory
@@ -24,8 +28,11 @@ class CNN(Training):
         rng = numpy.random.default_rng(1)
         params = []
         for c_in, c_out in zip(self.channels, self.channels[1:]):
-            params += [normal(rng, (c_out, c_in, 3, 3), 9 * c_in),
-                       numpy.ones(c_out, 'f'), numpy.zeros(c_out, 'f')]
+            params += [
+                normal(rng, (c_out, c_in, 3, 3), 9 * c_in),
+                numpy.ones(c_out, 'f'),
+                numpy.zeros(c_out, 'f'),
+            ]
         c = self.channels[-1]
         return [*params, normal(rng, (10, c), c), numpy.zeros(10, 'f')]
 
@@ -38,11 +45,15 @@ class CNN(Training):
             def __init__(self, channels):
                 super().__init__()
                 with self.init_scope():
-                    self.convs = chainer.ChainList(*(
-                        L.Convolution2D(c_in, c_out, 3, pad=1, nobias=True)
-                        for c_in, c_out in zip(channels, channels[1:])))
-                    self.norms = chainer.ChainList(*(
-                        L.BatchNormalization(c, eps=EPS) for c in channels[1:]))
+                    self.convs = chainer.ChainList(
+                        *(
+                            L.Convolution2D(c_in, c_out, 3, pad=1, nobias=True)
+                            for c_in, c_out in zip(channels, channels[1:])
+                        )
+                    )
+                    self.norms = chainer.ChainList(
+                        *(L.BatchNormalization(c, eps=EPS) for c in channels[1:])
+                    )
                     self.fc = L.Linear(channels[-1], 10)
 
             def forward(self, x):
@@ -51,8 +62,11 @@ class CNN(Training):
                 return self.fc(F.mean(x, axis=(2, 3)))
 
         model = Model(self.channels)
-        params = [p for conv, norm in zip(model.convs, model.norms)
-                  for p in (conv.W, norm.gamma, norm.beta)]
+        params = [
+            p
+            for conv, norm in zip(model.convs, model.norms)
+            for p in (conv.W, norm.gamma, norm.beta)
+        ]
         return model, [*params, model.fc.W, model.fc.b]
 
     def torch_model(self):
@@ -63,8 +77,11 @@ class CNN(Training):
                 super().__init__()
                 layers = []
                 for c_in, c_out in zip(channels, channels[1:]):
-                    layers += [nn.Conv2d(c_in, c_out, 3, padding=1, bias=False),
-                               nn.BatchNorm2d(c_out, eps=EPS), nn.ReLU()]
+                    layers += [
+                        nn.Conv2d(c_in, c_out, 3, padding=1, bias=False),
+                        nn.BatchNorm2d(c_out, eps=EPS),
+                        nn.ReLU(),
+                    ]
                 self.features = nn.Sequential(*layers)
                 self.fc = nn.Linear(channels[-1], 10)
 
@@ -77,15 +94,17 @@ class CNN(Training):
     def bare(self):
         import chainerx
 
-        self.running = [(chainerx.zeros((c,), 'float32'), chainerx.ones((c,), 'float32'))
-                        for c in self.channels[1:]]
+        self.running = [
+            (chainerx.zeros((c,), 'float32'), chainerx.ones((c,), 'float32'))
+            for c in self.channels[1:]
+        ]
         return super().bare()
 
     def bare_forward(self, x, params):
         import chainerx
 
         for i, (mean, var) in enumerate(self.running):
-            w, gamma, beta = params[3 * i:3 * i + 3]
+            w, gamma, beta = params[3 * i : 3 * i + 3]
             x = chainerx.conv(x, w, None, 1, 1)
             x = chainerx.relu(chainerx.batch_norm(x, gamma, beta, mean, var, EPS, 0.9))
         return chainerx.linear(x.mean((2, 3)), params[-2], params[-1])

@@ -1,4 +1,5 @@
 """A language model: embedding, one LSTM cell stepped through the sequence, then linear."""
+
 import numpy
 
 from workloads.base import Training, normal
@@ -15,10 +16,12 @@ def to_torch_gates(array):
 
 
 class LSTM(Training):
-
     def __init__(self, name, units, vocabulary, steps, batch, measure_memory=False):
-        super().__init__(name, 'embed-LSTM-linear, %d units, vocabulary %d, %d steps, batch %d' % (
-            units, vocabulary, steps, batch))
+        super().__init__(
+            name,
+            f'embed-LSTM-linear, {units} units, vocabulary {vocabulary}, {steps} steps, '
+            f'batch {batch}',
+        )
         self.units = units
         self.vocabulary = vocabulary
         self.steps = steps
@@ -33,8 +36,14 @@ class LSTM(Training):
     def parameters(self):
         n, v = self.units, self.vocabulary
         rng = numpy.random.default_rng(1)
-        return [normal(rng, (v, n), 1), normal(rng, (4 * n, n), n), numpy.zeros(4 * n, 'f'),
-                normal(rng, (4 * n, n), n), normal(rng, (v, n), n), numpy.zeros(v, 'f')]
+        return [
+            normal(rng, (v, n), 1),
+            normal(rng, (4 * n, n), n),
+            numpy.zeros(4 * n, 'f'),
+            normal(rng, (4 * n, n), n),
+            normal(rng, (v, n), n),
+            numpy.zeros(v, 'f'),
+        ]
 
     def chainer_model(self):
         import chainer
@@ -79,8 +88,14 @@ class LSTM(Training):
                 return self.fc(torch.cat(hs))
 
         m = Model(self.units, self.vocabulary)
-        return m, [m.embed.weight, m.lstm.weight_ih, m.lstm.bias_ih, m.lstm.weight_hh,
-                   m.fc.weight, m.fc.bias]
+        return m, [
+            m.embed.weight,
+            m.lstm.weight_ih,
+            m.lstm.bias_ih,
+            m.lstm.weight_hh,
+            m.fc.weight,
+            m.fc.bias,
+        ]
 
     def torch(self):
         ordered = _TorchGates(self.name, self.units, self.vocabulary, self.steps, self.batch)
@@ -99,8 +114,10 @@ class LSTM(Training):
             if h is not zero:
                 gates = gates + chainerx.linear(h, lateral)
             gates = gates.reshape(*shape, 4)
-            c = (chainerx.tanh(gates[:, :, 0]) * chainerx.sigmoid(gates[:, :, 1])
-                 + chainerx.sigmoid(gates[:, :, 2]) * c)
+            c = (
+                chainerx.tanh(gates[:, :, 0]) * chainerx.sigmoid(gates[:, :, 1])
+                + chainerx.sigmoid(gates[:, :, 2]) * c
+            )
             h = chainerx.sigmoid(gates[:, :, 3]) * chainerx.tanh(c)
             hs.append(h)
         return chainerx.linear(chainerx.concatenate(hs, 0), fc_w, fc_b)

@@ -1,15 +1,15 @@
 """Fully connected layers with ReLU."""
+
 import numpy
 
 from workloads.base import Training, normal
 
 
 class MLP(Training):
-
     engines = ('torch', 'hand', 'numpy', 'chainerx', 'bare')
 
     def __init__(self, name, sizes, batch, measure_memory=False):
-        super().__init__(name, '%s, batch %d' % ('-'.join(map(str, sizes)), batch))
+        super().__init__(name, '{}, batch {}'.format('-'.join(map(str, sizes)), batch))
         self.sizes = sizes
         self.batch = batch
         self.measure_memory = measure_memory

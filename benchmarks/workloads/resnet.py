@@ -1,4 +1,5 @@
 """ResNet-18 in its form for CIFAR: a 3x3 stem and no max pooling (He et al., 2015)."""
+
 import numpy
 
 from workloads.base import Training, normal
@@ -32,9 +33,8 @@ def resnet_forward(unit, relu, shapes, x):
 
 
 class ResNet18(Training):
-
     def __init__(self, name, size, batch):
-        super().__init__(name, 'CIFAR form, %dx%d, batch %d' % (size, size, batch))
+        super().__init__(name, f'CIFAR form, {size}x{size}, batch {batch}')
         self.shapes = list(conv_shapes())
         self.shape = (batch, 3, size, size)
 
@@ -47,8 +47,11 @@ class ResNet18(Training):
         rng = numpy.random.default_rng(1)
         params = []
         for c_in, c_out, ksize, _ in self.shapes:
-            params += [normal(rng, (c_out, c_in, ksize, ksize), c_in * ksize ** 2),
-                       numpy.ones(c_out, 'f'), numpy.zeros(c_out, 'f')]
+            params += [
+                normal(rng, (c_out, c_in, ksize, ksize), c_in * ksize**2),
+                numpy.ones(c_out, 'f'),
+                numpy.zeros(c_out, 'f'),
+            ]
         return [*params, normal(rng, (10, 512), 512), numpy.zeros(10, 'f')]
 
     def chainer_model(self):
@@ -61,11 +64,15 @@ class ResNet18(Training):
                 super().__init__()
                 self.shapes = shapes
                 with self.init_scope():
-                    self.convs = chainer.ChainList(*(
-                        L.Convolution2D(c_in, c_out, k, stride=s, pad=k // 2, nobias=True)
-                        for c_in, c_out, k, s in shapes))
-                    self.norms = chainer.ChainList(*(
-                        L.BatchNormalization(c_out, eps=EPS) for _, c_out, _, _ in shapes))
+                    self.convs = chainer.ChainList(
+                        *(
+                            L.Convolution2D(c_in, c_out, k, stride=s, pad=k // 2, nobias=True)
+                            for c_in, c_out, k, s in shapes
+                        )
+                    )
+                    self.norms = chainer.ChainList(
+                        *(L.BatchNormalization(c_out, eps=EPS) for _, c_out, _, _ in shapes)
+                    )
                     self.fc = L.Linear(512, 10)
 
             def forward(self, x):
@@ -75,8 +82,11 @@ class ResNet18(Training):
                 return self.fc(F.mean(resnet_forward(unit, F.relu, self.shapes, x), axis=(2, 3)))
 
         model = Model(self.shapes)
-        params = [p for conv, norm in zip(model.convs, model.norms)
-                  for p in (conv.W, norm.gamma, norm.beta)]
+        params = [
+            p
+            for conv, norm in zip(model.convs, model.norms)
+            for p in (conv.W, norm.gamma, norm.beta)
+        ]
         return model, [*params, model.fc.W, model.fc.b]
 
     def torch_model(self):
@@ -88,9 +98,12 @@ class ResNet18(Training):
                 super().__init__()
                 self.shapes = shapes
                 self.units = nn.ModuleList(
-                    nn.Sequential(nn.Conv2d(c_in, c_out, k, s, k // 2, bias=False),
-                                  nn.BatchNorm2d(c_out, eps=EPS))
-                    for c_in, c_out, k, s in shapes)
+                    nn.Sequential(
+                        nn.Conv2d(c_in, c_out, k, s, k // 2, bias=False),
+                        nn.BatchNorm2d(c_out, eps=EPS),
+                    )
+                    for c_in, c_out, k, s in shapes
+                )
                 self.fc = nn.Linear(512, 10)
 
             def forward(self, x):
@@ -105,19 +118,22 @@ class ResNet18(Training):
     def bare(self):
         import chainerx
 
-        self.running = [(chainerx.zeros((c,), 'float32'), chainerx.ones((c,), 'float32'))
-                        for _, c, _, _ in self.shapes]
+        self.running = [
+            (chainerx.zeros((c,), 'float32'), chainerx.ones((c,), 'float32'))
+            for _, c, _, _ in self.shapes
+        ]
         return super().bare()
 
     def bare_forward(self, x, params):
         import chainerx
 
         def unit(i, x):
-            w, gamma, beta = params[3 * i:3 * i + 3]
+            w, gamma, beta = params[3 * i : 3 * i + 3]
             _, _, k, s = self.shapes[i]
             mean, var = self.running[i]
             return chainerx.batch_norm(
-                chainerx.conv(x, w, None, s, k // 2), gamma, beta, mean, var, EPS, 0.9)
+                chainerx.conv(x, w, None, s, k // 2), gamma, beta, mean, var, EPS, 0.9
+            )
 
         x = resnet_forward(unit, chainerx.relu, self.shapes, x)
         return chainerx.linear(x.mean((2, 3)), params[-2], params[-1])

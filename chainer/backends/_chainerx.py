@@ -6,7 +6,6 @@ from chainer.backends import cuda
 
 
 class ChainerxDevice(_backend.Device):
-
     """Device of ChainerX.
 
     Args:
@@ -73,12 +72,14 @@ class ChainerxDevice(_backend.Device):
         backend_name = self.device.backend.name
         if backend_name == 'native':
             from chainer.backends import _cpu
+
             return _cpu.CpuDevice()
         if backend_name == 'cuda':
             return cuda.GpuDevice.from_device_id(self.device.index)
         raise RuntimeError(
             "Only 'native' or 'cuda' devices have corresponding fallback devices: "
-            f'{self.device.name}')
+            f'{self.device.name}'
+        )
 
     def create_context(self):
         return chainerx.using_device(self.device)
@@ -148,7 +149,8 @@ def _array_to_chainerx(array, device=None):
         return array.to_device(device)
     if not chainerx.is_available():
         raise RuntimeError(
-            'ChainerX is not available: reinstall Chainer with CHAINER_BUILD_CHAINERX=1.')
+            'ChainerX is not available: reinstall Chainer with CHAINER_BUILD_CHAINERX=1.'
+        )
     if isinstance(array, (numpy.number, numpy.bool_)):
         array = numpy.asarray(array)
     if isinstance(array, numpy.ndarray):
@@ -160,12 +162,19 @@ def _array_to_chainerx(array, device=None):
     if isinstance(array, cuda.ndarray):
         memory = array.data.mem
         chx_array = chainerx._core._fromrawpointer(
-            memory.ptr, array.shape, array.dtype, array.strides,
-            f'cuda:{array.device.id}', array.data.ptr - memory.ptr, array)
+            memory.ptr,
+            array.shape,
+            array.dtype,
+            array.strides,
+            f'cuda:{array.device.id}',
+            array.data.ptr - memory.ptr,
+            array,
+        )
         return chx_array if device is None else chx_array.to_device(device)
     raise TypeError(
         'The array sent to ChainerX must be a NumPy, CuPy or ChainerX array, or a NumPy scalar.\n'
-        f'Actual type: {type(array)}.')
+        f'Actual type: {type(array)}.'
+    )
 
 
 def _array_from_chx(array):
@@ -178,7 +187,8 @@ def _array_from_chx(array):
         return _cuda_array_from_chx(array)
     raise RuntimeError(
         "Only arrays of 'native' or 'cuda' devices can be converted from ChainerX: "
-        f'{array.device.name}')
+        f'{array.device.name}'
+    )
 
 
 def _cuda_array_from_chx(array):
@@ -186,6 +196,8 @@ def _cuda_array_from_chx(array):
     cupy = cuda.cupy
     with cuda.Device(array.device.index):
         memory = cupy.cuda.UnownedMemory(
-            array.data_ptr + array.offset, array.data_size, array, array.device.index)
+            array.data_ptr + array.offset, array.data_size, array, array.device.index
+        )
         return cupy.ndarray(
-            array.shape, array.dtype, cupy.cuda.MemoryPointer(memory, 0), strides=array.strides)
+            array.shape, array.dtype, cupy.cuda.MemoryPointer(memory, 0), strides=array.strides
+        )

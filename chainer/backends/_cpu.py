@@ -6,7 +6,6 @@ from chainer.backends import _chainerx, cuda, intel64
 
 
 class CpuDevice(_backend.Device):
-
     """Device of NumPy.
 
     .. admonition:: Example
@@ -65,4 +64,5 @@ def _array_to_cpu(array):
             return array.get()
     raise TypeError(
         'The array sent to cpu must be a numpy.ndarray, a cupy.ndarray, a chainerx.ndarray or a '
-        f'NumPy scalar.\nActual type: {type(array)}.')
+        f'NumPy scalar.\nActual type: {type(array)}.'
+    )

@@ -1,4 +1,5 @@
 """Kernels on CuPy, and functions wrapped at the first call. The public names are in ``cuda``."""
+
 import functools
 
 from chainer.backends import cuda
@@ -9,6 +10,7 @@ def _lazy_decorator(wrap):
 
     Decorated functions are usually in the global scope, where CuPy need not be imported yet.
     """
+
     def decorator(func):
         wrapped = None
 
@@ -155,7 +157,8 @@ def reduce(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity
     """
     cuda.check_cuda_available()
     return _reduction_kernel(
-        in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name, **kwargs)
+        in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name, **kwargs
+    )
 
 
 @memoize()

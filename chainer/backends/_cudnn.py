@@ -1,4 +1,5 @@
 """Whether cuDNN is used, and its settings. The public names are in ``cuda``."""
+
 import itertools
 import os
 import threading
@@ -38,13 +39,15 @@ def should_use_cudnn(level, lowest_version=0):
     """
     if level not in _USE_CUDNN_LEVELS:
         raise ValueError(
-            f'invalid cuDNN use level: {level!r} (must be either of "==always" or ">=auto")')
+            f'invalid cuDNN use level: {level!r} (must be either of "==always" or ">=auto")'
+        )
     flags = _USE_CUDNN_LEVELS[level]
     use_cudnn = configuration.config.use_cudnn
     if use_cudnn not in flags:
         raise ValueError(
             f'invalid use_cudnn configuration: {use_cudnn!r} '
-            '(must be either of "always", "auto", or "never")')
+            '(must be either of "always", "auto", or "never")'
+        )
     return flags[use_cudnn] and cuda._cudnn_version >= max(lowest_version, 0)
 
 
@@ -72,7 +75,8 @@ def should_use_cudnn_tensor_core(dtype):
     if setting not in ('always', 'auto', 'never'):
         raise ValueError(
             f'invalid use_cudnn_tensor_core configuration: {setting!r} '
-            '(must be either of "always", "auto", or "never")')
+            '(must be either of "always", "auto", or "never")'
+        )
     if not cuda.cudnn_enabled or setting == 'never':
         return False
     return setting == 'always' or numpy.dtype(dtype) == numpy.float16

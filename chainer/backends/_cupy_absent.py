@@ -1,4 +1,5 @@
 """What stands for CuPy's names where CuPy is not usable."""
+
 import typing as tp
 
 import numpy
@@ -6,11 +7,11 @@ import numpy
 
 def _check():
     from chainer.backends import cuda
+
     cuda.check_cuda_available()
 
 
 class CupyPlaceholder:
-
     """Stands for the ``cupy`` module: using anything of it raises an error that says why."""
 
     def __getattr__(self, name):
@@ -27,7 +28,6 @@ class CupyPlaceholder:
 
 
 class ndarray:
-
     """Stands for ``cupy.ndarray``. No array is an instance of it."""
 
     def __init__(self, *args, **kwargs):
@@ -49,7 +49,6 @@ class ndarray:
 
 
 class Device:
-
     """Stands for ``cupy.cuda.Device``."""
 
     def __init__(self, device: int | None = None) -> None:
@@ -63,7 +62,6 @@ class Device:
 
 
 class Event:
-
     """Stands for ``cupy.cuda.Event``."""
 
     def __init__(self, *args, **kwargs):
@@ -71,7 +69,6 @@ class Event:
 
 
 class Stream:
-
     """Stands for ``cupy.cuda.Stream``."""
 
     null = None

@@ -10,6 +10,7 @@ Attributes:
     cupy: The :mod:`cupy` module, or a placeholder that raises an error on use.
 
 """
+
 import importlib
 import importlib.util
 import os
@@ -38,9 +39,21 @@ from chainer.backends._cudnn import (  # noqa: F401
 )
 
 # Names that come from CuPy, or from `_cupy_absent` where it is not usable.
-_LAZY_NAMES = frozenset((
-    'available', 'cudnn_enabled', 'cupy', 'cudnn', 'libcudnn', 'ndarray', 'Device', 'Event',
-    'Stream', '_resolution_error', '_cudnn_version'))
+_LAZY_NAMES = frozenset(
+    (
+        'available',
+        'cudnn_enabled',
+        'cupy',
+        'cudnn',
+        'libcudnn',
+        'ndarray',
+        'Device',
+        'Event',
+        'Stream',
+        '_resolution_error',
+        '_cudnn_version',
+    )
+)
 _OLDEST_CUPY = 13
 
 # Attribute access through the module object triggers the import of CuPy, as for users.
@@ -61,6 +74,7 @@ def __dir__():
 
 def _load_cupy():
     from chainer.backends import _cupy_absent
+
     error = None
     try:
         if importlib.util.find_spec('cupy') is None:
@@ -77,18 +91,31 @@ def _load_cupy():
     names.update(cudnn=None, libcudnn=None, cudnn_enabled=False, _cudnn_version=-1)
     if error is not None:
         names.update(
-            available=False, _resolution_error=error, cupy=_cupy_absent.CupyPlaceholder(),
-            ndarray=_cupy_absent.ndarray, Device=_cupy_absent.Device,
-            Event=_cupy_absent.Event, Stream=_cupy_absent.Stream)
+            available=False,
+            _resolution_error=error,
+            cupy=_cupy_absent.CupyPlaceholder(),
+            ndarray=_cupy_absent.ndarray,
+            Device=_cupy_absent.Device,
+            Event=_cupy_absent.Event,
+            Stream=_cupy_absent.Stream,
+        )
         return
     names.update(
-        available=True, _resolution_error=None, cupy=module, ndarray=module.ndarray,
-        Device=module.cuda.Device, Event=module.cuda.Event, Stream=module.cuda.Stream)
+        available=True,
+        _resolution_error=None,
+        cupy=module,
+        ndarray=module.ndarray,
+        Device=module.cuda.Device,
+        Event=module.cuda.Event,
+        Stream=module.cuda.Stream,
+    )
     _check_cupy_version(module)
     if _environment.get_flag('CHAINER_CUDNN', True):
         try:
-            names.update(cudnn=importlib.import_module('cupy.cudnn'),
-                         libcudnn=importlib.import_module('cupy_backends.cuda.libs.cudnn'))
+            names.update(
+                cudnn=importlib.import_module('cupy.cudnn'),
+                libcudnn=importlib.import_module('cupy_backends.cuda.libs.cudnn'),
+            )
             names.update(cudnn_enabled=True, _cudnn_version=_this.libcudnn.getVersion())
         except Exception:
             # CuPy 14 has no bindings, and those of CuPy 13 fail without cuDNN.
@@ -97,11 +124,15 @@ def _load_cupy():
 
 def _check_cupy_version(module):
     major = module.__version__.split('.')[0]
-    if (major.isdigit() and int(major) < _OLDEST_CUPY
-            and _environment.get_flag('CHAINER_WARN_VERSION_MISMATCH', True)):
+    if (
+        major.isdigit()
+        and int(major) < _OLDEST_CUPY
+        and _environment.get_flag('CHAINER_WARN_VERSION_MISMATCH', True)
+    ):
         warnings.warn(
             f'CuPy ({module.__version__}) is older than the oldest version that this version of '
-            f'Chainer supports ({_OLDEST_CUPY}.0).')
+            f'Chainer supports ({_OLDEST_CUPY}.0).'
+        )
 
 
 def check_cuda_available():
@@ -121,14 +152,14 @@ def check_cuda_available():
     if not _this.available:
         raise RuntimeError(
             'CUDA environment is not correctly set up: install a CuPy that fits your CUDA, such '
-            f'as cupy-cuda12x.\nReason: {_this._resolution_error}')
+            f'as cupy-cuda12x.\nReason: {_this._resolution_error}'
+        )
 
 
 # -- devices ------------------------------------------------------------------
 
 
 class DummyDeviceType:
-
     """Device that does nothing, for arrays that are not on a GPU.
 
     ``int(DummyDevice)`` and its ``id`` are -1.
@@ -177,7 +208,6 @@ DummyDevice = DummyDeviceType()
 
 
 class GpuDevice(_backend.Device):
-
     """Device of CuPy.
 
     Args:
@@ -210,7 +240,7 @@ class GpuDevice(_backend.Device):
 
     @property
     def supported_array_types(self):
-        return _this.ndarray,
+        return (_this.ndarray,)
 
     @staticmethod
     def from_device_id(device_id):
@@ -277,7 +307,8 @@ def _get_device_or_current(device):
         return _this.Device(int(device))
     raise ValueError(
         'Invalid CUDA device specifier: it must be a nonnegative integer or a cupy.cuda.Device, '
-        f'not {device!r}')
+        f'not {device!r}'
+    )
 
 
 def get_device_from_id(device_id):
@@ -357,7 +388,10 @@ def get_device(*args):
     """
     warnings.warn(
         'chainer.backends.cuda.get_device is deprecated. Please use get_device_from_id or '
-        'get_device_from_array instead, or chainer.get_device.', DeprecationWarning, stacklevel=2)
+        'get_device_from_array instead, or chainer.get_device.',
+        DeprecationWarning,
+        stacklevel=2,
+    )
     for arg in args:
         if isinstance(arg, _integer_types) and not isinstance(arg, bool):
             check_cuda_available()
@@ -421,7 +455,10 @@ def get_array_module(*args):
 def _warn_stream(name):
     warnings.warn(
         f'The stream option of chainer.backends.cuda.{name} is deprecated: use the stream as a '
-        'context manager instead.', DeprecationWarning, stacklevel=3)
+        'context manager instead.',
+        DeprecationWarning,
+        stacklevel=3,
+    )
 
 
 def to_gpu(array, device=None, stream=None):
@@ -460,6 +497,7 @@ def _array_to_gpu(array, device, stream=None):
         return None
     if isinstance(array, chainerx.ndarray):
         from chainer.backends import _chainerx
+
         array = _chainerx._array_from_chx(array)
     elif isinstance(array, (numpy.number, numpy.bool_)):
         array = numpy.asarray(array)
@@ -472,7 +510,8 @@ def _array_to_gpu(array, device, stream=None):
     else:
         raise TypeError(
             'The array sent to gpu must be an array or a NumPy scalar.\n'
-            f'Actual type: {type(array)}.')
+            f'Actual type: {type(array)}.'
+        )
     with device:
         if stream is None or stream.ptr == 0:
             return _this.cupy.array(array)
@@ -511,6 +550,7 @@ def to_cpu(array, stream=None):
 
     """
     from chainer.backends import _cpu
+
     if stream is None:
         return _cpu._to_cpu(array)
     _warn_stream('to_cpu')

@@ -3,6 +3,7 @@
 The module stays importable for scripts that ask whether iDeep is there, and works with an
 installed ``ideep4py``.
 """
+
 import importlib
 
 import numpy
@@ -18,7 +19,6 @@ except ImportError as e:
     _error = e
 
     class mdarray:
-
         """Stands for the array type of iDeep where iDeep is absent: nothing is of it.
 
         .. admonition:: Example
@@ -37,7 +37,6 @@ _USE_IDEEP_LEVELS = {
 
 
 class Intel64Device(_backend.Device):
-
     """Device of iDeep, which computes with NumPy arrays and its own arrays.
 
     Raises:
@@ -82,6 +81,7 @@ def _array_to_intel64(array):
     if array is None or isinstance(array, mdarray):
         return array
     from chainer.backends import _cpu
+
     array = _cpu._array_to_cpu(array)
     if array.ndim in (1, 2, 4) and array.size > 0 and array.dtype == numpy.float32:
         return ideep.array(array, itype=ideep.wgt_array)
@@ -121,8 +121,7 @@ def check_ideep_available():
 
     """
     if ideep is None:
-        raise RuntimeError(
-            f'iDeep is not available.\nReason: {type(_error).__name__}: {_error}')
+        raise RuntimeError(f'iDeep is not available.\nReason: {type(_error).__name__}: {_error}')
 
 
 def should_use_ideep(level):
@@ -147,13 +146,15 @@ def should_use_ideep(level):
     """
     if level not in _USE_IDEEP_LEVELS:
         raise ValueError(
-            f'invalid iDeep use level: {level!r} (must be either of "==always" or ">=auto")')
+            f'invalid iDeep use level: {level!r} (must be either of "==always" or ">=auto")'
+        )
     flags = _USE_IDEEP_LEVELS[level]
     use_ideep = configuration.config.use_ideep
     if use_ideep not in flags:
         raise ValueError(
             f'invalid use_ideep configuration: {use_ideep!r} '
-            '(must be either of "always", "auto", or "never")')
+            '(must be either of "always", "auto", or "never")'
+        )
     return is_ideep_available() and flags[use_ideep]
 
 
@@ -177,5 +178,6 @@ def inputs_all_ready(inputs, supported_ndim=(2, 4)):
     if ideep is None:
         return False
     arrays = [getattr(x, 'array', x) for x in inputs if x is not None]
-    return (all(isinstance(x, (numpy.ndarray, mdarray)) for x in arrays)
-            and ideep.all_ready(arrays, supported_ndim))
+    return all(isinstance(x, (numpy.ndarray, mdarray)) for x in arrays) and ideep.all_ready(
+        arrays, supported_ndim
+    )

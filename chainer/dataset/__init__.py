@@ -1,4 +1,5 @@
 """Dataset abstraction: datasets, iterators over them, batch converters and downloads."""
+
 from chainer.dataset import convert  # NOQA
 from chainer.dataset import dataset_mixin  # NOQA
 from chainer.dataset import download  # NOQA

@@ -1,4 +1,5 @@
 """Conversion of batches (lists of examples) to arrays."""
+
 import collections.abc
 import numbers
 import threading
@@ -11,7 +12,6 @@ from chainer.backends import cuda
 
 
 class Converter:
-
     """Interface of converters.
 
     A converter turns a batch, which is a list of examples, into the arguments of a model
@@ -43,14 +43,13 @@ class Converter:
 
 
 class _ArbitraryCallableConverter(Converter):
-
     """Converter from a callable, called with a normalized ``device`` argument."""
 
     def __init__(self, base_callable):
         if not callable(base_callable):
             raise TypeError(
-                'A converter must be a callable, but a {} is given.'.format(
-                    type(base_callable).__name__))
+                f'A converter must be a callable, but a {type(base_callable).__name__} is given.'
+            )
         self.base_callable = base_callable
         self.__doc__ = base_callable.__doc__
         self.__wrapped__ = base_callable
@@ -113,7 +112,8 @@ def _call_converter(converter, batch, device):
         return converter(batch, -1)
     raise RuntimeError(
         'A converter that is not decorated by chainer.dataset.converter() knows CPU and '
-        'GPU devices only, but the device is {}.'.format(device))
+        f'GPU devices only, but the device is {device}.'
+    )
 
 
 def _call_with(func, in_arrays):
@@ -193,15 +193,18 @@ def concat_examples_func(batch, device=None, padding=None):
             padding = (padding,) * len(first)
         return tuple(
             to_device(device, _concat_arrays([example[i] for example in batch], padding[i]))
-            for i in range(len(first)))
+            for i in range(len(first))
+        )
 
     if isinstance(first, dict):
         if not isinstance(padding, dict):
             padding = dict.fromkeys(first, padding)
         return {
             key: to_device(
-                device, _concat_arrays([example[key] for example in batch], padding[key]))
-            for key in first}
+                device, _concat_arrays([example[key] for example in batch], padding[key])
+            )
+            for key in first
+        }
 
     return to_device(device, _concat_arrays(batch, padding))
 
@@ -234,7 +237,6 @@ def _concat_arrays_with_padding(arrays, padding):
 
 
 class Conveyor:
-
     """Sends NumPy arrays to a GPU asynchronously, through pinned memory.
 
     Args:
@@ -267,7 +269,7 @@ class Conveyor:
 
         """
         if not isinstance(array, numpy.ndarray):
-            raise TypeError('numpy.ndarray is expected, but a {} is given'.format(type(array)))
+            raise TypeError(f'numpy.ndarray is expected, but a {type(array)} is given')
         if self.device_id is None or self.device_id < 0:
             self._pending.append((array, None))
             return
@@ -298,7 +300,6 @@ class Conveyor:
 
 
 class ConcatWithAsyncTransfer:
-
     """Converter like :func:`concat_examples` with transfers on a stream of their own.
 
     The transfer of a batch overlaps with the computation on the batch before it. One
@@ -325,8 +326,7 @@ class ConcatWithAsyncTransfer:
         self._stream = stream
         self._compute_stream = compute_stream
         self._device = None
-        self._conveyors = collections.defaultdict(
-            lambda: Conveyor(self._device, self._stream))
+        self._conveyors = collections.defaultdict(lambda: Conveyor(self._device, self._stream))
         self._lock = threading.Lock()
 
     def __call__(self, batch, device=None, padding=None):
@@ -348,8 +348,9 @@ class ConcatWithAsyncTransfer:
                 self._compute_stream = self._compute_stream or cuda.Stream.null
         elif self._device != device_id:
             raise ValueError(
-                'device must be the one of the first call, {}, but {} is given'.format(
-                    self._device, device_id))
+                f'device must be the one of the first call, {self._device}, but '
+                f'{device_id} is given'
+            )
 
         if isinstance(arrays, tuple):
             keys, values = range(len(arrays)), arrays

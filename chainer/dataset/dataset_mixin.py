@@ -2,7 +2,6 @@ import numpy
 
 
 class DatasetMixin:
-
     """Base of datasets: implements indexing by slices and index arrays.
 
     A subclass implements :meth:`get_example` and ``__len__``.
@@ -38,8 +37,10 @@ class DatasetMixin:
             if len(index) > 0 and isinstance(index[0], (bool, numpy.bool_)):
                 if len(index) != len(self):
                     raise ValueError(
-                        'index is a boolean sequence of length {}, but the dataset has {} '
-                        'examples'.format(len(index), len(self)))
+                        f'index is a boolean sequence of length {len(index)}, but the '
+                        f'dataset has {len(self)} '
+                        'examples'
+                    )
                 index = numpy.flatnonzero(index)
             return [self.get_example(i) for i in index]
         return self.get_example(index)

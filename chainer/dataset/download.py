@@ -1,10 +1,12 @@
 """Cache of downloaded files, safe for use by many processes at once."""
+
 import os
 import shutil
 import tempfile
 
 _dataset_root = os.environ.get(
-    'CHAINER_DATASET_ROOT', os.path.join(os.path.expanduser('~'), '.chainer', 'dataset'))
+    'CHAINER_DATASET_ROOT', os.path.join(os.path.expanduser('~'), '.chainer', 'dataset')
+)
 
 
 def get_dataset_root():
@@ -100,7 +102,7 @@ def cached_download(url):
     try:
         os.makedirs(cache_root, exist_ok=True)
     except OSError as e:
-        raise type(e)('cannot create the download cache {}: {}'.format(cache_root, e)) from e
+        raise type(e)(f'cannot create the download cache {cache_root}: {e}') from e
     name = hashlib.md5(url.encode('utf-8'), usedforsecurity=False).hexdigest()
     cache_path = os.path.join(cache_root, name)
 
@@ -112,13 +114,13 @@ def cached_download(url):
     # costs time once, but a stuck download stops nobody else.
     with tempfile.TemporaryDirectory(dir=cache_root) as temp_root:
         temp_path = os.path.join(temp_root, name)
-        print('Downloading from {}...'.format(url))
+        print(f'Downloading from {url}...')
         try:
             urllib.request.urlretrieve(url, temp_path)
         except OSError as e:
             raise urllib.error.URLError(
-                'could not download {} ({}); without a network, put the file at {}'.format(
-                    url, e, cache_path)) from e
+                f'could not download {url} ({e}); without a network, put the file at {cache_path}'
+            ) from e
         with filelock.FileLock(os.path.join(cache_root, '_dl_lock')):
             shutil.move(temp_path, cache_path)
     return cache_path
@@ -164,7 +166,7 @@ def cache_or_load_file(path, creator, loader):
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as e:
-        raise RuntimeError('cannot create the dataset folder {}: {}'.format(folder, e)) from e
+        raise RuntimeError(f'cannot create the dataset folder {folder}: {e}') from e
 
     with tempfile.TemporaryDirectory(dir=folder) as temp_root:
         temp_path = os.path.join(temp_root, os.path.basename(path))

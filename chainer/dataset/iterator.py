@@ -1,5 +1,4 @@
 class Iterator:
-
     """Base of dataset iterators, which yield lists of examples (batches).
 
     A subclass implements ``__next__``. Iterators used by a trainer also have the

@@ -1,4 +1,5 @@
 """Dataset classes and functions that provide well-known data."""
+
 from chainer.datasets import cifar  # NOQA
 from chainer.datasets import concatenated_dataset  # NOQA
 from chainer.datasets import dict_dataset  # NOQA

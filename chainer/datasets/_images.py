@@ -1,4 +1,5 @@
 """What the functions providing labeled images have in common."""
+
 import gzip
 import struct
 
@@ -10,8 +11,18 @@ from chainer.datasets import tuple_dataset
 
 
 def make_dataset(
-        images, labels, image_shape, name, withlabel=True, ndim=1, scale=1., dtype=None,
-        label_dtype=numpy.int32, rgb_format=False, depth=255.):
+    images,
+    labels,
+    image_shape,
+    name,
+    withlabel=True,
+    ndim=1,
+    scale=1.0,
+    dtype=None,
+    label_dtype=numpy.int32,
+    rgb_format=False,
+    depth=255.0,
+):
     """Makes the dataset of uint8 images that the ``get_*`` functions return.
 
     ``image_shape`` is ``(height, width)`` or ``(channels, height, width)``. Values 0 to
@@ -25,7 +36,7 @@ def make_dataset(
     elif ndim == 3:
         shape = channels + image_shape[-2:]
     else:
-        raise ValueError('invalid ndim for {}: {}'.format(name, ndim))
+        raise ValueError(f'invalid ndim for {name}: {ndim}')
 
     images = images.reshape((len(images),) + shape)
     if rgb_format and ndim == 3:
@@ -55,14 +66,20 @@ def load_npz_cache(dataset_name, filename, make_arrays):
 
 def get_idx_datasets(dataset_name, title, root_url, kwargs):
     """Returns train and test sets of MNIST's file format, four gzipped IDX files."""
-    def make_arrays(part):
-        return {'x': _read_idx(root_url + part + '-images-idx3-ubyte.gz'),
-                'y': _read_idx(root_url + part + '-labels-idx1-ubyte.gz')}
 
-    raw = [load_npz_cache(dataset_name, 'train.npz', lambda: make_arrays('train')),
-           load_npz_cache(dataset_name, 'test.npz', lambda: make_arrays('t10k'))]
+    def make_arrays(part):
+        return {
+            'x': _read_idx(root_url + part + '-images-idx3-ubyte.gz'),
+            'y': _read_idx(root_url + part + '-labels-idx1-ubyte.gz'),
+        }
+
+    raw = [
+        load_npz_cache(dataset_name, 'train.npz', lambda: make_arrays('train')),
+        load_npz_cache(dataset_name, 'test.npz', lambda: make_arrays('t10k')),
+    ]
     return tuple(
-        make_dataset(arrays['x'], arrays['y'], (28, 28), title, **kwargs) for arrays in raw)
+        make_dataset(arrays['x'], arrays['y'], (28, 28), title, **kwargs) for arrays in raw
+    )
 
 
 def _read_idx(url):
@@ -70,8 +87,8 @@ def _read_idx(url):
     with gzip.open(download.cached_download(url)) as f:
         zero, dtype, ndim = struct.unpack('>HBB', f.read(4))
         if zero != 0 or dtype != 8 or ndim not in (1, 3):
-            raise RuntimeError('the file downloaded from {} is no IDX file'.format(url))
-        shape = struct.unpack('>%dI' % ndim, f.read(4 * ndim))
+            raise RuntimeError(f'the file downloaded from {url} is no IDX file')
+        shape = struct.unpack(f'>{ndim}I', f.read(4 * ndim))
         data = numpy.frombuffer(f.read(), numpy.uint8)
     # Images are kept as rows, the form of the cached files.
     return data.reshape(shape[0], -1) if ndim == 3 else data

@@ -6,7 +6,7 @@ from chainer.datasets import _images
 _ROOT_URL = 'https://www.cs.toronto.edu/~kriz/'
 
 
-def get_cifar10(withlabel=True, ndim=3, scale=1., dtype=None):
+def get_cifar10(withlabel=True, ndim=3, scale=1.0, dtype=None):
     """Gets the CIFAR-10 dataset of small colour images of ten classes.
 
     The file is downloaded at the first use and cached below
@@ -38,12 +38,19 @@ def get_cifar10(withlabel=True, ndim=3, scale=1., dtype=None):
 
     """
     return _get_cifar(
-        'cifar-10', 'cifar-10-binary.tar.gz',
-        ['cifar-10-batches-bin/data_batch_%d.bin' % i for i in range(1, 6)],
-        ['cifar-10-batches-bin/test_batch.bin'], 1, withlabel, ndim, scale, dtype)
+        'cifar-10',
+        'cifar-10-binary.tar.gz',
+        [f'cifar-10-batches-bin/data_batch_{i}.bin' for i in range(1, 6)],
+        ['cifar-10-batches-bin/test_batch.bin'],
+        1,
+        withlabel,
+        ndim,
+        scale,
+        dtype,
+    )
 
 
-def get_cifar100(withlabel=True, ndim=3, scale=1., dtype=None):
+def get_cifar100(withlabel=True, ndim=3, scale=1.0, dtype=None):
     """Gets the CIFAR-100 dataset of small colour images of 100 classes.
 
     The labels are the fine ones. The file is downloaded at the first use and cached below
@@ -75,12 +82,21 @@ def get_cifar100(withlabel=True, ndim=3, scale=1., dtype=None):
 
     """
     return _get_cifar(
-        'cifar-100', 'cifar-100-binary.tar.gz', ['cifar-100-binary/train.bin'],
-        ['cifar-100-binary/test.bin'], 2, withlabel, ndim, scale, dtype)
+        'cifar-100',
+        'cifar-100-binary.tar.gz',
+        ['cifar-100-binary/train.bin'],
+        ['cifar-100-binary/test.bin'],
+        2,
+        withlabel,
+        ndim,
+        scale,
+        dtype,
+    )
 
 
-def _get_cifar(name, archive, train_members, test_members, label_bytes,
-               withlabel, ndim, scale, dtype):
+def _get_cifar(
+    name, archive, train_members, test_members, label_bytes, withlabel, ndim, scale, dtype
+):
     # The binary form of the archives is used, as the Python form consists of pickles.
     def make_arrays():
         path = download.cached_download(_ROOT_URL + archive)
@@ -91,9 +107,10 @@ def _get_cifar(name, archive, train_members, test_members, label_bytes,
     raw = _images.load_npz_cache('pfnet/chainer/cifar', name + '.npz', make_arrays)
     return tuple(
         _images.make_dataset(
-            raw[part + '_x'], raw[part + '_y'], (3, 32, 32), name, withlabel, ndim, scale,
-            dtype)
-        for part in ('train', 'test'))
+            raw[part + '_x'], raw[part + '_y'], (3, 32, 32), name, withlabel, ndim, scale, dtype
+        )
+        for part in ('train', 'test')
+    )
 
 
 def _read_members(archive, members, label_bytes):

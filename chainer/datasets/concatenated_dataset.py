@@ -5,7 +5,6 @@ from chainer.dataset import dataset_mixin
 
 
 class ConcatenatedDataset(dataset_mixin.DatasetMixin):
-
     """Dataset that has the examples of several datasets one after another.
 
     Args:
@@ -28,8 +27,8 @@ class ConcatenatedDataset(dataset_mixin.DatasetMixin):
     def get_example(self, i):
         ends = list(itertools.accumulate(len(dataset) for dataset in self._datasets))
         if i < 0:
-            raise IndexError('index must not be negative, but is {}'.format(i))
+            raise IndexError(f'index must not be negative, but is {i}')
         k = bisect.bisect_right(ends, i)
         if k == len(ends):
-            raise IndexError('index {} is out of range'.format(i))
+            raise IndexError(f'index {i} is out of range')
         return self._datasets[k][i - (ends[k - 1] if k > 0 else 0)]

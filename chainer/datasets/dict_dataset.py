@@ -2,7 +2,6 @@ import numpy
 
 
 class DictDataset:
-
     """Dataset of dictionaries, built from datasets of equal length.
 
     Args:
@@ -28,8 +27,8 @@ class DictDataset:
                 self._length = len(dataset)
             elif self._length != len(dataset):
                 raise ValueError(
-                    'dataset length conflicts at "{}": {}, expected {}'.format(
-                        key, len(dataset), self._length))
+                    f'dataset length conflicts at "{key}": {len(dataset)}, expected {self._length}'
+                )
         self._datasets = datasets
 
     def __getitem__(self, index):

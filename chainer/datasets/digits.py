@@ -6,8 +6,8 @@ from chainer.datasets import _images
 
 
 def get_digits(
-        withlabel=True, ndim=1, scale=1., dtype=None, label_dtype=numpy.int32,
-        rgb_format=False):
+    withlabel=True, ndim=1, scale=1.0, dtype=None, label_dtype=numpy.int32, rgb_format=False
+):
     """Gets the UCI dataset of handwritten digits, which comes with Chainer.
 
     1,797 images of 8x8 pixels, digits 0 to 9 written by 13 people, from E. Alpaydin and
@@ -50,9 +50,20 @@ def get_digits(
     is_test = numpy.arange(len(images)) % 5 == 0
     return tuple(
         _images.make_dataset(
-            images[part], labels[part], (8, 8), 'digits', withlabel, ndim, scale, dtype,
-            label_dtype, rgb_format, depth=16.)
-        for part in (~is_test, is_test))
+            images[part],
+            labels[part],
+            (8, 8),
+            'digits',
+            withlabel,
+            ndim,
+            scale,
+            dtype,
+            label_dtype,
+            rgb_format,
+            depth=16.0,
+        )
+        for part in (~is_test, is_test)
+    )
 
 
 def _read():

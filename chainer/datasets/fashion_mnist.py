@@ -15,13 +15,23 @@ def get_fashion_mnist_labels():
         ['T-shirt/top', 'Trouser', 'Pullover']
 
     """
-    return ['T-shirt/top', 'Trouser', 'Pullover', 'Dress', 'Coat', 'Sandal', 'Shirt',
-            'Sneaker', 'Bag', 'Ankle boot']
+    return [
+        'T-shirt/top',
+        'Trouser',
+        'Pullover',
+        'Dress',
+        'Coat',
+        'Sandal',
+        'Shirt',
+        'Sneaker',
+        'Bag',
+        'Ankle boot',
+    ]
 
 
 def get_fashion_mnist(
-        withlabel=True, ndim=1, scale=1., dtype=None, label_dtype=numpy.int32,
-        rgb_format=False):
+    withlabel=True, ndim=1, scale=1.0, dtype=None, label_dtype=numpy.int32, rgb_format=False
+):
     """Gets the Fashion-MNIST dataset of images of clothes.
 
     The files are downloaded at the first use and cached below
@@ -55,6 +65,15 @@ def get_fashion_mnist(
 
     """
     return _images.get_idx_datasets(
-        'pfnet/chainer/fashion-mnist', 'Fashion-MNIST', 'http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/',
-        dict(withlabel=withlabel, ndim=ndim, scale=scale, dtype=dtype,
-             label_dtype=label_dtype, rgb_format=rgb_format))
+        'pfnet/chainer/fashion-mnist',
+        'Fashion-MNIST',
+        'http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/',
+        dict(
+            withlabel=withlabel,
+            ndim=ndim,
+            scale=scale,
+            dtype=dtype,
+            label_dtype=label_dtype,
+            rgb_format=rgb_format,
+        ),
+    )

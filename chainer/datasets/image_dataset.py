@@ -12,7 +12,6 @@ from chainer.dataset import dataset_mixin
 
 
 class ImageDataset(dataset_mixin.DatasetMixin):
-
     """Dataset of images read from files.
 
     An example is an array of shape ``(channels, height, width)`` with the values of the
@@ -57,7 +56,6 @@ class ImageDataset(dataset_mixin.DatasetMixin):
 
 
 class LabeledImageDataset(dataset_mixin.DatasetMixin):
-
     """Dataset of pairs of an image read from a file and its label.
 
     Args:
@@ -101,7 +99,6 @@ class LabeledImageDataset(dataset_mixin.DatasetMixin):
 
 
 class ZippedImageDataset(dataset_mixin.DatasetMixin):
-
     """Dataset of the images in a zip file.
 
     The dataset can be pickled and used by several processes.
@@ -175,7 +172,6 @@ class ZippedImageDataset(dataset_mixin.DatasetMixin):
 
 
 class MultiZippedImageDataset(dataset_mixin.DatasetMixin):
-
     """Dataset of the images in several zip files, one file after another.
 
     Args:
@@ -211,13 +207,12 @@ class MultiZippedImageDataset(dataset_mixin.DatasetMixin):
         if i < 0:
             i += len(self)
         if not 0 <= i < len(self):
-            raise IndexError('index is out of range of {} images'.format(len(self)))
+            raise IndexError(f'index is out of range of {len(self)} images')
         k = bisect.bisect_right(self._ends, i)
         return self._zfs[k].get_example(i - (self._ends[k - 1] if k > 0 else 0))
 
 
 class LabeledZippedImageDataset(dataset_mixin.DatasetMixin):
-
     """Dataset of pairs of an image in a zip file and its label.
 
     Args:
@@ -267,7 +262,8 @@ def _import_pillow():
     except ImportError as e:
         raise RuntimeError(
             'PIL cannot be loaded. Install Pillow!\n'
-            'The actual import error is as follows:\n' + str(e)) from e
+            'The actual import error is as follows:\n' + str(e)
+        ) from e
     return Image
 
 
@@ -285,6 +281,6 @@ def _read_pairs(path):
         for i, line in enumerate(f):
             fields = line.split()
             if len(fields) != 2:
-                raise ValueError('invalid format at line {} in file {}'.format(i, path))
+                raise ValueError(f'invalid format at line {i} in file {path}')
             pairs.append((fields[0], int(fields[1])))
     return pairs

@@ -15,14 +15,23 @@ def get_kuzushiji_mnist_labels():
         ['o', 'ki', 'su']
 
     """
-    return [('o', '\u304A'), ('ki', '\u304D'), ('su', '\u3059'), ('tsu', '\u3064'),
-            ('na', '\u306A'), ('ha', '\u306F'), ('ma', '\u307E'), ('ya', '\u3084'),
-            ('re', '\u308C'), ('wo', '\u3092')]
+    return [
+        ('o', '\u304a'),
+        ('ki', '\u304d'),
+        ('su', '\u3059'),
+        ('tsu', '\u3064'),
+        ('na', '\u306a'),
+        ('ha', '\u306f'),
+        ('ma', '\u307e'),
+        ('ya', '\u3084'),
+        ('re', '\u308c'),
+        ('wo', '\u3092'),
+    ]
 
 
 def get_kuzushiji_mnist(
-        withlabel=True, ndim=1, scale=1., dtype=None, label_dtype=numpy.int32,
-        rgb_format=False):
+    withlabel=True, ndim=1, scale=1.0, dtype=None, label_dtype=numpy.int32, rgb_format=False
+):
     """Gets the Kuzushiji-MNIST dataset of cursive Japanese characters.
 
     The files are downloaded at the first use and cached below
@@ -57,6 +66,15 @@ def get_kuzushiji_mnist(
 
     """
     return _images.get_idx_datasets(
-        'pfnet/chainer/kuzushiji_mnist', 'Kuzushiji-MNIST', 'http://codh.rois.ac.jp/kmnist/dataset/kmnist/',
-        dict(withlabel=withlabel, ndim=ndim, scale=scale, dtype=dtype,
-             label_dtype=label_dtype, rgb_format=rgb_format))
+        'pfnet/chainer/kuzushiji_mnist',
+        'Kuzushiji-MNIST',
+        'http://codh.rois.ac.jp/kmnist/dataset/kmnist/',
+        dict(
+            withlabel=withlabel,
+            ndim=ndim,
+            scale=scale,
+            dtype=dtype,
+            label_dtype=label_dtype,
+            rgb_format=rgb_format,
+        ),
+    )

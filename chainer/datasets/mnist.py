@@ -4,8 +4,8 @@ from chainer.datasets import _images
 
 
 def get_mnist(
-        withlabel=True, ndim=1, scale=1., dtype=None, label_dtype=numpy.int32,
-        rgb_format=False):
+    withlabel=True, ndim=1, scale=1.0, dtype=None, label_dtype=numpy.int32, rgb_format=False
+):
     """Gets the MNIST dataset of handwritten digits.
 
     The files are downloaded at the first use and cached below
@@ -39,6 +39,15 @@ def get_mnist(
 
     """
     return _images.get_idx_datasets(
-        'pfnet/chainer/mnist', 'MNIST', 'https://ossci-datasets.s3.amazonaws.com/mnist/',
-        dict(withlabel=withlabel, ndim=ndim, scale=scale, dtype=dtype,
-             label_dtype=label_dtype, rgb_format=rgb_format))
+        'pfnet/chainer/mnist',
+        'MNIST',
+        'https://ossci-datasets.s3.amazonaws.com/mnist/',
+        dict(
+            withlabel=withlabel,
+            ndim=ndim,
+            scale=scale,
+            dtype=dtype,
+            label_dtype=label_dtype,
+            rgb_format=rgb_format,
+        ),
+    )

@@ -3,6 +3,7 @@
 Layout of a file: the pickled examples one after another, then the pickled list of their
 positions, then the position of that list as a little-endian 64-bit integer.
 """
+
 import os
 import pickle
 import struct
@@ -14,7 +15,6 @@ _FOOTER = struct.Struct('<q')
 
 
 class PickleDatasetWriter:
-
     """Writer of the files that :class:`PickleDataset` reads.
 
     Args:
@@ -70,7 +70,6 @@ class PickleDatasetWriter:
 
 
 class PickleDataset(dataset_mixin.DatasetMixin):
-
     """Dataset that reads examples from a file of :class:`PickleDatasetWriter`.
 
     Unpickling can run code: read only files whose origin you trust.
@@ -99,12 +98,13 @@ class PickleDataset(dataset_mixin.DatasetMixin):
         reader.seek(0, os.SEEK_END)
         size = reader.tell()
         if size < _FOOTER.size:
-            raise ValueError('the file is too short to be a pickle dataset: %d bytes' % size)
+            raise ValueError(f'the file is too short to be a pickle dataset: {size} bytes')
         reader.seek(-_FOOTER.size, os.SEEK_END)
-        position, = _FOOTER.unpack(reader.read(_FOOTER.size))
+        (position,) = _FOOTER.unpack(reader.read(_FOOTER.size))
         if not 0 <= position < size:
             raise ValueError(
-                'the file has no valid index: it is no pickle dataset, or was not closed')
+                'the file has no valid index: it is no pickle dataset, or was not closed'
+            )
         reader.seek(position)
         self._positions = pickle.load(reader)
 
@@ -137,7 +137,6 @@ class PickleDataset(dataset_mixin.DatasetMixin):
 
 
 class _ReopenableReader:
-
     """Binary file that is opened again in another process."""
 
     def __init__(self, path):
@@ -212,7 +211,6 @@ def open_pickle_dataset(path):
 
 
 class _ClosingWriter(PickleDatasetWriter):
-
     """Writer that owns its file."""
 
     def close(self):

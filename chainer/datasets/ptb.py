@@ -75,7 +75,7 @@ def _get_ids(part):
 
 
 def _read_words(part):
-    path = download.cached_download(_ROOT_URL + 'ptb.%s.txt' % part)
+    path = download.cached_download(_ROOT_URL + f'ptb.{part}.txt')
     with open(path, encoding='utf-8') as f:
         for line in f:
             yield from line.split()

@@ -7,7 +7,6 @@ from chainer.utils import argument
 
 
 class SubDataset(dataset_mixin.DatasetMixin):
-
     """Subset of a dataset: the interval ``[start, finish)`` of its examples.
 
     Args:
@@ -34,12 +33,13 @@ class SubDataset(dataset_mixin.DatasetMixin):
     def __init__(self, dataset, start, finish, order=None):
         if start < 0 or finish > len(dataset):
             raise ValueError(
-                'subset overruns the base dataset: [{}, {}) of {} examples'.format(
-                    start, finish, len(dataset)))
+                f'subset overruns the base dataset: [{start}, {finish}) of {len(dataset)} examples'
+            )
         if order is not None and len(order) != len(dataset):
             raise ValueError(
                 'order option must have the same length as the base dataset: '
-                'len(order) = {} while len(dataset) = {}'.format(len(order), len(dataset)))
+                f'len(order) = {len(order)} while len(dataset) = {len(dataset)}'
+            )
         self._dataset = dataset
         self._start = start
         self._finish = finish
@@ -87,14 +87,15 @@ def split_dataset(dataset, split_at, order=None):
     """
     n_examples = len(dataset)
     if not isinstance(split_at, (int, numpy.integer)):
-        raise TypeError('split_at must be int, got {} instead'.format(type(split_at)))
+        raise TypeError(f'split_at must be int, got {type(split_at)} instead')
     if split_at < 0:
         raise ValueError('split_at must be non-negative')
     if split_at > n_examples:
-        raise ValueError(
-            'split_at exceeds the dataset size: {} > {}'.format(split_at, n_examples))
-    return (SubDataset(dataset, 0, split_at, order),
-            SubDataset(dataset, split_at, n_examples, order))
+        raise ValueError(f'split_at exceeds the dataset size: {split_at} > {n_examples}')
+    return (
+        SubDataset(dataset, 0, split_at, order),
+        SubDataset(dataset, split_at, n_examples, order),
+    )
 
 
 def split_dataset_random(dataset, first_size, seed=None):
@@ -225,12 +226,14 @@ def get_cross_validation_datasets_random(dataset, n_folds, seed=None, **kwargs):
 
 
 def _parse_n_folds(n_folds, kwargs):
-    n_fold, = argument.parse_kwargs(kwargs, ('n_fold', None))
+    (n_fold,) = argument.parse_kwargs(kwargs, ('n_fold', None))
     if n_fold is None:
         return n_folds
     warnings.warn(
-        'Argument `n_fold` is deprecated. Please use `n_folds` instead.', DeprecationWarning,
-        stacklevel=3)
+        'Argument `n_fold` is deprecated. Please use `n_folds` instead.',
+        DeprecationWarning,
+        stacklevel=3,
+    )
     return n_fold
 
 

@@ -8,7 +8,7 @@ from chainer.datasets import _images
 _ROOT_URL = 'http://ufldl.stanford.edu/housenumbers/'
 
 
-def get_svhn(withlabel=True, scale=1., dtype=None, label_dtype=numpy.int32, add_extra=False):
+def get_svhn(withlabel=True, scale=1.0, dtype=None, label_dtype=numpy.int32, add_extra=False):
     """Gets the Street View House Numbers dataset of cropped digits.
 
     The files are downloaded at the first use and cached below
@@ -44,9 +44,13 @@ def get_svhn(withlabel=True, scale=1., dtype=None, label_dtype=numpy.int32, add_
     datasets = []
     for part in ('train', 'test') + (('extra',) if add_extra else ()):
         raw = _images.load_npz_cache(
-            'pfnet/chainer/svhn', part + '.npz', functools.partial(_read, part + '_32x32.mat'))
-        datasets.append(_images.make_dataset(
-            raw['x'], raw['y'], (3, 32, 32), 'SVHN', withlabel, 3, scale, dtype, label_dtype))
+            'pfnet/chainer/svhn', part + '.npz', functools.partial(_read, part + '_32x32.mat')
+        )
+        datasets.append(
+            _images.make_dataset(
+                raw['x'], raw['y'], (3, 32, 32), 'SVHN', withlabel, 3, scale, dtype, label_dtype
+            )
+        )
     return tuple(datasets)
 
 
@@ -57,5 +61,7 @@ def _read(filename):
         raise RuntimeError('Scipy is not available; it is needed to read SVHN.') from None
     mat = io.loadmat(download.cached_download(_ROOT_URL + filename))
     # (height, width, channel, n) to (n, channel, height, width); the file has 10 for 0.
-    return {'x': numpy.ascontiguousarray(mat['X'].transpose(3, 2, 0, 1)),
-            'y': (mat['y'].ravel() % 10).astype(numpy.uint8)}
+    return {
+        'x': numpy.ascontiguousarray(mat['X'].transpose(3, 2, 0, 1)),
+        'y': (mat['y'].ravel() % 10).astype(numpy.uint8),
+    }

@@ -5,7 +5,6 @@ from chainer.dataset import dataset_mixin
 
 
 class TextDataset(dataset_mixin.DatasetMixin):
-
     r"""Dataset of the lines of text files.
 
     Only the positions of the lines are kept in memory; lines are read when fetched. With
@@ -43,14 +42,19 @@ class TextDataset(dataset_mixin.DatasetMixin):
         if isinstance(paths, (str, os.PathLike)):
             paths = [paths]
         elif not isinstance(paths, (list, tuple)):
-            raise TypeError('paths must be a str or a list of strs, but a {} is given'.format(
-                type(paths).__name__))
+            raise TypeError(
+                f'paths must be a str or a list of strs, but a {type(paths).__name__} is given'
+            )
         if not paths:
             raise ValueError('At least one text file must be specified')
         self._paths = list(paths)
-        self._options = list(zip(
-            _per_file('encoding', encoding, paths), _per_file('errors', errors, paths),
-            _per_file('newline', newline, paths)))
+        self._options = list(
+            zip(
+                _per_file('encoding', encoding, paths),
+                _per_file('errors', errors, paths),
+                _per_file('newline', newline, paths),
+            )
+        )
         self._fps = None
         self._lock = threading.Lock()
         self._open()
@@ -63,7 +67,8 @@ class TextDataset(dataset_mixin.DatasetMixin):
     def _open(self):
         self._fps = [
             open(path, encoding=encoding, errors=errors, newline=newline)
-            for path, (encoding, errors, newline) in zip(self._paths, self._options)]
+            for path, (encoding, errors, newline) in zip(self._paths, self._options)
+        ]
 
     def _index(self, filter_func):
         """Returns the list with the positions of each example in the files."""
@@ -74,8 +79,9 @@ class TextDataset(dataset_mixin.DatasetMixin):
             if not all(lines):
                 if any(lines):
                     raise ValueError(
-                        'Number of lines in files does not match: ' +
-                        ', '.join(map(str, self._paths)))
+                        'Number of lines in files does not match: '
+                        + ', '.join(map(str, self._paths))
+                    )
                 return positions
             if filter_func is None or filter_func(*lines):
                 positions.append(position)
@@ -101,7 +107,7 @@ class TextDataset(dataset_mixin.DatasetMixin):
 
     def get_example(self, idx):
         if idx < 0 or len(self._positions) <= idx:
-            raise IndexError('index {} is out of range for {} lines'.format(idx, len(self)))
+            raise IndexError(f'index {idx} is out of range for {len(self)} lines')
         # The files are shared by all threads.
         with self._lock:
             lines = []
@@ -115,6 +121,5 @@ def _per_file(name, value, paths):
     if value is None or isinstance(value, str):
         return [value] * len(paths)
     if len(value) != len(paths):
-        raise ValueError('{} must be a str or a list of {} strs, one per file'.format(
-            name, len(paths)))
+        raise ValueError(f'{name} must be a str or a list of {len(paths)} strs, one per file')
     return value

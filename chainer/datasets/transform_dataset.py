@@ -2,7 +2,6 @@ from chainer.dataset import dataset_mixin
 
 
 class TransformDataset(dataset_mixin.DatasetMixin):
-
     """Dataset that applies a function to the examples of another dataset.
 
     Args:

@@ -2,7 +2,6 @@ import numpy
 
 
 class TupleDataset:
-
     """Dataset of tuples, zipped from datasets of equal length.
 
     Args:
@@ -28,8 +27,8 @@ class TupleDataset:
         for i, dataset in enumerate(datasets):
             if len(dataset) != length:
                 raise ValueError(
-                    'dataset of the index {} has a wrong length {}, expected {}'.format(
-                        i, len(dataset), length))
+                    f'dataset of the index {i} has a wrong length {len(dataset)}, expected {length}'
+                )
         self._datasets = datasets
         self._length = length
 

@@ -1,4 +1,5 @@
 """Probability distributions."""
+
 from chainer.distributions.bernoulli import Bernoulli
 from chainer.distributions.beta import Beta
 from chainer.distributions.categorical import Categorical

@@ -1,4 +1,5 @@
 """What the distributions have in common."""
+
 import numpy
 
 import chainer
@@ -20,8 +21,9 @@ def _as_variable(x, get_dtype, device):
 
 def as_parameters(*values):
     """Makes variables of arrays, variables and numbers, and broadcasts them to one shape."""
-    values = [_as_variable(v, lambda: chainer.get_dtype(map_mixed16=numpy.float32), None)
-              for v in values]
+    values = [
+        _as_variable(v, lambda: chainer.get_dtype(map_mixed16=numpy.float32), None) for v in values
+    ]
     if any(v.shape != values[0].shape for v in values):
         values = F.broadcast(*values)
     return tuple(values)

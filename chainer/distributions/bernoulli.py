@@ -43,10 +43,10 @@ class BernoulliLogProb(function_node.FunctionNode):
         if self.binary_check:
             self._invalid = (x != 0) & (x != 1)
             y = xp.where(self._invalid, numpy.array(-numpy.inf, y.dtype), y)
-        return utils.force_array(y, logit.dtype),
+        return (utils.force_array(y, logit.dtype),)
 
     def backward(self, indexes, grad_outputs):
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         logit, x = self.get_retained_inputs()
         if self.binary_check:
             xp = backend.get_array_module(gy.array)
@@ -89,9 +89,9 @@ class Bernoulli(Parametric):
             raise ValueError('Either `p` or `logit` (not both) must have a value.')
         # The other of the two is computed when asked for.
         if p is not None:
-            self.p, = as_parameters(p)
+            (self.p,) = as_parameters(p)
         else:
-            self.logit, = as_parameters(logit)
+            (self.logit,) = as_parameters(logit)
         self.binary_check = binary_check
 
     @cache.cached_property

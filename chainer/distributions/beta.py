@@ -41,8 +41,13 @@ class Beta(Parametric):
         x = as_point(x, self.a)
         valid = (x.array >= 0) & (x.array <= 1)
         return within(
-            valid, lambda x: ((self.a - 1) * F.log(x) + (self.b - 1) * F.log1p(-x)
-                              - _log_beta(self.a, self.b)), x, 0.5)
+            valid,
+            lambda x: (
+                (self.a - 1) * F.log(x) + (self.b - 1) * F.log1p(-x) - _log_beta(self.a, self.b)
+            ),
+            x,
+            0.5,
+        )
 
     def sample_n(self, n):
         samples = draw('beta', (n,) + self.batch_shape, self.a, self.a, self.b)
@@ -51,8 +56,12 @@ class Beta(Parametric):
     @property
     def entropy(self):
         a, b = self.a, self.b
-        return (_log_beta(a, b) - (a - 1) * F.digamma(a) - (b - 1) * F.digamma(b)
-                + (a + b - 2) * F.digamma(a + b))
+        return (
+            _log_beta(a, b)
+            - (a - 1) * F.digamma(a)
+            - (b - 1) * F.digamma(b)
+            + (a + b - 2) * F.digamma(a + b)
+        )
 
     @property
     def mean(self):
@@ -61,12 +70,16 @@ class Beta(Parametric):
     @property
     def variance(self):
         total = self.a + self.b
-        return self.a * self.b / (total ** 2 * (total + 1))
+        return self.a * self.b / (total**2 * (total + 1))
 
 
 @distribution.register_kl(Beta, Beta)
 def _kl_beta_beta(dist1, dist2):
     a1, b1, a2, b2 = dist1.a, dist1.b, dist2.a, dist2.b
-    return (_log_beta(a2, b2) - _log_beta(a1, b1)
-            + (a1 - a2) * F.digamma(a1) + (b1 - b2) * F.digamma(b1)
-            + (a2 - a1 + b2 - b1) * F.digamma(a1 + b1))
+    return (
+        _log_beta(a2, b2)
+        - _log_beta(a1, b1)
+        + (a1 - a2) * F.digamma(a1)
+        + (b1 - b2) * F.digamma(b1)
+        + (a2 - a1 + b2 - b1) * F.digamma(a1 + b1)
+    )

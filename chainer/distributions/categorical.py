@@ -50,13 +50,13 @@ class Categorical(OverClasses):
     p = Parameter('Probabilities.')
 
     def __init__(self, p=None, **kwargs):
-        logit, = argument.parse_kwargs(kwargs, ('logit', None))
+        (logit,) = argument.parse_kwargs(kwargs, ('logit', None))
         if (p is None) == (logit is None):
             raise ValueError('Either `p` or `logit` (not both) must have a value.')
         if p is not None:
-            self.p, = as_parameters(p)
+            (self.p,) = as_parameters(p)
         else:
-            logit, = as_parameters(logit)
+            (logit,) = as_parameters(logit)
             self.log_p = F.log_softmax(logit, axis=-1)
             self.p = F.softmax(logit, axis=-1)
 

@@ -31,7 +31,7 @@ class Chisquare(Parametric):
     k = Parameter('Number of degrees of freedom.')
 
     def __init__(self, k):
-        self.k, = as_parameters(k)
+        (self.k,) = as_parameters(k)
 
     def log_prob(self, x):
         x = as_point(x, self.k)
@@ -39,7 +39,9 @@ class Chisquare(Parametric):
         return within(
             x.array >= 0,
             lambda x: (half - 1) * F.log(x) - 0.5 * x - math.log(2) * half - F.lgamma(half),
-            x, 1.)
+            x,
+            1.0,
+        )
 
     def sample_n(self, n):
         return chainer.as_variable(draw('chisquare', (n,) + self.batch_shape, self.k, self.k))

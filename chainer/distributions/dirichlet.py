@@ -33,7 +33,7 @@ class Dirichlet(distribution.Distribution):
     alpha = Parameter('Parameters :math:`\\alpha`.')
 
     def __init__(self, alpha):
-        self.alpha, = as_parameters(alpha)
+        (self.alpha,) = as_parameters(alpha)
 
     @cache.cached_property
     def alpha0(self):
@@ -73,8 +73,11 @@ class Dirichlet(distribution.Distribution):
     @property
     def entropy(self):
         alpha, alpha0 = self.alpha, self.alpha0
-        return (_log_norm(alpha, alpha0) + (alpha0 - alpha.shape[-1]) * F.digamma(alpha0)
-                - F.sum((alpha - 1) * F.digamma(alpha), axis=-1))
+        return (
+            _log_norm(alpha, alpha0)
+            + (alpha0 - alpha.shape[-1]) * F.digamma(alpha0)
+            - F.sum((alpha - 1) * F.digamma(alpha), axis=-1)
+        )
 
     @property
     def mean(self):
@@ -83,12 +86,15 @@ class Dirichlet(distribution.Distribution):
     @property
     def variance(self):
         alpha, alpha0 = self.alpha, self._spread()
-        return alpha * (alpha0 - alpha) / (alpha0 ** 2 * (alpha0 + 1))
+        return alpha * (alpha0 - alpha) / (alpha0**2 * (alpha0 + 1))
 
 
 @distribution.register_kl(Dirichlet, Dirichlet)
 def _kl_dirichlet_dirichlet(dist1, dist2):
     a1, a2 = dist1.alpha, dist2.alpha
     slope = F.digamma(a1) - F.digamma(dist1._spread())
-    return (_log_norm(a2, dist2.alpha0) - _log_norm(a1, dist1.alpha0)
-            + F.sum((a1 - a2) * slope, axis=-1))
+    return (
+        _log_norm(a2, dist2.alpha0)
+        - _log_norm(a1, dist1.alpha0)
+        + F.sum((a1 - a2) * slope, axis=-1)
+    )

@@ -26,18 +26,18 @@ class Exponential(Parametric):
     lam = Parameter('Rate :math:`\\lambda`.')
 
     def __init__(self, lam):
-        self.lam, = as_parameters(lam)
+        (self.lam,) = as_parameters(lam)
 
     def cdf(self, x):
         x = as_point(x, self.lam)
-        return within(x.array >= 0, lambda x: -F.expm1(-self.lam * x), x, 0., outside=0.)
+        return within(x.array >= 0, lambda x: -F.expm1(-self.lam * x), x, 0.0, outside=0.0)
 
     def icdf(self, x):
         return -F.log1p(-as_point(x, self.lam)) / self.lam
 
     def log_prob(self, x):
         x = as_point(x, self.lam)
-        return within(x.array >= 0, lambda x: F.log(self.lam) - self.lam * x, x, 0.)
+        return within(x.array >= 0, lambda x: F.log(self.lam) - self.lam * x, x, 0.0)
 
     def sample_n(self, n):
         eps = draw('standard_exponential', (n,) + self.batch_shape, self.lam)
@@ -45,18 +45,18 @@ class Exponential(Parametric):
 
     @property
     def entropy(self):
-        return 1. - F.log(self.lam)
+        return 1.0 - F.log(self.lam)
 
     @property
     def mean(self):
-        return 1. / self.lam
+        return 1.0 / self.lam
 
     @property
     def variance(self):
-        return 1. / self.lam ** 2
+        return 1.0 / self.lam**2
 
 
 @distribution.register_kl(Exponential, Exponential)
 def _kl_exponential_exponential(dist1, dist2):
     ratio = dist2.lam / dist1.lam
-    return ratio - F.log(ratio) - 1.
+    return ratio - F.log(ratio) - 1.0

@@ -38,7 +38,10 @@ class Gamma(Parametric):
         k, theta = self.k, self.theta
         return within(
             x.array >= 0,
-            lambda x: (k - 1) * F.log(x) - x / theta - F.lgamma(k) - k * F.log(theta), x, 1.)
+            lambda x: (k - 1) * F.log(x) - x / theta - F.lgamma(k) - k * F.log(theta),
+            x,
+            1.0,
+        )
 
     def sample_n(self, n):
         return self.theta * draw('standard_gamma', (n,) + self.batch_shape, self.k, self.k)
@@ -54,12 +57,17 @@ class Gamma(Parametric):
 
     @property
     def variance(self):
-        return self.k * self.theta ** 2
+        return self.k * self.theta**2
 
 
 @distribution.register_kl(Gamma, Gamma)
 def _kl_gamma_gamma(dist1, dist2):
     k1, k2 = dist1.k, dist2.k
     ratio = dist1.theta / dist2.theta
-    return ((k1 - k2) * F.digamma(k1) - F.lgamma(k1) + F.lgamma(k2)
-            - k2 * F.log(ratio) + k1 * (ratio - 1))
+    return (
+        (k1 - k2) * F.digamma(k1)
+        - F.lgamma(k1)
+        + F.lgamma(k2)
+        - k2 * F.log(ratio)
+        + k1 * (ratio - 1)
+    )

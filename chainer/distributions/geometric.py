@@ -27,23 +27,22 @@ class Geometric(Parametric):
     p = Parameter('Probability of success.')
 
     def __init__(self, p):
-        self.p, = as_parameters(p)
+        (self.p,) = as_parameters(p)
 
     def log_prob(self, x):
         x = as_point(x, self.p)
-        return within(
-            x.array >= 1, lambda x: (x - 1) * F.log1p(-self.p) + F.log(self.p), x, 1.)
+        return within(x.array >= 1, lambda x: (x - 1) * F.log1p(-self.p) + F.log(self.p), x, 1.0)
 
     def sample_n(self, n):
         return chainer.as_variable(draw('geometric', (n,) + self.batch_shape, self.p, self.p))
 
     @property
     def mean(self):
-        return 1. / self.p
+        return 1.0 / self.p
 
     @property
     def variance(self):
-        return (1. - self.p) / self.p ** 2
+        return (1.0 - self.p) / self.p**2
 
 
 @distribution.register_kl(Geometric, Geometric)

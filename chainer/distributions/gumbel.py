@@ -48,12 +48,13 @@ class Gumbel(LocationScale):
 
     @property
     def variance(self):
-        return (math.pi ** 2 / 6) * self.scale ** 2
+        return (math.pi**2 / 6) * self.scale**2
 
 
 @distribution.register_kl(Gumbel, Gumbel)
 def _kl_gumbel_gumbel(dist1, dist2):
     ratio = dist1.scale / dist2.scale
     shift = (dist2.loc - dist1.loc) / dist2.scale
-    return (-F.log(ratio) + _EULER * (ratio - 1.) + F.exp(shift + F.lgamma(ratio + 1.))
-            - 1. - shift)
+    return (
+        -F.log(ratio) + _EULER * (ratio - 1.0) + F.exp(shift + F.lgamma(ratio + 1.0)) - 1.0 - shift
+    )

@@ -40,7 +40,8 @@ class Independent(distribution.Distribution):
         elif not 0 <= reinterpreted_batch_ndims <= ndim:
             raise ValueError(
                 'reinterpreted_batch_ndims must be at most the number of batch axes of the '
-                f'distribution: {reinterpreted_batch_ndims} > {ndim}')
+                f'distribution: {reinterpreted_batch_ndims} > {ndim}'
+            )
         self._distribution = distribution
         self._ndims = reinterpreted_batch_ndims
 
@@ -57,12 +58,12 @@ class Independent(distribution.Distribution):
     @property
     def batch_shape(self):
         shape = self._distribution.batch_shape
-        return shape[:len(shape) - self._ndims]
+        return shape[: len(shape) - self._ndims]
 
     @property
     def event_shape(self):
         shape = self._distribution.batch_shape
-        return shape[len(shape) - self._ndims:] + self._distribution.event_shape
+        return shape[len(shape) - self._ndims :] + self._distribution.event_shape
 
     @property
     def params(self):
@@ -96,7 +97,7 @@ class Independent(distribution.Distribution):
     def covariance(self):
         """~chainer.Variable: Covariance matrix of the flattened event, block diagonal."""
         inner = self._distribution.event_shape
-        count = math.prod(self._distribution.batch_shape[len(self.batch_shape):])
+        count = math.prod(self._distribution.batch_shape[len(self.batch_shape) :])
         # Blocks: one matrix per element of the batch.
         if inner:
             blocks = self._distribution.covariance
@@ -142,7 +143,8 @@ class Independent(distribution.Distribution):
             RuntimeError: Always.
         """
         raise RuntimeError(
-            'Cumulative distribution function for multivariate variable is not invertible.')
+            'Cumulative distribution function for multivariate variable is not invertible.'
+        )
 
     def survival_function(self, x):
         """Evaluates the probability that all elements of an event are above those of ``x``.
@@ -177,6 +179,7 @@ def _kl_independent_independent(dist1, dist2):
     if dist1.reinterpreted_batch_ndims != dist2.reinterpreted_batch_ndims:
         raise NotImplementedError(
             'The distributions have different numbers of reinterpreted batch axes: '
-            f'{dist1.reinterpreted_batch_ndims} and {dist2.reinterpreted_batch_ndims}')
+            f'{dist1.reinterpreted_batch_ndims} and {dist2.reinterpreted_batch_ndims}'
+        )
     kl = distribution.kl_divergence(dist1.distribution, dist2.distribution)
     return dist1._reduce(F.sum, kl)

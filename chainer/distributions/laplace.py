@@ -17,15 +17,15 @@ class LaplaceCDF(function_node.FunctionNode):
     """
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         self.retain_inputs((0,))
         xp = backend.get_array_module(x)
         half = 0.5 * xp.exp(-abs(x))
-        return utils.force_array(xp.where(x < 0, half, 1 - half), x.dtype),
+        return (utils.force_array(xp.where(x < 0, half, 1 - half), x.dtype),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        x, = self.get_retained_inputs()
-        return 0.5 * F.exp(-abs(x)) * grad_outputs[0],
+        (x,) = self.get_retained_inputs()
+        return (0.5 * F.exp(-abs(x)) * grad_outputs[0],)
 
 
 class LaplaceICDF(function_node.FunctionNode):
@@ -41,15 +41,15 @@ class LaplaceICDF(function_node.FunctionNode):
     """
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         self.retain_inputs((0,))
         xp = backend.get_array_module(x)
         tail = xp.log(2 * xp.minimum(x, 1 - x))
-        return utils.force_array(xp.where(x < 0.5, tail, -tail), x.dtype),
+        return (utils.force_array(xp.where(x < 0.5, tail, -tail), x.dtype),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        x, = self.get_retained_inputs()
-        return grad_outputs[0] / F.minimum(x, 1 - x),
+        (x,) = self.get_retained_inputs()
+        return (grad_outputs[0] / F.minimum(x, 1 - x),)
 
 
 class Laplace(LocationScale):
@@ -86,7 +86,7 @@ class Laplace(LocationScale):
 
     @property
     def entropy(self):
-        return 1. + F.log(2 * self.scale)
+        return 1.0 + F.log(2 * self.scale)
 
     @property
     def mean(self):
@@ -102,12 +102,11 @@ class Laplace(LocationScale):
 
     @property
     def variance(self):
-        return 2 * self.scale ** 2
+        return 2 * self.scale**2
 
 
 @distribution.register_kl(Laplace, Laplace)
 def _kl_laplace_laplace(dist1, dist2):
     distance = abs(dist1.loc - dist2.loc)
     ratio = dist1.scale / dist2.scale
-    return (-F.log(ratio) + distance / dist2.scale
-            + ratio * F.exp(-distance / dist1.scale) - 1.)
+    return -F.log(ratio) + distance / dist2.scale + ratio * F.exp(-distance / dist1.scale) - 1.0

@@ -40,8 +40,9 @@ class LogNormal(Parametric):
         def inside(x):
             log_x = F.log(x)
             z = (log_x - self.mu) / self.sigma
-            return -0.5 * z ** 2 - log_x - F.log(self.sigma) - _HALF_LOG_2PI
-        return within(x.array > 0, inside, x, 1.)
+            return -0.5 * z**2 - log_x - F.log(self.sigma) - _HALF_LOG_2PI
+
+        return within(x.array > 0, inside, x, 1.0)
 
     def sample_n(self, n):
         eps = draw('standard_normal', (n,) + self.batch_shape, self.mu)
@@ -53,11 +54,11 @@ class LogNormal(Parametric):
 
     @property
     def mean(self):
-        return F.exp(self.mu + 0.5 * self.sigma ** 2)
+        return F.exp(self.mu + 0.5 * self.sigma**2)
 
     @property
     def variance(self):
-        return F.exp(2 * self.mu + self.sigma ** 2) * F.expm1(self.sigma ** 2)
+        return F.exp(2 * self.mu + self.sigma**2) * F.expm1(self.sigma**2)
 
 
 @distribution.register_kl(LogNormal, LogNormal)

@@ -30,7 +30,7 @@ class TriangularInv(function_node.FunctionNode):
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x',))
-        x, = in_types
+        (x,) = in_types
         type_check.expect(x.dtype.kind == 'f', x.ndim >= 2)
         type_check.expect(x.shape[-2] == x.shape[-1])
 
@@ -45,16 +45,16 @@ class TriangularInv(function_node.FunctionNode):
         triangle = xp.tril if self._lower else xp.triu
         # The linear algebra routines know no float16.
         work = triangle(x).astype(numpy.promote_types(x.dtype, numpy.float32), copy=False)
-        return triangle(xp.linalg.inv(work)).astype(x.dtype, copy=False),
+        return (triangle(xp.linalg.inv(work)).astype(x.dtype, copy=False),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
-        inv, = self.get_retained_outputs()
+        (gy,) = grad_outputs
+        (inv,) = self.get_retained_outputs()
         gx = -F.matmul(F.matmul(inv, gy, transa=True), inv, transb=True)
         xp = backend.get_array_module(gx.array)
         mask = numpy.tri(gx.shape[-1], dtype=gx.dtype)
         mask = inv.device.send(mask if self._lower else mask.T)
-        return gx * xp.broadcast_to(mask, gx.shape),
+        return (gx * xp.broadcast_to(mask, gx.shape),)
 
 
 def _triangular_inv(x, lower=True):
@@ -104,15 +104,15 @@ class MultivariateNormal(distribution.Distribution):
 
     def __init__(self, loc, **kwargs):
         scale_tril, covariance = argument.parse_kwargs(
-            kwargs, ('scale_tril', None), ('covariance', None))
+            kwargs, ('scale_tril', None), ('covariance', None)
+        )
         if (scale_tril is None) == (covariance is None):
-            raise ValueError(
-                'Either `scale_tril` or `covariance` (not both) must have a value.')
-        self.loc, = as_parameters(loc)
+            raise ValueError('Either `scale_tril` or `covariance` (not both) must have a value.')
+        (self.loc,) = as_parameters(loc)
         if scale_tril is not None:
-            self.scale_tril, = as_parameters(scale_tril)
+            (self.scale_tril,) = as_parameters(scale_tril)
         else:
-            self._covariance, = as_parameters(covariance)
+            (self._covariance,) = as_parameters(covariance)
 
     def __copy__(self):
         copied = type(self).__new__(type(self))
@@ -180,8 +180,9 @@ class MultivariateNormal(distribution.Distribution):
 
     def log_prob(self, x):
         x = as_point(x, self.loc)
-        return (-0.5 * _quadratic(self._inverse, x - self.loc)
-                - self._log_det - self.d * _HALF_LOG_2PI)
+        return (
+            -0.5 * _quadratic(self._inverse, x - self.loc) - self._log_det - self.d * _HALF_LOG_2PI
+        )
 
     def sample_n(self, n):
         shape = (n,) + self.loc.shape + (1,)

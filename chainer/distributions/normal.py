@@ -42,7 +42,7 @@ class Normal(LocationScale):
     _standard = 'standard_normal'
 
     def __init__(self, loc, scale=None, **kwargs):
-        log_scale, = argument.parse_kwargs(kwargs, ('log_scale', None))
+        (log_scale,) = argument.parse_kwargs(kwargs, ('log_scale', None))
         if (scale is None) == (log_scale is None):
             raise ValueError('Either `scale` or `log_scale` (not both) must have a value.')
         if scale is not None:
@@ -96,7 +96,7 @@ class Normal(LocationScale):
 
     @property
     def variance(self):
-        return self.scale ** 2
+        return self.scale**2
 
 
 @distribution.register_kl(Normal, Normal)

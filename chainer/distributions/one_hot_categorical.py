@@ -28,7 +28,7 @@ class OneHotCategorical(OverClasses):
     p = Parameter('Probabilities.')
 
     def __init__(self, p):
-        self.p, = as_parameters(p)
+        (self.p,) = as_parameters(p)
 
     @cache.cached_property
     def log_p(self):

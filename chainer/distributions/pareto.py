@@ -39,7 +39,10 @@ class Pareto(Parametric):
         scale, alpha = self.scale, self.alpha
         return within(
             x.array >= scale.array,
-            lambda x: F.log(alpha) + alpha * F.log(scale) - (alpha + 1) * F.log(x), x, scale)
+            lambda x: F.log(alpha) + alpha * F.log(scale) - (alpha + 1) * F.log(x),
+            x,
+            scale,
+        )
 
     def sample_n(self, n):
         eps = draw('pareto', (n,) + self.batch_shape, self.alpha, self.alpha)
@@ -47,20 +50,27 @@ class Pareto(Parametric):
 
     @property
     def entropy(self):
-        return F.log(self.scale) - F.log(self.alpha) + 1. / self.alpha + 1.
+        return F.log(self.scale) - F.log(self.alpha) + 1.0 / self.alpha + 1.0
 
     @property
     def mean(self):
         return within(
             self.alpha.array > 1,
-            lambda alpha: alpha * self.scale / (alpha - 1), self.alpha, 2., outside=numpy.inf)
+            lambda alpha: alpha * self.scale / (alpha - 1),
+            self.alpha,
+            2.0,
+            outside=numpy.inf,
+        )
 
     @property
     def variance(self):
         return within(
             self.alpha.array > 2,
-            lambda alpha: self.scale ** 2 * alpha / ((alpha - 1) ** 2 * (alpha - 2)),
-            self.alpha, 3., outside=numpy.inf)
+            lambda alpha: self.scale**2 * alpha / ((alpha - 1) ** 2 * (alpha - 2)),
+            self.alpha,
+            3.0,
+            outside=numpy.inf,
+        )
 
 
 @distribution.register_kl(Pareto, Pareto)
@@ -69,6 +79,10 @@ def _kl_pareto_pareto(dist1, dist2):
     # Infinite where the first reaches below the lower bound of the second.
     return within(
         dist1.scale.array >= dist2.scale.array,
-        lambda scale: (dist2.alpha * (F.log(scale) - F.log(dist2.scale))
-                       - F.log(ratio) + ratio - 1.),
-        dist1.scale, dist2.scale, outside=numpy.inf)
+        lambda scale: (
+            dist2.alpha * (F.log(scale) - F.log(dist2.scale)) - F.log(ratio) + ratio - 1.0
+        ),
+        dist1.scale,
+        dist2.scale,
+        outside=numpy.inf,
+    )

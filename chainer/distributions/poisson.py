@@ -29,12 +29,13 @@ class Poisson(Parametric):
     lam = Parameter('Mean :math:`\\lambda`.')
 
     def __init__(self, lam):
-        self.lam, = as_parameters(lam)
+        (self.lam,) = as_parameters(lam)
 
     def log_prob(self, x):
         x = as_point(x, self.lam)
         return within(
-            x.array >= 0, lambda x: x * F.log(self.lam) - self.lam - F.lgamma(x + 1), x, 0.)
+            x.array >= 0, lambda x: x * F.log(self.lam) - self.lam - F.lgamma(x + 1), x, 0.0
+        )
 
     def sample_n(self, n):
         return chainer.as_variable(draw('poisson', (n,) + self.batch_shape, self.lam, self.lam))

@@ -45,7 +45,8 @@ class Uniform(Parametric):
 
     def __init__(self, **kwargs):
         low, high, loc, scale = argument.parse_kwargs(
-            kwargs, ('low', None), ('high', None), ('loc', None), ('scale', None))
+            kwargs, ('low', None), ('high', None), ('loc', None), ('scale', None)
+        )
         given = tuple(v is not None for v in (low, high, loc, scale))
         if given == (True, True, False, False):
             self.low, self.high = as_parameters(low, high)
@@ -54,11 +55,10 @@ class Uniform(Parametric):
             self.loc, self.scale = as_parameters(loc, scale)
             self.low, self.high = self.loc, self.loc + self.scale
         else:
-            raise ValueError(
-                'Either `low, high` or `loc, scale` (not both) must have a value.')
+            raise ValueError('Either `low, high` or `loc, scale` (not both) must have a value.')
 
     def cdf(self, x):
-        return F.clip((as_point(x, self.loc) - self.loc) / self.scale, 0., 1.)
+        return F.clip((as_point(x, self.loc) - self.loc) / self.scale, 0.0, 1.0)
 
     def icdf(self, x):
         return self.loc + self.scale * as_point(x, self.loc)
@@ -67,8 +67,7 @@ class Uniform(Parametric):
         x = as_point(x, self.loc)
         valid = (x.array >= self.low.array) & (x.array <= self.high.array)
         # The density does not depend on x within the bounds.
-        return within(
-            valid, lambda x: F.broadcast_to(-F.log(self.scale), valid.shape), x, self.loc)
+        return within(valid, lambda x: F.broadcast_to(-F.log(self.scale), valid.shape), x, self.loc)
 
     def sample_n(self, n):
         return self.loc + self.scale * draw('uniform', (n,) + self.batch_shape, self.loc)
@@ -87,7 +86,7 @@ class Uniform(Parametric):
 
     @property
     def variance(self):
-        return self.scale ** 2 / 12
+        return self.scale**2 / 12
 
 
 @distribution.register_kl(Uniform, Uniform)
@@ -95,5 +94,9 @@ def _kl_uniform_uniform(dist1, dist2):
     # Infinite where the first reaches beyond the bounds of the second.
     valid = (dist1.low.array >= dist2.low.array) & (dist1.high.array <= dist2.high.array)
     return within(
-        valid, lambda scale: F.log(dist2.scale) - F.log(scale), dist1.scale, dist2.scale,
-        outside=numpy.inf)
+        valid,
+        lambda scale: F.log(dist2.scale) - F.log(scale),
+        dist1.scale,
+        dist2.scale,
+        outside=numpy.inf,
+    )

@@ -23,19 +23,19 @@ class ModifiedXLogX(function_node.FunctionNode):
         self._logx = logx
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         self.retain_inputs((0,))
         xp = backend.get_array_module(x)
         y = x * xp.where(x == 0, x.dtype.type(0), self._logx)
-        return utils.force_array(y, x.dtype),
+        return (utils.force_array(y, x.dtype),)
 
     def backward(self, indexes, grad_outputs):
-        x, = self.get_retained_inputs()
-        gy, = grad_outputs
+        (x,) = self.get_retained_inputs()
+        (gy,) = grad_outputs
         zero = x.array == 0
         xp = backend.get_array_module(x.array)
         slope = F.log(F.where(zero, xp.ones_like(x.array), x)) + 1
-        return gy * F.where(zero, xp.zeros_like(x.array), slope),
+        return (gy * F.where(zero, xp.zeros_like(x.array), slope),)
 
 
 def _modified_xlogx(x):

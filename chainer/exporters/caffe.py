@@ -1,4 +1,5 @@
 """Export of models to Caffe."""
+
 from __future__ import annotations
 
 import os
@@ -14,8 +15,8 @@ from chainer.variable import Variable
 
 def _varint(value):
     out = bytearray()
-    while value > 0x7f:
-        out.append(value & 0x7f | 0x80)
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
         value >>= 7
     out.append(value)
     return bytes(out)
@@ -57,29 +58,58 @@ class _Message(dict):
                 elif kind == 'string':
                     out += _field(number, v)
                 else:
-                    out += _varint(number << 3) + _varint(kind.get(v, v) if isinstance(kind, dict)
-                                                          else int(v))
+                    out += _varint(number << 3) + _varint(
+                        kind.get(v, v) if isinstance(kind, dict) else int(v)
+                    )
         return out
 
 
 # Field numbers of caffe.proto.
 _CONVOLUTION = {
-    'num_output': (1, int), 'bias_term': (2, int), 'group': (5, int), 'pad_h': (9, int),
-    'pad_w': (10, int), 'kernel_h': (11, int), 'kernel_w': (12, int), 'stride_h': (13, int),
-    'stride_w': (14, int), 'dilation': (18, int)}
+    'num_output': (1, int),
+    'bias_term': (2, int),
+    'group': (5, int),
+    'pad_h': (9, int),
+    'pad_w': (10, int),
+    'kernel_h': (11, int),
+    'kernel_w': (12, int),
+    'stride_h': (13, int),
+    'stride_w': (14, int),
+    'dilation': (18, int),
+}
 _SHAPE = {'dim': (1, int)}
 _LAYER = {
-    'name': (1, 'string'), 'type': (2, 'string'), 'bottom': (3, 'string'), 'top': (4, 'string'),
+    'name': (1, 'string'),
+    'type': (2, 'string'),
+    'bottom': (3, 'string'),
+    'top': (4, 'string'),
     'concat_param': (104, {'axis': (2, int)}),
     'convolution_param': (106, _CONVOLUTION),
     'dropout_param': (108, {'dropout_ratio': (1, 'float')}),
     'eltwise_param': (110, {'operation': (1, {'PROD': 0, 'SUM': 1, 'MAX': 2})}),
     'inner_product_param': (117, {'num_output': (1, int), 'bias_term': (2, int)}),
-    'lrn_param': (118, {'local_size': (1, int), 'alpha': (2, 'float'), 'beta': (3, 'float'),
-                        'norm_region': (4, {'ACROSS_CHANNELS': 0}), 'k': (5, 'float')}),
-    'pooling_param': (121, {
-        'pool': (1, {'MAX': 0, 'AVE': 1}), 'kernel_h': (5, int), 'kernel_w': (6, int),
-        'stride_h': (7, int), 'stride_w': (8, int), 'pad_h': (9, int), 'pad_w': (10, int)}),
+    'lrn_param': (
+        118,
+        {
+            'local_size': (1, int),
+            'alpha': (2, 'float'),
+            'beta': (3, 'float'),
+            'norm_region': (4, {'ACROSS_CHANNELS': 0}),
+            'k': (5, 'float'),
+        },
+    ),
+    'pooling_param': (
+        121,
+        {
+            'pool': (1, {'MAX': 0, 'AVE': 1}),
+            'kernel_h': (5, int),
+            'kernel_w': (6, int),
+            'stride_h': (7, int),
+            'stride_w': (8, int),
+            'pad_h': (9, int),
+            'pad_w': (10, int),
+        },
+    ),
     'relu_param': (123, {'negative_slope': (1, 'float')}),
     'softmax_param': (125, {'axis': (2, int)}),
     'reshape_param': (133, {'shape': (1, _SHAPE)}),
@@ -103,9 +133,16 @@ def _convolution(func, params, kind):
     groups = getattr(func, 'groups', 1)
     n_out = W.shape[0] if kind == 'Convolution' else W.shape[1] * groups
     options = _Message(
-        num_output=n_out, bias_term=len(params) > 1, group=groups, pad_h=func.ph,
-        pad_w=func.pw, kernel_h=W.shape[2], kernel_w=W.shape[3], stride_h=func.sy,
-        stride_w=func.sx)
+        num_output=n_out,
+        bias_term=len(params) > 1,
+        group=groups,
+        pad_h=func.ph,
+        pad_w=func.pw,
+        kernel_h=W.shape[2],
+        kernel_w=W.shape[3],
+        stride_h=func.sy,
+        stride_w=func.sx,
+    )
     if getattr(func, 'dy', 1) != 1 or getattr(func, 'dx', 1) != 1:
         options['dilation'] = [func.dy, func.dx]
     return [(kind, {'convolution_param': options}, params)]
@@ -114,9 +151,17 @@ def _convolution(func, params, kind):
 def _pooling(pool, ksize, stride, pad):
     if len(ksize) != 2:
         raise ValueError(
-            f'pooling in {len(ksize)} dimensions cannot be exported to Caffe, only in two')
-    options = _Message(pool=pool, kernel_h=ksize[0], kernel_w=ksize[1], stride_h=stride[0],
-                       stride_w=stride[1], pad_h=pad[0], pad_w=pad[1])
+            f'pooling in {len(ksize)} dimensions cannot be exported to Caffe, only in two'
+        )
+    options = _Message(
+        pool=pool,
+        kernel_h=ksize[0],
+        kernel_w=ksize[1],
+        stride_h=stride[0],
+        stride_w=stride[1],
+        pad_h=pad[0],
+        pad_w=pad[1],
+    )
     return [('Pooling', {'pooling_param': options}, [])]
 
 
@@ -131,12 +176,18 @@ def _batch_normalization(func, params):
     scale = _Message(axis=1, bias_term=True)
     return [
         ('BatchNorm', {'batch_norm_param': normalize}, [mean, var, numpy.ones(1, 'f')]),
-        ('Scale', {'scale_param': scale}, [gamma, beta])]
+        ('Scale', {'scale_param': scale}, [gamma, beta]),
+    ]
 
 
 def _lrn(func, params):
-    options = _Message(local_size=func.n, alpha=float(func.alpha * func.n), beta=float(func.beta),
-                       norm_region='ACROSS_CHANNELS', k=float(func.k))
+    options = _Message(
+        local_size=func.n,
+        alpha=float(func.alpha * func.n),
+        beta=float(func.beta),
+        norm_region='ACROSS_CHANNELS',
+        k=float(func.k),
+    )
     return [('LRN', {'lrn_param': options}, [])]
 
 
@@ -158,8 +209,7 @@ _CONVERTERS = {
     'Deconvolution2DFunction': lambda f, p: _convolution(f, p, 'Deconvolution'),
     'LinearFunction': _linear,
     'MaxPoolingND': lambda f, p: _pooling('MAX', f.ksize, f.stride, f.pad),
-    'AveragePooling2D': lambda f, p: _pooling(
-        'AVE', (f.kh, f.kw), (f.sy, f.sx), (f.ph, f.pw)),
+    'AveragePooling2D': lambda f, p: _pooling('AVE', (f.kh, f.kw), (f.sy, f.sx), (f.ph, f.pw)),
     'FixedBatchNormalization': _batch_normalization,
     'LocalResponseNormalization': _lrn,
     'ReLU': _plain('ReLU'),
@@ -173,8 +223,12 @@ _CONVERTERS = {
     'Reshape': _reshape,
 }
 # Inputs of these functions beyond the first are parameters.
-_WITH_PARAMETERS = ('Convolution2DFunction', 'Deconvolution2DFunction', 'LinearFunction',
-                    'FixedBatchNormalization')
+_WITH_PARAMETERS = (
+    'Convolution2DFunction',
+    'Deconvolution2DFunction',
+    'LinearFunction',
+    'FixedBatchNormalization',
+)
 
 
 class _Recorder(chainer.FunctionHook):
@@ -207,21 +261,26 @@ def _layers(args, outputs, recorder):
         name = 'data' if i == 0 else f'data_{i}'
         tops[id(x.node)] = name
         shape = _Message(dim=[int(n) for n in x.shape])
-        yield _Message(name=name, type='Input', top=name,
-                       input_param=_Message(shape=shape)), []
+        yield _Message(name=name, type='Input', top=name, input_param=_Message(shape=shape)), []
     for number, func in enumerate(_functions_in_order(outputs), 1):
         kind = type(func).__name__
         if kind not in _CONVERTERS:
-            raise ValueError(f'function {kind} (label {func.label}, rank {func.rank}) cannot be '
-                             'exported to Caffe')
+            raise ValueError(
+                f'function {kind} (label {func.label}, rank {func.rank}) cannot be '
+                'exported to Caffe'
+            )
         n_bottoms = 1 if kind in _WITH_PARAMETERS else len(func.inputs)
         try:
             bottoms = [tops[id(x)] for x in func.inputs[:n_bottoms]]
         except KeyError:
-            raise ValueError(f'an input of function {kind} (rank {func.rank}) is neither an '
-                             'argument of the model nor a result of a function') from None
-        params = [numpy.asarray(chainer.get_device('@numpy').send(a))
-                  for a in recorder.inputs[id(func)][1][n_bottoms:]]
+            raise ValueError(
+                f'an input of function {kind} (rank {func.rank}) is neither an '
+                'argument of the model nor a result of a function'
+            ) from None
+        params = [
+            numpy.asarray(chainer.get_device('@numpy').send(a))
+            for a in recorder.inputs[id(func)][1][n_bottoms:]
+        ]
         for part, (layer, options, blobs) in enumerate(_CONVERTERS[kind](func, params)):
             name = f'{layer.lower()}{number}' + (f'_{part}' if part else '')
             yield _Message(name=name, type=layer, bottom=bottoms, top=name, **options), blobs
@@ -268,7 +327,8 @@ def export(model, args, directory=None, export_params=True, graph_name='Graph'):
         outputs = [outputs]
     layers = list(_layers(args, outputs, recorder))
     text = f'name: "{graph_name}"\n' + ''.join(
-        _Message(layer=layer).text() + '\n' for layer, _ in layers)
+        _Message(layer=layer).text() + '\n' for layer, _ in layers
+    )
     if directory is not None:
         with open(os.path.join(directory, 'chainer_model.prototxt'), 'w') as f:
             f.write(text)
@@ -276,6 +336,5 @@ def export(model, args, directory=None, export_params=True, graph_name='Graph'):
             with open(os.path.join(directory, 'chainer_model.caffemodel'), 'wb') as f:
                 f.write(_field(1, graph_name))
                 for layer, blobs in layers:
-                    f.write(_field(100, layer.encode(_LAYER)
-                                   + b''.join(_blob(b) for b in blobs)))
+                    f.write(_field(100, layer.encode(_LAYER) + b''.join(_blob(b) for b in blobs)))
     return text

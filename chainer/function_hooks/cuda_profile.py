@@ -3,7 +3,6 @@ from chainer.backends import cuda
 
 
 class CUDAProfileHook(function_hook.FunctionHook):
-
     """Hook that marks functions as ranges for the profiler of NVIDIA.
 
     Raises:

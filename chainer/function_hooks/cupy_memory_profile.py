@@ -4,7 +4,7 @@ import typing as tp
 from chainer import _profile_report, function_hook
 from chainer.backends import cuda
 
-_factors = {'TB': 2 ** -40, 'GB': 2 ** -30, 'MB': 2 ** -20, 'KB': 2 ** -10, 'B': 1}
+_factors = {'TB': 2**-40, 'GB': 2**-30, 'MB': 2**-20, 'KB': 2**-10, 'B': 1}
 
 
 class _Entry(tp.NamedTuple):
@@ -15,7 +15,6 @@ class _Entry(tp.NamedTuple):
 
 
 class CupyMemoryProfileHook(function_hook.FunctionHook):
-
     """Hook that measures the device memory functions take from the memory pool of CuPy.
 
     *Used* bytes are those a function took from the pool, *acquired* bytes those the pool had to
@@ -63,8 +62,7 @@ class CupyMemoryProfileHook(function_hook.FunctionHook):
         used = hook.used_bytes - start_used
         acquired = hook.acquired_bytes - start_acquired
         depth = len(self._running_stack)
-        self.call_history.append(
-            _Entry(_profile_report.get_name(function), used, acquired, depth))
+        self.call_history.append(_Entry(_profile_report.get_name(function), used, acquired, depth))
         if depth == 0:
             self._total_used_bytes += used
             self._total_acquired_bytes += acquired
@@ -100,7 +98,8 @@ class CupyMemoryProfileHook(function_hook.FunctionHook):
         summary = collections.OrderedDict()
         for name, used, acquired, _ in self.call_history:
             record = summary.setdefault(
-                name, {'used_bytes': 0, 'acquired_bytes': 0, 'occurrence': 0})
+                name, {'used_bytes': 0, 'acquired_bytes': 0, 'occurrence': 0}
+            )
             record['used_bytes'] += used
             record['acquired_bytes'] += acquired
             record['occurrence'] += 1
@@ -116,12 +115,16 @@ class CupyMemoryProfileHook(function_hook.FunctionHook):
 
         """
         _profile_report.print_table(
-            'FunctionName', self.summary(),
-            {'used_bytes': 'UsedBytes', 'acquired_bytes': 'AcquiredBytes'}, _factors, unit, file)
+            'FunctionName',
+            self.summary(),
+            {'used_bytes': 'UsedBytes', 'acquired_bytes': 'AcquiredBytes'},
+            _factors,
+            unit,
+            file,
+        )
 
 
 class CupyMemoryCumulativeHook:
-
     """Memory hook of CuPy that adds up all bytes.
 
     Attributes:
@@ -148,7 +151,6 @@ class CupyMemoryCumulativeHook:
 
         # The base class exists only with CuPy.
         class Hook(cuda.cupy.cuda.MemoryHook):
-
             name = cumulative.name
 
             def alloc_preprocess(self, **kwargs):

@@ -5,7 +5,6 @@ from chainer.variable import Variable
 
 
 class PrintHook(function_hook.FunctionHook):
-
     """Hook that prints the inputs and gradients of functions, before they compute.
 
     Args:

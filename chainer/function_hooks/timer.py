@@ -12,7 +12,6 @@ class _Entry(tp.NamedTuple):
 
 
 class TimerHook(function_hook.FunctionHook):
-
     """Hook that measures the time functions take, in forward and in backward.
 
     On CuPy arrays the times are those of the GPU, measured with events.
@@ -34,7 +33,7 @@ class TimerHook(function_hook.FunctionHook):
     """
 
     name = 'TimerHook'
-    table = {'sec': 1, 'ms': 10 ** 3, 'us': 10 ** 6, 'ns': 10 ** 9}
+    table = {'sec': 1, 'ms': 10**3, 'us': 10**6, 'ns': 10**9}
 
     def __init__(self):
         self.call_history = []
@@ -104,5 +103,5 @@ class TimerHook(function_hook.FunctionHook):
 
         """
         _profile_report.print_table(
-            'FunctionName', self.summary(), {'elapsed_time': 'ElapsedTime'}, self.table, unit,
-            file)
+            'FunctionName', self.summary(), {'elapsed_time': 'ElapsedTime'}, self.table, unit, file
+        )

@@ -23,6 +23,7 @@ array([0., 2.], dtype=float32)
 array([0., 1.], dtype=float32)
 
 """
+
 # Activation
 from chainer.functions.activation.clipped_relu import clipped_relu, relu6
 from chainer.functions.activation.crelu import crelu

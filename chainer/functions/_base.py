@@ -6,6 +6,7 @@ plain arrays and ``m`` is their array module, which spares every intermediate va
 therefore uses operators, and only those routines of ``m`` that both modules have under one name
 (``exp``, ``cos``, ``sqrt``, ``where``, ``maximum``...).
 """
+
 from __future__ import annotations
 
 import numbers
@@ -85,25 +86,25 @@ class UnaryFunction(_Routine):
         type_check.expect(in_types[0].dtype.kind == 'f')
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         if 'x' in self.retains:
             self.retain_inputs((0,))
         if 'y' in self.retains:
             self.retain_outputs((0,))
-        return _as_array(self.compute(cuda.get_array_module(x), x), x.dtype),
+        return (_as_array(self.compute(cuda.get_array_module(x), x), x.dtype),)
 
     def backward(self, target_input_indexes, grad_outputs):
         x = self.get_retained_inputs()[0] if 'x' in self.retains else None
         y = self.get_retained_outputs()[0] if 'y' in self.retains else None
-        return self.gradient(chainer.functions, x, y, grad_outputs[0]),
+        return (self.gradient(chainer.functions, x, y, grad_outputs[0]),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         inputs, outputs = self._retained_arrays()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         x = inputs[0] if inputs else None
         y = outputs[0] if outputs else None
         gx = self.gradient(cuda.get_array_module(gy), x, y, gy)
-        return _as_array(gx, gy.dtype),
+        return (_as_array(gx, gy.dtype),)
 
     def compute(self, xp, x):
         raise NotImplementedError
@@ -136,7 +137,7 @@ class BinaryFunction(_Routine):
         if 'y' in self.retains:
             self.retain_outputs((0,))
         y = self.compute(cuda.get_array_module(x0), x0, x1)
-        return (y if type(y) is numpy.ndarray else utils.force_array(y)),
+        return ((y if type(y) is numpy.ndarray else utils.force_array(y)),)
 
     def _gradients(self, m, sum_to, targets, x0, x1, y, gy):
         gradients = []
@@ -156,9 +157,10 @@ class BinaryFunction(_Routine):
         inputs, outputs = self._retained_arrays()
         x0, x1 = inputs or (None, None)
         y = outputs[0] if outputs else None
-        gy, = grad_outputs
-        gradients = self._gradients(cuda.get_array_module(gy), utils.sum_to,
-                                    target_input_indexes, x0, x1, y, gy)
+        (gy,) = grad_outputs
+        gradients = self._gradients(
+            cuda.get_array_module(gy), utils.sum_to, target_input_indexes, x0, x1, y, gy
+        )
         return tuple([None if g is None else _as_array(g, gy.dtype) for g in gradients])
 
     def compute(self, xp, x0, x1):
@@ -182,7 +184,7 @@ def parse_axis(axis):
     if axis is None:
         return None
     if isinstance(axis, numbers.Integral) and not isinstance(axis, bool):
-        return int(axis),
+        return (int(axis),)
     if isinstance(axis, tuple) and all(isinstance(a, numbers.Integral) for a in axis):
         if len(set(axis)) != len(axis):
             raise ValueError(f'duplicate value in axis: {axis}')
@@ -233,7 +235,7 @@ class ReductionFunction(_Routine):
         routine = self._chainerx_function
         if routine is None:
             return Fallback
-        return routine(inputs[0], axis=self.axis, keepdims=self.keepdims),
+        return (routine(inputs[0], axis=self.axis, keepdims=self.keepdims),)
 
     def kept_shape(self, shape):
         """Shape of the output if the reduced axes were kept with length one."""
@@ -296,10 +298,13 @@ def special(m):
         try:
             import scipy.special
         except ImportError as e:
-            raise ImportError('SciPy is not available. Forward computation of this function on '
-                              'the CPU needs it: pip install scipy') from e
+            raise ImportError(
+                'SciPy is not available. Forward computation of this function on '
+                'the CPU needs it: pip install scipy'
+            ) from e
         return scipy.special
     import cupyx.scipy.special
+
     return cupyx.scipy.special
 
 
@@ -309,8 +314,8 @@ def broadcast_along(x, y, axis):
     stop = axis + len(y_shape)
     if chainer.is_debug():
         assert x_shape[axis:stop] == y_shape, (
-            f'x.shape[{axis}:{stop}] == y.shape is expected, got '
-            f'{x_shape[axis:stop]} != {y_shape}')
+            f'x.shape[{axis}:{stop}] == y.shape is expected, got {x_shape[axis:stop]} != {y_shape}'
+        )
     F = chainer.functions
     y = F.reshape(y, (1,) * axis + y_shape + (1,) * (len(x_shape) - stop))
     return F.broadcast_to(y, x_shape)
@@ -325,5 +330,6 @@ def check_reduce(reduce, allowed=('mean', 'no')):
     """
     if reduce not in allowed:
         *first, last = map(repr, allowed)
-        raise ValueError(f"only {', '.join(first)} and {last} are valid for 'reduce', "
-                         f'but {reduce!r} is given')
+        raise ValueError(
+            f"only {', '.join(first)} and {last} are valid for 'reduce', but {reduce!r} is given"
+        )

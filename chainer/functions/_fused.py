@@ -1,4 +1,5 @@
 """Base of functions that compute many steps at once on arrays."""
+
 from __future__ import annotations
 
 import chainer
@@ -42,10 +43,14 @@ class FusedFunction(FunctionNode):
         if not chainer.config.enable_backprop:
             ys = [y.array for y in self.get_retained_outputs()]
             gxs = self.gradients(
-                target_input_indexes, [x.array for x in xs], ys,
-                tuple([None if gy is None else gy.array for gy in grad_outputs]))
-            return tuple([None if gx is None else chainer.Variable(gx, requires_grad=False)
-                          for gx in gxs])
+                target_input_indexes,
+                [x.array for x in xs],
+                ys,
+                tuple([None if gy is None else gy.array for gy in grad_outputs]),
+            )
+            return tuple(
+                [None if gx is None else chainer.Variable(gx, requires_grad=False) for gx in gxs]
+            )
         inputs = [None] * len(self.inputs)
         for i, x in zip(self._input_indexes_to_retain, xs):
             inputs[i] = x
@@ -56,6 +61,11 @@ class FusedFunction(FunctionNode):
         # Behind the identity no input depends on another one: derivatives are partial.
         inputs = Identity().apply(inputs)
         pairs = [(y, gy) for y, gy in zip(self.compose(*inputs), grad_outputs) if gy is not None]
-        return tuple(chainer.grad(
-            [y for y, _ in pairs], [inputs[i] for i in target_input_indexes],
-            [gy for _, gy in pairs], enable_double_backprop=True))
+        return tuple(
+            chainer.grad(
+                [y for y, _ in pairs],
+                [inputs[i] for i in target_input_indexes],
+                [gy for _, gy in pairs],
+                enable_double_backprop=True,
+            )
+        )

@@ -1,4 +1,5 @@
 """Sums of rows at given places of a matrix: the transpose of indexing."""
+
 import numpy
 
 from chainer.backends import cuda
@@ -37,6 +38,6 @@ def add_rows(target, index, rows):
     by_turn = numpy.argsort(turn, kind='stable')
     stop = 0
     for n in numpy.bincount(turn).tolist():
-        chosen = by_turn[stop:stop + n]
+        chosen = by_turn[stop : stop + n]
         target[index[chosen]] += rows[order[chosen]]
         stop += n

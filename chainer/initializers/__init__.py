@@ -10,9 +10,23 @@ from chainer.initializers.sampling import DownsamplingConvFilter, UpsamplingDeco
 from chainer.initializers.uniform import GlorotUniform, HeUniform, LeCunUniform, Uniform
 
 __all__ = [
-    'Constant', 'DownsamplingConvFilter', 'GlorotNormal', 'GlorotUniform', 'HeNormal',
-    'HeUniform', 'Identity', 'LeCunNormal', 'LeCunUniform', 'NaN', 'Normal', 'One',
-    'Orthogonal', 'Uniform', 'UpsamplingDeconvFilter', 'Zero', 'generate_array',
+    'Constant',
+    'DownsamplingConvFilter',
+    'GlorotNormal',
+    'GlorotUniform',
+    'HeNormal',
+    'HeUniform',
+    'Identity',
+    'LeCunNormal',
+    'LeCunUniform',
+    'NaN',
+    'Normal',
+    'One',
+    'Orthogonal',
+    'Uniform',
+    'UpsamplingDeconvFilter',
+    'Zero',
+    'generate_array',
 ]
 
 
@@ -70,5 +84,6 @@ def _get_initializer(initializer):
     if not callable(initializer):
         raise TypeError(
             f'an initializer must be a callable, an array or a scalar, but '
-            f'{type(initializer)} was given')
+            f'{type(initializer)} was given'
+        )
     return initializer

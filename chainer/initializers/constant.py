@@ -5,7 +5,6 @@ from chainer import backend, initializer
 
 
 class _Constant(initializer.Initializer):
-
     fill_value = None
 
     def __call__(self, array):
@@ -18,8 +17,9 @@ class _Constant(initializer.Initializer):
         else:
             xp = backend.get_array_module(array)
             device = backend.get_device_from_array(array)
-            backend.copyto(array, xp.broadcast_to(
-                device.send(value).astype(array.dtype), array.shape))
+            backend.copyto(
+                array, xp.broadcast_to(device.send(value).astype(array.dtype), array.shape)
+            )
 
 
 class Identity(initializer.Initializer):
@@ -52,7 +52,8 @@ class Identity(initializer.Initializer):
         if len(shape) != 2 or shape[0] != shape[1]:
             raise ValueError(
                 f'Identity matrix initialization can only be used for 2D square matrices, but '
-                f'the shape is {shape}')
+                f'the shape is {shape}'
+            )
         value = numpy.identity(shape[0], dtype=array.dtype)
         value *= self.scale
         backend.copyto(array, value)

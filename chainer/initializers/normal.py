@@ -23,7 +23,7 @@ class Normal(initializer._RandomInitializer):
     """
 
     def __init__(self, scale=0.05, dtype=None, **kwargs):
-        rng, = argument.parse_kwargs(kwargs, ('rng', None))
+        (rng,) = argument.parse_kwargs(kwargs, ('rng', None))
         super().__init__(dtype, rng)
         self.scale = scale
 
@@ -68,7 +68,7 @@ class LeCunNormal(_ScaledNormal):
     """
 
     def _variance(self, fan_in, fan_out):
-        return 1. / fan_in
+        return 1.0 / fan_in
 
 
 class GlorotNormal(_ScaledNormal):
@@ -93,7 +93,7 @@ class GlorotNormal(_ScaledNormal):
     """
 
     def _variance(self, fan_in, fan_out):
-        return 2. / (fan_in + fan_out)
+        return 2.0 / (fan_in + fan_out)
 
 
 class HeNormal(_ScaledNormal):
@@ -126,8 +126,9 @@ class HeNormal(_ScaledNormal):
 
     def _variance(self, fan_in, fan_out):
         if self.fan_option == 'fan_in':
-            return 2. / fan_in
+            return 2.0 / fan_in
         if self.fan_option == 'fan_out':
-            return 2. / fan_out
+            return 2.0 / fan_out
         raise ValueError(
-            f'fan_option should be either "fan_in" or "fan_out", but is {self.fan_option!r}')
+            f'fan_option should be either "fan_in" or "fan_out", but is {self.fan_option!r}'
+        )

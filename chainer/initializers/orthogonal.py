@@ -45,7 +45,7 @@ class Orthogonal(initializer._RandomInitializer):
     """
 
     def __init__(self, scale=1.1, dtype=None, mode='auto', **kwargs):
-        rng, = argument.parse_kwargs(kwargs, ('rng', None))
+        (rng,) = argument.parse_kwargs(kwargs, ('rng', None))
         if mode not in _MODES:
             raise ValueError(f'mode must be one of {sorted(_MODES)}, but {mode!r} was given')
         super().__init__(dtype, rng)
@@ -67,7 +67,8 @@ class Orthogonal(initializer._RandomInitializer):
         if not _MODES[self.mode](out_dim, in_dim):
             raise ValueError(
                 f'Cannot make an orthogonal {self.mode} of shape {shape}, which is a map from '
-                f'{in_dim} to {out_dim} dimensions')
+                f'{in_dim} to {out_dim} dimensions'
+            )
         transpose = in_dim > out_dim
         a = xp.asarray(rng.normal(size=(out_dim, in_dim)))
         q, r = xp.linalg.qr(a.T if transpose else a)

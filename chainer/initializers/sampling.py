@@ -22,14 +22,17 @@ class _SamplingFilter(initializer.Initializer):
         if array.ndim < 3:
             raise ValueError(
                 f'a convolution filter of 3 or more dimensions is needed, but the shape is '
-                f'{array.shape}')
+                f'{array.shape}'
+            )
         n_first, n_second = array.shape[:2]
         if n_second not in (1, n_first):
             raise ValueError(
                 f'the second axis of the filter must be 1 or equal the first, but the shape is '
-                f'{array.shape}')
+                f'{array.shape}'
+            )
         kernel = self._normalize(
-            functools.reduce(numpy.multiply.outer, map(_linear_kernel, array.shape[2:])))
+            functools.reduce(numpy.multiply.outer, map(_linear_kernel, array.shape[2:]))
+        )
         value = numpy.zeros(array.shape, dtype=array.dtype)
         channels = numpy.arange(n_first)
         value[channels, channels % n_second] = kernel

@@ -23,7 +23,7 @@ class Uniform(initializer._RandomInitializer):
     """
 
     def __init__(self, scale=0.05, dtype=None, **kwargs):
-        rng, = argument.parse_kwargs(kwargs, ('rng', None))
+        (rng,) = argument.parse_kwargs(kwargs, ('rng', None))
         super().__init__(dtype, rng)
         self.scale = scale
 
@@ -69,7 +69,7 @@ class LeCunUniform(_ScaledUniform):
     """
 
     def _squared_bound(self, fan_in, fan_out):
-        return 3. / fan_in
+        return 3.0 / fan_in
 
 
 class GlorotUniform(_ScaledUniform):
@@ -94,7 +94,7 @@ class GlorotUniform(_ScaledUniform):
     """
 
     def _squared_bound(self, fan_in, fan_out):
-        return 6. / (fan_in + fan_out)
+        return 6.0 / (fan_in + fan_out)
 
 
 class HeUniform(_ScaledUniform):
@@ -118,4 +118,4 @@ class HeUniform(_ScaledUniform):
     """
 
     def _squared_bound(self, fan_in, fan_out):
-        return 6. / fan_in
+        return 6.0 / fan_in

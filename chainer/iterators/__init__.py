@@ -1,4 +1,5 @@
 """Iterators over datasets."""
+
 from chainer.iterators import dali_iterator  # NOQA
 from chainer.iterators import multiprocess_iterator  # NOQA
 from chainer.iterators import multithread_iterator  # NOQA

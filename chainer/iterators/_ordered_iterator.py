@@ -6,6 +6,7 @@ of their own and keep, for each batch in preparation, the state to take over whe
 is handed out. Orders that were drawn for batches ahead are saved with the iterator, so that
 a resumed iterator continues with them instead of drawing others.
 """
+
 import collections
 
 import numpy
@@ -18,7 +19,6 @@ State = collections.namedtuple('State', 'current_position epoch is_new_epoch ord
 
 
 class OrderedIterator(iterator.Iterator):
-
     """Base of Serial-, Multithread- and MultiprocessIterator."""
 
     def __init__(self, dataset, batch_size, repeat, shuffle, order_sampler):
@@ -28,7 +28,8 @@ class OrderedIterator(iterator.Iterator):
         elif shuffle is not None:
             raise ValueError(
                 '`shuffle` is not `None` and a custom `order_sampler` is set. Please set '
-                '`shuffle` to `None` to use the custom order sampler.')
+                '`shuffle` to `None` to use the custom order sampler.'
+            )
         self.dataset = dataset
         self.batch_size = batch_size
         self.order_sampler = order_sampler
@@ -43,7 +44,7 @@ class OrderedIterator(iterator.Iterator):
         if self.order_sampler is not None:
             order = numpy.asarray(self.order_sampler(numpy.arange(len(self.dataset)), 0))
         self._state = State(0, 0, False, order)
-        self._previous_epoch_detail = -1.
+        self._previous_epoch_detail = -1.0
 
     def _size_of(self, state):
         return len(self.dataset if state.order is None else state.order)
@@ -62,8 +63,7 @@ class OrderedIterator(iterator.Iterator):
     def _order(self, order):
         self._discard_ahead()
         self._drawn.clear()
-        self._state = self._state._replace(
-            order=None if order is None else numpy.asarray(order))
+        self._state = self._state._replace(order=None if order is None else numpy.asarray(order))
 
     def _next_order(self, state):
         if state.order is None or self.order_sampler is None:
@@ -74,7 +74,8 @@ class OrderedIterator(iterator.Iterator):
         if len(order) != len(state.order):
             raise ValueError(
                 'The size of order does not match the size of the previous order: '
-                '{} != {}'.format(len(order), len(state.order)))
+                f'{len(order)} != {len(state.order)}'
+            )
         return order
 
     def _advance(self, state):
@@ -139,7 +140,7 @@ class OrderedIterator(iterator.Iterator):
         """Number of completed epochs including the fraction of the current one."""
         position, epoch, _, order = self._state
         size = len(self.dataset if order is None else order)
-        return epoch + (position / size if size > 0 else 0.)
+        return epoch + (position / size if size > 0 else 0.0)
 
     @property
     def previous_epoch_detail(self):
@@ -179,9 +180,9 @@ class OrderedIterator(iterator.Iterator):
             previous = serializer('previous_epoch_detail', self._previous_epoch_detail)
         except KeyError:  # Chainer v2 or older
             size = self._size_of(state)
-            previous = -1.
+            previous = -1.0
             if epoch + position / size > 0:
-                previous = max(epoch + (position - self.batch_size) / size, 0.)
+                previous = max(epoch + (position - self.batch_size) / size, 0.0)
         if not isinstance(serializer, serializer_module.Serializer):
             self._discard_ahead()
             self._state = state
@@ -190,7 +191,6 @@ class OrderedIterator(iterator.Iterator):
 
 
 class LookaheadIterator(OrderedIterator):
-
     """Base of the iterators that prepare the next batches while the last one is used.
 
     Batches are ordered from within ``next`` only, so that the use of random numbers does

@@ -7,6 +7,7 @@ without further synchronization: a third chunk is sent only after the result of 
 copied out of its slot. Chunks are small enough for both requests to fit into the buffer of the
 pipe, so sending never blocks. A thread of the main process receives the results.
 """
+
 import collections
 import contextlib
 import mmap
@@ -33,16 +34,14 @@ class WorkerDied(RuntimeError):
 
 
 class _RemoteTraceback(Exception):
-
     def __init__(self, text):
         self.text = text
 
     def __str__(self):
-        return '\n"""\n%s"""' % self.text
+        return f'\n"""\n{self.text}"""'
 
 
 class _Job:
-
     """A batch being fetched."""
 
     def __init__(self, n_chunks):
@@ -53,7 +52,6 @@ class _Job:
 
 
 class _Worker:
-
     """Main process' view of a worker."""
 
     def __init__(self, process, conn):
@@ -65,7 +63,6 @@ class _Worker:
 
 
 class WorkerPool:
-
     """Pool of processes that fetch examples.
 
     Args:
@@ -93,8 +90,7 @@ class WorkerPool:
         except BaseException:
             self.close()
             raise
-        self._thread = threading.Thread(
-            target=self._receive, name='chainer-iterator', daemon=True)
+        self._thread = threading.Thread(target=self._receive, name='chainer-iterator', daemon=True)
         self._thread.start()
 
     def _start_worker(self):
@@ -103,7 +99,8 @@ class WorkerPool:
         # A forked child has a copy of our end, which would keep the pipe open for ever.
         inherited = conn if context.get_start_method() == 'fork' else None
         process = context.Process(
-            target=_run_worker, args=(child_conn, inherited) + self._args, daemon=True)
+            target=_run_worker, args=(child_conn, inherited) + self._args, daemon=True
+        )
         with warnings.catch_warnings():
             # The child only runs the loop below and takes none of our locks.
             warnings.filterwarnings('ignore', '.*fork', DeprecationWarning)
@@ -114,13 +111,12 @@ class WorkerPool:
     def submit(self, indices, seed):
         """Starts fetching examples; returns a job."""
         size = min(-(-len(indices) // self._n_processes), _MAX_CHUNK)
-        chunks = [indices[i:i + size] for i in range(0, len(indices), size)]
+        chunks = [indices[i : i + size] for i in range(0, len(indices), size)]
         job = _Job(len(chunks))
         with self._changed:
             for i, chunk in enumerate(chunks):
                 chunk_seed = zlib.crc32(b'%d' % i, seed)
-                self._queue.append(
-                    (job, i, (chunk.astype(numpy.int64).tobytes(), chunk_seed)))
+                self._queue.append((job, i, (chunk.astype(numpy.int64).tobytes(), chunk_seed)))
         self._replace_retired()
         with self._changed:
             self._dispatch()
@@ -132,8 +128,7 @@ class WorkerPool:
         if self._maxtasks is None:
             return
         with self._changed:
-            retired = [w for w in self._workers
-                       if w.n_sent >= self._maxtasks and not w.pending]
+            retired = [w for w in self._workers if w.n_sent >= self._maxtasks and not w.pending]
             for worker in retired:
                 self._workers.remove(worker)
         for worker in retired:
@@ -147,9 +142,12 @@ class WorkerPool:
     def _dispatch(self):
         """Sends chunks to the workers that have least to do (lock held)."""
         while self._queue:
-            free = [w for w in self._workers
-                    if len(w.pending) < _MAX_PENDING
-                    and (self._maxtasks is None or w.n_sent < self._maxtasks)]
+            free = [
+                w
+                for w in self._workers
+                if len(w.pending) < _MAX_PENDING
+                and (self._maxtasks is None or w.n_sent < self._maxtasks)
+            ]
             if not free:
                 return
             worker = min(free, key=lambda w: len(w.pending))
@@ -182,7 +180,8 @@ class WorkerPool:
                 done = self._changed.wait_for(
                     lambda: job.n_left == 0 or job.error or self._error,
                     # Workers that retire must be replaced now and then.
-                    timeout if self._maxtasks is None else 0.05)
+                    timeout if self._maxtasks is None else 0.05,
+                )
             # Also if the job is done: the death of a worker, however idle, is no secret.
             error = self._error or job.error
             if error is not None:
@@ -290,15 +289,16 @@ class WorkerPool:
         buffers = []
         offset = 0
         for size in sizes:
-            buffers.append(view[offset:offset + size])
+            buffers.append(view[offset : offset + size])
             offset += _aligned(size)
         return pickle.loads(data, buffers=buffers), None
 
     def _died(self, worker):
         worker.process.join(1)
         return WorkerDied(
-            'a worker process (pid {}) that reads the dataset died unexpectedly, exit code {}'
-            .format(worker.process.pid, worker.process.exitcode))
+            f'a worker process (pid {worker.process.pid}) that reads the dataset died '
+            f'unexpectedly, exit code {worker.process.exitcode}'
+        )
 
     def _fail(self, error):
         """Gives up all jobs (lock held)."""
@@ -344,7 +344,7 @@ def _memory_folder():
 
 
 def _memory_prefix(pid):
-    return 'chainer-%d-' % pid
+    return f'chainer-{pid}-'
 
 
 def _remove_memory(pid):
@@ -380,8 +380,7 @@ def _run_worker(conn, parent_conn, dataset, shared_mem):
         random.seed(seed)
         try:
             buffers = []
-            data = pickle.dumps(
-                [dataset[i] for i in indices], 5, buffer_callback=buffers.append)
+            data = pickle.dumps([dataset[i] for i in indices], 5, buffer_callback=buffers.append)
             reply = slots.pack(data, [buffer.raw() for buffer in buffers], len(indices))
         except Exception as e:
             try:
@@ -396,7 +395,6 @@ def _run_worker(conn, parent_conn, dataset, shared_mem):
 
 
 class _Slots:
-
     """Shared memory of a worker: two slots that its results are written to in turn.
 
     The memory is a file that the main process maps and removes when it gets the name.
@@ -420,7 +418,7 @@ class _Slots:
             return 'inline', data, [bytes(buffer) for buffer in buffers]
         start = offset = self._slot * self._slot_size
         for buffer, size in zip(buffers, sizes):
-            self._memory[offset:offset + size] = buffer
+            self._memory[offset : offset + size] = buffer
             offset += _aligned(size)
         return 'shared', data, path, start, sizes
 

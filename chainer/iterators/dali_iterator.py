@@ -2,7 +2,6 @@ from chainer.dataset import iterator
 
 
 class DaliIterator(iterator.Iterator):
-
     """Iterator over the output of a pipeline of NVIDIA DALI.
 
     A batch is what ``pipeline.run()`` returns, one list per output; use a converter that
@@ -30,7 +29,8 @@ class DaliIterator(iterator.Iterator):
         except ImportError as e:
             raise ImportError(
                 'DaliIterator needs NVIDIA DALI (the package nvidia-dali), which cannot be '
-                'imported: {}'.format(e)) from e
+                f'imported: {e}'
+            ) from e
         pipeline.build()
         sizes = pipeline.epoch_size()
         # A dictionary by reader, or a number.
@@ -48,8 +48,7 @@ class DaliIterator(iterator.Iterator):
         self.is_new_epoch = self.current_position >= self.epoch_size
         if self.is_new_epoch:
             self.epoch += 1
-            self.current_position = (
-                self.current_position - self.epoch_size if self._repeat else 0)
+            self.current_position = self.current_position - self.epoch_size if self._repeat else 0
         return outputs
 
     next = __next__
@@ -79,7 +78,7 @@ class DaliIterator(iterator.Iterator):
         self.current_position = 0
         self.epoch = 0
         self.is_new_epoch = False
-        self._previous_epoch_detail = -1.
+        self._previous_epoch_detail = -1.0
 
     def serialize(self, serializer):
         """Reads or writes the position, but not the state of the pipeline."""
@@ -87,4 +86,5 @@ class DaliIterator(iterator.Iterator):
         self.epoch = serializer('epoch', self.epoch)
         self.is_new_epoch = serializer('is_new_epoch', self.is_new_epoch)
         self._previous_epoch_detail = serializer(
-            'previous_epoch_detail', self._previous_epoch_detail)
+            'previous_epoch_detail', self._previous_epoch_detail
+        )

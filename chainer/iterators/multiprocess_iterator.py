@@ -9,7 +9,6 @@ from chainer.iterators import _ordered_iterator
 
 
 class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
-
     """Iterator that reads the next batches by processes while the last one is used.
 
     Its batches are those of :class:`~chainer.iterators.SerialIterator`. The processes are
@@ -57,17 +56,26 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
     class TimeoutWarning(RuntimeWarning):
         """Reading a batch takes very long."""
 
-    def __init__(self, dataset, batch_size, repeat=True, shuffle=None, n_processes=None,
-                 n_prefetch=1, shared_mem=None, order_sampler=None, dataset_timeout=30.0,
-                 maxtasksperchild=None):
+    def __init__(
+        self,
+        dataset,
+        batch_size,
+        repeat=True,
+        shuffle=None,
+        n_processes=None,
+        n_prefetch=1,
+        shared_mem=None,
+        order_sampler=None,
+        dataset_timeout=30.0,
+        maxtasksperchild=None,
+    ):
         self._pool = None
         self._worker_seed = None
         self.n_processes = n_processes or multiprocessing.cpu_count()
         self.shared_mem = shared_mem
         self.dataset_timeout = dataset_timeout
         self.maxtasksperchild = maxtasksperchild
-        super().__init__(
-            dataset, batch_size, repeat, shuffle, order_sampler, max(n_prefetch, 1))
+        super().__init__(dataset, batch_size, repeat, shuffle, order_sampler, max(n_prefetch, 1))
         self._finalized = False
 
     def _submit(self, state, indices):
@@ -76,8 +84,10 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
             self._worker_seed = zlib.crc32(numpy.random.get_state()[1].tobytes())
         if self._pool is None:
             from chainer.iterators import _worker_pool
+
             self._pool = _worker_pool.WorkerPool(
-                self.dataset, self.n_processes, self.shared_mem, self.maxtasksperchild)
+                self.dataset, self.n_processes, self.shared_mem, self.maxtasksperchild
+            )
         seed = zlib.crc32(b'%d,%d' % (state.epoch, state.current_position), self._worker_seed)
         return self._pool.submit(indices, seed)
 
@@ -95,11 +105,13 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
 
     def _warn_timeout(self):
         warnings.warn(
-            'Stalled dataset is detected: a batch took more than {} seconds. Common causes '
+            f'Stalled dataset is detected: a batch took more than {self.dataset_timeout} '
+            'seconds. Common causes '
             'are a slow or blocking dataset, locks or threads it held when the processes were '
-            'started, and a stopped process. dataset_timeout sets the time.'.format(
-                self.dataset_timeout),
-            MultiprocessIterator.TimeoutWarning, stacklevel=5)
+            'started, and a stopped process. dataset_timeout sets the time.',
+            MultiprocessIterator.TimeoutWarning,
+            stacklevel=5,
+        )
 
     def __next__(self):
         if self._finalized:
@@ -117,7 +129,8 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
         """
         if self._finalized:
             raise NotImplementedError(
-                'Reset of finalized MultiProcessIterator is currently not supported.')
+                'Reset of finalized MultiProcessIterator is currently not supported.'
+            )
         self._reset_state()
 
     def finalize(self):
@@ -133,8 +146,7 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
     def serialize(self, serializer):
         super().serialize(serializer)
         try:
-            seed = serializer('worker_seed', -1 if self._worker_seed is None
-                              else self._worker_seed)
+            seed = serializer('worker_seed', -1 if self._worker_seed is None else self._worker_seed)
         except KeyError:
             return
         self._worker_seed = None if seed < 0 else seed
@@ -142,8 +154,9 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
     def __getstate__(self):
         state = self.__dict__.copy()
         # The copy starts processes of its own and fetches the batches ahead again.
-        state.update(_pool=None, _drawn=collections.deque(self._drawn_orders()),
-                     _ahead=collections.deque())
+        state.update(
+            _pool=None, _drawn=collections.deque(self._drawn_orders()), _ahead=collections.deque()
+        )
         return state
 
     def __setstate__(self, state):

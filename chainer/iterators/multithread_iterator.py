@@ -2,7 +2,6 @@ from chainer.iterators import _ordered_iterator
 
 
 class MultithreadIterator(_ordered_iterator.LookaheadIterator):
-
     """Iterator that reads the next batch by threads while the last one is used.
 
     Its batches are those of :class:`~chainer.iterators.SerialIterator`. Threads help when
@@ -32,8 +31,9 @@ class MultithreadIterator(_ordered_iterator.LookaheadIterator):
 
     """
 
-    def __init__(self, dataset, batch_size, repeat=True, shuffle=None, n_threads=1,
-                 order_sampler=None):
+    def __init__(
+        self, dataset, batch_size, repeat=True, shuffle=None, n_threads=1, order_sampler=None
+    ):
         self._pool = None
         self.n_threads = n_threads
         super().__init__(dataset, batch_size, repeat, shuffle, order_sampler, n_prefetch=1)
@@ -41,12 +41,15 @@ class MultithreadIterator(_ordered_iterator.LookaheadIterator):
     def _submit(self, state, indices):
         if self._pool is None:
             from concurrent import futures
+
             self._pool = futures.ThreadPoolExecutor(self.n_threads, 'chainer-iterator')
         # A few parts for each thread: examples may take different times, handing over takes
         # some, too.
         size = -(-len(indices) // (4 * self.n_threads))
-        return [self._pool.submit(_read, self.dataset, indices[i:i + size].tolist())
-                for i in range(0, len(indices), size)]
+        return [
+            self._pool.submit(_read, self.dataset, indices[i : i + size].tolist())
+            for i in range(0, len(indices), size)
+        ]
 
     def _collect(self, job):
         return [example for future in job for example in future.result()]
@@ -74,8 +77,9 @@ class MultithreadIterator(_ordered_iterator.LookaheadIterator):
 
     def __getstate__(self):
         state = self.__dict__.copy()
-        state.update(_pool=None, _drawn=type(self._drawn)(self._drawn_orders()),
-                     _ahead=type(self._ahead)())
+        state.update(
+            _pool=None, _drawn=type(self._drawn)(self._drawn_orders()), _ahead=type(self._ahead)()
+        )
         return state
 
 

@@ -4,7 +4,6 @@ from chainer import _random_state
 
 
 class OrderSampler:
-
     """Interface of the functions that decide the order of the examples of an epoch.
 
     .. admonition:: Example
@@ -34,7 +33,6 @@ class OrderSampler:
 
 
 class ShuffleOrderSampler(OrderSampler):
-
     """Sampler of uniformly random permutations.
 
     Args:

@@ -2,7 +2,6 @@ from chainer.iterators import _ordered_iterator
 
 
 class SerialIterator(_ordered_iterator.OrderedIterator):
-
     """Iterator that reads the examples one after another when a batch is asked for.
 
     At the end of an epoch a batch is filled up with examples of the next one, unless

@@ -19,15 +19,15 @@ class WeightHook(link_hook.LinkHook):
     def __enter__(self):
         raise NotImplementedError(
             f'{type(self).__name__} cannot be used in a with statement; register it to a link '
-            'by Link.add_hook')
+            'by Link.add_hook'
+        )
 
     def __exit__(self):
         raise NotImplementedError(f'{type(self).__name__} cannot be used in a with statement')
 
     def added(self, link):
         if not hasattr(link, self.weight_name):
-            raise ValueError(
-                f"Weight '{self.weight_name}' does not exist in {type(link).__name__}")
+            raise ValueError(f"Weight '{self.weight_name}' does not exist in {type(link).__name__}")
         # The filters of deconvolutions have their output axis second.
         is_deconvolution = any('Deconvolution' in c.__name__ for c in type(link).__mro__)
         self.axis = 1 if is_deconvolution else 0

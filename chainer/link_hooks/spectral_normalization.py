@@ -115,8 +115,15 @@ class SpectralNormalization(_weight.WeightHook):
 
     name = 'SpectralNormalization'
 
-    def __init__(self, n_power_iteration=1, eps=1e-6, use_gamma=False, factor=None,
-                 weight_name='W', name=None):
+    def __init__(
+        self,
+        n_power_iteration=1,
+        eps=1e-6,
+        use_gamma=False,
+        factor=None,
+        weight_name='W',
+        name=None,
+    ):
         if n_power_iteration < 1:
             raise ValueError(f'n_power_iteration must be positive, but is {n_power_iteration}')
         super().__init__(weight_name, name)
@@ -150,8 +157,7 @@ class SpectralNormalization(_weight.WeightHook):
             link.add_persistent(self.vector_name, device.send(u))
         if self.use_gamma and not hasattr(link, self._gamma_name):
             sigma = numpy.linalg.norm(matrix.astype(numpy.float64), 2)
-            gamma = variable.Parameter(
-                initializers.Constant(float(sigma), dtype=matrix.dtype), ())
+            gamma = variable.Parameter(initializers.Constant(float(sigma), dtype=matrix.dtype), ())
             gamma.to_device(device)
             with link.init_scope():
                 setattr(link, self._gamma_name, gamma)
@@ -183,7 +189,8 @@ class SpectralNormalization(_weight.WeightHook):
         else:
             with chainer.using_device(link.device):
                 new_u, v = update_approximate_vectors(
-                    self.reshape_W(W.array), u, self.n_power_iteration, self.eps)
+                    self.reshape_W(W.array), u, self.n_power_iteration, self.eps
+                )
                 if config.train:
                     # In a new array, because graphs of earlier calls keep the old one.
                     u = link.__dict__[self.vector_name] = new_u

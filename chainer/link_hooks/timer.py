@@ -24,7 +24,7 @@ class TimerHook(link_hook.LinkHook):
     """
 
     name = 'TimerHook'
-    table = {'sec': 1, 'ms': 10 ** 3, 'us': 10 ** 6, 'ns': 10 ** 9}
+    table = {'sec': 1, 'ms': 10**3, 'us': 10**6, 'ns': 10**9}
 
     def __init__(self):
         self.call_history = []
@@ -69,4 +69,5 @@ class TimerHook(link_hook.LinkHook):
 
         """
         _profile_report.print_table(
-            'LinkName', self.summary(), {'elapsed_time': 'ElapsedTime'}, self.table, unit, file)
+            'LinkName', self.summary(), {'elapsed_time': 'ElapsedTime'}, self.table, unit, file
+        )

@@ -8,6 +8,10 @@ from chainer.optimizer_hooks.lasso import Lasso
 from chainer.optimizer_hooks.weight_decay import WeightDecay
 
 __all__ = [
-    'GradientClipping', 'GradientHardClipping', 'GradientLARS', 'GradientNoise', 'Lasso',
+    'GradientClipping',
+    'GradientHardClipping',
+    'GradientLARS',
+    'GradientNoise',
+    'Lasso',
     'WeightDecay',
 ]

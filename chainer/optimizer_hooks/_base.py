@@ -9,7 +9,7 @@ from chainer.backends import cuda
 
 def loss_scale_of(param):
     """Returns the factor by which the gradient is larger than the true one."""
-    return 1. if param._loss_scale is None else param._loss_scale
+    return 1.0 if param._loss_scale is None else param._loss_scale
 
 
 def squared_norm(x):

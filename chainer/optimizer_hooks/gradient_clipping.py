@@ -49,7 +49,7 @@ class GradientClipping:
                 with _using_device_of(g):
                     norms.append((g, _base.squared_norm(g), _base.loss_scale_of(param)))
         # Reading the numbers last, GPUs are waited for only once.
-        norm = math.sqrt(sum([float(squared) / scale ** 2 for _, squared, scale in norms]))
+        norm = math.sqrt(sum([float(squared) / scale**2 for _, squared, scale in norms]))
         if norm == 0 or self.threshold / norm >= 1:
             return
         rate = self.threshold / norm

@@ -48,7 +48,7 @@ class GradientLARS(_base.GradientHook):
         if xp is numpy:  # numbers, of which a branch costs less
             rate = rate if p_norm > 0 else numpy.ones_like(rate)
         else:
-            rate = xp.where(p_norm > 0, rate, 1.)
+            rate = xp.where(p_norm > 0, rate, 1.0)
         if self.weight_decay:
             g += (self.weight_decay * scale) * p
         g *= rate.astype(g.dtype)

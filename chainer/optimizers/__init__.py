@@ -13,7 +13,19 @@ from chainer.optimizers.sgd import SGD
 from chainer.optimizers.smorms3 import SMORMS3
 
 __all__ = [
-    'AMSBound', 'AMSGrad', 'AdaBound', 'AdaDelta', 'AdaGrad', 'Adam', 'AdamW',
-    'CorrectedMomentumSGD', 'MSVAG', 'MomentumSGD', 'NesterovAG', 'RMSprop', 'RMSpropGraves',
-    'SGD', 'SMORMS3',
+    'AMSBound',
+    'AMSGrad',
+    'AdaBound',
+    'AdaDelta',
+    'AdaGrad',
+    'Adam',
+    'AdamW',
+    'CorrectedMomentumSGD',
+    'MSVAG',
+    'MomentumSGD',
+    'NesterovAG',
+    'RMSprop',
+    'RMSpropGraves',
+    'SGD',
+    'SMORMS3',
 ]

@@ -69,8 +69,7 @@ class ElementwiseRule(optimizer.UpdateRule):
     def _scalars_for(self, dtype):
         """Returns the scalars as Python numbers, to which dtypes do not adapt."""
         self._check_eps(numpy.promote_types(dtype, numpy.float32))
-        return [value if type(value) is float else _to_number(value)
-                for value in self._scalars()]
+        return [value if type(value) is float else _to_number(value) for value in self._scalars()]
 
     def _step_on(self, arrays, scalars):
         """Runs the step on NumPy arrays: by a kernel, or in blocks for the cache and for memory."""
@@ -81,7 +80,7 @@ class ElementwiseRule(optimizer.UpdateRule):
         if size > 8 * _BLOCK and all([array.flags.c_contiguous for array in arrays]):
             arrays = [array.reshape(-1) for array in arrays]
             for start in range(0, size, _BLOCK):
-                self._step_block([a[start:start + _BLOCK] for a in arrays], scalars)
+                self._step_block([a[start : start + _BLOCK] for a in arrays], scalars)
         else:
             self._step_block(arrays, scalars)
 
@@ -110,7 +109,8 @@ class ElementwiseRule(optimizer.UpdateRule):
             return
         is_overridden = type(self).update_core_cpu is not ElementwiseRule.update_core_cpu
         if is_overridden or not _update.run_kernel(
-                self._chainerx_name, self._arrays(param), self._scalars_for(param.dtype)):
+            self._chainerx_name, self._arrays(param), self._scalars_for(param.dtype)
+        ):
             super().update_core_chainerx(param)
 
     def update_core_gpu(self, param):
@@ -118,8 +118,12 @@ class ElementwiseRule(optimizer.UpdateRule):
             return
         dtype = numpy.promote_types(param.dtype, numpy.float32)
         kernel = _kernel(
-            type(self).__name__.lower(), dtype.name, self._state_names, self._scalar_names,
-            self._gpu_code)
+            type(self).__name__.lower(),
+            dtype.name,
+            self._state_names,
+            self._scalar_names,
+            self._gpu_code,
+        )
         array, grad, *state = self._arrays(param)
         kernel(grad, *self._scalars_for(dtype), array, *state)
 
@@ -136,5 +140,8 @@ def _kernel(name, dtype, state_names, scalar_names, code):
     store = ''.join(f'{out}_ = static_cast<T>({out});' for out in outs)
     c_type = 'double' if dtype == 'float64' else 'float'
     return cuda.elementwise(
-        ', '.join(ins), ', '.join(f'T {out}_' for out in outs),
-        f'typedef {c_type} S; {load} {code} {store}', name)
+        ', '.join(ins),
+        ', '.join(f'T {out}_' for out in outs),
+        f'typedef {c_type} S; {load} {code} {store}',
+        name,
+    )

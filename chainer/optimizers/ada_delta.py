@@ -32,7 +32,8 @@ class AdaDeltaRule(_elementwise.ElementwiseRule):
     _gpu_code = (
         'msg = rho * msg + (1 - rho) * grad * grad;'
         'S dx = sqrt((msdx + eps) / (msg + eps)) * grad;'
-        'msdx = rho * msdx + (1 - rho) * dx * dx; param -= dx;')
+        'msdx = rho * msdx + (1 - rho) * dx * dx; param -= dx;'
+    )
 
     def __init__(self, parent_hyperparam=None, rho=None, eps=None):
         super().__init__(parent_hyperparam, rho=rho, eps=eps)

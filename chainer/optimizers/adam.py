@@ -13,16 +13,20 @@ def _alpha_t(hyperparam, t):
     if t == 0:
         raise RuntimeError(
             "Can't determine the learning rate of Adam optimizer because the update steps have "
-            'not been started.')
-    fix1 = 1. - math.pow(hyperparam.beta1, t)
-    fix2 = 1. - math.pow(hyperparam.beta2, t)
+            'not been started.'
+        )
+    fix1 = 1.0 - math.pow(hyperparam.beta1, t)
+    fix2 = 1.0 - math.pow(hyperparam.beta2, t)
     return hyperparam.alpha * math.sqrt(fix2) / fix1
 
 
 def _warn_lr(name):
     warnings.warn(
         f'{name}.lr has been renamed to {name}.alpha_t. Use of {name}.lr is deprecated in '
-        'Chainer v6.', DeprecationWarning, stacklevel=3)
+        'Chainer v6.',
+        DeprecationWarning,
+        stacklevel=3,
+    )
 
 
 class AdamRule(_elementwise.ElementwiseRule):
@@ -56,18 +60,55 @@ class AdamRule(_elementwise.ElementwiseRule):
     """
 
     _default_hyperparam = _elementwise.make_hyperparam(
-        alpha=0.001, beta1=0.9, beta2=0.999, eps=1e-8, eta=1.0, weight_decay_rate=0,
-        amsgrad=False, adabound=False, final_lr=0.1, gamma=0.001)
+        alpha=0.001,
+        beta1=0.9,
+        beta2=0.999,
+        eps=1e-8,
+        eta=1.0,
+        weight_decay_rate=0,
+        amsgrad=False,
+        adabound=False,
+        final_lr=0.1,
+        gamma=0.001,
+    )
     _scalar_names = (
-        'alpha_t', 'rate1', 'rate2', 'eps', 'eta', 'weight_decay_rate', 'lower', 'upper')
+        'alpha_t',
+        'rate1',
+        'rate2',
+        'eps',
+        'eta',
+        'weight_decay_rate',
+        'lower',
+        'upper',
+    )
 
-    def __init__(self, parent_hyperparam=None, alpha=None, beta1=None, beta2=None, eps=None,
-                 eta=None, weight_decay_rate=None, amsgrad=None, adabound=None, final_lr=None,
-                 gamma=None):
+    def __init__(
+        self,
+        parent_hyperparam=None,
+        alpha=None,
+        beta1=None,
+        beta2=None,
+        eps=None,
+        eta=None,
+        weight_decay_rate=None,
+        amsgrad=None,
+        adabound=None,
+        final_lr=None,
+        gamma=None,
+    ):
         super().__init__(
-            parent_hyperparam, alpha=alpha, beta1=beta1, beta2=beta2, eps=eps, eta=eta,
-            weight_decay_rate=weight_decay_rate, amsgrad=amsgrad, adabound=adabound,
-            final_lr=final_lr, gamma=gamma)
+            parent_hyperparam,
+            alpha=alpha,
+            beta1=beta1,
+            beta2=beta2,
+            eps=eps,
+            eta=eta,
+            weight_decay_rate=weight_decay_rate,
+            amsgrad=amsgrad,
+            adabound=adabound,
+            final_lr=final_lr,
+            gamma=gamma,
+        )
         if self.hyperparam.adabound:
             # The bounds follow later changes of alpha in proportion.
             self.initial_alpha = self.hyperparam.alpha
@@ -102,12 +143,14 @@ class AdamRule(_elementwise.ElementwiseRule):
         if self.t == 0:
             raise RuntimeError(
                 "Can't determine the bounds of AdaBound optimizer because the update steps have "
-                'not been started.')
+                'not been started.'
+            )
         hp = self.hyperparam
         final_lr = hp.final_lr * hp.alpha / self.initial_alpha
         return (
-            final_lr * (1. - 1. / (hp.gamma * self.t + 1)),
-            final_lr * (1. + 1. / (hp.gamma * self.t)))
+            final_lr * (1.0 - 1.0 / (hp.gamma * self.t + 1)),
+            final_lr * (1.0 + 1.0 / (hp.gamma * self.t)),
+        )
 
     @property
     def _chainerx_name(self):
@@ -121,8 +164,14 @@ class AdamRule(_elementwise.ElementwiseRule):
         hp = self.hyperparam
         bounds = self.bounds if hp.adabound else (-math.inf, math.inf)
         return (
-            self.alpha_t, 1. - hp.beta1, 1. - hp.beta2, hp.eps, hp.eta, hp.weight_decay_rate,
-            *bounds)
+            self.alpha_t,
+            1.0 - hp.beta1,
+            1.0 - hp.beta2,
+            hp.eps,
+            hp.eta,
+            hp.weight_decay_rate,
+            *bounds,
+        )
 
     def _step(self, p, g, m, v, *args):
         if self.hyperparam.amsgrad:
@@ -156,7 +205,7 @@ class AdamRule(_elementwise.ElementwiseRule):
         code = ['m += rate1 * (grad - m); v += rate2 * (grad * grad - v);']
         if hp.amsgrad:
             code.append('vhat = max(vhat, v);')
-        code.append(f"S rate = alpha_t / (sqrt({'vhat' if hp.amsgrad else 'v'}) + eps);")
+        code.append(f'S rate = alpha_t / (sqrt({"vhat" if hp.amsgrad else "v"}) + eps);')
         if hp.adabound:
             code.append('rate = max(lower, min(rate, upper));')
         code.append('param -= eta * (rate * m + weight_decay_rate * param);')
@@ -220,8 +269,19 @@ class Adam(optimizer.GradientMethod):
     final_lr = optimizer.HyperparameterProxy('final_lr')
     gamma = optimizer.HyperparameterProxy('gamma')
 
-    def __init__(self, alpha=0.001, beta1=0.9, beta2=0.999, eps=1e-8, eta=1.0,
-                 weight_decay_rate=0, amsgrad=False, adabound=False, final_lr=0.1, gamma=0.001):
+    def __init__(
+        self,
+        alpha=0.001,
+        beta1=0.9,
+        beta2=0.999,
+        eps=1e-8,
+        eta=1.0,
+        weight_decay_rate=0,
+        amsgrad=False,
+        adabound=False,
+        final_lr=0.1,
+        gamma=0.001,
+    ):
         super().__init__()
         self.hyperparam.alpha = alpha
         self.hyperparam.beta1 = beta1
@@ -279,8 +339,7 @@ class AdamW(Adam):
 
     """
 
-    def __init__(self, alpha=0.001, beta1=0.9, beta2=0.999, eps=1e-8, eta=1.0,
-                 weight_decay_rate=0):
+    def __init__(self, alpha=0.001, beta1=0.9, beta2=0.999, eps=1e-8, eta=1.0, weight_decay_rate=0):
         super().__init__(alpha, beta1, beta2, eps, eta, weight_decay_rate)
 
 
@@ -336,10 +395,12 @@ class AdaBound(Adam):
 
     """
 
-    def __init__(self, alpha=0.001, beta1=0.9, beta2=0.999, final_lr=0.1, gamma=0.001,
-                 eps=1e-8, eta=1.0):
+    def __init__(
+        self, alpha=0.001, beta1=0.9, beta2=0.999, final_lr=0.1, gamma=0.001, eps=1e-8, eta=1.0
+    ):
         super().__init__(
-            alpha, beta1, beta2, eps, eta, adabound=True, final_lr=final_lr, gamma=gamma)
+            alpha, beta1, beta2, eps, eta, adabound=True, final_lr=final_lr, gamma=gamma
+        )
 
 
 class AMSBound(Adam):
@@ -367,8 +428,17 @@ class AMSBound(Adam):
 
     """
 
-    def __init__(self, alpha=0.001, beta1=0.9, beta2=0.999, final_lr=0.1, gamma=0.001,
-                 eps=1e-8, eta=1.0):
+    def __init__(
+        self, alpha=0.001, beta1=0.9, beta2=0.999, final_lr=0.1, gamma=0.001, eps=1e-8, eta=1.0
+    ):
         super().__init__(
-            alpha, beta1, beta2, eps, eta, amsgrad=True, adabound=True, final_lr=final_lr,
-            gamma=gamma)
+            alpha,
+            beta1,
+            beta2,
+            eps,
+            eta,
+            amsgrad=True,
+            adabound=True,
+            final_lr=final_lr,
+            gamma=gamma,
+        )

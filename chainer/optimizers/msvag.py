@@ -29,7 +29,8 @@ class MSVAGRule(_elementwise.ElementwiseRule):
     """
 
     _default_hyperparam = _elementwise.make_hyperparam(
-        lr=0.1, beta=0.9, eta=1.0, weight_decay_rate=0)
+        lr=0.1, beta=0.9, eta=1.0, weight_decay_rate=0
+    )
     _state_names = ('m', 'v')
     _chainerx_name = 'msvag'
     _scalar_names = ('lr', 'rate', 'fix', 'rho', 'eta', 'weight_decay_rate')
@@ -39,21 +40,27 @@ class MSVAGRule(_elementwise.ElementwiseRule):
         'S noise = rho < 1 ? max((S)0, (v / fix - mean2) / (1 - rho)) : (S)0;'
         'S total = mean2 + rho * noise;'
         'S factor = total > 0 ? mean2 / total : (S)0;'
-        'param -= eta * (lr * factor * mean + weight_decay_rate * param);')
+        'param -= eta * (lr * factor * mean + weight_decay_rate * param);'
+    )
 
-    def __init__(self, parent_hyperparam=None, lr=None, beta=None, eta=None,
-                 weight_decay_rate=None):
+    def __init__(
+        self, parent_hyperparam=None, lr=None, beta=None, eta=None, weight_decay_rate=None
+    ):
         super().__init__(
-            parent_hyperparam, lr=lr, beta=beta, eta=eta, weight_decay_rate=weight_decay_rate)
+            parent_hyperparam, lr=lr, beta=beta, eta=eta, weight_decay_rate=weight_decay_rate
+        )
 
     def _scalars(self):
         hp = self.hyperparam
-        power = hp.beta ** self.t
+        power = hp.beta**self.t
         # The ratio of the variances of the mean of the gradients and of one gradient; it is
         # one at the first step, exactly, whatever the rounding.
-        rho = 1. if self.t <= 1 else (
-            (1. - hp.beta) * (1. + power) / ((1. + hp.beta) * (1. - power)))
-        return hp.lr, 1. - hp.beta, 1. - power, rho, hp.eta, hp.weight_decay_rate
+        rho = (
+            1.0
+            if self.t <= 1
+            else ((1.0 - hp.beta) * (1.0 + power) / ((1.0 + hp.beta) * (1.0 - power)))
+        )
+        return hp.lr, 1.0 - hp.beta, 1.0 - power, rho, hp.eta, hp.weight_decay_rate
 
     def _step(self, p, g, m, v, lr, rate, fix, rho, eta, weight_decay_rate):
         m += rate * (g - m)

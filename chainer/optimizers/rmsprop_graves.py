@@ -33,7 +33,8 @@ class RMSpropGravesRule(_elementwise.ElementwiseRule):
     _scalar_names = ('lr', 'alpha', 'momentum', 'eps')
     _gpu_code = (
         'n = alpha * n + (1 - alpha) * grad * grad; g = alpha * g + (1 - alpha) * grad;'
-        'delta = momentum * delta - lr * grad / sqrt(n - g * g + eps); param += delta;')
+        'delta = momentum * delta - lr * grad / sqrt(n - g * g + eps); param += delta;'
+    )
 
     def __init__(self, parent_hyperparam=None, lr=None, alpha=None, momentum=None, eps=None):
         super().__init__(parent_hyperparam, lr=lr, alpha=alpha, momentum=momentum, eps=eps)

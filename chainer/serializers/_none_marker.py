@@ -12,12 +12,36 @@ import pickletools
 _OPCODES = [
     ('GLOBAL', 'numpy.core.multiarray _reconstruct'),
     ('GLOBAL', 'numpy ndarray'),
-    0, 'TUPLE', 'b', 'TUPLE', 'REDUCE',
-    1, 'TUPLE',
+    0,
+    'TUPLE',
+    'b',
+    'TUPLE',
+    'REDUCE',
+    1,
+    'TUPLE',
     ('GLOBAL', 'numpy dtype'),
-    'O8', 0, 1, 'TUPLE', 'REDUCE',
-    3, '|', None, None, None, -1, -1, 63, 'TUPLE', 'BUILD',
-    0, 'EMPTY_LIST', None, 'APPEND', 'TUPLE', 'BUILD', 'STOP',
+    'O8',
+    0,
+    1,
+    'TUPLE',
+    'REDUCE',
+    3,
+    '|',
+    None,
+    None,
+    None,
+    -1,
+    -1,
+    63,
+    'TUPLE',
+    'BUILD',
+    0,
+    'EMPTY_LIST',
+    None,
+    'APPEND',
+    'TUPLE',
+    'BUILD',
+    'STOP',
 ]
 
 _TUPLES = {'EMPTY_TUPLE', 'TUPLE', 'TUPLE1', 'TUPLE2', 'TUPLE3'}
@@ -29,7 +53,8 @@ MARKER = (
     b'\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85'
     b'c_codecs\nencode\nX\x01\x00\x00\x00bX\x06\x00\x00\x00latin1\x86R\x87R'
     b'(K\x01)cnumpy\ndtype\nX\x02\x00\x00\x00O8K\x00K\x01\x87R'
-    b'(K\x03X\x01\x00\x00\x00|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK?tb\x89]Natb.')
+    b'(K\x03X\x01\x00\x00\x00|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK?tb\x89]Natb.'
+)
 
 
 def is_none_marker(pickled):

@@ -26,7 +26,8 @@ def to_numpy(value):
     if array.dtype.kind == 'O' and value is not None:
         raise TypeError(
             f'cannot serialize an object of type {type(value).__name__}; arrays, numbers, '
-            'strings and None are supported')
+            'strings and None are supported'
+        )
     return array
 
 
@@ -46,12 +47,14 @@ def restore(key, value, stored, journal):
         if stored.shape != value.shape:
             raise ValueError(
                 f"shape mismatch for '{key}': the stored array has shape {stored.shape}, but "
-                f'{tuple(value.shape)} is expected')
+                f'{tuple(value.shape)} is expected'
+            )
         dtype = numpy.dtype(str(value.dtype))
         if not numpy.can_cast(stored.dtype, dtype, 'same_kind'):
             raise TypeError(
                 f"dtype mismatch for '{key}': the stored array has dtype {stored.dtype}, which "
-                f'cannot be cast to {dtype}')
+                f'cannot be cast to {dtype}'
+            )
         if journal is not None:
             backup = value.copy()
             journal.append(lambda: backend.copyto(value, backup))
@@ -77,14 +80,16 @@ def _to_builtin(key, kind, stored):
         if _loses_value(stored.dtype, kind):
             raise TypeError(
                 f"cannot load '{key}': a number of dtype {stored.dtype} cannot safely become "
-                f'{kind.__name__}')
+                f'{kind.__name__}'
+            )
         try:
             return kind(scalar)
         except (TypeError, ValueError):
             pass
     raise TypeError(
         f"cannot load '{key}': {kind.__name__} is expected, but an array of shape "
-        f'{stored.shape} and dtype {stored.dtype} is stored')
+        f'{stored.shape} and dtype {stored.dtype} is stored'
+    )
 
 
 @contextlib.contextmanager

@@ -11,13 +11,13 @@ def _import_h5py():
         import h5py
     except ImportError:
         raise RuntimeError(
-            'h5py is not installed on your environment; HDF5 files need it '
-            '(pip install h5py)') from None
+            'h5py is not installed on your environment; HDF5 files need it (pip install h5py)'
+        ) from None
     return h5py
 
 
 def _join(group, key):
-    return f"{group.name.rstrip('/')}/{key.strip('/')}"
+    return f'{group.name.rstrip("/")}/{key.strip("/")}'
 
 
 class HDF5Serializer(serializer_module.Serializer):

@@ -113,8 +113,9 @@ def _write(f, arrays, compression):
         for key, array in arrays.items():
             with archive.open(zipfile_info(key, method), 'w', force_zip64=True) as member:
                 if array.dtype.kind == 'O':
-                    numpy.lib.format.write_array_header_1_0(member, {
-                        'shape': (), 'fortran_order': False, 'descr': '|O'})
+                    numpy.lib.format.write_array_header_1_0(
+                        member, {'shape': (), 'fortran_order': False, 'descr': '|O'}
+                    )
                     member.write(_none_marker.MARKER)
                 else:
                     numpy.lib.format.write_array(member, array, allow_pickle=False)
@@ -195,18 +196,30 @@ def _read(file):
         try:
             with zipfile.ZipFile(f) as archive:
                 return {
-                    info.filename.removesuffix('.npy'):
-                        _read_member(archive.read(info), info.filename)
-                    for info in archive.infolist()}
+                    info.filename.removesuffix('.npy'): _read_member(
+                        archive.read(info), info.filename
+                    )
+                    for info in archive.infolist()
+                }
         except _Unloadable as e:
             raise ValueError(f"cannot load '{name}': {e}") from e
         except OSError as e:
             if e.errno is not None:  # trouble with the disk, not with the content
                 raise
             raise _damaged(name, e) from e
-        except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, RuntimeError, ValueError,
-                KeyError, IndexError, OverflowError, SyntaxError, NotImplementedError,
-                *_CODEC_ERRORS) as e:
+        except (
+            zipfile.BadZipFile,
+            zipfile.LargeZipFile,
+            EOFError,
+            RuntimeError,
+            ValueError,
+            KeyError,
+            IndexError,
+            OverflowError,
+            SyntaxError,
+            NotImplementedError,
+            *_CODEC_ERRORS,
+        ) as e:
             raise _damaged(name, e) from e
 
 
@@ -214,6 +227,7 @@ def _codec_errors():
     import lzma
     import struct
     import zlib
+
     return zlib.error, lzma.LZMAError, struct.error
 
 
@@ -226,7 +240,8 @@ class _Unloadable(Exception):
 
 def _damaged(name, error):
     return ValueError(
-        f"cannot load '{name}': it is damaged, truncated or not an npz file ({error})")
+        f"cannot load '{name}': it is damaged, truncated or not an npz file ({error})"
+    )
 
 
 def _read_member(data, name):
@@ -239,11 +254,12 @@ def _read_member(data, name):
     else:
         raise ValueError(f"unknown version {version} of the array format in '{name}'")
     if dtype.hasobject:
-        if shape == () and dtype.kind == 'O' and _none_marker.is_none_marker(data[f.tell():]):
+        if shape == () and dtype.kind == 'O' and _none_marker.is_none_marker(data[f.tell() :]):
             return numpy.asarray(None)
         raise _Unloadable(
             f"'{name}' holds Python objects, which are not loaded because unpickling them "
-            'could run any code')
+            'could run any code'
+        )
     f.seek(0)
     return numpy.lib.format.read_array(f, allow_pickle=False)
 
@@ -284,7 +300,8 @@ class NpzDeserializer(serializer_module.Deserializer):
             if not isinstance(name, str) and not callable(name):
                 raise ValueError(
                     'ignore_names needs to be a callable, string or list of them, but '
-                    f'{name!r} was given')
+                    f'{name!r} was given'
+                )
         self.npz = npz
         self.path = path
         self.strict = strict
@@ -292,14 +309,16 @@ class NpzDeserializer(serializer_module.Deserializer):
 
     def __getitem__(self, key):
         child = NpzDeserializer(
-            self.npz, self.path + key.strip('/') + '/', self.strict, self.ignore_names)
+            self.npz, self.path + key.strip('/') + '/', self.strict, self.ignore_names
+        )
         child._journal = self._journal
         return child
 
     def __call__(self, key, value):
         key = self.path + key.lstrip('/')
-        if any(name(key) if callable(name) else name.lstrip('/') == key
-               for name in self.ignore_names):
+        if any(
+            name(key) if callable(name) else name.lstrip('/') == key for name in self.ignore_names
+        ):
             return value
         stored_key = key
         if key not in self.npz and '/' + key in self.npz:

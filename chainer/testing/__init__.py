@@ -1,4 +1,5 @@
 """Tools for testing code that uses Chainer, under pytest and :mod:`unittest`."""
+
 from chainer.testing import (
     array,
     attr,
@@ -40,14 +41,46 @@ from chainer.testing.training import get_trainer_with_mock_updater
 from chainer.testing.unary_math_function_test import unary_math_function_unittest
 
 __all__ = [
-    'BackendConfig', 'FunctionTestCase', 'FunctionTestError', 'InitializerArgument',
-    'LinkInitializersTestCase', 'LinkTestCase', 'LinkTestError', 'array', 'assert_allclose',
-    'assert_warns', 'attr', 'backend', 'condition', 'distribution_test', 'distribution_unittest',
-    'fix_random', 'from_pytest_parameterize', 'function_link', 'generate_matrix', 'generate_seed',
-    'get_trainer_with_mock_updater', 'helper', 'inject_backend_tests', 'matrix', 'parameterize',
-    'parameterize_pytest', 'parameterized', 'patch', 'product', 'product_dict', 'random',
-    'run_module', 'save_and_load', 'save_and_load_hdf5', 'save_and_load_npz', 'serializer',
-    'training', 'unary_math_function_test', 'unary_math_function_unittest', 'with_requires',
+    'BackendConfig',
+    'FunctionTestCase',
+    'FunctionTestError',
+    'InitializerArgument',
+    'LinkInitializersTestCase',
+    'LinkTestCase',
+    'LinkTestError',
+    'array',
+    'assert_allclose',
+    'assert_warns',
+    'attr',
+    'backend',
+    'condition',
+    'distribution_test',
+    'distribution_unittest',
+    'fix_random',
+    'from_pytest_parameterize',
+    'function_link',
+    'generate_matrix',
+    'generate_seed',
+    'get_trainer_with_mock_updater',
+    'helper',
+    'inject_backend_tests',
+    'matrix',
+    'parameterize',
+    'parameterize_pytest',
+    'parameterized',
+    'patch',
+    'product',
+    'product_dict',
+    'random',
+    'run_module',
+    'save_and_load',
+    'save_and_load_hdf5',
+    'save_and_load_npz',
+    'serializer',
+    'training',
+    'unary_math_function_test',
+    'unary_math_function_unittest',
+    'with_requires',
     'without_requires',
 ]
 
@@ -76,6 +109,7 @@ def run_module(name, file):
     import sys
 
     import pytest
+
     options = ['--pdb'] if sys.stdin is not None and sys.stdin.isatty() else []
     code = pytest.main([file, '-vvs', '-x'] + options)
     if code:

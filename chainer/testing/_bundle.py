@@ -1,4 +1,5 @@
 """What the class decorators that make several test cases out of one have in common."""
+
 import sys
 
 

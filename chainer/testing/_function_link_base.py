@@ -1,4 +1,5 @@
 """What the test cases of functions and of links share."""
+
 import contextlib
 import unittest
 
@@ -72,19 +73,21 @@ class _TestBase:
 
     def _check_arrays(self, arrays, what, allow_none=False):
         check = self._error.check
-        check(isinstance(arrays, tuple),
-              f'{what} must be a tuple, actual: {type(arrays)}')
+        check(isinstance(arrays, tuple), f'{what} must be a tuple, actual: {type(arrays)}')
         types = (numpy.ndarray, numpy.generic) + ((type(None),) if allow_none else ())
-        check(all(isinstance(a, types) for a in arrays),
-              f'{what} must be NumPy arrays, actual: {[type(a) for a in arrays]}')
+        check(
+            all(isinstance(a, types) for a in arrays),
+            f'{what} must be NumPy arrays, actual: {[type(a) for a in arrays]}',
+        )
         return tuple(a if a is None else numpy.asarray(a) for a in arrays)
 
     def _check_outputs(self, outputs, what):
         check = self._error.check
-        check(isinstance(outputs, tuple),
-              f'{what} must return a tuple, actual: {type(outputs)}')
-        check(all(isinstance(y, chainer.Variable) for y in outputs),
-              f'{what} must return variables, actual: {[type(y) for y in outputs]}')
+        check(isinstance(outputs, tuple), f'{what} must return a tuple, actual: {type(outputs)}')
+        check(
+            all(isinstance(y, chainer.Variable) for y in outputs),
+            f'{what} must return variables, actual: {[type(y) for y in outputs]}',
+        )
 
     def _generate(self, name, *args, allow_none=False):
         return self._check_arrays(getattr(self, name)(*args), f'{name}()', allow_none)
@@ -94,12 +97,14 @@ class _TestBase:
         what = f'{name}()'
         self._error.check(
             len(arrays) == len(templates),
-            f'{what} returned {len(arrays)} arrays, expected {len(templates)}')
+            f'{what} returned {len(arrays)} arrays, expected {len(templates)}',
+        )
         for i, (a, t) in enumerate(zip(arrays, templates)):
             if a is not None and t is not None:
                 self._error.check(
                     a.shape == t.shape,
-                    f'{what} returned shape {a.shape} at {i}, expected {t.shape}')
+                    f'{what} returned shape {a.shape} at {i}, expected {t.shape}',
+                )
         return arrays
 
     def _send(self, arrays):
@@ -109,7 +114,7 @@ class _TestBase:
         elif self.contiguous is None:
             arrays = [a if a is None else _noncontiguous(a) for a in arrays]
         else:
-            raise ValueError(f'contiguous must be None or \'C\', got {self.contiguous!r}')
+            raise ValueError(f"contiguous must be None or 'C', got {self.contiguous!r}")
         arrays = [self.backend_config.get_array(a) for a in arrays]
         if self.contiguous is None:  # transfers make arrays contiguous
             arrays = [a if a is None else _noncontiguous_on_device(a) for a in arrays]
@@ -126,19 +131,25 @@ class _TestBase:
             outputs = forward(self._variables(sent))
         self._check_outputs(outputs, 'forward()')
         cpu = backend.CpuDevice()
-        changed = [i for i, (a, b) in enumerate(zip(arrays, sent))
-                   if not numpy.array_equal(a, cpu.send(b), equal_nan=a.dtype.kind in 'fc')]
+        changed = [
+            i
+            for i, (a, b) in enumerate(zip(arrays, sent))
+            if not numpy.array_equal(a, cpu.send(b), equal_nan=a.dtype.kind in 'fc')
+        ]
         error.check(not changed, f'Input arrays have been modified during forward: {changed}')
 
         outputs = tuple(cpu.send(y.array) for y in outputs)
         error.check(
             len(outputs) == len(outputs_expected),
-            f'forward() returned {len(outputs)} outputs, expected {len(outputs_expected)}')
+            f'forward() returned {len(outputs)} outputs, expected {len(outputs_expected)}',
+        )
         for name in 'shape', 'dtype':
             actual = [getattr(y, name) for y in outputs]
             expected = [getattr(y, name) for y in outputs_expected]
-            error.check(actual == expected,
-                        f'{name}s of outputs do not match: actual {actual}, expected {expected}')
+            error.check(
+                actual == expected,
+                f'{name}s of outputs do not match: actual {actual}, expected {expected}',
+            )
         with error.raise_if_fail('Outputs do not match the expected values.'):
             self.check_forward_outputs(outputs, outputs_expected)
 
@@ -194,4 +205,5 @@ def _noncontiguous_on_device(a):
 def _uniform_like(templates):
     return tuple(
         None if t is None else numpy.random.uniform(-1, 1, t.shape).astype(t.dtype)
-        for t in templates)
+        for t in templates
+    )

@@ -24,7 +24,9 @@ def _worst_element(x, y, atol, rtol):
         x, y = numpy.broadcast_arrays(x, y)
         y_abs = abs(y[i])
         return [
-            ('i', i), ('x[i]', x[i]), ('y[i]', y[i]),
+            ('i', i),
+            ('x[i]', x[i]),
+            ('y[i]', y[i]),
             ('relative error[i]', err[i] / y_abs if y_abs else numpy.float64('inf')),
             ('absolute error[i]', err[i]),
             ('relative tolerance * |y[i]|', rtol * y_abs),

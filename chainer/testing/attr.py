@@ -2,6 +2,7 @@
 
 Select them with ``pytest -m``, for example ``pytest -m "not slow and not gpu"``.
 """
+
 import os
 import unittest
 
@@ -62,7 +63,8 @@ def check_available():
     if _error is not None:
         raise RuntimeError(
             f'chainer.testing is not available; install pytest.\n  '
-            f'{type(_error).__name__}: {_error}') from _error
+            f'{type(_error).__name__}: {_error}'
+        ) from _error
 
 
 def _mark(name, args, kwargs):
@@ -163,7 +165,8 @@ def _skip_without_gpus(gpu_num):
     limit = int(os.environ.get('CHAINER_TEST_GPU_LIMIT', '-1'))
     if limit < 0:
         enough = cuda.available and (
-            gpu_num <= 1 or cuda.cupy.cuda.runtime.getDeviceCount() >= gpu_num)
+            gpu_num <= 1 or cuda.cupy.cuda.runtime.getDeviceCount() >= gpu_num
+        )
     else:
         enough = cuda.available and limit >= gpu_num
     reason = f'{gpu_num} GPUs required'

@@ -57,8 +57,11 @@ class BackendConfig:
             raise TypeError(f'params must be a dict, got {type(params)}')
         unknown = sorted(set(params) - set(self._defaults))
         if unknown:
-            raise ValueError('unknown backend config: {} (known: {})'.format(
-                ', '.join(unknown), ', '.join(self._defaults)))
+            raise ValueError(
+                'unknown backend config: {} (known: {})'.format(
+                    ', '.join(unknown), ', '.join(self._defaults)
+                )
+            )
         self.params = {**self._defaults, **params}
         if self.params['use_cuda'] and self.params['use_chainerx']:
             raise ValueError('use_cuda and use_chainerx cannot both be True')
@@ -114,7 +117,8 @@ class BackendConfig:
 
     def __repr__(self):
         return '<BackendConfig {}>'.format(
-            ' '.join(f'{name}={value!r}' for name, value in sorted(self.params.items())))
+            ' '.join(f'{name}={value!r}' for name, value in sorted(self.params.items()))
+        )
 
     def get_func_str(self):
         """Returns a suffix for the names of test methods that run with this configuration."""
@@ -139,15 +143,19 @@ class BackendConfig:
         if self.use_cuda:
             marks.append(attr.multi_gpu(self.cuda_device + 1) if self.cuda_device else attr.gpu)
         if self.use_cudnn != 'never' and self.use_cuda:
-            marks += [attr.cudnn,
-                      unittest.skipIf(not cuda.cudnn_enabled, 'cuDNN required')]
+            marks += [attr.cudnn, unittest.skipIf(not cuda.cudnn_enabled, 'cuDNN required')]
         if self.use_ideep != 'never':
-            marks += [attr.ideep,
-                      unittest.skipIf(not intel64.is_ideep_available(), 'iDeep required')]
+            marks += [
+                attr.ideep,
+                unittest.skipIf(not intel64.is_ideep_available(), 'iDeep required'),
+            ]
         if self.use_chainerx:
             import chainerx
-            marks += [attr.chainerx,
-                      unittest.skipIf(not chainerx.is_available(), 'ChainerX required')]
+
+            marks += [
+                attr.chainerx,
+                unittest.skipIf(not chainerx.is_available(), 'ChainerX required'),
+            ]
             name, _, index = self._device_name.partition(':')
             if name == 'cuda':
                 index = int(index or 0)
@@ -157,6 +165,7 @@ class BackendConfig:
 
 def _bind_config(method, backend_config):
     """Makes a test method that passes the configuration as first argument."""
+
     @functools.wraps(method)
     def wrapper(self, *args, **kwargs):
         return method(self, backend_config, *args, **kwargs)
@@ -220,8 +229,11 @@ def inject_backend_tests(method_names, params):
             return case.map(decorate)
         names = method_names
         if names is None:
-            names = [name for name in dir(case)
-                     if name.startswith('test') and callable(getattr(case, name))]
+            names = [
+                name
+                for name in dir(case)
+                if name.startswith('test') and callable(getattr(case, name))
+            ]
         else:
             names = [found for name in names for found in find(case, name)]
         injected = dict(getattr(case, '_injected_tests', {}))
@@ -237,4 +249,5 @@ def inject_backend_tests(method_names, params):
             setattr(case, name, None)  # hides an inherited method, too
         case._injected_tests = injected
         return case
+
     return decorate

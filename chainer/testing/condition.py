@@ -1,4 +1,5 @@
 """Repetition of tests that may fail by chance."""
+
 import functools
 import unittest
 
@@ -61,7 +62,8 @@ def repeat_with_success_at_least(times, min_success):
 
     """
     assert times >= min_success, (
-        f'min_success must not exceed times: times={times}, min_success={min_success}')
+        f'min_success must not exceed times: times={times}, min_success={min_success}'
+    )
 
     def decorate(f):
         @functools.wraps(f)
@@ -83,7 +85,9 @@ def repeat_with_success_at_least(times, min_success):
                 if failures:
                     message += f'\n\nThe first error message:\n{failures[0][1]}'
                 raise AssertionError(message)
+
         return wrapper
+
     return decorate
 
 

@@ -98,7 +98,8 @@ class distribution_unittest(unittest.TestCase):
             numpy.ndarray: Array of shape ``sample_shape + shape + event_shape``.
         """
         return numpy.random.standard_normal(
-            self.sample_shape + self.shape + self.event_shape).astype(numpy.float32)
+            self.sample_shape + self.shape + self.event_shape
+        ).astype(numpy.float32)
 
     @property
     def cpu_dist(self):
@@ -116,8 +117,7 @@ class distribution_unittest(unittest.TestCase):
         self.setUp_configure()
 
     def _make_dist(self, gpu):
-        params = {name: cuda.to_gpu(value) if gpu else value
-                  for name, value in self.params.items()}
+        params = {name: cuda.to_gpu(value) if gpu else value for name, value in self.params.items()}
         if self.is_variable:
             params = {name: chainer.Variable(value) for name, value in params.items()}
         return self.dist(**params, **self.options)
@@ -129,18 +129,15 @@ class distribution_unittest(unittest.TestCase):
         ndim = len(self.shape)
         results = []
         for index in numpy.ndindex(*self.shape):
-            params = {key: numpy.asarray(value)[index]
-                      for key, value in self.scipy_params.items()}
+            params = {key: numpy.asarray(value)[index] for key, value in self.scipy_params.items()}
             method = getattr(self.scipy_dist(**params), name)
-            at = [arg[(Ellipsis,) + index + (slice(None),) * len(self.event_shape)]
-                  for arg in args]
+            at = [arg[(Ellipsis,) + index + (slice(None),) * len(self.event_shape)] for arg in args]
             results.append(numpy.asarray(method(*at) if callable(method) else method))
         results = numpy.stack(results)
         # (batch, samples..., rest...) -> (samples..., batch..., rest...)
         lead = args[0].ndim - ndim - len(self.event_shape) if args else 0
         results = numpy.moveaxis(results, 0, lead)
-        return results.reshape(
-            results.shape[:lead] + self.shape + results.shape[lead + 1:])
+        return results.reshape(results.shape[:lead] + self.shape + results.shape[lead + 1 :])
 
     def _run(self, target, gpu):
         if target not in self.test_targets:
@@ -163,8 +160,9 @@ class distribution_unittest(unittest.TestCase):
             expected = self._scipy(_constant[target])
         else:
             if target == 'icdf':
-                x = numpy.random.uniform(
-                    1e-3, 1 - 1e-3, self.sample_shape + self.shape).astype(numpy.float32)
+                x = numpy.random.uniform(1e-3, 1 - 1e-3, self.sample_shape + self.shape).astype(
+                    numpy.float32
+                )
             else:
                 x = self.sample_for_test()
             density = 'pdf' if self.continuous else 'pmf'
@@ -180,6 +178,7 @@ class distribution_unittest(unittest.TestCase):
         self.assertEqual(smp.shape, self.sample_shape + self.shape + self.event_shape)
         # The distribution of each component against that of SciPy's samples.
         from scipy import stats
+
         n = self.sample_num
         actual = cuda.to_cpu(dist.sample((n,)).array).reshape(n, -1)
         if self.scipy_onebyone:
@@ -190,21 +189,25 @@ class distribution_unittest(unittest.TestCase):
             expected = numpy.concatenate(expected, axis=1)
         else:
             expected = self.scipy_dist.rvs(
-                size=(n,) + self.shape + self.event_shape, **self.scipy_params).reshape(n, -1)
+                size=(n,) + self.shape + self.event_shape, **self.scipy_params
+            ).reshape(n, -1)
         for a, b in zip(actual.T, expected.T):
             self.assertGreater(stats.ks_2samp(a, b, method='asymp').pvalue, 1e-6)
 
 
 def _add_tests():
     for target in (*_properties, *_pointwise, *_constant, 'log_prob', 'prob', 'sample'):
+
         def check(self, is_gpu, target=target):
             self._check(target, is_gpu)
 
         check.__name__ = f'check_{target}'
         setattr(distribution_unittest, check.__name__, check)
         for suffix in 'cpu', 'gpu':
+
             def test(self, target=target, gpu=suffix == 'gpu'):
                 self._run(target, gpu)
+
             test.__name__ = f'test_{target}_{suffix}'
             if suffix == 'gpu':
                 if not attr.is_available():

@@ -1,4 +1,5 @@
 """Conditional skipping of the doctests in the documentation."""
+
 import sys
 import unittest
 

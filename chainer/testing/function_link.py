@@ -1,4 +1,5 @@
 """Test cases of functions and links, made from a few methods that describe them."""
+
 import unittest
 
 import numpy
@@ -65,8 +66,7 @@ class FunctionTestBase(_TestBase):
     numerical_grad_dtype = numpy.float64
 
     _error = FunctionTestError
-    _options = ('check_forward_options', 'check_backward_options',
-                'check_double_backward_options')
+    _options = ('check_forward_options', 'check_backward_options', 'check_double_backward_options')
 
     def forward(self, inputs, device):
         """Computes the tested function. To be overridden.
@@ -132,10 +132,14 @@ class FunctionTestBase(_TestBase):
             grad_outputs = self._generate_like('generate_grad_outputs', templates)
             with self.backend_config:
                 gradient_check.check_backward(
-                    lambda *xs: self._forward(xs), tuple(self._send(inputs)),
-                    tuple(self._send(grad_outputs)), dtype=self.numerical_grad_dtype,
+                    lambda *xs: self._forward(xs),
+                    tuple(self._send(inputs)),
+                    tuple(self._send(grad_outputs)),
+                    dtype=self.numerical_grad_dtype,
                     detect_nondifferentiable=self.dodge_nondifferentiable,
-                    **self.check_backward_options)
+                    **self.check_backward_options,
+                )
+
         self._run_gradient_check(check)
 
     def run_test_double_backward(self, backend_config):
@@ -149,11 +153,15 @@ class FunctionTestBase(_TestBase):
             grad_grad_inputs = self._generate_like('generate_grad_grad_inputs', inputs)
             with self.backend_config:
                 gradient_check.check_double_backward(
-                    lambda *xs: self._forward(xs), tuple(self._send(inputs)),
-                    tuple(self._send(grad_outputs)), tuple(self._send(grad_grad_inputs)),
+                    lambda *xs: self._forward(xs),
+                    tuple(self._send(inputs)),
+                    tuple(self._send(grad_outputs)),
+                    tuple(self._send(grad_grad_inputs)),
                     dtype=self.numerical_grad_dtype,
                     detect_nondifferentiable=self.dodge_nondifferentiable,
-                    **self.check_double_backward_options)
+                    **self.check_double_backward_options,
+                )
+
         self._run_gradient_check(check)
 
 
@@ -240,7 +248,6 @@ class InitializerArgument:
 
 
 class _LinkTestBase(_TestBase):
-
     param_names = ()
     _error = LinkTestError
 
@@ -289,8 +296,10 @@ class _LinkTestBase(_TestBase):
 
     def _create_link(self, initializers):
         link = self.create_link(initializers)
-        self._error.check(isinstance(link, chainer.Link),
-                          f'create_link() must return a link, actual: {type(link)}')
+        self._error.check(
+            isinstance(link, chainer.Link),
+            f'create_link() must return a link, actual: {type(link)}',
+        )
         link.to_device(self.backend_config.device)
         return link
 
@@ -300,8 +309,10 @@ class _LinkTestBase(_TestBase):
             target = link
             for part in name.split('.'):
                 target = getattr(target, part)
-            self._error.check(isinstance(target, chainer.Parameter),
-                              f'{name} of the link is not a parameter: {type(target)}')
+            self._error.check(
+                isinstance(target, chainer.Parameter),
+                f'{name} of the link is not a parameter: {type(target)}',
+            )
             params.append(target)
         return params
 
@@ -309,12 +320,15 @@ class _LinkTestBase(_TestBase):
         if not self.param_names:
             return ()
         values = self.generate_params()
-        self._error.check(isinstance(values, tuple),
-                          f'generate_params() must return a tuple, actual: {type(values)}')
+        self._error.check(
+            isinstance(values, tuple),
+            f'generate_params() must return a tuple, actual: {type(values)}',
+        )
         self._error.check(
             len(values) == len(self.param_names),
             f'generate_params() returned {len(values)} values for the parameters '
-            f'{self.param_names}')
+            f'{self.param_names}',
+        )
         return values
 
     def _forward(self, link, inputs):
@@ -404,8 +418,7 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
         inputs, link = self._draw()
         cpu_link = link.copy(mode='copy')
         cpu_link.to_device('@numpy')
-        expected = self._generate(
-            'forward_expected', cpu_link, tuple(a.copy() for a in inputs))
+        expected = self._generate('forward_expected', cpu_link, tuple(a.copy() for a in inputs))
         self._check_forward(inputs, lambda xs: self._forward(link, xs), expected)
 
     def test_backward(self, backend_config):
@@ -420,10 +433,14 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
             with self.backend_config:
                 gradient_check.check_backward(
                     lambda *xs: self._forward(link, xs),
-                    tuple(self._send(inputs)), tuple(self._send(grad_outputs)),
-                    params=tuple(params), dtype=self.numerical_grad_dtype,
+                    tuple(self._send(inputs)),
+                    tuple(self._send(grad_outputs)),
+                    params=tuple(params),
+                    dtype=self.numerical_grad_dtype,
                     detect_nondifferentiable=self.dodge_nondifferentiable,
-                    **self.check_backward_options)
+                    **self.check_backward_options,
+                )
+
         self._run_gradient_check(check)
 
 
@@ -476,22 +493,26 @@ class LinkInitializersTestCase(_LinkTestBase, unittest.TestCase):
         choices = [list(c) for c in self.get_initializers()]
         self._error.check(
             len(choices) == len(self.param_names) and all(choices),
-            f'get_initializers() must give initializers for each of {self.param_names}')
+            f'get_initializers() must give initializers for each of {self.param_names}',
+        )
         for i, name in enumerate(self.param_names):
             for choice in choices[i]:
                 chosen = [c[0] for c in choices]
                 chosen[i] = choice
                 with self._error.raise_if_fail(
-                        f'Parameter {name} was not initialized as expected by {choice!r}.'):
+                    f'Parameter {name} was not initialized as expected by {choice!r}.'
+                ):
                     self._check_initializer(i, chosen)
 
     def _check_initializer(self, i, chosen):
-        link = self._create_link(tuple(
-            c.argument_value if isinstance(c, InitializerArgument) else c for c in chosen))
+        link = self._create_link(
+            tuple(c.argument_value if isinstance(c, InitializerArgument) else c for c in chosen)
+        )
         param = self._params(link)[i]
         if not param.is_initialized:
             self._output_templates(
-                self._generate('generate_inputs'), lambda xs: self._forward(link, xs))
+                self._generate('generate_inputs'), lambda xs: self._forward(link, xs)
+            )
         self._error.check(param.is_initialized, 'It has no values after forward().')
         expected = chosen[i]
         if isinstance(expected, InitializerArgument):
@@ -513,8 +534,10 @@ class LinkInitializersTestCase(_LinkTestBase, unittest.TestCase):
         spread = max(float(sample.std()), 1e-8)
         self._error.check(
             abs(float(actual.mean()) - float(sample.mean())) <= 4 * spread,
-            f'mean is {actual.mean()}, expected about {sample.mean()}')
+            f'mean is {actual.mean()}, expected about {sample.mean()}',
+        )
         if actual.size >= 10:
             self._error.check(
                 spread / 4 <= float(actual.std()) <= spread * 4,
-                f'standard deviation is {actual.std()}, expected about {spread}')
+                f'standard deviation is {actual.std()}, expected about {spread}',
+            )

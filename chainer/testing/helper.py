@@ -9,6 +9,7 @@ def _is_satisfied(requirement):
     from importlib import metadata
 
     from packaging.requirements import Requirement
+
     requirement = Requirement(requirement)
     if requirement.marker is not None and not requirement.marker.evaluate():
         return True

@@ -33,7 +33,7 @@ def generate_matrix(shape, dtype=float, **kwargs):
         ((4, 2, 3), True)
 
     """
-    singular_values, = argument.parse_kwargs(kwargs, ('singular_values', None))
+    (singular_values,) = argument.parse_kwargs(kwargs, ('singular_values', None))
     if singular_values is None:
         raise TypeError('singular_values is not given')
     dtype = numpy.dtype(dtype)

@@ -12,7 +12,7 @@ _PARAMS_MAXLEN = 5000
 
 
 def _shorten(text, maxlen):
-    return text if len(text) <= maxlen else text[:maxlen - 3] + '...'
+    return text if len(text) <= maxlen else text[: maxlen - 3] + '...'
 
 
 def _param_to_str(value):
@@ -24,12 +24,15 @@ def _param_to_str(value):
 
 
 def _params_to_str(param):
-    return ', '.join(f'{name}={_shorten(_param_to_str(value), _PARAM_MAXLEN)}'
-                     for name, value in sorted(param.items()))
+    return ', '.join(
+        f'{name}={_shorten(_param_to_str(value), _PARAM_MAXLEN)}'
+        for name, value in sorted(param.items())
+    )
 
 
 def _explain_failure(method, base_name, param):
     """Makes a test method whose failures name the parameters."""
+
     @functools.wraps(method)
     def wrapper(*args, **kwargs):
         try:
@@ -37,8 +40,12 @@ def _explain_failure(method, base_name, param):
         except unittest.SkipTest:
             raise
         except Exception as e:
-            lines = ['Parameterized test failed.', '',
-                     f'Base test method: {base_name}.{method.__name__}', 'Test parameters:']
+            lines = [
+                'Parameterized test failed.',
+                '',
+                f'Base test method: {base_name}.{method.__name__}',
+                'Test parameters:',
+            ]
             lines += [f'  {name}: {value!r}' for name, value in sorted(param.items())]
             message = '\n'.join(lines) + f'\n\n{type(e).__name__}: {e}'
             try:
@@ -46,6 +53,7 @@ def _explain_failure(method, base_name, param):
             except Exception:  # its constructor takes something else
                 explained = AssertionError(message)
             raise explained.with_traceback(e.__traceback__) from e
+
     return wrapper
 
 
@@ -90,8 +98,10 @@ def parameterize(*params):
        ...         assert x.shape == self.shape
 
     """
+
     def generate(base):
         return [_make_case(base, i, param) for i, param in enumerate(params)]
+
     return lambda target: _bundle.expand(target, generate)
 
 
@@ -173,11 +183,15 @@ def product(parameter):
     """
     if isinstance(parameter, dict):
         names = sorted(parameter)
-        return [dict(zip(names, values))
-                for values in itertools.product(*(parameter[name] for name in names))]
+        return [
+            dict(zip(names, values))
+            for values in itertools.product(*(parameter[name] for name in names))
+        ]
     if isinstance(parameter, list):
-        if not all(isinstance(group, list) and all(isinstance(param, dict) for param in group)
-                   for group in parameter):
+        if not all(
+            isinstance(group, list) and all(isinstance(param, dict) for param in group)
+            for group in parameter
+        ):
             raise TypeError('parameter must be list of lists of dicts')
         return product_dict(*parameter)
     raise TypeError(f'parameter must be either dict or list. Actual: {type(parameter)}')
@@ -199,5 +213,7 @@ def product_dict(*parameters):
         [{'a': 1, 'b': 3}, {'a': 2, 'b': 3}]
 
     """
-    return [{name: value for param in params for name, value in param.items()}
-            for params in itertools.product(*parameters)]
+    return [
+        {name: value for param in params for name, value in param.items()}
+        for params in itertools.product(*parameters)
+    ]

@@ -31,9 +31,13 @@ def do_setup(deterministic=True):
 
     """
     cupy_random = cuda.cupy.random if cuda.available else None
-    _saved_states.append((
-        random.getstate(), numpy.random.get_state(),
-        cupy_random and cupy_random.get_random_state()))
+    _saved_states.append(
+        (
+            random.getstate(),
+            numpy.random.get_state(),
+            cupy_random and cupy_random.get_random_state(),
+        )
+    )
     seed = 99 if deterministic else int.from_bytes(os.urandom(4), 'little')
     random.seed(seed)
     numpy.random.seed(seed)
@@ -72,6 +76,7 @@ def _wrap_method(method):
             return method(*args, **kwargs)
         finally:
             do_teardown()
+
     return wrapper
 
 
@@ -126,6 +131,7 @@ def fix_random(*, setup_method='setUp', teardown_method='tearDown'):
        True
 
     """
+
     def decorate(target):
         if isinstance(target, types.FunctionType):
             return _wrap_method(target)
@@ -133,7 +139,8 @@ def fix_random(*, setup_method='setUp', teardown_method='tearDown'):
             return target.map(decorate)
         if isinstance(target, type):
             return _wrap_class(target, setup_method, teardown_method)
-        raise ValueError(f'Can\'t apply fix_random to an object of type {type(target)}')
+        raise ValueError(f"Can't apply fix_random to an object of type {type(target)}")
+
     return decorate
 
 
@@ -153,4 +160,4 @@ def generate_seed():
         (2,)
 
     """
-    return int(numpy.random.randint(0x7fffffff))
+    return int(numpy.random.randint(0x7FFFFFFF))

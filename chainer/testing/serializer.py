@@ -46,8 +46,7 @@ def save_and_load_npz(src, dst):
         variable W([[3., 3.]])
 
     """
-    save_and_load(src, dst, 'tmp.npz',
-                  chainer.serializers.save_npz, chainer.serializers.load_npz)
+    save_and_load(src, dst, 'tmp.npz', chainer.serializers.save_npz, chainer.serializers.load_npz)
 
 
 def save_and_load_hdf5(src, dst):
@@ -69,5 +68,4 @@ def save_and_load_hdf5(src, dst):
         variable W([[3., 3.]])
 
     """
-    save_and_load(src, dst, 'tmp.h5',
-                  chainer.serializers.save_hdf5, chainer.serializers.load_hdf5)
+    save_and_load(src, dst, 'tmp.h5', chainer.serializers.save_hdf5, chainer.serializers.load_hdf5)

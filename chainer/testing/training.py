@@ -44,7 +44,8 @@ def check_available():
 
 
 def get_trainer_with_mock_updater(
-        stop_trigger=(10, 'iteration'), iter_per_epoch=10, extensions=None):
+    stop_trigger=(10, 'iteration'), iter_per_epoch=10, extensions=None
+):
     """Makes a trainer that counts iterations and epochs but trains nothing.
 
     Its updater is a :class:`unittest.mock.Mock` whose ``update_core`` is called once per

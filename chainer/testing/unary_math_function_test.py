@@ -41,7 +41,7 @@ def _default_expected(func):
     name = getattr(func, '__name__', type(func).__name__.lower())
     expected = getattr(numpy, name, None)
     if expected is None:
-        raise ValueError(f'NumPy has no functions corresponding to Chainer function \'{name}\'.')
+        raise ValueError(f"NumPy has no functions corresponding to Chainer function '{name}'.")
     return expected
 
 
@@ -59,36 +59,53 @@ class _UnaryTest(function_link.FunctionTestBase):
         super().setUp()
         low = self.dtype == numpy.float16
         for options, default, given in [
-                (self.check_forward_options, (1e-3, 1e-3) if low else (1e-5, 1e-4),
-                 self.given_forward_options),
-                (self.check_backward_options, (1e-2, 1e-2) if low else (1e-4, 1e-4),
-                 self.given_backward_options),
-                (self.check_double_backward_options, (1e-2, 1e-2) if low else (1e-4, 1e-4),
-                 self.given_double_backward_options)]:
+            (
+                self.check_forward_options,
+                (1e-3, 1e-3) if low else (1e-5, 1e-4),
+                self.given_forward_options,
+            ),
+            (
+                self.check_backward_options,
+                (1e-2, 1e-2) if low else (1e-4, 1e-4),
+                self.given_backward_options,
+            ),
+            (
+                self.check_double_backward_options,
+                (1e-2, 1e-2) if low else (1e-4, 1e-4),
+                self.given_double_backward_options,
+            ),
+        ]:
             options['atol'], options['rtol'] = default
             options.update(given or {})
         self.skip_double_backward_test = bool(self.is_linear)
         self._data = self.make_data(self.shape, self.dtype)
 
     def generate_inputs(self):
-        return self._data[0],
+        return (self._data[0],)
 
     def generate_grad_outputs(self, outputs_template):
-        return self._data[1],
+        return (self._data[1],)
 
     def generate_grad_grad_inputs(self, inputs_template):
-        return self._data[2],
+        return (self._data[2],)
 
     def forward(self, inputs, device):
-        return self.func(*inputs),
+        return (self.func(*inputs),)
 
     def forward_expected(self, inputs):
-        return numpy.asarray(self.func_expected(*inputs), dtype=self.dtype),
+        return (numpy.asarray(self.func_expected(*inputs), dtype=self.dtype),)
 
 
 def unary_math_function_unittest(
-        func, func_expected=None, label_expected=None, make_data=None, is_linear=None,
-        forward_options=None, backward_options=None, double_backward_options=None):
+    func,
+    func_expected=None,
+    label_expected=None,
+    make_data=None,
+    is_linear=None,
+    forward_options=None,
+    backward_options=None,
+    double_backward_options=None,
+):
     """Makes a class decorator that adds tests of an elementwise function of one argument.
 
     The tests compare values with a reference, check gradients and double gradients numerically,
@@ -155,9 +172,10 @@ def unary_math_function_unittest(
         members['test_double_backward'] = lambda self, config: self.run_test_double_backward(config)
 
     def test_label(self):
-        y, = self.forward((chainer.Variable(self._data[0]),), None)
+        (y,) = self.forward((chainer.Variable(self._data[0]),), None)
         assert y.creator.label == label_expected, (
-            f'label is {y.creator.label!r}, expected {label_expected!r}')
+            f'label is {y.creator.label!r}, expected {label_expected!r}'
+        )
 
     members['test_label'] = test_label
 
@@ -168,10 +186,20 @@ def unary_math_function_unittest(
         case = type(cls.__name__, bases, {'__module__': cls.__module__, **members})
         case = backend.inject_backend_tests(
             [name for name in members if name.startswith('test_') and name != 'test_label'],
-            [{}, {'use_cuda': True}, {'use_chainerx': True},
-             {'use_chainerx': True, 'chainerx_device': 'cuda:0'}])(case)
-        return parameterized.parameterize(*parameterized.product({
-            'shape': [(3, 2), ()],
-            'dtype': [numpy.float16, numpy.float32, numpy.float64],
-        }))(case)
+            [
+                {},
+                {'use_cuda': True},
+                {'use_chainerx': True},
+                {'use_chainerx': True, 'chainerx_device': 'cuda:0'},
+            ],
+        )(case)
+        return parameterized.parameterize(
+            *parameterized.product(
+                {
+                    'shape': [(3, 2), ()],
+                    'dtype': [numpy.float16, numpy.float32, numpy.float64],
+                }
+            )
+        )(case)
+
     return decorate

@@ -1,4 +1,5 @@
 """Training loop abstraction: trainer, updaters, extensions and triggers."""
+
 from chainer.training import extension  # NOQA
 from chainer.training import extensions  # NOQA
 from chainer.training import trigger  # NOQA

@@ -1,4 +1,5 @@
 """Result files that are complete or do not exist, whenever the program is stopped."""
+
 import contextlib
 import os
 import re

@@ -1,5 +1,4 @@
 class Updater:
-
     """Interface of updaters, which do one iteration of the training.
 
     An updater also has the attributes ``iteration``, ``epoch``, ``epoch_detail``,

@@ -6,7 +6,6 @@ PRIORITY_READER = 100
 
 
 class Extension:
-
     """Base of trainer extensions, which the trainer calls after updates.
 
     Any callable that takes the trainer can be an extension; this class gives names and
@@ -54,16 +53,15 @@ class Extension:
             trainer (Trainer): Trainer that calls it.
 
         """
-        raise NotImplementedError(
-            'Extension implementation must override __call__.')
+        raise NotImplementedError('Extension implementation must override __call__.')
 
     def __getattr__(self, name):
         if name == 'invoke_before_training':
             raise NotImplementedError(
                 'invoke_before_training has been removed since Chainer v2.0.0. '
-                'Use Extension.initialize instead.')
-        raise AttributeError('{} object has no attribute {}'.format(
-            type(self).__name__, name))
+                'Use Extension.initialize instead.'
+            )
+        raise AttributeError(f'{type(self).__name__} object has no attribute {name}')
 
     def finalize(self):
         """Called when the training ends, also by an exception."""
@@ -91,8 +89,14 @@ class Extension:
 
 
 def make_extension(
-        trigger=None, default_name=None, priority=None, finalizer=None, initializer=None,
-        on_error=None, **kwargs):
+    trigger=None,
+    default_name=None,
+    priority=None,
+    finalizer=None,
+    initializer=None,
+    on_error=None,
+    **kwargs,
+):
     """Decorator that gives a function the attributes of an extension.
 
     Args:
@@ -117,8 +121,10 @@ def make_extension(
 
     """
     argument.check_unexpected_kwargs(
-        kwargs, invoke_before_training='invoke_before_training has been removed since '
-        'Chainer v2.0.0. Use initializer= instead.')
+        kwargs,
+        invoke_before_training='invoke_before_training has been removed since '
+        'Chainer v2.0.0. Use initializer= instead.',
+    )
     argument.assert_kwargs_empty(kwargs)
 
     def decorator(extension):

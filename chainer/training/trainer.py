@@ -15,11 +15,11 @@ from chainer.training import extension as extension_module
 from chainer.utils import argument
 
 _ExtensionEntry = collections.namedtuple(
-    '_ExtensionEntry', 'extension priority trigger call_before_training')
+    '_ExtensionEntry', 'extension priority trigger call_before_training'
+)
 
 
 class Trainer:
-
     """The training loop: updates, extensions, results and resuming.
 
     In each iteration the trainer calls ``updater.update()`` and then, by descending
@@ -109,8 +109,16 @@ class Trainer:
         """Whether no iteration has been done yet."""
         return self.updater.iteration == 0
 
-    def extend(self, extension, name=None, trigger=None, priority=None, *,
-               call_before_training=False, **kwargs):
+    def extend(
+        self,
+        extension,
+        name=None,
+        trigger=None,
+        priority=None,
+        *,
+        call_before_training=False,
+        **kwargs,
+    ):
         """Adds an extension.
 
         Args:
@@ -130,8 +138,10 @@ class Trainer:
 
         """
         argument.check_unexpected_kwargs(
-            kwargs, invoke_before_training='invoke_before_training has been removed since '
-            'Chainer v2.0.0. Use call_before_training= instead.')
+            kwargs,
+            invoke_before_training='invoke_before_training has been removed since '
+            'Chainer v2.0.0. Use call_before_training= instead.',
+        )
         argument.assert_kwargs_empty(kwargs)
 
         for attribute in ('name', 'default_name', '__name__'):
@@ -151,11 +161,12 @@ class Trainer:
         ordinal = 0
         while unique_name in self._extensions:
             ordinal += 1
-            unique_name = '%s_%d' % (name, ordinal)
+            unique_name = f'{name}_{ordinal}'
 
         extension.name = unique_name
         self._extensions[unique_name] = _ExtensionEntry(
-            extension, priority, util.get_trigger(trigger), call_before_training)
+            extension, priority, util.get_trigger(trigger), call_before_training
+        )
 
     def get_extension(self, name):
         """Returns the extension of a name.
@@ -168,7 +179,7 @@ class Trainer:
 
         """
         if name not in self._extensions:
-            raise ValueError('extension %s not found' % name)
+            raise ValueError(f'extension {name} not found')
         return self._extensions[name].extension
 
     def run(self, show_loop_exception_msg=True):
@@ -250,18 +261,19 @@ class Trainer:
     def _handle_error(self, entries, error, show_message):
         stream = sys.stderr
         if show_message:
-            stream.write('Exception in main training loop: {}\n'.format(error))
+            stream.write(f'Exception in main training loop: {error}\n')
             stream.write('Traceback (most recent call last):\n')
             traceback.print_tb(error.__traceback__, file=stream)
-            stream.write('Will finalize trainer extensions and updater before '
-                         'reraising the exception.\n')
+            stream.write(
+                'Will finalize trainer extensions and updater before reraising the exception.\n'
+            )
         for entry in entries:
             handler = getattr(entry.extension, 'on_error', None)
             if handler:
                 try:
                     handler(self, error, error.__traceback__)
                 except Exception as e:
-                    stream.write('Exception in error handler: {}\n'.format(e))
+                    stream.write(f'Exception in error handler: {e}\n')
                     stream.write('Traceback (most recent call last):\n')
                     traceback.print_tb(e.__traceback__, file=stream)
 

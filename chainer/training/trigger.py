@@ -1,4 +1,5 @@
 """Triggers under the module path of old versions."""
+
 from chainer.training.triggers import BestValueTrigger  # NOQA
 from chainer.training.triggers import EarlyStoppingTrigger  # NOQA
 from chainer.training.triggers import IntervalTrigger  # NOQA

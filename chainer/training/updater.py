@@ -1,4 +1,5 @@
 """Updaters under the module path of old versions."""
+
 from chainer.training._updater import Updater  # NOQA
 from chainer.training.updaters import MultiprocessParallelUpdater  # NOQA
 from chainer.training.updaters import ParallelUpdater  # NOQA

@@ -1,4 +1,5 @@
 """Utilities."""
+
 import collections.abc as collections_abc  # noqa: F401
 import contextlib
 
@@ -88,6 +89,7 @@ def tempdir(**kwargs):
     """
     import shutil
     import tempfile
+
     ignore_errors = kwargs.pop('ignore_errors', False)
     path = tempfile.mkdtemp(**kwargs)
     try:
@@ -100,5 +102,6 @@ def __getattr__(name):
     if name == 'WalkerAlias':
         # Its base class needs modules that need this package.
         from chainer.utils.walker_alias import WalkerAlias
+
         return WalkerAlias
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

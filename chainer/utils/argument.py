@@ -1,4 +1,5 @@
 """Keyword arguments of functions that had other ones in the past."""
+
 import inspect
 
 
@@ -81,8 +82,9 @@ def parse_kwargs(kwargs, *name_and_values, **unexpected):
     values = tuple([kwargs.get(name, default) for name, default in name_and_values])
     names = [name for name, _ in name_and_values]
     if any(key not in names for key in kwargs):
-        _raise_unexpected([key for key in kwargs if key not in names],
-                          inspect.currentframe().f_back)
+        _raise_unexpected(
+            [key for key in kwargs if key not in names], inspect.currentframe().f_back
+        )
     return values
 
 

@@ -1,4 +1,5 @@
 """Shapes of arrays."""
+
 import math
 
 from chainer.backends import cuda
@@ -107,7 +108,6 @@ def sum_to(x, shape):
     lead = x.ndim - len(shape)
     if lead < 0 or any(n != 1 and n != m for n, m in zip(shape, x.shape[lead:])):
         raise ValueError(f'shape {tuple(shape)} cannot be broadcast to {x.shape}')
-    axes = tuple([
-        i for i in range(x.ndim) if i < lead or shape[i - lead] == 1 and x.shape[i] != 1])
+    axes = tuple([i for i in range(x.ndim) if i < lead or shape[i - lead] == 1 and x.shape[i] != 1])
     y = x.sum(axis=axes, keepdims=True)
     return y.reshape(shape) if lead > 0 else y

@@ -1,9 +1,9 @@
 """Properties that are computed once."""
+
 from chainer import configuration
 
 
 class cached_property:
-
     """Property that is computed at its first use and then is an attribute.
 
     A value computed while backprop is off is not kept: a variable in it would lack its graph.

@@ -3,6 +3,7 @@
 The functions come in forms for two dimensions here and for any number of them in
 :mod:`chainer.utils.conv_nd`; both use the private functions of this module.
 """
+
 import itertools
 
 import numpy
@@ -70,18 +71,23 @@ def _im2col(img, ksize, stride, pad, pval, cover_all, dilate, outs=None):
     """Collects patches: (n, c, *in) -> (n, c, *ksize, *outs)."""
     n, c, *dims = img.shape
     if outs is None:
-        outs = tuple([
-            get_conv_outsize(*row, cover_all, d)
-            for *row, d in zip(dims, ksize, stride, pad, dilate)])
+        outs = tuple(
+            [
+                get_conv_outsize(*row, cover_all, d)
+                for *row, d in zip(dims, ksize, stride, pad, dilate)
+            ]
+        )
     assert all(out > 0 for out in outs), (
         f'Each size of the output should be positive: {outs} (input {tuple(dims)}, '
         f'kernel {tuple(ksize)}, stride {tuple(stride)}, pad {tuple(pad)}, '
-        f'dilation {tuple(dilate)})')
+        f'dilation {tuple(dilate)})'
+    )
 
     # What the patches reach beyond the image, on either side.
     afters = [
         max((out - 1) * s + (k - 1) * d + 1 - dim - p, 0)
-        for out, s, k, d, dim, p in zip(outs, stride, ksize, dilate, dims, pad)]
+        for out, s, k, d, dim, p in zip(outs, stride, ksize, dilate, dims, pad)
+    ]
     xp = cuda.get_array_module(img)
     if any(pad) or any(afters):
         shape = (n, c, *[p + dim + a for p, dim, a in zip(pad, dims, afters)])
@@ -95,8 +101,10 @@ def _im2col(img, ksize, stride, pad, pval, cover_all, dilate, outs=None):
     steps = img.strides[2:]
     shape = (n, c, *ksize, *outs)
     strides = (
-        *img.strides[:2], *[x * d for x, d in zip(steps, dilate)],
-        *[x * s for x, s in zip(steps, stride)])
+        *img.strides[:2],
+        *[x * d for x, d in zip(steps, dilate)],
+        *[x * s for x, s in zip(steps, stride)],
+    )
     return _as_strided(img, shape, strides).copy()
 
 
@@ -113,8 +121,8 @@ def _col2im(col, stride, pad, dims, dilate):
     """Adds patches up where they come from: (n, c, *ksize, *outs) -> (n, c, *dims)."""
     n, c = col.shape[:2]
     ndim = len(dims)
-    ksize = col.shape[2:2 + ndim]
-    outs = col.shape[2 + ndim:]
+    ksize = col.shape[2 : 2 + ndim]
+    outs = col.shape[2 + ndim :]
     img = cuda.get_array_module(col).zeros((n, c, *dims), col.dtype)
     axes = [_get_taps(*row) for row in zip(ksize, stride, pad, dims, dilate, outs)]
     everything = slice(None)
@@ -127,8 +135,10 @@ def _col2im(col, stride, pad, dims, dilate):
 
 
 def _get_taps(k, s, p, dim, d, out):
-    """Lists positions in a kernel along an axis, the outputs where they are within the image, and
-    where in the image that is."""
+    """Lists the positions of a kernel along an axis.
+
+    Each comes with the outputs where it is within the image, and with where in the image that is.
+    """
     taps = []
     for i in range(k):
         offset = i * d - p
@@ -140,8 +150,9 @@ def _get_taps(k, s, p, dim, d, out):
     return taps
 
 
-def im2col_cpu(img, kh, kw, sy, sx, ph, pw, pval=0, cover_all=False, dy=1, dx=1,
-               out_h=None, out_w=None):
+def im2col_cpu(
+    img, kh, kw, sy, sx, ph, pw, pval=0, cover_all=False, dy=1, dx=1, out_h=None, out_w=None
+):
     """Collects the patches of images.
 
     Args:
@@ -182,8 +193,7 @@ def im2col_cpu(img, kh, kw, sy, sx, ph, pw, pval=0, cover_all=False, dy=1, dx=1,
         out_h = get_conv_outsize(h, kh, sy, ph, cover_all, dy)
     if out_w is None:
         out_w = get_conv_outsize(w, kw, sx, pw, cover_all, dx)
-    return _im2col(
-        img, (kh, kw), (sy, sx), (ph, pw), pval, cover_all, (dy, dx), (out_h, out_w))
+    return _im2col(img, (kh, kw), (sy, sx), (ph, pw), pval, cover_all, (dy, dx), (out_h, out_w))
 
 
 def im2col_gpu(img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=None, out_w=None):

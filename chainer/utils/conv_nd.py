@@ -1,4 +1,5 @@
 """Patches of images of any number of dimensions; see :mod:`chainer.utils.conv`."""
+
 from chainer.utils import conv
 
 
@@ -52,8 +53,14 @@ def im2col_nd_cpu(img, ksize, stride, pad, pval=0, cover_all=False, dilate=1):
     """
     ndim = img.ndim - 2
     return conv._im2col(
-        img, as_tuple(ksize, ndim), as_tuple(stride, ndim), as_tuple(pad, ndim), pval, cover_all,
-        as_tuple(dilate, ndim))
+        img,
+        as_tuple(ksize, ndim),
+        as_tuple(stride, ndim),
+        as_tuple(pad, ndim),
+        pval,
+        cover_all,
+        as_tuple(dilate, ndim),
+    )
 
 
 def im2col_nd_gpu(img, ksize, stride, pad, cover_all=False, dilate=1):
@@ -127,7 +134,8 @@ def col2im_nd_cpu(col, stride, pad, dims, dilate=1):
     """
     ndim = len(dims)
     return conv._col2im(
-        col, as_tuple(stride, ndim), as_tuple(pad, ndim), tuple(dims), as_tuple(dilate, ndim))
+        col, as_tuple(stride, ndim), as_tuple(pad, ndim), tuple(dims), as_tuple(dilate, ndim)
+    )
 
 
 def col2im_nd_gpu(col, stride, pad, dims, dilate=1):

@@ -1,4 +1,5 @@
 """Warnings of experimental features."""
+
 import warnings
 
 
@@ -24,7 +25,10 @@ def experimental(api_name):
 
     """
     import chainer
+
     if not chainer.disable_experimental_feature_warning:
         warnings.warn(
             f'{api_name} is experimental. The interface can change in the future.',
-            FutureWarning, stacklevel=3)
+            FutureWarning,
+            stacklevel=3,
+        )

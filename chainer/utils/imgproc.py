@@ -1,4 +1,5 @@
 """Image processing."""
+
 import numpy
 
 
@@ -31,13 +32,13 @@ def oversample(images, crop_dims):
     crop_h, crop_w = crop_dims
     if crop_h > height or crop_w > width:
         raise ValueError(
-            f'crop_dims {tuple(crop_dims)} must not be larger than the images {height, width}')
+            f'crop_dims {tuple(crop_dims)} must not be larger than the images {height, width}'
+        )
     bottom, right = height - crop_h, width - crop_w
     starts = [(0, 0), (0, right), (bottom, 0), (bottom, right), (bottom // 2, right // 2)]
-    crops = numpy.empty(
-        (len(images), 2, 5, channels, crop_h, crop_w), images[0].dtype)
+    crops = numpy.empty((len(images), 2, 5, channels, crop_h, crop_w), images[0].dtype)
     for image, out in zip(images, crops):
         for i, (y, x) in enumerate(starts):
-            out[0, i] = image[:, y:y + crop_h, x:x + crop_w]
+            out[0, i] = image[:, y : y + crop_h, x : x + crop_w]
         out[1] = out[0, ..., ::-1]
     return crops.reshape(-1, *crops.shape[3:])

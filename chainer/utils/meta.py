@@ -1,9 +1,9 @@
 """Methods that subclasses must not override."""
+
 import warnings
 
 
 class _FinalMeta(type):
-
     def __init__(cls, name, bases, namespace):
         super().__init__(name, bases, namespace)
         for key in namespace:
@@ -15,8 +15,10 @@ class _FinalMeta(type):
 
 
 def _act(action, name, cls, base):
-    message = (f'Overriding method {name!r} of class {base.__module__}.{base.__name__!r} '
-               f'in {cls.__module__}.{cls.__name__!r} is not allowed')
+    message = (
+        f'Overriding method {name!r} of class {base.__module__}.{base.__name__!r} '
+        f'in {cls.__module__}.{cls.__name__!r} is not allowed'
+    )
     if issubclass(action, Warning):
         warnings.warn(message.replace('not allowed', 'deprecated'), action, stacklevel=4)
     else:
@@ -91,6 +93,7 @@ def enable_final(base=(), meta_base=()):
         True
 
     """
+
     def as_tuple(classes):
         return classes if isinstance(classes, tuple) else (classes,)
 

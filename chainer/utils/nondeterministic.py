@@ -1,4 +1,5 @@
 """Warnings of nondeterministic computation."""
+
 import warnings
 
 from chainer import configuration
@@ -25,5 +26,8 @@ def nondeterministic(f_name):
 
     """
     if configuration.config.warn_nondeterministic:
-        warnings.warn(f'Potentially non-deterministic code is being executed while config.'
-                      f'warn_nondeterministic set. Source: {f_name}', stacklevel=3)
+        warnings.warn(
+            f'Potentially non-deterministic code is being executed while config.'
+            f'warn_nondeterministic set. Source: {f_name}',
+            stacklevel=3,
+        )

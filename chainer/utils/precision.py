@@ -1,4 +1,5 @@
 """Computation of float16 in float32."""
+
 import functools
 
 import numpy
@@ -10,14 +11,25 @@ def _fp16_mixed_precision_helper(fn):
     The wrapped method takes ``(self, inputs)`` and returns a tuple of arrays, which are cast back
     to float16 if an input was so.
     """
+
     @functools.wraps(fn)
     def wrapper(self, inputs):
         if all(x is None or x.dtype != numpy.float16 for x in inputs):
             return fn(self, inputs)
-        results = fn(self, tuple([
-            x.astype(numpy.float32) if x is not None and x.dtype == numpy.float16 else x
-            for x in inputs]))
-        return tuple([
-            y.astype(numpy.float16) if y is not None and y.dtype == numpy.float32 else y
-            for y in results])
+        results = fn(
+            self,
+            tuple(
+                [
+                    x.astype(numpy.float32) if x is not None and x.dtype == numpy.float16 else x
+                    for x in inputs
+                ]
+            ),
+        )
+        return tuple(
+            [
+                y.astype(numpy.float16) if y is not None and y.dtype == numpy.float32 else y
+                for y in results
+            ]
+        )
+
     return wrapper

@@ -1,11 +1,11 @@
 """Sparse matrices in coordinate format."""
+
 import numpy
 
 from chainer.backends import cuda
 
 
 class CooMatrix:
-
     """Sparse matrix, or mini-batch of them, in coordinate format.
 
     Element ``i`` has the value ``data[i]`` and is in row ``row[i]`` and column ``col[i]``. A batch
@@ -43,13 +43,16 @@ class CooMatrix:
 
     def __init__(self, data, row, col, shape, order=None, requires_grad=False):
         from chainer.variable import Variable
+
         if not 1 <= data.ndim <= 2:
             raise ValueError(f'ndim of data must be 1 or 2, not {data.ndim}.')
         if not data.ndim == row.ndim == col.ndim:
             raise ValueError('ndim of data, row and col must be the same.')
         if not data.shape == row.shape == col.shape:
-            raise ValueError('shape of data, row and col must be the same: '
-                             f'{data.shape}, {row.shape} and {col.shape}')
+            raise ValueError(
+                'shape of data, row and col must be the same: '
+                f'{data.shape}, {row.shape} and {col.shape}'
+            )
         if len(shape) != 2:
             raise ValueError(f'length of shape must be 2, not {len(shape)}.')
         if not (shape[0] > 0 and shape[1] > 0):

@@ -15,6 +15,7 @@ evaluated by Python at once, which costs next to nothing. If something fails, it
 ``in_types`` made of :class:`Expr` trees, which know how they are written and what they evaluate
 to, and make the message.
 """
+
 import contextlib
 import operator
 import threading
@@ -28,7 +29,6 @@ _thread_local = threading.local()
 
 
 class InvalidType(Exception):
-
     """Raised when inputs of a function are not what it expects.
 
     Args:
@@ -69,7 +69,6 @@ class InvalidType(Exception):
 
 
 class LightMode:
-
     """Context manager of the light mode.
 
     .. admonition:: Example
@@ -139,7 +138,6 @@ def get_function_check_context(f):
 
 
 class TypeInfo:
-
     """Shape and dtype of an array.
 
     Attributes:
@@ -169,7 +167,6 @@ class TypeInfo:
 
 
 class TypeInfoTuple(tuple):
-
     """Types of the inputs as expressions.
 
     Attributes:
@@ -194,7 +191,6 @@ class TypeInfoTuple(tuple):
 
 
 class LightTypeInfoTuple(tuple):
-
     """Types of the inputs in light mode.
 
     .. admonition:: Example
@@ -236,9 +232,12 @@ def get_types(data, name, accept_none, *, shapes=None):
     """
     if not isinstance(data, tuple):
         raise TypeError(f'data must be a tuple, not {type(data)}')
-    types = TypeInfoTuple([
-        Variable(_get_type(x, accept_none, shapes and shapes[i]), f'{name}[{i}]')
-        for i, x in enumerate(data)])
+    types = TypeInfoTuple(
+        [
+            Variable(_get_type(x, accept_none, shapes and shapes[i]), f'{name}[{i}]')
+            for i, x in enumerate(data)
+        ]
+    )
     types.name = name
     return types
 
@@ -304,7 +303,6 @@ def _wrap(value):
 
 
 class Expr:
-
     """Base class of expressions. Operators and calls on them make larger ones.
 
     Attributes:
@@ -341,13 +339,13 @@ class Expr:
 
     def __bool__(self):
         raise RuntimeError(
-            "Don't convert Expr to bool. Please call Expr.eval method to evaluate expression.")
+            "Don't convert Expr to bool. Please call Expr.eval method to evaluate expression."
+        )
 
     __hash__ = object.__hash__
 
 
 class Atom(Expr):
-
     """Expression that never needs parentheses.
 
     .. admonition:: Example
@@ -364,7 +362,6 @@ class Atom(Expr):
 
 
 class Constant(Atom):
-
     """Constant.
 
     Args:
@@ -390,7 +387,6 @@ class Constant(Atom):
 
 
 class Variable(Atom):
-
     """Value with a name.
 
     Args:
@@ -419,7 +415,6 @@ class Variable(Atom):
 
 
 class GetAttr(Atom):
-
     """Attribute of an expression.
 
     Args:
@@ -448,7 +443,6 @@ class GetAttr(Atom):
 
 
 class GetItem(Atom):
-
     """Item of an expression.
 
     Args:
@@ -503,7 +497,6 @@ def _eval_index(index):
 
 
 class Call(Atom):
-
     """Call of an expression.
 
     Args:
@@ -533,13 +526,13 @@ class Call(Atom):
 
 def _parenthesize(expr, priority, strictly=False):
     if isinstance(expr, Expr) and (
-            expr.priority < priority or strictly and expr.priority == priority):
+        expr.priority < priority or strictly and expr.priority == priority
+    ):
         return f'({expr})'
     return str(expr)
 
 
 class UnaryOperator(Expr):
-
     """Expression of a unary operator.
 
     Args:
@@ -571,7 +564,6 @@ class UnaryOperator(Expr):
 
 
 class BinaryOperator(Expr):
-
     """Expression of a binary operator.
 
     Args:
@@ -610,7 +602,6 @@ class BinaryOperator(Expr):
 
 
 class Testable:
-
     """Mix-in of expressions that :func:`expect` takes.
 
     .. admonition:: Example
@@ -628,7 +619,6 @@ class Testable:
 
 
 class BoolBinaryOperator(BinaryOperator, Testable):
-
     """Expression of a comparison.
 
     Args:
@@ -660,8 +650,7 @@ class BoolBinaryOperator(BinaryOperator, Testable):
         left = self.lhs.eval()
         right = self.rhs.eval()
         if not self.func(left, right):
-            raise InvalidType(
-                f'{self.lhs} {self.exp} {self.rhs}', f'{left} {self.inv} {right}')
+            raise InvalidType(f'{self.lhs} {self.exp} {self.rhs}', f'{left} {self.inv} {right}')
 
 
 def _add_operators():
@@ -683,13 +672,28 @@ def _add_operators():
         setattr(Expr, name, lambda x: UnaryOperator(priority, x, exp, func))
 
     for row in (
-            ('__eq__', '==', '!='), ('__ne__', '!=', '=='), ('__lt__', '<', '>='),
-            ('__le__', '<=', '>'), ('__gt__', '>', '<='), ('__ge__', '>=', '<')):
+        ('__eq__', '==', '!='),
+        ('__ne__', '!=', '=='),
+        ('__lt__', '<', '>='),
+        ('__le__', '<=', '>'),
+        ('__gt__', '>', '<='),
+        ('__ge__', '>=', '<'),
+    ):
         add_comparison(*row)
     for row in (
-            ('pow', '**', 7, True), ('mul', '*', 5), ('truediv', '/', 5), ('floordiv', '//', 5),
-            ('mod', '%', 5), ('add', '+', 4), ('sub', '-', 4), ('lshift', '<<', 3),
-            ('rshift', '>>', 3), ('and', '&', 2), ('xor', '^', 1), ('or', '|', 0)):
+        ('pow', '**', 7, True),
+        ('mul', '*', 5),
+        ('truediv', '/', 5),
+        ('floordiv', '//', 5),
+        ('mod', '%', 5),
+        ('add', '+', 4),
+        ('sub', '-', 4),
+        ('lshift', '<<', 3),
+        ('rshift', '>>', 3),
+        ('and', '&', 2),
+        ('xor', '^', 1),
+        ('or', '|', 0),
+    ):
         add_binary(*row)
     for row in (('__neg__', '-', 6), ('__pos__', '+', 6), ('__invert__', '~', 6)):
         add_unary(*row)
@@ -838,6 +842,8 @@ def same_types(*arrays):
         (True, False)
 
     """
-    return (all(isinstance(x, numpy.ndarray) for x in arrays)
-            or all(isinstance(x, cuda.ndarray) for x in arrays)
-            or all(isinstance(x, chainerx.ndarray) for x in arrays))
+    return (
+        all(isinstance(x, numpy.ndarray) for x in arrays)
+        or all(isinstance(x, cuda.ndarray) for x in arrays)
+        or all(isinstance(x, chainerx.ndarray) for x in arrays)
+    )

@@ -1,4 +1,5 @@
 """Sampling from discrete distributions."""
+
 import numpy
 
 from chainer import device_resident
@@ -6,7 +7,6 @@ from chainer.backends import cuda
 
 
 class WalkerAlias(device_resident.DeviceResident):
-
     """Sampler of integers by the alias method of Walker: each sample takes constant time.
 
     A table has one column per value. A column is divided at its threshold among the value itself
@@ -102,6 +102,7 @@ class WalkerAlias(device_resident.DeviceResident):
 
         """
         from chainer import backend
+
         threshold, values = backend.from_chx((self.threshold, self.values))
         device = backend.get_device_from_array(threshold)
         with device.create_context():

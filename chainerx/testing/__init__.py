@@ -1,4 +1,5 @@
 """Tools for tests of code that works on ChainerX arrays, and on NumPy arrays alike."""
+
 from chainerx.testing.array import (  # noqa: F401
     assert_allclose,
     assert_allclose_ex,

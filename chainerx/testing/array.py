@@ -1,4 +1,5 @@
 """Comparison of arrays, whichever library they belong to."""
+
 import numpy
 
 from chainerx import _core
@@ -46,7 +47,8 @@ def assert_allclose(x, y, rtol=1e-7, atol=0, equal_nan=True, err_msg='', verbose
 
     """
     numpy.testing.assert_allclose(
-        _as_numpy(x), _as_numpy(y), rtol, atol, equal_nan, err_msg, verbose)
+        _as_numpy(x), _as_numpy(y), rtol, atol, equal_nan, err_msg, verbose
+    )
 
 
 def _check_attributes(x, y, dtype_check, strides_check):
@@ -60,7 +62,7 @@ def _check_attributes(x, y, dtype_check, strides_check):
         if name == 'strides' and (x.size == 0 or 1 in x.shape):
             continue
         a, b = getattr(x, name), getattr(y, name)
-        assert a == b, '%s differ: %s and %s' % (name, a, b)
+        assert a == b, f'{name} differ: {a} and {b}'
 
 
 def _is_array(x):
@@ -70,8 +72,8 @@ def _is_array(x):
 def _compare(check, x, y, dtype_check, strides_check):
     """Compares arrays, numbers, or lists and tuples of them."""
     if isinstance(x, (list, tuple)):
-        assert isinstance(y, (list, tuple)), 'a sequence and %s' % type(y)
-        assert len(x) == len(y), 'lengths differ: %d and %d' % (len(x), len(y))
+        assert isinstance(y, (list, tuple)), f'a sequence and {type(y)}'
+        assert len(x) == len(y), f'lengths differ: {len(x)} and {len(y)}'
         for a, b in zip(x, y):
             _compare(check, a, b, dtype_check, strides_check)
         return
@@ -102,14 +104,14 @@ def assert_array_equal_ex(x, y, *args, dtype_check=None, strides_check=None, **k
         AssertionError: dtype differ: int64 and float32
 
     """
+
     def check(a, b):
         assert_array_equal(a, b, *args, **kwargs)
 
     _compare(check, x, y, dtype_check, strides_check)
 
 
-def assert_allclose_ex(x, y, rtol=1e-7, atol=0, equal_nan=True, err_msg='', verbose=True,
-                       **kwargs):
+def assert_allclose_ex(x, y, rtol=1e-7, atol=0, equal_nan=True, err_msg='', verbose=True, **kwargs):
     """Like :func:`assert_allclose`, and compares dtypes and strides too.
 
     Args:
@@ -132,11 +134,13 @@ def assert_allclose_ex(x, y, rtol=1e-7, atol=0, equal_nan=True, err_msg='', verb
     """
     dtype_check = kwargs.pop('dtype_check', None)
     strides_check = kwargs.pop('strides_check', None)
-    special = {name: kwargs.pop(name) for name in list(kwargs)
-               if name in {t + s for t in ('float16', 'float32', 'float64')
-                           for s in ('_rtol', '_atol')}}
+    special = {
+        name: kwargs.pop(name)
+        for name in list(kwargs)
+        if name in {t + s for t in ('float16', 'float32', 'float64') for s in ('_rtol', '_atol')}
+    }
     if kwargs:
-        raise TypeError('unexpected arguments: %s' % ', '.join(sorted(kwargs)))
+        raise TypeError('unexpected arguments: {}'.format(', '.join(sorted(kwargs))))
 
     def check(a, b):
         r, t = rtol, atol

@@ -1,4 +1,5 @@
 """Names of dtypes, by kind."""
+
 import numpy
 
 signed_integral_dtypes = ('int8', 'int16', 'int32', 'int64')
@@ -31,6 +32,7 @@ def parametrize_dtype_specifier(argname, dtypes=None, additional_args=None):
 
     """
     import pytest
+
     python_types = {'bool_': bool, 'int64': int, 'float64': float}
     values = []
     for name in all_dtypes if dtypes is None else dtypes:

@@ -1,4 +1,5 @@
 """Decorators that run a test with NumPy and with ChainerX and compare what it returns."""
+
 import functools
 import inspect
 
@@ -33,7 +34,7 @@ def _call(function, name, module, accept_error, args, kwargs):
     except accept_error as error:
         return None, error
     if result is None:
-        raise AssertionError('the test returned None with %s = %s' % (name, module.__name__))
+        raise AssertionError(f'the test returned None with {name} = {module.__name__}')
     return result, None
 
 
@@ -46,13 +47,15 @@ def _make_decorator(check, name, *accepted):
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             import chainerx
+
             expected, numpy_error = _call(function, name, numpy, accept_error, args, kwargs)
             actual, chainerx_error = _call(function, name, chainerx, accept_error, args, kwargs)
             if numpy_error is not None or chainerx_error is not None:
                 if numpy_error is None or chainerx_error is None:
                     raise AssertionError(
-                        'only one library raised an error: NumPy %r, ChainerX %r'
-                        % (numpy_error, chainerx_error)) from (numpy_error or chainerx_error)
+                        f'only one library raised an error: NumPy {numpy_error!r}, '
+                        f'ChainerX {chainerx_error!r}'
+                    ) from (numpy_error or chainerx_error)
                 return
             if expected is _IGNORED or actual is _IGNORED:
                 assert expected is actual, 'only one result was to be ignored'
@@ -62,7 +65,8 @@ def _make_decorator(check, name, *accepted):
         # pytest shall not look for a fixture of that name.
         signature = inspect.signature(function)
         wrapper.__signature__ = signature.replace(
-            parameters=[p for p in signature.parameters.values() if p.name != name])
+            parameters=[p for p in signature.parameters.values() if p.name != name]
+        )
         del wrapper.__wrapped__
         return wrapper
 
@@ -70,8 +74,8 @@ def _make_decorator(check, name, *accepted):
 
 
 def numpy_chainerx_array_equal(
-        *, dtype_check=None, strides_check=None, name='xp', accept_error=(), accept_errors=(),
-        **kwargs):
+    *, dtype_check=None, strides_check=None, name='xp', accept_error=(), accept_errors=(), **kwargs
+):
     """Decorator: a test has to return equal arrays with NumPy and with ChainerX.
 
     Args:
@@ -93,16 +97,18 @@ def numpy_chainerx_array_equal(
         >>> check()
 
     """
+
     def check(actual, expected):
         array.assert_array_equal_ex(
-            actual, expected, dtype_check=dtype_check, strides_check=strides_check, **kwargs)
+            actual, expected, dtype_check=dtype_check, strides_check=strides_check, **kwargs
+        )
 
     return _make_decorator(check, name, accept_error, accept_errors)
 
 
 def numpy_chainerx_allclose(
-        *, dtype_check=None, strides_check=None, name='xp', accept_error=(), accept_errors=(),
-        **kwargs):
+    *, dtype_check=None, strides_check=None, name='xp', accept_error=(), accept_errors=(), **kwargs
+):
     """Decorator: a test has to return nearly equal arrays with NumPy and with ChainerX.
 
     Args:
@@ -123,8 +129,10 @@ def numpy_chainerx_allclose(
         >>> check()
 
     """
+
     def check(actual, expected):
         array.assert_allclose_ex(
-            actual, expected, dtype_check=dtype_check, strides_check=strides_check, **kwargs)
+            actual, expected, dtype_check=dtype_check, strides_check=strides_check, **kwargs
+        )
 
     return _make_decorator(check, name, accept_error, accept_errors)

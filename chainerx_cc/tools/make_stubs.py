@@ -4,6 +4,7 @@ Names, parameters and defaults come from the core itself: ops from its registry,
 methods from their text signatures. Only the types of parameters and results that the core cannot
 tell stand in the tables below.
 """
+
 import argparse
 import inspect
 import re
@@ -13,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PATH = ROOT / 'chainerx' / '_core.pyi'
 
-HEADER = '''\
+HEADER = """\
 # Written by chainerx_cc/tools/make_stubs.py from the compiled core; not to be edited.
 # ruff: noqa
 import builtins
@@ -28,12 +29,12 @@ _Operand = ndarray | _Number
 _Axis = int | Sequence[int] | None
 _Shape = int | Sequence[int]
 _DeviceLike = Device | str | None
-'''
+"""
 
 #: Types of parameters, whatever function they belong to. All others are arrays.
 PARAMETERS = {
     'bool': 'keepdims copy endpoint cover_all full_matrices compute_uv enable_double_backprop '
-            'set_grad retain_grad training optimize causal normalize',
+    'set_grad retain_grad training optimize causal normalize',
     'int': 'start_axis k N n num count offset n_batch_axis axis1 axis2 index n_layers groups seed',
     'int | None': 'M',
     'float': 'slope alpha beta z delta eps atol rtol decay rcond ratio loc',
@@ -42,7 +43,7 @@ PARAMETERS = {
     'str | None': 'mode',
     '_Axis': 'axis axes',
     '_Shape': 'shape newshape ksize reps shift source destination indices_or_sections repeats pad '
-              'dilate dilation',
+    'dilate dilation',
     '_Shape | None': 'stride outsize',
     'DTypeLike': 'dtype',
     '_DeviceLike': 'device',
@@ -53,8 +54,8 @@ PARAMETERS = {
     'ndarray | None': 'grad',
     'Callable[..., Any]': 'func',
     'Any': 'object buffer state memo indices ignore_label stream max_version dl_device '
-           'backprop_ids outputs function_node data_ptr strides base values '
-           'input_indexes_to_retain output_indexes_to_retain grad_outputs param pad_width',
+    'backprop_ids outputs function_node data_ptr strides base values '
+    'input_indexes_to_retain output_indexes_to_retain grad_outputs param pad_width',
 }
 TYPES = {name: kind for kind, names in PARAMETERS.items() for name in names.split()}
 
@@ -69,38 +70,55 @@ SPECIAL = {
     ('norm', 'ord'): 'float | str | None',
     ('tree_lstm', 'inputs'): 'ndarray',
     ('_random_normal', 'scale'): 'float',
-    **{(name, 'beta'): 'ndarray' for name in (
-        'batch_norm', 'fixed_batch_norm', 'layer_norm', 'group_norm')},
+    **{
+        (name, 'beta'): 'ndarray'
+        for name in ('batch_norm', 'fixed_batch_norm', 'layer_norm', 'group_norm')
+    },
     **{('batch_norm', name): 'ndarray | None' for name in ('running_mean', 'running_var')},
     **{('_random_uniform', end): 'float' for end in ('low', 'high')},
     **{('_random_integers', end): 'int' for end in ('low', 'high')},
 }
 
 #: Results that are not one array.
-RESULTS = {name: kind for kind, names in {
-    'list[ndarray]': 'split vsplit hsplit dsplit _meshgrid grad _function_node_forward',
-    'None': 'copyto backward check_backward check_double_backward fill cleargrad set_grad '
-            '__setstate__ _random_seed',
-    'numpy.ndarray': 'to_numpy __array__',
-    'bool | int | float': 'item',
-    'ndarray | None': 'get_grad',
-    'bool': 'is_grad_required is_backprop_required _is_chained',
-    'tuple[Any, ...]': '__reduce__ __getstate__',
-    'tuple[int, int]': '__dlpack_device__',
-    'Any': 'tolist _to_cupy __dlpack__ n_step_lstm n_step_bilstm n_step_gru n_step_bigru '
-           'n_step_rnn n_step_birnn svd qr',
-    'tuple[ndarray, ...]': 'lstm tree_lstm slstm nonzero',
-    'tuple[ndarray, ndarray]': 'eigh slogdet',
-}.items() for name in names.split()}
+RESULTS = {
+    name: kind
+    for kind, names in {
+        'list[ndarray]': 'split vsplit hsplit dsplit _meshgrid grad _function_node_forward',
+        'None': 'copyto backward check_backward check_double_backward fill cleargrad set_grad '
+        '__setstate__ _random_seed',
+        'numpy.ndarray': 'to_numpy __array__',
+        'bool | int | float': 'item',
+        'ndarray | None': 'get_grad',
+        'bool': 'is_grad_required is_backprop_required _is_chained',
+        'tuple[Any, ...]': '__reduce__ __getstate__',
+        'tuple[int, int]': '__dlpack_device__',
+        'Any': 'tolist _to_cupy __dlpack__ n_step_lstm n_step_bilstm n_step_gru n_step_bigru '
+        'n_step_rnn n_step_birnn svd qr',
+        'tuple[ndarray, ...]': 'lstm tree_lstm slstm nonzero',
+        'tuple[ndarray, ndarray]': 'eigh slogdet',
+    }.items()
+    for name in names.split()
+}
 
 PROPERTIES = {
-    'shape': 'tuple[int, ...]', 'strides': 'tuple[int, ...]', 'dtype': 'numpy.dtype[Any]',
-    'device': 'Device', 'ndim': 'int', 'size': 'int', 'itemsize': 'int', 'nbytes': 'int',
-    'offset': 'int', 'is_contiguous': 'bool', 'data_ptr': 'int', 'data_size': 'int', 'T': 'ndarray',
-    'grad': 'ndarray | None', '__array_priority__': 'float',
+    'shape': 'tuple[int, ...]',
+    'strides': 'tuple[int, ...]',
+    'dtype': 'numpy.dtype[Any]',
+    'device': 'Device',
+    'ndim': 'int',
+    'size': 'int',
+    'itemsize': 'int',
+    'nbytes': 'int',
+    'offset': 'int',
+    'is_contiguous': 'bool',
+    'data_ptr': 'int',
+    'data_size': 'int',
+    'T': 'ndarray',
+    'grad': 'ndarray | None',
+    '__array_priority__': 'float',
 }
 OPERATORS = 'add sub mul truediv floordiv mod pow matmul and or xor lshift rshift'.split()
-SPECIAL_METHODS = '''\
+SPECIAL_METHODS = """\
     __array_ufunc__: None
     def __len__(self) -> int: ...
     def __bool__(self) -> bool: ...
@@ -115,7 +133,7 @@ SPECIAL_METHODS = '''\
     def __pos__(self) -> ndarray: ...
     def __abs__(self) -> ndarray: ...
     def __invert__(self) -> ndarray: ...
-'''
+"""
 
 
 def _parameters(signature, name):
@@ -125,45 +143,44 @@ def _parameters(signature, name):
             parameters.append('self')
             continue
         kind = SPECIAL.get((name, p.name)) or TYPES.get(p.name, 'ndarray')
-        if p.default is None and 'None' not in kind and kind not in (
-                'Any', '_Axis', '_DeviceLike'):
+        if p.default is None and 'None' not in kind and kind not in ('Any', '_Axis', '_DeviceLike'):
             kind += ' | None'
         if kind == 'ndarray' and p.default is not p.empty:
             kind = 'Any'
-        default = '' if p.default is p.empty else ' = %r' % (p.default,)
+        default = '' if p.default is p.empty else f' = {p.default!r}'
         star = '*' if p.kind is p.VAR_POSITIONAL else ''
-        parameters.append('%s%s: %s%s' % (star, p.name, kind, default))
+        parameters.append(f'{star}{p.name}: {kind}{default}')
     return ', '.join(parameters)
 
 
 def _define(name, value, indent='', doc=False):
     signature = inspect.signature(value)
     result = 'None' if name.endswith('_update') else RESULTS.get(name, 'ndarray')
-    head = '%sdef %s(%s) -> %s:' % (indent, name, _parameters(signature, name), result)
+    head = f'{indent}def {name}({_parameters(signature, name)}) -> {result}:'
     if not doc:
         return head + ' ...\n'
     text = inspect.getdoc(value).split('\n\n')[0].replace('\n', '\n    ')
     mark = 'r' if '\\' in text else ''
-    return '%s\n    %s"""%s"""\n' % (head, mark, text)
+    return f'{head}\n    {mark}"""{text}"""\n'
 
 
 def _ndarray(core):
     lines = ['class ndarray:\n    __hash__: None  # type: ignore[assignment]\n']
     for name, kind in PROPERTIES.items():
-        lines.append('    @property\n    def %s(self) -> %s: ...\n' % (name, kind))
+        lines.append(f'    @property\n    def {name}(self) -> {kind}: ...\n')
     lines.append('    @grad.setter\n    def grad(self, grad: ndarray | None) -> None: ...\n')
     # Right after its property, where type checkers look for the setter.
     position = next(i for i, line in enumerate(lines) if 'def grad(self) ->' in line)
     lines.insert(position + 1, lines.pop())
     lines.append(SPECIAL_METHODS)
     for name in OPERATORS:
-        lines.append('    def __%s__(self, other: _Operand) -> ndarray: ...\n' % name)
-        lines.append('    def __r%s__(self, other: _Operand) -> ndarray: ...\n' % name)
+        lines.append(f'    def __{name}__(self, other: _Operand) -> ndarray: ...\n')
+        lines.append(f'    def __r{name}__(self, other: _Operand) -> ndarray: ...\n')
         if name != 'matmul':
-            lines.append('    def __i%s__(self, other: _Operand) -> ndarray: ...\n' % name)
+            lines.append(f'    def __i{name}__(self, other: _Operand) -> ndarray: ...\n')
     for name in 'eq ne lt le gt ge'.split():
         ignore = '  # type: ignore[override]' if name in ('eq', 'ne') else ''
-        lines.append('    def __%s__(self, other: Any) -> ndarray: ...%s\n' % (name, ignore))
+        lines.append(f'    def __{name}__(self, other: Any) -> ndarray: ...{ignore}\n')
     lines.append('    def reshape(self, *newshape: Any) -> ndarray: ...\n')
     lines.append('    def transpose(self, *axes: Any) -> ndarray: ...\n')
     for name, value in sorted(vars(core.ndarray).items()):
@@ -194,35 +211,46 @@ def _pybind_signature(name, value):
 
 
 def _pybind_class(cls):
-    lines = ['class %s:\n' % cls.__name__]
+    lines = [f'class {cls.__name__}:\n']
     for name, value in sorted(vars(cls).items()):
         if isinstance(value, property):
             match = re.search(r'-> (.+)', value.fget.__doc__ or '')
             kind = _python_type(match[1]) if match else 'Any'
-            lines.append('    @property\n    def %s(self) -> %s: ...\n' % (name, kind))
+            lines.append(f'    @property\n    def {name}(self) -> {kind}: ...\n')
         elif name.startswith('_') and name not in ('__init__', '__enter__', '__exit__'):
             continue
         elif callable(value) and value.__doc__.startswith(name):  # others cannot be constructed
             parameters, result = _pybind_signature(name, value)
             if not parameters.startswith('self'):
                 parameters = 'self' + (', ' + parameters if parameters else '')
-            lines.append('    def %s(%s) -> %s: ...\n' % (name, parameters, result))
+            lines.append(f'    def {name}({parameters}) -> {result}: ...\n')
     return ''.join(lines) if len(lines) > 1 else lines[0].rstrip() + ' ...\n'
 
 
 def _values(core):
     """Everything of the core that is neither an op nor ``ndarray``, exceptions first."""
     ops = {op['name'] for op in core._ops()} | {'ndarray'}
-    names = [name for name in dir(core) if name not in ops and not name.startswith('__')
-             and not inspect.ismodule(getattr(core, name))]
-    exceptions = [n for n in names if isinstance(getattr(core, n), type)
-                  and issubclass(getattr(core, n), Exception)]
+    names = [
+        name
+        for name in dir(core)
+        if name not in ops
+        and not name.startswith('__')
+        and not inspect.ismodule(getattr(core, name))
+    ]
+    exceptions = [
+        n
+        for n in names
+        if isinstance(getattr(core, n), type) and issubclass(getattr(core, n), Exception)
+    ]
     exceptions.sort(key=lambda n: (len(getattr(core, n).__mro__), n))
     for name in exceptions:
         bases = ', '.join(
-            b.__name__ if b.__module__ != 'builtins' or not hasattr(core, b.__name__)
-            else 'builtins.' + b.__name__ for b in getattr(core, name).__bases__)
-        yield 'class %s(%s): ...\n' % (name, bases)
+            b.__name__
+            if b.__module__ != 'builtins' or not hasattr(core, b.__name__)
+            else 'builtins.' + b.__name__
+            for b in getattr(core, name).__bases__
+        )
+        yield f'class {name}({bases}): ...\n'
     aliases = []
     for name in names:
         value = getattr(core, name)
@@ -232,33 +260,39 @@ def _values(core):
             if value.__name__ == name:
                 yield _pybind_class(value)
             else:
-                aliases.append('%s = %s\n' % (name, value.__name__))
+                aliases.append(f'{name} = {value.__name__}\n')
         elif inspect.isbuiltin(value) and value.__text_signature__:
             yield _define(name, value, doc=True)
         elif callable(value):
             parameters, result = _pybind_signature(name, value)
-            yield 'def %s(%s) -> %s: ...\n' % (name, parameters, result)
+            yield f'def {name}({parameters}) -> {result}: ...\n'
         else:
-            yield '%s: %s\n' % (name, type(value).__name__)
+            yield f'{name}: {type(value).__name__}\n'
     yield ''.join(aliases)
 
 
 def make_stubs():
     """Returns the text of the stub file."""
     from chainerx import _core
+
     parts = [HEADER, '__version__: str\n', _ndarray(_core), *_values(_core)]
     ops = _core._ops()
     # A submodule is written as a class: a stub file cannot hold modules.
-    parts.append('class _linalg:\n' + ''.join(
-        '    @staticmethod\n' + _define(name, getattr(_core._linalg, name), '    ')
-        for module, _, name in (op['name'].rpartition('.') for op in ops) if module))
+    parts.append(
+        'class _linalg:\n'
+        + ''.join(
+            '    @staticmethod\n' + _define(name, getattr(_core._linalg, name), '    ')
+            for module, _, name in (op['name'].rpartition('.') for op in ops)
+            if module
+        )
+    )
     family = None
     for op in ops:
         if '.' in op['name']:
             continue
         if op['family'] != family:
             family = op['family']
-            parts.append('# ---- %s\n' % family)
+            parts.append(f'# ---- {family}\n')
         parts.append(_define(op['name'], getattr(_core, op['name']), doc=True))
     return '\n'.join(parts)
 
@@ -269,7 +303,7 @@ def main():
     args = parser.parse_args()
     text = make_stubs()
     if args.check:
-        return 'run %s' % Path(__file__).name if PATH.read_text() != text else 0
+        return f'run {Path(__file__).name}' if PATH.read_text() != text else 0
     PATH.write_text(text)
     return 0
 

@@ -3,6 +3,7 @@
 Declarations and their comments are read from the headers, which are written alike: names of public
 functions and classes begin with a capital letter in the first column, comments stand above them.
 """
+
 import re
 from pathlib import Path
 
@@ -13,14 +14,23 @@ UMBRELLA = ROOT / 'chainerx' / 'chainerx.h'
 TOPICS = {
     'Arrays': ['core/array.h', 'core/shape.h', 'core/dtype.h', 'core/scalar.h'],
     'Contexts, devices and backends': [
-        'core/context.h', 'core/backend.h', 'core/device.h', 'core/storage.h'],
+        'core/context.h',
+        'core/backend.h',
+        'core/device.h',
+        'core/storage.h',
+    ],
     'Errors': ['core/error.h'],
-    'Graphs': ['autograd/backward.h', 'autograd/mode.h', 'core/backprop_id.h', 'ops/structured.h',
-               'autograd/graph.h', 'autograd/check.h'],
+    'Graphs': [
+        'autograd/backward.h',
+        'autograd/mode.h',
+        'core/backprop_id.h',
+        'ops/structured.h',
+        'autograd/graph.h',
+        'autograd/check.h',
+    ],
 }
 # Name, signature and summary of an elementwise operation.
-DECLARED = re.compile(
-    r'CHAINERX_OP\("(\w+)",\s*"([^"]*)",\s*R?"\(?(.*?)(?:\n\n|"\))', re.DOTALL)
+DECLARED = re.compile(r'CHAINERX_OP\("(\w+)",\s*"([^"]*)",\s*R?"\(?(.*?)(?:\n\n|"\))', re.DOTALL)
 NOT_PUBLIC = re.compile(r'CHAINERX_|operator|~|Throw')
 
 
@@ -71,13 +81,15 @@ def declarations(header):
 def _summaries():
     """Returns the first paragraphs of the documentation of functions, by their C++ names."""
     text = ''.join(path.read_text() for path in (ROOT / 'chainerx/python/docs').glob('*.h'))
-    return {name: doc.replace('\n', ' ') for name, doc in re.findall(
-        r' k(\w+) = R"\(\n(.*?)\n\n', text, re.DOTALL)}
+    return {
+        name: doc.replace('\n', ' ')
+        for name, doc in re.findall(r' k(\w+) = R"\(\n(.*?)\n\n', text, re.DOTALL)
+    }
 
 
 def _cpp_name(lines, name):
     text = '\n'.join(lines)
-    return re.search(r'struct (\w+) [^{]*{\s*CHAINERX_OP\("%s"' % name, text).group(1)
+    return re.search(rf'struct (\w+) [^{{]*{{\s*CHAINERX_OP\("{name}"', text).group(1)
 
 
 def _functions_and_classes(lines, listed):
@@ -95,8 +107,11 @@ def _functions_and_classes(lines, listed):
             declared = re.split(r'[;{]', statement)[0].strip().replace('= default', '= {}')
             statement = ''
             class_ = re.match(r'(?:template <.*?> )?(?:class|struct) (\w+)', declared)
-            function = re.match(r'(?:\[\[noreturn\]\] )?(?:template <.*?> )?(?:inline )?'
-                                r'([\w:<>&*, ]+ [&*]?([A-Z]\w*)\(.*\))', declared)
+            function = re.match(
+                r'(?:\[\[noreturn\]\] )?(?:template <.*?> )?(?:inline )?'
+                r'([\w:<>&*, ]+ [&*]?([A-Z]\w*)\(.*\))',
+                declared,
+            )
             if NOT_PUBLIC.search(declared) or line.strip().endswith(';') and class_:
                 pass
             elif class_:

@@ -1,4 +1,5 @@
 """Writes which functions run natively on ChainerX, from the table that the tests go by."""
+
 import inspect
 import sys
 from pathlib import Path
@@ -18,23 +19,32 @@ def _reference(name):
 
 
 def _text(table, functions):
-    names = sorted(name for name, f in vars(functions).items()
-                   if inspect.isfunction(f) and not name.startswith('_'))
+    names = sorted(
+        name
+        for name, f in vars(functions).items()
+        if inspect.isfunction(f) and not name.startswith('_')
+    )
     native = [name for name in names if name not in table.FALLBACKS]
-    lines = [f'Of the {len(names)} functions of :mod:`chainer.functions` these {len(native)} run '
-             'natively on ChainerX:', '']
+    lines = [
+        f'Of the {len(names)} functions of :mod:`chainer.functions` these {len(native)} run '
+        'natively on ChainerX:',
+        '',
+    ]
     lines += [', '.join([_reference(name) for name in native]) + '.', '']
     lines += ['These fall back:', '']
-    lines += [f'- {_reference(name)}: {reason}.'
-              for name, reason in sorted(table.FALLBACKS.items())]
+    lines += [
+        f'- {_reference(name)}: {reason}.' for name, reason in sorted(table.FALLBACKS.items())
+    ]
     lines += ['', 'Native functions that fall back for some arguments:', '']
-    lines += [f'- {_reference(name)}: {arguments}.'
-              for name, arguments in sorted(table.ARGUMENTS.items())]
+    lines += [
+        f'- {_reference(name)}: {arguments}.' for name, arguments in sorted(table.ARGUMENTS.items())
+    ]
     return '\n'.join(lines) + '\n'
 
 
 def write_list(app):
     import chainer.functions
+
     path = Path(app.srcdir) / 'reference' / 'generated' / 'native_functions.inc'
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(_text(_table(), chainer.functions))

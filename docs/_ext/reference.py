@@ -4,6 +4,7 @@ What is public in a submodule but not in its package stands on one more page for
 
 The pages are made anew for each build, so that a name is in the reference as soon as it exists.
 """
+
 import importlib
 import inspect
 import pkgutil
@@ -115,7 +116,7 @@ def _page(module, described):
             if value not in described:
                 described.append(value)
                 directive = 'autoclass' if inspect.isclass(value) else 'autofunction'
-                lines += ['.. %s:: %s' % (directive, name), '']
+                lines += [f'.. {directive}:: {name}', '']
     return '\n'.join(lines)
 
 
@@ -141,16 +142,29 @@ def _submodule_pages(described):
                 value = getattr(module, name)
                 if value.__module__ == module.__name__ and value not in described:
                     described.append(value)
-                    lines += ['.. %s:: %s' % (directive, name), '']
+                    lines += [f'.. {directive}:: {name}', '']
         if lines:
             package = '.'.join(module.__name__.split('.')[:2])
             title = 'Submodules of ' + package
-            page = pages.setdefault(package + '.submodules', [
-                title, '=' * len(title), '',
-                'What only the modules below ``%s`` have: classes that do the work of its '
-                'functions, base classes and helpers.' % package, ''])
-            page += [module.__name__, '-' * len(module.__name__), '',
-                     '.. currentmodule:: ' + module.__name__, ''] + lines
+            page = pages.setdefault(
+                package + '.submodules',
+                [
+                    title,
+                    '=' * len(title),
+                    '',
+                    f'What only the modules below ``{package}`` have: classes that do the '
+                    'work of its '
+                    'functions, base classes and helpers.',
+                    '',
+                ],
+            )
+            page += [
+                module.__name__,
+                '-' * len(module.__name__),
+                '',
+                '.. currentmodule:: ' + module.__name__,
+                '',
+            ] + lines
     return pages
 
 
@@ -171,9 +185,17 @@ def write_pages(app):
     submodules = _submodule_pages(described)
     for name, page in submodules.items():
         (folder / (name + '.rst')).write_text('\n'.join(page))
-    index = ['Reference', '=========', '',
-             'In the examples ``np`` is NumPy, ``F`` is :mod:`chainer.functions` and ``L`` is '
-             ':mod:`chainer.links`.', '', '.. toctree::', '   :maxdepth: 1', '']
+    index = [
+        'Reference',
+        '=========',
+        '',
+        'In the examples ``np`` is NumPy, ``F`` is :mod:`chainer.functions` and ``L`` is '
+        ':mod:`chainer.links`.',
+        '',
+        '.. toctree::',
+        '   :maxdepth: 1',
+        '',
+    ]
     index += ['   ' + name for name in names + list(submodules)]
     (folder / 'index.rst').write_text('\n'.join(index) + '\n')
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Exports a network to Caffe, reads it back, and compares the outputs."""
+
 import argparse
 import os
 
@@ -13,7 +14,6 @@ from chainer.links.caffe import CaffeFunction
 
 
 class Small(chainer.Chain):
-
     """A convolutional network for images of 32x32 pixels."""
 
     def __init__(self):
@@ -31,7 +31,6 @@ class Small(chainer.Chain):
 
 
 class Predictor(chainer.Chain):
-
     """The probabilities that one of the networks of the model zoo computes."""
 
     def __init__(self, network):
@@ -56,12 +55,22 @@ def main():
     parser.add_argument('--arch', '-a', choices=ARCHS, default='small', help='Network to export')
     parser.add_argument('--out-dir', '-o', default='exported', help='Directory to write to')
     parser.add_argument('--param', '-p', help='File of parameters (.npz); random ones if not given')
-    parser.add_argument('--device', '-d', default='-1',
-                        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, '
-                        'native:0, cuda:0')
+    parser.add_argument(
+        '--device',
+        '-d',
+        default='-1',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+    )
     group = parser.add_argument_group('deprecated arguments')
-    group.add_argument('--gpu', '-g', dest='device', type=int, nargs='?', const=0,
-                       help='GPU number (negative value indicates CPU)')
+    group.add_argument(
+        '--gpu',
+        '-g',
+        dest='device',
+        type=int,
+        nargs='?',
+        const=0,
+        help='GPU number (negative value indicates CPU)',
+    )
     args = parser.parse_args()
 
     device = chainer.get_device(args.device)
@@ -74,7 +83,8 @@ def main():
     os.makedirs(args.out_dir, exist_ok=True)
     with chainer.using_config('train', False):
         caffe.export(
-            model, [chainer.Variable(x)], args.out_dir, export_params=True, graph_name=args.arch)
+            model, [chainer.Variable(x)], args.out_dir, export_params=True, graph_name=args.arch
+        )
 
     path = os.path.join(args.out_dir, 'chainer_model.caffemodel')
     imported = CaffeFunction(path)
@@ -83,11 +93,11 @@ def main():
     x = device.send(x)
     with chainer.using_config('train', False), chainer.no_backprop_mode():
         blob = imported.layers[-1][2][0]  # what the last layer computes
-        y, = imported({'data': x}, [blob])
+        (y,) = imported({'data': x}, [blob])
         difference = abs(model(x).array - y.array).max()
-    print('exported to {}'.format(path))
-    print('output: {}'.format(blob))
-    print('largest difference of the outputs: {:.2g}'.format(float(difference)))
+    print(f'exported to {path}')
+    print(f'output: {blob}')
+    print(f'largest difference of the outputs: {float(difference):.2g}')
 
 
 if __name__ == '__main__':

@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Trains a convolutional network on small colour images."""
+
 import _common
 
 import chainer
@@ -10,8 +11,11 @@ from chainer.training import extensions, triggers
 def main():
     parser = _common.make_parser()
     parser.add_argument('--resume', '-r', help='Resume the training from a snapshot')
-    parser.add_argument('--early-stopping', action='store_true',
-                        help='Stop when the loss of the test images no longer falls')
+    parser.add_argument(
+        '--early-stopping',
+        action='store_true',
+        help='Stop when the loss of the test images no longer falls',
+    )
     args = parser.parse_args()
 
     device = chainer.get_device(args.device)
@@ -27,13 +31,13 @@ def main():
     optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(5e-4))
 
     train_iter = chainer.iterators.SerialIterator(train, args.batchsize)
-    test_iter = chainer.iterators.SerialIterator(
-        test, args.batchsize, repeat=False, shuffle=False)
+    test_iter = chainer.iterators.SerialIterator(test, args.batchsize, repeat=False, shuffle=False)
 
     stop_trigger = (args.epoch, 'epoch')
     if args.early_stopping:
         stop_trigger = triggers.EarlyStoppingTrigger(
-            monitor='validation/main/loss', verbose=True, max_trigger=stop_trigger)
+            monitor='validation/main/loss', verbose=True, max_trigger=stop_trigger
+        )
 
     updater = training.updaters.StandardUpdater(train_iter, optimizer, device=device)
     trainer = training.Trainer(updater, stop_trigger, out=args.out)
@@ -42,9 +46,18 @@ def main():
     trainer.extend(extensions.ExponentialShift('lr', 0.5), trigger=(25, 'epoch'))
     trainer.extend(extensions.snapshot(filename='snapshot_epoch_{.updater.epoch}'))
     trainer.extend(extensions.LogReport())
-    trainer.extend(extensions.PrintReport(
-        ['epoch', 'main/loss', 'validation/main/loss', 'main/accuracy',
-         'validation/main/accuracy', 'elapsed_time']))
+    trainer.extend(
+        extensions.PrintReport(
+            [
+                'epoch',
+                'main/loss',
+                'validation/main/loss',
+                'main/accuracy',
+                'validation/main/accuracy',
+                'elapsed_time',
+            ]
+        )
+    )
     trainer.extend(extensions.ProgressBar(update_interval=10))
 
     if args.resume:

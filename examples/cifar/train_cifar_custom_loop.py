@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Trains a convolutional network on small colour images by a loop of its own."""
+
 import os
 
 import _common
@@ -10,8 +11,9 @@ from chainer.dataset import concat_examples
 
 def main():
     parser = _common.make_parser()
-    parser.add_argument('--resume', '-r',
-                        help='Folder of model and optimizer files to continue from')
+    parser.add_argument(
+        '--resume', '-r', help='Folder of model and optimizer files to continue from'
+    )
     args = parser.parse_args()
 
     device = chainer.get_device(args.device)
@@ -29,8 +31,7 @@ def main():
         chainer.serializers.load_npz(os.path.join(args.resume, 'cifar.state'), optimizer)
 
     train_iter = chainer.iterators.SerialIterator(train, args.batchsize)
-    test_iter = chainer.iterators.SerialIterator(
-        test, args.batchsize, repeat=False, shuffle=False)
+    test_iter = chainer.iterators.SerialIterator(test, args.batchsize, repeat=False, shuffle=False)
 
     summary = chainer.DictSummary()
     while train_iter.epoch < args.epoch:
@@ -40,7 +41,7 @@ def main():
         if not train_iter.is_new_epoch:
             continue
 
-        print('epoch: {}'.format(train_iter.epoch))
+        print(f'epoch: {train_iter.epoch}')
         print_means('train', summary)
         summary = chainer.DictSummary()
 
@@ -54,7 +55,7 @@ def main():
 
         if train_iter.epoch % 25 == 0:
             optimizer.lr *= 0.5
-            print('Reducing learning rate to: {}'.format(optimizer.lr))
+            print(f'Reducing learning rate to: {optimizer.lr}')
 
     os.makedirs(args.out, exist_ok=True)
     chainer.serializers.save_npz(os.path.join(args.out, 'cifar.model'), model)
@@ -63,14 +64,19 @@ def main():
 
 def results(model, batch):
     """The loss and the accuracy of the last call, to be weighted by the size of the batch."""
-    return {name: (float(value.array), len(batch))
-            for name, value in (('loss', model.loss), ('accuracy', model.accuracy))}
+    return {
+        name: (float(value.array), len(batch))
+        for name, value in (('loss', model.loss), ('accuracy', model.accuracy))
+    }
 
 
 def print_means(name, summary):
     means = summary.compute_mean()
-    print('{} mean loss: {:.6f}, accuracy: {:.6f}'.format(
-        name, float(means['loss']), float(means['accuracy'])))
+    print(
+        '{} mean loss: {:.6f}, accuracy: {:.6f}'.format(
+            name, float(means['loss']), float(means['accuracy'])
+        )
+    )
 
 
 if __name__ == '__main__':

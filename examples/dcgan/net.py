@@ -6,7 +6,6 @@ import chainer.links as L
 
 
 class Generator(chainer.Chain):
-
     """Makes images of random vectors, whose size is doubled by each layer.
 
     Args:
@@ -58,7 +57,6 @@ def add_noise(h, sigma=0.2):
 
 
 class Discriminator(chainer.Chain):
-
     """Tells whether images are real: the logarithm of the odds."""
 
     def __init__(self, bottom_width=4, ch=512, in_channels=3, wscale=0.02):

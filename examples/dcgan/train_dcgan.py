@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Trains a deep convolutional generative adversarial network (DCGAN)."""
+
 import argparse
 import os
 
@@ -21,47 +22,74 @@ def get_images(name):
     if name == '':
         train, _ = chainer.datasets.get_cifar10(withlabel=False)
         return train
-    files = [file for file in sorted(os.listdir(name))
-             if file.lower().endswith(('.png', '.jpg', '.jpeg'))]
-    print('{} contains {} image files'.format(name, len(files)))
+    files = [
+        file
+        for file in sorted(os.listdir(name))
+        if file.lower().endswith(('.png', '.jpg', '.jpeg'))
+    ]
+    print(f'{name} contains {len(files)} image files')
     return chainer.datasets.TransformDataset(
-        chainer.datasets.ImageDataset(files, name, dtype=np.float32), lambda x: x / 255)
+        chainer.datasets.ImageDataset(files, name, dtype=np.float32), lambda x: x / 255
+    )
 
 
 def main():
     parser = argparse.ArgumentParser(description='Chainer example: DCGAN')
-    parser.add_argument('--batchsize', '-b', type=int, default=50,
-                        help='Number of images in each mini-batch')
-    parser.add_argument('--epoch', '-e', type=int, default=1000,
-                        help='Number of sweeps over the dataset to train')
-    parser.add_argument('--device', '-d', default='-1',
-                        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, '
-                        'native:0, cuda:0')
-    parser.add_argument('--dataset', '-i', default='',
-                        help='Directory of colour images of 32x32 pixels, or digits, which come '
-                        'with Chainer. Default is CIFAR-10 (downloaded).')
+    parser.add_argument(
+        '--batchsize', '-b', type=int, default=50, help='Number of images in each mini-batch'
+    )
+    parser.add_argument(
+        '--epoch', '-e', type=int, default=1000, help='Number of sweeps over the dataset to train'
+    )
+    parser.add_argument(
+        '--device',
+        '-d',
+        default='-1',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+    )
+    parser.add_argument(
+        '--dataset',
+        '-i',
+        default='',
+        help='Directory of colour images of 32x32 pixels, or digits, which come '
+        'with Chainer. Default is CIFAR-10 (downloaded).',
+    )
     parser.add_argument('--out', '-o', default='result', help='Directory to output the result')
     parser.add_argument('--resume', '-r', help='Resume the training from a snapshot')
-    parser.add_argument('--n_hidden', '-n', type=int, default=100,
-                        help='Length of the random vectors')
-    parser.add_argument('--unit', '-u', type=int, default=512,
-                        help='Largest number of channels of the networks')
+    parser.add_argument(
+        '--n_hidden', '-n', type=int, default=100, help='Length of the random vectors'
+    )
+    parser.add_argument(
+        '--unit', '-u', type=int, default=512, help='Largest number of channels of the networks'
+    )
     parser.add_argument('--seed', type=int, default=0, help='Random seed of the pictures')
-    parser.add_argument('--snapshot_interval', type=int, default=1000,
-                        help='Interval of snapshots, in iterations')
-    parser.add_argument('--display_interval', type=int, default=100,
-                        help='Interval of lines of the log, in iterations')
+    parser.add_argument(
+        '--snapshot_interval', type=int, default=1000, help='Interval of snapshots, in iterations'
+    )
+    parser.add_argument(
+        '--display_interval',
+        type=int,
+        default=100,
+        help='Interval of lines of the log, in iterations',
+    )
     group = parser.add_argument_group('deprecated arguments')
-    group.add_argument('--gpu', '-g', dest='device', type=int, nargs='?', const=0,
-                       help='GPU number (negative value indicates CPU)')
+    group.add_argument(
+        '--gpu',
+        '-g',
+        dest='device',
+        type=int,
+        nargs='?',
+        const=0,
+        help='GPU number (negative value indicates CPU)',
+    )
     args = parser.parse_args()
 
     device = chainer.get_device(args.device)
     device.use()
-    print('Device: {}'.format(device))
-    print('# Minibatch-size: {}'.format(args.batchsize))
-    print('# n_hidden: {}'.format(args.n_hidden))
-    print('# epoch: {}'.format(args.epoch))
+    print(f'Device: {device}')
+    print(f'# Minibatch-size: {args.batchsize}')
+    print(f'# n_hidden: {args.n_hidden}')
+    print(f'# epoch: {args.epoch}')
     print('')
 
     gen = Generator(n_hidden=args.n_hidden, ch=args.unit)
@@ -79,18 +107,22 @@ def main():
 
     snapshot_interval = (args.snapshot_interval, 'iteration')
     display_interval = (args.display_interval, 'iteration')
-    trainer.extend(extensions.snapshot(filename='snapshot_iter_{.updater.iteration}.npz'),
-                   trigger=snapshot_interval)
+    trainer.extend(
+        extensions.snapshot(filename='snapshot_iter_{.updater.iteration}.npz'),
+        trigger=snapshot_interval,
+    )
     for name, model in ('gen', gen), ('dis', dis):
         trainer.extend(
             extensions.snapshot_object(model, name + '_iter_{.updater.iteration}.npz'),
-            trigger=snapshot_interval)
+            trigger=snapshot_interval,
+        )
     trainer.extend(extensions.LogReport(trigger=display_interval))
-    trainer.extend(extensions.PrintReport(
-        ['epoch', 'iteration', 'gen/loss', 'dis/loss']), trigger=display_interval)
+    trainer.extend(
+        extensions.PrintReport(['epoch', 'iteration', 'gen/loss', 'dis/loss']),
+        trigger=display_interval,
+    )
     trainer.extend(extensions.ProgressBar(update_interval=10))
-    trainer.extend(out_generated_image(gen, 10, 10, args.seed, args.out),
-                   trigger=snapshot_interval)
+    trainer.extend(out_generated_image(gen, 10, 10, args.seed, args.out), trigger=snapshot_interval)
     if args.resume:
         chainer.serializers.load_npz(args.resume, trainer)
     trainer.run()

@@ -3,7 +3,6 @@ import chainer.functions as F
 
 
 class DCGANUpdater(chainer.training.updaters.StandardUpdater):
-
     """Updates the generator and the discriminator, each against the other."""
 
     def __init__(self, *args, models, **kwargs):
@@ -23,8 +22,7 @@ class DCGANUpdater(chainer.training.updaters.StandardUpdater):
         return loss
 
     def update_core(self):
-        x_real = chainer.Variable(
-            self.converter(self.get_iterator('main').next(), self.device))
+        x_real = chainer.Variable(self.converter(self.get_iterator('main').next(), self.device))
         z = self.device.send(self.gen.make_hidden(len(x_real)))
         x_fake = self.gen(z)
 

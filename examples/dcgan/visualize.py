@@ -26,6 +26,7 @@ def out_generated_image(gen, rows, cols, seed, folder):
         preview = os.path.join(folder, 'preview')
         os.makedirs(preview, exist_ok=True)
         Image.fromarray(x if channels == 3 else x[:, :, 0]).save(
-            os.path.join(preview, 'image{:0>8}.png'.format(trainer.updater.iteration)))
+            os.path.join(preview, f'image{trainer.updater.iteration:0>8}.png')
+        )
 
     return make_image

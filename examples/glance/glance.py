@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Chainer at a glance: from a table of data to a trained model that predicts."""
+
 import argparse
 import csv
 
@@ -16,10 +17,11 @@ from chainer.training import extensions
 def make_rows(n_rows):
     """Describes mushrooms, which are poisonous by a made-up rule with few exceptions."""
     random = np.random.RandomState(0)
-    features = [random.choice(list(values), n_rows) for values in (
-        'bcfkx', 'fgsy', 'bcegnrw', 'acflmnps', 'bn', 'cdgprsuw')]
-    poisonous = np.isin(features[3], list('cfmps')) | (
-        (features[2] == 'r') & (features[4] == 'n'))
+    features = [
+        random.choice(list(values), n_rows)
+        for values in ('bcfkx', 'fgsy', 'bcegnrw', 'acflmnps', 'bn', 'cdgprsuw')
+    ]
+    poisonous = np.isin(features[3], list('cfmps')) | ((features[2] == 'r') & (features[4] == 'n'))
     poisonous ^= random.rand(n_rows) < 0.01
     return np.stack([np.where(poisonous, 'p', 'e'), *features], axis=1)
 
@@ -31,7 +33,6 @@ def read_rows(path):
 
 
 class MLP(chainer.Chain):
-
     def __init__(self, n_units, n_out):
         super().__init__()
         with self.init_scope():
@@ -48,15 +49,21 @@ class MLP(chainer.Chain):
 
 def main():
     parser = argparse.ArgumentParser(description='Chainer at a glance')
-    parser.add_argument('--data', help='File of comma-separated letters with a head line, the '
-                        'label (two kinds) first; e.g. mushrooms.csv. Made up if not given')
+    parser.add_argument(
+        '--data',
+        help='File of comma-separated letters with a head line, the '
+        'label (two kinds) first; e.g. mushrooms.csv. Made up if not given',
+    )
     parser.add_argument('--batchsize', '-b', type=int, default=100)
     parser.add_argument('--epoch', '-e', type=int, default=50)
     parser.add_argument('--unit', '-u', type=int, default=44)
     parser.add_argument('--out', '-o', default='result')
-    parser.add_argument('--device', '-d', default='-1',
-                        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, '
-                        'native:0, cuda:0')
+    parser.add_argument(
+        '--device',
+        '-d',
+        default='-1',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+    )
     args = parser.parse_args()
     device = chainer.get_device(args.device)
     device.use()
@@ -70,12 +77,12 @@ def main():
     dataset = chainer.datasets.TupleDataset(features, labels)
     train, test = chainer.datasets.split_dataset_random(dataset, len(dataset) * 7 // 10, seed=0)
     train_iter = chainer.iterators.SerialIterator(train, args.batchsize)
-    test_iter = chainer.iterators.SerialIterator(
-        test, args.batchsize, repeat=False, shuffle=False)
+    test_iter = chainer.iterators.SerialIterator(test, args.batchsize, repeat=False, shuffle=False)
 
     # Model with loss and accuracy, and optimizer
     model = L.Classifier(
-        MLP(args.unit, 1), lossfun=F.sigmoid_cross_entropy, accfun=F.binary_accuracy)
+        MLP(args.unit, 1), lossfun=F.sigmoid_cross_entropy, accfun=F.binary_accuracy
+    )
     model.to_device(device)
     optimizer = chainer.optimizers.Adam().setup(model)
 
@@ -88,11 +95,23 @@ def main():
     trainer.extend(extensions.snapshot(), trigger=(args.epoch, 'epoch'))
     trainer.extend(extensions.LogReport())
     if extensions.PlotReport.available():
-        trainer.extend(extensions.PlotReport(
-            ['main/accuracy', 'validation/main/accuracy'], 'epoch', filename='accuracy.png'))
-    trainer.extend(extensions.PrintReport(
-        ['epoch', 'main/loss', 'validation/main/loss', 'main/accuracy',
-         'validation/main/accuracy', 'elapsed_time']))
+        trainer.extend(
+            extensions.PlotReport(
+                ['main/accuracy', 'validation/main/accuracy'], 'epoch', filename='accuracy.png'
+            )
+        )
+    trainer.extend(
+        extensions.PrintReport(
+            [
+                'epoch',
+                'main/loss',
+                'validation/main/loss',
+                'main/accuracy',
+                'validation/main/accuracy',
+                'elapsed_time',
+            ]
+        )
+    )
     trainer.run()
 
     # Prediction

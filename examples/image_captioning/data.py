@@ -1,4 +1,5 @@
 """Images with captions, in files as those of MSCOCO."""
+
 import collections
 import json
 import os
@@ -29,13 +30,13 @@ def make_vocab(path, min_freq=5, max_words=10000):
     with open(path, encoding='utf-8') as f:
         annotations = json.load(f)['annotations']
     counts = collections.Counter(
-        word for annotation in annotations for word in split(annotation['caption']))
+        word for annotation in annotations for word in split(annotation['caption'])
+    )
     words = [word for word, n in counts.most_common(max_words) if n >= min_freq]
     return {word: i for i, word in enumerate([*SPECIAL, *words])}
 
 
 class CaptionDataset(chainer.dataset.DatasetMixin):
-
     """Pairs of image and caption, the latter as an array of word numbers.
 
     Args:
@@ -54,7 +55,8 @@ class CaptionDataset(chainer.dataset.DatasetMixin):
         names = {image['id']: image['file_name'] for image in content['images']}
         self.items = [
             (os.path.join(root, part, names[annotation['image_id']]), annotation['caption'])
-            for annotation in content['annotations'][:quantity]]
+            for annotation in content['annotations'][:quantity]
+        ]
         self.vocab = vocab
         self.max_caption_length = max_caption_length
         self.size = size
@@ -64,12 +66,12 @@ class CaptionDataset(chainer.dataset.DatasetMixin):
 
     def get_example(self, i):
         path, caption = self.items[i]
-        ids = [self.vocab.get(word, UNK) for word in split(caption)[:self.max_caption_length]]
+        ids = [self.vocab.get(word, UNK) for word in split(caption)[: self.max_caption_length]]
         return read_image(path, self.size), np.array([BOS, *ids, EOS], np.int32)
 
 
 def annotation_path(root, part):
-    return os.path.join(root, 'annotations', 'captions_%s.json' % part)
+    return os.path.join(root, 'annotations', f'captions_{part}.json')
 
 
 @chainer.dataset.converter()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Draws coloured shapes, with captions, in files as those of MSCOCO."""
+
 import argparse
 import json
 import os
@@ -18,9 +19,10 @@ def draw(random, path):
     x, y = (int(v) for v in random.randint(2, 14, 2))
     canvas = ImageDraw.Draw(image)
     (canvas.ellipse if shape == 'circle' else canvas.rectangle)(
-        (x, y, x + 15, y + 15), fill=str(colour))
+        (x, y, x + 15, y + 15), fill=str(colour)
+    )
     image.save(path)
-    return 'A {} {} on black.'.format(colour, shape)
+    return f'A {colour} {shape} on black.'
 
 
 def main():
@@ -33,12 +35,15 @@ def main():
     os.makedirs(os.path.join(args.out, 'annotations'), exist_ok=True)
     for part, n in ('train2014', args.number), ('val2014', max(1, args.number // 10)):
         os.makedirs(os.path.join(args.out, part), exist_ok=True)
-        images = [{'id': i, 'file_name': '%d.png' % i} for i in range(n)]
+        images = [{'id': i, 'file_name': f'{i}.png'} for i in range(n)]
         annotations = [
-            {'image_id': image['id'],
-             'caption': draw(random, os.path.join(args.out, part, image['file_name']))}
-            for image in images]
-        path = os.path.join(args.out, 'annotations', 'captions_%s.json' % part)
+            {
+                'image_id': image['id'],
+                'caption': draw(random, os.path.join(args.out, part, image['file_name'])),
+            }
+            for image in images
+        ]
+        path = os.path.join(args.out, 'annotations', f'captions_{part}.json')
         with open(path, 'w', encoding='utf-8') as f:
             json.dump({'images': images, 'annotations': annotations}, f)
 

@@ -7,7 +7,6 @@ import chainer.links as L
 
 
 class VGG16Features(chainer.Chain):
-
     """The last hidden layer of VGG16, whose weights are read from the caffemodel file."""
 
     size = 224
@@ -24,7 +23,6 @@ class VGG16Features(chainer.Chain):
 
 
 class SmallFeatures(chainer.Chain):
-
     """Two convolutions, which are trained with the rest."""
 
     size = 32
@@ -44,7 +42,6 @@ FEATURES = {'vgg16': VGG16Features, 'small': SmallFeatures}
 
 
 class ImageCaptionModel(chainer.Chain):
-
     """An LSTM that reads the features of an image and then writes the caption.
 
     Source: O. Vinyals et al., Show and Tell: A Neural Image Caption Generator, 2015.
@@ -58,8 +55,7 @@ class ImageCaptionModel(chainer.Chain):
 
     """
 
-    def __init__(self, n_vocab, features='vgg16', rnn='nsteplstm', dropout_ratio=0.5,
-                 n_units=512):
+    def __init__(self, n_vocab, features='vgg16', rnn='nsteplstm', dropout_ratio=0.5, n_units=512):
         super().__init__()
         self.rnn = rnn
         self.dropout_ratio = dropout_ratio
@@ -67,7 +63,8 @@ class ImageCaptionModel(chainer.Chain):
             self.features = FEATURES[features]()
             self.embed_image = L.Linear(None, n_units)
             self.embed_word = L.EmbedID(
-                n_vocab, n_units, initialW=chainer.initializers.Normal(1.0), ignore_label=-1)
+                n_vocab, n_units, initialW=chainer.initializers.Normal(1.0), ignore_label=-1
+            )
             if rnn == 'nsteplstm':
                 self.lstm = L.NStepLSTM(1, n_units, n_units, dropout_ratio)
             else:
@@ -111,5 +108,7 @@ class ImageCaptionModel(chainer.Chain):
                 state, (y,) = self.read(state, [self.embed_word(self.device.send(word))])
                 word = send_back(self.decode(y).array).argmax(axis=1).astype(np.int32)
                 captions.append(word)
-        return [ids[:ids.index(EOS)] if EOS in ids else ids
-                for ids in np.stack(captions, axis=1).tolist()]
+        return [
+            ids[: ids.index(EOS)] if EOS in ids else ids
+            for ids in np.stack(captions, axis=1).tolist()
+        ]

@@ -1,4 +1,5 @@
 """What the ImageNet examples have in common: command line, data and models."""
+
 import argparse
 import random
 
@@ -24,44 +25,52 @@ ARCHS = {
     'resnext50': resnext50.ResNeXt50,
 }
 DTYPES = {
-    'mixed16': chainer.mixed16, 'float16': np.float16, 'float32': np.float32,
-    'float64': np.float64}
+    'mixed16': chainer.mixed16,
+    'float16': np.float16,
+    'float32': np.float32,
+    'float64': np.float64,
+}
 
 
 def make_parser():
-    parser = argparse.ArgumentParser(
-        description='Learning convnet from ILSVRC2012 dataset')
+    parser = argparse.ArgumentParser(description='Learning convnet from ILSVRC2012 dataset')
     parser.add_argument('train', help='Path to training image-label list file')
     parser.add_argument('val', help='Path to validation image-label list file')
-    parser.add_argument('--arch', '-a', choices=sorted(ARCHS), default='nin',
-                        help='Convnet architecture')
-    parser.add_argument('--insize', type=int,
-                        help='Size of the images (default: that of the architecture)')
+    parser.add_argument(
+        '--arch', '-a', choices=sorted(ARCHS), default='nin', help='Convnet architecture'
+    )
+    parser.add_argument(
+        '--insize', type=int, help='Size of the images (default: that of the architecture)'
+    )
     parser.add_argument('--classes', type=int, default=1000, help='Number of classes')
-    parser.add_argument('--batchsize', '-B', '-b', type=int, default=32,
-                        help='Learning minibatch size')
+    parser.add_argument(
+        '--batchsize', '-B', '-b', type=int, default=32, help='Learning minibatch size'
+    )
     parser.add_argument('--dtype', choices=DTYPES, default='float32', help='Data type')
     parser.add_argument('--learnrate', type=float, default=0.01, help='Learning rate')
-    parser.add_argument('--epoch', '-E', '-e', type=int, default=10,
-                        help='Number of epochs to train')
+    parser.add_argument(
+        '--epoch', '-E', '-e', type=int, default=10, help='Number of epochs to train'
+    )
     parser.add_argument('--initmodel', help='Initialize the model from given file')
-    parser.add_argument('--loaderjob', '-j', type=int,
-                        help='Number of parallel data loading processes')
-    parser.add_argument('--mean', '-m', default='mean.npy',
-                        help='Mean file (computed by compute_mean.py)')
+    parser.add_argument(
+        '--loaderjob', '-j', type=int, help='Number of parallel data loading processes'
+    )
+    parser.add_argument(
+        '--mean', '-m', default='mean.npy', help='Mean file (computed by compute_mean.py)'
+    )
     parser.add_argument('--resume', '-r', help='Initialize the trainer from given file')
     parser.add_argument('--out', '-o', default='result', help='Output directory')
-    parser.add_argument('--root', '-R', default='.',
-                        help='Root directory path of image files')
-    parser.add_argument('--val_batchsize', '-V', type=int, default=250,
-                        help='Validation minibatch size')
-    parser.add_argument('--test', action='store_true',
-                        help='Evaluate and write snapshots often, for quick tests')
+    parser.add_argument('--root', '-R', default='.', help='Root directory path of image files')
+    parser.add_argument(
+        '--val_batchsize', '-V', type=int, default=250, help='Validation minibatch size'
+    )
+    parser.add_argument(
+        '--test', action='store_true', help='Evaluate and write snapshots often, for quick tests'
+    )
     return parser
 
 
 class PreprocessedDataset(chainer.dataset.DatasetMixin):
-
     """Crops images to a size and subtracts the mean image.
 
     Args:
@@ -102,7 +111,7 @@ class PreprocessedDataset(chainer.dataset.DatasetMixin):
 def make_model(args):
     model = ARCHS[args.arch](args.classes)
     if args.initmodel:
-        print('Load model from {}'.format(args.initmodel))
+        print(f'Load model from {args.initmodel}')
         chainer.serializers.load_npz(args.initmodel, model)
     return model
 
@@ -116,7 +125,9 @@ def make_iterators(args, insize):
     return (
         chainer.iterators.MultiprocessIterator(train, args.batchsize, **options),
         chainer.iterators.MultiprocessIterator(
-            val, args.val_batchsize, repeat=False, shuffle=False, **options))
+            val, args.val_batchsize, repeat=False, shuffle=False, **options
+        ),
+    )
 
 
 def make_trainer(args, updater, model, val_iter, device):
@@ -132,12 +143,24 @@ def make_trainer(args, updater, model, val_iter, device):
     trainer.extend(extensions.snapshot(writer=writer), trigger=val_interval)
     trainer.extend(
         extensions.snapshot_object(model, 'model_iter_{.updater.iteration}', writer=writer),
-        trigger=val_interval)
+        trigger=val_interval,
+    )
     trainer.extend(extensions.LogReport(trigger=log_interval))
     trainer.extend(extensions.observe_lr(), trigger=log_interval)
-    trainer.extend(extensions.PrintReport(
-        ['epoch', 'iteration', 'main/loss', 'validation/main/loss', 'main/accuracy',
-         'validation/main/accuracy', 'lr']), trigger=log_interval)
+    trainer.extend(
+        extensions.PrintReport(
+            [
+                'epoch',
+                'iteration',
+                'main/loss',
+                'validation/main/loss',
+                'main/accuracy',
+                'validation/main/accuracy',
+                'lr',
+            ]
+        ),
+        trigger=log_interval,
+    )
     trainer.extend(extensions.ProgressBar(update_interval=10))
     if args.resume:
         chainer.serializers.load_npz(args.resume, trainer)

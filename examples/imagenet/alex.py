@@ -4,7 +4,6 @@ import chainer.links as L
 
 
 class Alex(chainer.Chain):
-
     """AlexNet, on one device.
 
     Source: A. Krizhevsky, I. Sutskever, G. Hinton, ImageNet Classification with Deep

@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Computes the mean image of a list of image files."""
+
 import argparse
 
 import numpy as np
@@ -19,7 +20,7 @@ def main():
     for image, _ in dataset:
         total = total + image.astype(np.float64)
     np.save(args.output, (total / len(dataset)).astype(np.float32))
-    print('mean of {} images: {}'.format(len(dataset), args.output))
+    print(f'mean of {len(dataset)} images: {args.output}')
 
 
 if __name__ == '__main__':

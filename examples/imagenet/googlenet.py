@@ -4,7 +4,6 @@ import chainer.links as L
 
 
 class Auxiliary(chainer.Chain):
-
     """Classifier in the middle of the network, which brings the gradient there."""
 
     def __init__(self, n_classes):
@@ -21,7 +20,6 @@ class Auxiliary(chainer.Chain):
 
 
 class GoogLeNet(chainer.Chain):
-
     """GoogLeNet.
 
     Source: C. Szegedy et al., Going Deeper with Convolutions, 2014.
@@ -67,6 +65,14 @@ class GoogLeNet(chainer.Chain):
         loss2 = F.softmax_cross_entropy(self.loss2(middle2), t)
         loss3 = F.softmax_cross_entropy(y, t)
         loss = 0.3 * (loss1 + loss2) + loss3
-        chainer.report({'loss': loss, 'loss1': loss1, 'loss2': loss2, 'loss3': loss3,
-                        'accuracy': F.accuracy(y, t)}, self)
+        chainer.report(
+            {
+                'loss': loss,
+                'loss1': loss1,
+                'loss2': loss2,
+                'loss3': loss3,
+                'accuracy': F.accuracy(y, t),
+            },
+            self,
+        )
         return loss

@@ -4,7 +4,6 @@ import chainer.links as L
 
 
 class NIN(chainer.Chain):
-
     """Network in network: convolutions followed by ones of 1x1, no fully connected layer.
 
     Source: M. Lin, Q. Chen, S. Yan, Network In Network, 2014.
@@ -17,8 +16,7 @@ class NIN(chainer.Chain):
         w = chainer.initializers.HeNormal()
 
         def mlpconv(channels, ksize, stride=1, pad=0):
-            return L.MLPConvolution2D(
-                None, channels, ksize, stride=stride, pad=pad, conv_init=w)
+            return L.MLPConvolution2D(None, channels, ksize, stride=stride, pad=pad, conv_init=w)
 
         with self.init_scope():
             self.mlpconv1 = mlpconv((96, 96, 96), 11, stride=4)

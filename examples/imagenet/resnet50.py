@@ -4,7 +4,6 @@ import chainer.links as L
 
 
 class Bottleneck(chainer.Chain):
-
     """1x1, 3x3 and 1x1 convolutions around which the input is added to the output.
 
     Args:
@@ -23,8 +22,15 @@ class Bottleneck(chainer.Chain):
 
         def conv(out_channels, ksize, stride=1, pad=0, groups=1):
             return L.Convolution2D(
-                None, out_channels, ksize, stride, pad, nobias=True, initialW=initialW,
-                groups=groups)
+                None,
+                out_channels,
+                ksize,
+                stride,
+                pad,
+                nobias=True,
+                initialW=initialW,
+                groups=groups,
+            )
 
         with self.init_scope():
             self.conv1 = conv(ch, 1)
@@ -46,7 +52,6 @@ class Bottleneck(chainer.Chain):
 
 
 class ResNet50(chainer.Chain):
-
     """ResNet with 50 layers.
 
     Source: K. He et al., Deep Residual Learning for Image Recognition, 2016.
@@ -59,12 +64,20 @@ class ResNet50(chainer.Chain):
     def __init__(self, n_classes=1000):
         super().__init__()
         blocks = [
-            Bottleneck(self.width * 2 ** stage, 256 * 2 ** stage, groups=self.groups,
-                       stride=2 if stage > 0 and i == 0 else 1, project=i == 0)
-            for stage, depth in enumerate((3, 4, 6, 3)) for i in range(depth)]
+            Bottleneck(
+                self.width * 2**stage,
+                256 * 2**stage,
+                groups=self.groups,
+                stride=2 if stage > 0 and i == 0 else 1,
+                project=i == 0,
+            )
+            for stage, depth in enumerate((3, 4, 6, 3))
+            for i in range(depth)
+        ]
         with self.init_scope():
             self.conv1 = L.Convolution2D(
-                None, 64, 7, 2, 3, nobias=True, initialW=chainer.initializers.HeNormal())
+                None, 64, 7, 2, 3, nobias=True, initialW=chainer.initializers.HeNormal()
+            )
             self.bn1 = L.BatchNormalization(64)
             self.res = chainer.Sequential(*blocks)
             self.fc = L.Linear(None, n_classes)

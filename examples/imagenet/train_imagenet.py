@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Trains a large convolutional network on images given by lists of files and labels."""
+
 import _common
 
 import chainer
@@ -8,21 +9,31 @@ from chainer import training
 
 def main():
     parser = _common.make_parser()
-    parser.add_argument('--device', '-d', default='-1',
-                        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, '
-                        'native:0, cuda:0')
+    parser.add_argument(
+        '--device',
+        '-d',
+        default='-1',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+    )
     group = parser.add_argument_group('deprecated arguments')
-    group.add_argument('--gpu', '-g', dest='device', type=int, nargs='?', const=0,
-                       help='GPU number (negative value indicates CPU)')
+    group.add_argument(
+        '--gpu',
+        '-g',
+        dest='device',
+        type=int,
+        nargs='?',
+        const=0,
+        help='GPU number (negative value indicates CPU)',
+    )
     args = parser.parse_args()
 
     chainer.config.dtype = _common.DTYPES[args.dtype]
     device = chainer.get_device(args.device)
     device.use()
-    print('Device: {}'.format(device))
-    print('Dtype: {}'.format(chainer.config.dtype))
-    print('# Minibatch-size: {}'.format(args.batchsize))
-    print('# epoch: {}'.format(args.epoch))
+    print(f'Device: {device}')
+    print(f'Dtype: {chainer.config.dtype}')
+    print(f'# Minibatch-size: {args.batchsize}')
+    print(f'# epoch: {args.epoch}')
     print('')
 
     model = _common.make_model(args)

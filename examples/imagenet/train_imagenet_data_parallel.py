@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Trains a large convolutional network on several devices, which share each mini-batch."""
+
 import _common
 
 import chainer
@@ -8,8 +9,13 @@ from chainer import training
 
 def main():
     parser = _common.make_parser()
-    parser.add_argument('--devices', '-d', nargs='*', default=['0', '1', '2', '3'],
-                        help='Devices, e.g. 0 1 (GPU numbers), native:0 native:1, @numpy @numpy')
+    parser.add_argument(
+        '--devices',
+        '-d',
+        nargs='*',
+        default=['0', '1', '2', '3'],
+        help='Devices, e.g. 0 1 (GPU numbers), native:0 native:1, @numpy @numpy',
+    )
     group = parser.add_argument_group('deprecated arguments')
     group.add_argument('--gpus', '-g', dest='devices', type=int, nargs='*', help='GPU numbers')
     args = parser.parse_args()
@@ -18,19 +24,19 @@ def main():
     devices = [chainer.get_device(spec) for spec in args.devices]
     devices[0].use()
     print('Devices: {}'.format(', '.join(map(str, devices))))
-    print('# Minibatch-size: {}'.format(args.batchsize))
-    print('# epoch: {}'.format(args.epoch))
+    print(f'# Minibatch-size: {args.batchsize}')
+    print(f'# epoch: {args.epoch}')
     print('')
 
     model = _common.make_model(args)
     # The gradients of all devices are added up.
-    optimizer = chainer.optimizers.MomentumSGD(
-        lr=args.learnrate / len(devices), momentum=0.9)
+    optimizer = chainer.optimizers.MomentumSGD(lr=args.learnrate / len(devices), momentum=0.9)
     optimizer.setup(model)
     train_iter, val_iter = _common.make_iterators(args, args.insize or model.insize)
-    names = ['main'] + ['device{}'.format(i) for i in range(1, len(devices))]
+    names = ['main'] + [f'device{i}' for i in range(1, len(devices))]
     updater = training.updaters.ParallelUpdater(
-        train_iter, optimizer, devices=dict(zip(names, devices)))
+        train_iter, optimizer, devices=dict(zip(names, devices))
+    )
     _common.make_trainer(args, updater, model, val_iter, devices[0]).run()
 
 

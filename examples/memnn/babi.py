@@ -1,4 +1,5 @@
 """Reads files in the format of the bAbI tasks: stories of sentences and questions."""
+
 import collections
 
 import numpy as np
@@ -42,7 +43,7 @@ def make_arrays(stories, max_memory, sentence_length):
         memory = np.zeros((max_memory, sentence_length), np.int32)
         for item in story:
             words = np.zeros(sentence_length, np.int32)
-            words[:len(item.words)] = item.words
+            words[: len(item.words)] = item.words
             if isinstance(item, Question):
                 examples.append((memory.copy(), words, np.int32(item.answer)))
             else:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Writes stories of people who walk around, with questions, as the first of the bAbI tasks."""
+
 import argparse
 import os
 
@@ -19,10 +20,16 @@ def write_stories(path, n_stories, random):
                     number += 1
                     person = random.choice(PEOPLE)
                     places[person] = random.choice(PLACES)
-                    f.write('%d %s went to the %s.\n' % (number, person, places[person]))
+                    f.write(
+                        f"""{number} {person} went to the {places[person]}.
+"""
+                    )
                 number += 1
                 person = random.choice(list(places))
-                f.write('%d Where is %s?\t%s\n' % (number, person, places[person]))
+                f.write(
+                    f"""{number} Where is {person}?	{places[person]}
+"""
+                )
 
 
 def main():

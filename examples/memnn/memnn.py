@@ -13,7 +13,6 @@ def position_encoding(sentence_length, n_units):
 
 
 class SentenceEncoder(chainer.Chain):
-
     """Sum of the vectors of the words (``bow``), weighted by position (``pe``)."""
 
     def __init__(self, n_vocab, n_units, sentence_repr):
@@ -21,7 +20,8 @@ class SentenceEncoder(chainer.Chain):
         self.weighted = sentence_repr == 'pe'
         with self.init_scope():
             self.embed = L.EmbedID(
-                n_vocab, n_units, initialW=chainer.initializers.Normal(0.1), ignore_label=0)
+                n_vocab, n_units, initialW=chainer.initializers.Normal(0.1), ignore_label=0
+            )
 
     def forward(self, words):
         e = self.embed(words)  # (..., words, units)
@@ -32,7 +32,6 @@ class SentenceEncoder(chainer.Chain):
 
 
 class MemNN(chainer.Chain):
-
     """End-to-end memory network.
 
     The question attends to the sentences of the story, gets what they say added, and so on for
@@ -45,19 +44,23 @@ class MemNN(chainer.Chain):
         super().__init__()
         normal = chainer.initializers.Normal(0.1)
         with self.init_scope():
-            self.encoders = chainer.ChainList(*[
-                SentenceEncoder(n_vocab, n_units, sentence_repr) for _ in range(hops + 1)])
+            self.encoders = chainer.ChainList(
+                *[SentenceEncoder(n_vocab, n_units, sentence_repr) for _ in range(hops + 1)]
+            )
             # What is known from the age of a sentence
-            self.times = chainer.ChainList(*[
-                L.EmbedID(max_memory, n_units, initialW=normal) for _ in range(hops + 1)])
+            self.times = chainer.ChainList(
+                *[L.EmbedID(max_memory, n_units, initialW=normal) for _ in range(hops + 1)]
+            )
             self.output = L.Linear(n_units, n_vocab, nobias=True, initialW=normal)
 
     def forward(self, stories, questions):
         age = self.device.send(np.arange(stories.shape[1], dtype=np.int32))
         memories = [
             h + F.broadcast_to(time(age), h.shape)
-            for h, time in ((encoder(stories), time)
-                            for encoder, time in zip(self.encoders, self.times))]
+            for h, time in (
+                (encoder(stories), time) for encoder, time in zip(self.encoders, self.times)
+            )
+        ]
         u = self.encoders[0](questions)
         for inputs, outputs in zip(memories, memories[1:]):
             p = F.softmax(F.matmul(inputs, u[:, :, None])[:, :, 0], axis=1)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Prints stories, questions, and the answers of a trained memory network."""
+
 import argparse
 import collections
 import json
@@ -15,12 +16,22 @@ def main():
     parser = argparse.ArgumentParser(description='Chainer example: end-to-end memory networks')
     parser.add_argument('MODEL', help='Directory of the model that train_memnn.py has saved')
     parser.add_argument('DATA', help='Path to test data in bAbI dataset')
-    parser.add_argument('--device', '-d', default='-1',
-                        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, '
-                        'native:0, cuda:0')
+    parser.add_argument(
+        '--device',
+        '-d',
+        default='-1',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+    )
     group = parser.add_argument_group('deprecated arguments')
-    group.add_argument('--gpu', '-g', dest='device', type=int, nargs='?', const=0,
-                       help='GPU number (negative value indicates CPU)')
+    group.add_argument(
+        '--gpu',
+        '-g',
+        dest='device',
+        type=int,
+        nargs='?',
+        const=0,
+        help='GPU number (negative value indicates CPU)',
+    )
     args = parser.parse_args()
 
     device = chainer.get_device(args.device)
@@ -28,8 +39,9 @@ def main():
     with open(os.path.join(args.MODEL, 'setup.json'), encoding='utf-8') as f:
         setup = json.load(f)
     words = {i: word for word, i in setup['vocab'].items()}
-    network = memnn.MemNN(setup['unit'], len(words), setup['max_memory'], setup['hop'],
-                          setup['sentence_repr'])
+    network = memnn.MemNN(
+        setup['unit'], len(words), setup['max_memory'], setup['hop'], setup['sentence_repr']
+    )
     chainer.serializers.load_npz(os.path.join(args.MODEL, 'model.npz'), network)
     network.to_device(device)
 
@@ -45,10 +57,14 @@ def main():
         for sentence in memory[::-1]:
             if sentence.any():
                 print(' '.join(words[i] for i in sentence.tolist() if i))
-        print('{}? {} (correct: {})\n'.format(
-            ' '.join(words[i] for i in question.tolist() if i), words[prediction],
-            words[int(answer)]))
-    print('accuracy: {:.4f}'.format(n_correct / len(examples)))
+        print(
+            '{}? {} (correct: {})\n'.format(
+                ' '.join(words[i] for i in question.tolist() if i),
+                words[prediction],
+                words[int(answer)],
+            )
+        )
+    print(f'accuracy: {n_correct / len(examples):.4f}')
 
 
 if __name__ == '__main__':

@@ -1,4 +1,5 @@
 """What the MNIST examples have in common: model, data and command line."""
+
 import argparse
 import random
 
@@ -10,7 +11,6 @@ import chainer.links as L
 
 
 class MLP(chainer.Chain):
-
     """Two hidden layers of ReLU units; input sizes are found at the first call."""
 
     def __init__(self, n_units, n_out):
@@ -29,32 +29,52 @@ class MLP(chainer.Chain):
 def make_parser(out='result', device=True):
     """Makes the parser of the options that the examples share."""
     parser = argparse.ArgumentParser(description='Chainer example: MNIST')
-    parser.add_argument('--batchsize', '-b', type=int, default=100,
-                        help='Number of images in each mini-batch')
-    parser.add_argument('--epoch', '-e', type=int, default=20,
-                        help='Number of sweeps over the dataset to train')
-    parser.add_argument('--out', '-o', default=out,
-                        help='Directory to output the result')
-    parser.add_argument('--unit', '-u', type=int, default=1000,
-                        help='Number of units')
-    parser.add_argument('--dataset', choices=('digits', 'mnist'), default='digits',
-                        help='Images to learn: digits come with Chainer, mnist is downloaded')
-    parser.add_argument('--seed', type=int, default=None,
-                        help='Seed of the random numbers')
+    parser.add_argument(
+        '--batchsize', '-b', type=int, default=100, help='Number of images in each mini-batch'
+    )
+    parser.add_argument(
+        '--epoch', '-e', type=int, default=20, help='Number of sweeps over the dataset to train'
+    )
+    parser.add_argument('--out', '-o', default=out, help='Directory to output the result')
+    parser.add_argument('--unit', '-u', type=int, default=1000, help='Number of units')
+    parser.add_argument(
+        '--dataset',
+        choices=('digits', 'mnist'),
+        default='digits',
+        help='Images to learn: digits come with Chainer, mnist is downloaded',
+    )
+    parser.add_argument('--seed', type=int, default=None, help='Seed of the random numbers')
     if device:
-        parser.add_argument('--device', '-d', type=str, default='-1',
-                            help='Device specifier: a GPU number (negative for CPU), or e.g. '
-                            '@numpy, @cupy:0, native:0, cuda:0')
+        parser.add_argument(
+            '--device',
+            '-d',
+            type=str,
+            default='-1',
+            help='Device specifier: a GPU number (negative for CPU), or e.g. '
+            '@numpy, @cupy:0, native:0, cuda:0',
+        )
         group = parser.add_argument_group('deprecated arguments')
-        group.add_argument('--gpu', '-g', dest='device', type=int, nargs='?', const=0,
-                           help='GPU number (negative value indicates CPU)')
+        group.add_argument(
+            '--gpu',
+            '-g',
+            dest='device',
+            type=int,
+            nargs='?',
+            const=0,
+            help='GPU number (negative value indicates CPU)',
+        )
     return parser
 
 
 def add_devices(parser, nargs='*'):
     """Adds the options of scripts that use several devices."""
-    parser.add_argument('--devices', '-d', nargs=nargs, default=['@numpy', '@numpy'],
-                        help='Device specifiers, e.g. 0 1, native:0 native:1, @numpy @numpy')
+    parser.add_argument(
+        '--devices',
+        '-d',
+        nargs=nargs,
+        default=['@numpy', '@numpy'],
+        help='Device specifiers, e.g. 0 1, native:0 native:1, @numpy @numpy',
+    )
     group = parser.add_argument_group('deprecated arguments')
     group.add_argument('--gpu0', '-g', type=int, help='First GPU number')
     group.add_argument('--gpu1', '-G', type=int, help='Second GPU number')
@@ -94,7 +114,7 @@ def get_datasets(name):
 def print_settings(args, devices):
     """Prints what is going to be done."""
     print('Device: {}'.format(', '.join(str(device) for device in devices)))
-    print('# unit: {}'.format(args.unit))
-    print('# Minibatch-size: {}'.format(args.batchsize))
-    print('# epoch: {}'.format(args.epoch))
+    print(f'# unit: {args.unit}')
+    print(f'# Minibatch-size: {args.batchsize}')
+    print(f'# epoch: {args.epoch}')
     print('')

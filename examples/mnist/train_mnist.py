@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Trains a multi-layer perceptron on images of handwritten digits."""
+
 from _common import MLP, get_datasets, get_device, make_parser, print_settings, set_seed
 
 import chainer
@@ -11,14 +12,22 @@ from chainer.training import extensions
 
 def main():
     parser = make_parser()
-    parser.add_argument('--frequency', '-f', type=int, default=-1,
-                        help='Frequency of taking a snapshot, in epochs (-1: at the end only)')
-    parser.add_argument('--resume', '-r', type=str,
-                        help='Resume the training from a snapshot')
-    parser.add_argument('--autoload', action='store_true',
-                        help='Resume the training from the latest snapshot in the out folder')
-    parser.add_argument('--noplot', dest='plot', action='store_false',
-                        help='Disable PlotReport extension')
+    parser.add_argument(
+        '--frequency',
+        '-f',
+        type=int,
+        default=-1,
+        help='Frequency of taking a snapshot, in epochs (-1: at the end only)',
+    )
+    parser.add_argument('--resume', '-r', type=str, help='Resume the training from a snapshot')
+    parser.add_argument(
+        '--autoload',
+        action='store_true',
+        help='Resume the training from the latest snapshot in the out folder',
+    )
+    parser.add_argument(
+        '--noplot', dest='plot', action='store_false', help='Disable PlotReport extension'
+    )
     args = parser.parse_args()
 
     device = get_device(args.device)
@@ -36,14 +45,12 @@ def main():
 
     train, test = get_datasets(args.dataset)
     train_iter = chainer.iterators.SerialIterator(train, args.batchsize)
-    test_iter = chainer.iterators.SerialIterator(
-        test, args.batchsize, repeat=False, shuffle=False)
+    test_iter = chainer.iterators.SerialIterator(test, args.batchsize, repeat=False, shuffle=False)
 
     updater = training.updaters.StandardUpdater(train_iter, optimizer, device=device)
     trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
 
-    trainer.extend(extensions.Evaluator(test_iter, model, device=device),
-                   call_before_training=True)
+    trainer.extend(extensions.Evaluator(test_iter, model, device=device), call_before_training=True)
     # The graph of the loss at the first iteration, for Graphviz; ChainerX keeps its own in C++
     if device.xp is not chainerx:
         trainer.extend(extensions.DumpGraph('main/loss'))
@@ -53,14 +60,24 @@ def main():
     if args.plot and extensions.PlotReport.available():
         for value in ('loss', 'accuracy'):
             trainer.extend(
-                extensions.PlotReport(['main/' + value, 'validation/main/' + value], 'epoch',
-                                      filename=value + '.png'),
-                call_before_training=True)
+                extensions.PlotReport(
+                    ['main/' + value, 'validation/main/' + value], 'epoch', filename=value + '.png'
+                ),
+                call_before_training=True,
+            )
     trainer.extend(
         extensions.PrintReport(
-            ['epoch', 'main/loss', 'validation/main/loss', 'main/accuracy',
-             'validation/main/accuracy', 'elapsed_time']),
-        call_before_training=True)
+            [
+                'epoch',
+                'main/loss',
+                'validation/main/loss',
+                'main/accuracy',
+                'validation/main/accuracy',
+                'elapsed_time',
+            ]
+        ),
+        call_before_training=True,
+    )
     trainer.extend(extensions.ProgressBar(update_interval=10))
 
     if args.resume is not None:

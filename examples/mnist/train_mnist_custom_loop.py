@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Trains a multi-layer perceptron by a training loop of its own, without Trainer."""
+
 import os
 
 from _common import MLP, get_datasets, get_device, make_parser, print_settings, set_seed
@@ -12,8 +13,9 @@ from chainer.dataset import concat_examples
 
 def main():
     parser = make_parser()
-    parser.add_argument('--resume', '-r', type=str,
-                        help='Folder of model and optimizer files to continue from')
+    parser.add_argument(
+        '--resume', '-r', type=str, help='Folder of model and optimizer files to continue from'
+    )
     args = parser.parse_args()
 
     device = get_device(args.device)
@@ -33,8 +35,7 @@ def main():
     train, test = get_datasets(args.dataset)
     test_count = len(test)
     train_iter = chainer.iterators.SerialIterator(train, args.batchsize)
-    test_iter = chainer.iterators.SerialIterator(
-        test, args.batchsize, repeat=False, shuffle=False)
+    test_iter = chainer.iterators.SerialIterator(test, args.batchsize, repeat=False, shuffle=False)
 
     train_count = sum_accuracy = sum_loss = 0
     while train_iter.epoch < args.epoch:
@@ -46,21 +47,25 @@ def main():
         sum_accuracy += float(model.accuracy.array) * len(t)
 
         if train_iter.is_new_epoch:
-            print('epoch: {}'.format(train_iter.epoch))
-            print('train mean loss: {}, accuracy: {}'.format(
-                sum_loss / train_count, sum_accuracy / train_count))
+            print(f'epoch: {train_iter.epoch}')
+            print(
+                f'train mean loss: {sum_loss / train_count}, accuracy: {sum_accuracy / train_count}'
+            )
             train_count = sum_accuracy = sum_loss = 0
             # Evaluation needs neither dropout and the like nor graphs.
             test_iter.reset()
-            with chainer.using_config('train', False), \
-                    chainer.using_config('enable_backprop', False):
+            with (
+                chainer.using_config('train', False),
+                chainer.using_config('enable_backprop', False),
+            ):
                 for batch in test_iter:
                     x, t = concat_examples(batch, device)
                     y = model.predictor(x)
                     sum_loss += float(F.softmax_cross_entropy(y, t).array) * len(t)
                     sum_accuracy += float(F.accuracy(y, t).array) * len(t)
-            print('test mean  loss: {}, accuracy: {}'.format(
-                sum_loss / test_count, sum_accuracy / test_count))
+            print(
+                f'test mean  loss: {sum_loss / test_count}, accuracy: {sum_accuracy / test_count}'
+            )
             sum_accuracy = sum_loss = 0
 
     os.makedirs(args.out, exist_ok=True)

@@ -3,6 +3,7 @@
 
 By hand: ParallelUpdater does the same, see train_mnist_data_parallel_updater.py.
 """
+
 import os
 
 from _common import (
@@ -23,8 +24,9 @@ from chainer.dataset import concat_examples
 def main():
     parser = make_parser(out='result_data_parallel', device=False)
     add_devices(parser)
-    parser.add_argument('--resume', '-r', type=str,
-                        help='Folder of model and optimizer files to continue from')
+    parser.add_argument(
+        '--resume', '-r', type=str, help='Folder of model and optimizer files to continue from'
+    )
     args = parser.parse_args()
 
     devices = get_devices(args)
@@ -33,8 +35,7 @@ def main():
 
     train, test = get_datasets(args.dataset)
     train_iter = chainer.iterators.SerialIterator(train, args.batchsize)
-    test_iter = chainer.iterators.SerialIterator(
-        test, args.batchsize, repeat=False, shuffle=False)
+    test_iter = chainer.iterators.SerialIterator(test, args.batchsize, repeat=False, shuffle=False)
 
     # The parameters are made by a first call, so that all copies start with the same ones.
     main_model = L.Classifier(MLP(args.unit, 10))
@@ -52,7 +53,7 @@ def main():
     while train_iter.epoch < args.epoch:
         batch = train_iter.next()
         for i, (model, device) in enumerate(zip(models, devices)):
-            part = batch[i::len(models)]
+            part = batch[i :: len(models)]
             with chainer.using_device(device):
                 loss = model(*concat_examples(part, device))
                 # Weighted, so that the sum is the mean over the whole batch
@@ -68,15 +69,24 @@ def main():
         if train_iter.is_new_epoch:
             summary = chainer.DictSummary()
             test_iter.reset()
-            with chainer.using_config('train', False), \
-                    chainer.using_config('enable_backprop', False):
+            with (
+                chainer.using_config('train', False),
+                chainer.using_config('enable_backprop', False),
+            ):
                 for batch in test_iter:
                     main_model(*concat_examples(batch, devices[0]))
-                    summary.add({'loss': (main_model.loss, len(batch)),
-                                 'accuracy': (main_model.accuracy, len(batch))})
+                    summary.add(
+                        {
+                            'loss': (main_model.loss, len(batch)),
+                            'accuracy': (main_model.accuracy, len(batch)),
+                        }
+                    )
             result = summary.compute_mean()
-            print('epoch: {}, test loss: {:.6f}, accuracy: {:.6f}'.format(
-                train_iter.epoch, float(result['loss']), float(result['accuracy'])))
+            print(
+                'epoch: {}, test loss: {:.6f}, accuracy: {:.6f}'.format(
+                    train_iter.epoch, float(result['loss']), float(result['accuracy'])
+                )
+            )
 
     os.makedirs(args.out, exist_ok=True)
     chainer.serializers.save_npz(os.path.join(args.out, 'mlp.model'), main_model)

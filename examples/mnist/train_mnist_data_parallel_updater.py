@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Trains a multi-layer perceptron on two devices by ParallelUpdater."""
+
 from _common import (
     MLP,
     add_devices,
@@ -20,8 +21,7 @@ from chainer.training import extensions
 def main():
     parser = make_parser(out='result_data_parallel', device=False)
     add_devices(parser)
-    parser.add_argument('--resume', '-r', type=str,
-                        help='Resume the training from a snapshot')
+    parser.add_argument('--resume', '-r', type=str, help='Resume the training from a snapshot')
     args = parser.parse_args()
 
     devices = get_devices(args)
@@ -35,13 +35,13 @@ def main():
 
     train, test = get_datasets(args.dataset)
     train_iter = chainer.iterators.SerialIterator(train, args.batchsize)
-    test_iter = chainer.iterators.SerialIterator(
-        test, args.batchsize, repeat=False, shuffle=False)
+    test_iter = chainer.iterators.SerialIterator(test, args.batchsize, repeat=False, shuffle=False)
 
     # The first device is the main one: it has the model that is updated and evaluated.
-    names = ['main'] + ['device{}'.format(i) for i in range(1, len(devices))]
+    names = ['main'] + [f'device{i}' for i in range(1, len(devices))]
     updater = training.updaters.ParallelUpdater(
-        train_iter, optimizer, devices=dict(zip(names, devices)))
+        train_iter, optimizer, devices=dict(zip(names, devices))
+    )
     trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
 
     trainer.extend(extensions.Evaluator(test_iter, model, device=devices[0]))
@@ -49,9 +49,18 @@ def main():
         trainer.extend(extensions.DumpGraph('main/loss'))
     trainer.extend(extensions.snapshot(), trigger=(args.epoch, 'epoch'))
     trainer.extend(extensions.LogReport())
-    trainer.extend(extensions.PrintReport(
-        ['epoch', 'main/loss', 'validation/main/loss', 'main/accuracy',
-         'validation/main/accuracy', 'elapsed_time']))
+    trainer.extend(
+        extensions.PrintReport(
+            [
+                'epoch',
+                'main/loss',
+                'validation/main/loss',
+                'main/accuracy',
+                'validation/main/accuracy',
+                'elapsed_time',
+            ]
+        )
+    )
     trainer.extend(extensions.ProgressBar(update_interval=10))
 
     if args.resume is not None:

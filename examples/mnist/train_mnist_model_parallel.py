@@ -4,6 +4,7 @@
 The input goes through two networks, one on each device, whose results are combined on the first
 one. F.copy moves variables between devices, and their gradients back.
 """
+
 from _common import add_devices, get_datasets, get_devices, make_parser, print_settings, set_seed
 
 import chainer
@@ -15,7 +16,6 @@ from chainer.training import extensions
 
 
 class HalfMLP(chainer.Chain):
-
     """Three layers on one device."""
 
     def __init__(self, n_units, n_out):
@@ -32,7 +32,6 @@ class HalfMLP(chainer.Chain):
 
 
 class ParallelMLP(chainer.Chain):
-
     """Two networks on two devices, in two stages."""
 
     def __init__(self, n_units, n_out, device0, device1):
@@ -44,8 +43,12 @@ class ParallelMLP(chainer.Chain):
             self.first1 = HalfMLP(n_units // 2, n_units)
             self.second0 = HalfMLP(n_units // 2, n_out)
             self.second1 = HalfMLP(n_units // 2, n_out)
-        for link, device in ((self.first0, device0), (self.first1, device1),
-                             (self.second0, device0), (self.second1, device1)):
+        for link, device in (
+            (self.first0, device0),
+            (self.first1, device1),
+            (self.second0, device0),
+            (self.second1, device1),
+        ):
             link.to_device(device)
 
     def forward(self, x):
@@ -63,8 +66,7 @@ class ParallelMLP(chainer.Chain):
 def main():
     parser = make_parser(out='result_model_parallel', device=False)
     add_devices(parser, nargs=2)
-    parser.add_argument('--resume', '-r', type=str,
-                        help='Resume the training from a snapshot')
+    parser.add_argument('--resume', '-r', type=str, help='Resume the training from a snapshot')
     args = parser.parse_args()
 
     devices = get_devices(args)
@@ -78,12 +80,10 @@ def main():
 
     train, test = get_datasets(args.dataset)
     train_iter = chainer.iterators.SerialIterator(train, args.batchsize)
-    test_iter = chainer.iterators.SerialIterator(
-        test, args.batchsize, repeat=False, shuffle=False)
+    test_iter = chainer.iterators.SerialIterator(test, args.batchsize, repeat=False, shuffle=False)
 
     # The model must stay where it is, so only the device of the batches is given.
-    updater = training.updaters.StandardUpdater(
-        train_iter, optimizer, input_device=devices[0])
+    updater = training.updaters.StandardUpdater(train_iter, optimizer, input_device=devices[0])
     trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
 
     trainer.extend(extensions.Evaluator(test_iter, model, device=devices[0]))
@@ -91,9 +91,18 @@ def main():
         trainer.extend(extensions.DumpGraph('main/loss'))
     trainer.extend(extensions.snapshot(), trigger=(args.epoch, 'epoch'))
     trainer.extend(extensions.LogReport())
-    trainer.extend(extensions.PrintReport(
-        ['epoch', 'main/loss', 'validation/main/loss', 'main/accuracy',
-         'validation/main/accuracy', 'elapsed_time']))
+    trainer.extend(
+        extensions.PrintReport(
+            [
+                'epoch',
+                'main/loss',
+                'validation/main/loss',
+                'main/accuracy',
+                'validation/main/accuracy',
+                'elapsed_time',
+            ]
+        )
+    )
     trainer.extend(extensions.ProgressBar(update_interval=10))
 
     if args.resume is not None:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Searches for the number of layers and units and the optimizer by Optuna."""
+
 import argparse
 
 import chainer
@@ -12,8 +13,7 @@ from chainer.training import extensions
 def make_model(trial):
     layers = []
     for i in range(trial.suggest_int('n_layers', 1, 3)):
-        layers += [
-            L.Linear(None, trial.suggest_int('n_units_l{}'.format(i), 4, 128, log=True)), F.relu]
+        layers += [L.Linear(None, trial.suggest_int(f'n_units_l{i}', 4, 128, log=True)), F.relu]
     return L.Classifier(chainer.Sequential(*layers, L.Linear(None, 10)))
 
 
@@ -21,20 +21,30 @@ def make_optimizer(trial):
     if trial.suggest_categorical('optimizer', ['Adam', 'MomentumSGD']) == 'Adam':
         return chainer.optimizers.Adam(trial.suggest_float('adam_alpha', 1e-5, 1e-1, log=True))
     return chainer.optimizers.MomentumSGD(
-        trial.suggest_float('momentum_sgd_lr', 1e-5, 1e-1, log=True))
+        trial.suggest_float('momentum_sgd_lr', 1e-5, 1e-1, log=True)
+    )
 
 
 def main():
     parser = argparse.ArgumentParser(description='Chainer example: hyperparameter search')
     parser.add_argument('--trials', '-n', type=int, default=50, help='Number of models to train')
-    parser.add_argument('--batchsize', '-b', type=int, default=100,
-                        help='Number of images in each mini-batch')
-    parser.add_argument('--epoch', '-e', type=int, default=10,
-                        help='Number of sweeps over the dataset in each trial')
+    parser.add_argument(
+        '--batchsize', '-b', type=int, default=100, help='Number of images in each mini-batch'
+    )
+    parser.add_argument(
+        '--epoch',
+        '-e',
+        type=int,
+        default=10,
+        help='Number of sweeps over the dataset in each trial',
+    )
     parser.add_argument('--out', '-o', default='result', help='Directory to output the result')
-    parser.add_argument('--device', '-d', default='-1',
-                        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, '
-                        'native:0, cuda:0')
+    parser.add_argument(
+        '--device',
+        '-d',
+        default='-1',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+    )
     args = parser.parse_args()
     try:
         import optuna
@@ -53,7 +63,8 @@ def main():
         optimizer.setup(model)
         train_iter = chainer.iterators.SerialIterator(train, args.batchsize)
         test_iter = chainer.iterators.SerialIterator(
-            test, args.batchsize, repeat=False, shuffle=False)
+            test, args.batchsize, repeat=False, shuffle=False
+        )
         updater = training.updaters.StandardUpdater(train_iter, optimizer, device=device)
         trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
         trainer.run()
@@ -62,10 +73,10 @@ def main():
 
     study = optuna.create_study()
     study.optimize(objective, n_trials=args.trials)
-    print('Number of finished trials: {}'.format(len(study.trials)))
-    print('Best error: {:.4f}'.format(study.best_trial.value))
+    print(f'Number of finished trials: {len(study.trials)}')
+    print(f'Best error: {study.best_trial.value:.4f}')
     for name, value in study.best_trial.params.items():
-        print('    {}: {}'.format(name, value))
+        print(f'    {name}: {value}')
 
 
 if __name__ == '__main__':

@@ -9,7 +9,6 @@ N_LABELS = 12
 
 
 class FacadeDataset(chainer.dataset.DatasetMixin):
-
     """Pictures of the fronts of houses, with images of the labels of their parts.
 
     There are files ``NAME.jpg`` and ``NAME.png``, the latter with label numbers from 1 to 12.

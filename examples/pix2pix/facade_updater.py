@@ -3,14 +3,13 @@ import chainer.functions as F
 
 
 class FacadeUpdater(chainer.training.updaters.StandardUpdater):
-
     """Updates encoder, decoder and discriminator."""
 
     def __init__(self, *args, models, **kwargs):
         self.enc, self.dec, self.dis = models
         super().__init__(*args, **kwargs)
 
-    def loss_gen(self, x_out, t_out, y_out, weight=100.):
+    def loss_gen(self, x_out, t_out, y_out, weight=100.0):
         """The images should be near to the right ones, and be taken for real."""
         loss_rec = F.mean_absolute_error(x_out, t_out)
         loss_adv = F.mean(F.softplus(-y_out))
@@ -33,5 +32,6 @@ class FacadeUpdater(chainer.training.updaters.StandardUpdater):
         self.get_optimizer('enc').update()
         self.get_optimizer('dec').update()
 
-        self.get_optimizer('dis').update(lambda: self.loss_dis(
-            self.dis(x_in, t_out), self.dis(x_in, x_out.array)))
+        self.get_optimizer('dis').update(
+            lambda: self.loss_dis(self.dis(x_in, t_out), self.dis(x_in, x_out.array))
+        )

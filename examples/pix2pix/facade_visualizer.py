@@ -4,10 +4,23 @@ import numpy as np
 
 import chainer
 
-COLOURS = np.array([
-    [0, 0, 170], [0, 0, 255], [0, 85, 255], [0, 170, 255], [0, 255, 255], [85, 255, 170],
-    [170, 255, 85], [255, 255, 0], [255, 170, 0], [255, 85, 0], [255, 0, 0], [170, 0, 0]],
-    np.uint8)
+COLOURS = np.array(
+    [
+        [0, 0, 170],
+        [0, 0, 255],
+        [0, 85, 255],
+        [0, 170, 255],
+        [0, 255, 255],
+        [85, 255, 170],
+        [170, 255, 85],
+        [255, 255, 0],
+        [255, 170, 0],
+        [255, 85, 0],
+        [255, 0, 0],
+        [170, 0, 0],
+    ],
+    np.uint8,
+)
 
 
 def out_image(updater, enc, dec, n_images, seed, folder):
@@ -29,11 +42,13 @@ def out_image(updater, enc, dec, n_images, seed, folder):
 
         columns = [COLOURS[x_in.argmax(axis=1)]] + [
             ((x.clip(-1, 1) + 1) * 127.5).astype(np.uint8).transpose(0, 2, 3, 1)
-            for x in (t_out, x_out)]
+            for x in (t_out, x_out)
+        ]
         picture = np.concatenate([np.concatenate(rows, axis=1) for rows in zip(*columns)])
         preview = os.path.join(folder, 'preview')
         os.makedirs(preview, exist_ok=True)
         Image.fromarray(picture).save(
-            os.path.join(preview, 'image_{:0>8}.png'.format(trainer.updater.iteration)))
+            os.path.join(preview, f'image_{trainer.updater.iteration:0>8}.png')
+        )
 
     return make_image

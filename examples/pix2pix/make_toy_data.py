@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Draws plain fronts of houses, in the format of the facade dataset."""
+
 import argparse
 import os
 
@@ -13,13 +14,13 @@ COLOURS = {SKY: (150, 190, 240), WALL: (190, 120, 90), WINDOW: (60, 70, 90), DOO
 def draw(random, size):
     labels = np.full((size, size), SKY, np.uint8)
     top = random.randint(size // 8, size // 3)
-    labels[top:, size // 8:-size // 8] = WALL
+    labels[top:, size // 8 : -size // 8] = WALL
     step = size // random.randint(4, 7)
     for y in range(top + step // 4, size - step, step):
         for x in range(size // 8 + step // 4, size - size // 8 - step // 2, step):
-            labels[y:y + step // 2, x:x + step // 2] = WINDOW
+            labels[y : y + step // 2, x : x + step // 2] = WINDOW
     door = random.randint(size // 4, size * 3 // 4)
-    labels[-size // 5:, door:door + size // 10] = DOOR
+    labels[-size // 5 :, door : door + size // 10] = DOOR
     return labels
 
 
@@ -37,7 +38,7 @@ def main():
         picture = np.zeros((*labels.shape, 3), np.uint8)
         for label, colour in COLOURS.items():
             picture[labels == label] = colour
-        path = os.path.join(args.out, 'toy{:04}'.format(i))
+        path = os.path.join(args.out, f'toy{i:04}')
         Image.fromarray(labels).save(path + '.png')
         Image.fromarray(picture).save(path + '.jpg')
 

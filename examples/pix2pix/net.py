@@ -6,7 +6,6 @@ import chainer.links as L
 
 
 class Block(chainer.Chain):
-
     """Convolution by which the image shrinks to half or grows to double, with what belongs to it.
 
     Args:
@@ -18,15 +17,17 @@ class Block(chainer.Chain):
 
     """
 
-    def __init__(self, in_channels, out_channels, sample='down', bn=True, activation=F.relu,
-                 dropout=False):
+    def __init__(
+        self, in_channels, out_channels, sample='down', bn=True, activation=F.relu, dropout=False
+    ):
         super().__init__()
         self.activation = activation
         self.dropout = dropout
         convolution = L.Convolution2D if sample == 'down' else L.Deconvolution2D
         with self.init_scope():
-            self.c = convolution(in_channels, out_channels, 4, 2, 1,
-                                 initialW=chainer.initializers.Normal(0.02))
+            self.c = convolution(
+                in_channels, out_channels, 4, 2, 1, initialW=chainer.initializers.Normal(0.02)
+            )
             self.bn = L.BatchNormalization(out_channels) if bn else None
 
     def forward(self, x):
@@ -40,20 +41,22 @@ class Block(chainer.Chain):
 
 def n_channels(size, ch):
     """Numbers of channels while an image shrinks from ``size`` to 2 pixels."""
-    return [min(ch * 2 ** i, ch * 8) for i in range(int(math.log2(size)) - 1)]
+    return [min(ch * 2**i, ch * 8) for i in range(int(math.log2(size)) - 1)]
 
 
 class Encoder(chainer.Chain):
-
     """Shrinks images to 2x2 pixels, and returns the results of all layers."""
 
     def __init__(self, in_ch, size=256, ch=64):
         super().__init__()
         channels = [in_ch] + n_channels(size, ch)
         with self.init_scope():
-            self.blocks = chainer.ChainList(*[
-                Block(*channels[i:i + 2], bn=i > 0, activation=F.leaky_relu)
-                for i in range(len(channels) - 1)])
+            self.blocks = chainer.ChainList(
+                *[
+                    Block(*channels[i : i + 2], bn=i > 0, activation=F.leaky_relu)
+                    for i in range(len(channels) - 1)
+                ]
+            )
 
     def forward(self, x):
         hs = []
@@ -64,7 +67,6 @@ class Encoder(chainer.Chain):
 
 
 class Decoder(chainer.Chain):
-
     """Makes images of the results of the encoder (U-Net)."""
 
     def __init__(self, out_ch, size=256, ch=64):
@@ -72,11 +74,19 @@ class Decoder(chainer.Chain):
         channels = n_channels(size, ch)[::-1] + [out_ch]
         last = len(channels) - 2
         with self.init_scope():
-            self.blocks = chainer.ChainList(*[
-                Block(channels[i] * (1 if i == 0 else 2), channels[i + 1], sample='up',
-                      bn=i < last, dropout=i < 3 and i < last,
-                      activation=F.relu if i < last else F.tanh)
-                for i in range(last + 1)])
+            self.blocks = chainer.ChainList(
+                *[
+                    Block(
+                        channels[i] * (1 if i == 0 else 2),
+                        channels[i + 1],
+                        sample='up',
+                        bn=i < last,
+                        dropout=i < 3 and i < last,
+                        activation=F.relu if i < last else F.tanh,
+                    )
+                    for i in range(last + 1)
+                ]
+            )
 
     def forward(self, hs):
         h = None
@@ -86,7 +96,6 @@ class Decoder(chainer.Chain):
 
 
 class Discriminator(chainer.Chain):
-
     """Tells for each part of a pair of images whether the pair is real."""
 
     def __init__(self, in_ch, out_ch, ch=64):

@@ -1,4 +1,5 @@
 """What the language model examples have in common: command line, data, model, iterator."""
+
 import argparse
 
 import numpy as np
@@ -10,27 +11,47 @@ import chainer.links as L
 
 def make_parser():
     parser = argparse.ArgumentParser(description='Chainer example: recurrent language model')
-    parser.add_argument('--batchsize', '-b', type=int, default=20,
-                        help='Number of word sequences read side by side')
-    parser.add_argument('--bproplen', '-l', type=int, default=35,
-                        help='Number of words in each mini-batch (= length of truncated BPTT)')
-    parser.add_argument('--epoch', '-e', type=int, default=39,
-                        help='Number of sweeps over the dataset to train')
-    parser.add_argument('--device', '-d', default='-1',
-                        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, '
-                        'native:0, cuda:0')
-    parser.add_argument('--gradclip', '-c', type=float, default=5,
-                        help='Gradient norm threshold to clip')
+    parser.add_argument(
+        '--batchsize', '-b', type=int, default=20, help='Number of word sequences read side by side'
+    )
+    parser.add_argument(
+        '--bproplen',
+        '-l',
+        type=int,
+        default=35,
+        help='Number of words in each mini-batch (= length of truncated BPTT)',
+    )
+    parser.add_argument(
+        '--epoch', '-e', type=int, default=39, help='Number of sweeps over the dataset to train'
+    )
+    parser.add_argument(
+        '--device',
+        '-d',
+        default='-1',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+    )
+    parser.add_argument(
+        '--gradclip', '-c', type=float, default=5, help='Gradient norm threshold to clip'
+    )
     parser.add_argument('--out', '-o', default='result', help='Directory to output the result')
     parser.add_argument('--resume', '-r', help='Resume the training from a snapshot')
-    parser.add_argument('--test', action='store_true',
-                        help='Use a small generated text for quick tests')
+    parser.add_argument(
+        '--test', action='store_true', help='Use a small generated text for quick tests'
+    )
     parser.add_argument('--text', help='Text file to learn instead of the Penn Tree Bank')
-    parser.add_argument('--unit', '-u', type=int, default=650,
-                        help='Number of LSTM units in each layer')
+    parser.add_argument(
+        '--unit', '-u', type=int, default=650, help='Number of LSTM units in each layer'
+    )
     group = parser.add_argument_group('deprecated arguments')
-    group.add_argument('--gpu', '-g', dest='device', type=int, nargs='?', const=0,
-                       help='GPU number (negative value indicates CPU)')
+    group.add_argument(
+        '--gpu',
+        '-g',
+        dest='device',
+        type=int,
+        nargs='?',
+        const=0,
+        help='GPU number (negative value indicates CPU)',
+    )
     return parser
 
 
@@ -76,7 +97,6 @@ def make_lines(n_lines):
 
 
 class RNNForLM(chainer.Chain):
-
     """Predicts the next word: embedding, two LSTM layers, linear layer; dropout between."""
 
     def __init__(self, n_vocab, n_units):
@@ -101,7 +121,6 @@ class RNNForLM(chainer.Chain):
 
 
 class ParallelSequentialIterator(chainer.dataset.Iterator):
-
     """Reads a text from several positions at once.
 
     Position ``i`` of all batches together is the text from ``i / batch_size`` of its length.
@@ -120,7 +139,7 @@ class ParallelSequentialIterator(chainer.dataset.Iterator):
         self.epoch = 0
         self.is_new_epoch = False
         self.iteration = 0
-        self._previous_epoch_detail = -1.
+        self._previous_epoch_detail = -1.0
 
     def __next__(self):
         length = len(self.dataset)
@@ -129,7 +148,8 @@ class ParallelSequentialIterator(chainer.dataset.Iterator):
         self._previous_epoch_detail = self.epoch_detail
         words, next_words = (
             [self.dataset[(offset + self.iteration + step) % length] for offset in self.offsets]
-            for step in (0, 1))
+            for step in (0, 1)
+        )
         self.iteration += 1
         epoch = self.iteration * self.batch_size // length
         self.is_new_epoch = epoch > self.epoch
@@ -148,11 +168,12 @@ class ParallelSequentialIterator(chainer.dataset.Iterator):
         self.iteration = serializer('iteration', self.iteration)
         self.epoch = serializer('epoch', self.epoch)
         self._previous_epoch_detail = serializer(
-            'previous_epoch_detail', self._previous_epoch_detail)
+            'previous_epoch_detail', self._previous_epoch_detail
+        )
 
 
 def print_settings(args, device, n_vocab):
-    print('Device: {}'.format(device))
-    print('# vocab: {}'.format(n_vocab))
-    print('# unit: {}'.format(args.unit))
+    print(f'Device: {device}')
+    print(f'# vocab: {n_vocab}')
+    print(f'# unit: {args.unit}')
     print('')

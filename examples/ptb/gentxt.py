@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Writes a text by a language model that train_ptb.py has trained."""
+
 import argparse
 
 import numpy as np
@@ -15,20 +16,34 @@ def main():
     parser.add_argument('--model', '-m', required=True, help='File of the trained model')
     parser.add_argument('--primetext', '-p', default='', help='Words that the text begins with')
     parser.add_argument('--seed', '-s', type=int, default=123, help='Random seed')
-    parser.add_argument('--unit', '-u', type=int, default=650,
-                        help='Number of LSTM units in each layer')
-    parser.add_argument('--sample', type=int, default=1,
-                        help='0: the most probable words; 1: words drawn by their probability')
+    parser.add_argument(
+        '--unit', '-u', type=int, default=650, help='Number of LSTM units in each layer'
+    )
+    parser.add_argument(
+        '--sample',
+        type=int,
+        default=1,
+        help='0: the most probable words; 1: words drawn by their probability',
+    )
     parser.add_argument('--length', type=int, default=20, help='Number of words to write')
-    parser.add_argument('--test', action='store_true',
-                        help='The model was trained with --test')
+    parser.add_argument('--test', action='store_true', help='The model was trained with --test')
     parser.add_argument('--text', help='Text file that the model was trained on')
-    parser.add_argument('--device', '-d', default='-1',
-                        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, '
-                        'native:0, cuda:0')
+    parser.add_argument(
+        '--device',
+        '-d',
+        default='-1',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+    )
     group = parser.add_argument_group('deprecated arguments')
-    group.add_argument('--gpu', '-g', dest='device', type=int, nargs='?', const=0,
-                       help='GPU number (negative value indicates CPU)')
+    group.add_argument(
+        '--gpu',
+        '-g',
+        dest='device',
+        type=int,
+        nargs='?',
+        const=0,
+        help='GPU number (negative value indicates CPU)',
+    )
     args = parser.parse_args()
 
     random = np.random.RandomState(args.seed)

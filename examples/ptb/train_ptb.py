@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Trains a recurrent language model by truncated backpropagation through time, with Trainer."""
+
 import os
 
 import numpy as np
@@ -12,7 +13,6 @@ from chainer.training import extensions
 
 
 class BPTTUpdater(training.updaters.StandardUpdater):
-
     """Updates the model once for every ``bprop_len`` words."""
 
     def __init__(self, train_iter, optimizer, bprop_len, device):
@@ -42,8 +42,12 @@ def compute_perplexity(result):
 
 def main():
     parser = make_parser()
-    parser.add_argument('--model', '-m', default='model.npz',
-                        help='File name of the trained model, in the output directory')
+    parser.add_argument(
+        '--model',
+        '-m',
+        default='model.npz',
+        help='File name of the trained model, in the output directory',
+    )
     args = parser.parse_args()
 
     device = chainer.get_device(args.device)
@@ -67,17 +71,20 @@ def main():
     eval_model = model.copy()
     eval_rnn = eval_model.predictor
     evaluator = extensions.Evaluator(
-        val_iter, eval_model, device=device, eval_hook=lambda _: eval_rnn.reset_state())
+        val_iter, eval_model, device=device, eval_hook=lambda _: eval_rnn.reset_state()
+    )
 
     updater = BPTTUpdater(train_iter, optimizer, args.bproplen, device)
     trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
     interval = 10 if args.test else 500
     trainer.extend(evaluator)
-    trainer.extend(extensions.LogReport(
-        postprocess=compute_perplexity, trigger=(interval, 'iteration')))
+    trainer.extend(
+        extensions.LogReport(postprocess=compute_perplexity, trigger=(interval, 'iteration'))
+    )
     trainer.extend(
         extensions.PrintReport(['epoch', 'iteration', 'perplexity', 'val_perplexity']),
-        trigger=(interval, 'iteration'))
+        trigger=(interval, 'iteration'),
+    )
     trainer.extend(extensions.ProgressBar(update_interval=1 if args.test else 10))
     trainer.extend(extensions.snapshot())
     trainer.extend(extensions.snapshot_object(model, 'model_iter_{.updater.iteration}'))

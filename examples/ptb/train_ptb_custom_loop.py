@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Trains a recurrent language model by truncated backpropagation, with a loop of its own."""
+
 import os
 
 import numpy as np
@@ -53,12 +54,12 @@ def main():
         count += args.bproplen
 
         if train_iter.epoch > epoch:
-            print('epoch: {}'.format(train_iter.epoch))
-            print('training perplexity: {}'.format(np.exp(sum_loss / count)))
-            print('validation perplexity: {}'.format(evaluate(model, val, device)))
+            print(f'epoch: {train_iter.epoch}')
+            print(f'training perplexity: {np.exp(sum_loss / count)}')
+            print(f'validation perplexity: {evaluate(model, val, device)}')
             sum_loss = count = 0
 
-    print('test perplexity: {}'.format(evaluate(model, test, device)))
+    print(f'test perplexity: {evaluate(model, test, device)}')
     os.makedirs(args.out, exist_ok=True)
     chainer.serializers.save_npz(os.path.join(args.out, 'rnnlm.model'), model)
     chainer.serializers.save_npz(os.path.join(args.out, 'rnnlm.state'), optimizer)

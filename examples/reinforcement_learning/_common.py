@@ -1,4 +1,5 @@
 """What the reinforcement learning examples have in common: command line, memory, networks."""
+
 import argparse
 import collections
 import random
@@ -14,33 +15,59 @@ Transition = collections.namedtuple('Transition', 'state action reward next_stat
 
 def make_parser(description, env, batch_size, unit, reward_scale):
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument('--env', default=env,
-                        help='Environment: CartPole-v0, Pendulum-v0 or a name of Gymnasium')
-    parser.add_argument('--batch-size', '-b', type=int, default=batch_size,
-                        help='Number of transitions in each mini-batch')
-    parser.add_argument('--episodes', '-e', type=int, default=1000,
-                        help='Number of episodes to run')
-    parser.add_argument('--device', '-d', default='-1',
-                        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, '
-                        'native:0, cuda:0')
+    parser.add_argument(
+        '--env', default=env, help='Environment: CartPole-v0, Pendulum-v0 or a name of Gymnasium'
+    )
+    parser.add_argument(
+        '--batch-size',
+        '-b',
+        type=int,
+        default=batch_size,
+        help='Number of transitions in each mini-batch',
+    )
+    parser.add_argument(
+        '--episodes', '-e', type=int, default=1000, help='Number of episodes to run'
+    )
+    parser.add_argument(
+        '--device',
+        '-d',
+        default='-1',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+    )
     parser.add_argument('--out', '-o', default='result', help='Directory to output the result')
-    parser.add_argument('--unit', '-u', type=int, default=unit,
-                        help='Number of units in each hidden layer')
-    parser.add_argument('--reward-scale', type=float, default=reward_scale,
-                        help='Factor on the rewards, for numerical stability')
-    parser.add_argument('--replay-start-size', type=int, default=500,
-                        help='Number of transitions to collect before the training begins')
+    parser.add_argument(
+        '--unit', '-u', type=int, default=unit, help='Number of units in each hidden layer'
+    )
+    parser.add_argument(
+        '--reward-scale',
+        type=float,
+        default=reward_scale,
+        help='Factor on the rewards, for numerical stability',
+    )
+    parser.add_argument(
+        '--replay-start-size',
+        type=int,
+        default=500,
+        help='Number of transitions to collect before the training begins',
+    )
     parser.add_argument('--render', action='store_true', help='Show what happens')
     group = parser.add_argument_group('deprecated arguments')
-    group.add_argument('--gpu', '-g', dest='device', type=int, nargs='?', const=0,
-                       help='GPU number (negative value indicates CPU)')
-    group.add_argument('--no-record', action='store_true',
-                       help='Has no effect: videos are not recorded')
+    group.add_argument(
+        '--gpu',
+        '-g',
+        dest='device',
+        type=int,
+        nargs='?',
+        const=0,
+        help='GPU number (negative value indicates CPU)',
+    )
+    group.add_argument(
+        '--no-record', action='store_true', help='Has no effect: videos are not recorded'
+    )
     return parser
 
 
 class MLP(chainer.Chain):
-
     """Two hidden layers of ReLU units; the output begins with values near zero."""
 
     def __init__(self, n_units, n_out):
@@ -57,10 +84,9 @@ class MLP(chainer.Chain):
 
 
 class ReplayBuffer:
-
     """Memory of the latest transitions."""
 
-    def __init__(self, capacity=10 ** 6):
+    def __init__(self, capacity=10**6):
         self.transitions = collections.deque(maxlen=capacity)
 
     def __len__(self):
@@ -73,8 +99,9 @@ class ReplayBuffer:
         """Returns ``n`` transitions, drawn at random, as one transition of arrays."""
         batch = Transition(*zip(*random.sample(self.transitions, n)))
         dtypes = Transition(np.float32, None, np.float32, np.float32, np.float32)
-        return Transition(*[
-            device.send(np.array(values, dtype)) for values, dtype in zip(batch, dtypes)])
+        return Transition(
+            *[device.send(np.array(values, dtype)) for values, dtype in zip(batch, dtypes)]
+        )
 
 
 def discounted(reward, terminal, next_value, gamma=0.99):

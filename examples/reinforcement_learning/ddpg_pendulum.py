@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Learns to swing up a pendulum by deep deterministic policy gradients (DDPG)."""
+
 import os
 
 import environments
@@ -11,7 +12,6 @@ import chainer.functions as F
 
 
 class QFunction(MLP):
-
     """Value of an action in a state."""
 
     def __init__(self, n_units):
@@ -22,7 +22,6 @@ class QFunction(MLP):
 
 
 class Policy(MLP):
-
     """Action for a state, within bounds."""
 
     def __init__(self, n_units, bound):
@@ -66,19 +65,25 @@ def update(Q, target_Q, policy, target_policy, opt_Q, opt_policy, batch, tau):
 
 
 def main():
-    parser = make_parser('Chainer example: DDPG', 'Pendulum-v0', batch_size=64, unit=100,
-                         reward_scale=1e-3)
-    parser.add_argument('--tau', type=float, default=1e-2,
-                        help='How far the target networks move at each step')
-    parser.add_argument('--noise-scale', type=float, default=0.4,
-                        help='Standard deviation of the noise on actions, over their bound')
+    parser = make_parser(
+        'Chainer example: DDPG', 'Pendulum-v0', batch_size=64, unit=100, reward_scale=1e-3
+    )
+    parser.add_argument(
+        '--tau', type=float, default=1e-2, help='How far the target networks move at each step'
+    )
+    parser.add_argument(
+        '--noise-scale',
+        type=float,
+        default=0.4,
+        help='Standard deviation of the noise on actions, over their bound',
+    )
     args = parser.parse_args()
 
     device = chainer.get_device(args.device)
     device.use()
     env = environments.make(args.env, args.render)
-    print('Device: {}'.format(device))
-    print('Environment: {}'.format(args.env))
+    print(f'Device: {device}')
+    print(f'Environment: {args.env}')
 
     Q = QFunction(args.unit)
     policy = Policy(args.unit, env.action_bound)
@@ -103,18 +108,30 @@ def main():
             noise = np.random.normal(scale=args.noise_scale, size=env.action_size)
             action = np.clip(
                 get_action(policy, state) + noise * env.action_bound,
-                -env.action_bound, env.action_bound).astype(np.float32)
+                -env.action_bound,
+                env.action_bound,
+            ).astype(np.float32)
             next_state, reward, terminal, last = env.step(action)
             buffer.add(state, action, reward * args.reward_scale, next_state, terminal)
             state = next_state
             total += reward
             iteration += 1
             if len(buffer) >= max(args.replay_start_size, args.batch_size):
-                update(Q, target_Q, policy, target_policy, opt_Q, opt_policy,
-                       buffer.sample(args.batch_size, device), args.tau)
+                update(
+                    Q,
+                    target_Q,
+                    policy,
+                    target_policy,
+                    opt_Q,
+                    opt_policy,
+                    buffer.sample(args.batch_size, device),
+                    args.tau,
+                )
         returns.append(total)
-        print('episode: {} iteration: {} return: {:.1f} mean of the last 100: {:.1f}'.format(
-            episode + 1, iteration, total, np.mean(returns[-100:])))
+        print(
+            f'episode: {episode + 1} iteration: {iteration} return: {total:.1f} mean of '
+            f'the last 100: {np.mean(returns[-100:]):.1f}'
+        )
 
     os.makedirs(args.out, exist_ok=True)
     chainer.serializers.save_npz(os.path.join(args.out, 'q_function.npz'), Q)

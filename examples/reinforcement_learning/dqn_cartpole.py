@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Learns to balance a pole by deep Q-learning: DQN and double DQN."""
+
 import os
 import random
 
@@ -29,30 +30,43 @@ def update(Q, target_Q, optimizer, batch, double):
         else:
             next_value = F.max(next_q, axis=1)
         target = discounted(batch.reward, batch.terminal, next_value.array)
-    loss = F.mean(F.huber_loss(
-        F.select_item(Q(batch.state), batch.action)[:, None], target[:, None], delta=1.0))
+    loss = F.mean(
+        F.huber_loss(
+            F.select_item(Q(batch.state), batch.action)[:, None], target[:, None], delta=1.0
+        )
+    )
     Q.cleargrads()
     loss.backward()
     optimizer.update()
 
 
 def main():
-    parser = make_parser('Chainer example: DQN', 'CartPole-v0', batch_size=64, unit=100,
-                         reward_scale=1e-2)
-    parser.add_argument('--iterations-to-decay-epsilon', type=int, default=5000,
-                        help='Number of steps until the share of random actions is the least')
-    parser.add_argument('--min-epsilon', type=float, default=0.01,
-                        help='Least share of random actions')
-    parser.add_argument('--target-update-freq', type=int, default=100,
-                        help='Number of steps between updates of the target network')
+    parser = make_parser(
+        'Chainer example: DQN', 'CartPole-v0', batch_size=64, unit=100, reward_scale=1e-2
+    )
+    parser.add_argument(
+        '--iterations-to-decay-epsilon',
+        type=int,
+        default=5000,
+        help='Number of steps until the share of random actions is the least',
+    )
+    parser.add_argument(
+        '--min-epsilon', type=float, default=0.01, help='Least share of random actions'
+    )
+    parser.add_argument(
+        '--target-update-freq',
+        type=int,
+        default=100,
+        help='Number of steps between updates of the target network',
+    )
     parser.add_argument('--double-dqn', action='store_true', help='Use double DQN')
     args = parser.parse_args()
 
     device = chainer.get_device(args.device)
     device.use()
     env = environments.make(args.env, args.render)
-    print('Device: {}'.format(device))
-    print('Environment: {}'.format(args.env))
+    print(f'Device: {device}')
+    print(f'Environment: {args.env}')
 
     Q = MLP(args.unit, env.n_actions)
     Q(np.zeros((1, env.state_size), np.float32))  # makes all parameters
@@ -70,8 +84,10 @@ def main():
         total = 0
         terminal = last = False
         while not (terminal or last):
-            epsilon = max(args.min_epsilon, 1 - (1 - args.min_epsilon) * iteration
-                          / args.iterations_to_decay_epsilon)
+            epsilon = max(
+                args.min_epsilon,
+                1 - (1 - args.min_epsilon) * iteration / args.iterations_to_decay_epsilon,
+            )
             if random.random() < epsilon:
                 action = random.randrange(env.n_actions)
             else:
@@ -82,13 +98,16 @@ def main():
             total += reward
             iteration += 1
             if len(buffer) >= max(args.replay_start_size, args.batch_size):
-                update(Q, target_Q, optimizer, buffer.sample(args.batch_size, device),
-                       args.double_dqn)
+                update(
+                    Q, target_Q, optimizer, buffer.sample(args.batch_size, device), args.double_dqn
+                )
             if iteration % args.target_update_freq == 0:
                 target_Q.copyparams(Q)
         returns.append(total)
-        print('episode: {} iteration: {} return: {:.1f} mean of the last 100: {:.1f}'.format(
-            episode + 1, iteration, total, np.mean(returns[-100:])))
+        print(
+            f'episode: {episode + 1} iteration: {iteration} return: {total:.1f} mean of '
+            f'the last 100: {np.mean(returns[-100:]):.1f}'
+        )
 
     os.makedirs(args.out, exist_ok=True)
     chainer.serializers.save_npz(os.path.join(args.out, 'q_function.npz'), Q)

@@ -1,4 +1,5 @@
 """Environments, after those of Gym; others are taken from Gymnasium."""
+
 import numpy as np
 
 
@@ -11,12 +12,13 @@ def make(name, render=False):
     except ImportError:
         raise SystemExit(
             '{} needs Gymnasium (pip install gymnasium); built in are {}'.format(
-                name, ', '.join(BUILT_IN))) from None
+                name, ', '.join(BUILT_IN)
+            )
+        ) from None
     return Gymnasium(gymnasium.make(name, render_mode='human' if render else None))
 
 
 class Gymnasium:
-
     """Environment of Gymnasium with the interface of those below."""
 
     def __init__(self, env):
@@ -37,7 +39,6 @@ class Gymnasium:
 
 
 class CartPole:
-
     """A cart is pushed to the left or to the right so that the pole on it does not fall.
 
     The reward is 1 for each step, until the pole leans too far or the cart leaves the track.
@@ -67,22 +68,25 @@ class CartPole:
         x, v, angle, w = self.state
         mass = self.cart_mass + self.pole_mass
         push = (self.force if action == 1 else -self.force) + (
-            self.pole_mass * self.half_length * w ** 2 * np.sin(angle))
+            self.pole_mass * self.half_length * w**2 * np.sin(angle)
+        )
         angular_acceleration = (self.gravity * np.sin(angle) - np.cos(angle) * push / mass) / (
-            self.half_length * (4 / 3 - self.pole_mass * np.cos(angle) ** 2 / mass))
-        acceleration = (push - self.pole_mass * self.half_length * angular_acceleration
-                        * np.cos(angle)) / mass
+            self.half_length * (4 / 3 - self.pole_mass * np.cos(angle) ** 2 / mass)
+        )
+        acceleration = (
+            push - self.pole_mass * self.half_length * angular_acceleration * np.cos(angle)
+        ) / mass
         self.state = self.state + self.time_step * np.array(
-            [v, acceleration, w, angular_acceleration])
+            [v, acceleration, w, angular_acceleration]
+        )
         self.n_steps += 1
         if self.render:
-            print('position {:+.2f}  angle {:+.3f}'.format(self.state[0], self.state[2]))
+            print(f'position {self.state[0]:+.2f}  angle {self.state[2]:+.3f}')
         fallen = abs(self.state[0]) > self.max_position or abs(self.state[2]) > self.max_angle
         return self.state.astype(np.float32), 1.0, fallen, self.n_steps >= self.max_steps
 
 
 class Pendulum:
-
     """A pendulum is to be swung up and held there by a torque too weak to lift it at once.
 
     The reward is minus a cost of angle, angular velocity and torque.
@@ -111,15 +115,17 @@ class Pendulum:
         """Returns the state, the reward, and whether the end and the last step is reached."""
         torque = float(np.clip(action, -self.action_bound, self.action_bound)[0])
         angle = (self.angle + np.pi) % (2 * np.pi) - np.pi
-        cost = angle ** 2 + 0.1 * self.velocity ** 2 + 0.001 * torque ** 2
+        cost = angle**2 + 0.1 * self.velocity**2 + 0.001 * torque**2
         acceleration = 1.5 * self.gravity * np.sin(angle) + 3 * torque
-        self.velocity = float(np.clip(
-            self.velocity + acceleration * self.time_step,
-            -self.max_velocity, self.max_velocity))
+        self.velocity = float(
+            np.clip(
+                self.velocity + acceleration * self.time_step, -self.max_velocity, self.max_velocity
+            )
+        )
         self.angle += self.velocity * self.time_step
         self.n_steps += 1
         if self.render:
-            print('angle {:+.3f}  velocity {:+.2f}'.format(angle, self.velocity))
+            print(f'angle {angle:+.3f}  velocity {self.velocity:+.2f}')
         return self._observe(), -cost, False, self.n_steps >= self.max_steps
 
 

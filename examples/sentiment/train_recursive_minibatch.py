@@ -4,6 +4,7 @@
 The nodes of all trees of a batch that have the same height are computed together, so that there
 are few calls with large arrays rather than many with small ones.
 """
+
 import numpy as np
 from _common import RecursiveNet, make_parser
 from trees import get_datasets, words_of
@@ -52,7 +53,6 @@ def convert(batch, device):
 
 
 class RecursiveClassifier(chainer.Chain):
-
     """Computes the loss of all nodes from the table of a batch."""
 
     def __init__(self, net):
@@ -67,16 +67,21 @@ class RecursiveClassifier(chainer.Chain):
         for level in range(1, height.max() + 1):
             children = table[height == level, 2:4]
             new = self.net.node(
-                F.embed_id(send(children[:, 0]), vectors),
-                F.embed_id(send(children[:, 1]), vectors))
+                F.embed_id(send(children[:, 0]), vectors), F.embed_id(send(children[:, 1]), vectors)
+            )
             vectors = F.concat([vectors, new], axis=0)
         y = self.net.label(vectors)
         t = send(table[:, 0])
         loss = F.softmax_cross_entropy(y, t)
         roots = send(np.where(is_root, table[:, 0], -1).astype(np.int32))
-        chainer.report({
-            'loss': loss, 'accuracy': F.accuracy(y, t),
-            'root_accuracy': F.accuracy(y, roots, ignore_label=-1)}, self)
+        chainer.report(
+            {
+                'loss': loss,
+                'accuracy': F.accuracy(y, t),
+                'root_accuracy': F.accuracy(y, roots, ignore_label=-1),
+            },
+            self,
+        )
         return loss
 
 
@@ -91,8 +96,8 @@ def main():
             for word in words_of(tree):
                 vocab.setdefault(word, len(vocab))
     train, develop, _ = [[linearize(tree, vocab) for tree in part] for part in parts]
-    print('Device: {}'.format(device))
-    print('# of training trees: {}, vocabulary: {}'.format(len(train), len(vocab)))
+    print(f'Device: {device}')
+    print(f'# of training trees: {len(train)}, vocabulary: {len(vocab)}')
 
     model = RecursiveClassifier(RecursiveNet(len(vocab), args.unit, args.label))
     model.to_device(device)
@@ -102,21 +107,35 @@ def main():
 
     train_iter = chainer.iterators.SerialIterator(train, args.batchsize)
     test_iter = chainer.iterators.SerialIterator(
-        develop, args.batchsize, repeat=False, shuffle=False)
+        develop, args.batchsize, repeat=False, shuffle=False
+    )
     # The tables stay on the CPU, as they say what is to be computed.
     converter = chainer.dataset.converter()(convert)
     updater = training.updaters.StandardUpdater(
-        train_iter, optimizer, converter=converter, device=device)
+        train_iter, optimizer, converter=converter, device=device
+    )
     trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
     trainer.extend(
         extensions.Evaluator(test_iter, model, converter=converter, device=device),
-        trigger=(args.epocheval, 'epoch'))
+        trigger=(args.epocheval, 'epoch'),
+    )
     trainer.extend(extensions.LogReport())
-    trainer.extend(extensions.snapshot_object(model.net, 'sentiment.model'),
-                   trigger=(args.epoch, 'epoch'))
-    trainer.extend(extensions.PrintReport(
-        ['epoch', 'main/loss', 'validation/main/loss', 'main/accuracy',
-         'validation/main/accuracy', 'validation/main/root_accuracy', 'elapsed_time']))
+    trainer.extend(
+        extensions.snapshot_object(model.net, 'sentiment.model'), trigger=(args.epoch, 'epoch')
+    )
+    trainer.extend(
+        extensions.PrintReport(
+            [
+                'epoch',
+                'main/loss',
+                'validation/main/loss',
+                'main/accuracy',
+                'validation/main/accuracy',
+                'validation/main/root_accuracy',
+                'elapsed_time',
+            ]
+        )
+    )
     trainer.run()
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Trains a recursive network, whose shape is that of the tree of each sentence."""
+
 import os
 import random
 
@@ -38,8 +39,8 @@ def forward(model, trees, vocab):
 def evaluate(model, trees, vocab):
     with chainer.using_config('train', False), chainer.no_backprop_mode():
         _, right, right_roots = forward(model, trees, vocab)
-    print(' Node accuracy: {:.2f} %'.format(100 * right.mean()))
-    print(' Root accuracy: {:.2f} %'.format(100 * right_roots.mean()))
+    print(f' Node accuracy: {100 * right.mean():.2f} %')
+    print(f' Root accuracy: {100 * right_roots.mean():.2f} %')
 
 
 def main():
@@ -51,8 +52,8 @@ def main():
     for tree in train + develop + test:
         for word in words_of(tree):
             vocab.setdefault(word, len(vocab))
-    print('Device: {}'.format(device))
-    print('# of training trees: {}, vocabulary: {}'.format(len(train), len(vocab)))
+    print(f'Device: {device}')
+    print(f'# of training trees: {len(train)}, vocabulary: {len(vocab)}')
 
     model = RecursiveNet(len(vocab), args.unit, args.label)
     model.to_device(device)
@@ -64,12 +65,12 @@ def main():
         random.shuffle(train)
         sum_loss = 0
         for i in range(0, len(train), args.batchsize):
-            loss, _, _ = forward(model, train[i:i + args.batchsize], vocab)
+            loss, _, _ = forward(model, train[i : i + args.batchsize], vocab)
             model.cleargrads()
             loss.backward()
             optimizer.update()
-            sum_loss += float(loss.array) * len(train[i:i + args.batchsize])
-        print('epoch: {} loss: {:.4f}'.format(epoch, sum_loss / len(train)))
+            sum_loss += float(loss.array) * len(train[i : i + args.batchsize])
+        print(f'epoch: {epoch} loss: {sum_loss / len(train):.4f}')
         if epoch % args.epocheval == 0:
             print('Train data evaluation:')
             evaluate(model, train, vocab)

@@ -1,4 +1,5 @@
 """Binary trees of words with a label at each node: reading, generating, downloading."""
+
 import os
 import re
 import zipfile
@@ -43,8 +44,7 @@ def read_trees(path):
 def make_trees(n_trees, seed=0):
     """Generates trees of opinions, where "not" turns the label of what follows."""
     random = np.random.RandomState(seed)
-    words = {4: ('great', 'lovely'), 3: ('good', 'nice'), 1: ('bad', 'dull'),
-             0: ('awful', 'ugly')}
+    words = {4: ('great', 'lovely'), 3: ('good', 'nice'), 1: ('bad', 'dull'), 0: ('awful', 'ugly')}
 
     def make(depth):
         if depth == 0 or random.rand() < 0.3:
@@ -66,8 +66,10 @@ def get_datasets(test):
     folder = chainer.dataset.get_dataset_directory('sentiment')
     with zipfile.ZipFile(path) as archive:
         archive.extractall(folder)
-    return [read_trees(os.path.join(folder, 'trees', part + '.txt'))
-            for part in ('train', 'dev', 'test')]
+    return [
+        read_trees(os.path.join(folder, 'trees', part + '.txt'))
+        for part in ('train', 'dev', 'test')
+    ]
 
 
 def words_of(tree):

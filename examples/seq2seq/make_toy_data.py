@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Writes sentences of a made-up language pair: numbers in words, and their digits backwards."""
+
 import argparse
 import os
 
@@ -12,15 +13,15 @@ def main():
     parser = argparse.ArgumentParser(description='Chainer example: data for seq2seq')
     parser.add_argument('--out', '-o', default='toy', help='Directory to write to')
     parser.add_argument('--size', '-n', type=int, default=2000, help='Number of sentences')
-    parser.add_argument('--length', '-l', type=int, default=5,
-                        help='Maximum number of words of a sentence')
+    parser.add_argument(
+        '--length', '-l', type=int, default=5, help='Maximum number of words of a sentence'
+    )
     args = parser.parse_args()
 
     random = np.random.RandomState(0)
     os.makedirs(args.out, exist_ok=True)
     for part, size in ('train', args.size), ('validation', max(1, args.size // 20)):
-        numbers = [random.randint(0, 10, random.randint(1, args.length + 1))
-                   for _ in range(size)]
+        numbers = [random.randint(0, 10, random.randint(1, args.length + 1)) for _ in range(size)]
         write(args.out, part + '_source.txt', [' '.join(WORDS[i] for i in n) for n in numbers])
         write(args.out, part + '_target.txt', [' '.join(map(str, n[::-1])) for n in numbers])
     write(args.out, 'source_vocab.txt', WORDS)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Trains a network that translates sentences: an LSTM reads, another one writes."""
+
 import argparse
 import contextlib
 
@@ -22,7 +23,6 @@ def embed_all(embed, xs):
 
 
 class Seq2seq(chainer.Chain):
-
     """Encoder and decoder.
 
     Source: I. Sutskever, O. Vinyals, Q. V. Le, Sequence to Sequence Learning with Neural
@@ -59,12 +59,10 @@ class Seq2seq(chainer.Chain):
         h, c = self.encode(xs)
         _, _, os = self.decoder(h, c, embed_all(self.embed_y, ys_in))
         # The sum over the words of a sentence, the mean over the sentences
-        total = F.sum(F.softmax_cross_entropy(
-            self.W(F.concat(os, axis=0)), ys_out, reduce='no'))
+        total = F.sum(F.softmax_cross_entropy(self.W(F.concat(os, axis=0)), ys_out, reduce='no'))
         loss = total / len(xs)
         n_words = len(ys_out)
-        chainer.report(
-            {'loss': loss, 'perp': self.xp.exp(total.array / n_words)}, self)
+        chainer.report({'loss': loss, 'perp': self.xp.exp(total.array / n_words)}, self)
         return loss
 
     def translate(self, xs, max_length=100):
@@ -83,7 +81,7 @@ class Seq2seq(chainer.Chain):
                 if all(EOS in words for words in zip(*result)):
                     break
         sentences = np.stack(result, axis=1)
-        return [y[:list(y).index(EOS)] if EOS in y else y for y in sentences]
+        return [y[: list(y).index(EOS)] if EOS in y else y for y in sentences]
 
 
 @chainer.dataset.converter()
@@ -93,7 +91,6 @@ def convert(batch, device):
 
 
 class CalculateBleu(chainer.training.Extension):
-
     """Reports the BLEU score of the translations of test sentences.
 
     Source: K. Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation,
@@ -114,7 +111,7 @@ class CalculateBleu(chainer.training.Extension):
         references = []
         hypotheses = []
         for i in range(0, len(self.test_data), self.batch):
-            sources, targets = zip(*self.test_data[i:i + self.batch])
+            sources, targets = zip(*self.test_data[i : i + self.batch])
             references += [t.tolist() for t in targets]
             ys = self.model.translate([self.device.send(x) for x in sources], self.max_length)
             hypotheses += [y.tolist() for y in ys]
@@ -127,12 +124,14 @@ def bleu(references, hypotheses, max_n=4):
     for n in range(1, max_n + 1):
         matches = total = int(n > 1)
         for reference, hypothesis in zip(references, hypotheses):
-            r, h = [[tuple(s[i:i + n]) for i in range(len(s) - n + 1)]
-                    for s in (reference, hypothesis)]
+            r, h = [
+                [tuple(s[i : i + n]) for i in range(len(s) - n + 1)]
+                for s in (reference, hypothesis)
+            ]
             matches += sum(min(r.count(gram), h.count(gram)) for gram in set(h))
             total += len(h)
         if matches == 0:
-            return 0.
+            return 0.0
         log_precision += np.log(matches / total) / max_n
     length = sum(map(len, hypotheses))
     brevity = min(0, 1 - sum(map(len, references)) / length)
@@ -162,21 +161,35 @@ def load_pairs(args, files, source_ids, target_ids, source_path, target_path):
     """
 
     def is_wanted(x, y):
-        return (args.min_source_sentence <= len(x) <= args.max_source_sentence
-                and args.min_target_sentence <= len(y) <= args.max_target_sentence)
+        return (
+            args.min_source_sentence <= len(x) <= args.max_source_sentence
+            and args.min_target_sentence <= len(y) <= args.max_target_sentence
+        )
 
     if args.use_dataset_api:
         # The lines stay in the files and are read when they are needed.
-        data = files.enter_context(contextlib.closing(chainer.datasets.TextDataset(
-            [source_path, target_path], encoding='utf-8',
-            filter_func=lambda x, y: is_wanted(x.split(), y.split()))))
-        return chainer.datasets.TransformDataset(data, lambda pair: (
-            encode_sentence(source_ids, pair[0]), encode_sentence(target_ids, pair[1])))
+        data = files.enter_context(
+            contextlib.closing(
+                chainer.datasets.TextDataset(
+                    [source_path, target_path],
+                    encoding='utf-8',
+                    filter_func=lambda x, y: is_wanted(x.split(), y.split()),
+                )
+            )
+        )
+        return chainer.datasets.TransformDataset(
+            data,
+            lambda pair: (
+                encode_sentence(source_ids, pair[0]),
+                encode_sentence(target_ids, pair[1]),
+            ),
+        )
     sources = load_data(source_ids, source_path)
     targets = load_data(target_ids, target_path)
     if len(sources) != len(targets):
-        raise SystemExit('{} has {} lines, but {} has {}'.format(
-            source_path, len(sources), target_path, len(targets)))
+        raise SystemExit(
+            f'{source_path} has {len(sources)} lines, but {target_path} has {len(targets)}'
+        )
     return [(x, y) for x, y in zip(sources, targets) if is_wanted(x, y)]
 
 
@@ -188,37 +201,69 @@ def parse_args():
     parser.add_argument('TARGET_VOCAB', help='target vocabulary file')
     parser.add_argument('--validation-source', help='source sentence list for validation')
     parser.add_argument('--validation-target', help='target sentence list for validation')
-    parser.add_argument('--batchsize', '-b', type=int, default=64,
-                        help='number of sentence pairs in each mini-batch')
-    parser.add_argument('--epoch', '-e', type=int, default=20,
-                        help='number of sweeps over the dataset to train')
+    parser.add_argument(
+        '--batchsize',
+        '-b',
+        type=int,
+        default=64,
+        help='number of sentence pairs in each mini-batch',
+    )
+    parser.add_argument(
+        '--epoch', '-e', type=int, default=20, help='number of sweeps over the dataset to train'
+    )
     parser.add_argument('--resume', '-r', help='resume the training from a snapshot')
     parser.add_argument('--save', '-s', help='save the model in a file after the training')
     parser.add_argument('--unit', '-u', type=int, default=1024, help='number of units')
     parser.add_argument('--layer', '-l', type=int, default=3, help='number of layers')
-    parser.add_argument('--use-dataset-api', action='store_true',
-                        help='read the sentences by TextDataset, which needs less memory')
-    parser.add_argument('--min-source-sentence', type=int, default=1,
-                        help='minimum length of source sentences')
-    parser.add_argument('--max-source-sentence', type=int, default=50,
-                        help='maximum length of source sentences')
-    parser.add_argument('--min-target-sentence', type=int, default=1,
-                        help='minimum length of target sentences')
-    parser.add_argument('--max-target-sentence', type=int, default=50,
-                        help='maximum length of target sentences')
-    parser.add_argument('--log-interval', type=int, default=200,
-                        help='number of iterations between lines of the log')
-    parser.add_argument('--validation-interval', type=int, default=4000,
-                        help='number of iterations between evaluations')
-    parser.add_argument('--snapshot-interval', type=int, default=4000,
-                        help='number of iterations between snapshots')
-    parser.add_argument('--device', '-d', default='-1',
-                        help='device: a GPU number (negative for CPU), or @numpy, @cupy:0, '
-                        'native:0, cuda:0')
+    parser.add_argument(
+        '--use-dataset-api',
+        action='store_true',
+        help='read the sentences by TextDataset, which needs less memory',
+    )
+    parser.add_argument(
+        '--min-source-sentence', type=int, default=1, help='minimum length of source sentences'
+    )
+    parser.add_argument(
+        '--max-source-sentence', type=int, default=50, help='maximum length of source sentences'
+    )
+    parser.add_argument(
+        '--min-target-sentence', type=int, default=1, help='minimum length of target sentences'
+    )
+    parser.add_argument(
+        '--max-target-sentence', type=int, default=50, help='maximum length of target sentences'
+    )
+    parser.add_argument(
+        '--log-interval',
+        type=int,
+        default=200,
+        help='number of iterations between lines of the log',
+    )
+    parser.add_argument(
+        '--validation-interval',
+        type=int,
+        default=4000,
+        help='number of iterations between evaluations',
+    )
+    parser.add_argument(
+        '--snapshot-interval', type=int, default=4000, help='number of iterations between snapshots'
+    )
+    parser.add_argument(
+        '--device',
+        '-d',
+        default='-1',
+        help='device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+    )
     parser.add_argument('--out', '-o', default='result', help='directory to output the result')
     group = parser.add_argument_group('deprecated arguments')
-    group.add_argument('--gpu', '-g', dest='device', type=int, nargs='?', const=0,
-                       help='GPU number (negative value indicates CPU)')
+    group.add_argument(
+        '--gpu',
+        '-g',
+        dest='device',
+        type=int,
+        nargs='?',
+        const=0,
+        help='GPU number (negative value indicates CPU)',
+    )
     return parser.parse_args()
 
 
@@ -228,10 +273,10 @@ def train(args, files):
     source_ids = load_vocabulary(args.SOURCE_VOCAB)
     target_ids = load_vocabulary(args.TARGET_VOCAB)
     pairs = load_pairs(args, files, source_ids, target_ids, args.SOURCE, args.TARGET)
-    print('Device: {}'.format(device))
-    print('# of training pairs: {}'.format(len(pairs)))
-    print('Source vocabulary size: {}'.format(len(source_ids)))
-    print('Target vocabulary size: {}'.format(len(target_ids)))
+    print(f'Device: {device}')
+    print(f'# of training pairs: {len(pairs)}')
+    print(f'Source vocabulary size: {len(source_ids)}')
+    print(f'Target vocabulary size: {len(target_ids)}')
 
     model = Seq2seq(args.layer, len(source_ids), len(target_ids), args.unit)
     model.to_device(device)
@@ -240,30 +285,35 @@ def train(args, files):
 
     train_iter = chainer.iterators.SerialIterator(pairs, args.batchsize)
     updater = training.updaters.StandardUpdater(
-        train_iter, optimizer, converter=convert, device=device)
+        train_iter, optimizer, converter=convert, device=device
+    )
     trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
     trainer.extend(extensions.LogReport(trigger=(args.log_interval, 'iteration')))
     trainer.extend(
-        extensions.PrintReport(['epoch', 'iteration', 'main/loss', 'main/perp',
-                                'validation/main/bleu', 'elapsed_time']),
-        trigger=(args.log_interval, 'iteration'))
+        extensions.PrintReport(
+            ['epoch', 'iteration', 'main/loss', 'main/perp', 'validation/main/bleu', 'elapsed_time']
+        ),
+        trigger=(args.log_interval, 'iteration'),
+    )
     trainer.extend(extensions.snapshot(), trigger=(args.snapshot_interval, 'iteration'))
 
     if args.validation_source and args.validation_target:
         test = load_pairs(
-            args, files, source_ids, target_ids, args.validation_source,
-            args.validation_target)
-        print('# of validation pairs: {}'.format(len(test)))
+            args, files, source_ids, target_ids, args.validation_source, args.validation_target
+        )
+        print(f'# of validation pairs: {len(test)}')
         source_words = {i: w for w, i in source_ids.items()}
         target_words = {i: w for w, i in target_ids.items()}
 
         @chainer.training.make_extension()
         def translate(trainer):
             source, target = test[np.random.choice(len(test))]
-            result, = model.translate([device.send(source)])
-            for name, words, ids in (('source', source_words, source),
-                                     ('result', target_words, result),
-                                     ('expect', target_words, target)):
+            (result,) = model.translate([device.send(source)])
+            for name, words, ids in (
+                ('source', source_words, source),
+                ('result', target_words, result),
+                ('expect', target_words, target),
+            ):
                 print('# {} : {}'.format(name, ' '.join(words[int(i)] for i in ids)))
 
         trigger = (args.validation_interval, 'iteration')

@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Saves a model and an optimizer to files, and loads them wholly and in part."""
+
 import argparse
 import os
 
@@ -11,7 +12,6 @@ import chainer.links as L
 
 
 class MLP(chainer.Chain):
-
     def __init__(self, n_units, n_out):
         super().__init__()
         with self.init_scope():
@@ -25,20 +25,27 @@ class MLP(chainer.Chain):
 def train(model, optimizer, dataset, device, n_iterations):
     """Updates a model by the same batches whenever it is called."""
     for i in range(n_iterations):
-        x, t = chainer.dataset.concat_examples(dataset[i * 50:(i + 1) * 50], device)
+        x, t = chainer.dataset.concat_examples(dataset[i * 50 : (i + 1) * 50], device)
         optimizer.update(model, x, t)
     return float(model.loss.array)
 
 
 def main():
     parser = argparse.ArgumentParser(description='Chainer example: serialization')
-    parser.add_argument('--format', choices=('npz', 'hdf5'), default='npz',
-                        help='Format of the files; hdf5 needs h5py')
+    parser.add_argument(
+        '--format',
+        choices=('npz', 'hdf5'),
+        default='npz',
+        help='Format of the files; hdf5 needs h5py',
+    )
     parser.add_argument('--out', '-o', default='result', help='Directory to save to')
     parser.add_argument('--unit', '-u', type=int, default=50, help='Number of hidden units')
-    parser.add_argument('--device', '-d', default='-1',
-                        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, '
-                        'native:0, cuda:0')
+    parser.add_argument(
+        '--device',
+        '-d',
+        default='-1',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+    )
     args = parser.parse_args()
 
     device = chainer.get_device(args.device)
@@ -67,8 +74,8 @@ def main():
     load(model_path, other)
     load(state_path, other_optimizer)
     other_loss = train(other, other_optimizer, dataset, device, 10)
-    print('loss after saving and going on:  {:.6f}'.format(loss))
-    print('loss after loading and going on: {:.6f}'.format(other_loss))
+    print(f'loss after saving and going on:  {loss:.6f}')
+    print(f'loss after loading and going on: {other_loss:.6f}')
 
     if args.format == 'npz':
         # A part of a file: the predictor without the classifier around it
@@ -76,10 +83,14 @@ def main():
         load(model_path, predictor, path='predictor/')
         # Another number of classes: all but the last layer
         small = MLP(args.unit, 2)
-        load(model_path, small, path='predictor/',
-             ignore_names=lambda name: name.startswith('predictor/l2/'))
+        load(
+            model_path,
+            small,
+            path='predictor/',
+            ignore_names=lambda name: name.startswith('predictor/l2/'),
+        )
         same = np.array_equal(small.l1.W.array, predictor.l1.W.array)
-        print('first layers are equal: {}'.format(same))
+        print(f'first layers are equal: {same}')
 
 
 if __name__ == '__main__':

@@ -4,7 +4,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 
-EMBED_INIT = chainer.initializers.Uniform(.25)
+EMBED_INIT = chainer.initializers.Uniform(0.25)
 
 
 def embed_all(embed, xs, dropout):
@@ -15,7 +15,6 @@ def embed_all(embed, xs, dropout):
 
 
 class TextClassifier(chainer.Chain):
-
     """Classifies texts by an encoder and a linear layer.
 
     Args:
@@ -49,7 +48,6 @@ class TextClassifier(chainer.Chain):
 
 
 class RNNEncoder(chainer.Chain):
-
     """The last state of an LSTM that reads the text."""
 
     def __init__(self, n_layers, n_vocab, n_units, dropout=0.1):
@@ -66,7 +64,6 @@ class RNNEncoder(chainer.Chain):
 
 
 class CNNEncoder(chainer.Chain):
-
     """The largest outputs over the text of convolutions over 3, 4 and 5 words.
 
     Source: Y. Kim, Convolutional Neural Networks for Sentence Classification, 2014.
@@ -80,12 +77,17 @@ class CNNEncoder(chainer.Chain):
         self.dropout = dropout
         with self.init_scope():
             self.embed = L.EmbedID(n_vocab, n_units, ignore_label=-1, initialW=EMBED_INIT)
-            self.convs = chainer.ChainList(*[
-                L.Convolution2D(n_units, n_units // len(self.widths), (width, 1), pad=(width, 0))
-                for width in self.widths])
+            self.convs = chainer.ChainList(
+                *[
+                    L.Convolution2D(
+                        n_units, n_units // len(self.widths), (width, 1), pad=(width, 0)
+                    )
+                    for width in self.widths
+                ]
+            )
             self.mlp = chainer.Sequential(
-                L.Linear(self.out_units, self.out_units), F.relu,
-                lambda h: F.dropout(h, dropout)).repeat(n_layers)
+                L.Linear(self.out_units, self.out_units), F.relu, lambda h: F.dropout(h, dropout)
+            ).repeat(n_layers)
 
     def forward(self, xs):
         x = F.pad_sequence(xs, padding=-1)  # (texts, words)
@@ -96,7 +98,6 @@ class CNNEncoder(chainer.Chain):
 
 
 class BOWEncoder(chainer.Chain):
-
     """The mean of the vectors of the words, and linear layers."""
 
     def __init__(self, n_layers, n_vocab, n_units, dropout=0.1):
@@ -106,8 +107,8 @@ class BOWEncoder(chainer.Chain):
         with self.init_scope():
             self.embed = L.EmbedID(n_vocab, n_units, initialW=EMBED_INIT)
             self.mlp = chainer.Sequential(
-                L.Linear(n_units, n_units), F.relu,
-                lambda h: F.dropout(h, dropout)).repeat(n_layers)
+                L.Linear(n_units, n_units), F.relu, lambda h: F.dropout(h, dropout)
+            ).repeat(n_layers)
 
     def forward(self, xs):
         es = embed_all(self.embed, xs, self.dropout)
@@ -119,8 +120,7 @@ ENCODERS = {'rnn': RNNEncoder, 'cnn': CNNEncoder, 'bow': BOWEncoder}
 
 def make_model(setup, n_vocab):
     """Makes the model that the options of the training describe."""
-    encoder = ENCODERS[setup['model']](
-        setup['layer'], n_vocab, setup['unit'], setup['dropout'])
+    encoder = ENCODERS[setup['model']](setup['layer'], n_vocab, setup['unit'], setup['dropout'])
     return TextClassifier(encoder, setup['n_class'])
 
 

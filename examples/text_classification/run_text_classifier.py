@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Classifies the texts in the lines of the standard input by a trained model."""
+
 import argparse
 import json
 import sys
@@ -12,14 +13,27 @@ import chainer
 
 def main():
     parser = argparse.ArgumentParser(description='Chainer example: text classification')
-    parser.add_argument('--device', '-d', default='-1',
-                        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, '
-                        'native:0, cuda:0')
-    parser.add_argument('--model-setup', required=True,
-                        help='File args.json in the output directory of the training')
+    parser.add_argument(
+        '--device',
+        '-d',
+        default='-1',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+    )
+    parser.add_argument(
+        '--model-setup',
+        required=True,
+        help='File args.json in the output directory of the training',
+    )
     group = parser.add_argument_group('deprecated arguments')
-    group.add_argument('--gpu', '-g', dest='device', type=int, nargs='?', const=0,
-                       help='GPU number (negative value indicates CPU)')
+    group.add_argument(
+        '--gpu',
+        '-g',
+        dest='device',
+        type=int,
+        nargs='?',
+        const=0,
+        help='GPU number (negative value indicates CPU)',
+    )
     args = parser.parse_args()
 
     device = chainer.get_device(args.device)
@@ -36,7 +50,7 @@ def main():
         x = text_datasets.transform(line, vocab, setup['char_based'])
         p = model.predict([device.send(x)])[0]
         answer = int(p.argmax())
-        print('{}\t{:.4f}\t{}'.format(answer, float(p[answer]), line.strip()))
+        print(f'{answer}\t{float(p[answer]):.4f}\t{line.strip()}')
 
 
 if __name__ == '__main__':

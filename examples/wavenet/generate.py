@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Makes a sound by WaveNet from the spectrogram of another one."""
+
 import argparse
 
 import net
@@ -14,8 +15,9 @@ def main():
     parser.add_argument('--input', '-i', required=True, help='Sound file (.wav)')
     parser.add_argument('--output', '-o', default='result.wav', help='Sound file to write')
     parser.add_argument('--model', '-m', required=True, help='File of the trained model')
-    parser.add_argument('--length', '-l', type=int,
-                        help='Number of samples to make (default: as many as there are)')
+    parser.add_argument(
+        '--length', '-l', type=int, help='Number of samples to make (default: as many as there are)'
+    )
     parser.add_argument('--seed', type=int, default=0, help='Random seed')
     net.add_arguments(parser)
     args = parser.parse_args()
@@ -26,11 +28,10 @@ def main():
     chainer.serializers.load_npz(args.model, model)
     model.to_device(device)
 
-    condition = sound.spectrogram(sound.read(args.input)[:args.length])
-    samples = model.generate(
-        device.send(condition[None]), np.random.RandomState(args.seed))
+    condition = sound.spectrogram(sound.read(args.input)[: args.length])
+    samples = model.generate(device.send(condition[None]), np.random.RandomState(args.seed))
     sound.write(args.output, sound.MuLaw(args.a_channels).decode(samples))
-    print('{} samples: {}'.format(len(samples), args.output))
+    print(f'{len(samples)} samples: {args.output}')
 
 
 if __name__ == '__main__':

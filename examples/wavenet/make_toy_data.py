@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Writes short melodies as sound files."""
+
 import argparse
 import os
 
@@ -22,7 +23,7 @@ def main():
         frequency = np.repeat(notes, -(-length // 8))[:length]
         phase = np.cumsum(2 * np.pi * frequency / sound.RATE)
         x = 0.4 * np.sin(phase) + 0.2 * np.sin(2 * phase) + 0.1 * np.sin(3 * phase)
-        sound.write(os.path.join(args.out, 'melody{:03}.wav'.format(i)), x)
+        sound.write(os.path.join(args.out, f'melody{i:03}.wav'), x)
 
 
 if __name__ == '__main__':

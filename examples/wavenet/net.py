@@ -7,15 +7,17 @@ import chainer.links as L
 
 
 class UpsampleNet(chainer.Chain):
-
     """Stretches a spectrogram to one column per sample."""
 
     def __init__(self, channels, factors=(16, 16)):
         super().__init__()
         with self.init_scope():
-            self.layers = chainer.ChainList(*[
-                L.Deconvolution2D(None, channels, (factor, 1), stride=(factor, 1))
-                for factor in factors])
+            self.layers = chainer.ChainList(
+                *[
+                    L.Deconvolution2D(None, channels, (factor, 1), stride=(factor, 1))
+                    for factor in factors
+                ]
+            )
 
     def forward(self, condition):
         h = condition[:, :, :, None]
@@ -25,15 +27,13 @@ class UpsampleNet(chainer.Chain):
 
 
 class ResidualBlock(chainer.Chain):
-
     """Looks at the sample now and the one ``dilation`` samples before."""
 
     def __init__(self, dilation, r_channels, s_channels):
         super().__init__()
         self.dilation = dilation
         with self.init_scope():
-            self.conv = L.Convolution2D(
-                r_channels, 2 * r_channels, (2, 1), dilate=(dilation, 1))
+            self.conv = L.Convolution2D(r_channels, 2 * r_channels, (2, 1), dilate=(dilation, 1))
             self.condition = L.Convolution2D(None, 2 * r_channels, 1)
             self.res = L.Convolution2D(r_channels, r_channels, 1)
             self.skip = L.Convolution2D(r_channels, s_channels, 1)
@@ -51,11 +51,10 @@ class ResidualBlock(chainer.Chain):
         """
         a, b = F.split_axis(self.conv(x) + self.condition(condition), 2, axis=1)
         z = F.tanh(a) * F.sigmoid(b)
-        return self.res(z) + x[:, :, self.dilation:], self.skip(z)
+        return self.res(z) + x[:, :, self.dilation :], self.skip(z)
 
 
 class WaveNet(chainer.Chain):
-
     """Predicts each sample from the ones before and a spectrogram.
 
     Source: A. van den Oord et al., WaveNet: A Generative Model for Raw Audio, 2016.
@@ -76,9 +75,13 @@ class WaveNet(chainer.Chain):
         with self.init_scope():
             self.upsample = UpsampleNet(r_channels)
             self.embed = L.EmbedID(a_channels, r_channels)
-            self.blocks = chainer.ChainList(*[
-                ResidualBlock(2 ** i, r_channels, s_channels)
-                for _ in range(n_loop) for i in range(n_layer)])
+            self.blocks = chainer.ChainList(
+                *[
+                    ResidualBlock(2**i, r_channels, s_channels)
+                    for _ in range(n_loop)
+                    for i in range(n_layer)
+                ]
+            )
             self.proj1 = L.Convolution2D(s_channels, s_channels, 1)
             self.proj2 = L.Convolution2D(s_channels, a_channels, 1)
 
@@ -94,10 +97,11 @@ class WaveNet(chainer.Chain):
 
     def forward(self, x, condition, t):
         """Returns the loss for samples ``x`` and the next ones ``t``, ``(batch, length)``."""
+
         def silence(block, h):
             return self.xp.zeros((*h.shape[:2], block.dilation, 1), h.dtype)
 
-        y = self._compute(x, self.upsample(condition)[:, :, :x.shape[1]], silence)
+        y = self._compute(x, self.upsample(condition)[:, :, : x.shape[1]], silence)
         loss = F.softmax_cross_entropy(y, t)
         chainer.report({'loss': loss, 'accuracy': F.accuracy(y, t)}, self)
         return loss
@@ -128,33 +132,52 @@ class WaveNet(chainer.Chain):
             condition = self.upsample(condition).array
             for i in range(len(samples)):
                 x = self.device.send(np.array([[sample]], np.int32))
-                y = self._compute(x, condition[:, :, i:i + 1], past)
+                y = self._compute(x, condition[:, :, i : i + 1], past)
                 p = send_back(F.softmax(y).array)[0, :, 0].astype(np.float64)
                 samples[i] = sample = random.choice(len(p), p=p / p.sum())
         return samples
 
 
 def make_model(args):
-    return WaveNet(args.n_loop, args.n_layer, args.a_channels, args.r_channels,
-                   args.s_channels, args.use_embed_tanh)
+    return WaveNet(
+        args.n_loop,
+        args.n_layer,
+        args.a_channels,
+        args.r_channels,
+        args.s_channels,
+        args.use_embed_tanh,
+    )
 
 
 def add_arguments(parser):
     """Adds the options of the model."""
-    parser.add_argument('--n_loop', type=int, default=4,
-                        help='Number of times that all dilations are gone through')
+    parser.add_argument(
+        '--n_loop', type=int, default=4, help='Number of times that all dilations are gone through'
+    )
     parser.add_argument('--n_layer', type=int, default=10, help='Number of dilations')
-    parser.add_argument('--a_channels', type=int, default=256,
-                        help='Number of different samples')
-    parser.add_argument('--r_channels', type=int, default=64,
-                        help='Number of channels of the blocks')
-    parser.add_argument('--s_channels', type=int, default=256,
-                        help='Number of channels of their results')
-    parser.add_argument('--use_embed_tanh', action='store_true',
-                        help='Apply tanh to the vectors of samples')
-    parser.add_argument('--device', '-d', default='-1',
-                        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, '
-                        'native:0, cuda:0')
+    parser.add_argument('--a_channels', type=int, default=256, help='Number of different samples')
+    parser.add_argument(
+        '--r_channels', type=int, default=64, help='Number of channels of the blocks'
+    )
+    parser.add_argument(
+        '--s_channels', type=int, default=256, help='Number of channels of their results'
+    )
+    parser.add_argument(
+        '--use_embed_tanh', action='store_true', help='Apply tanh to the vectors of samples'
+    )
+    parser.add_argument(
+        '--device',
+        '-d',
+        default='-1',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+    )
     group = parser.add_argument_group('deprecated arguments')
-    group.add_argument('--gpu', '-g', dest='device', type=int, nargs='?', const=0,
-                       help='GPU number (negative value indicates CPU)')
+    group.add_argument(
+        '--gpu',
+        '-g',
+        dest='device',
+        type=int,
+        nargs='?',
+        const=0,
+        help='GPU number (negative value indicates CPU)',
+    )

@@ -1,4 +1,5 @@
 """Sounds as numbers: reading and writing files, companding, spectrograms."""
+
 import wave
 
 import numpy as np
@@ -14,12 +15,14 @@ def read(path):
     with wave.open(path, 'rb') as f:
         rate, channels, width = f.getframerate(), f.getnchannels(), f.getsampwidth()
         if width != 2 or rate % RATE != 0:
-            raise ValueError('{} must have samples of 16 bit and a multiple of {} of them per '
-                             'second, but has {} bit and {}'.format(path, RATE, 8 * width, rate))
+            raise ValueError(
+                f'{path} must have samples of 16 bit and a multiple of {RATE} of them per '
+                f'second, but has {8 * width} bit and {rate}'
+            )
         x = np.frombuffer(f.readframes(f.getnframes()), '<i2').astype(np.float32) / 32768
     x = x.reshape(-1, channels).mean(axis=1)
     ratio = rate // RATE
-    return x[:len(x) // ratio * ratio].reshape(-1, ratio).mean(axis=1)
+    return x[: len(x) // ratio * ratio].reshape(-1, ratio).mean(axis=1)
 
 
 def write(path, x):
@@ -31,7 +34,6 @@ def write(path, x):
 
 
 class MuLaw:
-
     """Numbers for samples, finer for small ones (ITU-T G.711).
 
     Args:
@@ -53,6 +55,7 @@ class MuLaw:
 
 def mel_filters():
     """Returns the weights ``(N_MELS, N_FFT // 2 + 1)`` of frequencies in overlapping bands."""
+
     def to_mel(f):
         return 2595 * np.log10(1 + f / 700)
 

@@ -1,4 +1,5 @@
 """The data of the word2vec example."""
+
 import numpy as np
 
 import chainer

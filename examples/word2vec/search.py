@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Prints the words whose vectors are nearest to those of the words typed in."""
+
 import argparse
 import sys
 
@@ -17,10 +18,13 @@ def read_model(path):
 
 def main():
     parser = argparse.ArgumentParser(description='Chainer example: search for similar words')
-    parser.add_argument('--model', '-m', default='result/word2vec.model',
-                        help='File that train_word2vec.py has written')
-    parser.add_argument('--results', '-n', type=int, default=5,
-                        help='Number of words to print')
+    parser.add_argument(
+        '--model',
+        '-m',
+        default='result/word2vec.model',
+        help='File that train_word2vec.py has written',
+    )
+    parser.add_argument('--results', '-n', type=int, default=5, help='Number of words to print')
     args = parser.parse_args()
 
     words, vectors = read_model(args.model)
@@ -28,12 +32,12 @@ def main():
     for line in sys.stdin:
         query = line.strip()
         if query not in index:
-            print('"{}" is not found'.format(query))
+            print(f'"{query}" is not found')
             continue
         similarity = vectors @ vectors[index[query]]
-        print('query: {}'.format(query))
-        for i in np.argsort(-similarity)[1:args.results + 1]:
-            print('{}: {}'.format(words[i], similarity[i]))
+        print(f'query: {query}')
+        for i in np.argsort(-similarity)[1 : args.results + 1]:
+            print(f'{words[i]}: {similarity[i]}')
 
 
 if __name__ == '__main__':

@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Learns vectors of words from the words around them: skip-gram and continuous bag of words."""
+
 import argparse
 import collections
 import os
@@ -16,13 +17,12 @@ from chainer.training import extensions
 
 
 class ContinuousBoW(chainer.Chain):
-
     """Predicts a word from the mean of the vectors of the words around it."""
 
     def __init__(self, n_vocab, n_units, loss_func):
         super().__init__()
         with self.init_scope():
-            self.embed = L.EmbedID(n_vocab, n_units, initialW=I.Uniform(1. / n_units))
+            self.embed = L.EmbedID(n_vocab, n_units, initialW=I.Uniform(1.0 / n_units))
             self.loss_func = loss_func
 
     def forward(self, x, contexts):
@@ -33,13 +33,12 @@ class ContinuousBoW(chainer.Chain):
 
 
 class SkipGram(chainer.Chain):
-
     """Predicts a word from the vector of each word around it."""
 
     def __init__(self, n_vocab, n_units, loss_func):
         super().__init__()
         with self.init_scope():
-            self.embed = L.EmbedID(n_vocab, n_units, initialW=I.Uniform(1. / n_units))
+            self.embed = L.EmbedID(n_vocab, n_units, initialW=I.Uniform(1.0 / n_units))
             self.loss_func = loss_func
 
     def forward(self, x, contexts):
@@ -51,7 +50,6 @@ class SkipGram(chainer.Chain):
 
 
 class SoftmaxCrossEntropyLoss(chainer.Chain):
-
     """Softmax over all words, by a linear layer."""
 
     def __init__(self, n_in, n_out):
@@ -64,7 +62,6 @@ class SoftmaxCrossEntropyLoss(chainer.Chain):
 
 
 class WindowIterator(chainer.dataset.Iterator):
-
     """Reads words, in random order, with the words in a window around each.
 
     The half width of the window is drawn for each batch between 1 and ``window``.
@@ -76,8 +73,7 @@ class WindowIterator(chainer.dataset.Iterator):
         self.batch_size = batch_size
         self.repeat = repeat
         # Words at the ends have no full window.
-        self.order = np.random.permutation(
-            len(dataset) - window * 2).astype(np.int32) + window
+        self.order = np.random.permutation(len(dataset) - window * 2).astype(np.int32) + window
         self.reset()
 
     def reset(self):
@@ -131,7 +127,8 @@ def make_loss(args, counts):
         loss_func.W.array[...] = 0
     elif args.out_type == 'ns':
         loss_func = L.NegativeSampling(
-            args.unit, [counts[word] for word in range(n_vocab)], args.negative_size)
+            args.unit, [counts[word] for word in range(n_vocab)], args.negative_size
+        )
         loss_func.W.array[...] = 0
     else:
         loss_func = SoftmaxCrossEntropyLoss(args.unit, n_vocab)
@@ -142,46 +139,65 @@ def main():
     parser = argparse.ArgumentParser(description='Chainer example: word2vec')
     parser.add_argument('--unit', '-u', default=100, type=int, help='Length of the vectors')
     parser.add_argument('--window', '-w', default=5, type=int, help='Half width of the window')
-    parser.add_argument('--batchsize', '-b', type=int, default=1000,
-                        help='Number of words in each mini-batch')
-    parser.add_argument('--epoch', '-e', default=20, type=int,
-                        help='Number of sweeps over the dataset to train')
-    parser.add_argument('--model', '-m', choices=['skipgram', 'cbow'], default='skipgram',
-                        help='Model type')
-    parser.add_argument('--negative-size', default=5, type=int,
-                        help='Number of negative samples')
-    parser.add_argument('--out-type', '-t', choices=['hsm', 'ns', 'original'], default='hsm',
-                        help='Loss: hierarchical softmax, negative sampling or plain softmax')
+    parser.add_argument(
+        '--batchsize', '-b', type=int, default=1000, help='Number of words in each mini-batch'
+    )
+    parser.add_argument(
+        '--epoch', '-e', default=20, type=int, help='Number of sweeps over the dataset to train'
+    )
+    parser.add_argument(
+        '--model', '-m', choices=['skipgram', 'cbow'], default='skipgram', help='Model type'
+    )
+    parser.add_argument('--negative-size', default=5, type=int, help='Number of negative samples')
+    parser.add_argument(
+        '--out-type',
+        '-t',
+        choices=['hsm', 'ns', 'original'],
+        default='hsm',
+        help='Loss: hierarchical softmax, negative sampling or plain softmax',
+    )
     parser.add_argument('--out', '-o', default='result', help='Directory to output the result')
     parser.add_argument('--resume', '-r', help='Resume the training from a snapshot')
-    parser.add_argument('--snapshot-interval', type=int, default=1,
-                        help='Number of epochs between snapshots')
-    parser.add_argument('--test', action='store_true',
-                        help='Use a small generated text for quick tests')
-    parser.add_argument('--device', '-d', default='-1',
-                        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, '
-                        'native:0, cuda:0')
+    parser.add_argument(
+        '--snapshot-interval', type=int, default=1, help='Number of epochs between snapshots'
+    )
+    parser.add_argument(
+        '--test', action='store_true', help='Use a small generated text for quick tests'
+    )
+    parser.add_argument(
+        '--device',
+        '-d',
+        default='-1',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+    )
     group = parser.add_argument_group('deprecated arguments')
-    group.add_argument('--gpu', '-g', dest='device', type=int, nargs='?', const=0,
-                       help='GPU number (negative value indicates CPU)')
+    group.add_argument(
+        '--gpu',
+        '-g',
+        dest='device',
+        type=int,
+        nargs='?',
+        const=0,
+        help='GPU number (negative value indicates CPU)',
+    )
     args = parser.parse_args()
 
     device = chainer.get_device(args.device)
     device.use()
-    print('Device: {}'.format(device))
-    print('# unit: {}'.format(args.unit))
-    print('Window: {}'.format(args.window))
-    print('Minibatch-size: {}'.format(args.batchsize))
-    print('# epoch: {}'.format(args.epoch))
-    print('Training model: {}'.format(args.model))
-    print('Output type: {}'.format(args.out_type))
+    print(f'Device: {device}')
+    print(f'# unit: {args.unit}')
+    print(f'Window: {args.window}')
+    print(f'Minibatch-size: {args.batchsize}')
+    print(f'# epoch: {args.epoch}')
+    print(f'Training model: {args.model}')
+    print(f'Output type: {args.out_type}')
     print('')
 
     train, val, vocabulary = get_words(args.test)
     words = {i: word for word, i in vocabulary.items()}
     counts = collections.Counter(train.tolist() + val.tolist())
-    print('n_vocab: {}'.format(len(vocabulary)))
-    print('data length: {}'.format(len(train)))
+    print(f'n_vocab: {len(vocabulary)}')
+    print(f'data length: {len(train)}')
 
     network = {'skipgram': SkipGram, 'cbow': ContinuousBoW}[args.model]
     model = network(len(vocabulary), args.unit, make_loss(args, counts))
@@ -192,7 +208,8 @@ def main():
     train_iter = WindowIterator(train, args.window, args.batchsize)
     val_iter = WindowIterator(val, args.window, args.batchsize, repeat=False)
     updater = training.updaters.StandardUpdater(
-        train_iter, optimizer, converter=convert, device=device)
+        train_iter, optimizer, converter=convert, device=device
+    )
     trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
     trainer.extend(extensions.Evaluator(val_iter, model, converter=convert, device=device))
     trainer.extend(extensions.LogReport())
@@ -200,7 +217,8 @@ def main():
     trainer.extend(extensions.ProgressBar())
     trainer.extend(
         extensions.snapshot(filename='snapshot_epoch_{.updater.epoch}'),
-        trigger=(args.snapshot_interval, 'epoch'))
+        trigger=(args.snapshot_interval, 'epoch'),
+    )
     if args.resume:
         chainer.serializers.load_npz(args.resume, trainer)
     trainer.run()
@@ -208,9 +226,12 @@ def main():
     # The text format of the original word2vec
     model.to_device('@numpy')
     with open(os.path.join(args.out, 'word2vec.model'), 'w', encoding='utf-8') as f:
-        f.write('%d %d\n' % (len(vocabulary), args.unit))
+        f.write(
+            f"""{len(vocabulary)} {args.unit}
+"""
+        )
         for i, vector in enumerate(model.embed.W.array):
-            f.write('%s %s\n' % (words[i], ' '.join('%f' % value for value in vector)))
+            f.write('{} {}\n'.format(words[i], ' '.join(f'{value:f}' for value in vector)))
 
 
 if __name__ == '__main__':

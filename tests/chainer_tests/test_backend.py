@@ -17,10 +17,21 @@ def make():
     return numpy.arange(6, dtype=numpy.float32).reshape(2, 3)
 
 
-@pytest.mark.parametrize('spec', [
-    '@numpy', '-1', -1, numpy.int32(-1), numpy, (numpy,), (numpy, None), backend.CpuDevice(),
-    cuda.DummyDevice,
-], ids=repr)
+@pytest.mark.parametrize(
+    'spec',
+    [
+        '@numpy',
+        '-1',
+        -1,
+        numpy.int32(-1),
+        numpy,
+        (numpy,),
+        (numpy, None),
+        backend.CpuDevice(),
+        cuda.DummyDevice,
+    ],
+    ids=repr,
+)
 def test_cpu_device_specs(spec):
     device = chainer.get_device(spec)
     assert device == backend.CpuDevice()
@@ -28,12 +39,27 @@ def test_cpu_device_specs(spec):
     assert device.xp is numpy
 
 
-@pytest.mark.parametrize('spec, error', [
-    ('@unknown', ValueError), ('@numpy:0', ValueError), ('@intel64:0', ValueError),
-    ('@cupy:', ValueError), ('@cupy:x', ValueError), ('@cupy:-1', ValueError), ('@', ValueError),
-    ((), ValueError), ((numpy, 0), ValueError), ((1, 2), ValueError), (pickle, ValueError),
-    (None, TypeError), (1.5, TypeError), (True, TypeError), ([], TypeError),
-], ids=repr)
+@pytest.mark.parametrize(
+    'spec, error',
+    [
+        ('@unknown', ValueError),
+        ('@numpy:0', ValueError),
+        ('@intel64:0', ValueError),
+        ('@cupy:', ValueError),
+        ('@cupy:x', ValueError),
+        ('@cupy:-1', ValueError),
+        ('@', ValueError),
+        ((), ValueError),
+        ((numpy, 0), ValueError),
+        ((1, 2), ValueError),
+        (pickle, ValueError),
+        (None, TypeError),
+        (1.5, TypeError),
+        (True, TypeError),
+        ([], TypeError),
+    ],
+    ids=repr,
+)
 def test_bad_device_specs(spec, error):
     with pytest.raises(error, match='[Ii]nvalid device specifier'):
         chainer.get_device(spec)
@@ -78,7 +104,7 @@ def test_cpu_device():
     assert device != 'x' and not device == 1
     assert device.supported_array_types == (numpy.ndarray,)
     assert device.is_array_supported(make())
-    assert not device.is_array_supported(1.)
+    assert not device.is_array_supported(1.0)
     assert backend.CpuDevice.from_array(make()) == device
     assert backend.CpuDevice.from_array([1]) is None
     device.use()
@@ -87,9 +113,15 @@ def test_cpu_device():
 
 def test_abstract_device():
     device = backend.Device()
-    for get in (lambda: device.name, lambda: device.xp, lambda: device.supported_array_types,
-                lambda: device == 1, lambda: hash(device), lambda: device.send_array(make()),
-                lambda: device.is_array_supported(make())):
+    for get in (
+        lambda: device.name,
+        lambda: device.xp,
+        lambda: device.supported_array_types,
+        lambda: device == 1,
+        lambda: hash(device),
+        lambda: device.send_array(make()),
+        lambda: device.is_array_supported(make()),
+    ):
         with pytest.raises(NotImplementedError):
             get()
 
@@ -158,9 +190,10 @@ def test_to_and_from_chx_of_others():
 
 @pytest.mark.chainerx
 class TestChainerx:
-
-    @pytest.mark.parametrize('spec, name', [
-        ('native', 'native:0'), ('native:1', 'native:1'), (('native', 1), 'native:1')])
+    @pytest.mark.parametrize(
+        'spec, name',
+        [('native', 'native:0'), ('native:1', 'native:1'), (('native', 1), 'native:1')],
+    )
     def test_specs(self, spec, name):
         device = chainer.get_device(spec)
         assert isinstance(device, backend.ChainerxDevice)
@@ -217,8 +250,9 @@ class TestChainerx:
     def test_fallback_device(self):
         device = chainer.get_device('native:1')
         assert device.fallback_device == backend.CpuDevice()
-        assert (backend.ChainerxDevice.from_fallback_device(backend.CpuDevice())
-                == chainer.get_device('native:0'))
+        assert backend.ChainerxDevice.from_fallback_device(
+            backend.CpuDevice()
+        ) == chainer.get_device('native:0')
         with pytest.raises(TypeError, match='ChainerX device already'):
             backend.ChainerxDevice.from_fallback_device(device)
 
@@ -244,7 +278,6 @@ class TestChainerx:
 
 @pytest.mark.gpu
 class TestCupy:
-
     @pytest.mark.parametrize('spec', ['@cupy', '@cupy:0', '0', 0, numpy.int32(0)])
     def test_specs(self, spec):
         device = chainer.get_device(spec)
@@ -259,7 +292,7 @@ class TestCupy:
     def test_send(self):
         x = make()
         device = chainer.get_device('@cupy:0')
-        y, = device.send([x])
+        (y,) = device.send([x])
         assert isinstance(y, cuda.ndarray)
         assert device.send(y) is y
         assert backend.get_device_from_array(x, y) == device

@@ -1,4 +1,5 @@
 """What backward, hooks, modes and errors do on ChainerX, as they do on NumPy."""
+
 import weakref
 
 import numpy as np
@@ -19,20 +20,19 @@ class Square(chainer.FunctionNode):
 
     def forward(self, inputs):
         self.retain_inputs((0,))
-        return inputs[0] ** 2,
+        return (inputs[0] ** 2,)
 
     def backward(self, indexes, gys):
-        x, = self.get_retained_inputs()
-        return 2 * x * gys[0],
+        (x,) = self.get_retained_inputs()
+        return (2 * x * gys[0],)
 
 
 class OldSquare(chainer.Function):
-
     def forward(self, inputs):
-        return inputs[0] ** 2,
+        return (inputs[0] ** 2,)
 
     def backward(self, inputs, gys):
-        return 2 * inputs[0] * gys[0],
+        return (2 * inputs[0] * gys[0],)
 
 
 class OldExp(chainer.Function):
@@ -45,18 +45,19 @@ class OldExp(chainer.Function):
 
     def backward(self, inputs, gys):
         assert self.output_data[0] is None
-        return self.output_data[1] * gys[1],
+        return (self.output_data[1] * gys[1],)
 
 
 class ByGrad(Square):
     """Differentiates a graph that its backward makes."""
 
     def backward(self, indexes, gys):
-        x, = self.get_retained_inputs()
+        (x,) = self.get_retained_inputs()
         with chainer.force_backprop_mode():
             y = x * x
-        return tuple(chainer.grad([y], [x], gys,
-                                  enable_double_backprop=chainer.config.enable_backprop))
+        return tuple(
+            chainer.grad([y], [x], gys, enable_double_backprop=chainer.config.enable_backprop)
+        )
 
 
 def square(x):
@@ -67,11 +68,10 @@ SQUARES = [F.square, square, lambda x: ByGrad().apply((x,))[0]]
 
 
 class TestRetainGrad:
-
     @pytest.mark.parametrize('f', [F.square, square, lambda x: OldSquare()(x)])
     @pytest.mark.parametrize('double', [False, True])
     def test_backward(self, f, double):
-        x = _var([1., 2.])
+        x = _var([1.0, 2.0])
         h = x * 3
         y = f(h)
         z = F.sum(y)
@@ -81,28 +81,28 @@ class TestRetainGrad:
         np.testing.assert_allclose(_numpy(y.grad), [1, 1])
 
     def test_not_retained(self):
-        x = _var([1., 2.])
+        x = _var([1.0, 2.0])
         h = x * 3
         F.sum(h * h).backward()
         assert h.grad is None
 
     def test_several_outputs(self):
-        x = _var([1., 2.])
+        x = _var([1.0, 2.0])
         h = x * 3
         chainer.backward([F.sum(h), F.sum(h * h)], retain_grad=True)
         np.testing.assert_allclose(_numpy(h.grad), [7, 13])
 
     @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
     def test_chainer_grad_leaves_leaves_alone(self, device):
-        x, w = _var([1., 2.], device), _var([3., 4.], device)
+        x, w = _var([1.0, 2.0], device), _var([3.0, 4.0], device)
         h = x * w
-        gx, = chainer.grad([F.sum(h * h)], [x], retain_grad=True)
+        (gx,) = chainer.grad([F.sum(h * h)], [x], retain_grad=True)
         np.testing.assert_array_equal(_numpy(gx), [18, 64])
         np.testing.assert_array_equal(_numpy(h.grad), [6, 16])
         assert x.grad is None and w.grad is None
 
     def test_grad_is_not_shared(self):
-        x = _var([1., 2.])
+        x = _var([1.0, 2.0])
         h = x + 0
         F.sum(h).backward(retain_grad=True)
         h.grad[...] = 5
@@ -110,21 +110,20 @@ class TestRetainGrad:
 
 
 class TestBackward:
-
     def test_grad_of_several_elements(self):
-        x = _var([1., 2.])
-        gx, = chainer.grad([x * x, F.sum(x)], [x], loss_scale=2)
+        x = _var([1.0, 2.0])
+        (gx,) = chainer.grad([x * x, F.sum(x)], [x], loss_scale=2)
         np.testing.assert_allclose(_numpy(gx), [6, 10])
-        chainer.grad([x * x], [x], grad_inputs=[_var([.5, 0.])], set_grad=True)
+        chainer.grad([x * x], [x], grad_inputs=[_var([0.5, 0.0])], set_grad=True)
         np.testing.assert_allclose(_numpy(x.grad), [2.5, 4])
 
     def test_output_data(self):
-        x = _var([1., 2.])
+        x = _var([1.0, 2.0])
         F.sum(OldExp()(x)[1]).backward()
         np.testing.assert_allclose(_numpy(x.grad), np.exp([1, 2]))
 
     def test_accumulates_and_clears(self):
-        x = _var([1., 2.])
+        x = _var([1.0, 2.0])
         for n in 1, 2:
             F.sum(square(x) + x * x).backward()
             np.testing.assert_allclose(_numpy(x.grad), [4 * n, 8 * n])
@@ -134,7 +133,7 @@ class TestBackward:
     @pytest.mark.parametrize('f', SQUARES)
     @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
     def test_losses_share_a_graph(self, f, device):
-        x = _var([1., 2.], device)
+        x = _var([1.0, 2.0], device)
         y = f(x)
         for loss in F.sum(y), F.sum(y * y), F.sum(x * y):
             loss.backward()
@@ -142,7 +141,7 @@ class TestBackward:
 
     @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
     def test_sum_of_a_loss_after_its_own_backward(self, device):
-        x = _var([1., 2.], device)
+        x = _var([1.0, 2.0], device)
         a, b = F.sum(x * x), F.sum(x)
         total = a + b
         a.backward()
@@ -168,7 +167,7 @@ class TestBackward:
             np.testing.assert_allclose(a, b, rtol=1e-5)
 
     def test_what_nothing_leads_to_is_freed(self):
-        x = _var([1., 2.])
+        x = _var([1.0, 2.0])
         kept = Square()
         y = kept.apply((x * 3,))[0]
         freed = Square()
@@ -199,7 +198,7 @@ class TestBackward:
 
     @pytest.mark.parametrize('f', SQUARES)
     def test_loss_scale(self, f):
-        x = _var([1., 2.])
+        x = _var([1.0, 2.0])
         F.sum(f(x)).backward(loss_scale=8)
         np.testing.assert_allclose(_numpy(x.grad), [16, 32])
         x.cleargrad()
@@ -209,62 +208,62 @@ class TestBackward:
     @pytest.mark.parametrize('f', SQUARES)
     @pytest.mark.parametrize('g', SQUARES)
     def test_mixed_graphs(self, f, g):
-        x = _var([.5, 1.2])
+        x = _var([0.5, 1.2])
         y = F.sin(f(x) * x) + g(x)
-        first, = chainer.grad([F.sum(y)], [x], enable_double_backprop=True)
-        second, = chainer.grad([F.sum(F.sin(first))], [x])
+        (first,) = chainer.grad([F.sum(y)], [x], enable_double_backprop=True)
+        (second,) = chainer.grad([F.sum(F.sin(first))], [x])
         a = _numpy(x)
-        expected = np.cos(a ** 3) * 3 * a ** 2 + 2 * a
+        expected = np.cos(a**3) * 3 * a**2 + 2 * a
         np.testing.assert_allclose(_numpy(first), expected)
-        slope = -np.sin(a ** 3) * 9 * a ** 4 + np.cos(a ** 3) * 6 * a + 2
+        slope = -np.sin(a**3) * 9 * a**4 + np.cos(a**3) * 6 * a + 2
         np.testing.assert_allclose(_numpy(second), np.cos(expected) * slope)
 
     @pytest.mark.parametrize('f', SQUARES)
     def test_gradient_through_its_own_output(self, f):
-        x = _var([.5, 1.2])
-        first, = chainer.grad([F.sum(F.sin(f(x)))], [x], enable_double_backprop=True)
-        second, = chainer.grad([F.sum(first)], [x])
+        x = _var([0.5, 1.2])
+        (first,) = chainer.grad([F.sum(F.sin(f(x)))], [x], enable_double_backprop=True)
+        (second,) = chainer.grad([F.sum(first)], [x])
         a = _numpy(x)
-        np.testing.assert_allclose(
-            _numpy(second), 2 * np.cos(a ** 2) - 4 * a ** 2 * np.sin(a ** 2))
+        np.testing.assert_allclose(_numpy(second), 2 * np.cos(a**2) - 4 * a**2 * np.sin(a**2))
 
     def test_backward_accumulate(self):
         class Accumulating(Square):
             def backward_accumulate(self, indexes, gys, gxs):
                 assert gxs == (None,)
                 return super().backward_accumulate(indexes, gys, gxs)
-        x = _var([1., 2.])
+
+        x = _var([1.0, 2.0])
         F.sum(Accumulating().apply((x,))[0] + x).backward()
         np.testing.assert_allclose(_numpy(x.grad), [3, 5])
 
     def test_grad_arguments(self):
-        x, y = _var([1., 2.]), _var([3., 4.])
+        x, y = _var([1.0, 2.0]), _var([3.0, 4.0])
         z = square(x) * y
-        gx, gy = chainer.grad([z], [x, y], [_var([1., 10.])], [_var([5., 5.]), None],
-                              set_grad=True, loss_scale=2)
+        gx, gy = chainer.grad(
+            [z], [x, y], [_var([1.0, 10.0])], [_var([5.0, 5.0]), None], set_grad=True, loss_scale=2
+        )
         np.testing.assert_allclose(_numpy(gx), [17, 325])
         np.testing.assert_allclose(_numpy(gy), [2, 80])
         np.testing.assert_allclose(_numpy(y.grad), [2, 80])
 
     def test_grad_of_unrelated_input(self):
-        x, y = _var([1.]), _var([2.])
+        x, y = _var([1.0]), _var([2.0])
         assert chainer.grad([F.sum(x)], [y]) == [None]
 
     def test_requires_grad(self):
-        x = _var([1., 2.], requires_grad=False)
+        x = _var([1.0, 2.0], requires_grad=False)
         assert not (x * 2).requires_grad and not square(x).requires_grad
-        y = _var([3., 4.])
+        y = _var([3.0, 4.0])
         F.sum(square(x) * y).backward()
         assert x.grad is None
         np.testing.assert_allclose(_numpy(y.grad), [1, 4])
 
     def test_unchained_part_gets_no_gradient(self):
-        x = _var([1., 2.])
+        x = _var([1.0, 2.0])
         h = square(x)
         h.unchain()
         F.sum(h * x).backward()
         np.testing.assert_allclose(_numpy(x.grad), [1, 4])
-
 
     def test_output_that_is_none(self):
         class Optional(chainer.FunctionNode):
@@ -273,8 +272,9 @@ class TestBackward:
 
             def backward(self, indexes, gys):
                 assert gys[1] is None
-                return gys[0] * 2,
-        x = _var([1., 2.])
+                return (gys[0] * 2,)
+
+        x = _var([1.0, 2.0])
         y, nothing = Optional().apply((x,))
         assert nothing.array is None
         F.sum(y).backward()
@@ -295,10 +295,9 @@ class TestBackward:
 
 
 class TestModes:
-
     @pytest.mark.parametrize('f', SQUARES)
     def test_no_backprop_mode(self, f):
-        x = _var([1., 2.])
+        x = _var([1.0, 2.0])
         with chainer.no_backprop_mode():
             assert not f(x).requires_grad
             with chainer.force_backprop_mode():
@@ -308,7 +307,7 @@ class TestModes:
     def test_keep_graph_on_report(self):
         for keep in False, True:
             reporter = chainer.Reporter()
-            loss = F.sum(_var([1., 2.]) * 2)
+            loss = F.sum(_var([1.0, 2.0]) * 2)
             observation = {}
             with reporter.scope(observation), chainer.using_config('keep_graph_on_report', keep):
                 chainer.report({'loss': loss})
@@ -319,13 +318,15 @@ class TestModes:
 
     def test_debug_mode_finds_nan(self):
         with chainer.using_config('debug', True):
-            for f in F.log, lambda x: x * 2., lambda x: x + x:
-                with pytest.raises(RuntimeError, match='NaN is detected'), np.errstate(all='ignore'):
-                    f(_var([-1., np.nan]))
+            for f in F.log, lambda x: x * 2.0, lambda x: x + x:
+                with (
+                    pytest.raises(RuntimeError, match='NaN is detected'),
+                    np.errstate(all='ignore'),
+                ):
+                    f(_var([-1.0, np.nan]))
 
 
 class TestHooks:
-
     class Record(chainer.FunctionHook):
         name = 'Record'
 
@@ -343,12 +344,16 @@ class TestHooks:
             self.calls.append(('done', function.label, len(out_grad)))
 
     def test_thread_hooks(self):
-        x = _var([1., 2.])
+        x = _var([1.0, 2.0])
         with self.Record() as hook:
-            F.sum(square(x * x + 1.)).backward()
+            F.sum(square(x * x + 1.0)).backward()
         assert hook.calls[:5] == [
-            ('forward', '_ * _', 2), ('forward', '_ + 1.0', 1), ('forward', 'Square', 1),
-            ('forward', 'Sum', 1), ('backward', 'Square', 1)]
+            ('forward', '_ * _', 2),
+            ('forward', '_ + 1.0', 1),
+            ('forward', 'Square', 1),
+            ('forward', 'Sum', 1),
+            ('backward', 'Square', 1),
+        ]
         # In between are the functions that the backward calls.
         assert hook.calls[-1] == ('done', 'Square', 1)
         assert [c[0] for c in hook.calls].count('backward') == 1
@@ -357,32 +362,34 @@ class TestHooks:
         hook = self.Record()
         func = Square()
         func.add_hook(hook)
-        y, = func.apply((_var([1., 2.]),))
+        (y,) = func.apply((_var([1.0, 2.0]),))
         F.sum(y).backward()
         assert [c[0] for c in hook.calls] == ['forward', 'backward', 'done']
 
     def test_timer(self):
         hook = chainer.function_hooks.TimerHook()
         with hook:
-            F.sum(square(_var([1., 2.]))).backward()
+            F.sum(square(_var([1.0, 2.0]))).backward()
         assert hook.summary()['Square']['occurrence'] == 2
 
 
 class TestMoves:
-
     def test_link(self):
         link = L.Linear(2, 2)
         link.W.grad = np.full((2, 2), 3, np.float32)
         link.b.grad = np.full(2, 4, np.float32)
-        for move, device in ((link.to_chx, 'native:0'), (lambda: link.to_device('native:1'), 'native:1'),
-                             (link.from_chx, '@numpy')):
+        for move, device in (
+            (link.to_chx, 'native:0'),
+            (lambda: link.to_device('native:1'), 'native:1'),
+            (link.from_chx, '@numpy'),
+        ):
             move()
             assert link.W.device == chainer.get_device(device)
             np.testing.assert_array_equal(_numpy(link.W.grad), np.full((2, 2), 3))
             np.testing.assert_array_equal(_numpy(link.b.grad), [4, 4])
 
     def test_from_chx_shares_memory(self):
-        x = _var([1., 2.])
+        x = _var([1.0, 2.0])
         array = x.array
         x.from_chx()
         x.array[0] = 7
@@ -390,15 +397,22 @@ class TestMoves:
 
 
 class TestErrors:
-
     def _raises_and_leaves_no_trace(self, call, error):
-        state = (chainer.config.enable_backprop, chainerx.is_backprop_required(),
-                 chainer.get_device('native:0'), chainerx.get_default_device())
+        state = (
+            chainer.config.enable_backprop,
+            chainerx.is_backprop_required(),
+            chainer.get_device('native:0'),
+            chainerx.get_default_device(),
+        )
         with pytest.raises(error):
             call()
-        assert state == (chainer.config.enable_backprop, chainerx.is_backprop_required(),
-                         chainer.get_device('native:0'), chainerx.get_default_device())
-        x = _var([1., 2.])
+        assert state == (
+            chainer.config.enable_backprop,
+            chainerx.is_backprop_required(),
+            chainer.get_device('native:0'),
+            chainerx.get_default_device(),
+        )
+        x = _var([1.0, 2.0])
         F.sum(square(x) * x).backward()
         np.testing.assert_allclose(_numpy(x.grad), [3, 12])
 
@@ -407,12 +421,14 @@ class TestErrors:
     def test_exception(self, where, mode):
         def fail(*args):
             raise KeyError('failed')
+
         Bad = type('Bad', (Square,), {where: fail})
-        x = _var([1., 2.], 'native:1')
+        x = _var([1.0, 2.0], 'native:1')
 
         def call():
             with chainer.using_device('native:1'), mode():
                 F.sum(Bad().apply((x,))[0]).backward()
+
         # Without a graph there is nothing to differentiate.
         self._raises_and_leaves_no_trace(call, (KeyError, chainerx.GradientError))
         assert x.grad is None
@@ -425,8 +441,9 @@ class TestErrors:
         class Fails(Square):
             def backward(self, indexes, gys):
                 raise KeyError
-        x = _var([1., 2.])
-        gx, = chainer.grad([F.sum(Bad().apply((x,))[0])], [x], enable_double_backprop=True)
+
+        x = _var([1.0, 2.0])
+        (gx,) = chainer.grad([F.sum(Bad().apply((x,))[0])], [x], enable_double_backprop=True)
         self._raises_and_leaves_no_trace(lambda: F.sum(gx).backward(), KeyError)
 
     def test_failed_backward_can_be_repeated(self):
@@ -437,7 +454,8 @@ class TestErrors:
                 if failing[0]:
                     raise KeyError
                 return super().backward(indexes, gys)
-        x = _var([1., 2.])
+
+        x = _var([1.0, 2.0])
         loss = F.sum(Flaky().apply((x,))[0])
         with pytest.raises(KeyError):
             loss.backward(enable_double_backprop=True)
@@ -445,11 +463,17 @@ class TestErrors:
         loss.backward()
         np.testing.assert_allclose(_numpy(x.grad), [2, 4])
 
-    @pytest.mark.parametrize('f, name', [
-        (lambda x, y: x + y, r'_ \+ _'), (lambda x, y: x * y, r'_ \* _'),
-        (lambda x, y: F.linear(x, y), 'LinearFunction'), (lambda x, y: F.concat((x, y)), 'Concat'),
-        (lambda x, y: Square().apply((x, y))[0], 'Square'),
-        (lambda x, y: OldSquare()(x, y), 'OldSquare')])
+    @pytest.mark.parametrize(
+        'f, name',
+        [
+            (lambda x, y: x + y, r'_ \+ _'),
+            (lambda x, y: x * y, r'_ \* _'),
+            (lambda x, y: F.linear(x, y), 'LinearFunction'),
+            (lambda x, y: F.concat((x, y)), 'Concat'),
+            (lambda x, y: Square().apply((x, y))[0], 'Square'),
+            (lambda x, y: OldSquare()(x, y), 'OldSquare'),
+        ],
+    )
     def test_mixed_devices(self, f, name):
         a = np.ones((2, 2), np.float32)
         with pytest.raises(chainerx.DeviceError, match=f'{name}: .*native:0, native:1'):

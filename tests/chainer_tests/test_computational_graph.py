@@ -22,8 +22,9 @@ def test_nodes_and_edges(graph):
     assert len(g.nodes) == 5
     assert {id(n) for n in g.nodes} == {id(n) for n in (x.node, h.node, y.node, mul, add)}
     assert {(id(a), id(b)) for a, b in g.edges} == {
-        (id(a), id(b)) for a, b in
-        ((x.node, mul), (mul, h.node), (h.node, add), (x.node, add), (add, y.node))}
+        (id(a), id(b))
+        for a, b in ((x.node, mul), (mul, h.node), (h.node, add), (x.node, add), (add, y.node))
+    }
 
 
 def test_outputs(graph):
@@ -52,9 +53,11 @@ def test_dump(graph):
     head, nodes, edges = statements(c.build_computational_graph([y]).dump())
     assert head == 'rankdir=TB;'
     assert nodes[str(id(x.node))] == (
-        'label="x: (3), float32",shape="octagon",fillcolor="#E0E0E0",style="filled"')
+        'label="x: (3), float32",shape="octagon",fillcolor="#E0E0E0",style="filled"'
+    )
     assert nodes[str(id(y.creator_node))] == (
-        'label="_ + _",shape="record",fillcolor="#6495ED",style="filled"')
+        'label="_ + _",shape="record",fillcolor="#6495ED",style="filled"'
+    )
     assert len(nodes) == 5 and len(edges) == 5
     assert (str(id(x.node)), str(id(h.creator_node))) in edges
 
@@ -62,8 +65,12 @@ def test_dump(graph):
 def test_options(graph):
     x, h, y = graph
     g = c.build_computational_graph(
-        [y], variable_style={'shape': 'box'}, function_style={'color': 'red'}, rankdir='LR',
-        show_name=False)
+        [y],
+        variable_style={'shape': 'box'},
+        function_style={'color': 'red'},
+        rankdir='LR',
+        show_name=False,
+    )
     head, nodes, _ = statements(g.dump())
     assert head == 'rankdir=LR;'
     assert nodes[str(id(x.node))] == f'label="{x.node.label}",shape="box"'
@@ -76,8 +83,7 @@ def test_options(graph):
 
 def test_remove_variable(graph):
     x, h, y = graph
-    _, nodes, edges = statements(
-        c.build_computational_graph([y], remove_variable=True).dump())
+    _, nodes, edges = statements(c.build_computational_graph([y], remove_variable=True).dump())
     mul, add = str(id(h.creator_node)), str(id(y.creator_node))
     assert set(nodes) == {mul, add}
     assert edges == [(mul, add)]

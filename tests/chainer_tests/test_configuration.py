@@ -11,13 +11,26 @@ import chainer
 from chainer import _environment, configuration
 
 DEFAULTS = {
-    'autotune': False, 'chainerx_fallback': 'silent', 'compute_mode': None, 'cudnn_deterministic': False,
-    'cudnn_fast_batch_normalization': False, 'debug': False, 'dtype': numpy.float32,
-    'enable_backprop': True, 'in_recomputing': False, 'keep_graph_on_report': False,
-    'lazy_grad_sum': False, 'schedule_func': None, 'train': True, 'type_check': True,
-    'use_cudnn': 'auto', 'use_cudnn_tensor_core': 'auto', 'use_ideep': 'never',
+    'autotune': False,
+    'chainerx_fallback': 'silent',
+    'compute_mode': None,
+    'cudnn_deterministic': False,
+    'cudnn_fast_batch_normalization': False,
+    'debug': False,
+    'dtype': numpy.float32,
+    'enable_backprop': True,
+    'in_recomputing': False,
+    'keep_graph_on_report': False,
+    'lazy_grad_sum': False,
+    'schedule_func': None,
+    'train': True,
+    'type_check': True,
+    'use_cudnn': 'auto',
+    'use_cudnn_tensor_core': 'auto',
+    'use_ideep': 'never',
     'use_native_kernels': 'auto',
-    'use_static_graph': True, 'warn_nondeterministic': False,
+    'use_static_graph': True,
+    'warn_nondeterministic': False,
 }
 
 
@@ -147,34 +160,40 @@ def test_show(configs, capsys):
     assert out.getvalue() == 'longer_name x\ntrain       True\n'
 
 
-@pytest.mark.parametrize('name, value, entry, expected', [
-    ('CHAINER_DEBUG', '1', 'debug', True),
-    ('CHAINER_DEBUG', '', 'debug', False),
-    ('CHAINER_TYPE_CHECK', '0', 'type_check', False),
-    ('CHAINER_KEEP_GRAPH_ON_REPORT', '1', 'keep_graph_on_report', True),
-    ('CHAINER_LAZY_GRAD_SUM', '1', 'lazy_grad_sum', True),
-    ('CHAINER_CUDNN_FAST_BATCH_NORMALIZATION', '1', 'cudnn_fast_batch_normalization', True),
-    ('CHAINER_USE_CUDNN', 'never', 'use_cudnn', 'never'),
-    ('CHAINER_USE_IDEEP', 'auto', 'use_ideep', 'auto'),
-    ('CHAINER_USE_NATIVE_KERNELS', 'never', 'use_native_kernels', 'never'),
-    ('CHAINERX_FALLBACK', 'raise', 'chainerx_fallback', 'raise'),
-    ('CHAINER_DTYPE', 'float64', 'dtype', numpy.dtype('float64')),
-    ('CHAINER_DTYPE', 'mixed16', 'dtype', chainer.mixed16),
-])
+@pytest.mark.parametrize(
+    'name, value, entry, expected',
+    [
+        ('CHAINER_DEBUG', '1', 'debug', True),
+        ('CHAINER_DEBUG', '', 'debug', False),
+        ('CHAINER_TYPE_CHECK', '0', 'type_check', False),
+        ('CHAINER_KEEP_GRAPH_ON_REPORT', '1', 'keep_graph_on_report', True),
+        ('CHAINER_LAZY_GRAD_SUM', '1', 'lazy_grad_sum', True),
+        ('CHAINER_CUDNN_FAST_BATCH_NORMALIZATION', '1', 'cudnn_fast_batch_normalization', True),
+        ('CHAINER_USE_CUDNN', 'never', 'use_cudnn', 'never'),
+        ('CHAINER_USE_IDEEP', 'auto', 'use_ideep', 'auto'),
+        ('CHAINER_USE_NATIVE_KERNELS', 'never', 'use_native_kernels', 'never'),
+        ('CHAINERX_FALLBACK', 'raise', 'chainerx_fallback', 'raise'),
+        ('CHAINER_DTYPE', 'float64', 'dtype', numpy.dtype('float64')),
+        ('CHAINER_DTYPE', 'mixed16', 'dtype', chainer.mixed16),
+    ],
+)
 def test_environment(monkeypatch, name, value, entry, expected):
     monkeypatch.setenv(name, value)
     result = _environment.get_default_config()[entry]
     assert result == expected and type(result) is type(expected)
 
 
-@pytest.mark.parametrize('name, value, error', [
-    ('CHAINER_DEBUG', 'yes', ValueError),
-    ('CHAINER_USE_CUDNN', 'sometimes', ValueError),
-    ('CHAINER_USE_IDEEP', '1', ValueError),
-    ('CHAINER_USE_NATIVE_KERNELS', '0', ValueError),
-    ('CHAINERX_FALLBACK', 'never', ValueError),
-    ('CHAINER_DTYPE', 'int32', TypeError),
-])
+@pytest.mark.parametrize(
+    'name, value, error',
+    [
+        ('CHAINER_DEBUG', 'yes', ValueError),
+        ('CHAINER_USE_CUDNN', 'sometimes', ValueError),
+        ('CHAINER_USE_IDEEP', '1', ValueError),
+        ('CHAINER_USE_NATIVE_KERNELS', '0', ValueError),
+        ('CHAINERX_FALLBACK', 'never', ValueError),
+        ('CHAINER_DTYPE', 'int32', TypeError),
+    ],
+)
 def test_bad_environment(monkeypatch, name, value, error):
     monkeypatch.setenv(name, value)
     with pytest.raises(error, match=f'{name}.*{value}'):
@@ -184,6 +203,10 @@ def test_bad_environment(monkeypatch, name, value, error):
 def test_environment_sets_config():
     code = 'import chainer; print(chainer.config.debug, chainer.config.dtype)'
     result = subprocess.run(
-        [sys.executable, '-c', code], check=True, capture_output=True, text=True,
-        env={**os.environ, 'CHAINER_DEBUG': '1', 'CHAINER_DTYPE': 'float16'})
+        [sys.executable, '-c', code],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, 'CHAINER_DEBUG': '1', 'CHAINER_DTYPE': 'float16'},
+    )
     assert result.stdout == 'True float16\n'

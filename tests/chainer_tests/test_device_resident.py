@@ -7,7 +7,6 @@ from chainer.backends import cuda, intel64
 
 
 class Resident(chainer.DeviceResident):
-
     def __init__(self, *children):
         super().__init__()
         self.array = numpy.arange(3, dtype='f')
@@ -56,6 +55,7 @@ def test_abstract_visitor():
 
 def make_old_class():
     with pytest.warns(DeprecationWarning, match="'to_cpu'"):
+
         class Old(Resident):
             calls = 0
 
@@ -81,6 +81,7 @@ def test_overridden_method():
 @pytest.mark.chainerx
 def test_chainerx():
     import chainerx
+
     resident = Resident(Resident())
     array = resident.array
     resident.to_chx()

@@ -17,13 +17,34 @@ class Half(chainer.Distribution):
         return {}
 
     def sample_n(self, n):
-        return chainer.as_variable(numpy.arange(n * 6.).reshape(n, 2, 3))
+        return chainer.as_variable(numpy.arange(n * 6.0).reshape(n, 2, 3))
 
 
-names = ['batch_shape', 'event_shape', 'params', 'support', 'mean', 'mode', 'variance', 'stddev',
-         'covariance', 'entropy', 'xp']
-methods = ['log_prob', 'prob', 'cdf', 'icdf', 'log_cdf', 'survival_function',
-           'log_survival_function', 'perplexity', 'sample_n', 'sample']
+names = [
+    'batch_shape',
+    'event_shape',
+    'params',
+    'support',
+    'mean',
+    'mode',
+    'variance',
+    'stddev',
+    'covariance',
+    'entropy',
+    'xp',
+]
+methods = [
+    'log_prob',
+    'prob',
+    'cdf',
+    'icdf',
+    'log_cdf',
+    'survival_function',
+    'log_survival_function',
+    'perplexity',
+    'sample_n',
+    'sample',
+]
 
 
 @pytest.mark.parametrize('name', names)
@@ -38,8 +59,10 @@ def test_method_not_implemented(name):
         getattr(chainer.Distribution(), name)(1)
 
 
-@pytest.mark.parametrize('sample_shape,expected', [
-    ((), (2, 3)), (4, (4, 2, 3)), ((4, 5), (4, 5, 2, 3)), ([2], (2, 2, 3)), ((0,), (0, 2, 3))])
+@pytest.mark.parametrize(
+    'sample_shape,expected',
+    [((), (2, 3)), (4, (4, 2, 3)), ((4, 5), (4, 5, 2, 3)), ([2], (2, 2, 3)), ((0,), (0, 2, 3))],
+)
 def test_sample(sample_shape, expected):
     x = Half().sample(sample_shape)
     assert x.shape == expected
@@ -66,21 +89,22 @@ def test_register_kl(monkeypatch):
     @chainer.register_kl(Sub, D.Laplace)
     def kl(dist1, dist2):
         return dist1, dist2
-    d1, d2 = Sub(0., 1.), D.Laplace(0., 1.)
+
+    d1, d2 = Sub(0.0, 1.0), D.Laplace(0.0, 1.0)
     assert chainer.kl_divergence(d1, d2) == (d1, d2)
     assert kl(1, 2) == (1, 2)
     with pytest.raises(KeyError):
         chainer.kl_divergence(d2, d1)
     with pytest.raises(KeyError):
-        chainer.kl_divergence(D.Normal(0., 1.), d2)
+        chainer.kl_divergence(D.Normal(0.0, 1.0), d2)
 
 
 def test_cross_entropy():
-    p, q = D.Normal(0., 1.), D.Normal(1., 2.)
+    p, q = D.Normal(0.0, 1.0), D.Normal(1.0, 2.0)
     expected = p.entropy.array + chainer.kl_divergence(p, q).array
     testing.assert_allclose(chainer.cross_entropy(p, q).array, expected)
     with pytest.raises(KeyError):
-        chainer.cross_entropy(p, D.Gumbel(0., 1.))
+        chainer.cross_entropy(p, D.Gumbel(0.0, 1.0))
 
 
 def test_properties_computed_without_backprop_keep_the_graph():

@@ -1,4 +1,5 @@
 """Tests of FallbackReport and of the option ``chainerx_fallback``."""
+
 import io
 import os
 import subprocess
@@ -18,31 +19,29 @@ pytestmark = pytest.mark.chainerx
 
 
 class Double(chainer.FunctionNode):
-
     def forward(self, inputs):
-        return inputs[0] * 2,
+        return (inputs[0] * 2,)
 
     def backward(self, indexes, gys):
-        return gys[0] * 2,
+        return (gys[0] * 2,)
 
 
 class Half(Double):
     """Has a native path for vectors only."""
 
     def forward(self, inputs):
-        return inputs[0] / 2,
+        return (inputs[0] / 2,)
 
     def forward_chainerx(self, inputs):
         return (inputs[0] / 2,) if inputs[0].ndim == 1 else chainer.Fallback
 
 
 class OldDouble(chainer.Function):
-
     def forward(self, inputs):
-        return inputs[0] * 2,
+        return (inputs[0] * 2,)
 
     def backward(self, inputs, gys):
-        return gys[0] * 2,
+        return (gys[0] * 2,)
 
 
 def _x(*shape):
@@ -61,7 +60,8 @@ def test_counts():
     assert {name: (r['reason'], r['forward'], r['backward']) for name, r in summary.items()} == {
         'Double': ('no native path', 2, 2),
         'Half': ('arguments not supported', 1, 0),
-        'OldDouble': ('no native path', 1, 0)}
+        'OldDouble': ('no native path', 1, 0),
+    }
     assert summary['Double']['forward_time'] > 0 and summary['Double']['backward_time'] > 0
     assert summary['Half']['backward_time'] == 0
     summary['Double']['forward'] = 100
@@ -119,6 +119,7 @@ def test_failed_call_is_not_counted():
     class Bad(Double):
         def forward(self, inputs):
             raise KeyError
+
     with chainer.FallbackReport() as report:
         with pytest.raises(KeyError):
             Bad().apply((_x(1),))
@@ -127,7 +128,9 @@ def test_failed_call_is_not_counted():
 
 def test_raise():
     with chainer.using_config('chainerx_fallback', 'raise'):
-        with pytest.raises(RuntimeError, match=r'Double fell back .*no native path.*float32\[2, 3\]'):
+        with pytest.raises(
+            RuntimeError, match=r'Double fell back .*no native path.*float32\[2, 3\]'
+        ):
             Double().apply((_x(2, 3),))
         Half().apply((_x(3),))
         with pytest.raises(RuntimeError, match='Half fell back .*arguments not supported'):
@@ -152,17 +155,24 @@ def test_bad_mode():
 
 @pytest.mark.slow
 def test_environment():
-    code = '''if True:
+    code = """if True:
         import numpy as np, chainer, chainerx
         class Double(chainer.FunctionNode):
             def forward(self, inputs):
                 return inputs[0] * 2,
         Double().apply((chainerx.array(np.ones(3)),))
-    '''
-    for mode, part in (('report', 'Double    no native path'), ('raise', 'RuntimeError: Double'),
-                       ('warn', 'PerformanceWarning: Double'), ('silent', '')):
+    """
+    for mode, part in (
+        ('report', 'Double    no native path'),
+        ('raise', 'RuntimeError: Double'),
+        ('warn', 'PerformanceWarning: Double'),
+        ('silent', ''),
+    ):
         result = subprocess.run(
-            [sys.executable, '-c', code], capture_output=True, text=True,
-            env={**os.environ, 'CHAINERX_FALLBACK': mode})
+            [sys.executable, '-c', code],
+            capture_output=True,
+            text=True,
+            env={**os.environ, 'CHAINERX_FALLBACK': mode},
+        )
         assert (result.returncode == 0) == (mode != 'raise')
         assert part in result.stderr and (part or not result.stderr)

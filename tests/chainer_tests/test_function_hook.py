@@ -8,7 +8,6 @@ from chainer import function_hook
 
 
 class Recorder(chainer.FunctionHook):
-
     name = 'Recorder'
 
     def __init__(self):
@@ -44,8 +43,13 @@ def test_callbacks():
     x + x
     assert chainer.get_function_hooks() == {}
     assert hook.log == [
-        ('added', None), ('forward_pre', '_ + _', 2), ('forward_post', '_ + _', 2),
-        ('backward_pre', '_ + _', 2, 1), ('backward_post', '_ + _', 2, 1), ('deleted', None)]
+        ('added', None),
+        ('forward_pre', '_ + _', 2),
+        ('forward_post', '_ + _', 2),
+        ('backward_pre', '_ + _', 2, 1),
+        ('backward_post', '_ + _', 2, 1),
+        ('deleted', None),
+    ]
 
 
 def test_one_of_a_name():

@@ -19,23 +19,22 @@ class Product(chainer.FunctionNode):
     def forward(self, inputs):
         self.retain_inputs((0, 1))
         x, y = inputs
-        return x * y,
+        return (x * y,)
 
     def backward(self, indexes, gys):
         x, y = self.get_retained_inputs()
-        gy, = gys
+        (gy,) = gys
         return tuple([gy * (x if i else y) for i in indexes])
 
 
 class Split(chainer.FunctionNode):
-
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         self.retain_outputs((1,))
         return x * 2, x * 3
 
     def backward(self, indexes, gys):
-        y1, = self.get_retained_outputs()
+        (y1,) = self.get_retained_outputs()
         g0, g1 = gys
         assert y1.array is not None
         total = 0
@@ -43,28 +42,26 @@ class Split(chainer.FunctionNode):
             total = total + g0 * 2
         if g1 is not None:
             total = total + g1 * 3
-        return total,
+        return (total,)
 
 
 class OldExp(chainer.Function):
-
     def check_type_forward(self, in_types):
         type_check.expect(in_types.size() == 1)
 
     def forward(self, inputs):
         self.retain_inputs(())
         self.retain_outputs((0,))
-        return np.exp(inputs[0]),
+        return (np.exp(inputs[0]),)
 
     def backward(self, inputs, grad_outputs):
         assert inputs == (None,)
-        return self.output_data[0] * grad_outputs[0],
+        return (self.output_data[0] * grad_outputs[0],)
 
 
 class OldProduct(chainer.Function):
-
     def forward_cpu(self, inputs):
-        return inputs[0] * inputs[1],
+        return (inputs[0] * inputs[1],)
 
     def backward_cpu(self, inputs, grad_outputs):
         return inputs[1] * grad_outputs[0], inputs[0] * grad_outputs[0]
@@ -78,14 +75,14 @@ def _vars(n, dtype=np.float32):
 def test_graph_attributes():
     x, y = _vars(2)
     f = Product()
-    z, = f.apply((x, y))
+    (z,) = f.apply((x, y))
     assert z.creator is f and z.creator_node is f
     assert f.inputs == (x.node, y.node)
     assert f.outputs[0]() is z.node
     assert f.rank == 0 and z.rank == 1
     assert f.label == 'Product'
     assert x.node.data is x.array and z.node.data is None
-    z2, = Product().apply((z, y))
+    (z2,) = Product().apply((z, y))
     assert z2.creator.rank == 1
 
 
@@ -97,7 +94,7 @@ def test_gradients():
 
 
 def test_type_check_message():
-    x, = _vars(1)
+    (x,) = _vars(1)
     with pytest.raises(type_check.InvalidType) as e:
         Product().apply((x, np.zeros(2, np.float32)))
     assert 'Invalid operation is performed in: Product (Forward)' in str(e.value)
@@ -121,7 +118,7 @@ def test_no_backprop_mode():
 
 
 def test_retained_output_of_a_released_variable():
-    x, = _vars(1)
+    (x,) = _vars(1)
     y0, _ = Split().apply((x,))
     F.sum(y0).backward()
     np.testing.assert_array_equal(x.grad, [2, 2, 2])
@@ -131,28 +128,36 @@ def test_retained_output_of_a_released_variable():
     np.testing.assert_array_equal(x.grad, [5, 5, 5])
 
 
-@pytest.mark.parametrize('result, error', [
-    (np.ones(3, np.float32), TypeError), (('a',), TypeError), (None, TypeError)])
+@pytest.mark.parametrize(
+    'result, error', [(np.ones(3, np.float32), TypeError), (('a',), TypeError), (None, TypeError)]
+)
 def test_bad_forward(result, error):
     class Bad(chainer.FunctionNode):
         def forward(self, inputs):
             return result
+
     with pytest.raises(error, match='forward output must be a tuple'):
         Bad().apply(_vars(1))
 
 
-@pytest.mark.parametrize('result, error', [
-    (lambda gy: gy, TypeError), (lambda gy: (gy, gy), ValueError),
-    (lambda gy: (F.sum(gy),), ValueError),
-    (lambda gy: (F.cast(gy, np.float64),), TypeError)])
+@pytest.mark.parametrize(
+    'result, error',
+    [
+        (lambda gy: gy, TypeError),
+        (lambda gy: (gy, gy), ValueError),
+        (lambda gy: (F.sum(gy),), ValueError),
+        (lambda gy: (F.cast(gy, np.float64),), TypeError),
+    ],
+)
 def test_bad_backward(result, error):
     class Bad(chainer.FunctionNode):
         def forward(self, inputs):
-            return inputs[0] * 2,
+            return (inputs[0] * 2,)
 
         def backward(self, indexes, gys):
             return result(gys[0])
-    x, = _vars(1)
+
+    (x,) = _vars(1)
     with pytest.raises(error, match='Bad'):
         F.sum(Bad().apply((x,))[0]).backward()
 
@@ -164,6 +169,7 @@ def test_target_indexes():
         def backward(self, indexes, gys):
             seen.append(indexes)
             return super().backward(indexes, gys)
+
     x, y = _vars(2)
     F.sum(Spy().apply((x.array, y))[0]).backward()
     assert seen == [(1,)]
@@ -174,9 +180,10 @@ def test_backward_accumulate():
         def backward_accumulate(self, indexes, gys, gxs):
             got.append([None if g is None else g.array.copy() for g in gxs])
             return super().backward_accumulate(indexes, gys, gxs)
+
     got = []
     x, y = _vars(2)
-    z, = Accumulate().apply((x, y))
+    (z,) = Accumulate().apply((x, y))
     x.grad = np.ones(3, np.float32)
     F.sum(z).backward()
     np.testing.assert_array_equal(got[0][0], [1, 1, 1])
@@ -195,7 +202,7 @@ def test_function_without_forward():
 
 
 def test_graph_is_freed_without_collector():
-    x, = _vars(1)
+    (x,) = _vars(1)
     gc.disable()
     try:
         y = F.sum(x * x)
@@ -209,7 +216,7 @@ def test_graph_is_freed_without_collector():
 
 def test_unchain():
     x, y = _vars(2)
-    z, = Product().apply((x, y))
+    (z,) = Product().apply((x, y))
     z.creator.unchain()
     assert z.creator is None
 
@@ -246,7 +253,7 @@ def test_hooks():
     f.add_hook(hook)
     with pytest.raises(KeyError):
         f.add_hook(hook)
-    z, = f.apply((x, y))
+    (z,) = f.apply((x, y))
     z.grad = np.ones(3, np.float32)
     z.backward()
     assert hook.calls == expected
@@ -257,7 +264,7 @@ def test_hooks():
 
     hook = Hook()
     with hook:
-        z, = Product().apply((x, y))
+        (z,) = Product().apply((x, y))
         z.grad = np.ones(3, np.float32)
         z.backward()
     # Functions that compute the gradient are seen as well.
@@ -267,7 +274,7 @@ def test_hooks():
 
 
 def test_debug_mode():
-    x, = _vars(1)
+    (x,) = _vars(1)
     with chainer.using_config('debug', True):
         y = x * 2
         assert y.creator.stack is not None
@@ -276,14 +283,13 @@ def test_debug_mode():
 
 
 def test_lazy_grad_sum():
-    x, = _vars(1, np.float64)
+    (x,) = _vars(1, np.float64)
     with chainer.using_config('lazy_grad_sum', True):
         F.sum(x * 1 + x * 2 + x * 3).backward(enable_double_backprop=True)
     np.testing.assert_allclose(x.grad, [6, 6, 6])
 
 
 class TestOldStyle:
-
     def test_gradient(self):
         x, y = _vars(2)
         f = OldProduct()
@@ -296,7 +302,7 @@ class TestOldStyle:
         np.testing.assert_array_equal(y.grad, x.array)
 
     def test_retained_output(self):
-        x, = _vars(1)
+        (x,) = _vars(1)
         F.sum(OldExp()(x)).backward()
         np.testing.assert_allclose(x.grad, np.exp(x.array))
 
@@ -309,7 +315,7 @@ class TestOldStyle:
         np.testing.assert_allclose(x.grad, y.array + 2 * x.array, rtol=1e-6)
 
     def test_double_backprop_raises(self):
-        x, = _vars(1)
+        (x,) = _vars(1)
         F.sum(OldExp()(x)).backward(enable_double_backprop=True)
         gx = x.grad_var
         np.testing.assert_allclose(gx.array, np.exp(x.array))
@@ -328,10 +334,10 @@ class _WrongFunction(chainer.Function):
         self.gradient = gradient
 
     def forward(self, inputs):
-        return inputs[0].copy(),
+        return (inputs[0].copy(),)
 
     def backward(self, inputs, grad_outputs):
-        return self.gradient,
+        return (self.gradient,)
 
 
 class _WrongFunctionNode(chainer.FunctionNode):
@@ -344,19 +350,22 @@ class _WrongFunctionNode(chainer.FunctionNode):
         return self.apply((x,))[0]
 
     def forward(self, inputs):
-        return inputs[0].copy(),
+        return (inputs[0].copy(),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        return self.gradient,
+        return (self.gradient,)
 
 
 @pytest.mark.parametrize('debug', [False, True])
 @pytest.mark.parametrize('function', [_WrongFunction, _WrongFunctionNode])
-@pytest.mark.parametrize('gradient, error, match', [
-    (1, TypeError, r"dummy_function \(Backward\): gradient of input 0 is of <class 'int'>"),
-    (np.ones((), 'i'), TypeError, 'dummy_function.* dtype int32, expected.* dtype float32'),
-    (np.ones(2, 'f'), ValueError, r'dummy_function.* shape \(2,\).*expected.* shape \(\)'),
-])
+@pytest.mark.parametrize(
+    'gradient, error, match',
+    [
+        (1, TypeError, r"dummy_function \(Backward\): gradient of input 0 is of <class 'int'>"),
+        (np.ones((), 'i'), TypeError, 'dummy_function.* dtype int32, expected.* dtype float32'),
+        (np.ones(2, 'f'), ValueError, r'dummy_function.* shape \(2,\).*expected.* shape \(\)'),
+    ],
+)
 def test_gradient_that_does_not_fit(gradient, error, match, function, debug):
     x = chainer.Variable(np.ones((), 'f'))
     with chainer.using_config('debug', debug):

@@ -9,13 +9,13 @@ from chainer import gradient_check
 
 
 class TestNumericalGrad:
-
-    @pytest.mark.parametrize('dtype, eps, tolerance', [
-        ('f', 1e-2, 1e-3), ('d', 1e-4, 1e-6), ('e', .25, .05)])
+    @pytest.mark.parametrize(
+        'dtype, eps, tolerance', [('f', 1e-2, 1e-3), ('d', 1e-4, 1e-6), ('e', 0.25, 0.05)]
+    )
     @pytest.mark.parametrize('shape', [(), (3,), (2, 3), (0, 2)])
     def test_value(self, dtype, eps, tolerance, shape):
-        x = numpy.random.uniform(.5, 1, shape).astype(dtype)
-        y = numpy.random.uniform(.5, 1, shape).astype(dtype)
+        x = numpy.random.uniform(0.5, 1, shape).astype(dtype)
+        y = numpy.random.uniform(0.5, 1, shape).astype(dtype)
         original = x.copy()
         gz, gw = numpy.random.uniform(-1, 1, (2, *shape)).astype(dtype)
         gx, gy = gradient_check.numerical_grad(lambda: (x * x, x * y), (x, y), (gz, gw), eps)
@@ -25,19 +25,18 @@ class TestNumericalGrad:
         numpy.testing.assert_array_equal(x, original)
 
     def test_none_grad_output(self):
-        x = numpy.array([1., 2.])
-        gx, = gradient_check.numerical_grad(
-            lambda: (x * 2, x * 3), (x,), (None, numpy.ones(2)))
+        x = numpy.array([1.0, 2.0])
+        (gx,) = gradient_check.numerical_grad(lambda: (x * 2, x * 3), (x,), (None, numpy.ones(2)))
         numpy.testing.assert_allclose(gx, [3, 3])
 
     def test_output_that_is_the_input(self):
-        x = numpy.array([1., 2.])
-        gx, = gradient_check.numerical_grad(lambda: (x,), (x,), (numpy.ones(2),))
+        x = numpy.array([1.0, 2.0])
+        (gx,) = gradient_check.numerical_grad(lambda: (x,), (x,), (numpy.ones(2),))
         numpy.testing.assert_allclose(gx, [1, 1])
 
     def test_not_contiguous(self):
-        x = numpy.arange(6.).reshape(2, 3).T
-        gx, = gradient_check.numerical_grad(lambda: (x * x,), (x,), (numpy.ones((3, 2)),))
+        x = numpy.arange(6.0).reshape(2, 3).T
+        (gx,) = gradient_check.numerical_grad(lambda: (x * x,), (x,), (numpy.ones((3, 2)),))
         numpy.testing.assert_allclose(gx, 2 * x, atol=1e-9)
 
     def test_bad(self):
@@ -62,29 +61,32 @@ class TestNumericalGrad:
     @pytest.mark.chainerx
     def test_chainerx(self):
         x = chainer.get_device('native:0').send(numpy.array([1, 2], 'f'))
-        gx, = gradient_check.numerical_grad(lambda: (x * x,), (x,), (x,), eps=1e-2)
+        (gx,) = gradient_check.numerical_grad(lambda: (x * x,), (x,), (x,), eps=1e-2)
         assert gx.device is x.device
         numpy.testing.assert_allclose(chainer.get_device('@numpy').send(gx), [2, 8], rtol=1e-3)
 
 
-@pytest.mark.parametrize('f, x, differentiable', [
-    (lambda x: x * x, 1., True),
-    (lambda x: numpy.maximum(x, 0), 0., False),
-    (lambda x: numpy.maximum(x, 0), 4e-4, False),
-    (lambda x: numpy.maximum(x, 0), 2e-3, True),
-    (abs, 0., False),
-    (abs, -1., True),
-    (numpy.floor, 3., False),
-    (numpy.floor, 3.5, True),
-    (lambda x: numpy.where(x > 1, x, numpy.nan), 1., False),
-    (lambda x: x * numpy.nan, 1., True),
-    (lambda x: numpy.where(x > 1, numpy.inf, 0), 1., False),
-    (lambda x: x * 0 + numpy.inf, 1., True),
-    (numpy.exp, 2., True),
-    (lambda x: x * 0 + 7, 1., True),
-    (lambda x: (x + 1000).astype('f') * numpy.float32(math.pi), 1., True),
-    (lambda x: (x > 0).astype(int), 1., True),
-])
+@pytest.mark.parametrize(
+    'f, x, differentiable',
+    [
+        (lambda x: x * x, 1.0, True),
+        (lambda x: numpy.maximum(x, 0), 0.0, False),
+        (lambda x: numpy.maximum(x, 0), 4e-4, False),
+        (lambda x: numpy.maximum(x, 0), 2e-3, True),
+        (abs, 0.0, False),
+        (abs, -1.0, True),
+        (numpy.floor, 3.0, False),
+        (numpy.floor, 3.5, True),
+        (lambda x: numpy.where(x > 1, x, numpy.nan), 1.0, False),
+        (lambda x: x * numpy.nan, 1.0, True),
+        (lambda x: numpy.where(x > 1, numpy.inf, 0), 1.0, False),
+        (lambda x: x * 0 + numpy.inf, 1.0, True),
+        (numpy.exp, 2.0, True),
+        (lambda x: x * 0 + 7, 1.0, True),
+        (lambda x: (x + 1000).astype('f') * numpy.float32(math.pi), 1.0, True),
+        (lambda x: (x > 0).astype(int), 1.0, True),
+    ],
+)
 @pytest.mark.parametrize('given', [False, True])
 def test_detect_nondifferentiable(f, x, differentiable, given):
     x = numpy.array([5.5, x])
@@ -94,37 +96,37 @@ def test_detect_nondifferentiable(f, x, differentiable, given):
 
         def check():
             gradient_check.numerical_grad(
-                lambda: (f(x),), (x,), (numpy.ones(2),), detect_nondifferentiable=True, **options)
+                lambda: (f(x),), (x,), (numpy.ones(2),), detect_nondifferentiable=True, **options
+            )
 
         if differentiable:
             check()
         else:
             with pytest.raises(
-                    gradient_check.NondifferentiableError, match='(?s)index in the input: .1,'):
+                gradient_check.NondifferentiableError, match='(?s)index in the input: .1,'
+            ):
                 check()
     assert x[0] == 5.5
 
 
 class Square(chainer.FunctionNode):
-
     """Square, whose first or second gradient may be wrong."""
 
-    def __init__(self, factor=2., grad_factor=None):
+    def __init__(self, factor=2.0, grad_factor=None):
         self.factor = factor
         self.grad_factor = factor if grad_factor is None else grad_factor
 
     def forward(self, inputs):
         self.retain_inputs((0,))
-        x, = inputs
-        return x * x,
+        (x,) = inputs
+        return (x * x,)
 
     def backward(self, indexes, grad_outputs):
-        x, = self.get_retained_inputs()
+        (x,) = self.get_retained_inputs()
         return SquareGrad(self.factor, self.grad_factor).apply((x, *grad_outputs))
 
 
 class SquareGrad(chainer.FunctionNode):
-
     def __init__(self, factor, grad_factor):
         self.factor = factor
         self.grad_factor = grad_factor
@@ -132,11 +134,11 @@ class SquareGrad(chainer.FunctionNode):
     def forward(self, inputs):
         self.retain_inputs((0, 1))
         x, gy = inputs
-        return (self.factor * x * gy).astype(x.dtype),
+        return ((self.factor * x * gy).astype(x.dtype),)
 
     def backward(self, indexes, grad_outputs):
         x, gy = self.get_retained_inputs()
-        ggx, = grad_outputs
+        (ggx,) = grad_outputs
         return self.grad_factor * gy * ggx, self.grad_factor * x * ggx
 
 
@@ -145,14 +147,19 @@ def square(**kwargs):
 
 
 def make(shape=(2, 3), dtype='d'):
-    return numpy.random.uniform(.5, 1, shape).astype(dtype)
+    return numpy.random.uniform(0.5, 1, shape).astype(dtype)
 
 
 class TestCheckBackward:
-
-    @pytest.mark.parametrize('dtype, options', [
-        ('d', {}), ('f', {'dtype': 'd'}), ('e', {'dtype': numpy.float64, 'rtol': 1e-2}),
-        ('f', {'atol': 1e-3, 'rtol': 1e-3, 'eps': 1e-2})])
+    @pytest.mark.parametrize(
+        'dtype, options',
+        [
+            ('d', {}),
+            ('f', {'dtype': 'd'}),
+            ('e', {'dtype': numpy.float64, 'rtol': 1e-2}),
+            ('f', {'atol': 1e-3, 'rtol': 1e-3, 'eps': 1e-2}),
+        ],
+    )
     @pytest.mark.parametrize('shape', [(), (3,), (2, 3), (0,)])
     def test_right(self, dtype, options, shape):
         gradient_check.check_backward(square(), make(shape, dtype), make(shape, dtype), **options)
@@ -164,8 +171,14 @@ class TestCheckBackward:
             gradient_check.check_backward(square(factor=2.1), x, gy, **options)
         message = str(e.value)
         assert message.startswith('check_backward failed (eps=0.001 atol=1e-05 rtol=')
-        for text in ('inputs[0]:', 'grad_outputs[0]:', 'directions[0]:', 'gradients (numeric): ',
-                     'gradients (backward):', str(x)):
+        for text in (
+            'inputs[0]:',
+            'grad_outputs[0]:',
+            'directions[0]:',
+            'gradients (numeric): ',
+            'gradients (backward):',
+            str(x),
+        ):
             assert text in message
 
     def test_scalar_without_y_grad(self):
@@ -217,23 +230,27 @@ class TestCheckBackward:
         class Wrong(chainer.FunctionNode):
             def forward(self, inputs):
                 self.retain_inputs((1,))
-                return inputs[0] * inputs[1],
+                return (inputs[0] * inputs[1],)
 
             def backward(self, indexes, gys):
-                w, = self.get_retained_inputs()
+                (w,) = self.get_retained_inputs()
                 return gys[0] * w, gys[0] * w
 
         with pytest.raises(AssertionError, match=r'params\[0\]'):
             gradient_check.check_backward(
-                lambda x: Wrong().apply((x, w))[0], make((4, 3), 'f'), make((4, 3), 'f'), (w,),
-                dtype='d')
+                lambda x: Wrong().apply((x, w))[0],
+                make((4, 3), 'f'),
+                make((4, 3), 'f'),
+                (w,),
+                dtype='d',
+            )
         with pytest.raises(ValueError, match='not initialized'):
             gradient_check.check_backward(f, make(), make(), chainer.Parameter())
 
     def test_integer_that_gets_a_gradient(self):
         class Wrong(chainer.FunctionNode):
             def forward(self, inputs):
-                return inputs[0] * 2.,
+                return (inputs[0] * 2.0,)
 
             def backward(self, indexes, gys):
                 return gys[0] * 2, gys[0].array.astype(int)
@@ -241,27 +258,26 @@ class TestCheckBackward:
         x = make((2,))
         with pytest.raises(RuntimeError, match='gradient of int variable must be None'):
             gradient_check.check_backward(
-                lambda x, i: Wrong().apply((x, i))[0], (x, numpy.array([1, 2])), make((2,)))
+                lambda x, i: Wrong().apply((x, i))[0], (x, numpy.array([1, 2])), make((2,))
+            )
 
     def test_bad_dtype(self):
         with pytest.raises(ValueError, match='`dtype` is allowed only float type'):
             gradient_check.check_backward(square(), make(), make(), dtype=int)
 
     def test_nondifferentiable(self):
-        x = numpy.array([0., 1.])
+        x = numpy.array([0.0, 1.0])
         with pytest.raises(gradient_check.NondifferentiableError):
-            gradient_check.check_backward(
-                F.relu, x, numpy.ones(2), detect_nondifferentiable=True)
-        gradient_check.check_backward(
-            F.relu, x + 1, numpy.ones(2), detect_nondifferentiable=True)
+            gradient_check.check_backward(F.relu, x, numpy.ones(2), detect_nondifferentiable=True)
+        gradient_check.check_backward(F.relu, x + 1, numpy.ones(2), detect_nondifferentiable=True)
 
     def test_old_style_function(self):
         class Old(chainer.Function):
             def forward(self, inputs):
-                return inputs[0] ** 2,
+                return (inputs[0] ** 2,)
 
             def backward(self, inputs, gys):
-                return 2 * inputs[0] * gys[0],
+                return (2 * inputs[0] * gys[0],)
 
         gradient_check.check_backward(lambda x: Old()(x), make(), make())
 
@@ -271,18 +287,17 @@ class TestCheckBackward:
         x, gy = device.send((make(dtype='f'), make(dtype='f')))
         gradient_check.check_backward(lambda x: x * x, x, gy, dtype='d')
         with pytest.raises(AssertionError):
-            gradient_check.check_backward(square(factor=3.), x, gy, dtype='d')
+            gradient_check.check_backward(square(factor=3.0), x, gy, dtype='d')
 
     @pytest.mark.gpu
     def test_gpu(self):
         x, gy = chainer.get_device('@cupy:0').send((make(dtype='f'), make(dtype='f')))
         gradient_check.check_backward(square(), x, gy, dtype='d')
         with pytest.raises(AssertionError):
-            gradient_check.check_backward(square(factor=3.), x, gy, dtype='d')
+            gradient_check.check_backward(square(factor=3.0), x, gy, dtype='d')
 
 
 class TestCheckDoubleBackward:
-
     @pytest.mark.parametrize('dtype, options', [('d', {}), ('e', {'dtype': 'd', 'rtol': 1e-2})])
     def test_right(self, dtype, options):
         x, gy, ggx = make(dtype=dtype), make(dtype=dtype), make(dtype=dtype)
@@ -304,19 +319,22 @@ class TestCheckDoubleBackward:
         gradient_check.check_double_backward(f, args, (make(), make()), (make(), None, make()))
         gradient_check.check_double_backward(f, args, (make(), None), (make(), None, None))
         gradient_check.check_double_backward(
-            f, args, (make(), make()), (make(), None, None), no_grads=[False, True, True])
+            f, args, (make(), make()), (make(), None, None), no_grads=[False, True, True]
+        )
 
     def test_params(self):
         w = chainer.Parameter(make((4, 3)))
         gradient_check.check_double_backward(
-            lambda x: F.linear(x, w) ** 2, make(), make((2, 4)), make(), w, make((4, 3)))
+            lambda x: F.linear(x, w) ** 2, make(), make((2, 4)), make(), w, make((4, 3))
+        )
 
     def test_bad(self):
         with pytest.raises(ValueError, match='x_grad_grad must have one element per input'):
             gradient_check.check_double_backward(square(), make(), make(), (make(), make()))
         with pytest.raises(ValueError, match='params_grad_grad'):
             gradient_check.check_double_backward(
-                square(), make(), make(), make(), chainer.Parameter(make()))
+                square(), make(), make(), make(), chainer.Parameter(make())
+            )
         with pytest.raises(ValueError, match='same length'):
             gradient_check.check_double_backward(square(), make(), (make(), make()), make())
 
@@ -325,11 +343,12 @@ class TestCheckDoubleBackward:
                 return inputs
 
             def backward(self, indexes, gys):
-                return None,
+                return (None,)
 
         with pytest.raises(RuntimeError, match='no gradient of input 0'):
             gradient_check.check_double_backward(
-                lambda x: NoGrad().apply((x,))[0], make(), make(), make())
+                lambda x: NoGrad().apply((x,))[0], make(), make(), make()
+            )
 
 
 def test_assert_allclose():

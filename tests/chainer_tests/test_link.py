@@ -31,7 +31,6 @@ def fill(link):
 
 
 class TestRegistration:
-
     def test_only_in_init_scope(self):
         link = chainer.Link()
         link.x = chainer.Parameter(0, (1,))
@@ -66,8 +65,10 @@ class TestRegistration:
         with pytest.raises(RuntimeError, match='__init__'):
             Forgetful()
 
-    @pytest.mark.parametrize('spec,shape,dtype', [
-        (3, (3,), 'f'), ((2, 3), (2, 3), 'f'), (((2,), 'd'), (2,), 'd'), ((2, 'e'), (2,), 'e')])
+    @pytest.mark.parametrize(
+        'spec,shape,dtype',
+        [(3, (3,), 'f'), ((2, 3), (2, 3), 'f'), (((2,), 'd'), (2,), 'd'), ((2, 'e'), (2,), 'e')],
+    )
     def test_keyword_parameters(self, spec, shape, dtype):
         link = chainer.Link(W=spec)
         assert link.W.shape == shape
@@ -123,7 +124,6 @@ class TestRegistration:
 
 
 class TestWalks:
-
     def test_order_and_names(self):
         chain = Pair()
         names = ['/own', '/a_link/V', '/b_link/W']
@@ -136,7 +136,13 @@ class TestWalks:
     def test_namedlinks(self):
         outer = chainer.Chain(pair=Pair(), lst=chainer.ChainList(chainer.Link()))
         assert [name for name, _ in outer.namedlinks()] == [
-            '/', '/lst', '/lst/0', '/pair', '/pair/a_link', '/pair/b_link']
+            '/',
+            '/lst',
+            '/lst/0',
+            '/pair',
+            '/pair/a_link',
+            '/pair/b_link',
+        ]
         assert next(outer.namedlinks(skipself=True))[0] == '/lst'
 
     def test_uninitialized(self):
@@ -153,7 +159,6 @@ class TestWalks:
 
 
 class TestGradients:
-
     def test_cleargrads(self):
         chain = Pair()
         fill(chain)
@@ -194,7 +199,6 @@ class TestGradients:
 
 
 class TestCopy:
-
     def test_share(self):
         chain = Pair()
         fill(chain)
@@ -228,8 +232,9 @@ class TestCopy:
         testing.assert_allclose(ret.own.array, [1.5, 1.5])
         testing.assert_allclose(chain.own.array, [1, 1])
 
-    @pytest.mark.parametrize('method', [
-        lambda link: link.copy('other'), lambda link: link.repeat(1, 'other')])
+    @pytest.mark.parametrize(
+        'method', [lambda link: link.copy('other'), lambda link: link.repeat(1, 'other')]
+    )
     def test_unknown_mode(self, method):
         with pytest.raises(ValueError, match='mode'):
             method(Pair())
@@ -254,8 +259,9 @@ class TestCopy:
         b.copyparams(a, copy_persistent=False)
         assert b.count == 3
 
-    @pytest.mark.parametrize('convert', [
-        copy.deepcopy, lambda link: pickle.loads(pickle.dumps(link))])
+    @pytest.mark.parametrize(
+        'convert', [copy.deepcopy, lambda link: pickle.loads(pickle.dumps(link))]
+    )
     def test_deepcopy_and_pickle(self, convert):
         chain = Pair()
         fill(chain)
@@ -280,7 +286,6 @@ class TestCopy:
 
 
 class TestCall:
-
     def test_forward(self):
         assert Pair()(1, y=2) == 3
 
@@ -319,7 +324,6 @@ class TestCall:
 
 
 class TestText:
-
     def test_str(self):
         assert str(chainer.Link(W=1)) == 'Link()'
         assert str(chainer.Chain()) == 'Chain()'
@@ -330,11 +334,11 @@ class TestText:
             '  (lst): ChainList(\n'
             '    (0): Linear(in_size=3, out_size=2, nobias=False),\n'
             '  ),\n'
-            ')')
+            ')'
+        )
 
 
 class TestSerialize:
-
     def test_keys(self):
         target = chainer.serializers.npz.serialize(Pair())
         assert sorted(target) == ['a_link/V', 'b_link/W', 'count', 'mean', 'own']
@@ -359,7 +363,6 @@ class TestSerialize:
 
 
 class TestDevices:
-
     def test_visits_everything(self):
         class Visitor(chainer.device_resident.DeviceResidentsVisitor):
             def __init__(self):
@@ -390,7 +393,6 @@ class TestDevices:
 
 
 class TestChainList:
-
     def setup_method(self):
         self.links = [chainer.Link(W=i + 1) for i in range(3)]
         self.lst = chainer.ChainList(*self.links)
@@ -435,8 +437,12 @@ class TestChainList:
         assert self.lst.index(self.links[1]) == 1
 
     def test_refuses(self):
-        for method in (self.lst.append, self.lst.add_link, lambda x: self.lst.insert(0, x),
-                       lambda x: self.lst.__setitem__(0, x)):
+        for method in (
+            self.lst.append,
+            self.lst.add_link,
+            lambda x: self.lst.insert(0, x),
+            lambda x: self.lst.__setitem__(0, x),
+        ):
             with pytest.raises(TypeError, match='non-link'):
                 method(3)
         with pytest.raises(TypeError, match='init_scope'):

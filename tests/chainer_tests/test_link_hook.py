@@ -4,7 +4,6 @@ import chainer
 
 
 class Recorder(chainer.LinkHook):
-
     name = 'Recorder'
 
     def __init__(self):
@@ -25,7 +24,6 @@ class Recorder(chainer.LinkHook):
 
 
 class Add(chainer.Link):
-
     def forward(self, x, y=0):
         return x + y
 
@@ -37,8 +35,11 @@ def test_with_statement():
         link(1, y=2)
     link(3)
     assert hook.events == [
-        ('added', None), ('pre', link, (1,), {'y': 2}), ('post', link, (1,), {'y': 2}, 3),
-        ('deleted', None)]
+        ('added', None),
+        ('pre', link, (1,), {'y': 2}),
+        ('post', link, (1,), {'y': 2}, 3),
+        ('deleted', None),
+    ]
 
 
 def test_local():

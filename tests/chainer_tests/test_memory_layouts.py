@@ -8,8 +8,9 @@ PAIRS = [(m.CUDNN_CHANNEL_LAST_X, None), (m.CUDNN_CHANNEL_LAST_W, m.CUDNN_CHANNE
 
 
 @pytest.mark.parametrize('last, first', PAIRS)
-@pytest.mark.parametrize('shape, raw', [
-    ((2, 3, 4, 5), (2, 4, 5, 3)), ((2, 3), (2, 3)), ((2, 3, 4), (2, 4, 3))])
+@pytest.mark.parametrize(
+    'shape, raw', [((2, 3, 4, 5), (2, 4, 5, 3)), ((2, 3), (2, 3)), ((2, 3, 4), (2, 4, 3))]
+)
 def test_transpose(last, first, shape, raw):
     x = numpy.random.rand(*shape)
     y = m._transpose_array(x, first, last)
@@ -48,4 +49,5 @@ def test_bad():
         m._transpose_array(numpy.zeros(3), None, m.CUDNN_CHANNEL_LAST_X)
     with pytest.raises(ValueError, match='layout of the variable'):
         m.get_semantic_shape(
-            chainer.Variable(numpy.zeros((2, 3))), assumed_layout=m.CUDNN_CHANNEL_LAST_X)
+            chainer.Variable(numpy.zeros((2, 3))), assumed_layout=m.CUDNN_CHANNEL_LAST_X
+        )

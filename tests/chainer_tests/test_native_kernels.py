@@ -3,6 +3,7 @@
 That they compute the right values and gradients is checked by ``helpers.functions.check_function``,
 which checks every function that they serve with and without them.
 """
+
 import copy
 import gc
 import multiprocessing
@@ -23,7 +24,8 @@ from chainer import _native_kernels, function_node
 from chainer.functions.activation.relu import ReLU
 
 pytestmark = pytest.mark.skipif(
-    not chainerx.is_available(), reason='needs the compiled core of ChainerX')
+    not chainerx.is_available(), reason='needs the compiled core of ChainerX'
+)
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +49,7 @@ def softmax_of(x):
 
 # -- when they serve --------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize('setting, used', [('always', True), ('auto', True), ('never', False)])
 def test_setting(setting, used):
     x = chainer.Variable(sample(20, 300))
@@ -61,21 +64,25 @@ def test_auto_leaves_small_arrays_where_calls_cost_more():
     rois, indexes = numpy.array([[0, 0, 3, 3]], 'f'), numpy.array([0], 'i')
     for setting, used in ('auto', False), ('always', True):
         with chainer.using_config('use_native_kernels', setting):
-            y = F.roi_average_align_2d(x, rois, indexes, 2, 1.)
+            y = F.roi_average_align_2d(x, rois, indexes, 2, 1.0)
         assert ran_on_kernel(y) is used
 
 
 def test_invalid_setting():
-    with chainer.using_config('use_native_kernels', True), \
-            pytest.raises(ValueError, match='use_native_kernels configuration: True'):
+    with (
+        chainer.using_config('use_native_kernels', True),
+        pytest.raises(ValueError, match='use_native_kernels configuration: True'),
+    ):
         F.relu(sample(3))
 
 
 def test_environment_variable():
     code = 'import chainer; print(chainer.config.use_native_kernels)'
     output = subprocess.check_output(
-        [sys.executable, '-c', code], env={'CHAINER_USE_NATIVE_KERNELS': 'never',
-                                           'PYTHONPATH': ':'.join(sys.path)}, text=True)
+        [sys.executable, '-c', code],
+        env={'CHAINER_USE_NATIVE_KERNELS': 'never', 'PYTHONPATH': ':'.join(sys.path)},
+        text=True,
+    )
     assert output == 'never\n'
 
 
@@ -124,15 +131,20 @@ def test_mixed_dtypes_are_left_to_numpy():
     assert not ran_on_kernel(y) and y.dtype == 'f'
 
 
-@pytest.mark.parametrize('layout', ['strided', 'transposed', 'broadcast', 'unaligned', 'byte-swapped'])
+@pytest.mark.parametrize(
+    'layout', ['strided', 'transposed', 'broadcast', 'unaligned', 'byte-swapped']
+)
 def test_gradients_of_any_layout(layout):
     x, gy = sample(4, 5), UNUSUAL[layout](sample(4, 5))
     gxs = []
     for setting in 'never', 'always':
         with chainer.using_config('use_native_kernels', setting):
             y = F.sigmoid(chainer.Variable(x))
-            gxs.append(y.creator_node._native_backward((0,), (gy,), False)[0]
-                       if setting == 'always' else y.creator_node._backward_arrays((0,), (gy,))[0])
+            gxs.append(
+                y.creator_node._native_backward((0,), (gy,), False)[0]
+                if setting == 'always'
+                else y.creator_node._backward_arrays((0,), (gy,))[0]
+            )
     numpy.testing.assert_allclose(gxs[1], gxs[0], 1e-6)
 
 
@@ -140,12 +152,12 @@ class Doubled(ReLU):
     """ReLU with NumPy code of its own."""
 
     def forward(self, inputs):
-        return 2 * super().forward(inputs)[0],
+        return (2 * super().forward(inputs)[0],)
 
 
 def test_a_subclass_with_numpy_code_of_its_own_is_not_passed_by():
     x = chainer.Variable(sample(3, 4))
-    y, = Doubled().apply((x,))
+    (y,) = Doubled().apply((x,))
     assert not ran_on_kernel(y)
     numpy.testing.assert_array_equal(y.array, 2 * numpy.maximum(x.array, 0))
 
@@ -168,16 +180,19 @@ def test_without_chainerx(monkeypatch):
     class Late(ReLU):
         _native_inputs = ()
 
-    y, = Late().apply((chainer.Variable(sample(3)),))
+    (y,) = Late().apply((chainer.Variable(sample(3)),))
     assert not ran_on_kernel(y)
     assert _native_kernels.update_views([sample(3)]) is None
 
 
 # -- what comes out ---------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize('dtype', 'efd')
 def test_arrays_are_plain_and_writable(dtype):
-    x, W, b = (chainer.Variable(sample(*s, dtype=dtype)) for s in ((2, 3, 5, 5), (4, 3, 3, 3), (4,)))
+    x, W, b = (
+        chainer.Variable(sample(*s, dtype=dtype)) for s in ((2, 3, 5, 5), (4, 3, 3, 3), (4,))
+    )
     y = F.convolution_2d(x, W, b)
     y.grad = sample(*y.shape, dtype=dtype)
     y.backward()
@@ -208,16 +223,21 @@ def test_memory_is_shared_and_freed():
     assert chainerx._core._live_array_count() == live
 
 
-@pytest.mark.parametrize('f, shapes', [
-    (lambda h, c, *ps: F.n_step_lstm(1, 0., h, c, [ps[:8]], [ps[8:16]], ps[16:])[2],
-     [(1, 2, 3)] * 2 + [(3, 3)] * 8 + [(3,)] * 8 + [(2, 3)] * 2),
-    (F.lstm, [(2, 3), (2, 12)]),
-    (F.lstm, [(3, 3), (2, 12)]),
-    (F.linear, [(3, 2), (4, 2), (4,)]),
-    (F.convolution_2d, [(1, 1, 3, 3), (1, 1, 1, 1), (1,)]),
-    (lambda x, t: F.huber_loss(x, t, 1., reduce='no'), [(2, 3), (2, 3)]),
-    (F.batch_normalization, [(4, 3), (3,), (3,)]),
-])
+@pytest.mark.parametrize(
+    'f, shapes',
+    [
+        (
+            lambda h, c, *ps: F.n_step_lstm(1, 0.0, h, c, [ps[:8]], [ps[8:16]], ps[16:])[2],
+            [(1, 2, 3)] * 2 + [(3, 3)] * 8 + [(3,)] * 8 + [(2, 3)] * 2,
+        ),
+        (F.lstm, [(2, 3), (2, 12)]),
+        (F.lstm, [(3, 3), (2, 12)]),
+        (F.linear, [(3, 2), (4, 2), (4,)]),
+        (F.convolution_2d, [(1, 1, 3, 3), (1, 1, 1, 1), (1,)]),
+        (lambda x, t: F.huber_loss(x, t, 1.0, reduce='no'), [(2, 3), (2, 3)]),
+        (F.batch_normalization, [(4, 3), (3,), (3,)]),
+    ],
+)
 def test_no_array_shares_memory_with_another(f, shapes):
     xs = [chainer.Variable(sample(*shape)) for shape in shapes]
     ys = f(*xs)
@@ -245,8 +265,9 @@ def test_values_and_graph_can_be_copied():
     numpy.testing.assert_array_equal(other.h.array, h)
     other(sample(2, 3))
     assert model.c.array is c
-    numpy.testing.assert_array_equal(pickle.loads(pickle.dumps(F.relu(sample(3, 4)).array)),
-                                     numpy.maximum(sample(3, 4), 0))
+    numpy.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(F.relu(sample(3, 4)).array)), numpy.maximum(sample(3, 4), 0)
+    )
 
 
 def test_retained_inputs_are_those_of_the_numpy_code():
@@ -272,8 +293,9 @@ def test_statistics_of_batch_normalization():
     for setting in 'never', 'always':
         mean, var = sample(3), sample(3) + 2
         with chainer.using_config('use_native_kernels', setting):
-            y = F.batch_normalization(chainer.Variable(x), gamma, beta, running_mean=mean,
-                                      running_var=var)
+            y = F.batch_normalization(
+                chainer.Variable(x), gamma, beta, running_mean=mean, running_var=var
+            )
         assert ran_on_kernel(y) is (setting == 'always')
         results.append((y.array, mean, var))
     for actual, expected in zip(*results[::-1]):
@@ -289,6 +311,7 @@ def test_statistics_that_kernels_cannot_change_in_place():
 
 
 # -- gradients --------------------------------------------------------------------------------
+
 
 def test_backward_can_run_again():
     x = chainer.Variable(sample(3, 4))
@@ -338,9 +361,8 @@ def test_gradients_of_third_order():
     y = F.sigmoid(x)
     s = y.array
     for _ in range(3):
-        y, = chainer.grad([F.sum(y)], [x], enable_double_backprop=True)
-    numpy.testing.assert_allclose(
-        y.array, s * (1 - s) * (1 - 6 * s + 6 * s * s), 1e-7)
+        (y,) = chainer.grad([F.sum(y)], [x], enable_double_backprop=True)
+    numpy.testing.assert_allclose(y.array, s * (1 - s) * (1 - 6 * s + 6 * s * s), 1e-7)
 
 
 def test_double_backprop_is_recorded_in_no_backprop_mode():
@@ -361,8 +383,11 @@ def test_nothing_is_recorded_without_backprop():
     with chainer.no_backprop_mode():
         y = F.gelu(x)
     assert y.creator_node is None
-    with chainer.using_config('enable_backprop', True), chainer.no_backprop_mode(), \
-            chainer.force_backprop_mode():
+    with (
+        chainer.using_config('enable_backprop', True),
+        chainer.no_backprop_mode(),
+        chainer.force_backprop_mode(),
+    ):
         assert ran_on_kernel(F.gelu(x))
 
 
@@ -391,26 +416,30 @@ def test_debug_mode_finds_nan():
 
 # -- errors -----------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('f, shapes', [
-    (lambda x, W: F.convolution_2d(x, W), [(1, 1, 2, 2), (1, 1, 3, 3)]),
-    (lambda x, W: F.convolution_2d(x, W, groups=2), [(1, 4, 4, 4), (3, 2, 3, 3)]),
-    (lambda x, W: F.deconvolution_2d(x, W, pad=3), [(1, 4, 1, 1), (4, 3, 3, 3)]),
-    (lambda x, g, b: F.group_normalization(x, 3, g, b), [(1, 4, 2), (4,), (4,)]),
-    (lambda x: F.softmax(x, axis=9), [(2, 3)]),
-    (lambda x: F.softmax_cross_entropy(x, numpy.array([0, 3], 'i')), [(2, 3)]),
-    (lambda x, W: F.linear(x, W), [(2, 3), (4, 4)]),
-])
+
+@pytest.mark.parametrize(
+    'f, shapes',
+    [
+        (lambda x, W: F.convolution_2d(x, W), [(1, 1, 2, 2), (1, 1, 3, 3)]),
+        (lambda x, W: F.convolution_2d(x, W, groups=2), [(1, 4, 4, 4), (3, 2, 3, 3)]),
+        (lambda x, W: F.deconvolution_2d(x, W, pad=3), [(1, 4, 1, 1), (4, 3, 3, 3)]),
+        (lambda x, g, b: F.group_normalization(x, 3, g, b), [(1, 4, 2), (4,), (4,)]),
+        (lambda x: F.softmax(x, axis=9), [(2, 3)]),
+        (lambda x: F.softmax_cross_entropy(x, numpy.array([0, 3], 'i')), [(2, 3)]),
+        (lambda x, W: F.linear(x, W), [(2, 3), (4, 4)]),
+    ],
+)
 def test_errors_are_the_same(f, shapes):
     errors = []
     for setting in 'never', 'always':
-        with chainer.using_config('use_native_kernels', setting), \
-                pytest.raises(Exception) as info:
+        with chainer.using_config('use_native_kernels', setting), pytest.raises(Exception) as info:
             f(*[sample(*shape) for shape in shapes])
         errors.append((info.type, str(info.value)))
     assert errors[0] == errors[1]
 
 
 # -- what must not be touched -----------------------------------------------------------------
+
 
 def test_state_of_chainerx_does_not_matter():
     x = sample(4, 5)
@@ -423,8 +452,12 @@ def test_state_of_chainerx_does_not_matter():
 
     expected = gradient()
     context = chainerx.Context()
-    scopes = [chainerx.no_backprop_mode(), chainerx.using_device('native:1'),
-              chainerx.ContextScope(context), chainerx.backprop_scope('other')]
+    scopes = [
+        chainerx.no_backprop_mode(),
+        chainerx.using_device('native:1'),
+        chainerx.ContextScope(context),
+        chainerx.backprop_scope('other'),
+    ]
     for scope in scopes:
         with scope:
             numpy.testing.assert_allclose(gradient(), expected, 1e-6)
@@ -464,8 +497,9 @@ def _large(queue):
     queue.put(float(F.sum(F.softmax(sample(1000, 500))).array))
 
 
-@pytest.mark.skipif(not hasattr(multiprocessing, 'get_context') or sys.platform == 'win32',
-                    reason='needs fork')
+@pytest.mark.skipif(
+    not hasattr(multiprocessing, 'get_context') or sys.platform == 'win32', reason='needs fork'
+)
 @pytest.mark.filterwarnings('ignore:.*fork.*:DeprecationWarning')
 def test_forked_process():
     F.softmax(sample(1000, 500))
@@ -479,9 +513,23 @@ def test_forked_process():
 
 # -- optimizers -------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('name', [
-    'SGD', 'MomentumSGD', 'NesterovAG', 'Adam', 'AdaDelta', 'AdaGrad', 'RMSprop', 'RMSpropGraves',
-    'SMORMS3', 'CorrectedMomentumSGD', 'MSVAG'])
+
+@pytest.mark.parametrize(
+    'name',
+    [
+        'SGD',
+        'MomentumSGD',
+        'NesterovAG',
+        'Adam',
+        'AdaDelta',
+        'AdaGrad',
+        'RMSprop',
+        'RMSpropGraves',
+        'SMORMS3',
+        'CorrectedMomentumSGD',
+        'MSVAG',
+    ],
+)
 @pytest.mark.parametrize('dtype', 'efd')
 def test_updates_have_the_same_bits(name, dtype):
     params = []

@@ -9,7 +9,6 @@ from chainer.serializers import npz
 
 
 class TestHyperparameter:
-
     def setup_method(self):
         self.parent = optimizer.Hyperparameter()
         self.parent.x, self.parent.y = 1, 2
@@ -37,7 +36,6 @@ class TestHyperparameter:
 
 
 class CountingRule(chainer.UpdateRule):
-
     def __init__(self, parent_hyperparam=None):
         super().__init__(parent_hyperparam)
         self.calls = []
@@ -52,7 +50,6 @@ class CountingRule(chainer.UpdateRule):
 
 
 class Counting(chainer.GradientMethod):
-
     def create_update_rule(self):
         return CountingRule(self.hyperparam)
 
@@ -72,7 +69,6 @@ def setup(dtype='f'):
 
 
 class TestUpdateRule:
-
     def test_hooks(self):
         link, opt, rule = setup()
 
@@ -125,7 +121,7 @@ class TestUpdateRule:
 
     def test_load_into_unused(self):
         rule = CountingRule()
-        npz.NpzDeserializer({'t': numpy.asarray(3), 's': numpy.arange(2.)}).load(rule)
+        npz.NpzDeserializer({'t': numpy.asarray(3), 's': numpy.arange(2.0)}).load(rule)
         assert rule.t == 3
         testing.assert_allclose(rule.state['s'], [0, 1])
         with pytest.raises(KeyError, match='s'):
@@ -147,15 +143,13 @@ class TestUpdateRule:
     def test_failed_load_leaves_optimizer(self, tmp_path):
         link, opt, rule = setup()
         opt.update()
-        numpy.savez(tmp_path / 'f.npz', **{
-            't': 7, 'epoch': 8, 'W/t': 9, 'W/s': numpy.zeros(3)})
+        numpy.savez(tmp_path / 'f.npz', **{'t': 7, 'epoch': 8, 'W/t': 9, 'W/s': numpy.zeros(3)})
         with pytest.raises(ValueError, match='W/s'):
             npz.load_npz(tmp_path / 'f.npz', opt)
         assert (opt.t, opt.epoch, rule.t) == (1, 0, 1)
 
 
 class TestFp32Update:
-
     def test_master_copy_accumulates(self):
         link = make_link('e')
         opt = chainer.optimizers.SGD(lr=1)
@@ -196,11 +190,11 @@ class TestFp32Update:
         npz.load_npz(tmp_path / 'link', link2)
         step(link2, opt2)
         numpy.testing.assert_array_equal(
-            link.W.update_rule._fp32_param.array, link2.W.update_rule._fp32_param.array)
+            link.W.update_rule._fp32_param.array, link2.W.update_rule._fp32_param.array
+        )
 
 
 class TestOptimizer:
-
     def test_setup(self):
         link, opt, rule = setup()
         opt.update()
@@ -225,8 +219,12 @@ class TestOptimizer:
 
     def test_before_setup(self):
         opt = Counting()
-        for call in (opt.update, lambda: opt.add_hook(print), lambda: opt.remove_hook('x'),
-                     lambda: opt.serialize(npz.DictionarySerializer())):
+        for call in (
+            opt.update,
+            lambda: opt.add_hook(print),
+            lambda: opt.remove_hook('x'),
+            lambda: opt.serialize(npz.DictionarySerializer()),
+        ):
             with pytest.raises(RuntimeError):
                 call()
 
@@ -249,7 +247,8 @@ class TestOptimizer:
         opt.add_hook(Each())
         opt.update()
         assert calls == [opt, (rule, link.W)] or (
-            calls[0] is opt and calls[1][0] is rule and calls[1][1] is link.W)
+            calls[0] is opt and calls[1][0] is rule and calls[1][1] is link.W
+        )
         with pytest.raises(KeyError):
             opt.add_hook(whole)
         opt.remove_hook('whole')
@@ -263,8 +262,11 @@ class TestOptimizer:
         link = make_link()
         opt = chainer.optimizers.SGD(lr=1).setup(link)
         link.W.grad = numpy.full((2,), numpy.nan, 'f')
-        opt.update(lambda x, scale: scale * chainer.functions.sum(link.W * x),
-                   numpy.arange(2, dtype='f'), scale=2)
+        opt.update(
+            lambda x, scale: scale * chainer.functions.sum(link.W * x),
+            numpy.arange(2, dtype='f'),
+            scale=2,
+        )
         testing.assert_allclose(link.W.array, [1, -1])
 
     def test_use_cleargrads(self):
@@ -302,7 +304,6 @@ class TestOptimizer:
 
 
 class TestLossScaling:
-
     def make(self, dtype='f'):
         link = make_link(dtype)
         return link, chainer.optimizers.SGD(lr=1).setup(link)

@@ -8,7 +8,6 @@ from chainer import serializers
 
 
 class TestReporter:
-
     def test_names(self):
         reporter = chainer.Reporter()
         a, b, c = object(), object(), object()
@@ -80,9 +79,9 @@ class TestReporter:
 
 
 class TestSummary:
-
-    @pytest.mark.parametrize('make', [
-        float, numpy.float32, lambda v: numpy.array(v, 'f'), lambda v: numpy.array(v, 'd')])
+    @pytest.mark.parametrize(
+        'make', [float, numpy.float32, lambda v: numpy.array(v, 'f'), lambda v: numpy.array(v, 'd')]
+    )
     def test_scalars(self, make):
         values = [1.5, -2.25, 3.0]
         summary = chainer.reporter.Summary()
@@ -94,10 +93,10 @@ class TestSummary:
 
     def test_weights(self):
         summary = chainer.reporter.Summary()
-        summary.add(1., 3)
-        summary.add(5., weight=1)
-        assert summary.compute_mean() == 2.
-        assert summary.make_statistics() == (2., pytest.approx(3 ** 0.5))
+        summary.add(1.0, 3)
+        summary.add(5.0, weight=1)
+        assert summary.compute_mean() == 2.0
+        assert summary.make_statistics() == (2.0, pytest.approx(3**0.5))
 
     def test_float32_is_summed_in_double(self):
         summary = chainer.reporter.Summary()
@@ -123,7 +122,7 @@ class TestSummary:
         summary.add(x * 2)
         summary.add(x)
         mean, std = summary.make_statistics()
-        assert (float(mean), float(std)) == (3., 1.)
+        assert (float(mean), float(std)) == (3.0, 1.0)
 
     def test_constant_has_no_deviation(self):
         summary = chainer.reporter.Summary()
@@ -133,13 +132,13 @@ class TestSummary:
 
     def test_serialize(self):
         summary = chainer.reporter.Summary()
-        summary.add(1.)
+        summary.add(1.0)
         summary.add(2.5, weight=0.5)
         target = serializers.npz.serialize(summary)
         assert set(target) == {'_x', '_x2', '_n'}
         loaded = chainer.reporter.Summary()
         loaded.serialize(serializers.NpzDeserializer(target))
-        loaded.add(6.)
+        loaded.add(6.0)
         assert loaded.compute_mean() == 3.3
 
     def test_serialize_missing(self):
@@ -148,31 +147,36 @@ class TestSummary:
 
 
 class TestDictSummary:
-
     def test_mean(self):
         summary = chainer.DictSummary()
-        summary.add({'a': 1, 'b': numpy.array(2., 'f'), 'text': 'x', 'array': numpy.ones(2)})
-        summary.add({'a': 3, 'v': chainer.Variable(numpy.array(5., 'f'))})
+        summary.add({'a': 1, 'b': numpy.array(2.0, 'f'), 'text': 'x', 'array': numpy.ones(2)})
+        summary.add({'a': 3, 'v': chainer.Variable(numpy.array(5.0, 'f'))})
         assert summary.compute_mean() == {'a': 2, 'b': 2, 'v': 5}
         assert summary.make_statistics() == {
-            'a': 2, 'a.std': 1, 'b': 2, 'b.std': 0, 'v': 5, 'v.std': 0}
+            'a': 2,
+            'a.std': 1,
+            'b': 2,
+            'b.std': 0,
+            'v': 5,
+            'v.std': 0,
+        }
 
     def test_weights(self):
         summary = chainer.DictSummary()
-        summary.add({'a': (1., 3), 'b': 1})
-        summary.add({'a': (5., numpy.array(1))})
+        summary.add({'a': (1.0, 3), 'b': 1})
+        summary.add({'a': (5.0, numpy.array(1))})
         assert summary.compute_mean() == {'a': 2, 'b': 1}
         with pytest.raises(ValueError, match='weight to a was not scalar'):
-            summary.add({'a': (1., numpy.ones(2))})
+            summary.add({'a': (1.0, numpy.ones(2))})
 
     def test_serialize(self):
         summary = chainer.DictSummary()
-        summary.add({'a': 1., 'b/c': 2.})
+        summary.add({'a': 1.0, 'b/c': 2.0})
         target = serializers.npz.serialize(summary)
         loaded = chainer.DictSummary()
-        loaded.add({'gone': 1.})
+        loaded.add({'gone': 1.0})
         loaded.serialize(serializers.NpzDeserializer(target))
-        loaded.add({'a': 3.})
+        loaded.add({'a': 3.0})
         assert loaded.compute_mean() == {'a': 2, 'b/c': 2}
 
     def test_serialize_missing(self):

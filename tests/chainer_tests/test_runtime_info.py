@@ -24,8 +24,10 @@ def test_print_to_stdout(capsys):
     assert f'Chainer: {chainer.__version__}\n' in capsys.readouterr().out
 
 
-@pytest.mark.parametrize('name, available', [
-    ('CuPy', cuda.available), ('ChainerX', chainerx.is_available()), ('iDeep', False)])
+@pytest.mark.parametrize(
+    'name, available',
+    [('CuPy', cuda.available), ('ChainerX', chainerx.is_available()), ('iDeep', False)],
+)
 def test_reasons(capsys, name, available):
     chainer.print_runtime_info()
     lines = capsys.readouterr().out.splitlines()

@@ -47,8 +47,10 @@ def test_str_of_lambda():
         eval('lambda x: x'),
     )
     assert str(model).splitlines()[:3] == [
-        'Sequential(', '  (0): Linear(in_size=2, out_size=3, nobias=False),',
-        '  (1): lambda x: F.leaky_relu(x, slope=0.2),']
+        'Sequential(',
+        '  (0): Linear(in_size=2, out_size=3, nobias=False),',
+        '  (1): lambda x: F.leaky_relu(x, slope=0.2),',
+    ]
     assert '  (2): <function <lambda> at' in str(model)
 
 
@@ -113,9 +115,15 @@ def test_flatten(model):
     assert list(nested.flatten()) == [*model, double, double]
 
 
-@pytest.mark.parametrize('change', [
-    lambda m: m.append(3), lambda m: m.insert(0, 3), lambda m: m.__setitem__(0, 3),
-    lambda m: chainer.Sequential(3)])
+@pytest.mark.parametrize(
+    'change',
+    [
+        lambda m: m.append(3),
+        lambda m: m.insert(0, 3),
+        lambda m: m.__setitem__(0, 3),
+        lambda m: chainer.Sequential(3),
+    ],
+)
 def test_not_callable(model, change):
     layers = list(model)
     with pytest.raises(TypeError, match='callable'):

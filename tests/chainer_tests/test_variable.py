@@ -16,7 +16,6 @@ def _var(*shape, dtype=np.float32, **kwargs):
 
 
 class TestConstruction:
-
     def test_attributes(self):
         x = _var(2, 3, name='x')
         assert x.shape == (2, 3)
@@ -56,11 +55,14 @@ class TestConstruction:
         assert x.grad_var.array is g
         assert x.grad_var is x.grad_var
 
-    @pytest.mark.parametrize('grad, error', [
-        (np.ones((3, 2), np.float32), ValueError),
-        (np.ones((2, 3), np.float64), TypeError),
-        ([1], TypeError),
-    ])
+    @pytest.mark.parametrize(
+        'grad, error',
+        [
+            (np.ones((3, 2), np.float32), ValueError),
+            (np.ones((2, 3), np.float64), TypeError),
+            ([1], TypeError),
+        ],
+    )
     def test_bad_grad(self, grad, error):
         with pytest.raises(error):
             _var(2, 3, grad=grad)
@@ -78,15 +80,20 @@ class TestConstruction:
 
 
 class TestText:
-
-    @pytest.mark.parametrize('x, text, string', [
-        (_var(2), 'variable([1., 2.])', 'variable([1. 2.])'),
-        (_var(2, name='w'), 'variable w([1., 2.])', 'variable w([1. 2.])'),
-        (_var(2, 0), 'variable([], shape=(2, 0))', 'variable([], shape=(2, 0))'),
-        (chainer.Variable(), 'variable(None)', 'variable(None)'),
-        (_var(2, 2), 'variable([[1., 2.],\n          [3., 4.]])',
-         'variable([[1. 2.]\n          [3. 4.]])'),
-    ])
+    @pytest.mark.parametrize(
+        'x, text, string',
+        [
+            (_var(2), 'variable([1., 2.])', 'variable([1. 2.])'),
+            (_var(2, name='w'), 'variable w([1., 2.])', 'variable w([1. 2.])'),
+            (_var(2, 0), 'variable([], shape=(2, 0))', 'variable([], shape=(2, 0))'),
+            (chainer.Variable(), 'variable(None)', 'variable(None)'),
+            (
+                _var(2, 2),
+                'variable([[1., 2.],\n          [3., 4.]])',
+                'variable([[1. 2.]\n          [3. 4.]])',
+            ),
+        ],
+    )
     def test_repr(self, x, text, string):
         assert repr(x) == text
         assert str(x) == string
@@ -98,21 +105,38 @@ class TestText:
     def test_debug_print(self):
         x = _var(2, name='x', grad=np.ones(2, np.float32))
         assert x.debug_print().splitlines() == [
-            '<variable x>', '- device: @numpy', "- backend: <class 'numpy.ndarray'>",
-            '- shape: (2,)', '- dtype: float32',
+            '<variable x>',
+            '- device: @numpy',
+            "- backend: <class 'numpy.ndarray'>",
+            '- shape: (2,)',
+            '- dtype: float32',
             '- statistics: mean=1.50000000, std=0.50000000',
-            '- grad: mean=1.00000000, std=0.00000000']
+            '- grad: mean=1.00000000, std=0.00000000',
+        ]
 
     def test_debug_print_without_array(self):
         assert chainer.Variable(name='x').debug_print().splitlines() == [
-            '<variable x>', '- device: None', '- backend: None', '- shape: None', '- dtype: None',
-            '- statistics: None', '- grad: None']
+            '<variable x>',
+            '- device: None',
+            '- backend: None',
+            '- shape: None',
+            '- dtype: None',
+            '- statistics: None',
+            '- grad: None',
+        ]
 
 
-@pytest.mark.parametrize('f', [
-    lambda x, y: F.sum(x) + F.sum(y), lambda x, y: F.mean(F.transpose(x)) - F.mean(y),
-    lambda x, y: x + y, lambda x, y: F.stack((F.reshape(x + y, (6,)), F.reshape(x, (6,)))),
-    lambda x, y: F.broadcast_to(x + y, (2, 2, 3)), lambda x, y: F.concat([x, y])])
+@pytest.mark.parametrize(
+    'f',
+    [
+        lambda x, y: F.sum(x) + F.sum(y),
+        lambda x, y: F.mean(F.transpose(x)) - F.mean(y),
+        lambda x, y: x + y,
+        lambda x, y: F.stack((F.reshape(x + y, (6,)), F.reshape(x, (6,)))),
+        lambda x, y: F.broadcast_to(x + y, (2, 2, 3)),
+        lambda x, y: F.concat([x, y]),
+    ],
+)
 @pytest.mark.parametrize('by_grad', [False, True])
 def test_gradients_can_be_changed_in_place(f, by_grad):
     x, y = _var(2, 3), _var(2, 3)
@@ -138,7 +162,6 @@ def test_retained_gradients_can_be_changed_in_place():
 
 
 class TestComparison:
-
     def test_comparisons_raise(self):
         x = _var(1)
         for op in ('__lt__', '__le__', '__eq__', '__ne__', '__gt__', '__ge__'):
@@ -153,18 +176,21 @@ class TestComparison:
 
 
 OPERATORS = [
-    (lambda a, b: a + b, 'add'), (lambda a, b: a - b, 'sub'), (lambda a, b: a * b, 'mul'),
-    (lambda a, b: a / b, 'div'), (lambda a, b: a ** b, 'pow'),
+    (lambda a, b: a + b, 'add'),
+    (lambda a, b: a - b, 'sub'),
+    (lambda a, b: a * b, 'mul'),
+    (lambda a, b: a / b, 'div'),
+    (lambda a, b: a**b, 'pow'),
     (lambda a, b: a // b, 'floordiv'),
 ]
 
 
 class TestOperators:
-
     @pytest.mark.parametrize('op', [o[0] for o in OPERATORS], ids=[o[1] for o in OPERATORS])
     @pytest.mark.parametrize('dtype', [np.float16, np.float32, np.float64])
-    @pytest.mark.parametrize('shapes', [((2, 3), (2, 3)), ((2, 3), (3,)), ((1, 3), (2, 1)), ((), ()),
-                                        ((2, 0), (2, 1))])
+    @pytest.mark.parametrize(
+        'shapes', [((2, 3), (2, 3)), ((2, 3), (3,)), ((1, 3), (2, 1)), ((), ()), ((2, 0), (2, 1))]
+    )
     def test_arrays(self, op, dtype, shapes):
         rng = np.random.RandomState(0)
         a, b = (rng.uniform(0.5, 2, s).astype(dtype) for s in shapes)
@@ -173,21 +199,25 @@ class TestOperators:
         for z in (op(x, y), op(x, b), op(a, y)):
             assert isinstance(z, chainer.Variable)
             assert z.dtype == dtype and z.shape == expected.shape
-            np.testing.assert_allclose(z.array, expected, rtol=2e-3 if dtype == np.float16 else 1e-6)
+            np.testing.assert_allclose(
+                z.array, expected, rtol=2e-3 if dtype == np.float16 else 1e-6
+            )
 
     @pytest.mark.parametrize('op', [o[0] for o in OPERATORS], ids=[o[1] for o in OPERATORS])
     @pytest.mark.parametrize('scalar', [2, 0.5, np.float32(1.5), np.float64(3), np.int64(2)])
     def test_scalars(self, op, scalar):
         a = np.array([[0.5, 1.5, 2]], np.float32)
         x = chainer.Variable(a)
-        for z, expected in ((op(x, scalar), op(a, np.float32(scalar))),
-                            (op(scalar, x), op(np.float32(scalar), a))):
+        for z, expected in (
+            (op(x, scalar), op(a, np.float32(scalar))),
+            (op(scalar, x), op(np.float32(scalar), a)),
+        ):
             assert z.dtype == np.float32
             np.testing.assert_allclose(z.array, expected, rtol=1e-5)
 
     def test_zero_dim_keeps_dtype(self):
         x = chainer.Variable(np.array(2, np.float16))
-        for z in (x + 1, 1 - x, x * 0.5, 1 / x, x ** 2, 2 ** x, -x, abs(x)):
+        for z in (x + 1, 1 - x, x * 0.5, 1 / x, x**2, 2**x, -x, abs(x)):
             assert z.dtype == np.float16 and isinstance(z.array, np.ndarray)
 
     def test_float64_array_is_cast(self):
@@ -214,12 +244,22 @@ class TestOperators:
         np.testing.assert_array_equal(x.array, [1, 2])
         np.testing.assert_array_equal(y.array, [2, 3])
 
-    @pytest.mark.parametrize('f, label', [
-        (lambda x: x + x, '_ + _'), (lambda x: x + 1, '_ + 1'), (lambda x: x - 1, '_ + (-1)'),
-        (lambda x: 1 - x, '1 - _'), (lambda x: x * 2.5, '_ * 2.5'), (lambda x: x / x, '_ / _'),
-        (lambda x: 2 / x, '2 / _'), (lambda x: x ** 2, '_ ** 2'), (lambda x: 2 ** x, '2 ** _'),
-        (lambda x: -x, '__neg__'), (lambda x: abs(x), '|_|'),
-    ])
+    @pytest.mark.parametrize(
+        'f, label',
+        [
+            (lambda x: x + x, '_ + _'),
+            (lambda x: x + 1, '_ + 1'),
+            (lambda x: x - 1, '_ + (-1)'),
+            (lambda x: 1 - x, '1 - _'),
+            (lambda x: x * 2.5, '_ * 2.5'),
+            (lambda x: x / x, '_ / _'),
+            (lambda x: 2 / x, '2 / _'),
+            (lambda x: x**2, '_ ** 2'),
+            (lambda x: 2**x, '2 ** _'),
+            (lambda x: -x, '__neg__'),
+            (lambda x: abs(x), '|_|'),
+        ],
+    )
     def test_label(self, f, label):
         assert f(_var(2)).creator.label == label
 
@@ -236,11 +276,11 @@ GRADIENTS = [
     (lambda x, y: x + y, lambda x, y: (1 + 0 * x, 1 + 0 * x)),
     (lambda x, y: x - y, lambda x, y: (1 + 0 * x, -1 + 0 * x)),
     (lambda x, y: x * y, lambda x, y: (y, x)),
-    (lambda x, y: x / y, lambda x, y: (1 / y, -x / y ** 2)),
-    (lambda x, y: x ** y, lambda x, y: (y * x ** (y - 1), np.log(x) * x ** y)),
-    (lambda x, y: 3 / x + 2 ** y, lambda x, y: (-3 / x ** 2, np.log(2) * 2 ** y)),
-    (lambda x, y: x ** 3 - abs(-y), lambda x, y: (3 * x ** 2, -np.sign(y))),
-    (lambda x, y: x ** 2 * (2 - y), lambda x, y: (2 * x * (2 - y), -x ** 2)),
+    (lambda x, y: x / y, lambda x, y: (1 / y, -x / y**2)),
+    (lambda x, y: x**y, lambda x, y: (y * x ** (y - 1), np.log(x) * x**y)),
+    (lambda x, y: 3 / x + 2**y, lambda x, y: (-3 / x**2, np.log(2) * 2**y)),
+    (lambda x, y: x**3 - abs(-y), lambda x, y: (3 * x**2, -np.sign(y))),
+    (lambda x, y: x**2 * (2 - y), lambda x, y: (2 * x * (2 - y), -(x**2))),
 ]
 
 
@@ -263,7 +303,6 @@ def test_double_gradient(f):
 
 
 class TestBackward:
-
     def test_leaves_accumulate(self):
         x = _var(3)
         for expected in (2, 4):
@@ -325,9 +364,9 @@ class TestBackward:
 
     def test_double_backprop(self):
         x = _var(3, dtype=np.float64)
-        F.sum(x ** 3).backward(enable_double_backprop=True)
+        F.sum(x**3).backward(enable_double_backprop=True)
         gx = x.grad_var
-        np.testing.assert_allclose(gx.array, 3 * x.array ** 2)
+        np.testing.assert_allclose(gx.array, 3 * x.array**2)
         x.cleargrad()
         F.sum(gx).backward(enable_double_backprop=True)
         ggx = x.grad_var
@@ -338,7 +377,7 @@ class TestBackward:
 
     def test_no_double_backprop_by_default(self):
         x = _var(3)
-        F.sum(x ** 2).backward()
+        F.sum(x**2).backward()
         assert x.grad_var.creator is None
 
     def test_long_chain(self):
@@ -393,7 +432,7 @@ class TestBackward:
 
     @pytest.mark.parametrize('double', [False, True])
     def test_nan_is_detected_in_debug_mode(self, double):
-        x = chainer.Variable(np.array([0.], np.float32))
+        x = chainer.Variable(np.array([0.0], np.float32))
         with chainer.using_config('debug', True):
             y = F.sum(x * 1)
             y.grad = np.array(np.nan, np.float32)
@@ -402,7 +441,6 @@ class TestBackward:
 
 
 class TestGrad:
-
     def test_does_not_touch_variables(self):
         x, y = _var(2), _var(2)
         h = x * y
@@ -418,7 +456,7 @@ class TestGrad:
     def test_grad_outputs_and_inputs(self):
         x = _var(2)
         gy, g0 = _var(2), _var(2)
-        gx, = chainer.grad([x * 2], [x], [gy], [g0])
+        (gx,) = chainer.grad([x * 2], [x], [gy], [g0])
         np.testing.assert_array_equal(gx.array, 2 * gy.array + g0.array)
 
     def test_set_and_retain(self):
@@ -430,26 +468,31 @@ class TestGrad:
 
     def test_higher_order(self):
         x = _var(2, dtype=np.float64)
-        g = x ** 4
-        for n, expected in enumerate((4 * x.array ** 3, 12 * x.array ** 2, 24 * x.array)):
-            g, = chainer.grad([F.sum(g)], [x], enable_double_backprop=n < 2)
+        g = x**4
+        for n, expected in enumerate((4 * x.array**3, 12 * x.array**2, 24 * x.array)):
+            (g,) = chainer.grad([F.sum(g)], [x], enable_double_backprop=n < 2)
             np.testing.assert_allclose(g.array, expected)
 
     def test_loss_scale(self):
         x = _var(2)
-        gx, = chainer.grad([F.sum(x)], [x], loss_scale=2)
+        (gx,) = chainer.grad([F.sum(x)], [x], loss_scale=2)
         np.testing.assert_array_equal(gx.array, [2, 2])
 
-    @pytest.mark.parametrize('args', [
-        (_var(1), [_var(1)]), ([_var(1)], _var(1)), ([1], [_var(1)]),
-        ([_var(1)], [_var(1)], _var(1))])
+    @pytest.mark.parametrize(
+        'args',
+        [
+            (_var(1), [_var(1)]),
+            ([_var(1)], _var(1)),
+            ([1], [_var(1)]),
+            ([_var(1)], [_var(1)], _var(1)),
+        ],
+    )
     def test_bad_arguments(self, args):
         with pytest.raises(TypeError):
             chainer.grad(*args)
 
 
 class TestCopies:
-
     def test_copydata_and_addgrad(self):
         x, y = _var(3), chainer.Variable(np.zeros(3, np.float32))
         y.copydata(x)
@@ -501,7 +544,6 @@ def test_shape_methods():
 
 
 class TestParameter:
-
     def test_uninitialized(self):
         p = chainer.Parameter(name='p')
         assert p.array is None and p.shape is None and not p.is_initialized
@@ -510,7 +552,7 @@ class TestParameter:
         assert np.isnan(p.array).all() and np.isnan(p.grad).all()
 
     def test_cleared_before_initialization(self):
-        p = chainer.Parameter(1.)
+        p = chainer.Parameter(1.0)
         p.cleargrad()
         p.initialize(2)
         np.testing.assert_array_equal(p.array, [1, 1])
@@ -549,7 +591,7 @@ class TestParameter:
 
     @pytest.mark.parametrize('shape', [None, (2,)])
     def test_pickle_and_copy(self, shape):
-        p = chainer.Parameter(3., shape, name='p')
+        p = chainer.Parameter(3.0, shape, name='p')
         for q in (pickle.loads(pickle.dumps(p)), copy.deepcopy(p), copy.copy(p)):
             assert isinstance(q, chainer.Parameter) and q.name == 'p'
             if shape is None:
@@ -557,4 +599,4 @@ class TestParameter:
             np.testing.assert_array_equal(q.array, [3, 3])
 
     def test_update_without_rule(self):
-        chainer.Parameter(1., (2,)).update()
+        chainer.Parameter(1.0, (2,)).update()

@@ -1,4 +1,5 @@
 """Variables and functions on ChainerX devices, native and in fallback."""
+
 import copy
 import pickle
 
@@ -20,21 +21,20 @@ class Cube(chainer.FunctionNode):
     """New-style function without a native path, with an array of its own for backward."""
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         assert isinstance(x, np.ndarray)
         self.retain_inputs((0,))
         self.factor = np.full(x.shape, 3, x.dtype)
-        return x ** 3,
+        return (x**3,)
 
     def backward(self, indexes, gys):
-        x, = self.get_retained_inputs()
-        gy, = gys
+        (x,) = self.get_retained_inputs()
+        (gy,) = gys
         assert isinstance(gy.array, np.ndarray)
-        return self.factor * x ** 2 * gy,
+        return (self.factor * x**2 * gy,)
 
 
 class TwoOutputs(chainer.FunctionNode):
-
     def forward(self, inputs):
         x, y = inputs
         self.retain_inputs((0, 1))
@@ -43,7 +43,7 @@ class TwoOutputs(chainer.FunctionNode):
 
     def backward(self, indexes, gys):
         x, y = self.get_retained_inputs()
-        e, = self.get_retained_outputs()
+        (e,) = self.get_retained_outputs()
         g0, g1 = gys
         gx = 0 if g0 is None else g0 * e
         gxs = [gx if g1 is None else gx + g1 * y, None if g1 is None else g1 * x]
@@ -51,16 +51,14 @@ class TwoOutputs(chainer.FunctionNode):
 
 
 class OldSquare(chainer.Function):
-
     def forward(self, inputs):
-        return inputs[0] ** 2,
+        return (inputs[0] ** 2,)
 
     def backward(self, inputs, gys):
-        return 2 * inputs[0] * gys[0],
+        return (2 * inputs[0] * gys[0],)
 
 
 class TestVariable:
-
     def test_attributes(self):
         x = _var(np.ones((2, 3), np.float32), name='x')
         assert x.device == chainer.get_device('native:0')
@@ -88,9 +86,11 @@ class TestVariable:
         np.testing.assert_array_equal(_numpy(x.grad), [3, 3])
         x.cleargrad()
         assert x.grad is None
-        for bad, error in ((np.ones(2, np.float32), TypeError),
-                           (_send(np.ones(3, np.float32)), ValueError),
-                           (_send(np.ones(2, np.float64)), TypeError)):
+        for bad, error in (
+            (np.ones(2, np.float32), TypeError),
+            (_send(np.ones(3, np.float32)), ValueError),
+            (_send(np.ones(2, np.float64)), TypeError),
+        ):
             with pytest.raises(error):
                 x.grad = bad
 
@@ -107,7 +107,7 @@ class TestVariable:
         np.testing.assert_array_equal(x.grad, [3, 4])
 
     def test_another_array_keeps_the_gradient(self):
-        x = _var(np.array([1., 2.]))
+        x = _var(np.array([1.0, 2.0]))
         F.sum(x * 3).backward()
         x.array = x.array - x.grad
         np.testing.assert_array_equal(_numpy(x.grad), [3, 3])
@@ -140,9 +140,8 @@ class TestVariable:
         assert not y.requires_grad
         assert x.requires_grad
 
-
     def test_unchain_backward(self):
-        x = _var(np.array([1., 2.]))
+        x = _var(np.array([1.0, 2.0]))
         h = x * x
         F.sum(Cube().apply((h * 3,))[0]).unchain_backward()
         F.sum(h * x).backward()
@@ -150,41 +149,40 @@ class TestVariable:
 
 
 class TestBackward:
-
     def test_native(self):
-        x, y = _var(np.array([1., 2.])), _var(np.array([3., 4.]))
+        x, y = _var(np.array([1.0, 2.0])), _var(np.array([3.0, 4.0]))
         z = F.sum(x * y + F.exp(x))
         z.backward()
         np.testing.assert_allclose(_numpy(x.grad), [3, 4] + np.exp([1, 2]))
         np.testing.assert_allclose(_numpy(y.grad), [1, 2])
 
     def test_double(self):
-        x = _var(np.array([1., 2.]))
-        F.sum(x ** 3).backward(enable_double_backprop=True)
+        x = _var(np.array([1.0, 2.0]))
+        F.sum(x**3).backward(enable_double_backprop=True)
         gx = x.grad_var
         x.cleargrad()
         F.sum(gx).backward()
         np.testing.assert_allclose(_numpy(x.grad), [6, 12])
 
     def test_chainer_grad(self):
-        x, y = _var(np.array([1., 2.])), _var(np.array([3., 4.]))
+        x, y = _var(np.array([1.0, 2.0])), _var(np.array([3.0, 4.0]))
         z = x * x * y
-        gx, gy = chainer.grad([z], [x, y], [_var(np.array([1., 10.]))])
+        gx, gy = chainer.grad([z], [x, y], [_var(np.array([1.0, 10.0]))])
         np.testing.assert_allclose(_numpy(gx), [6, 160])
         np.testing.assert_allclose(_numpy(gy), [1, 40])
         assert x.grad is None
 
     def test_non_scalar_without_gradient(self):
-        x = _var(np.array([1., 2.]))
+        x = _var(np.array([1.0, 2.0]))
         y = x * 2
         with pytest.raises(ValueError, match=r'shape \(2,\) needs a gradient'):
             y.backward()
         assert x.grad is None
-        gx, = chainer.grad([y, x * 3], [x])
+        (gx,) = chainer.grad([y, x * 3], [x])
         np.testing.assert_allclose(_numpy(gx), [5, 5])
 
     def test_no_backprop_mode(self):
-        x = _var(np.array([1., 2.]))
+        x = _var(np.array([1.0, 2.0]))
         with chainer.no_backprop_mode():
             y, z = x * 2, Cube().apply((x,))[0]
             with chainer.force_backprop_mode():
@@ -209,7 +207,6 @@ class TestBackward:
 
 
 class TestFallback:
-
     def _check(self, f, arrays, expected, gradients, device='native:0'):
         xs = [_var(a, device) for a in arrays]
         y = f(*xs)
@@ -222,17 +219,16 @@ class TestFallback:
 
     @pytest.mark.parametrize('device', ['native:0', 'native:1'])
     def test_gradient(self, device):
-        x = np.array([1., 2.])
-        self._check(lambda x: Cube().apply((x,))[0], [x], x ** 3, [3 * x ** 2], device)
-        self._check(lambda x: Cube().apply((x * 2,))[0] * x, [x], 8 * x ** 4, [32 * x ** 3],
-                    device)
+        x = np.array([1.0, 2.0])
+        self._check(lambda x: Cube().apply((x,))[0], [x], x**3, [3 * x**2], device)
+        self._check(lambda x: Cube().apply((x * 2,))[0] * x, [x], 8 * x**4, [32 * x**3], device)
 
     def test_old_style(self):
-        x = np.array([1., 2.])
-        self._check(lambda x: OldSquare()(x), [x], x ** 2, [2 * x])
+        x = np.array([1.0, 2.0])
+        self._check(lambda x: OldSquare()(x), [x], x**2, [2 * x])
 
     def test_old_style_double_backprop_raises(self):
-        x = _var(np.array([1., 2.]))
+        x = _var(np.array([1.0, 2.0]))
         F.sum(OldSquare()(x)).backward(enable_double_backprop=True)
         gx = x.grad_var
         np.testing.assert_allclose(_numpy(gx), [2, 4])
@@ -240,34 +236,40 @@ class TestFallback:
             F.sum(gx).backward()
 
     def test_several_outputs(self):
-        x, y = np.array([1., 2.]), np.array([3., 4.])
-        self._check(lambda x, y: TwoOutputs().apply((x, y))[0], [x, y], np.exp(x),
-                    [np.exp(x)])
-        self._check(lambda x, y: sum(TwoOutputs().apply((x, y))), [x, y], np.exp(x) + x * y,
-                    [np.exp(x) + y, x])
+        x, y = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+        self._check(lambda x, y: TwoOutputs().apply((x, y))[0], [x, y], np.exp(x), [np.exp(x)])
+        self._check(
+            lambda x, y: sum(TwoOutputs().apply((x, y))),
+            [x, y],
+            np.exp(x) + x * y,
+            [np.exp(x) + y, x],
+        )
 
     def test_higher_order(self):
-        x = _var(np.array([1., 2.]))
-        g, = Cube().apply((x,))
-        for n, expected in enumerate((3 * _numpy(x) ** 2, 6 * _numpy(x), np.full(2, 6.))):
-            g, = chainer.grad([F.sum(g)], [x], enable_double_backprop=n < 2)
+        x = _var(np.array([1.0, 2.0]))
+        (g,) = Cube().apply((x,))
+        for n, expected in enumerate((3 * _numpy(x) ** 2, 6 * _numpy(x), np.full(2, 6.0))):
+            (g,) = chainer.grad([F.sum(g)], [x], enable_double_backprop=n < 2)
             np.testing.assert_allclose(_numpy(g), expected)
 
     def test_gradient_check(self):
         rng = np.random.RandomState(0)
-        x, y, gy, gz, ggx, ggy = [_send(rng.uniform(.5, 1.5, 3)) for _ in range(6)]
+        x, y, gy, gz, ggx, ggy = [_send(rng.uniform(0.5, 1.5, 3)) for _ in range(6)]
 
         def f(x, y):
             return TwoOutputs().apply((Cube().apply((x,))[0], y * x))
+
         chainer.gradient_check.check_backward(f, (x, y), (gy, gz), atol=1e-4, rtol=1e-4)
         chainer.gradient_check.check_double_backward(
-            f, (x, y), (gy, gz), (ggx, ggy), atol=1e-4, rtol=1e-4)
+            f, (x, y), (gy, gz), (ggx, ggy), atol=1e-4, rtol=1e-4
+        )
 
     def test_exception_leaves_modes(self):
         class Bad(Cube):
             def backward(self, indexes, gys):
                 raise KeyError('bad')
-        x = _var(np.array([1., 2.]))
+
+        x = _var(np.array([1.0, 2.0]))
         y = F.sum(Bad().apply((x,))[0])
         with pytest.raises(KeyError, match='bad'):
             y.backward()
@@ -280,6 +282,7 @@ class TestFallback:
 
             def forward_postprocess(self, function, in_data):
                 self.labels.append(function.label)
+
         with Hook():
             Cube().apply((_var(np.ones(2)) * 2,))
         assert Hook.labels == ['_ * 2', 'Cube']

@@ -1,4 +1,5 @@
 """Every row of the tables of operations, the ops that have none, and calls of both."""
+
 import inspect
 import zlib
 

@@ -1,4 +1,5 @@
 """What every test of ChainerX gets: no array may outlive the test that made it."""
+
 import gc
 
 import pytest
@@ -14,4 +15,4 @@ def _no_leaked_arrays():
         gc.collect()  # arrays in cycles of Python objects are no leak
         leaked = chainerx._core._live_array_count() - before
         if leaked > 0:
-            pytest.fail('%d arrays are still alive' % leaked)
+            pytest.fail(f'{leaked} arrays are still alive')

@@ -87,7 +87,7 @@ def array(shape, dtype, seed, change):
 def signature(f):
     text = getattr(f, '__text_signature__', None) or '()'
     try:
-        parameters = eval('inspect.signature(lambda %s: 0)' % text.strip('()').replace('$', ''), {'inspect': inspect})
+        parameters = eval('inspect.signature(lambda {}: 0)'.format(text.strip('()').replace('$', '')), {'inspect': inspect})
     except SyntaxError:
         return []
     return [p.name for p in parameters.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD and p.name != 'self']
@@ -126,7 +126,7 @@ class Writer:
         return repr(self.one(INTEGERS[:8] if self.random.random() < .7 else INTEGERS))
 
     def items(self, make):
-        return '(%s)' % ''.join(make() + ', ' for _ in range(self.one([0, 1, 1, 2, 2, 3, 18])))
+        return '({})'.format(''.join(make() + ', ' for _ in range(self.one([0, 1, 1, 2, 2, 3, 18]))))
 
     def value(self):
         return self.choose((6, self.array), (4, self.integer), (2, lambda: self.one(NUMBERS)),
@@ -157,7 +157,7 @@ class Writer:
 
     def key(self):
         return self.choose(
-            (2, self.integer), (2, lambda: 'slice(%s, %s, %s)' % tuple(self.integer() for _ in range(3))),
+            (2, self.integer), (2, lambda: 'slice({}, {}, {})'.format(*tuple(self.integer() for _ in range(3)))),
             (1, lambda: f'array({self.one(SHAPES[:6])}, {self.one(["bool", "int64", "float32"])!r}, 1, "")'),
             (1, lambda: self.one(OBJECTS)), (1, lambda: self.items(self.integer)), (2, lambda: self.items(self.key)))
 

@@ -1,4 +1,5 @@
 """How far float32 results are from the correctly rounded ones, and what sums lose."""
+
 import numpy as np
 import pytest
 
@@ -12,18 +13,66 @@ MAX_ULPS = 4
 def _ordered(x):
     """Integers in the order of the float32 numbers; neighbours differ by one, and +-0 are equal."""
     bits = x.view('i4').astype('i8')
-    return np.where(bits < 0, -(bits & 0x7fffffff), bits)
+    return np.where(bits < 0, -(bits & 0x7FFFFFFF), bits)
 
 
 def _bits(first, step):
-    return np.arange(first, 2 ** 32, step, dtype='u4').view('f')
+    return np.arange(first, 2**32, step, dtype='u4').view('f')
 
 
 _EDGES = np.array(
-    [0, 1, 0.5, 2, 3, 1e-45, 1.1754942e-38, 1.1754944e-38, 1e-20, 1e-10, 1e-7, 5.96e-8, 0.25, 0.4142,
-     0.7071, 0.99999994, 1.0000001, 1.4142135, 1.5707964, 3.1415927, 6.2831855, 10.5, 16, 17.3, 18,
-     20, 24, 88.72283, 88.72284, 89, 103.97208, 104, 127, 128, 149, 150, 71476, 71477, 1e5, 8388608,
-     16777216, 1e9, 1e10, 1e20, 1.8446744e19, 3.4028235e38, np.inf, np.nan], 'f')
+    [
+        0,
+        1,
+        0.5,
+        2,
+        3,
+        1e-45,
+        1.1754942e-38,
+        1.1754944e-38,
+        1e-20,
+        1e-10,
+        1e-7,
+        5.96e-8,
+        0.25,
+        0.4142,
+        0.7071,
+        0.99999994,
+        1.0000001,
+        1.4142135,
+        1.5707964,
+        3.1415927,
+        6.2831855,
+        10.5,
+        16,
+        17.3,
+        18,
+        20,
+        24,
+        88.72283,
+        88.72284,
+        89,
+        103.97208,
+        104,
+        127,
+        128,
+        149,
+        150,
+        71476,
+        71477,
+        1e5,
+        8388608,
+        16777216,
+        1e9,
+        1e10,
+        1e20,
+        1.8446744e19,
+        3.4028235e38,
+        np.inf,
+        np.nan,
+    ],
+    'f',
+)
 EDGES = np.concatenate([_EDGES, -_EDGES])
 
 
@@ -42,8 +91,9 @@ def _check(actual, expected, *args):
     numbers = ~np.isnan(expected)
     errors = np.where(numbers, abs(_ordered(actual) - _ordered(expected)), 0)
     worst = errors.argmax()
-    assert errors[worst] <= MAX_ULPS, '%d ulp at %s: %r instead of %r' % (
-        errors[worst], [x[worst] for x in args], actual[worst], expected[worst])
+    assert errors[worst] <= MAX_ULPS, (
+        f'{errors[worst]} ulp at {[x[worst] for x in args]}: {actual[worst]!r} instead of {expected[worst]!r}'
+    )
     zero = numbers & (expected == 0) & (actual == 0)
     np.testing.assert_array_equal(np.signbit(actual[zero]), np.signbit(expected[zero]))
 
@@ -95,8 +145,10 @@ def _pairs(low, high):
     # Powers that neither overflow nor vanish
     base = np.exp(random.uniform(-10, 10, 100000)).astype('f')
     exponent = random.uniform(low, high, 100000).astype('f')
-    return (np.concatenate([edges[0].ravel(), anything, base]),
-            np.concatenate([edges[1].ravel(), random.permutation(anything), exponent]))
+    return (
+        np.concatenate([edges[0].ravel(), anything, base]),
+        np.concatenate([edges[1].ravel(), random.permutation(anything), exponent]),
+    )
 
 
 @pytest.mark.parametrize('name,reference', [('power', np.power), ('arctan2', np.arctan2)])
@@ -134,21 +186,24 @@ def _relative_error(actual, exact):
 _LONG = np.random.RandomState(0).uniform(0, 1, 1000000).astype('f')
 
 
-@pytest.mark.parametrize('make,axis', [
-    (lambda x: x, None),
-    (lambda x: x[::3], None),
-    (lambda x: x[::-1], None),
-    (lambda x: x.reshape(1000, 1000), None),
-    (lambda x: x.reshape(1000, 1000), 0),
-    (lambda x: x.reshape(1000, 1000), 1),
-    (lambda x: x.reshape(1000, 1000).T, 0),
-    (lambda x: x.reshape(1000, 1000).T, None),
-    (lambda x: x.reshape(2, 500000), 1),
-    (lambda x: x.reshape(500000, 2), 0),
-    (lambda x: x.reshape(500000, 2).T, 1),
-    (lambda x: x.reshape(100, 10, 1000), (0, 2)),
-    (lambda x: x.reshape(100000, 5, 2), (0, 2)),
-])
+@pytest.mark.parametrize(
+    'make,axis',
+    [
+        (lambda x: x, None),
+        (lambda x: x[::3], None),
+        (lambda x: x[::-1], None),
+        (lambda x: x.reshape(1000, 1000), None),
+        (lambda x: x.reshape(1000, 1000), 0),
+        (lambda x: x.reshape(1000, 1000), 1),
+        (lambda x: x.reshape(1000, 1000).T, 0),
+        (lambda x: x.reshape(1000, 1000).T, None),
+        (lambda x: x.reshape(2, 500000), 1),
+        (lambda x: x.reshape(500000, 2), 0),
+        (lambda x: x.reshape(500000, 2).T, 1),
+        (lambda x: x.reshape(100, 10, 1000), (0, 2)),
+        (lambda x: x.reshape(100000, 5, 2), (0, 2)),
+    ],
+)
 @pytest.mark.parametrize('name', ['sum', 'mean'])
 def test_sum_of_a_million(make, axis, name):
     x = make(_LONG)
@@ -159,8 +214,9 @@ def test_sum_of_a_million(make, axis, name):
     assert _relative_error(chainerx.to_numpy(result), exact) <= allowed
 
 
-@pytest.mark.parametrize('shape,axis', [((70000,), None), ((1000, 70), 0), ((70, 1000), 1),
-                                        ((100, 7, 100), (0, 2))])
+@pytest.mark.parametrize(
+    'shape,axis', [((70000,), None), ((1000, 70), 0), ((70, 1000), 1), ((100, 7, 100), (0, 2))]
+)
 def test_half_precision_does_not_overflow(shape, axis):
     x = np.random.RandomState(0).uniform(30000, 60000, shape).astype('e')
     mean = chainerx.array(x).mean(axis)
@@ -175,4 +231,5 @@ def test_half_precision_does_not_overflow(shape, axis):
 def test_variance_far_from_zero():
     x = (np.random.RandomState(0).uniform(-1, 1, 100000) + 1000).astype('f')
     np.testing.assert_allclose(
-        chainerx.to_numpy(chainerx.array(x).var()), x.astype('d').var(), 1e-5)
+        chainerx.to_numpy(chainerx.array(x).var()), x.astype('d').var(), 1e-5
+    )

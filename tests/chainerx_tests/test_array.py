@@ -1,4 +1,5 @@
 """The array itself: attributes, methods, operators, formatting, copies, pickling."""
+
 import copy
 import operator
 import pickle
@@ -46,14 +47,34 @@ def test_identity_of_objects():
 
 
 @chainerx.testing.numpy_chainerx_allclose()
-@pytest.mark.parametrize('name, kwargs', [
-    ('max', {}), ('max', {'axis': 1}), ('min', {'axis': (0, 1), 'keepdims': True}), ('sum', {'axis': 0}),
-    ('mean', {'keepdims': True}), ('var', {}), ('std', {'axis': 1}), ('all', {}), ('any', {'axis': 0}),
-    ('argmax', {}), ('argmin', {'axis': 1}), ('cumsum', {'axis': 0}), ('prod', {}),
-    ('clip', {'a_min': 1, 'a_max': 3}), ('ravel', {}), ('squeeze', {}), ('repeat', {'repeats': 2}),
-    ('swapaxes', {'axis1': 0, 'axis2': 1}), ('copy', {}), ('flatten', {}), ('transpose', {})])
+@pytest.mark.parametrize(
+    'name, kwargs',
+    [
+        ('max', {}),
+        ('max', {'axis': 1}),
+        ('min', {'axis': (0, 1), 'keepdims': True}),
+        ('sum', {'axis': 0}),
+        ('mean', {'keepdims': True}),
+        ('var', {}),
+        ('std', {'axis': 1}),
+        ('all', {}),
+        ('any', {'axis': 0}),
+        ('argmax', {}),
+        ('argmin', {'axis': 1}),
+        ('cumsum', {'axis': 0}),
+        ('prod', {}),
+        ('clip', {'a_min': 1, 'a_max': 3}),
+        ('ravel', {}),
+        ('squeeze', {}),
+        ('repeat', {'repeats': 2}),
+        ('swapaxes', {'axis1': 0, 'axis2': 1}),
+        ('copy', {}),
+        ('flatten', {}),
+        ('transpose', {}),
+    ],
+)
 def test_methods(xp, name, kwargs):
-    x = xp.array([[3., 1., 2.], [0., 5., 4.]])
+    x = xp.array([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]])
     if xp is np and name in ('clip', 'swapaxes'):  # other names of arguments
         return getattr(x, name)(*kwargs.values())
     return getattr(x, name)(**kwargs)
@@ -232,7 +253,7 @@ def test_operators_with_other_objects():
             other - x
     assert (x == 'a') is False and (x != None) is True  # noqa: E711
     with pytest.raises(OverflowError):
-        x + 2 ** 70
+        x + 2**70
 
 
 @pytest.mark.parametrize('dtype', DTYPES)
@@ -252,30 +273,50 @@ def test_scalar_out_of_range(value):
 
 # ---- text
 
-@pytest.mark.parametrize('array, text', [
-    (lambda: chainerx.array([1., 2.5], 'float32'),
-     "array([1. , 2.5], shape=(2,), dtype=float32, device='native:0')"),
-    (lambda: chainerx.array(3), "array(3, shape=(), dtype=int64, device='native:0')"),
-    (lambda: chainerx.array(True, device='native:1'),
-     "array(True, shape=(), dtype=bool, device='native:1')"),
-    (lambda: chainerx.empty((0, 2), 'int8'), "array([], shape=(0, 2), dtype=int8, device='native:0')"),
-    (lambda: chainerx.array([1.]).require_grad(),
-     "array([1.], shape=(1,), dtype=float64, device='native:0', backprop_ids=['<default>'])"),
-])
+
+@pytest.mark.parametrize(
+    'array, text',
+    [
+        (
+            lambda: chainerx.array([1.0, 2.5], 'float32'),
+            "array([1. , 2.5], shape=(2,), dtype=float32, device='native:0')",
+        ),
+        (lambda: chainerx.array(3), "array(3, shape=(), dtype=int64, device='native:0')"),
+        (
+            lambda: chainerx.array(True, device='native:1'),
+            "array(True, shape=(), dtype=bool, device='native:1')",
+        ),
+        (
+            lambda: chainerx.empty((0, 2), 'int8'),
+            "array([], shape=(0, 2), dtype=int8, device='native:0')",
+        ),
+        (
+            lambda: chainerx.array([1.0]).require_grad(),
+            "array([1.], shape=(1,), dtype=float64, device='native:0', backprop_ids=['<default>'])",
+        ),
+    ],
+)
 def test_repr(array, text):
     assert repr(array()) == str(array()) == text
 
 
 def test_format():
-    assert '%.2f' % chainerx.array(1.234) == '1.23'
+    assert f'{chainerx.array(1.234):.2f}' == '1.23'
     assert format(chainerx.array([1])).startswith('array([1]')
 
 
 # ---- copies and pickles
 
-@pytest.mark.parametrize('f', [
-    copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x)),
-    lambda x: pickle.loads(pickle.dumps(x, 2))])
+
+@pytest.mark.parametrize(
+    'f',
+    [
+        copy.copy,
+        copy.deepcopy,
+        lambda x: pickle.loads(pickle.dumps(x)),
+        lambda x: pickle.loads(pickle.dumps(x, 2)),
+    ],
+)
 @pytest.mark.parametrize('dtype', DTYPES)
 def test_copies(f, dtype):
     x = chainerx.array([[0, 1, 2], [1, 0, 1]], dtype, device='native:1')

@@ -1,4 +1,5 @@
 """Graphs, gradients, modes and scopes."""
+
 import gc
 import threading
 import weakref
@@ -17,8 +18,9 @@ def leaf(*values, dtype='float64', **kwargs):
 
 # ---- requiring gradients
 
+
 def test_require_grad():
-    x = chainerx.array([1., 2.])
+    x = chainerx.array([1.0, 2.0])
     assert not x.is_grad_required() and not x.is_backprop_required()
     assert x.require_grad() is x
     assert x.is_grad_required() and x.is_backprop_required()
@@ -36,17 +38,17 @@ def test_only_floating_point_has_gradients(dtype):
 
 
 def test_integer_results_leave_the_graph():
-    x = leaf(1., 2.)
+    x = leaf(1.0, 2.0)
     for y in x > 0, x.astype('int32'), x.argmax(), chainerx.isnan(x), x == x:
         assert not y.is_backprop_required()
 
 
 def test_grad_attribute():
-    x = leaf(1., 2.)
+    x = leaf(1.0, 2.0)
     assert x.grad is None and x.get_grad() is None
-    x.grad = chainerx.array([3., 4.])
+    x.grad = chainerx.array([3.0, 4.0])
     equal(x.grad, [3, 4])
-    x.set_grad(chainerx.array([5., 6.]))
+    x.set_grad(chainerx.array([5.0, 6.0]))
     equal(x.get_grad(), [5, 6])
     x.cleargrad()
     assert x.grad is None
@@ -55,13 +57,19 @@ def test_grad_attribute():
     assert x.grad is None
 
 
-@pytest.mark.parametrize('grad, error', [
-    (chainerx.ones(3, 'float64'), chainerx.DimensionError),
-    (chainerx.ones(2, 'float32'), chainerx.DtypeError),
-    (chainerx.ones(2, 'float64', device='native:1'), chainerx.DeviceError),
-    (np.ones(2), TypeError), (1.0, TypeError)], ids=str)
+@pytest.mark.parametrize(
+    'grad, error',
+    [
+        (chainerx.ones(3, 'float64'), chainerx.DimensionError),
+        (chainerx.ones(2, 'float32'), chainerx.DtypeError),
+        (chainerx.ones(2, 'float64', device='native:1'), chainerx.DeviceError),
+        (np.ones(2), TypeError),
+        (1.0, TypeError),
+    ],
+    ids=str,
+)
 def test_grad_that_does_not_fit(grad, error):
-    x = leaf(1., 2.)
+    x = leaf(1.0, 2.0)
     with pytest.raises(error):
         x.grad = grad
     assert x.grad is None
@@ -76,8 +84,9 @@ def test_grad_of_array_outside_graphs():
 
 # ---- backward
 
+
 def test_backward():
-    x, w = leaf(1., 2.), leaf(3., 4.)
+    x, w = leaf(1.0, 2.0), leaf(3.0, 4.0)
     y = (x * w + x).sum()
     y.backward()
     equal(x.grad, [4, 5])
@@ -86,7 +95,7 @@ def test_backward():
 
 
 def test_backward_accumulates():
-    x = leaf(1., 2.)
+    x = leaf(1.0, 2.0)
     (x * 3).sum().backward()
     (x * 4).sum().backward()
     equal(x.grad, [7, 7])
@@ -98,42 +107,42 @@ def test_backward_of_array_without_graph_is_refused():
 
 
 def test_backward_of_non_scalar():
-    x = leaf(1., 2.)
+    x = leaf(1.0, 2.0)
     y = x * x
-    y.grad = chainerx.array([1., 10.])
+    y.grad = chainerx.array([1.0, 10.0])
     y.backward()
     equal(x.grad, [2, 40])
 
 
 def test_initial_gradients_are_ones():
-    x = leaf(1., 2.)
+    x = leaf(1.0, 2.0)
     (x * x).backward()
     equal(x.grad, [2, 4])
-    gx, = chainerx.grad([x * x, x.sum()], [x])
+    (gx,) = chainerx.grad([x * x, x.sum()], [x])
     equal(gx, [3, 5])
     x.cleargrad()
-    (x * x).backward(loss_scale=8.)
+    (x * x).backward(loss_scale=8.0)
     equal(x.grad, [16, 32])
 
 
 def test_backward_of_single_element():
-    x = leaf(3.)
+    x = leaf(3.0)
     (x * x).backward()
     equal(x.grad, [6])
 
 
 def test_backward_of_several_outputs():
-    x = leaf(2.)
+    x = leaf(2.0)
     y, z = x * x, x * 5
     chainerx.backward([y, z])
     equal(x.grad, [9])
-    w = leaf(2.)
+    w = leaf(2.0)
     chainerx.backward(w * w)
     equal(w.grad, [4])
 
 
 def test_input_used_twice_and_diamond():
-    x = leaf(3.)
+    x = leaf(3.0)
     y = x * x
     z = y * y + y * x
     z.backward()
@@ -141,7 +150,7 @@ def test_input_used_twice_and_diamond():
 
 
 def test_released_graph():
-    x = leaf(2.)
+    x = leaf(2.0)
     y = x * x
     z = y * x
     z.backward()
@@ -151,7 +160,7 @@ def test_released_graph():
 
 
 def test_what_other_arrays_lead_to_is_kept():
-    x = leaf(2.)
+    x = leaf(2.0)
     y = x * x
     z, w = y * x, y * y
     z.backward()
@@ -164,7 +173,7 @@ def test_what_other_arrays_lead_to_is_kept():
 
 
 def test_an_array_that_backward_started_from_is_used_by_others():
-    x = leaf(2.)
+    x = leaf(2.0)
     y = x * x
     z = y * 3
     y.backward()
@@ -173,7 +182,7 @@ def test_an_array_that_backward_started_from_is_used_by_others():
 
 
 def test_several_outputs_of_an_operation():
-    x = leaf(1., 2., 3., 4.)
+    x = leaf(1.0, 2.0, 3.0, 4.0)
     y, z = chainerx.split(x, 2)
     y.backward()
     equal(x.grad, [1, 1, 0, 0])
@@ -182,7 +191,7 @@ def test_several_outputs_of_an_operation():
 
 
 def test_kept_graph():
-    x = leaf(2.)
+    x = leaf(2.0)
     y = x * x * x
     y.backward(enable_double_backprop=True)
     y.backward(enable_double_backprop=True)
@@ -190,16 +199,16 @@ def test_kept_graph():
 
 
 def test_loss_scale():
-    x = leaf(2.)
-    (x * x).backward(loss_scale=8.)
+    x = leaf(2.0)
+    (x * x).backward(loss_scale=8.0)
     equal(x.grad, [32])
-    y = leaf(2.)
+    y = leaf(2.0)
     chainerx.backward([y * y], loss_scale=0.5)
     equal(y.grad, [2])
 
 
 def test_double_backprop():
-    x = leaf(2.)
+    x = leaf(2.0)
     y = x * x * x
     y.backward(enable_double_backprop=True)
     gx = x.grad
@@ -213,12 +222,12 @@ def test_high_orders():
     x = leaf(1.5)
     y = chainerx.exp(x * 2)
     for order in range(1, 6):
-        y, = chainerx.grad([y], [x], enable_double_backprop=True)
-        chainerx.testing.assert_allclose(y, 2 ** order * np.exp([3.]), rtol=1e-12)
+        (y,) = chainerx.grad([y], [x], enable_double_backprop=True)
+        chainerx.testing.assert_allclose(y, 2**order * np.exp([3.0]), rtol=1e-12)
 
 
 def test_intermediate_gradients_are_not_kept():
-    x = leaf(2.)
+    x = leaf(2.0)
     y = x * x
     z = y * 3
     z.backward()
@@ -227,7 +236,7 @@ def test_intermediate_gradients_are_not_kept():
 
 
 def test_gradient_of_required_intermediate_is_kept():
-    x = leaf(2.)
+    x = leaf(2.0)
     y = (x * x).require_grad()
     (y * 3).backward()
     equal(y.grad, [3])
@@ -235,7 +244,7 @@ def test_gradient_of_required_intermediate_is_kept():
 
 
 def test_constant_inputs_cost_nothing():
-    x, c = leaf(2.), chainerx.array([5.])
+    x, c = leaf(2.0), chainerx.array([5.0])
     (x * c).backward()
     equal(x.grad, [5])
     with pytest.raises(chainerx.GradientError):
@@ -243,8 +252,8 @@ def test_constant_inputs_cost_nothing():
 
 
 def test_value_changed_after_use():
-    x = leaf(2., 3.)
-    c = chainerx.array([1., 1.])
+    x = leaf(2.0, 3.0)
+    c = chainerx.array([1.0, 1.0])
     y = (x * c).sum()
     c += 1
     with pytest.raises(chainerx.GradientError, match='changed in place'):
@@ -252,7 +261,7 @@ def test_value_changed_after_use():
 
 
 def test_in_place_in_graph_is_refused():
-    x = leaf(1., 2.)
+    x = leaf(1.0, 2.0)
     y = x * 2
     for array in x, y:
         with pytest.raises(chainerx.ChainerxError):
@@ -266,7 +275,7 @@ def test_in_place_in_graph_is_refused():
 
 @pytest.mark.slow
 def test_long_chain():
-    x = leaf(0.)
+    x = leaf(0.0)
     y = x
     for _ in range(100_000):
         y = y + 1
@@ -277,7 +286,7 @@ def test_long_chain():
 @pytest.mark.parametrize('intermediate', [False, True])
 def test_gradient_that_depends_on_its_own_array_is_freed(intermediate):
     before = chainerx._core._live_array_count()
-    x = leaf(2.)
+    x = leaf(2.0)
     y = x
     if intermediate:
         y = (x * 2).require_grad()
@@ -288,7 +297,7 @@ def test_gradient_that_depends_on_its_own_array_is_freed(intermediate):
 
 
 def test_long_chain_is_freed():
-    y = leaf(0.)
+    y = leaf(0.0)
     for _ in range(100_000):
         y = y + 1
     before = chainerx._core._live_array_count()
@@ -312,8 +321,9 @@ def test_intermediate_memory_is_freed():
 
 # ---- grad
 
+
 def test_grad():
-    x, w = leaf(1., 2.), leaf(3., 4.)
+    x, w = leaf(1.0, 2.0), leaf(3.0, 4.0)
     y = (x * w).sum()
     gx, gw = chainerx.grad([y], [x, w])
     equal(gx, [3, 4])
@@ -322,13 +332,13 @@ def test_grad():
 
 
 def test_grad_takes_single_arrays():
-    x = leaf(2.)
-    gx, = chainerx.grad(x * x, x)
+    x = leaf(2.0)
+    (gx,) = chainerx.grad(x * x, x)
     equal(gx, [4])
 
 
 def test_grad_of_intermediate():
-    x = leaf(2.)
+    x = leaf(2.0)
     y = x * x
     z = y * y
     gy, gx = chainerx.grad([z], [y, x])
@@ -337,10 +347,11 @@ def test_grad_of_intermediate():
 
 
 def test_grad_outputs():
-    x = leaf(1., 2.)
+    x = leaf(1.0, 2.0)
     y, z = x * x, x * 3
-    gx, = chainerx.grad([y, z], [x], grad_outputs=[
-        chainerx.array([1., 10.]), chainerx.array([100., 100.])])
+    (gx,) = chainerx.grad(
+        [y, z], [x], grad_outputs=[chainerx.array([1.0, 10.0]), chainerx.array([100.0, 100.0])]
+    )
     equal(gx, [302, 340])
     for bad in [chainerx.ones(3, 'float64')], [chainerx.ones(2, 'float64')] * 3:
         with pytest.raises((chainerx.ChainerxError, ValueError)):
@@ -348,13 +359,13 @@ def test_grad_outputs():
 
 
 def test_grad_set_grad():
-    x = leaf(2.)
+    x = leaf(2.0)
     chainerx.grad([x * x], [x], set_grad=True)
     equal(x.grad, [4])
 
 
 def test_grad_retain_grad():
-    x = leaf(2.)
+    x = leaf(2.0)
     y = x * x
     z = y * 3
     chainerx.grad([z], [x], retain_grad=True)
@@ -362,13 +373,13 @@ def test_grad_retain_grad():
 
 
 def test_grad_loss_scale():
-    x = leaf(2.)
-    gx, = chainerx.grad([x * x], [x], loss_scale=4.)
+    x = leaf(2.0)
+    (gx,) = chainerx.grad([x * x], [x], loss_scale=4.0)
     equal(gx, [16])
 
 
 def test_unreachable_gradient_is_none():
-    x, w = leaf(2.), leaf(3.)
+    x, w = leaf(2.0), leaf(3.0)
     gx, gw = chainerx.grad([x * x], [x, w])
     equal(gx, [4])
     assert gw is None
@@ -376,20 +387,21 @@ def test_unreachable_gradient_is_none():
 
 def test_grad_of_input_outside_graphs():
     with pytest.raises(chainerx.GradientError, match='require_grad'):
-        x = leaf(1.)
+        x = leaf(1.0)
         chainerx.grad([x * x], [chainerx.ones(1)])
 
 
 def test_output_is_input():
-    x = leaf(2.)
-    gx, = chainerx.grad([x], [x])
+    x = leaf(2.0)
+    (gx,) = chainerx.grad([x], [x])
     equal(gx, [1])
 
 
 # ---- stopping gradients
 
+
 def test_as_grad_stopped():
-    x = leaf(1., 2.)
+    x = leaf(1.0, 2.0)
     y = x.as_grad_stopped()
     assert not y.is_backprop_required() and y.data_ptr == x.data_ptr
     z = (x * 2).as_grad_stopped(copy=True)
@@ -402,8 +414,11 @@ def test_as_grad_stopped():
 def test_as_grad_stopped_for_one_graph():
     with chainerx.backprop_scope('a') as a, chainerx.backprop_scope('b') as b:
         x = chainerx.ones(2).require_grad(a).require_grad(b)
-        for y in (x.as_grad_stopped([a]), x.as_grad_stopped(backprop_ids=[a], copy=True),
-                  x.as_grad_stopped([a], True)):
+        for y in (
+            x.as_grad_stopped([a]),
+            x.as_grad_stopped(backprop_ids=[a], copy=True),
+            x.as_grad_stopped([a], True),
+        ):
             assert not y.is_backprop_required(a) and y.is_backprop_required(b)
         assert not x.as_grad_stopped().is_backprop_required(chainerx.anygraph)
         del x, y
@@ -411,10 +426,11 @@ def test_as_grad_stopped_for_one_graph():
 
 # ---- several graphs
 
+
 def test_two_graphs():
     with chainerx.backprop_scope('outer') as outer, chainerx.backprop_scope('inner') as inner:
-        x = leaf(2., backprop_id=outer)
-        w = leaf(3., backprop_id=inner)
+        x = leaf(2.0, backprop_id=outer)
+        w = leaf(3.0, backprop_id=inner)
         y = x * w * w
         y.backward(inner)
         equal(w.get_grad(inner), [12])
@@ -428,11 +444,11 @@ def test_two_graphs():
 
 def test_gradient_in_one_graph_is_differentiable_in_another():
     with chainerx.backprop_scope('outer') as outer, chainerx.backprop_scope('inner') as inner:
-        x = leaf(2.).require_grad(outer).require_grad(inner)
+        x = leaf(2.0).require_grad(outer).require_grad(inner)
         y = x * x * x
-        gx, = chainerx.grad([y], [x], inner)
+        (gx,) = chainerx.grad([y], [x], inner)
         assert gx.is_backprop_required(outer) and not gx.is_backprop_required(inner)
-        ggx, = chainerx.grad([gx], [x], outer)
+        (ggx,) = chainerx.grad([gx], [x], outer)
         equal(ggx, [12])
         del x, y, gx, ggx
 
@@ -451,7 +467,7 @@ def test_backprop_scope_ends_graphs():
 def test_backward_in_outer_graph_first():
     with chainerx.backprop_scope('outer') as outer:
         with chainerx.backprop_scope('inner') as inner:
-            x = leaf(2., backprop_id=outer).require_grad(inner)
+            x = leaf(2.0, backprop_id=outer).require_grad(inner)
             y = x * x
             y.backward(outer)
             y.backward(inner)
@@ -468,7 +484,7 @@ def test_bad_names_of_graphs(name):
 
 
 def test_bad_backprop_ids():
-    x = leaf(1.)
+    x = leaf(1.0)
     for f in x.is_grad_required, x.get_grad, x.require_grad, x.backward, x.cleargrad:
         with pytest.raises(TypeError):
             f('default')
@@ -490,8 +506,9 @@ def test_context_makes_and_releases_ids():
 
 # ---- modes
 
+
 def test_no_backprop_mode():
-    x = leaf(2.)
+    x = leaf(2.0)
     assert chainerx.is_backprop_required()
     with chainerx.no_backprop_mode():
         assert not chainerx.is_backprop_required()
@@ -540,17 +557,18 @@ def test_modes_belong_to_threads():
 
 # ---- across devices
 
+
 def test_to_device_is_differentiable():
-    x = leaf(1., 2.)
+    x = leaf(1.0, 2.0)
     y = x.to_device('native:1')
     assert y.device.name == 'native:1' and y.is_backprop_required()
-    (y * chainerx.array([3., 4.], device='native:1')).sum().backward()
+    (y * chainerx.array([3.0, 4.0], device='native:1')).sum().backward()
     assert x.grad.device is x.device
     equal(x.grad, [3, 4])
 
 
 def test_astype_is_differentiable():
-    x = leaf(1., 2.)
+    x = leaf(1.0, 2.0)
     y = x.astype('float32')
     (y * 2).sum().backward()
     assert x.grad.dtype == 'float64'
@@ -559,12 +577,13 @@ def test_astype_is_differentiable():
 
 # ---- gradient checks
 
+
 def test_check_backward_finds_wrong_gradients():
     def wrong(xs):
-        x, = xs
+        (x,) = xs
         return [x * x.as_grad_stopped()]
 
-    x, gy, eps = leaf(1., 2.), chainerx.ones(2, 'float64'), chainerx.full(2, 1e-3)
+    x, gy, eps = leaf(1.0, 2.0), chainerx.ones(2, 'float64'), chainerx.full(2, 1e-3)
     with pytest.raises(chainerx.GradientCheckError):
         chainerx.check_backward(wrong, [x], [gy], [eps])
     chainerx.check_backward(lambda xs: [xs[0] * xs[0]], [x], [gy], [eps])
@@ -572,43 +591,45 @@ def test_check_backward_finds_wrong_gradients():
 
 def test_check_double_backward_finds_wrong_gradients():
     def wrong(xs):
-        x, = xs
+        (x,) = xs
         return [x * x * x.as_grad_stopped()]
 
-    x, gy, eps = leaf(1., 2.), leaf(1., 1.), chainerx.full(2, 1e-3)
+    x, gy, eps = leaf(1.0, 2.0), leaf(1.0, 1.0), chainerx.full(2, 1e-3)
     ggx = chainerx.ones(2, 'float64')
     with pytest.raises(chainerx.GradientCheckError):
         chainerx.check_double_backward(wrong, [x], [gy], [ggx], [eps, eps])
     chainerx.check_double_backward(
-        lambda xs: [xs[0] * xs[0] * xs[0]], [x], [gy], [ggx], [eps, eps], atol=1e-4)
+        lambda xs: [xs[0] * xs[0] * xs[0]], [x], [gy], [ggx], [eps, eps], atol=1e-4
+    )
 
 
 def test_check_backward_passes_errors_on():
     def fails(xs):
         raise KeyError('inside')
 
-    x = leaf(1.)
+    x = leaf(1.0)
     with pytest.raises(KeyError, match='inside'):
         chainerx.check_backward(fails, [x], [x], [x])
 
 
 # ---- lifetime
 
+
 def test_graph_is_freed_with_its_output():
-    x = leaf(1.)
+    x = leaf(1.0)
     y = x * 2
     ref = weakref.ref(y)
     z = chainerx.exp(y)
     del y
     assert ref() is None
     z.backward()
-    equal(x.grad, 2 * np.exp([2.]))
+    equal(x.grad, 2 * np.exp([2.0]))
 
 
 def test_cycle_through_grad():
     gc.collect()
     before = chainerx._core._live_array_count()
-    x = leaf(1.)
+    x = leaf(1.0)
     y = x * x
     y.backward(enable_double_backprop=True)
     x.cleargrad()

@@ -1,4 +1,5 @@
 """Backends in shared libraries, with the sample backend of ``chainerx_cc/examples``."""
+
 import copy
 import os
 import pickle
@@ -22,15 +23,32 @@ pytestmark = pytest.mark.skipif(COMPILER is None, reason='needs a C++ compiler')
 def build(source, target):
     target.parent.mkdir(exist_ok=True)
     subprocess.run(
-        [COMPILER, '-std=c++17', '-O1', '-shared', '-fPIC', '-I', SOURCES, source, '-o', target,
-         '-L', Path(chainerx.__file__).parent, '-lchainerx'], check=True)
+        [
+            COMPILER,
+            '-std=c++17',
+            '-O1',
+            '-shared',
+            '-fPIC',
+            '-I',
+            SOURCES,
+            source,
+            '-o',
+            target,
+            '-L',
+            Path(chainerx.__file__).parent,
+            '-lchainerx',
+        ],
+        check=True,
+    )
 
 
 @pytest.fixture(scope='module')
 def library_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp('chainerx')
-    build(SOURCES / 'examples' / 'sample_backend' / 'sample_backend.cc',
-          folder / 'backends' / 'sample.so')
+    build(
+        SOURCES / 'examples' / 'sample_backend' / 'sample_backend.cc',
+        folder / 'backends' / 'sample.so',
+    )
     return folder
 
 
@@ -40,7 +58,7 @@ def chainerx_path(library_folder, monkeypatch):
 
 
 def sample(values, index=0, dtype='float32'):
-    return chainerx.array(values, dtype, device='sample:%d' % index)
+    return chainerx.array(values, dtype, device=f'sample:{index}')
 
 
 def equal(actual, desired):
@@ -65,12 +83,17 @@ def test_devices():
         assert chainerx.get_device('sample:1') is not device
 
 
-@pytest.mark.parametrize('make', [
-    lambda: np.float32([[1, 2], [3, 4]]), lambda: [[1, 2], [3, 4]],
-    lambda: np.asfortranarray(np.float64([[1, 2], [3, 4]])),
-    lambda: chainerx.array([[1, 2], [3, 4]], 'float64'),
-    lambda: chainerx.array([[1, 3], [2, 4]], 'float64', device='native:1').T,
-    lambda: sample([[1, 2], [3, 4]], 1)])
+@pytest.mark.parametrize(
+    'make',
+    [
+        lambda: np.float32([[1, 2], [3, 4]]),
+        lambda: [[1, 2], [3, 4]],
+        lambda: np.asfortranarray(np.float64([[1, 2], [3, 4]])),
+        lambda: chainerx.array([[1, 2], [3, 4]], 'float64'),
+        lambda: chainerx.array([[1, 3], [2, 4]], 'float64', device='native:1').T,
+        lambda: sample([[1, 2], [3, 4]], 1),
+    ],
+)
 def test_making_and_reading_arrays(make):
     for function in chainerx.array, chainerx.asarray:
         x = function(make(), device='sample:0')
@@ -114,13 +137,13 @@ def test_backward():
     y = (x * x / 2 - x).sum()
     chainerx.backward(y, enable_double_backprop=True)
     equal(x.grad.as_grad_stopped(), [0, 1, 2])
-    gg, = chainerx.grad([(x.grad * x.grad).sum()], [x])
+    (gg,) = chainerx.grad([(x.grad * x.grad).sum()], [x])
     equal(gg, [0, 2, 4])
     x.cleargrad()
 
 
 def test_gradients_travel_between_devices():
-    x = chainerx.array([1., 2.]).require_grad()
+    x = chainerx.array([1.0, 2.0]).require_grad()
     y = x.to_device('sample:0')
     z = (y * y).to_device('sample:1')
     (z * 3).sum().to_device('native:1').backward()
@@ -128,10 +151,19 @@ def test_gradients_travel_between_devices():
     equal(x.grad, [6, 12])
 
 
-@pytest.mark.parametrize(('name', 'f'), [
-    ('exp', chainerx.exp), ('matmul', lambda x: x.dot(x)), ('maximum', lambda x: chainerx.maximum(x, 0)),
-    ('equal', lambda x: x == x), ('amax', lambda x: x.max()), ('take', lambda x: x.take([0], 0)),
-    ('copy', lambda x: x.astype('int32')), ('add', lambda x: x.astype(bool) + x)])
+@pytest.mark.parametrize(
+    ('name', 'f'),
+    [
+        ('exp', chainerx.exp),
+        ('matmul', lambda x: x.dot(x)),
+        ('maximum', lambda x: chainerx.maximum(x, 0)),
+        ('equal', lambda x: x == x),
+        ('amax', lambda x: x.max()),
+        ('take', lambda x: x.take([0], 0)),
+        ('copy', lambda x: x.astype('int32')),
+        ('add', lambda x: x.astype(bool) + x),
+    ],
+)
 def test_nothing_falls_back(name, f):
     x = sample([[1, 2], [3, 4]])
     with pytest.raises(chainerx.ChainerxError, match="backend 'sample' has no kernel for '"):
@@ -140,7 +172,7 @@ def test_nothing_falls_back(name, f):
 
 class Double(chainer.FunctionNode):
     def forward(self, inputs):
-        return inputs[0] * 2,
+        return (inputs[0] * 2,)
 
 
 def test_chainer():
@@ -156,7 +188,9 @@ def test_chainer():
     np.testing.assert_array_equal(chainer.backends.cuda.to_cpu(link.w.grad), [6, 12])
     assert repr(link.w) == 'variable w([1., 2.])'
     for f, name in (F.exp, 'exp'), (lambda x: F.maxout(F.reshape(x, (1, 2)), 2), 'amax'):
-        with pytest.raises(chainerx.NotImplementedError, match="backend 'sample' has no kernel for '%s'" % name):
+        with pytest.raises(
+            chainerx.NotImplementedError, match=f"backend 'sample' has no kernel for '{name}'"
+        ):
             f(link.w)
     with pytest.raises(RuntimeError, match="Only arrays of 'native' or 'cuda'.*sample:0"):
         Double().apply((link.w,))
@@ -171,7 +205,7 @@ def test_devices_do_not_mix():
 
 
 def test_unknown_backend(tmp_path, monkeypatch):
-    monkeypatch.setenv('CHAINERX_PATH', '%s:%s' % (tmp_path / 'a', tmp_path / 'b'))
+    monkeypatch.setenv('CHAINERX_PATH', '{}:{}'.format(tmp_path / 'a', tmp_path / 'b'))
     with pytest.raises(chainerx.BackendError) as e:
         chainerx.get_device('nowhere:0')
     message = str(e.value)
@@ -187,12 +221,23 @@ def test_unknown_backend(tmp_path, monkeypatch):
         chainerx.get_backend('nowhere')
 
 
-@pytest.mark.parametrize(('name', 'code', 'message'), [
-    ('text', None, 'file too short|invalid ELF'),
-    ('empty', 'int CreateNothing() { return 0; }', 'does not export the function CreateBackend'),
-    ('failing', '#include <stdexcept>\nextern "C" void* CreateBackend() { throw std::runtime_error{"no card"}; }',
-     'CreateBackend failed: no card'),
-    ('none', 'extern "C" void* CreateBackend() { return nullptr; }', 'returned no backend')])
+@pytest.mark.parametrize(
+    ('name', 'code', 'message'),
+    [
+        ('text', None, 'file too short|invalid ELF'),
+        (
+            'empty',
+            'int CreateNothing() { return 0; }',
+            'does not export the function CreateBackend',
+        ),
+        (
+            'failing',
+            '#include <stdexcept>\nextern "C" void* CreateBackend() { throw std::runtime_error{"no card"}; }',
+            'CreateBackend failed: no card',
+        ),
+        ('none', 'extern "C" void* CreateBackend() { return nullptr; }', 'returned no backend'),
+    ],
+)
 def test_unusable_libraries(name, code, message, tmp_path, monkeypatch):
     monkeypatch.setenv('CHAINERX_PATH', str(tmp_path))
     target = tmp_path / 'backends' / (name + '.so')

@@ -1,4 +1,5 @@
 """Every op refuses at least three kinds of wrong calls, with an error that names what is wrong."""
+
 import re
 
 import pytest
@@ -20,7 +21,9 @@ def test_wrong_calls(name, kind):
         with pytest.raises(error) as info:
             call()
         text = str(info.value)
-        del info  # its traceback would keep this frame, and so the arrays, until the next collection
+        del (
+            info
+        )  # its traceback would keep this frame, and so the arrays, until the next collection
         assert _names_what_is_wrong(name, text), text
 
 

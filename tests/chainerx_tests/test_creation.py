@@ -1,4 +1,5 @@
 """Creation routines, against NumPy's of the same name."""
+
 import io
 
 import numpy as np
@@ -15,9 +16,9 @@ XP = chainerx.testing.numpy_chainerx_array_equal()
 def test_constants(shape, dtype):
     for name in 'zeros', 'ones':
         chainerx.testing.assert_array_equal_ex(
-            getattr(chainerx, name)(shape, dtype), getattr(np, name)(shape, dtype))
-    chainerx.testing.assert_array_equal_ex(
-        chainerx.full(shape, 1, dtype), np.full(shape, 1, dtype))
+            getattr(chainerx, name)(shape, dtype), getattr(np, name)(shape, dtype)
+        )
+    chainerx.testing.assert_array_equal_ex(chainerx.full(shape, 1, dtype), np.full(shape, 1, dtype))
     x = chainerx.empty(shape, dtype)
     assert x.shape == shape and x.dtype == dtype and x.is_contiguous
 
@@ -36,9 +37,11 @@ def test_default_dtypes():
 def test_like(device):
     x = chainerx.array([[1, 2, 3]], 'int16', device='native:2')
     expected_device = 'native:2' if device is None else device
-    for y, value in ((chainerx.zeros_like(x, device=device), 0),
-                     (chainerx.ones_like(x, device=device), 1),
-                     (chainerx.full_like(x, 7, device=device), 7)):
+    for y, value in (
+        (chainerx.zeros_like(x, device=device), 0),
+        (chainerx.ones_like(x, device=device), 1),
+        (chainerx.full_like(x, 7, device=device), 7),
+    ):
         assert y.device.name == expected_device
         chainerx.testing.assert_array_equal_ex(y, np.full((1, 3), value, 'int16'))
     y = chainerx.empty_like(x, device=device)
@@ -67,9 +70,11 @@ def test_arange_keywords():
 
 
 @chainerx.testing.numpy_chainerx_allclose()
-@pytest.mark.parametrize('kwargs', [
-    {}, {'num': 5}, {'num': 1}, {'num': 0}, {'num': 4, 'endpoint': False}, {'dtype': 'float32'}],
-    ids=str)
+@pytest.mark.parametrize(
+    'kwargs',
+    [{}, {'num': 5}, {'num': 1}, {'num': 0}, {'num': 4, 'endpoint': False}, {'dtype': 'float32'}],
+    ids=str,
+)
 def test_linspace(xp, kwargs):
     return xp.linspace(-1, 3, **kwargs)
 
@@ -93,13 +98,30 @@ def test_identity(xp):
 
 # ---- array, asarray and relatives
 
-@pytest.mark.parametrize('value', [
-    1, 2.5, True, [], [1, 2], [[1., 2.], [3., 4.]], [True, False], (1, 2.5), [[]],
-    np.float16(2), np.int8(3), np.array([[1, 2]], 'uint8')], ids=repr)
+
+@pytest.mark.parametrize(
+    'value',
+    [
+        1,
+        2.5,
+        True,
+        [],
+        [1, 2],
+        [[1.0, 2.0], [3.0, 4.0]],
+        [True, False],
+        (1, 2.5),
+        [[]],
+        np.float16(2),
+        np.int8(3),
+        np.array([[1, 2]], 'uint8'),
+    ],
+    ids=repr,
+)
 def test_array_of_objects(value):
     chainerx.testing.assert_array_equal_ex(chainerx.array(value), np.array(value))
     chainerx.testing.assert_array_equal_ex(
-        chainerx.array(value, 'float32'), np.array(value, 'float32'))
+        chainerx.array(value, 'float32'), np.array(value, 'float32')
+    )
 
 
 @chainerx.testing.parametrize_dtype_specifier('dtype')
@@ -121,7 +143,7 @@ def test_array_of_nonsense(value):
 
 
 def test_copies():
-    a = np.arange(3.)
+    a = np.arange(3.0)
     assert chainerx.array(a, copy=False).data_ptr == a.ctypes.data
     assert chainerx.asarray(a).data_ptr == a.ctypes.data
     assert chainerx.array(a).data_ptr != a.ctypes.data
@@ -135,7 +157,7 @@ def test_copies():
 
 
 def test_array_keeps_graph_and_device():
-    x = chainerx.array([1., 2.], device='native:1').require_grad()
+    x = chainerx.array([1.0, 2.0], device='native:1').require_grad()
     y = chainerx.array(x)
     assert y.device is x.device
     y.sum().backward()
@@ -145,7 +167,7 @@ def test_array_keeps_graph_and_device():
 def test_asarray_of_other_byte_order_and_read_only():
     a = np.arange(3, dtype='>i4')
     chainerx.testing.assert_array_equal(chainerx.asarray(a), a)
-    b = np.arange(3.)
+    b = np.arange(3.0)
     b.flags.writeable = False
     x = chainerx.asarray(b)
     x += 1
@@ -178,8 +200,11 @@ def test_integer_out_of_range():
 
 # ---- from files, text, iterables
 
+
 @XP
-@pytest.mark.parametrize('kwargs', [{}, {'count': 2}, {'offset': 4}, {'count': 1, 'offset': 8}], ids=str)
+@pytest.mark.parametrize(
+    'kwargs', [{}, {'count': 2}, {'offset': 4}, {'count': 1, 'offset': 8}], ids=str
+)
 def test_frombuffer(xp, kwargs):
     return xp.frombuffer(np.arange(4, dtype='int32').tobytes(), dtype='int32', **kwargs)
 
@@ -208,8 +233,8 @@ def test_fromiter(xp):
 def test_fromstring():
     x = chainerx.fromstring('1, 2, 3', 'int64', sep=',')
     chainerx.testing.assert_array_equal_ex(x, np.array([1, 2, 3]))
-    y = chainerx.fromstring(np.array([1., 2.]).tobytes())
-    chainerx.testing.assert_array_equal_ex(y, np.array([1., 2.]))
+    y = chainerx.fromstring(np.array([1.0, 2.0]).tobytes())
+    chainerx.testing.assert_array_equal_ex(y, np.array([1.0, 2.0]))
 
 
 @XP

@@ -1,4 +1,5 @@
 """Devices, backends, contexts and the scopes that choose them."""
+
 import copy
 import gc
 import pickle
@@ -26,8 +27,20 @@ def test_get_device():
     device.synchronize()
 
 
-@pytest.mark.parametrize('name', [
-    'native:99', 'native:-1', 'native:', 'native:a', 'nowhere', 'nowhere:0', '', ':0', 'native:0:0'])
+@pytest.mark.parametrize(
+    'name',
+    [
+        'native:99',
+        'native:-1',
+        'native:',
+        'native:a',
+        'nowhere',
+        'nowhere:0',
+        '',
+        ':0',
+        'native:0:0',
+    ],
+)
 def test_unknown_devices(name):
     with pytest.raises((chainerx.BackendError, chainerx.DeviceError), match='(?i)device|backend'):
         chainerx.get_device(name)
@@ -126,10 +139,18 @@ def test_to_device():
         x.to_device(1.5)
 
 
-@pytest.mark.parametrize('f', [
-    lambda a, b: a + b, lambda a, b: chainerx.dot(a, b), lambda a, b: chainerx.concatenate([a, b]),
-    lambda a, b: chainerx.linear(a, b), lambda a, b: a[b > 0],
-    lambda a, b: chainerx.where(a > 0, a, b), lambda a, b: chainerx.copyto(a, b)])
+@pytest.mark.parametrize(
+    'f',
+    [
+        lambda a, b: a + b,
+        lambda a, b: chainerx.dot(a, b),
+        lambda a, b: chainerx.concatenate([a, b]),
+        lambda a, b: chainerx.linear(a, b),
+        lambda a, b: a[b > 0],
+        lambda a, b: chainerx.where(a > 0, a, b),
+        lambda a, b: chainerx.copyto(a, b),
+    ],
+)
 def test_arrays_on_different_devices(f):
     a, b = chainerx.ones((2, 2)), chainerx.ones((2, 2), device='native:1')
     with pytest.raises(chainerx.DeviceError, match='native:[01].*native:[01].*to_device'):
@@ -150,7 +171,9 @@ def test_contexts():
         chainerx.testing.assert_array_equal(x + 1, [2, 2])
         del x
     assert chainerx.get_default_context() is default
-    assert chainerx.get_device('native:0', ) != context.get_device('native:0')
+    assert chainerx.get_device(
+        'native:0',
+    ) != context.get_device('native:0')
 
 
 def test_devices_outlive_the_object_of_their_context():

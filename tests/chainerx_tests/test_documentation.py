@@ -1,4 +1,5 @@
 """Every public name of ChainerX is documented: its arguments, what it returns, an example that runs."""
+
 import doctest
 import inspect
 import re
@@ -12,8 +13,17 @@ import chainerx
 NAMES = {'np': numpy, 'chainer': chainer, 'chainerx': chainerx}
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 #: What describes itself.
-TRIVIAL = {'Backend.name', 'Backend.context', 'Device.name', 'Device.backend', 'Device.context',
-           'Device.index', 'BackpropId.name', 'BackpropId.context', 'DeviceScope.device'}
+TRIVIAL = {
+    'Backend.name',
+    'Backend.context',
+    'Device.name',
+    'Device.backend',
+    'Device.context',
+    'Device.index',
+    'BackpropId.name',
+    'BackpropId.context',
+    'DeviceScope.device',
+}
 
 
 def _public(owner):
@@ -55,7 +65,9 @@ def _parameters(value):
 
 def _text(value):
     """The documentation without the signatures that pybind11 puts in front of it."""
-    return re.sub(r'\A((\w+\(.*|Overloaded function\.|\d\. \w+\(.*)\n+)+', '', inspect.getdoc(value) or '')
+    return re.sub(
+        r'\A((\w+\(.*|Overloaded function\.|\d\. \w+\(.*)\n+)+', '', inspect.getdoc(value) or ''
+    )
 
 
 def _described(doc):
@@ -81,8 +93,9 @@ def test_documentation(name):
     assert not runner.failures, ''.join(report)
 
 
-@pytest.mark.parametrize('name', [name for name, value in sorted(OBJECTS.items())
-                                  if inspect.isbuiltin(value)])
+@pytest.mark.parametrize(
+    'name', [name for name, value in sorted(OBJECTS.items()) if inspect.isbuiltin(value)]
+)
 def test_says_whether_it_is_differentiable(name):
     families = {op['name']: op['family'] for op in chainerx._core._ops()}
     if families.get(name, 'creation') != 'creation':

@@ -1,4 +1,5 @@
 """Importing the package with and without its compiled core."""
+
 import math
 import subprocess
 import sys
@@ -22,8 +23,11 @@ sys.meta_path = [finder for finder in sys.meta_path if 'ditable' not in repr(fin
 
 def run(folder, code):
     return subprocess.run(
-        [sys.executable, '-W', 'error', '-c', PROLOGUE + textwrap.dedent(code)], cwd=folder,
-        capture_output=True, text=True)
+        [sys.executable, '-W', 'error', '-c', PROLOGUE + textwrap.dedent(code)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
 
 
 @pytest.fixture
@@ -37,7 +41,9 @@ def without_core(tmp_path):
 
 
 def test_without_core(without_core):
-    result = run(without_core, '''
+    result = run(
+        without_core,
+        """
         import chainerx
         assert not chainerx.is_available()
         assert not isinstance(3, chainerx.ndarray)
@@ -49,14 +55,17 @@ def test_without_core(without_core):
                 assert 'CHAINER_BUILD_CHAINERX=1 pip install' in str(error), error
             else:
                 raise AssertionError
-        ''')
+        """,
+    )
     assert result.returncode == 0, result.stderr
 
 
 def test_broken_core(without_core):
     core = Path(chainerx._core.__file__).name
     (without_core / 'chainerx' / core).write_bytes(b'not a library')
-    result = run(without_core, '''
+    result = run(
+        without_core,
+        """
         import warnings
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter('always')
@@ -67,17 +76,21 @@ def test_broken_core(without_core):
             chainerx.array
         except RuntimeError as error:
             assert 'cannot be loaded' in str(error)
-        ''')
+        """,
+    )
     assert result.returncode == 0, result.stderr
 
 
 def test_import_is_light():
-    result = run(PACKAGE.parent, '''
+    result = run(
+        PACKAGE.parent,
+        """
         import sys
         import chainerx
         heavy = {'chainer', 'pytest', 'scipy', 'torch', 'cupy'} & set(sys.modules)
         assert not heavy, heavy
-        ''')
+        """,
+    )
     assert result.returncode == 0, result.stderr
 
 
@@ -104,20 +117,33 @@ def test_other_spellings_of_arguments():
     y = chainerx.linear(x, w)
     for kwargs in {'W': w}, {'w': w}, {'w': w, 'n_batch_axis': 1}, {'W': w, 'n_batch_axes': 1}:
         chainerx.testing.assert_array_equal(chainerx.linear(x, **kwargs), y)
-    assert bool(chainerx.all(a=x)) and bool(chainerx.all(x=x)) and bool(chainerx.any(a=x, axis=None))
+    assert (
+        bool(chainerx.all(a=x)) and bool(chainerx.all(x=x)) and bool(chainerx.any(a=x, axis=None))
+    )
     with pytest.raises(TypeError, match='multiple values'):
         chainerx.all(x, a=x)
     assert chainerx.flip(m=x, axes=0).shape == chainerx.flip(x, axis=0).shape == (2, 3)
     assert x.transpose(axes=(1, 0)).shape == x.reshape(newshape=(3, 2)).shape == (3, 2)
-    for call in (lambda: x.transpose(axis=(1, 0)), lambda: x.transpose(1, axes=0),
-                 lambda: x.reshape(newshape=6, order='C')):
+    for call in (
+        lambda: x.transpose(axis=(1, 0)),
+        lambda: x.transpose(1, axes=0),
+        lambda: x.reshape(newshape=6, order='C'),
+    ):
         with pytest.raises(TypeError, match='unexpected keyword argument'):
             call()
 
 
 def test_exceptions():
-    for name in ('ContextError', 'BackendError', 'DeviceError', 'DimensionError', 'DtypeError',
-                 'GradientError', 'GradientCheckError', 'NotImplementedError'):
+    for name in (
+        'ContextError',
+        'BackendError',
+        'DeviceError',
+        'DimensionError',
+        'DtypeError',
+        'GradientError',
+        'GradientCheckError',
+        'NotImplementedError',
+    ):
         assert issubclass(getattr(chainerx, name), chainerx.ChainerxError)
     assert issubclass(chainerx.NotImplementedError, NotImplementedError)
 

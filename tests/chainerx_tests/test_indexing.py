@@ -1,4 +1,5 @@
 """Reading and writing elements by all kinds of indices, and gradients through them."""
+
 import numpy as np
 import pytest
 
@@ -8,20 +9,55 @@ A = np.arange(2 * 3 * 4, dtype='float64').reshape(2, 3, 4)
 MASK = A % 3 == 0
 
 BASIC = [
-    0, -1, (1, 2), (1, 2, 3), slice(None), slice(1, None), slice(None, None, -1), slice(5, 9),
-    (slice(None), slice(None, None, 2)), (slice(None), slice(2, 0, -1), slice(-3, None, 2)),
-    Ellipsis, (Ellipsis, 1), (0, Ellipsis, slice(1, 3)), None, (None, 1, None), (Ellipsis, None), (),
-    (slice(None), None, slice(1, 2)), np.int64(1), (np.int8(1), -1),
+    0,
+    -1,
+    (1, 2),
+    (1, 2, 3),
+    slice(None),
+    slice(1, None),
+    slice(None, None, -1),
+    slice(5, 9),
+    (slice(None), slice(None, None, 2)),
+    (slice(None), slice(2, 0, -1), slice(-3, None, 2)),
+    Ellipsis,
+    (Ellipsis, 1),
+    (0, Ellipsis, slice(1, 3)),
+    None,
+    (None, 1, None),
+    (Ellipsis, None),
+    (),
+    (slice(None), None, slice(1, 2)),
+    np.int64(1),
+    (np.int8(1), -1),
 ]
 ADVANCED = [
-    [1, 0, 1], np.array([0, -1]), (slice(None), [2, 0]), (slice(None), np.array([[0, 1], [2, -1]])),
-    ([0, 1], [2, 0]), ([0, 1], slice(None), [3, 0]), (np.array([[0], [1]]), np.array([0, 2])),
-    (0, slice(None), [1, 3]), ([0, 1], slice(None), 0), (slice(None), 0, [1, 3]), (slice(None), [0, 2], 1),
-    (slice(None), [0, 2], slice(1, 3)), (Ellipsis, [0, -1]), ([1, 0], None, slice(None), 2),
-    (slice(None), [0, 2], None, [1, 1]), (1, [0, 2], [3, 0]), [], (slice(None), []),
-    MASK, MASK[:, :, 0], (slice(None), np.array([True, False, True])), np.zeros((2, 3, 4), bool),
-    (0, MASK[0]), (MASK[:, 0, 0], [1]), (Ellipsis, np.array([True, False, False, True])),
-    ([[0, 1], [1, 0]], [[2, 0], [0, 1]], [[3, 0], [1, 1]]), np.array([1, 0], 'uint8'),
+    [1, 0, 1],
+    np.array([0, -1]),
+    (slice(None), [2, 0]),
+    (slice(None), np.array([[0, 1], [2, -1]])),
+    ([0, 1], [2, 0]),
+    ([0, 1], slice(None), [3, 0]),
+    (np.array([[0], [1]]), np.array([0, 2])),
+    (0, slice(None), [1, 3]),
+    ([0, 1], slice(None), 0),
+    (slice(None), 0, [1, 3]),
+    (slice(None), [0, 2], 1),
+    (slice(None), [0, 2], slice(1, 3)),
+    (Ellipsis, [0, -1]),
+    ([1, 0], None, slice(None), 2),
+    (slice(None), [0, 2], None, [1, 1]),
+    (1, [0, 2], [3, 0]),
+    [],
+    (slice(None), []),
+    MASK,
+    MASK[:, :, 0],
+    (slice(None), np.array([True, False, True])),
+    np.zeros((2, 3, 4), bool),
+    (0, MASK[0]),
+    (MASK[:, 0, 0], [1]),
+    (Ellipsis, np.array([True, False, False, True])),
+    ([[0, 1], [1, 0]], [[2, 0], [0, 1]], [[3, 0], [1, 1]]),
+    np.array([1, 0], 'uint8'),
 ]
 ALL = BASIC + ADVANCED
 
@@ -62,11 +98,17 @@ def test_basic_index_is_a_view(key):
 def test_write(key, kind):
     expected = A.copy()
     shape = A[key].shape
-    value = {'scalar': 7.5, 'array': -1 - np.arange(np.prod(shape, dtype=int)).reshape(shape),
-             'row': np.array(-3.)[(None,) * min(len(shape), 1)]}[kind]
+    value = {
+        'scalar': 7.5,
+        'array': -1 - np.arange(np.prod(shape, dtype=int)).reshape(shape),
+        'row': np.array(-3.0)[(None,) * min(len(shape), 1)],
+    }[kind]
     # Repeated indices take any of the values: NumPy's order is not promised.
-    repeated = any(np.size(k) != len(np.unique(k)) for k in (key if isinstance(key, tuple) else (key,))
-                   if isinstance(k, (list, np.ndarray)) and np.asarray(k).dtype != bool)
+    repeated = any(
+        np.size(k) != len(np.unique(k))
+        for k in (key if isinstance(key, tuple) else (key,))
+        if isinstance(k, (list, np.ndarray)) and np.asarray(k).dtype != bool
+    )
     if kind == 'array' and repeated:
         value = np.zeros(shape)
     expected[key] = value
@@ -101,12 +143,26 @@ def test_gradient_of_repeated_indices():
     chainerx.testing.assert_array_equal(x.grad, [1, 0, 2])
 
 
-@pytest.mark.parametrize('key, error', [
-    (2, IndexError), (-3, IndexError), ((0, 0, 0, 0), IndexError), ((Ellipsis, Ellipsis), IndexError),
-    (1.5, IndexError), ('a', IndexError), ([0, 2], IndexError), ([0.5], IndexError),
-    (np.array([-3]), IndexError), (np.ones((3, 3), bool), IndexError), (slice(0, 2, 0), (IndexError, ValueError)),
-    (slice('a'), TypeError), (([0, 1], [0, 1, 2]), (IndexError, chainerx.DimensionError)), ({}, IndexError)],
-    ids=str)
+@pytest.mark.parametrize(
+    'key, error',
+    [
+        (2, IndexError),
+        (-3, IndexError),
+        ((0, 0, 0, 0), IndexError),
+        ((Ellipsis, Ellipsis), IndexError),
+        (1.5, IndexError),
+        ('a', IndexError),
+        ([0, 2], IndexError),
+        ([0.5], IndexError),
+        (np.array([-3]), IndexError),
+        (np.ones((3, 3), bool), IndexError),
+        (slice(0, 2, 0), (IndexError, ValueError)),
+        (slice('a'), TypeError),
+        (([0, 1], [0, 1, 2]), (IndexError, chainerx.DimensionError)),
+        ({}, IndexError),
+    ],
+    ids=str,
+)
 def test_errors(key, error):
     x = chainerx.array(A)
     with pytest.raises(error):

@@ -1,4 +1,5 @@
 """Exchange with NumPy, the buffer protocol, and DLPack."""
+
 import gc
 import operator
 import pickle
@@ -23,6 +24,7 @@ def base():
 
 
 # ---- NumPy
+
 
 @pytest.mark.parametrize('dtype', DTYPES)
 def test_numpy_shares_memory(dtype):
@@ -66,7 +68,7 @@ def test_owners_stay_alive():
 
 
 def test_numpy_functions_take_arrays():
-    x = chainerx.array([[1., 2.], [3., 4.]])
+    x = chainerx.array([[1.0, 2.0], [3.0, 4.0]])
     np.testing.assert_array_equal(np.asarray(x), [[1, 2], [3, 4]])
     np.testing.assert_array_equal(np.array(x, dtype='int8'), [[1, 2], [3, 4]])
     np.testing.assert_array_equal(np.array(x.T), [[1, 3], [2, 4]])
@@ -78,8 +80,15 @@ def test_numpy_functions_take_arrays():
 
 def test_operators_do_not_mix_libraries():
     x, a = chainerx.ones(2), np.ones(2)
-    for f in (lambda: x + a, lambda: a + x, lambda: a < x, lambda: x == a, lambda: a != x,
-              lambda: np.add(a, x), lambda: np.sin(x)):
+    for f in (
+        lambda: x + a,
+        lambda: a + x,
+        lambda: a < x,
+        lambda: x == a,
+        lambda: a != x,
+        lambda: np.add(a, x),
+        lambda: np.sin(x),
+    ):
         with pytest.raises(TypeError, match="'chainerx.ndarray'"):
             f()
     assert not x == 'x' and x != None  # noqa: E711
@@ -87,9 +96,14 @@ def test_operators_do_not_mix_libraries():
 
 @pytest.mark.parametrize('number', [np.float32(2), np.float64(2), np.int64(2)])
 def test_operators_take_numbers_of_numpy(number):
-    x = chainerx.array([1., 3.], 'float32')
-    for y, expected in ((number * x, [2, 6]), (number - x, [1, -1]), (x - number, [-1, 1]),
-                        (number < x, [False, True]), (number == x, [False, False])):
+    x = chainerx.array([1.0, 3.0], 'float32')
+    for y, expected in (
+        (number * x, [2, 6]),
+        (number - x, [1, -1]),
+        (x - number, [-1, 1]),
+        (number < x, [False, True]),
+        (number == x, [False, False]),
+    ):
         assert isinstance(y, chainerx.ndarray) and y.dtype in (np.float32, np.bool_)
         np.testing.assert_array_equal(chainerx.to_numpy(y), expected)
 
@@ -98,15 +112,19 @@ GRAPHS = [lambda x: x, lambda x: x * 2]
 
 
 @pytest.mark.parametrize('make', GRAPHS)
-@pytest.mark.parametrize('leave, error', [
-    (lambda x: chainerx.to_numpy(x), chainerx.ChainerxError),
-    (lambda x: chainerx.to_numpy(x, copy=False), chainerx.ChainerxError),
-    (lambda x: np.asarray(x), (chainerx.ChainerxError, BufferError)),
-    (lambda x: np.array(x), (chainerx.ChainerxError, BufferError)),
-    (lambda x: x.tolist(), chainerx.ChainerxError),
-    (memoryview, BufferError),
-    (lambda x: x.__dlpack__(), BufferError),
-    (lambda x: np.from_dlpack(x), BufferError)])
+@pytest.mark.parametrize(
+    'leave, error',
+    [
+        (lambda x: chainerx.to_numpy(x), chainerx.ChainerxError),
+        (lambda x: chainerx.to_numpy(x, copy=False), chainerx.ChainerxError),
+        (lambda x: np.asarray(x), (chainerx.ChainerxError, BufferError)),
+        (lambda x: np.array(x), (chainerx.ChainerxError, BufferError)),
+        (lambda x: x.tolist(), chainerx.ChainerxError),
+        (memoryview, BufferError),
+        (lambda x: x.__dlpack__(), BufferError),
+        (lambda x: np.from_dlpack(x), BufferError),
+    ],
+)
 def test_array_with_graph_does_not_leave(make, leave, error):
     x = make(chainerx.ones(2).require_grad())
     with pytest.raises(error, match='as_grad_stopped'):
@@ -123,6 +141,7 @@ def test_to_numpy_of_other_objects():
 
 
 # ---- buffers
+
 
 @pytest.mark.parametrize('dtype', DTYPES)
 def test_export_buffer(dtype):
@@ -149,8 +168,10 @@ def test_buffer_keeps_memory():
     assert view.tolist() == [1.0, 1.0]
 
 
-@pytest.mark.parametrize('make', [
-    lambda: bytearray(b'abc'), lambda: memoryview(bytearray(b'abc')), lambda: array('d', [1, 2])])
+@pytest.mark.parametrize(
+    'make',
+    [lambda: bytearray(b'abc'), lambda: memoryview(bytearray(b'abc')), lambda: array('d', [1, 2])],
+)
 def test_import_of_buffers(make):
     buffer = make()
     x = chainerx.asarray(buffer)
@@ -254,7 +275,7 @@ def test_dlpack_of_old_producers():
         def __dlpack__(self, stream=None):
             return self.a.__dlpack__()
 
-    a = np.arange(3.)
+    a = np.arange(3.0)
     x = chainerx.from_dlpack(Producer(a))
     x += 1
     np.testing.assert_array_equal(a, [1, 2, 3])
@@ -283,7 +304,7 @@ def test_dlpack_of_arrays_and_devices():
 
 
 def test_dlpack_of_read_only_memory():
-    a = np.arange(3.)
+    a = np.arange(3.0)
     a.flags.writeable = False
     try:
         a.__dlpack__(max_version=(1, 0))
@@ -310,10 +331,10 @@ def test_dlpack_of_unsupported_dtypes():
 
 # ---- raw pointers
 
+
 def test_fromrawpointer():
     a = np.arange(6, dtype='int32')
-    x = chainerx._core._fromrawpointer(
-        a.ctypes.data, (2, 2), 'int32', (12, 4), 'native:0', 4, a)
+    x = chainerx._core._fromrawpointer(a.ctypes.data, (2, 2), 'int32', (12, 4), 'native:0', 4, a)
     chainerx.testing.assert_array_equal(x, [[1, 2], [4, 5]])
     x[0, 0] = 9
     assert a[1] == 9
@@ -331,9 +352,18 @@ def test_to_cupy_needs_cuda():
 
 
 @pytest.mark.parametrize('scalar', [np.float32(2), np.float64(2), np.int64(2), np.float16(2)])
-@pytest.mark.parametrize('op', [
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.lt,
-    operator.eq])
+@pytest.mark.parametrize(
+    'op',
+    [
+        operator.add,
+        operator.sub,
+        operator.mul,
+        operator.truediv,
+        operator.pow,
+        operator.lt,
+        operator.eq,
+    ],
+)
 def test_numpy_scalars_on_the_left(scalar, op):
     a = np.array([1, 2, 4], 'float32')
     y = op(scalar, chainerx.array(a))

@@ -2,6 +2,7 @@
 
 Values and gradients of ordinary matrices are tested from the rows of op_table_linalg.py.
 """
+
 import numpy as np
 import pytest
 
@@ -10,7 +11,9 @@ from chainerx import linalg
 
 
 def _matrix(m, n, dtype='float64', seed=0):
-    return np.random.RandomState(seed).uniform(-1, 1, (m, n)).astype(dtype) + 2 * np.eye(m, n, dtype=dtype)
+    return np.random.RandomState(seed).uniform(-1, 1, (m, n)).astype(dtype) + 2 * np.eye(
+        m, n, dtype=dtype
+    )
 
 
 def _symmetric(n, dtype='float64'):
@@ -27,7 +30,9 @@ def _tuple(ys):
 def test_qr_modes(mode, shape):
     a = _matrix(*shape)
     actual, expected = linalg.qr(chainerx.array(a), mode), np.linalg.qr(a, mode)
-    for y, e in zip(_tuple(actual), _tuple(expected) if mode == 'r' else tuple(expected), strict=True):
+    for y, e in zip(
+        _tuple(actual), _tuple(expected) if mode == 'r' else tuple(expected), strict=True
+    ):
         np.testing.assert_allclose(chainerx.to_numpy(y), e, rtol=1e-12, atol=1e-14)
 
 
@@ -46,18 +51,35 @@ def test_large(n):
     u, d, vt = linalg.svd(a)
     q, r = linalg.qr(a)
     low = linalg.cholesky(s)
-    for product in (linalg.inv(a).dot(a), linalg.solve(a, a), linalg.pinv(a).dot(a), q.T.dot(q), u.T.dot(u),
-                    linalg.inv(s).dot(v * w).dot(v.T), linalg.solve(a, q.dot(r)),
-                    linalg.solve(a, (u * d).dot(vt)), linalg.solve(s, low.dot(low.T))):
+    for product in (
+        linalg.inv(a).dot(a),
+        linalg.solve(a, a),
+        linalg.pinv(a).dot(a),
+        q.T.dot(q),
+        u.T.dot(u),
+        linalg.inv(s).dot(v * w).dot(v.T),
+        linalg.solve(a, q.dot(r)),
+        linalg.solve(a, (u * d).dot(vt)),
+        linalg.solve(s, low.dot(low.T)),
+    ):
         np.testing.assert_allclose(chainerx.to_numpy(product), eye, rtol=1e-7, atol=1e-7)
     assert (low == chainerx.tril(low)).all()
-    np.testing.assert_allclose(float(linalg.slogdet(a)[1]), np.linalg.slogdet(chainerx.to_numpy(a))[1])
+    np.testing.assert_allclose(
+        float(linalg.slogdet(a)[1]), np.linalg.slogdet(chainerx.to_numpy(a))[1]
+    )
 
 
-EMPTY = [('solve', (0, 0), (0, 2)), ('solve', (2, 2), (2, 0)), ('solve', (0, 2, 2), (1, 2, 1)),
-         *[(name, shape) for name in ('inv', 'cholesky', 'eigh', 'eigvalsh', 'det', 'slogdet', 'pinv', 'svd', 'qr')
-           for shape in ((0, 0), (0, 2, 2), (3, 0, 0))],
-         *[(name, shape) for name in ('pinv', 'svd', 'qr') for shape in ((0, 3), (3, 0), (2, 0, 3))]]
+EMPTY = [
+    ('solve', (0, 0), (0, 2)),
+    ('solve', (2, 2), (2, 0)),
+    ('solve', (0, 2, 2), (1, 2, 1)),
+    *[
+        (name, shape)
+        for name in ('inv', 'cholesky', 'eigh', 'eigvalsh', 'det', 'slogdet', 'pinv', 'svd', 'qr')
+        for shape in ((0, 0), (0, 2, 2), (3, 0, 0))
+    ],
+    *[(name, shape) for name in ('pinv', 'svd', 'qr') for shape in ((0, 3), (3, 0), (2, 0, 3))],
+]
 
 
 @pytest.mark.parametrize('name, shapes', [(case[0], case[1:]) for case in EMPTY])
@@ -78,7 +100,9 @@ def test_empty(name, shapes):
 def test_many_small_matrices():
     # More than one thread takes, with a bad one among them.
     a = np.random.RandomState(0).uniform(-1, 1, (3000, 3, 3)) + 3 * np.eye(3)
-    np.testing.assert_allclose(chainerx.to_numpy(linalg.inv(chainerx.array(a))), np.linalg.inv(a), rtol=1e-9)
+    np.testing.assert_allclose(
+        chainerx.to_numpy(linalg.inv(chainerx.array(a))), np.linalg.inv(a), rtol=1e-9
+    )
     a[2500] = 0
     with pytest.raises(chainerx.ChainerxError, match='inv: Singular matrix'):
         linalg.inv(chainerx.array(a))
@@ -98,8 +122,15 @@ def test_singular_determinants():
         linalg.det(zero).backward()
 
 
-@pytest.mark.parametrize('f', [lambda a: linalg.svd(a)[1], lambda a: linalg.svd(a, compute_uv=False),
-                               lambda a: linalg.eigh(a)[0], linalg.eigvalsh])
+@pytest.mark.parametrize(
+    'f',
+    [
+        lambda a: linalg.svd(a)[1],
+        lambda a: linalg.svd(a, compute_uv=False),
+        lambda a: linalg.eigh(a)[0],
+        linalg.eigvalsh,
+    ],
+)
 def test_gradient_of_equal_values(f):
     a = chainerx.eye(2, dtype='float64').require_grad()
     f(a).sum().backward()
@@ -107,26 +138,35 @@ def test_gradient_of_equal_values(f):
 
 
 def test_pinv_of_rank_one():
-    a = np.outer([1., 2, 3], [4., 5])
+    a = np.outer([1.0, 2, 3], [4.0, 5])
     np.testing.assert_allclose(chainerx.to_numpy(linalg.pinv(chainerx.array(a))), np.linalg.pinv(a))
     # All values but the largest count as zero.
-    b = np.diag([1., 0.1])
+    b = np.diag([1.0, 0.1])
     assert linalg.pinv(chainerx.array(b), 0.5).tolist() == [[1, 0], [0, 0]]
 
 
 NORMS = [
     *[((2, 3), {'ord': order}) for order in (None, 'fro', 'nuc', 1, -1, 2, -2, np.inf, -np.inf)],
     *[((5,), {'ord': order}) for order in (None, 1, 2, 3, 0.5, -1, np.inf, -np.inf)],
-    *[((2, 3, 2), {'ord': order, 'axis': (2, 0), 'keepdims': keepdims})
-      for order in (None, 'fro', 'nuc', 1, -2, np.inf) for keepdims in (False, True)],
-    ((2, 3, 2), {}), ((2, 3), {'keepdims': True}), ((2, 3, 2), {'ord': 3, 'axis': -2}),
-    ((2, 3, 2), {'axis': 1, 'keepdims': True}), ((2, 3), {'ord': -np.inf, 'axis': (-1, 0)}), ((), {}),
+    *[
+        ((2, 3, 2), {'ord': order, 'axis': (2, 0), 'keepdims': keepdims})
+        for order in (None, 'fro', 'nuc', 1, -2, np.inf)
+        for keepdims in (False, True)
+    ],
+    ((2, 3, 2), {}),
+    ((2, 3), {'keepdims': True}),
+    ((2, 3, 2), {'ord': 3, 'axis': -2}),
+    ((2, 3, 2), {'axis': 1, 'keepdims': True}),
+    ((2, 3), {'ord': -np.inf, 'axis': (-1, 0)}),
+    ((), {}),
 ]
 
 
 @pytest.mark.parametrize('shape, kwargs', NORMS, ids=str)
 def test_norm(shape, kwargs):
-    a = np.random.RandomState(3).uniform(0.5, 2, shape) * np.where(np.arange(np.prod(shape)).reshape(shape) % 2, 1, -1)
+    a = np.random.RandomState(3).uniform(0.5, 2, shape) * np.where(
+        np.arange(np.prod(shape)).reshape(shape) % 2, 1, -1
+    )
     expected = np.linalg.norm(a, **kwargs)
     y = linalg.norm(chainerx.array(a), **kwargs)
     assert y.shape == np.shape(expected)
@@ -137,25 +177,40 @@ def test_norm(shape, kwargs):
     f = lambda xs: (linalg.norm(xs[0], **kwargs),)  # noqa: E731
     chainerx.check_backward(f, [x], [gy], eps, atol=1e-6, rtol=1e-5)
     gy.require_grad()
-    chainerx.check_double_backward(lambda xs: tuple([y * y for y in f(xs)]), [x], [gy],
-                                   [chainerx.array(a)], [*eps, chainerx.full_like(gy, 1e-5)], atol=1e-4, rtol=1e-4)
+    chainerx.check_double_backward(
+        lambda xs: tuple([y * y for y in f(xs)]),
+        [x],
+        [gy],
+        [chainerx.array(a)],
+        [*eps, chainerx.full_like(gy, 1e-5)],
+        atol=1e-4,
+        rtol=1e-4,
+    )
 
 
 def test_norm_dtypes_and_zero_order():
     assert linalg.norm(chainerx.array([3, 4])).dtype == 'float64'
     assert linalg.norm(chainerx.array([3, 4], 'float16')).dtype == 'float16'
-    assert float(linalg.norm(chainerx.array([3., 0, 4]), 0)) == 2
+    assert float(linalg.norm(chainerx.array([3.0, 0, 4]), 0)) == 2
     assert linalg.norm(chainerx.zeros((0, 3))).tolist() == 0
 
 
-@pytest.mark.parametrize('error, args', [
-    (chainerx.DimensionError, (chainerx.zeros((1, 2, 3)), 1)), (chainerx.DimensionError, (chainerx.zeros(3), 'fro')),
-    (chainerx.DimensionError, (chainerx.zeros((2, 2)), 'nuc', 0)), (chainerx.DimensionError, (chainerx.zeros(3), 1, 1)),
-    (chainerx.DimensionError, (chainerx.zeros((2, 2)), 1, (0, 0))),
-    (chainerx.DimensionError, (chainerx.zeros((2, 2, 2)), None, (0, 1, 2))),
-    (chainerx.ChainerxError, (chainerx.zeros((2, 2)), 3)), (ValueError, (chainerx.zeros(3), 'x')),
-    (TypeError, (chainerx.zeros(3), [1])), (TypeError, (np.zeros(3),)),
-], ids=str)
+@pytest.mark.parametrize(
+    'error, args',
+    [
+        (chainerx.DimensionError, (chainerx.zeros((1, 2, 3)), 1)),
+        (chainerx.DimensionError, (chainerx.zeros(3), 'fro')),
+        (chainerx.DimensionError, (chainerx.zeros((2, 2)), 'nuc', 0)),
+        (chainerx.DimensionError, (chainerx.zeros(3), 1, 1)),
+        (chainerx.DimensionError, (chainerx.zeros((2, 2)), 1, (0, 0))),
+        (chainerx.DimensionError, (chainerx.zeros((2, 2, 2)), None, (0, 1, 2))),
+        (chainerx.ChainerxError, (chainerx.zeros((2, 2)), 3)),
+        (ValueError, (chainerx.zeros(3), 'x')),
+        (TypeError, (chainerx.zeros(3), [1])),
+        (TypeError, (np.zeros(3),)),
+    ],
+    ids=str,
+)
 def test_norm_bad_input(error, args):
     with pytest.raises(error):
         linalg.norm(*args)
@@ -179,17 +234,39 @@ def test_elements_that_are_not_finite(value, n):
     assert chainerx.isfinite(linalg.eigvalsh(a, 'U')).all()
 
 
-@pytest.mark.parametrize('f', [linalg.inv, linalg.cholesky, linalg.eigh, linalg.eigvalsh,
-                               linalg.det, linalg.slogdet, lambda a: linalg.solve(a, a)])
+@pytest.mark.parametrize(
+    'f',
+    [
+        linalg.inv,
+        linalg.cholesky,
+        linalg.eigh,
+        linalg.eigvalsh,
+        linalg.det,
+        linalg.slogdet,
+        lambda a: linalg.solve(a, a),
+    ],
+)
 def test_not_square(f):
     for shape in ((2, 3), (2,), (2, 2, 3)):
         with pytest.raises(chainerx.DimensionError, match=r'\(2'):
             f(chainerx.ones(shape, 'float32'))
 
 
-@pytest.mark.parametrize('f', [linalg.inv, linalg.pinv, linalg.svd, linalg.qr, linalg.cholesky,
-                               linalg.eigh, linalg.eigvalsh, linalg.det, linalg.slogdet,
-                               lambda a: linalg.solve(a, chainerx.eye(2))])
+@pytest.mark.parametrize(
+    'f',
+    [
+        linalg.inv,
+        linalg.pinv,
+        linalg.svd,
+        linalg.qr,
+        linalg.cholesky,
+        linalg.eigh,
+        linalg.eigvalsh,
+        linalg.det,
+        linalg.slogdet,
+        lambda a: linalg.solve(a, chainerx.eye(2)),
+    ],
+)
 def test_bad_arguments(f):
     for dtype in ('int32', 'bool', 'float16'):
         with pytest.raises(chainerx.DtypeError, match='must be float32 or float64, not ' + dtype):

@@ -1,11 +1,12 @@
 """Training does not make the process grow."""
+
 import os
 import subprocess
 import sys
 
 import pytest
 
-PROLOGUE = '''
+PROLOGUE = """
 import chainerx
 import numpy as np
 
@@ -16,14 +17,14 @@ import chainer.links as L
 
 def resident_kib():
     with open('/proc/self/statm') as f:
-        return int(f.read().split()[1]) * %d
+        return int(f.read().split()[1]) * {}
 
 
 x = np.random.default_rng(0).normal(size=(32, 20)).astype('f')
-t = np.arange(32) %% 10
-''' % (os.sysconf('SC_PAGE_SIZE') // 1024)
+t = np.arange(32) % 10
+""".format(os.sysconf('SC_PAGE_SIZE') // 1024)
 
-BARE = '''
+BARE = """
 params = [chainerx.array(np.random.randn(*s), 'float32').require_grad() for s in ((50, 20), (50,), (10, 50), (10,))]
 x, t = chainerx.array(x), chainerx.array(t)
 
@@ -36,10 +37,10 @@ def step():
     with chainerx.no_backprop_mode():
         for p in params:
             p -= p.grad * 0.01
-'''
+"""
 
 # A penalty on the gradient, in a graph of each step's own.
-DOUBLE = '''
+DOUBLE = """
 w = chainerx.array(np.random.randn(10, 20), 'float32')
 x = chainerx.array(x)
 
@@ -50,9 +51,9 @@ def step():
         g, = chainerx.grad([y], [w], graph, enable_double_backprop=True)
         chainerx.backward((g * g).sum(), graph)
         w.cleargrad(graph)
-'''
+"""
 
-CHAINER = '''
+CHAINER = """
 model = L.Classifier(chainer.Sequential(L.Linear(20, 50), F.relu, L.BatchNormalization(50), L.Linear(50, 10)))
 model.to_device('native:0')
 optimizer = chainer.optimizers.Adam().setup(model)
@@ -60,25 +61,26 @@ x, t = chainerx.array(x), chainerx.array(t)
 
 def step():
     optimizer.update(model, x, t)
-'''
+"""
 
-EPILOGUE = '''
+EPILOGUE = """
 for i in range(10_000):
     step()
     if i == 999:
         resident, live = resident_kib(), chainerx._core._live_array_count()
 print(resident_kib() - resident, chainerx._core._live_array_count() - live)
-'''
+"""
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists('/proc/self/statm'), reason='needs /proc')
 @pytest.mark.parametrize('code', [BARE, DOUBLE, CHAINER], ids=['bare', 'double', 'chainer'])
 def test_ten_thousand_steps(code):
-    result = subprocess.run([sys.executable, '-c', PROLOGUE + code + EPILOGUE], capture_output=True,
-                            text=True)
+    result = subprocess.run(
+        [sys.executable, '-c', PROLOGUE + code + EPILOGUE], capture_output=True, text=True
+    )
     assert result.returncode == 0, result.stderr
     kib, arrays = map(int, result.stdout.split())
-    print('growth of resident memory over the last 9,000 steps: %d KiB' % kib)
+    print(f'growth of resident memory over the last 9,000 steps: {kib} KiB')
     assert arrays == 0
     assert kib < 512

@@ -1,4 +1,5 @@
 """Convolution, pooling, normalization and recurrent routines of ChainerX."""
+
 import numpy as np
 import pytest
 
@@ -16,14 +17,22 @@ def _random(*shape, dtype='float64', seed=0):
 def _sorted(x, axis=-1):
     x = chainer.as_variable(x)
     index = np.argsort(x.array, axis)
-    return x[tuple(index if i == axis % x.ndim else ix
-                   for i, ix in enumerate(np.indices(x.shape, sparse=True)))]
+    return x[
+        tuple(
+            index if i == axis % x.ndim else ix
+            for i, ix in enumerate(np.indices(x.shape, sparse=True))
+        )
+    ]
 
 
 def _stacked_cases():
     """Stacked networks: states, weights, biases and inputs are one flat list of arrays."""
-    kinds = ('lstm', 2, 8, {}), ('gru', 1, 6, {}), ('rnn', 1, 2, {}), (
-        'rnn', 1, 2, {'activation': 'relu'})
+    kinds = (
+        ('lstm', 2, 8, {}),
+        ('gru', 1, 6, {}),
+        ('rnn', 1, 2, {}),
+        ('rnn', 1, 2, {'activation': 'relu'}),
+    )
     for kind, n_states, n_weights, options in kinds:
         for directions, prefix in ((1, ''), (2, 'bi')):
             name = f'n_step_{prefix}{kind}'
@@ -42,8 +51,8 @@ def _stacked_cases():
                 ws, bs = [], []
                 for _ in range(cells):
                     ws.append(rest[:n_weights])
-                    bs.append(rest[n_weights:2 * n_weights])
-                    del rest[:2 * n_weights]
+                    bs.append(rest[n_weights : 2 * n_weights])
+                    del rest[: 2 * n_weights]
                 return (*states, ws, bs, rest)
 
             def func(*arrays, name=name, split=split, layers=layers, options=options):
@@ -51,10 +60,15 @@ def _stacked_cases():
                 return (*states, *ys)
 
             def reference(*arrays, name=name, split=split, layers=layers, options=options):
-                *states, ys = getattr(F, name)(layers, 0., *split(arrays), **options)
+                *states, ys = getattr(F, name)(layers, 0.0, *split(arrays), **options)
                 return (*states, *ys)
 
-            yield name + ''.join([f' {value}' for value in options.values()]), func, reference, shapes
+            yield (
+                name + ''.join([f' {value}' for value in options.values()]),
+                func,
+                reference,
+                shapes,
+            )
 
 
 def _attention(q, k, v, mask=None, scale=None, causal=False):
@@ -76,72 +90,179 @@ ALLOWED = np.arange(5) > np.arange(2, 5)[:, None]
 
 # Each row: name, function of ChainerX arrays, the same with NumPy, shapes of the inputs.
 CASES = [
-    ('conv', lambda x, w, b: chainerx.conv(x, w, b, 1, 1),
-     lambda x, w, b: F.convolution_nd(x, w, b, 1, 1), [(2, 3, 5, 6), (4, 3, 3, 3), (4,)]),
-    ('conv stride, pad', lambda x, w: chainerx.conv(x, w, None, (2, 1), (1, 2)),
-     lambda x, w: F.convolution_nd(x, w, None, (2, 1), (1, 2)), [(2, 3, 6, 5), (2, 3, 3, 2)]),
-    ('conv cover_all', lambda x, w: chainerx.conv(x, w, stride=2, cover_all=True),
-     lambda x, w: F.convolution_nd(x, w, stride=2, cover_all=True), [(1, 2, 6), (3, 2, 3)]),
-    ('conv groups, dilate', lambda x, w: chainerx.conv(x, w, pad=2, groups=2, dilate=2),
-     lambda x, w: F.convolution_nd(x, w, pad=2, groups=2, dilate=2), [(2, 4, 5, 5), (6, 2, 3, 3)]),
-    ('conv 3-d', lambda x, w: chainerx.conv(x, w), lambda x, w: F.convolution_nd(x, w),
-     [(1, 2, 3, 4, 3), (2, 2, 2, 2, 2)]),
-    ('conv 1x1', lambda x, w: chainerx.conv(x, w), lambda x, w: F.convolution_nd(x, w),
-     [(2, 3, 4, 4), (2, 3, 1, 1)]),
-    ('conv_transpose', lambda x, w, b: chainerx.conv_transpose(x, w, b, 2, 1),
-     lambda x, w, b: F.deconvolution_nd(x, w, b, 2, 1), [(2, 3, 4, 3), (3, 2, 3, 3), (2,)]),
-    ('conv_transpose outsize', lambda x, w: chainerx.conv_transpose(x, w, None, 2, 0, (6, 7)),
-     lambda x, w: F.deconvolution_nd(x, w, None, 2, 0, (6, 7)), [(1, 2, 2, 3), (2, 2, 3, 3)]),
-    ('conv_transpose groups, dilate',
-     lambda x, w: chainerx.conv_transpose(x, w, groups=2, dilate=2),
-     lambda x, w: F.deconvolution_nd(x, w, groups=2, dilate=2), [(1, 4, 3), (4, 3, 2)]),
-    ('max_pool', lambda x: chainerx.max_pool(x, 2),
-     lambda x: F.max_pooling_nd(x, 2, cover_all=False), [(2, 3, 5, 4)]),
-    ('max_pool overlapping', lambda x: chainerx.max_pool(x, (3, 2), (2, 1), 1, True),
-     lambda x: F.max_pooling_nd(x, (3, 2), (2, 1), 1, True), [(2, 2, 6, 4)]),
-    ('max_pool 1-d', lambda x: chainerx.max_pool(x, 3, 1),
-     lambda x: F.max_pooling_nd(x, 3, 1, 0, False), [(2, 2, 7)]),
-    ('average_pool ignore', lambda x: chainerx.average_pool(x, 3, 2, 1),
-     lambda x: F.average_pooling_nd(x, 3, 2, 1, pad_value=None), [(2, 2, 5, 6)]),
-    ('average_pool zero', lambda x: chainerx.average_pool(x, 3, 2, 1, 'zero'),
-     lambda x: F.average_pooling_nd(x, 3, 2, 1), [(2, 2, 5, 6)]),
-    ('average_pool 3-d', lambda x: chainerx.average_pool(x, 2),
-     lambda x: F.average_pooling_nd(x, 2), [(1, 2, 2, 4, 2)]),
-    ('batch_norm', lambda x, g, b: chainerx.batch_norm(x, g, b, None, None),
-     F.batch_normalization, [(3, 2, 4), (2,), (2,)]),
-    ('batch_norm one axis', lambda x, g, b: chainerx.batch_norm(x, g, b, None, None, axis=(0,)),
-     F.batch_normalization, [(4, 2, 3), (2, 3), (2, 3)]),
-    ('batch_norm channels last',
-     lambda x, g, b: chainerx.batch_norm(x, g, b, None, None, axis=(0, 1)),
-     lambda x, g, b: F.batch_normalization(x, g, b, axis=(0, 1)), [(3, 2, 3), (3,), (3,)]),
-    ('batch_norm split channels',
-     lambda x, g, b: chainerx.batch_norm(x, g, b, None, None, 1e-3, axis=1),
-     lambda x, g, b: F.batch_normalization(x, g, b, eps=1e-3, axis=1), [(2, 4, 3), (2, 3), (2, 3)]),
-    ('fixed_batch_norm', lambda x, g, b, m, v: chainerx.fixed_batch_norm(x, g, b, m, v * v + 1),
-     lambda x, g, b, m, v: F.fixed_batch_normalization(x, g, b, m, v * v + 1),
-     [(2, 3, 4), (3,), (3,), (3,), (3,)]),
-    ('layer_norm', lambda x, g, b: chainerx.layer_norm(x, g, b), F.layer_normalization,
-     [(3, 5), (5,), (5,)]),
-    ('group_norm', lambda x, g, b: chainerx.group_norm(x, 2, g, b),
-     lambda x, g, b: F.group_normalization(x, 2, g, b), [(2, 4, 3), (4,), (4,)]),
+    (
+        'conv',
+        lambda x, w, b: chainerx.conv(x, w, b, 1, 1),
+        lambda x, w, b: F.convolution_nd(x, w, b, 1, 1),
+        [(2, 3, 5, 6), (4, 3, 3, 3), (4,)],
+    ),
+    (
+        'conv stride, pad',
+        lambda x, w: chainerx.conv(x, w, None, (2, 1), (1, 2)),
+        lambda x, w: F.convolution_nd(x, w, None, (2, 1), (1, 2)),
+        [(2, 3, 6, 5), (2, 3, 3, 2)],
+    ),
+    (
+        'conv cover_all',
+        lambda x, w: chainerx.conv(x, w, stride=2, cover_all=True),
+        lambda x, w: F.convolution_nd(x, w, stride=2, cover_all=True),
+        [(1, 2, 6), (3, 2, 3)],
+    ),
+    (
+        'conv groups, dilate',
+        lambda x, w: chainerx.conv(x, w, pad=2, groups=2, dilate=2),
+        lambda x, w: F.convolution_nd(x, w, pad=2, groups=2, dilate=2),
+        [(2, 4, 5, 5), (6, 2, 3, 3)],
+    ),
+    (
+        'conv 3-d',
+        lambda x, w: chainerx.conv(x, w),
+        lambda x, w: F.convolution_nd(x, w),
+        [(1, 2, 3, 4, 3), (2, 2, 2, 2, 2)],
+    ),
+    (
+        'conv 1x1',
+        lambda x, w: chainerx.conv(x, w),
+        lambda x, w: F.convolution_nd(x, w),
+        [(2, 3, 4, 4), (2, 3, 1, 1)],
+    ),
+    (
+        'conv_transpose',
+        lambda x, w, b: chainerx.conv_transpose(x, w, b, 2, 1),
+        lambda x, w, b: F.deconvolution_nd(x, w, b, 2, 1),
+        [(2, 3, 4, 3), (3, 2, 3, 3), (2,)],
+    ),
+    (
+        'conv_transpose outsize',
+        lambda x, w: chainerx.conv_transpose(x, w, None, 2, 0, (6, 7)),
+        lambda x, w: F.deconvolution_nd(x, w, None, 2, 0, (6, 7)),
+        [(1, 2, 2, 3), (2, 2, 3, 3)],
+    ),
+    (
+        'conv_transpose groups, dilate',
+        lambda x, w: chainerx.conv_transpose(x, w, groups=2, dilate=2),
+        lambda x, w: F.deconvolution_nd(x, w, groups=2, dilate=2),
+        [(1, 4, 3), (4, 3, 2)],
+    ),
+    (
+        'max_pool',
+        lambda x: chainerx.max_pool(x, 2),
+        lambda x: F.max_pooling_nd(x, 2, cover_all=False),
+        [(2, 3, 5, 4)],
+    ),
+    (
+        'max_pool overlapping',
+        lambda x: chainerx.max_pool(x, (3, 2), (2, 1), 1, True),
+        lambda x: F.max_pooling_nd(x, (3, 2), (2, 1), 1, True),
+        [(2, 2, 6, 4)],
+    ),
+    (
+        'max_pool 1-d',
+        lambda x: chainerx.max_pool(x, 3, 1),
+        lambda x: F.max_pooling_nd(x, 3, 1, 0, False),
+        [(2, 2, 7)],
+    ),
+    (
+        'average_pool ignore',
+        lambda x: chainerx.average_pool(x, 3, 2, 1),
+        lambda x: F.average_pooling_nd(x, 3, 2, 1, pad_value=None),
+        [(2, 2, 5, 6)],
+    ),
+    (
+        'average_pool zero',
+        lambda x: chainerx.average_pool(x, 3, 2, 1, 'zero'),
+        lambda x: F.average_pooling_nd(x, 3, 2, 1),
+        [(2, 2, 5, 6)],
+    ),
+    (
+        'average_pool 3-d',
+        lambda x: chainerx.average_pool(x, 2),
+        lambda x: F.average_pooling_nd(x, 2),
+        [(1, 2, 2, 4, 2)],
+    ),
+    (
+        'batch_norm',
+        lambda x, g, b: chainerx.batch_norm(x, g, b, None, None),
+        F.batch_normalization,
+        [(3, 2, 4), (2,), (2,)],
+    ),
+    (
+        'batch_norm one axis',
+        lambda x, g, b: chainerx.batch_norm(x, g, b, None, None, axis=(0,)),
+        F.batch_normalization,
+        [(4, 2, 3), (2, 3), (2, 3)],
+    ),
+    (
+        'batch_norm channels last',
+        lambda x, g, b: chainerx.batch_norm(x, g, b, None, None, axis=(0, 1)),
+        lambda x, g, b: F.batch_normalization(x, g, b, axis=(0, 1)),
+        [(3, 2, 3), (3,), (3,)],
+    ),
+    (
+        'batch_norm split channels',
+        lambda x, g, b: chainerx.batch_norm(x, g, b, None, None, 1e-3, axis=1),
+        lambda x, g, b: F.batch_normalization(x, g, b, eps=1e-3, axis=1),
+        [(2, 4, 3), (2, 3), (2, 3)],
+    ),
+    (
+        'fixed_batch_norm',
+        lambda x, g, b, m, v: chainerx.fixed_batch_norm(x, g, b, m, v * v + 1),
+        lambda x, g, b, m, v: F.fixed_batch_normalization(x, g, b, m, v * v + 1),
+        [(2, 3, 4), (3,), (3,), (3,), (3,)],
+    ),
+    (
+        'layer_norm',
+        lambda x, g, b: chainerx.layer_norm(x, g, b),
+        F.layer_normalization,
+        [(3, 5), (5,), (5,)],
+    ),
+    (
+        'group_norm',
+        lambda x, g, b: chainerx.group_norm(x, 2, g, b),
+        lambda x, g, b: F.group_normalization(x, 2, g, b),
+        [(2, 4, 3), (4,), (4,)],
+    ),
     ('lstm', lambda c, x: chainerx.lstm(c, x), F.lstm, [(3, 2), (3, 8)]),
     ('lstm shorter batch', lambda c, x: chainerx.lstm(c, x), F.lstm, [(3, 2), (2, 8)]),
     ('lstm with axes', lambda c, x: chainerx.lstm(c, x), F.lstm, [(2, 2, 3), (2, 8, 3)]),
-    ('attention', chainerx.scaled_dot_product_attention, _attention,
-     [(2, 3, 4), (2, 5, 4), (2, 5, 6)]),
-    ('attention scale', lambda *xs: chainerx.scaled_dot_product_attention(*xs, scale=2),
-     lambda *xs: _attention(*xs, scale=2), [(3, 1), (5, 1), (5, 6)]),
-    ('attention causal', lambda *xs: chainerx.scaled_dot_product_attention(*xs, causal=True),
-     lambda *xs: _attention(*xs, causal=True), [(1, 2, 5, 2), (1, 2, 3, 2), (1, 2, 3, 3)]),
-    ('attention booleans',
-     lambda *xs: chainerx.scaled_dot_product_attention(*xs, chainerx.array(ALLOWED)),
-     lambda *xs: _attention(*xs, ALLOWED), [(2, 3, 4), (2, 5, 4), (2, 5, 3)]),
-    ('attention booleans, causal',
-     lambda *xs: chainerx.scaled_dot_product_attention(
-         *xs, chainerx.array(ALLOWED[1]), causal=True),
-     lambda *xs: _attention(*xs, ALLOWED[1], causal=True), [(5, 2), (5, 2), (5, 2)]),
-    ('attention bias', chainerx.scaled_dot_product_attention, _attention,
-     [(2, 2, 3, 2), (2, 2, 4, 2), (2, 2, 4, 3), (2, 1, 3, 4)]),
+    (
+        'attention',
+        chainerx.scaled_dot_product_attention,
+        _attention,
+        [(2, 3, 4), (2, 5, 4), (2, 5, 6)],
+    ),
+    (
+        'attention scale',
+        lambda *xs: chainerx.scaled_dot_product_attention(*xs, scale=2),
+        lambda *xs: _attention(*xs, scale=2),
+        [(3, 1), (5, 1), (5, 6)],
+    ),
+    (
+        'attention causal',
+        lambda *xs: chainerx.scaled_dot_product_attention(*xs, causal=True),
+        lambda *xs: _attention(*xs, causal=True),
+        [(1, 2, 5, 2), (1, 2, 3, 2), (1, 2, 3, 3)],
+    ),
+    (
+        'attention booleans',
+        lambda *xs: chainerx.scaled_dot_product_attention(*xs, chainerx.array(ALLOWED)),
+        lambda *xs: _attention(*xs, ALLOWED),
+        [(2, 3, 4), (2, 5, 4), (2, 5, 3)],
+    ),
+    (
+        'attention booleans, causal',
+        lambda *xs: chainerx.scaled_dot_product_attention(
+            *xs, chainerx.array(ALLOWED[1]), causal=True
+        ),
+        lambda *xs: _attention(*xs, ALLOWED[1], causal=True),
+        [(5, 2), (5, 2), (5, 2)],
+    ),
+    (
+        'attention bias',
+        chainerx.scaled_dot_product_attention,
+        _attention,
+        [(2, 2, 3, 2), (2, 2, 4, 2), (2, 2, 4, 3), (2, 1, 3, 4)],
+    ),
     ('slstm', chainerx.slstm, F.slstm, [(2, 3), (2, 3), (2, 12), (2, 12)]),
     ('slstm with axes', chainerx.slstm, F.slstm, [(2, 3, 2)] * 2 + [(2, 12, 2)] * 2),
     ('tree_lstm', chainerx.tree_lstm, F.tree_lstm, [(2, 3), (2, 3), (2, 15)]),
@@ -150,12 +271,17 @@ CASES = [
     *_stacked_cases(),
     ('sort', chainerx.sort, _sorted, [(3, 5)]),
     ('sort axis', lambda x: chainerx.sort(x, 0), lambda x: _sorted(x, 0), [(4, 2, 2)]),
-    ('embed_id', lambda w: chainerx.embed_id(chainerx.array([[0, 2], [2, -1]]), w, -1),
-     lambda w: F.embed_id(np.array([[0, 2], [2, -1]]), w, -1), [(3, 2)]),
+    (
+        'embed_id',
+        lambda w: chainerx.embed_id(chainerx.array([[0, 2], [2, -1]]), w, -1),
+        lambda w: F.embed_id(np.array([[0, 2], [2, -1]]), w, -1),
+        [(3, 2)],
+    ),
 ]
 
-cases = pytest.mark.parametrize(('func', 'reference', 'shapes'), [c[1:] for c in CASES],
-                                ids=[c[0] for c in CASES])
+cases = pytest.mark.parametrize(
+    ('func', 'reference', 'shapes'), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
+)
 
 
 def _inputs(shapes, dtype='float64'):
@@ -190,8 +316,10 @@ def test_non_contiguous(func, reference, shapes):
 @cases
 def test_gradients(func, reference, shapes):
     arrays = _inputs(shapes)
-    gys = [chainerx.array(_random(*y.shape, seed=9))
-           for y in _outputs(func(*[chainerx.array(a) for a in arrays]))]
+    gys = [
+        chainerx.array(_random(*y.shape, seed=9))
+        for y in _outputs(func(*[chainerx.array(a) for a in arrays]))
+    ]
     inputs = [chainerx.array(a).require_grad() for a in arrays]
     eps = [chainerx.full(a.shape, 1e-4) for a in arrays]
     call = lambda xs: tuple(_outputs(func(*xs)))  # noqa: E731
@@ -210,8 +338,10 @@ def test_gradients_of_float32(func, reference, shapes):
     arrays = _inputs(shapes, 'float32')
     variables = [chainer.Variable(a) for a in arrays]
     inputs = [chainerx.array(a).require_grad() for a in arrays]
-    sums = [sum(F.sum(y * y) for y in _outputs(reference(*variables))),
-            sum((y * y).sum() for y in _outputs(func(*inputs)))]
+    sums = [
+        sum(F.sum(y * y) for y in _outputs(reference(*variables))),
+        sum((y * y).sum() for y in _outputs(func(*inputs))),
+    ]
     sums[0].backward()
     chainerx.backward(sums[1])
     for v, x in zip(variables, inputs, strict=True):
@@ -223,11 +353,17 @@ def test_batch_norm_running_statistics(dtype):
     x = _random(4, 3, 5, dtype=dtype)
     one, zero = np.ones(3, dtype), np.zeros(3, dtype)
     mean, var = chainerx.array(zero), chainerx.array(one)
-    chainerx.batch_norm(chainerx.array(x), chainerx.array(one), chainerx.array(zero), mean, var,
-                        decay=0.75, axis=(0, 2))
+    chainerx.batch_norm(
+        chainerx.array(x),
+        chainerx.array(one),
+        chainerx.array(zero),
+        mean,
+        var,
+        decay=0.75,
+        axis=(0, 2),
+    )
     np.testing.assert_allclose(chainerx.to_numpy(mean), 0.25 * x.mean((0, 2)), 1e-5, 1e-6)
-    np.testing.assert_allclose(
-        chainerx.to_numpy(var), 0.75 + 0.25 * x.var((0, 2), ddof=1), 1e-5)
+    np.testing.assert_allclose(chainerx.to_numpy(var), 0.75 + 0.25 * x.var((0, 2), ddof=1), 1e-5)
 
 
 def test_batch_norm_mixed_dtypes():
@@ -239,115 +375,285 @@ def test_batch_norm_mixed_dtypes():
     assert y.dtype == 'float16'
     chainerx.backward(y.sum())
     assert [a.grad.dtype.name for a in xs] == ['float16', 'float32', 'float32']
-    np.testing.assert_allclose(chainerx.to_numpy(y.as_grad_stopped()),
-                               F.batch_normalization(x, gamma, beta).array, 1e-2, 1e-2)
+    np.testing.assert_allclose(
+        chainerx.to_numpy(y.as_grad_stopped()),
+        F.batch_normalization(x, gamma, beta).array,
+        1e-2,
+        1e-2,
+    )
 
 
 def _zeros(*shape, dtype='float32'):
     return chainerx.zeros(shape, dtype)
 
 
-@pytest.mark.parametrize(('error', 'match', 'call'), [
-    (chainerx.DimensionError, 'channels', lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 3, 1))),
-    (chainerx.DimensionError, 'number of dimensions',
-     lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 2, 1, 1))),
-    (chainerx.DimensionError, 'b has shape',
-     lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 2, 1), _zeros(3))),
-    (chainerx.DimensionError, 'empty', lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 2, 4))),
-    (chainerx.DimensionError, 'stride',
-     lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 2, 1), stride=0)),
-    (chainerx.DimensionError, 'pad must be between',
-     lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 2, 1), pad=2 ** 62)),
-    (chainerx.DimensionError, 'pad has 2 elements',
-     lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 2, 1), pad=(1, 1))),
-    (chainerx.DimensionError, 'groups',
-     lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(3, 1, 1), groups=2)),
-    (chainerx.DtypeError, 'floating',
-     lambda: chainerx.conv(_zeros(1, 2, 3, dtype='int32'), _zeros(4, 2, 1, dtype='int32'))),
-    (TypeError, 'stride', lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 2, 1), stride='1')),
-    (chainerx.DimensionError, 'outsize',
-     lambda: chainerx.conv_transpose(_zeros(1, 2, 3), _zeros(2, 2, 3), outsize=(9,))),
-    (chainerx.DimensionError, 'channels',
-     lambda: chainerx.conv_transpose(_zeros(1, 2, 3), _zeros(3, 2, 3))),
-    (chainerx.DimensionError, 'x must have', lambda: chainerx.max_pool(_zeros(1, 2), 2)),
-    (chainerx.DimensionError, 'ksize', lambda: chainerx.max_pool(_zeros(1, 2, 3), 0)),
-    (chainerx.DtypeError, 'floating', lambda: chainerx.max_pool(_zeros(1, 2, 3, dtype='int8'), 2)),
-    (chainerx.DimensionError, 'empty', lambda: chainerx.average_pool(_zeros(1, 2, 3), 4)),
-    (ValueError, 'pad_mode', lambda: chainerx.average_pool(_zeros(1, 2, 3), 2, pad_mode='edge')),
-    (chainerx.DimensionError, 'gamma',
-     lambda: chainerx.batch_norm(_zeros(2, 3), _zeros(2), _zeros(2), _zeros(2), _zeros(2))),
-    (chainerx.DimensionError, 'running_var',
-     lambda: chainerx.batch_norm(_zeros(2, 3), _zeros(3), _zeros(3), _zeros(3), _zeros(2))),
-    (chainerx.DtypeError, 'x must', lambda: chainerx.batch_norm(
-        _zeros(2, 3, dtype='int32'), _zeros(3), _zeros(3), _zeros(3), _zeros(3))),
-    (chainerx.DimensionError, 'axis', lambda: chainerx.fixed_batch_norm(
-        _zeros(2, 3), *[_zeros(3)] * 4, axis=5)),
-    (chainerx.DimensionError, 'var', lambda: chainerx.fixed_batch_norm(
-        _zeros(2, 3), *[_zeros(3)] * 3, _zeros(2))),
-    (chainerx.DimensionError, 'gamma',
-     lambda: chainerx.layer_norm(_zeros(2, 3), _zeros(2), _zeros(2))),
-    (chainerx.DimensionError, 'groups',
-     lambda: chainerx.group_norm(_zeros(2, 3), 2, _zeros(3), _zeros(3))),
-    (chainerx.DimensionError, 'do not match', lambda: chainerx.lstm(_zeros(2, 3), _zeros(2, 9))),
-    (chainerx.DimensionError, 'do not match', lambda: chainerx.lstm(_zeros(2, 3), _zeros(3, 12))),
-    (chainerx.DtypeError, 'one floating', lambda: chainerx.lstm(
-        _zeros(2, 3), _zeros(2, 12, dtype='float64'))),
-    (chainerx.DimensionError, 'do not match', lambda: chainerx.slstm(
-        _zeros(2, 3), _zeros(2, 2), _zeros(2, 12), _zeros(2, 12))),
-    (chainerx.DtypeError, 'c_prev2', lambda: chainerx.slstm(
-        _zeros(2, 3), _zeros(2, 3, dtype='float64'), _zeros(2, 12),
-        _zeros(2, 12, dtype='float64'))),
-    (chainerx.DimensionError, 'do not match', lambda: chainerx.tree_lstm(
-        _zeros(2, 3), _zeros(2, 2), _zeros(2, 15))),
-    (chainerx.DtypeError, 'floating', lambda: chainerx.tree_lstm(
-        _zeros(2, 3, dtype='int32'), _zeros(2, 12, dtype='int32'))),
-    (chainerx.ChainerxError, 'at least 2', lambda: chainerx.tree_lstm(_zeros(2, 3))),
-    (TypeError, 'keyword', lambda: chainerx.tree_lstm(_zeros(2, 3), x=_zeros(2, 12))),
-    (chainerx.DimensionError, 'hx', lambda: chainerx.n_step_rnn(
-        1, _zeros(2, 1, 2), [[]], [[]], [_zeros(1, 2)])),
-    (chainerx.DimensionError, 'must have 2 arrays', lambda: chainerx.n_step_rnn(
-        1, _zeros(1, 1, 2), [[]], [[]], [_zeros(1, 2)])),
-    (chainerx.DimensionError, 'element of xs', lambda: chainerx.n_step_rnn(
-        1, _zeros(1, 2, 2), [[]], [[]], [_zeros(1, 2), _zeros(2, 2)])),
-    (chainerx.DimensionError, 'element of xs', lambda: chainerx.n_step_rnn(
-        1, _zeros(1, 2, 2), [[]], [[]], [_zeros()])),
-    (chainerx.ChainerxError, 'activation', lambda: chainerx.n_step_rnn(
-        1, _zeros(1, 1, 2), [[]], [[]], [_zeros(1, 2)], 'selu')),
-    (chainerx.ChainerxError, 'time step', lambda: chainerx.n_step_gru(
-        1, _zeros(1, 1, 2), [[]], [[]], [])),
-    (IndexError, 'label 3 is out of range for 3', lambda: chainerx.softmax_cross_entropy(
-        _zeros(2, 3), chainerx.array([0, 3]))),
-    (IndexError, 'label -1 is out of range', lambda: chainerx.softmax_cross_entropy(
-        _zeros(2, 3), chainerx.array([0, -1]), ignore_label=0)),
-    (chainerx.DimensionError, 'do not match', lambda: chainerx.softmax_cross_entropy(
-        _zeros(2, 3, 4), chainerx.array([0, 1]))),
-    (chainerx.DtypeError, 'integer', lambda: chainerx.softmax_cross_entropy(
-        _zeros(2, 3), _zeros(2))),
-    (chainerx.DtypeError, 'floating', lambda: chainerx.softmax_cross_entropy(
-        _zeros(2, 3, dtype='int32'), chainerx.array([0, 1]))),
-    (chainerx.DimensionError, 'class_weight', lambda: chainerx.softmax_cross_entropy(
-        _zeros(2, 3), chainerx.array([0, 1]), class_weight=_zeros(2))),
-    (chainerx.ChainerxError, 'reduce', lambda: chainerx.softmax_cross_entropy(
-        _zeros(2, 3), chainerx.array([0, 1]), reduce='max')),
-    (chainerx.DimensionError, 'do not match', lambda: chainerx.scaled_dot_product_attention(
-        _zeros(2, 3), _zeros(2, 4), _zeros(2, 3))),
-    (chainerx.DimensionError, 'do not match', lambda: chainerx.scaled_dot_product_attention(
-        _zeros(2, 3), _zeros(2, 3), _zeros(4, 3))),
-    (chainerx.DimensionError, 'q must have', lambda: chainerx.scaled_dot_product_attention(
-        _zeros(3), _zeros(2, 3), _zeros(2, 3))),
-    (chainerx.DimensionError, 'broadcast', lambda: chainerx.scaled_dot_product_attention(
-        *[_zeros(2, 3)] * 3, _zeros(3, 2))),
-    (chainerx.DtypeError, 'k must', lambda: chainerx.scaled_dot_product_attention(
-        _zeros(2, 3), _zeros(2, 3, dtype='int32'), _zeros(2, 3))),
-    (chainerx.DtypeError, 'mask must', lambda: chainerx.scaled_dot_product_attention(
-        *[_zeros(2, 3)] * 3, _zeros(2, 2, dtype='int32'))),
-    (TypeError, 'scale', lambda: chainerx.scaled_dot_product_attention(
-        *[_zeros(2, 3)] * 3, scale='1')),
-    (chainerx.DimensionError, 'axis', lambda: chainerx.sort(_zeros(2), 1)),
-    (chainerx.DimensionError, 'dimensions', lambda: chainerx.argsort(_zeros())),
-    (chainerx.DtypeError, 'integer', lambda: chainerx.embed_id(_zeros(2), _zeros(2, 2))),
-    (IndexError, 'out of', lambda: chainerx.embed_id(chainerx.array([2]), _zeros(2, 2))),
-])
+@pytest.mark.parametrize(
+    ('error', 'match', 'call'),
+    [
+        (
+            chainerx.DimensionError,
+            'channels',
+            lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 3, 1)),
+        ),
+        (
+            chainerx.DimensionError,
+            'number of dimensions',
+            lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 2, 1, 1)),
+        ),
+        (
+            chainerx.DimensionError,
+            'b has shape',
+            lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 2, 1), _zeros(3)),
+        ),
+        (chainerx.DimensionError, 'empty', lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 2, 4))),
+        (
+            chainerx.DimensionError,
+            'stride',
+            lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 2, 1), stride=0),
+        ),
+        (
+            chainerx.DimensionError,
+            'pad must be between',
+            lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 2, 1), pad=2**62),
+        ),
+        (
+            chainerx.DimensionError,
+            'pad has 2 elements',
+            lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 2, 1), pad=(1, 1)),
+        ),
+        (
+            chainerx.DimensionError,
+            'groups',
+            lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(3, 1, 1), groups=2),
+        ),
+        (
+            chainerx.DtypeError,
+            'floating',
+            lambda: chainerx.conv(_zeros(1, 2, 3, dtype='int32'), _zeros(4, 2, 1, dtype='int32')),
+        ),
+        (TypeError, 'stride', lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 2, 1), stride='1')),
+        (
+            chainerx.DimensionError,
+            'outsize',
+            lambda: chainerx.conv_transpose(_zeros(1, 2, 3), _zeros(2, 2, 3), outsize=(9,)),
+        ),
+        (
+            chainerx.DimensionError,
+            'channels',
+            lambda: chainerx.conv_transpose(_zeros(1, 2, 3), _zeros(3, 2, 3)),
+        ),
+        (chainerx.DimensionError, 'x must have', lambda: chainerx.max_pool(_zeros(1, 2), 2)),
+        (chainerx.DimensionError, 'ksize', lambda: chainerx.max_pool(_zeros(1, 2, 3), 0)),
+        (
+            chainerx.DtypeError,
+            'floating',
+            lambda: chainerx.max_pool(_zeros(1, 2, 3, dtype='int8'), 2),
+        ),
+        (chainerx.DimensionError, 'empty', lambda: chainerx.average_pool(_zeros(1, 2, 3), 4)),
+        (
+            ValueError,
+            'pad_mode',
+            lambda: chainerx.average_pool(_zeros(1, 2, 3), 2, pad_mode='edge'),
+        ),
+        (
+            chainerx.DimensionError,
+            'gamma',
+            lambda: chainerx.batch_norm(_zeros(2, 3), _zeros(2), _zeros(2), _zeros(2), _zeros(2)),
+        ),
+        (
+            chainerx.DimensionError,
+            'running_var',
+            lambda: chainerx.batch_norm(_zeros(2, 3), _zeros(3), _zeros(3), _zeros(3), _zeros(2)),
+        ),
+        (
+            chainerx.DtypeError,
+            'x must',
+            lambda: chainerx.batch_norm(
+                _zeros(2, 3, dtype='int32'), _zeros(3), _zeros(3), _zeros(3), _zeros(3)
+            ),
+        ),
+        (
+            chainerx.DimensionError,
+            'axis',
+            lambda: chainerx.fixed_batch_norm(_zeros(2, 3), *[_zeros(3)] * 4, axis=5),
+        ),
+        (
+            chainerx.DimensionError,
+            'var',
+            lambda: chainerx.fixed_batch_norm(_zeros(2, 3), *[_zeros(3)] * 3, _zeros(2)),
+        ),
+        (
+            chainerx.DimensionError,
+            'gamma',
+            lambda: chainerx.layer_norm(_zeros(2, 3), _zeros(2), _zeros(2)),
+        ),
+        (
+            chainerx.DimensionError,
+            'groups',
+            lambda: chainerx.group_norm(_zeros(2, 3), 2, _zeros(3), _zeros(3)),
+        ),
+        (
+            chainerx.DimensionError,
+            'do not match',
+            lambda: chainerx.lstm(_zeros(2, 3), _zeros(2, 9)),
+        ),
+        (
+            chainerx.DimensionError,
+            'do not match',
+            lambda: chainerx.lstm(_zeros(2, 3), _zeros(3, 12)),
+        ),
+        (
+            chainerx.DtypeError,
+            'one floating',
+            lambda: chainerx.lstm(_zeros(2, 3), _zeros(2, 12, dtype='float64')),
+        ),
+        (
+            chainerx.DimensionError,
+            'do not match',
+            lambda: chainerx.slstm(_zeros(2, 3), _zeros(2, 2), _zeros(2, 12), _zeros(2, 12)),
+        ),
+        (
+            chainerx.DtypeError,
+            'c_prev2',
+            lambda: chainerx.slstm(
+                _zeros(2, 3),
+                _zeros(2, 3, dtype='float64'),
+                _zeros(2, 12),
+                _zeros(2, 12, dtype='float64'),
+            ),
+        ),
+        (
+            chainerx.DimensionError,
+            'do not match',
+            lambda: chainerx.tree_lstm(_zeros(2, 3), _zeros(2, 2), _zeros(2, 15)),
+        ),
+        (
+            chainerx.DtypeError,
+            'floating',
+            lambda: chainerx.tree_lstm(_zeros(2, 3, dtype='int32'), _zeros(2, 12, dtype='int32')),
+        ),
+        (chainerx.ChainerxError, 'at least 2', lambda: chainerx.tree_lstm(_zeros(2, 3))),
+        (TypeError, 'keyword', lambda: chainerx.tree_lstm(_zeros(2, 3), x=_zeros(2, 12))),
+        (
+            chainerx.DimensionError,
+            'hx',
+            lambda: chainerx.n_step_rnn(1, _zeros(2, 1, 2), [[]], [[]], [_zeros(1, 2)]),
+        ),
+        (
+            chainerx.DimensionError,
+            'must have 2 arrays',
+            lambda: chainerx.n_step_rnn(1, _zeros(1, 1, 2), [[]], [[]], [_zeros(1, 2)]),
+        ),
+        (
+            chainerx.DimensionError,
+            'element of xs',
+            lambda: chainerx.n_step_rnn(
+                1, _zeros(1, 2, 2), [[]], [[]], [_zeros(1, 2), _zeros(2, 2)]
+            ),
+        ),
+        (
+            chainerx.DimensionError,
+            'element of xs',
+            lambda: chainerx.n_step_rnn(1, _zeros(1, 2, 2), [[]], [[]], [_zeros()]),
+        ),
+        (
+            chainerx.ChainerxError,
+            'activation',
+            lambda: chainerx.n_step_rnn(1, _zeros(1, 1, 2), [[]], [[]], [_zeros(1, 2)], 'selu'),
+        ),
+        (
+            chainerx.ChainerxError,
+            'time step',
+            lambda: chainerx.n_step_gru(1, _zeros(1, 1, 2), [[]], [[]], []),
+        ),
+        (
+            IndexError,
+            'label 3 is out of range for 3',
+            lambda: chainerx.softmax_cross_entropy(_zeros(2, 3), chainerx.array([0, 3])),
+        ),
+        (
+            IndexError,
+            'label -1 is out of range',
+            lambda: chainerx.softmax_cross_entropy(
+                _zeros(2, 3), chainerx.array([0, -1]), ignore_label=0
+            ),
+        ),
+        (
+            chainerx.DimensionError,
+            'do not match',
+            lambda: chainerx.softmax_cross_entropy(_zeros(2, 3, 4), chainerx.array([0, 1])),
+        ),
+        (
+            chainerx.DtypeError,
+            'integer',
+            lambda: chainerx.softmax_cross_entropy(_zeros(2, 3), _zeros(2)),
+        ),
+        (
+            chainerx.DtypeError,
+            'floating',
+            lambda: chainerx.softmax_cross_entropy(
+                _zeros(2, 3, dtype='int32'), chainerx.array([0, 1])
+            ),
+        ),
+        (
+            chainerx.DimensionError,
+            'class_weight',
+            lambda: chainerx.softmax_cross_entropy(
+                _zeros(2, 3), chainerx.array([0, 1]), class_weight=_zeros(2)
+            ),
+        ),
+        (
+            chainerx.ChainerxError,
+            'reduce',
+            lambda: chainerx.softmax_cross_entropy(
+                _zeros(2, 3), chainerx.array([0, 1]), reduce='max'
+            ),
+        ),
+        (
+            chainerx.DimensionError,
+            'do not match',
+            lambda: chainerx.scaled_dot_product_attention(_zeros(2, 3), _zeros(2, 4), _zeros(2, 3)),
+        ),
+        (
+            chainerx.DimensionError,
+            'do not match',
+            lambda: chainerx.scaled_dot_product_attention(_zeros(2, 3), _zeros(2, 3), _zeros(4, 3)),
+        ),
+        (
+            chainerx.DimensionError,
+            'q must have',
+            lambda: chainerx.scaled_dot_product_attention(_zeros(3), _zeros(2, 3), _zeros(2, 3)),
+        ),
+        (
+            chainerx.DimensionError,
+            'broadcast',
+            lambda: chainerx.scaled_dot_product_attention(*[_zeros(2, 3)] * 3, _zeros(3, 2)),
+        ),
+        (
+            chainerx.DtypeError,
+            'k must',
+            lambda: chainerx.scaled_dot_product_attention(
+                _zeros(2, 3), _zeros(2, 3, dtype='int32'), _zeros(2, 3)
+            ),
+        ),
+        (
+            chainerx.DtypeError,
+            'mask must',
+            lambda: chainerx.scaled_dot_product_attention(
+                *[_zeros(2, 3)] * 3, _zeros(2, 2, dtype='int32')
+            ),
+        ),
+        (
+            TypeError,
+            'scale',
+            lambda: chainerx.scaled_dot_product_attention(*[_zeros(2, 3)] * 3, scale='1'),
+        ),
+        (chainerx.DimensionError, 'axis', lambda: chainerx.sort(_zeros(2), 1)),
+        (chainerx.DimensionError, 'dimensions', lambda: chainerx.argsort(_zeros())),
+        (chainerx.DtypeError, 'integer', lambda: chainerx.embed_id(_zeros(2), _zeros(2, 2))),
+        (IndexError, 'out of', lambda: chainerx.embed_id(chainerx.array([2]), _zeros(2, 2))),
+    ],
+)
 def test_bad_input(error, match, call):
     with pytest.raises(error, match=match):
         call()
@@ -359,32 +665,43 @@ def test_sort_dtypes(dtype, axis):
     a = (_random(5, 7) * 4).astype(dtype)
     x = chainerx.array(a)
     np.testing.assert_array_equal(chainerx.to_numpy(chainerx.sort(x, axis)), np.sort(a, axis))
-    np.testing.assert_array_equal(chainerx.to_numpy(chainerx.argsort(x, axis)),
-                                  np.argsort(a, axis, kind='stable'))
+    np.testing.assert_array_equal(
+        chainerx.to_numpy(chainerx.argsort(x, axis)), np.argsort(a, axis, kind='stable')
+    )
 
 
 def test_sort_puts_nan_last():
-    x = chainerx.array([2., np.nan, -np.inf, 1.])
-    assert chainerx.sort(x)[:3].tolist() == [-np.inf, 1., 2.]
+    x = chainerx.array([2.0, np.nan, -np.inf, 1.0])
+    assert chainerx.sort(x)[:3].tolist() == [-np.inf, 1.0, 2.0]
     assert chainerx.argsort(x).tolist() == [2, 3, 0, 1]
 
 
-@pytest.mark.parametrize(('call', 'shape'), [
-    (lambda: chainerx.sort(_zeros(0, 2)), (0, 2)),
-    (lambda: chainerx.lstm(_zeros(0, 2), _zeros(0, 8))[0], (0, 2)),
-    (lambda: chainerx.conv(_zeros(0, 2, 3), _zeros(4, 2, 2)), (0, 4, 2)),
-    (lambda: chainerx.max_pool(_zeros(0, 2, 4), 2), (0, 2, 2)),
-    (lambda: chainerx.batch_norm(_zeros(0, 2), *[_zeros(2)] * 4), (0, 2)),
-    (lambda: chainerx.layer_norm(_zeros(0, 2), *[_zeros(2)] * 2), (0, 2)),
-    (lambda: chainerx.softmax(_zeros(0, 3)), (0, 3)),
-    (lambda: chainerx.softmax_cross_entropy(_zeros(0, 3, 2), _zeros(0, 2, dtype='int32')), (0, 2)),
-    (lambda: chainerx.slstm(*[_zeros(0, 2)] * 2, *[_zeros(0, 8)] * 2)[1], (0, 2)),
-    (lambda: chainerx.tree_lstm(_zeros(0, 2), _zeros(0, 8))[0], (0, 2)),
-    (lambda: chainerx.n_step_gru(1, _zeros(1, 0, 2), [[_zeros(2, 2)] * 6], [[_zeros(2)] * 6],
-                                 [_zeros(0, 2)])[1][0], (0, 2)),
-    (lambda: chainerx.scaled_dot_product_attention(*[_zeros(0, 3, 2)] * 3), (0, 3, 2)),
-    (lambda: chainerx.scaled_dot_product_attention(*[_zeros(0, 2)] * 3), (0, 2)),
-])
+@pytest.mark.parametrize(
+    ('call', 'shape'),
+    [
+        (lambda: chainerx.sort(_zeros(0, 2)), (0, 2)),
+        (lambda: chainerx.lstm(_zeros(0, 2), _zeros(0, 8))[0], (0, 2)),
+        (lambda: chainerx.conv(_zeros(0, 2, 3), _zeros(4, 2, 2)), (0, 4, 2)),
+        (lambda: chainerx.max_pool(_zeros(0, 2, 4), 2), (0, 2, 2)),
+        (lambda: chainerx.batch_norm(_zeros(0, 2), *[_zeros(2)] * 4), (0, 2)),
+        (lambda: chainerx.layer_norm(_zeros(0, 2), *[_zeros(2)] * 2), (0, 2)),
+        (lambda: chainerx.softmax(_zeros(0, 3)), (0, 3)),
+        (
+            lambda: chainerx.softmax_cross_entropy(_zeros(0, 3, 2), _zeros(0, 2, dtype='int32')),
+            (0, 2),
+        ),
+        (lambda: chainerx.slstm(*[_zeros(0, 2)] * 2, *[_zeros(0, 8)] * 2)[1], (0, 2)),
+        (lambda: chainerx.tree_lstm(_zeros(0, 2), _zeros(0, 8))[0], (0, 2)),
+        (
+            lambda: chainerx.n_step_gru(
+                1, _zeros(1, 0, 2), [[_zeros(2, 2)] * 6], [[_zeros(2)] * 6], [_zeros(0, 2)]
+            )[1][0],
+            (0, 2),
+        ),
+        (lambda: chainerx.scaled_dot_product_attention(*[_zeros(0, 3, 2)] * 3), (0, 3, 2)),
+        (lambda: chainerx.scaled_dot_product_attention(*[_zeros(0, 2)] * 3), (0, 2)),
+    ],
+)
 def test_empty_batch(call, shape):
     assert call().shape == shape
 
@@ -410,23 +727,28 @@ def test_attention_to_no_key(mask):
 
 def test_attention_mixes_dtypes_and_broadcasts():
     arrays = _inputs([(2, 1, 3, 4), (1, 3, 5, 4), (5, 2)])
-    q, k, v = [chainerx.array(a.astype(dtype)).require_grad()
-               for a, dtype in zip(arrays, ['float16', 'float32', 'float32'])]
+    q, k, v = [
+        chainerx.array(a.astype(dtype)).require_grad()
+        for a, dtype in zip(arrays, ['float16', 'float32', 'float32'])
+    ]
     y = chainerx.scaled_dot_product_attention(q, k, v)
     assert (y.shape, y.dtype) == ((2, 3, 3, 2), 'float32')
     q_, k_, v_ = [np.broadcast_to(a, (2, 3, *a.shape[-2:])) for a in arrays]
-    np.testing.assert_allclose(chainerx.to_numpy(y.as_grad_stopped()), _attention(q_, k_, v_).array,
-                               2e-3, 1e-3)
+    np.testing.assert_allclose(
+        chainerx.to_numpy(y.as_grad_stopped()), _attention(q_, k_, v_).array, 2e-3, 1e-3
+    )
     chainerx.backward(y.sum())
     assert [(x.grad.shape, x.grad.dtype) for x in (q, k, v)] == [
-        (x.shape, x.dtype) for x in (q, k, v)]
+        (x.shape, x.dtype) for x in (q, k, v)
+    ]
 
 
 def test_attention_of_transposed_heads():
     # (batch, length, heads, width), as projections leave them, is read where it lies.
     arrays = [np.swapaxes(a, 1, 2) for a in _inputs([(2, 70, 3, 4), (2, 6, 3, 4), (2, 6, 3, 5)])]
     y = chainerx.scaled_dot_product_attention(
-        *[chainerx.array(np.swapaxes(a, 1, 2)).transpose(0, 2, 1, 3) for a in arrays], causal=True)
+        *[chainerx.array(np.swapaxes(a, 1, 2)).transpose(0, 2, 1, 3) for a in arrays], causal=True
+    )
     np.testing.assert_allclose(chainerx.to_numpy(y), _attention(*arrays, causal=True).array, 1e-10)
 
 
@@ -443,7 +765,8 @@ def test_one_gradient_of_a_stacked_network(wanted):
     chainerx.backward(run(chainerx, xs))
     variables = [chainer.Variable(a) for a in arrays]
     hy, cy, ys = F.n_step_lstm(
-        1, 0., *variables[:2], [variables[2:10]], [variables[10:18]], variables[18:])
+        1, 0.0, *variables[:2], [variables[2:10]], [variables[10:18]], variables[18:]
+    )
     F.sum([hy, cy, ys[1]][wanted] ** 2).backward()
     for v, x in zip(variables, xs, strict=True):
         expected = np.zeros(v.shape) if v.grad is None else v.grad

@@ -1,4 +1,5 @@
 """Tests of every op, made from its row in the tables: values, dtypes, layouts, shapes, gradients."""
+
 import warnings
 
 import numpy as np
@@ -8,8 +9,7 @@ from chainerx_tests.op_table import ALL
 
 import chainerx
 
-CASES = [pytest.param(row, i, id='%s-%d' % (row.name, i))
-         for row in ROWS for i in range(len(row.cases))]
+CASES = [pytest.param(row, i, id=f'{row.name}-{i}') for row in ROWS for i in range(len(row.cases))]
 GRAD_CASES = [case for case in CASES if case.values[0].grad]
 ELEMENTWISE = [pytest.param(row, id=row.name) for row in ROWS if row.elementwise]
 
@@ -28,8 +28,11 @@ def expected_dtype(row, dtype):
     if row.result == 'sum' and dtype.kind in 'biu':
         return np.dtype('int64')
     if row.result == 'float' and dtype.kind in 'biu':
-        return np.exp(np.zeros(1, dtype)).dtype if len(row.cases[0][0]) == 1 \
+        return (
+            np.exp(np.zeros(1, dtype)).dtype
+            if len(row.cases[0][0]) == 1
             else np.true_divide(np.zeros(1, dtype), np.ones(1, dtype)).dtype
+        )
     return dtype
 
 
@@ -39,8 +42,7 @@ def compare(row, actual, expected, dtype):
     for a, e in zip(actual, expected):
         assert a.shape == e.shape
         tol = max(tolerance, {'float16': 2e-3}.get(a.dtype.name, 0))
-        np.testing.assert_allclose(
-            chainerx.to_numpy(a), e.astype(a.dtype), rtol=tol, atol=tol)
+        np.testing.assert_allclose(chainerx.to_numpy(a), e.astype(a.dtype), rtol=tol, atol=tol)
 
 
 @pytest.mark.parametrize('row, case', CASES)
@@ -100,9 +102,17 @@ def test_stride_zero(row, case):
 def test_numbers(row):
     """A number stands for the array that ``chainerx.array`` makes of it."""
     f = function(row.name)
-    spec, = row.cases[0][0]
+    (spec,) = row.cases[0][0]
     middle = (spec.low + spec.high) / 2
-    for number in middle, 1, True, np.float16(middle), np.float32(middle), np.int8(1), np.bool_(True):
+    for number in (
+        middle,
+        1,
+        True,
+        np.float16(middle),
+        np.float32(middle),
+        np.int8(1),
+        np.bool_(True),
+    ):
         try:
             expected = f(chainerx.array(number))
         except chainerx.DtypeError:
@@ -119,13 +129,18 @@ def test_numbers(row):
 
 def across(shape, seed, dtype):
     """An array whose last axis is not the one along which its elements are neighbours."""
-    x = np.random.default_rng(seed).integers(1, 9, shape[:-2] + (shape[-1], shape[-2])).astype(dtype)
+    x = (
+        np.random.default_rng(seed)
+        .integers(1, 9, shape[:-2] + (shape[-1], shape[-2]))
+        .astype(dtype)
+    )
     return x.swapaxes(-1, -2), chainerx.array(x).swapaxes(-1, -2)
 
 
 @pytest.mark.parametrize('dtype', ['int16', 'int32', 'float16', 'float32', 'float64'])
-@pytest.mark.parametrize('shape', [(32, 32), (33, 300), (70, 513), (3, 40, 35), (31, 33), (33, 2)],
-                         ids=str)
+@pytest.mark.parametrize(
+    'shape', [(32, 32), (33, 300), (70, 513), (3, 40, 35), (31, 33), (33, 2)], ids=str
+)
 def test_operands_across_each_other(shape, dtype):
     a, x = across(shape, 0, dtype)
     b, y = across(shape, 1, dtype)
@@ -134,11 +149,17 @@ def test_operands_across_each_other(shape, dtype):
     condition = c > 4
     one = chainerx.array(condition)
     for actual, expected in [
-            (x + z, a + c), (z - x, c - a), (x[..., :1] * z, a[..., :1] * c), (x * y, a * b), (x + 1, a + 1),
-            (z[0] + x, c[0] + a), (x[..., ::-1] + z, a[..., ::-1] + c), (x[..., ::2, :] + z[..., ::2, :],
-                                                                      a[..., ::2, :] + c[..., ::2, :]),
-            (chainerx.where(one, x, z), np.where(condition, a, c)),
-            (chainerx.where(chainerx.array(condition.T).T, z, x), np.where(condition, c, a))]:
+        (x + z, a + c),
+        (z - x, c - a),
+        (x[..., :1] * z, a[..., :1] * c),
+        (x * y, a * b),
+        (x + 1, a + 1),
+        (z[0] + x, c[0] + a),
+        (x[..., ::-1] + z, a[..., ::-1] + c),
+        (x[..., ::2, :] + z[..., ::2, :], a[..., ::2, :] + c[..., ::2, :]),
+        (chainerx.where(one, x, z), np.where(condition, a, c)),
+        (chainerx.where(chainerx.array(condition.T).T, z, x), np.where(condition, c, a)),
+    ]:
         np.testing.assert_array_equal(chainerx.to_numpy(actual), expected)
 
 
@@ -159,14 +180,15 @@ def test_positions_of_extremes_in_long_rows(length, dtype):
     a = random.integers(-50, 50, (8, length)).astype(dtype)  # with many equal ones
     a[1] = 3
     if a.dtype.kind == 'f':
-        a[2, length // 2:] = np.nan
+        a[2, length // 2 :] = np.nan
         a[3, -1] = np.nan
         a[4], a[5], a[6] = np.inf, -np.inf, np.nan
     x = chainerx.array(a)
     for name in 'argmax', 'argmin':
         for axis in None, 1, 0:
             np.testing.assert_array_equal(
-                chainerx.to_numpy(getattr(x, name)(axis)), getattr(a, name)(axis))
+                chainerx.to_numpy(getattr(x, name)(axis)), getattr(a, name)(axis)
+            )
 
 
 @pytest.mark.parametrize('row', ELEMENTWISE)
@@ -177,9 +199,13 @@ def test_shapes(row, shape):
     compare(row, run(row, arrays, kwargs), expect(row, arrays, kwargs), dtype)
 
 
-NUMPY_ITSELF = [row for row in ROWS if not row.elementwise
-                and row.reference is getattr(np, row.name, None)
-                and all(spec.values is None for spec in row.cases[0][0])]
+NUMPY_ITSELF = [
+    row
+    for row in ROWS
+    if not row.elementwise
+    and row.reference is getattr(np, row.name, None)
+    and all(spec.values is None for spec in row.cases[0][0])
+]
 
 
 @pytest.mark.parametrize('row', NUMPY_ITSELF, ids=repr)
@@ -223,14 +249,17 @@ def test_other_dtypes(row):
         compare(row, actual, expect(row, wide, kwargs), actual[0].dtype)
 
 
-@pytest.mark.parametrize('row', [r for r in ROWS if r.elementwise and len(r.cases[0][0]) == 2
-                                 and r.result == 'same'], ids=repr)
+@pytest.mark.parametrize(
+    'row',
+    [r for r in ROWS if r.elementwise and len(r.cases[0][0]) == 2 and r.result == 'same'],
+    ids=repr,
+)
 def test_promotion(row):
     for d1 in row.dtypes:
         for d2 in row.dtypes:
             arrays, kwargs = make_inputs(row, 0, d1)
             arrays[1] = make_inputs(row, 0, d2)[0][1]
-            y, = run(row, arrays, kwargs)
+            (y,) = run(row, arrays, kwargs)
             assert y.dtype == np.result_type(d1, d2)
 
 
@@ -298,8 +327,9 @@ def test_gradients_of_layouts(row, case):
         args = [layout(a) for a in arrays]
         xs = [args[i].require_grad() for i in places]
         ys = run_on(row, args, kwargs)
-        gxs = chainerx.grad(ys, xs, grad_outputs=[layout(g) for g in gys],
-                            enable_double_backprop=row.double)
+        gxs = chainerx.grad(
+            ys, xs, grad_outputs=[layout(g) for g in gys], enable_double_backprop=row.double
+        )
         if not row.double:
             return gxs
         seconds = chainerx.grad([(g * g + g).sum() for g in gxs if g.is_backprop_required()], xs)
@@ -308,13 +338,20 @@ def test_gradients_of_layouts(row, case):
     expected = gradients(chainerx.array)
     for layout in LAYOUTS:
         for a, e in zip(gradients(layout), expected, strict=True):
-            np.testing.assert_allclose(*[chainerx.to_numpy(g.as_grad_stopped()) for g in (a, e)],
-                                       rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(
+                *[chainerx.to_numpy(g.as_grad_stopped()) for g in (a, e)], rtol=1e-9, atol=1e-9
+            )
 
 
-@pytest.mark.parametrize('row, case, dtype', [
-    pytest.param(*case.values, dtype, id=f'{dtype}-{case.id}')
-    for case in GRAD_CASES for dtype in ('float16', 'float32') if dtype in case.values[0].dtypes])
+@pytest.mark.parametrize(
+    'row, case, dtype',
+    [
+        pytest.param(*case.values, dtype, id=f'{dtype}-{case.id}')
+        for case in GRAD_CASES
+        for dtype in ('float16', 'float32')
+        if dtype in case.values[0].dtypes
+    ],
+)
 def test_gradient_dtype(row, case, dtype):
     """Gradients have the dtype and shape of their inputs, and values near those of float64."""
     narrowest = next(t for t in row.dtypes if t.startswith('float'))
@@ -327,8 +364,8 @@ def test_gradient_dtype(row, case, dtype):
             xs[i] = xs[i].astype(dtype).require_grad()
         ys = run_on(row, xs, kwargs)
         return [xs[i] for i in places], chainerx.grad(
-            ys, [xs[i] for i in places],
-            grad_outputs=[chainerx.full_like(y, 0.5) for y in ys])
+            ys, [xs[i] for i in places], grad_outputs=[chainerx.full_like(y, 0.5) for y in ys]
+        )
 
     inputs, actual = gradients(dtype)
     _, expected = gradients('float64')

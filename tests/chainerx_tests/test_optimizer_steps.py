@@ -1,4 +1,5 @@
 """Fused steps of optimizers, which change arrays in place, against their formulas."""
+
 import numpy as np
 import pytest
 
@@ -92,22 +93,23 @@ CASES = [
     (ada_delta, 2, [0.9, 1e-2]),
     (rmsprop, 1, [0.5, 0.9, 0.1, 0]),
     (rmsprop, 1, [0.5, 0.9, 0.1, 1]),
-    (rmsprop_graves, 3, [0.1, 0.9, 0.8, 5.]),
+    (rmsprop_graves, 3, [0.1, 0.9, 0.8, 5.0]),
     (smorms3, 3, [0.5, 1e-2]),
     (adam, 2, [0.2, 0.1, 0.01, 1e-3, 1.5, 0.05, -INF, INF]),
     (adam, 2, [0.2, 0.1, 0.01, 1e-3, 1.5, 0.05, 0.2, 0.3]),
     (amsgrad, 3, [0.2, 0.1, 0.01, 1e-3, 1.5, 0.05, -INF, INF]),
     (amsgrad, 3, [0.2, 0.1, 0.01, 1e-3, 1.5, 0.05, 0.2, 0.3]),
-    (msvag, 2, [0.5, 0.1, 0.2, 1., 1.5, 0.05]),
+    (msvag, 2, [0.5, 0.1, 0.2, 1.0, 1.5, 0.05]),
     (msvag, 2, [0.5, 0.1, 0.2, 0.4, 1.5, 0.05]),
 ]
 all_cases = pytest.mark.parametrize(
-    'reference,n_states,scalars', CASES, ids=[f'{c[0].__name__}-{i}' for i, c in enumerate(CASES)])
+    'reference,n_states,scalars', CASES, ids=[f'{c[0].__name__}-{i}' for i, c in enumerate(CASES)]
+)
 
 
 def _values(n, dtype, shape=(3, 4), seed=0):
     rng = np.random.default_rng(seed)
-    return [np.asarray(np.abs(rng.normal(size=shape)) + .1).astype(dtype) for _ in range(n)]
+    return [np.asarray(np.abs(rng.normal(size=shape)) + 0.1).astype(dtype) for _ in range(n)]
 
 
 def _step(reference, columns, scalars):
@@ -132,8 +134,10 @@ def _check(reference, n_states, scalars, rows, make=chainerx.array):
 @pytest.mark.parametrize('dtype', DTYPES)
 @all_cases
 def test_values(reference, n_states, scalars, dtype):
-    rows = [_values(2 + n_states, dtype, shape, seed)
-            for seed, shape in enumerate([(3, 4), (), (0, 2), (5,)])]
+    rows = [
+        _values(2 + n_states, dtype, shape, seed)
+        for seed, shape in enumerate([(3, 4), (), (0, 2), (5,)])
+    ]
     _check(reference, n_states, scalars, rows)
 
 
@@ -141,6 +145,7 @@ def test_values(reference, n_states, scalars, dtype):
 def test_arrays_that_are_not_contiguous(reference, n_states, scalars):
     def make(value):
         return chainerx.array(np.stack([value, value], -1))[..., 1]
+
     rows = [_values(2 + n_states, 'float32', (4, 3)), _values(2 + n_states, 'float32', (2,))]
     assert not make(rows[0][0]).is_contiguous
     _check(reference, n_states, scalars, rows, make)
@@ -173,27 +178,31 @@ def test_array_of_a_graph_is_changed_in_place():
 
 
 def test_graph_goes_on_with_the_new_parameters():
-    x, w = (chainerx.full(2, v).require_grad() for v in (3., 5.))
+    x, w = (chainerx.full(2, v).require_grad() for v in (3.0, 5.0))
     y = x * w
     y.sum().backward()
-    chainerx.testing.assert_array_equal(x.grad, np.full(2, 5.))
-    _core._sgd_update([w, w.grad], [1.])
+    chainerx.testing.assert_array_equal(x.grad, np.full(2, 5.0))
+    _core._sgd_update([w, w.grad], [1.0])
     (y * 10).sum().backward()
-    chainerx.testing.assert_array_equal(w.as_grad_stopped(), np.full(2, 2.))
-    chainerx.testing.assert_array_equal(x.grad, np.full(2, 5. + 10 * 2))
+    chainerx.testing.assert_array_equal(w.as_grad_stopped(), np.full(2, 2.0))
+    chainerx.testing.assert_array_equal(x.grad, np.full(2, 5.0 + 10 * 2))
 
 
-@pytest.mark.parametrize('arrays,scalars,error,match', [
-    ([(2,), (3,)], [1], chainerx.DimensionError, 'shape'),
-    ([(2,), (2,), (2,)], [1], chainerx.DimensionError, 'every parameter needs 2 arrays, but 3'),
-    ([(2,), (2,)], [1, 2], chainerx.DimensionError, 'expected 1 scalars, not 2'),
-    ([(2,), (2,)], [], chainerx.DimensionError, 'expected 1 scalars, not 0'),
-    ([(2,), ((2,), 'float64')], [1], chainerx.DtypeError, 'float32 and float64'),
-    ([((2,), 'int32'), ((2,), 'int32')], [1], chainerx.DtypeError, 'floating point'),
-])
+@pytest.mark.parametrize(
+    'arrays,scalars,error,match',
+    [
+        ([(2,), (3,)], [1], chainerx.DimensionError, 'shape'),
+        ([(2,), (2,), (2,)], [1], chainerx.DimensionError, 'every parameter needs 2 arrays, but 3'),
+        ([(2,), (2,)], [1, 2], chainerx.DimensionError, 'expected 1 scalars, not 2'),
+        ([(2,), (2,)], [], chainerx.DimensionError, 'expected 1 scalars, not 0'),
+        ([(2,), ((2,), 'float64')], [1], chainerx.DtypeError, 'float32 and float64'),
+        ([((2,), 'int32'), ((2,), 'int32')], [1], chainerx.DtypeError, 'floating point'),
+    ],
+)
 def test_errors(arrays, scalars, error, match):
-    arrays = [chainerx.ones(*(a if a and isinstance(a[0], tuple) else (a, 'float32')))
-              for a in arrays]
+    arrays = [
+        chainerx.ones(*(a if a and isinstance(a[0], tuple) else (a, 'float32'))) for a in arrays
+    ]
     with pytest.raises(error, match=match):
         _core._sgd_update(arrays, scalars)
     for a in arrays:

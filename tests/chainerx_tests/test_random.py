@@ -1,4 +1,5 @@
 """Random arrays and dropout of ChainerX."""
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -19,9 +20,15 @@ def _numpy(x):
     return chainerx.to_numpy(x)
 
 
-@pytest.mark.parametrize(('name', 'args'), [
-    ('normal', (1, 2)), ('normal', ([0, 1], [[1], [2]])), ('uniform', (1, 2)), ('randint', (-3, 9)),
-])
+@pytest.mark.parametrize(
+    ('name', 'args'),
+    [
+        ('normal', (1, 2)),
+        ('normal', ([0, 1], [[1], [2]])),
+        ('uniform', (1, 2)),
+        ('randint', (-3, 9)),
+    ],
+)
 def test_numpy_generator_unless_seeded(name, args):
     size = (2, 2)
     np.random.seed(5)
@@ -34,9 +41,15 @@ def test_numpy_generator_unless_seeded(name, args):
     assert getattr(chainerx.random, name)(*scalar).shape == ()
 
 
-@pytest.mark.parametrize('draw', [
-    lambda: chainerx.random.normal(size=5), lambda: chainerx.random.standard_normal(5),
-    lambda: chainerx.random.uniform(size=5), lambda: chainerx.random.randint(1 << 40, size=5)])
+@pytest.mark.parametrize(
+    'draw',
+    [
+        lambda: chainerx.random.normal(size=5),
+        lambda: chainerx.random.standard_normal(5),
+        lambda: chainerx.random.uniform(size=5),
+        lambda: chainerx.random.randint(1 << 40, size=5),
+    ],
+)
 def test_seed(draw, seeded):
     first, second = _numpy(draw()), _numpy(draw())
     assert not (first == second).any()
@@ -52,10 +65,13 @@ def test_seed(draw, seeded):
 
 
 @pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64'])
-@pytest.mark.parametrize(('name', 'args', 'distribution'), [
-    ('normal', (2, 3), scipy.stats.norm(2, 3)),
-    ('uniform', (-1, 3), scipy.stats.uniform(-1, 4)),
-])
+@pytest.mark.parametrize(
+    ('name', 'args', 'distribution'),
+    [
+        ('normal', (2, 3), scipy.stats.norm(2, 3)),
+        ('uniform', (-1, 3), scipy.stats.uniform(-1, 4)),
+    ],
+)
 def test_distributions(name, args, distribution, dtype, seeded):
     x = getattr(chainerx.random, name)(*args, size=20011, dtype=dtype)
     assert x.dtype == dtype
@@ -65,7 +81,7 @@ def test_distributions(name, args, distribution, dtype, seeded):
 @pytest.mark.parametrize('name', ['normal', 'uniform'])
 def test_arrays_of_parameters(name, seeded):
     draw = getattr(chainerx.random, name)
-    a, b = np.array([0., 100.]), np.array([[1.], [2.], [0.]])
+    a, b = np.array([0.0, 100.0]), np.array([[1.0], [2.0], [0.0]])
     b = b if name == 'normal' else a + b
     chainerx.random.seed(1)
     standard = _numpy(draw(0, 1, size=(3, 2), dtype='float32'))
@@ -109,17 +125,20 @@ def test_number_of_threads_does_not_matter(seeded):
     np.testing.assert_array_equal(*results)
 
 
-@pytest.mark.parametrize(('error', 'match', 'call'), [
-    (ValueError, 'seed', lambda: chainerx.random.seed(-1)),
-    (ValueError, 'seed', lambda: chainerx.random.seed(2 ** 63)),
-    (ValueError, 'scale', lambda: chainerx.random.normal(0, -1)),
-    (ValueError, 'scale', lambda: chainerx.random.normal(0, [1, -1])),
-    (chainerx.DtypeError, 'dtype', lambda: chainerx.random.normal(dtype='int32')),
-    (chainerx.DtypeError, 'dtype', lambda: chainerx.random.uniform(dtype='bool')),
-    (chainerx.ChainerxError, 'not finite', lambda: chainerx.random.uniform(0, np.inf)),
-    (ValueError, 'low must be below', lambda: chainerx.random.randint(2, 2)),
-    (chainerx.DimensionError, 'negative', lambda: chainerx.random.uniform(size=-1)),
-])
+@pytest.mark.parametrize(
+    ('error', 'match', 'call'),
+    [
+        (ValueError, 'seed', lambda: chainerx.random.seed(-1)),
+        (ValueError, 'seed', lambda: chainerx.random.seed(2**63)),
+        (ValueError, 'scale', lambda: chainerx.random.normal(0, -1)),
+        (ValueError, 'scale', lambda: chainerx.random.normal(0, [1, -1])),
+        (chainerx.DtypeError, 'dtype', lambda: chainerx.random.normal(dtype='int32')),
+        (chainerx.DtypeError, 'dtype', lambda: chainerx.random.uniform(dtype='bool')),
+        (chainerx.ChainerxError, 'not finite', lambda: chainerx.random.uniform(0, np.inf)),
+        (ValueError, 'low must be below', lambda: chainerx.random.randint(2, 2)),
+        (chainerx.DimensionError, 'negative', lambda: chainerx.random.uniform(size=-1)),
+    ],
+)
 def test_bad_input(error, match, call, seeded):
     with pytest.raises(error, match=match):
         call()
@@ -134,7 +153,9 @@ def test_dropout(dtype, ratio):
     y = _numpy(y)
     kept = y != 0
     assert abs(kept.mean() - (1 - ratio)) < 0.02
-    np.testing.assert_allclose(y, np.where(kept, a / (1 - ratio), 0), 2e-3 if dtype == 'float16' else 1e-6)
+    np.testing.assert_allclose(
+        y, np.where(kept, a / (1 - ratio), 0), 2e-3 if dtype == 'float16' else 1e-6
+    )
 
 
 def test_dropout_gradients(seeded):
@@ -145,14 +166,14 @@ def test_dropout_gradients(seeded):
 
     def dropout(xs):
         chainerx.random.seed(4)
-        return chainerx.dropout(xs[0], 0.3),
+        return (chainerx.dropout(xs[0], 0.3),)
 
     eps = chainerx.full(x.shape, 1e-3)
     chainerx.check_backward(dropout, [x], [gy], [eps])
     chainerx.check_double_backward(dropout, [x], [gy], [ggx], [eps, eps])
     y = chainerx.dropout(x, 0.5)
-    gx, = chainerx.grad([y.sum()], [x])
-    np.testing.assert_array_equal(_numpy(gx), 2. * (_numpy(y.as_grad_stopped()) != 0))
+    (gx,) = chainerx.grad([y.sum()], [x])
+    np.testing.assert_array_equal(_numpy(gx), 2.0 * (_numpy(y.as_grad_stopped()) != 0))
 
 
 def test_dropout_with_mask():
@@ -160,7 +181,8 @@ def test_dropout_with_mask():
     mask = np.array([0, 2, 3], 'd')
     y = chainerx.dropout(x, mask=chainerx.array(mask))
     chainerx.testing.assert_array_equal_ex(
-        y.as_grad_stopped(), np.array([[0, 2, 6], [0, 8, 15]], 'f'))
+        y.as_grad_stopped(), np.array([[0, 2, 6], [0, 8, 15]], 'f')
+    )
     chainerx.backward(y.sum())
     chainerx.testing.assert_array_equal_ex(x.grad, np.array([mask, mask], 'f'))
 
@@ -169,14 +191,21 @@ def test_dropout_of_nothing():
     assert chainerx.dropout(chainerx.zeros((0, 3))).shape == (0, 3)
 
 
-@pytest.mark.parametrize(('error', 'match', 'call'), [
-    (chainerx.ChainerxError, 'ratio', lambda x: chainerx.dropout(x, 1)),
-    (chainerx.ChainerxError, 'ratio', lambda x: chainerx.dropout(x, -0.1)),
-    (chainerx.ChainerxError, 'ratio', lambda x: chainerx.dropout(x, float('nan'))),
-    (chainerx.DtypeError, 'floating', lambda x: chainerx.dropout(x.astype('int32'))),
-    (chainerx.DimensionError, 'mask', lambda x: chainerx.dropout(x, mask=chainerx.ones((2, 1, 3)))),
-    (TypeError, 'mask', lambda x: chainerx.dropout(x, mask=1)),
-])
+@pytest.mark.parametrize(
+    ('error', 'match', 'call'),
+    [
+        (chainerx.ChainerxError, 'ratio', lambda x: chainerx.dropout(x, 1)),
+        (chainerx.ChainerxError, 'ratio', lambda x: chainerx.dropout(x, -0.1)),
+        (chainerx.ChainerxError, 'ratio', lambda x: chainerx.dropout(x, float('nan'))),
+        (chainerx.DtypeError, 'floating', lambda x: chainerx.dropout(x.astype('int32'))),
+        (
+            chainerx.DimensionError,
+            'mask',
+            lambda x: chainerx.dropout(x, mask=chainerx.ones((2, 1, 3))),
+        ),
+        (TypeError, 'mask', lambda x: chainerx.dropout(x, mask=1)),
+    ],
+)
 def test_dropout_bad_input(error, match, call):
     with pytest.raises(error, match=match):
         call(chainerx.zeros((2, 3)))

@@ -1,4 +1,5 @@
 """Every op of the registry is complete: kernel, stub, row in the op table. See test_documentation.py for the rest."""
+
 import importlib.util
 import inspect
 import re
@@ -24,8 +25,8 @@ def test_op_is_complete(op):
     module, _, name = op['name'].rpartition('.')
     home, face = (_core._linalg, chainerx.linalg) if module else (_core, chainerx)
     function = getattr(home, name)
-    assert op['native'], 'native lacks one of the kernels %s' % op['kernels']
-    assert inspect.signature(function) == eval(f"inspect.signature(lambda {op['signature']}: 0)")
+    assert op['native'], 'native lacks one of the kernels {}'.format(op['kernels'])
+    assert inspect.signature(function) == eval(f'inspect.signature(lambda {op["signature"]}: 0)')
     assert hasattr(chainerx.ndarray, name) or not op['is_method']
     if not name.startswith('_'):
         assert getattr(face, name) is function
@@ -40,8 +41,9 @@ def test_table_has_no_other_rows():
     assert {row.name for row in ROWS} | set(ELSEWHERE) <= set(NAMES)
 
 
-@pytest.mark.parametrize('name', sorted({re.search(r'(test_\w+\.py)', reason)[1]
-                                         for reason in ELSEWHERE.values()}))
+@pytest.mark.parametrize(
+    'name', sorted({re.search(r'(test_\w+\.py)', reason)[1] for reason in ELSEWHERE.values()})
+)
 def test_files_of_exemptions(name):
     assert Path(__file__).with_name(name).exists()
 
@@ -58,4 +60,5 @@ def test_stubs_are_up_to_date():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert module.make_stubs() == (ROOT / 'chainerx' / '_core.pyi').read_text(), (
-        'run python chainerx_cc/tools/make_stubs.py')
+        'run python chainerx_cc/tools/make_stubs.py'
+    )

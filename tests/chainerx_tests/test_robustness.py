@@ -1,4 +1,5 @@
 """What a program may do wrong, or do at a bad moment, without the process ending or memory being read wrongly."""
+
 import gc
 import os
 import subprocess
@@ -13,7 +14,7 @@ import pytest
 import chainerx
 from chainerx import DimensionError
 
-HUGE = [2 ** 31, 2 ** 32, 2 ** 40, 2 ** 61, 2 ** 62, 2 ** 63 - 1]
+HUGE = [2**31, 2**32, 2**40, 2**61, 2**62, 2**63 - 1]
 
 
 def test_contexts_may_end_before_their_devices_and_arrays():
@@ -29,8 +30,11 @@ def test_contexts_may_end_before_their_devices_and_arrays():
         scope.__enter__()
     assert device.context is not chainerx.get_default_context() and device.context not in others
     chainerx.testing.assert_array_equal(x + y, [3, 3, 3])
-    for call in (lambda: y.sum().backward(), lambda: x.get_grad(),
-                 lambda: chainerx.zeros(2, device=device).require_grad()):
+    for call in (
+        lambda: y.sum().backward(),
+        lambda: x.get_grad(),
+        lambda: chainerx.zeros(2, device=device).require_grad(),
+    ):
         with pytest.raises(chainerx.ChainerxError, match='graph has been released'):
             call()
 
@@ -40,9 +44,20 @@ def test_graphs_of_ended_contexts_are_free_again():
         chainerx.Context().get_device('native:0')
 
 
-@pytest.mark.parametrize('name', [
-    'Context', 'Backend', 'Device', 'BackpropId', 'DeviceScope', 'ContextScope', 'NoBackpropMode', 'ForceBackpropMode',
-    'BackpropScope'])
+@pytest.mark.parametrize(
+    'name',
+    [
+        'Context',
+        'Backend',
+        'Device',
+        'BackpropId',
+        'DeviceScope',
+        'ContextScope',
+        'NoBackpropMode',
+        'ForceBackpropMode',
+        'BackpropScope',
+    ],
+)
 def test_objects_without_init(name):
     cls = getattr(chainerx, name)
     with pytest.raises(TypeError, match=name):
@@ -84,7 +99,9 @@ def test_mode_left_by_another_thread():
         mode = chainerx.no_backprop_mode()
         mode.__enter__()
         run(lambda: leave(mode))
-        seen.append(chainerx.is_backprop_required())  # the mode stays with the thread that entered it
+        seen.append(
+            chainerx.is_backprop_required()
+        )  # the mode stays with the thread that entered it
 
     run(enter)
     assert seen == [True, False]
@@ -131,12 +148,22 @@ class Index:
         return self.f()
 
 
-@pytest.mark.parametrize('call', [
-    lambda items: chainerx.zeros(items), lambda items: chainerx.zeros((2, 3)).reshape(items),
-    lambda items: chainerx.split(chainerx.zeros(9), items), lambda items: chainerx.roll(chainerx.zeros(9), items, 0),
-    lambda items: chainerx.sum(chainerx.zeros((1, 1)), items), lambda items: chainerx.zeros((2, 3)).transpose(items),
-    lambda items: chainerx.tensordot(chainerx.zeros((2, 2)), chainerx.zeros((2, 2)), [items, [0]]),
-    lambda items: chainerx.einsum(chainerx.zeros((2, 2)), items), lambda items: chainerx.repeat(chainerx.zeros(2), items)])
+@pytest.mark.parametrize(
+    'call',
+    [
+        lambda items: chainerx.zeros(items),
+        lambda items: chainerx.zeros((2, 3)).reshape(items),
+        lambda items: chainerx.split(chainerx.zeros(9), items),
+        lambda items: chainerx.roll(chainerx.zeros(9), items, 0),
+        lambda items: chainerx.sum(chainerx.zeros((1, 1)), items),
+        lambda items: chainerx.zeros((2, 3)).transpose(items),
+        lambda items: chainerx.tensordot(
+            chainerx.zeros((2, 2)), chainerx.zeros((2, 2)), [items, [0]]
+        ),
+        lambda items: chainerx.einsum(chainerx.zeros((2, 2)), items),
+        lambda items: chainerx.repeat(chainerx.zeros(2), items),
+    ],
+)
 def test_lists_that_change_while_they_are_read(call):
     items = []
 
@@ -157,17 +184,28 @@ def test_errors_of_arguments_come_through():
     def fail():
         raise KeyError('own')
 
-    for call in (lambda i: chainerx.zeros(i), lambda i: chainerx.zeros([i]), lambda i: chainerx.zeros(3)[i],
-                 lambda i: chainerx.zeros(3)[i:], lambda i: chainerx.split(chainerx.zeros(3), [i]),
-                 lambda i: chainerx.sum(chainerx.zeros(3), axis=i)):
+    for call in (
+        lambda i: chainerx.zeros(i),
+        lambda i: chainerx.zeros([i]),
+        lambda i: chainerx.zeros(3)[i],
+        lambda i: chainerx.zeros(3)[i:],
+        lambda i: chainerx.split(chainerx.zeros(3), [i]),
+        lambda i: chainerx.sum(chainerx.zeros(3), axis=i),
+    ):
         with pytest.raises(KeyError, match='own'):
             call(Index(fail))
 
 
 def test_text_that_has_no_encoding():
     x = chainerx.zeros(2)
-    for call in (lambda s: chainerx.get_device(s), lambda s: chainerx.zeros(2, device=s), lambda s: x.to_device(s, 0),
-                 lambda s: chainerx.einsum(s, x), lambda s: chainerx.copyto(x, x, s), lambda s: x.astype(s)):
+    for call in (
+        lambda s: chainerx.get_device(s),
+        lambda s: chainerx.zeros(2, device=s),
+        lambda s: x.to_device(s, 0),
+        lambda s: chainerx.einsum(s, x),
+        lambda s: chainerx.copyto(x, x, s),
+        lambda s: x.astype(s),
+    ):
         with pytest.raises(UnicodeEncodeError):
             call('\udc80')
     with pytest.raises(chainerx.DeviceError):
@@ -181,7 +219,9 @@ def test_text_that_has_no_encoding():
         chainerx.zeros(2, Odd())
 
 
-@pytest.mark.parametrize('value', [np.datetime64('2000'), np.complex64(1), np.str_('1'), np.void(b'abc')])
+@pytest.mark.parametrize(
+    'value', [np.datetime64('2000'), np.complex64(1), np.str_('1'), np.void(b'abc')]
+)
 def test_numpy_scalars_that_are_no_numbers(value):
     x = chainerx.ones(2)
     for call in (lambda: x + value, lambda: chainerx.full(2, value), lambda: x.fill(value)):
@@ -192,34 +232,57 @@ def test_numpy_scalars_that_are_no_numbers(value):
 
 
 @pytest.mark.parametrize('n', HUGE)
-@pytest.mark.parametrize('call', [
-    lambda n: chainerx.zeros((n, n)), lambda n: chainerx.empty((n, 0, n)), lambda n: chainerx.zeros(0).reshape(n, n, 4),
-    lambda n: chainerx.zeros(0).reshape(n, n, -1), lambda n: chainerx.broadcast_to(chainerx.zeros(1), (n, n)),
-    lambda n: chainerx.broadcast_to(chainerx.zeros((1, 0)), (n, n, 0)), lambda n: chainerx.tile(chainerx.zeros(2), (n, n)),
-    lambda n: chainerx.tile(chainerx.zeros(0), (n, n)), lambda n: chainerx.diag(chainerx.zeros(2), n),
-    lambda n: chainerx.eye(n), lambda n: chainerx.tri(n, n), lambda n: chainerx.random.uniform(size=(n, n))])
+@pytest.mark.parametrize(
+    'call',
+    [
+        lambda n: chainerx.zeros((n, n)),
+        lambda n: chainerx.empty((n, 0, n)),
+        lambda n: chainerx.zeros(0).reshape(n, n, 4),
+        lambda n: chainerx.zeros(0).reshape(n, n, -1),
+        lambda n: chainerx.broadcast_to(chainerx.zeros(1), (n, n)),
+        lambda n: chainerx.broadcast_to(chainerx.zeros((1, 0)), (n, n, 0)),
+        lambda n: chainerx.tile(chainerx.zeros(2), (n, n)),
+        lambda n: chainerx.tile(chainerx.zeros(0), (n, n)),
+        lambda n: chainerx.diag(chainerx.zeros(2), n),
+        lambda n: chainerx.eye(n),
+        lambda n: chainerx.tri(n, n),
+        lambda n: chainerx.random.uniform(size=(n, n)),
+    ],
+)
 def test_sizes_that_overflow(call, n):
     with pytest.raises((DimensionError, MemoryError, ValueError)):  # the last from NumPy
         call(n)
 
 
 def test_sums_of_sizes_that_overflow():
-    x = chainerx.broadcast_to(chainerx.zeros(1, 'int8'), 2 ** 62)
-    assert x.nbytes == 2 ** 62
+    x = chainerx.broadcast_to(chainerx.zeros(1, 'int8'), 2**62)
+    assert x.nbytes == 2**62
     for n in 2, 3, 4:
         with pytest.raises((DimensionError, MemoryError)):
             chainerx.concatenate([x] * n)
-    for call in (lambda: chainerx.tile(x, 4), lambda: chainerx.stack([x] * 4), lambda: x + chainerx.zeros((4, 1), 'int8'),
-                 lambda: chainerx.diag(x[:2], 2 ** 63 - 1)):
+    for call in (
+        lambda: chainerx.tile(x, 4),
+        lambda: chainerx.stack([x] * 4),
+        lambda: x + chainerx.zeros((4, 1), 'int8'),
+        lambda: chainerx.diag(x[:2], 2**63 - 1),
+    ):
         with pytest.raises((DimensionError, MemoryError)):
             call()
 
 
 def test_numbers_at_the_ends_of_their_range():
     x = chainerx.arange(5)
-    low, high = -2 ** 63, 2 ** 63 - 1
-    for key in (slice(2 ** 70), slice(-2 ** 70, None), slice(None, None, 2 ** 70), slice(None, None, -2 ** 70),
-                slice(high, low, low), slice(low, high, high), slice(3, low, -1), slice(0, 0, low)):
+    low, high = -(2**63), 2**63 - 1
+    for key in (
+        slice(2**70),
+        slice(-(2**70), None),
+        slice(None, None, 2**70),
+        slice(None, None, -(2**70)),
+        slice(high, low, low),
+        slice(low, high, high),
+        slice(3, low, -1),
+        slice(0, 0, low),
+    ):
         chainerx.testing.assert_array_equal(x[key], np.arange(5)[key])
     matrix = chainerx.ones((2, 3))
     for k in low, high, -4, 4:
@@ -230,8 +293,14 @@ def test_numbers_at_the_ends_of_their_range():
         for name in 'eye', 'tri':
             reference = getattr(np, name)(2, 3, max(min(k, 9), -9))
             chainerx.testing.assert_array_equal(getattr(chainerx, name)(2, 3, k), reference)
-    chainerx.testing.assert_array_equal(chainerx.roll(x, [high] * 3), np.roll(np.arange(5), 3 * high % 5))
-    for call in (lambda: x[2 ** 63], lambda: chainerx.zeros(2 ** 63), lambda: chainerx.zeros((1, -2 ** 64))):
+    chainerx.testing.assert_array_equal(
+        chainerx.roll(x, [high] * 3), np.roll(np.arange(5), 3 * high % 5)
+    )
+    for call in (
+        lambda: x[2**63],
+        lambda: chainerx.zeros(2**63),
+        lambda: chainerx.zeros((1, -(2**64))),
+    ):
         with pytest.raises(OverflowError, match='index|shape'):
             call()
 
@@ -245,22 +314,22 @@ def test_ranges_without_a_size(args):
 def test_huge_groups_and_kernels():
     x, none = chainerx.zeros((1, 0, 3, 3)), chainerx.zeros((0, 4, 1, 1))
     with pytest.raises(DimensionError, match='groups'):
-        chainerx.conv(x, none, groups=2 ** 62)
-    kernel = chainerx.broadcast_to(chainerx.zeros(1), (1, 1, 2 ** 40))
+        chainerx.conv(x, none, groups=2**62)
+    kernel = chainerx.broadcast_to(chainerx.zeros(1), (1, 1, 2**40))
     with pytest.raises(DimensionError, match='kernel'):
-        chainerx.conv(chainerx.zeros((1, 1, 3)), kernel, dilate=2 ** 31 - 1)
+        chainerx.conv(chainerx.zeros((1, 1, 3)), kernel, dilate=2**31 - 1)
 
 
-@pytest.mark.parametrize('stride, pad', [(2 ** 31 - 1, 2 ** 31 - 1), (7, 7), (7, 6), (3, 2)])
+@pytest.mark.parametrize('stride, pad', [(2**31 - 1, 2**31 - 1), (7, 7), (7, 6), (3, 2)])
 def test_transposed_convolution_of_strides_beyond_the_output(stride, pad):
     # Positions of the output are few; those between them, which the stride skips, may be many.
-    x, w = np.arange(18.).reshape(1, 2, 3, 3), np.arange(8.).reshape(2, 1, 2, 2) + 1
+    x, w = np.arange(18.0).reshape(1, 2, 3, 3), np.arange(8.0).reshape(2, 1, 2, 2) + 1
     y = chainerx.conv_transpose(chainerx.array(x), chainerx.array(w), stride=stride, pad=pad)
     full = np.zeros((2 * min(stride, 9) + 2,) * 2)  # with strides of 9 and more nothing overlaps
     s, p = min(stride, 9), min(pad, 9)
     for i, j in np.ndindex(3, 3):
-        full[i * s:i * s + 2, j * s:j * s + 2] += np.tensordot(x[0, :, i, j], w[:, 0], 1)
-    chainerx.testing.assert_allclose(y, full[None, None, p:len(full) - p, p:len(full) - p])
+        full[i * s : i * s + 2, j * s : j * s + 2] += np.tensordot(x[0, :, i, j], w[:, 0], 1)
+    chainerx.testing.assert_allclose(y, full[None, None, p : len(full) - p, p : len(full) - p])
 
 
 def test_memory_that_is_not_aligned():
@@ -288,7 +357,11 @@ def test_dlpack_capsules_are_used_once():
 
 
 def test_gradient_checks_of_arrays_that_do_not_fit():
-    x, ones, eps = (lambda: chainerx.ones(3, 'float64').require_grad()), chainerx.ones(3, 'float64'), [chainerx.ones(3)]
+    x, ones, eps = (
+        (lambda: chainerx.ones(3, 'float64').require_grad()),
+        chainerx.ones(3, 'float64'),
+        [chainerx.ones(3)],
+    )
 
     def check(function, grad=ones, eps=eps):
         chainerx.check_backward(function, [x()], [grad], eps)
@@ -308,11 +381,13 @@ def test_gradient_checks_of_arrays_that_do_not_fit():
 def fuzz(seed, count):
     command = [sys.executable, str(Path(__file__).with_name('fuzz.py')), str(seed), str(count)]
     path = os.pathsep.join(sys.path)
-    result = subprocess.run(command, capture_output=True, text=True, env={**os.environ, 'PYTHONPATH': path})
+    result = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, 'PYTHONPATH': path}
+    )
     lines = result.stdout.splitlines()
     assert result.returncode == 0, '\n'.join([*lines[-1:], result.stderr])
     assert len(lines) >= count
-    bad = [lines[i - 1:i + 1] for i, line in enumerate(lines) if line.startswith('BAD')]
+    bad = [lines[i - 1 : i + 1] for i, line in enumerate(lines) if line.startswith('BAD')]
     assert not bad
 
 

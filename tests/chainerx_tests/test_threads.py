@@ -1,4 +1,5 @@
 """Arrays and graphs in many threads, and in forked processes."""
+
 import os
 import subprocess
 import sys
@@ -62,7 +63,7 @@ def test_each_thread_has_a_graph_of_its_own(n):
     x = chainerx.full(n, 3, 'float32')
 
     def step(i, turn):
-        with chainerx.backprop_scope('thread %d' % i) as graph:
+        with chainerx.backprop_scope(f'thread {i}') as graph:
             x.require_grad(graph)
             y = (x * x * (turn + 1)).sum()
             assert y.is_backprop_required(graph) and not y.is_backprop_required()
@@ -82,10 +83,10 @@ def test_threads_differentiate_the_same_graph(n):
     y = (chainerx.exp(x * 0) * x * x).sum()
 
     def step(i, turn):
-        gx, = chainerx.grad([y], [x], enable_double_backprop=i % 2 == 1)
+        (gx,) = chainerx.grad([y], [x], enable_double_backprop=i % 2 == 1)
         equal(gx.as_grad_stopped(), 2)
         if i % 2:
-            ggx, = chainerx.grad([gx.sum()], [x])
+            (ggx,) = chainerx.grad([gx.sum()], [x])
             equal(ggx, 2)
 
     in_threads(step)
@@ -117,7 +118,7 @@ def test_modes_and_devices_belong_to_threads():
     x = chainerx.ones(3).require_grad()
 
     def step(i, turn):
-        device = 'native:%d' % ((i + turn) % 4)
+        device = f'native:{(i + turn) % 4}'
         with chainerx.using_device(device):
             assert chainerx.zeros(2).device.name == device
             if i % 2:
@@ -132,14 +133,18 @@ def test_modes_and_devices_belong_to_threads():
 def run(code):
     result = subprocess.run(
         [sys.executable, '-W', 'ignore:.*fork:DeprecationWarning', '-c', textwrap.dedent(code)],
-        capture_output=True, text=True, timeout=60, env={**os.environ, 'CHAINERX_NUM_THREADS': '2'})
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, 'CHAINERX_NUM_THREADS': '2'},
+    )
     assert result.returncode == 0, result.stdout + result.stderr
 
 
 @pytest.mark.skipif(not hasattr(os, 'fork'), reason='needs fork')
 @pytest.mark.parametrize('busy', [False, True], ids=['idle', 'busy'])
 def test_fork_after_use(busy):
-    run('''
+    run(f"""
         import os, signal, threading
         import chainerx
 
@@ -159,7 +164,7 @@ def test_fork_after_use(busy):
                 chainerx.exp(x).dot(x)
 
         thread = threading.Thread(target=compute)
-        if %r:
+        if {busy!r}:
             thread.start()
         for _ in range(5):
             pid = os.fork()
@@ -183,4 +188,4 @@ def test_fork_after_use(busy):
         if thread.ident:
             thread.join()
         step(2)
-    ''' % busy)
+    """)

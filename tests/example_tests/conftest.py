@@ -1,4 +1,5 @@
 """Fixtures that run the examples as from the command line, in a temporary folder."""
+
 import json
 import os
 import runpy
@@ -31,8 +32,12 @@ def run_example(monkeypatch, tmp_path, capsys):
         folder = os.path.dirname(path)
         examples = os.path.realpath(EXAMPLES)
         before = set(sys.modules)
-        with monkeypatch.context() as patch, chainer.using_device('@numpy'), \
-                chainer.using_config('dtype', chainer.config.dtype), warnings.catch_warnings():
+        with (
+            monkeypatch.context() as patch,
+            chainer.using_device('@numpy'),
+            chainer.using_config('dtype', chainer.config.dtype),
+            warnings.catch_warnings(),
+        ):
             patch.setattr(sys, 'argv', [path, *map(str, options)])
             patch.syspath_prepend(folder)
             try:

@@ -1,4 +1,5 @@
 """The examples of export to Caffe and of the model zoo."""
+
 import re
 
 import pytest
@@ -15,9 +16,21 @@ def test_export_and_evaluate(run_example, tmp_path, device):
     output = re.search('output: (.*)', out).group(1)
     run_example('imagenet/make_toy_data.py', '-n', 10, '--size', 40)
     out = run_example(
-        'modelzoo/evaluate_caffe_net.py', 'toy/train.txt', 'alexnet',
-        'exported/chainer_model.caffemodel', '-b', 'toy', '-B', 4, '--insize', 32,
-        '--output', output, '-d', device)
+        'modelzoo/evaluate_caffe_net.py',
+        'toy/train.txt',
+        'alexnet',
+        'exported/chainer_model.caffemodel',
+        '-b',
+        'toy',
+        '-B',
+        4,
+        '--insize',
+        32,
+        '--output',
+        output,
+        '-d',
+        device,
+    )
     assert 1.4 < float(re.search('mean loss: +(.*)', out).group(1)) < 2.5
     assert 0 <= float(re.search('mean accuracy: +(.*)', out).group(1)) <= 1
 

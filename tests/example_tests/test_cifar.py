@@ -7,7 +7,7 @@ OPTIONS = ('--dataset', 'digits', '--unit', 2, '--test', '-e', 1)
 @pytest.mark.parametrize('model', ['VGG', 'resnet50'])
 def test_train(run_example, read_log, device, model):
     run_example('cifar/train_cifar.py', *OPTIONS, '--model', model, '-d', device)
-    log, = read_log()
+    (log,) = read_log()
     assert log['iteration'] == 4 and log['main/loss'] < 10
 
 
@@ -28,8 +28,20 @@ def test_custom_loop(run_example, device, tmp_path):
 
 @pytest.mark.slow
 def test_learns(run_example, read_log):
-    run_example('cifar/train_cifar.py', '--dataset', 'digits', '--test', '-u', 4, '-e', 4,
-                '-b', 20, '--model', 'resnet50')
+    run_example(
+        'cifar/train_cifar.py',
+        '--dataset',
+        'digits',
+        '--test',
+        '-u',
+        4,
+        '-e',
+        4,
+        '-b',
+        20,
+        '--model',
+        'resnet50',
+    )
     log = read_log()
     # Few steps: how far they lead depends on rounding.
     assert log[-1]['main/accuracy'] > log[0]['main/accuracy'] + 0.1

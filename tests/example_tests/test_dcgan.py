@@ -10,17 +10,26 @@ def images(tmp_path):
     (tmp_path / 'images').mkdir()
     for i in range(20):
         image = numpy.random.randint(0, 256, (32, 32, 3)).astype(numpy.uint8)
-        Image.fromarray(image).save(tmp_path / 'images' / ('%d.png' % i))
+        Image.fromarray(image).save(tmp_path / 'images' / (f'{i}.png'))
 
 
 def test_train_and_resume(run_example, read_log, tmp_path, images, device):
-    out = run_example(
-        'dcgan/train_dcgan.py', *OPTIONS, '-i', 'images', '-e', 1, '-d', device)
+    out = run_example('dcgan/train_dcgan.py', *OPTIONS, '-i', 'images', '-e', 1, '-d', device)
     assert 'contains 20 image files' in out
     with Image.open(tmp_path / 'result' / 'preview' / 'image00000001.png') as picture:
         assert picture.size == (320, 320)
-    run_example('dcgan/train_dcgan.py', *OPTIONS, '-i', 'images', '-e', 2, '-d', device,
-                '-r', 'result/snapshot_iter_1.npz')
+    run_example(
+        'dcgan/train_dcgan.py',
+        *OPTIONS,
+        '-i',
+        'images',
+        '-e',
+        2,
+        '-d',
+        device,
+        '-r',
+        'result/snapshot_iter_1.npz',
+    )
     assert [entry['iteration'] for entry in read_log()] == [1, 2]
 
 

@@ -1,7 +1,24 @@
 import pytest
 
-DATA = ('toy/train.txt', 'toy/val.txt', '-R', 'toy', '--classes', 10, '--insize', 80,
-        '-j', 1, '-b', 2, '-V', 2, '-e', 1, '--test')
+DATA = (
+    'toy/train.txt',
+    'toy/val.txt',
+    '-R',
+    'toy',
+    '--classes',
+    10,
+    '--insize',
+    80,
+    '-j',
+    1,
+    '-b',
+    2,
+    '-V',
+    2,
+    '-e',
+    1,
+    '--test',
+)
 
 
 @pytest.fixture
@@ -12,7 +29,8 @@ def data(run_example):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    'arch', ['alex', 'googlenet', 'googlenetbn', 'nin', 'resnet50', 'resnext50'])
+    'arch', ['alex', 'googlenet', 'googlenetbn', 'nin', 'resnet50', 'resnext50']
+)
 def test_train(run_example, read_log, data, device, arch):
     run_example('imagenet/train_imagenet.py', *DATA, '-a', arch, '-d', device)
     log = read_log()
@@ -27,15 +45,15 @@ def test_resume_and_initmodel(run_example, read_log, data):
     run_example('imagenet/train_imagenet.py', *options)
     run_example('imagenet/train_imagenet.py', *options, '-e', 2, '-r', 'result/snapshot_iter_1')
     assert [entry['iteration'] for entry in read_log()] == [1, 2]
-    out = run_example(
-        'imagenet/train_imagenet.py', *options, '--initmodel', 'result/model_iter_2')
+    out = run_example('imagenet/train_imagenet.py', *options, '--initmodel', 'result/model_iter_2')
     assert 'Load model from' in out
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('devices', [
-    ('@numpy', '@numpy'),
-    pytest.param(('native:0', 'native:1'), marks=pytest.mark.chainerx)])
+@pytest.mark.parametrize(
+    'devices',
+    [('@numpy', '@numpy'), pytest.param(('native:0', 'native:1'), marks=pytest.mark.chainerx)],
+)
 def test_data_parallel(run_example, read_log, data, devices):
     run_example('imagenet/train_imagenet_data_parallel.py', *DATA, '-a', 'nin', '-d', *devices)
     assert len(read_log()) == 1

@@ -10,7 +10,8 @@ import pytest
 import chainer
 
 FOLDER = os.path.join(
-    os.path.dirname(os.path.dirname(os.path.dirname(__file__))), 'examples', 'mnist')
+    os.path.dirname(os.path.dirname(os.path.dirname(__file__))), 'examples', 'mnist'
+)
 
 DEVICES = [
     '@numpy',
@@ -47,6 +48,7 @@ def run(tmp_path, monkeypatch, capsys):
 
 def _chainerx():
     import chainerx
+
     return chainerx
 
 
@@ -62,7 +64,9 @@ def test_train(run, tmp_path, device):
     out = run('train_mnist.py', '-d', device, '-u', 64, '-e', 8, '-b', 32, '--seed', 0)
     assert out.startswith(
         'Device: {}\n# unit: 64\n# Minibatch-size: 32\n# epoch: 8\n'.format(
-            chainer.get_device(int(device) if device == '0' else device)))
+            chainer.get_device(int(device) if device == '0' else device)
+        )
+    )
     assert 'epoch       main/loss   validation/main/loss  main/accuracy' in out
     log = read_log(tmp_path / 'result' / 'log')
     assert log[-1]['validation/main/accuracy'] > 0.9
@@ -88,8 +92,18 @@ def test_resume(run, tmp_path, device):
     options = '-d', device, '-u', 16, '-f', 1, '--noplot'
     run('train_mnist.py', *options, '-e', 3, '-o', 'whole', '--seed', 0)
     run('train_mnist.py', *options, '-e', 2, '-o', 'part', '--seed', 0)
-    run('train_mnist.py', *options, '-e', 3, '-o', 'rest', '--seed', 5,
-        '-r', 'part/snapshot_iter_29')
+    run(
+        'train_mnist.py',
+        *options,
+        '-e',
+        3,
+        '-o',
+        'rest',
+        '--seed',
+        5,
+        '-r',
+        'part/snapshot_iter_29',
+    )
     # The other way to resume, in the same folder
     run('train_mnist.py', *options, '-e', 3, '-o', 'part', '--seed', 6, '--autoload')
     assert read_log(tmp_path / 'rest' / 'log') == read_log(tmp_path / 'whole' / 'log')
@@ -104,8 +118,7 @@ def test_resume(run, tmp_path, device):
 
 @pytest.mark.parametrize('device', DEVICES)
 def test_custom_loop(run, tmp_path, device):
-    out = run('train_mnist_custom_loop.py', '-d', device, '-u', 64, '-e', 6, '-b', 32,
-              '--seed', 0)
+    out = run('train_mnist_custom_loop.py', '-d', device, '-u', 64, '-e', 6, '-b', 32, '--seed', 0)
     accuracy = re.findall(r'test mean  loss: [\d.]+, accuracy: ([\d.]+)', out)
     assert len(accuracy) == 6 and float(accuracy[-1]) > 0.9
     assert (tmp_path / 'result' / 'mlp.model').exists()
@@ -114,9 +127,13 @@ def test_custom_loop(run, tmp_path, device):
 
 
 @pytest.mark.parametrize('devices', DEVICE_PAIRS)
-@pytest.mark.parametrize('script,out', [
-    ('train_mnist_data_parallel_updater.py', 'result_data_parallel'),
-    ('train_mnist_model_parallel.py', 'result_model_parallel')])
+@pytest.mark.parametrize(
+    'script,out',
+    [
+        ('train_mnist_data_parallel_updater.py', 'result_data_parallel'),
+        ('train_mnist_model_parallel.py', 'result_model_parallel'),
+    ],
+)
 def test_parallel(run, tmp_path, script, out, devices):
     run(script, '-d', *devices, '-u', 64, '-e', 8, '-b', 32, '--seed', 0)
     log = read_log(tmp_path / out / 'log')
@@ -127,20 +144,36 @@ def test_parallel(run, tmp_path, script, out, devices):
 
 @pytest.mark.parametrize('devices', DEVICE_PAIRS)
 def test_data_parallel_by_hand(run, devices):
-    out = run('train_mnist_data_parallel.py', '-d', *devices, '-u', 64, '-e', 8, '-b', 32,
-              '--seed', 0)
+    out = run(
+        'train_mnist_data_parallel.py', '-d', *devices, '-u', 64, '-e', 8, '-b', 32, '--seed', 0
+    )
     assert float(re.findall(r'accuracy: ([\d.]+)', out)[-1]) > 0.9
-    out = run('train_mnist_data_parallel.py', '-d', *devices, '-u', 64, '-e', 1, '-b', 32,
-              '-r', 'result_data_parallel')
+    out = run(
+        'train_mnist_data_parallel.py',
+        '-d',
+        *devices,
+        '-u',
+        64,
+        '-e',
+        1,
+        '-b',
+        32,
+        '-r',
+        'result_data_parallel',
+    )
     assert float(re.findall(r'accuracy: ([\d.]+)', out)[0]) > 0.9
 
 
-@pytest.mark.parametrize('script', [
-    'train_mnist_data_parallel.py', 'train_mnist_data_parallel_updater.py',
-    'train_mnist_model_parallel.py'])
+@pytest.mark.parametrize(
+    'script',
+    [
+        'train_mnist_data_parallel.py',
+        'train_mnist_data_parallel_updater.py',
+        'train_mnist_model_parallel.py',
+    ],
+)
 def test_deprecated_devices(run, script):
-    assert run(script, '-g', -1, '-G', -1, '-u', 4, '-e', 1).startswith(
-        'Device: @numpy, @numpy\n')
+    assert run(script, '-g', -1, '-G', -1, '-u', 4, '-e', 1).startswith('Device: @numpy, @numpy\n')
 
 
 def test_unknown_device(run):
@@ -151,7 +184,8 @@ def test_unknown_device(run):
 
 def test_deprecated_option(run):
     assert run('train_mnist.py', '-g', '-1', '-u', 4, '-e', 1, '--noplot').startswith(
-        'Device: @numpy\n')
+        'Device: @numpy\n'
+    )
 
 
 def test_truncated_snapshot(run, tmp_path):

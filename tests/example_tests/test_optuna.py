@@ -5,7 +5,6 @@ import pytest
 
 
 class Trial:
-
     """Takes the last or highest of the values to choose from."""
 
     def __init__(self):
@@ -22,7 +21,6 @@ class Trial:
 
 
 class Study:
-
     def optimize(self, objective, n_trials):
         self.trials = []
         for _ in range(n_trials):

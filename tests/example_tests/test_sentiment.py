@@ -5,12 +5,14 @@ import re
 import chainer
 
 TREES = os.path.join(
-    os.path.dirname(__file__), os.pardir, os.pardir, 'examples', 'sentiment', 'trees.py')
+    os.path.dirname(__file__), os.pardir, os.pardir, 'examples', 'sentiment', 'trees.py'
+)
 
 
 def test_train(run_example, tmp_path, device):
-    out = run_example('sentiment/train_sentiment.py', '--test', '-e', 3, '-u', 8, '-d', device,
-                      '-p', 3)
+    out = run_example(
+        'sentiment/train_sentiment.py', '--test', '-e', 3, '-u', 8, '-d', device, '-p', 3
+    )
     losses = [float(value) for value in re.findall('loss: (.*)', out)]
     assert losses[2] < losses[0]
     assert len(re.findall('Root accuracy', out)) == 3
@@ -18,8 +20,7 @@ def test_train(run_example, tmp_path, device):
 
 
 def test_minibatch(run_example, read_log, device):
-    run_example('sentiment/train_recursive_minibatch.py', '--test', '-e', 10, '-u', 8,
-                '-d', device)
+    run_example('sentiment/train_recursive_minibatch.py', '--test', '-e', 10, '-u', 8, '-d', device)
     log = read_log()
     assert log[-1]['main/accuracy'] > log[0]['main/accuracy']
     assert 'validation/main/root_accuracy' in log[-1]
@@ -33,12 +34,13 @@ def test_same_loss(run_example, monkeypatch):
     out = run_example('sentiment/train_sentiment.py', *options)
     loss = re.search('loss: (.*)', out).group(1)
     out = run_example('sentiment/train_recursive_minibatch.py', *options)
-    assert '%.4f' % float(out.splitlines()[-1].split()[1]) == loss
+    assert f'{float(out.splitlines()[-1].split()[1]):.4f}' == loss
 
 
 def _fill(self, array):
-    array[...] = chainer.backend.get_array_module(array).arange(array.size).reshape(
-        array.shape) % 7 * 0.1
+    array[...] = (
+        chainer.backend.get_array_module(array).arange(array.size).reshape(array.shape) % 7 * 0.1
+    )
 
 
 def test_parse():

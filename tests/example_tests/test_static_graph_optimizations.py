@@ -4,11 +4,16 @@ import pytest
 FOLDER = 'static_graph_optimizations/'
 
 
-@pytest.mark.parametrize(('script', 'options'), [
-    ('cifar/train_cifar.py',
-     ('--dataset', 'digits', '--test', '-e', 1, '-u', 2, '--model', 'resnet50')),
-    ('mnist/train_mnist.py', ('-e', 1, '-u', 10)),
-])
+@pytest.mark.parametrize(
+    ('script', 'options'),
+    [
+        (
+            'cifar/train_cifar.py',
+            ('--dataset', 'digits', '--test', '-e', 1, '-u', 2, '--model', 'resnet50'),
+        ),
+        ('mnist/train_mnist.py', ('-e', 1, '-u', 10)),
+    ],
+)
 def test_train(run_example, read_log, device, script, options):
     """The logs are those without static graphs."""
     losses = []
@@ -23,10 +28,14 @@ def test_ptb(run_example, device):
     outs = []
     for folder in FOLDER, '':
         numpy.random.seed(0)
-        outs.append(run_example(
-            folder + 'ptb/train_ptb_custom_loop.py', '--test', '-e', 1, '-u', 8, '-d', device))
+        outs.append(
+            run_example(
+                folder + 'ptb/train_ptb_custom_loop.py', '--test', '-e', 1, '-u', 8, '-d', device
+            )
+        )
     perplexities = [
         [float(line.split()[-1]) for line in out.splitlines() if 'perplexity' in line]
-        for out in outs]
+        for out in outs
+    ]
     assert len(perplexities[0]) == 3
     assert perplexities[0] == pytest.approx(perplexities[1], rel=1e-4)

@@ -9,8 +9,9 @@ OPTIONS = ('--test', '-u', 10, '-b', 200)
 @pytest.mark.parametrize('model', ['skipgram', 'cbow'])
 @pytest.mark.parametrize('out_type', ['hsm', 'ns', 'original'])
 def test_train(run_example, read_log, device, model, out_type):
-    run_example('word2vec/train_word2vec.py', *OPTIONS, '-e', 2, '-m', model, '-t', out_type,
-                '-d', device)
+    run_example(
+        'word2vec/train_word2vec.py', *OPTIONS, '-e', 2, '-m', model, '-t', out_type, '-d', device
+    )
     log = read_log()
     assert log[1]['main/loss'] < log[0]['main/loss']
 

@@ -1,4 +1,5 @@
 """Arrays and variables on devices."""
+
 import numpy as np
 
 import chainer

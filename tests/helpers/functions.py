@@ -1,4 +1,5 @@
 """One check for a differentiable function: values, dtypes, layouts, gradients, ChainerX."""
+
 import itertools
 
 import numpy
@@ -32,9 +33,22 @@ def kernel_settings(f, xs):
     return ('never', 'always') if watch.used else ('auto',)
 
 
-def check_function(f, inputs, expected=None, *, grad=True, double=True, tolerances=None,
-                   rtol=0, atol=0, dtypes='efd', result_dtype=None, on_chainerx=True, eps=1e-5,
-                   grad_tolerance=1e-5):
+def check_function(
+    f,
+    inputs,
+    expected=None,
+    *,
+    grad=True,
+    double=True,
+    tolerances=None,
+    rtol=0,
+    atol=0,
+    dtypes='efd',
+    result_dtype=None,
+    on_chainerx=True,
+    eps=1e-5,
+    grad_tolerance=1e-5,
+):
     """Checks a function against a reference and against numerical derivatives.
 
     Checked are forward values for contiguous and other inputs, that inputs are not changed, that
@@ -114,8 +128,11 @@ def _check_values(ys, reference, dtype, options):
             assert y.dtype == dtype, f'output {i}: {y.dtype}, not {dtype}'
         assert y.shape == numpy.shape(reference[i]), f'output {i}'
         numpy.testing.assert_allclose(
-            chainer.backends.cuda.to_cpu(y.array).astype('d'), reference[i],
-            err_msg=f'output {i} for {dtype}', **options)
+            chainer.backends.cuda.to_cpu(y.array).astype('d'),
+            reference[i],
+            err_msg=f'output {i} for {dtype}',
+            **options,
+        )
     assert reference is None or len(ys) == len(reference)
 
 
@@ -126,14 +143,20 @@ def _gradients(f, xs, gys, double):
     ys = _as_tuple(f(*xs))
     targets = [x for x in xs if x.dtype.kind == 'f']
     used = [i for i, gy in enumerate(gys) if gy is not None]
-    gxs = chainer.grad([ys[i] for i in used], targets, [gys[i] for i in used],
-                       enable_double_backprop=double)
+    gxs = chainer.grad(
+        [ys[i] for i in used], targets, [gys[i] for i in used], enable_double_backprop=double
+    )
     return targets, gys, gxs
 
 
 def _dot(arrays, directions):
-    return sum([float((a * d).sum()) for a, d in zip(arrays, directions)
-                if a is not None and d is not None])
+    return sum(
+        [
+            float((a * d).sum())
+            for a, d in zip(arrays, directions)
+            if a is not None and d is not None
+        ]
+    )
 
 
 def _check_gradients(f, xs, double, eps, on_chainerx, tolerance):
@@ -162,8 +185,10 @@ def _check_gradients(f, xs, double, eps, on_chainerx, tolerance):
     plain = [None if g is None else g.array for g in _gradients(f, xs, gys, False)[2]]
     _assert_close(_dot(plain, directions), numerical, tolerance, 'gradient')
     if on_chainerx:
+
         def send(x):
             return None if x is None else chainerx.array(x, device='native:0')
+
         with no_fallback():
             gxs = _gradients(f, [send(x) for x in xs], [send(gy) for gy in gys], False)[2]
         for gx, g in zip(gxs, plain):
@@ -180,18 +205,26 @@ def _check_gradients(f, xs, double, eps, on_chainerx, tolerance):
             numpy.testing.assert_allclose(recorded.array, g, 1e-9, 1e-9)
     weights = [None if gx is None else like(gx) for gx in gxs]
     gy_directions = [None if gy is None else like(gy) for gy in gys]
-    total = sum([chainer.functions.sum(gx * w) for gx, w in zip(gxs, weights)
-                 if gx is not None])
+    total = sum([chainer.functions.sum(gx * w) for gx, w in zip(gxs, weights) if gx is not None])
     gy_vars = [gy for gy in gy_vars if gy is not None]
     seconds = chainer.grad([total], [*targets, *gy_vars])
-    analytic = _dot([None if g is None else g.array for g in seconds],
-                    [*directions, *[d for d in gy_directions if d is not None]])
+    analytic = _dot(
+        [None if g is None else g.array for g in seconds],
+        [*directions, *[d for d in gy_directions if d is not None]],
+    )
 
     def first(step):
-        moved_gys = [None if gy is None else numpy.asarray(gy + step * d)
-                     for gy, d in zip(gys, gy_directions)]
-        return _dot([None if g is None else g.array
-                     for g in _gradients(f, moved(step), moved_gys, False)[2]], weights)
+        moved_gys = [
+            None if gy is None else numpy.asarray(gy + step * d)
+            for gy, d in zip(gys, gy_directions)
+        ]
+        return _dot(
+            [
+                None if g is None else g.array
+                for g in _gradients(f, moved(step), moved_gys, False)[2]
+            ],
+            weights,
+        )
 
     numerical = (first(eps) - first(-eps)) / (2 * eps)
     _assert_close(analytic, numerical, tolerance, 'gradient of the gradient')

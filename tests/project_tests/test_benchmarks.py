@@ -1,4 +1,5 @@
 """The benchmarks run, with their smallest sizes."""
+
 import os
 import subprocess
 import sys
@@ -32,7 +33,11 @@ def test_benchmark(command, tmp_path):
         pytest.skip('needs PyTorch and the compiled ChainerX core')
     script, *arguments = command.split()
     result = subprocess.run(
-        [sys.executable, ROOT / 'benchmarks' / script, *arguments], cwd=tmp_path,
-        env={**os.environ, 'PYTHONPATH': str(ROOT)}, capture_output=True, text=True)
+        [sys.executable, ROOT / 'benchmarks' / script, *arguments],
+        cwd=tmp_path,
+        env={**os.environ, 'PYTHONPATH': str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stdout.count('\n|') >= 3, result.stdout  # a table, with its head

@@ -1,4 +1,5 @@
 """C++ programs outside of the tree, built against an installed ChainerX: the examples and the tutorial."""
+
 import os
 import re
 import shutil
@@ -20,13 +21,17 @@ def _program(name):
 
 pytestmark = [
     pytest.mark.chainerx,
-    pytest.mark.skipif(not (BUILD / 'cmake_install.cmake').exists() or not _program('cmake'),
-                       reason='needs CMake and the build folder of ChainerX')]
+    pytest.mark.skipif(
+        not (BUILD / 'cmake_install.cmake').exists() or not _program('cmake'),
+        reason='needs CMake and the build folder of ChainerX',
+    ),
+]
 
 
 def run(*command, **variables):
-    result = subprocess.run([str(c) for c in command], capture_output=True, text=True,
-                            env={**os.environ, **variables})
+    result = subprocess.run(
+        [str(c) for c in command], capture_output=True, text=True, env={**os.environ, **variables}
+    )
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
 
@@ -39,7 +44,7 @@ def prefix(tmp_path_factory):
 
 
 def build(source, folder, prefix):
-    run(_program('cmake'), '-S', source, '-B', folder, '-DCMAKE_PREFIX_PATH=%s' % prefix)
+    run(_program('cmake'), '-S', source, '-B', folder, f'-DCMAKE_PREFIX_PATH={prefix}')
     run(_program('cmake'), '--build', folder, '--parallel', '2')
 
 
@@ -55,12 +60,12 @@ def test_mnist(prefix, tmp_path):
     assert 'missing' in missing.stderr
 
 
-USE_SAMPLE = '''
+USE_SAMPLE = """
 import chainerx
 x = chainerx.array([1., 2.], device='sample:0').require_grad()
 (x * x).sum().backward()
 print(x.grad.tolist())
-'''
+"""
 
 
 def test_sample_backend(prefix, tmp_path):
@@ -76,14 +81,18 @@ def test_backend_for_another_version(prefix, tmp_path):
     header.write_text(re.sub(r'kAbiVersion = \d+', 'kAbiVersion = 9999', text))
     assert header.read_text() != text
     build(EXAMPLES / 'sample_backend', tmp_path / 'build', other)
-    result = subprocess.run([sys.executable, '-c', USE_SAMPLE], capture_output=True, text=True,
-                            env={**os.environ, 'CHAINERX_PATH': str(tmp_path / 'build')})
+    result = subprocess.run(
+        [sys.executable, '-c', USE_SAMPLE],
+        capture_output=True,
+        text=True,
+        env={**os.environ, 'CHAINERX_PATH': str(tmp_path / 'build')},
+    )
     assert result.returncode == 1
     assert 'BackendError' in result.stderr
     assert 'compiled for another version of ChainerX' in result.stderr
 
 
-FRAME = '''
+FRAME = """
 #include <iostream>
 #include <thread>
 #include <vector>
@@ -97,26 +106,29 @@ int main() {
 %s
     }
 }
-'''
+"""
 
 
 def test_tutorial(prefix, tmp_path):
     """Each block of C++ compiles, alone or in the frame that the page describes, and prints what it says."""
     page = (ROOT / 'docs' / 'chainerx_cpp.rst').read_text()
     cmake = next(block for block in _blocks(page, 'cmake') if 'find_package' in block)
-    cmake = cmake[:cmake.index('add_executable')]
+    cmake = cmake[: cmake.index('add_executable')]
     programs = {}
     for i, block in enumerate(_blocks(page, 'cpp')):
         if 'int main()' not in block:
             declared = block.startswith('extern')
             block = FRAME % ((block, '') if declared else ('', block))
-        programs['block%d' % i] = block
-        (tmp_path / ('block%d.cc' % i)).write_text(block)
-        cmake += 'add_executable(block%d block%d.cc)\n' % (i, i)
-        cmake += 'target_link_libraries(block%d PRIVATE ChainerX::chainerx Threads::Threads)\n' % i
+        programs[f'block{i}'] = block
+        (tmp_path / (f'block{i}.cc')).write_text(block)
+        cmake += f"""add_executable(block{i} block{i}.cc)
+"""
+        cmake += f"""target_link_libraries(block{i} PRIVATE ChainerX::chainerx Threads::Threads)
+"""
     assert len(programs) >= 6
     (tmp_path / 'CMakeLists.txt').write_text(
-        cmake.replace('find_package', 'find_package(Threads REQUIRED)\nfind_package', 1))
+        cmake.replace('find_package', 'find_package(Threads REQUIRED)\nfind_package', 1)
+    )
     build(tmp_path, tmp_path / 'build', prefix)
     for name, program in programs.items():
         output = run(tmp_path / 'build' / name)
@@ -133,13 +145,23 @@ def test_overview_of_the_header(monkeypatch):
         assert declared, title
         names += declared
     # One of each kind of declaration.
-    for start in ('Context', 'BackendError', 'Exp(x)', 'Array Dot(', 'void Fill(',
-                  'void Backward(const std::vector<Array>& outputs', 'std::vector<Array> Grad(',
-                  'void RecordFunction(', 'Saved', 'BackwardOptions', 'CellOutput Lstm('):
+    for start in (
+        'Context',
+        'BackendError',
+        'Exp(x)',
+        'Array Dot(',
+        'void Fill(',
+        'void Backward(const std::vector<Array>& outputs',
+        'std::vector<Array> Grad(',
+        'void RecordFunction(',
+        'Saved',
+        'BackwardOptions',
+        'CellOutput Lstm(',
+    ):
         assert any(name.startswith(start) for name in names), start
     assert not [name for name in names if 'public' in name or 'internal' in name]
 
 
 def _blocks(page, language):
-    pattern = r'^\.\. code-block:: %s\n\n((?:   .*\n|\n)+)' % language
+    pattern = rf'^\.\. code-block:: {language}\n\n((?:   .*\n|\n)+)'
     return [textwrap.dedent(block).strip() + '\n' for block in re.findall(pattern, page, re.M)]

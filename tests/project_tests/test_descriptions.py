@@ -1,4 +1,5 @@
 """What is public outside of chainer.functions has a description with an example."""
+
 import importlib
 import importlib.util
 import inspect
@@ -10,7 +11,12 @@ import pytest
 OTHERS = {
     'chainer.backends.cuda': {'Device', 'Event', 'Stream', 'ndarray'},
     'chainer.optimizer': {
-        'GradientClipping', 'GradientHardClipping', 'GradientNoise', 'Lasso', 'WeightDecay'},
+        'GradientClipping',
+        'GradientHardClipping',
+        'GradientNoise',
+        'Lasso',
+        'WeightDecay',
+    },
 }
 
 
@@ -25,13 +31,18 @@ def _load_reference():
 REFERENCE = _load_reference()
 
 
-@pytest.mark.parametrize('namespace', [
-    name for name in REFERENCE.NAMESPACES
-    if name.startswith('chainer.') and name != 'chainer.functions' or name == 'chainer'])
+@pytest.mark.parametrize(
+    'namespace',
+    [
+        name
+        for name in REFERENCE.NAMESPACES
+        if name.startswith('chainer.') and name != 'chainer.functions' or name == 'chainer'
+    ],
+)
 def test_description(namespace):
     module = importlib.import_module(namespace)
     classes, functions = REFERENCE._members(module)
     for name in sorted(set(classes + functions) - OTHERS.get(namespace, set())):
         value = getattr(module, name)
         text = value.__dict__.get('__doc__') if inspect.isclass(value) else value.__doc__
-        assert text and '>>> ' in text, '%s needs a description with an example' % name
+        assert text and '>>> ' in text, f'{name} needs a description with an example'

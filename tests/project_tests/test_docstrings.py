@@ -1,4 +1,5 @@
 """Docstrings of the packages: their examples run, and those of functions say what they must."""
+
 import doctest
 import importlib
 import inspect
@@ -25,15 +26,28 @@ def test_examples(name):
     if 'chainerx' in name and not chainerx.is_available():
         pytest.skip('ChainerX is not built')
     module = importlib.import_module(name)
-    names = {'np': numpy, 'numpy': numpy, 'chainer': chainer, 'chainerx': chainerx,
-             'F': chainer.functions, 'L': chainer.links}
-    result = doctest.testmod(module, extraglobs=names, report=True,
-                             optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
-    assert not result.failed, '%d of %d examples failed' % (result.failed, result.attempted)
+    names = {
+        'np': numpy,
+        'numpy': numpy,
+        'chainer': chainer,
+        'chainerx': chainerx,
+        'F': chainer.functions,
+        'L': chainer.links,
+    }
+    result = doctest.testmod(
+        module,
+        extraglobs=names,
+        report=True,
+        optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS,
+    )
+    assert not result.failed, f'{result.failed} of {result.attempted} examples failed'
 
 
-FUNCTIONS = {name: value for name, value in vars(chainer.functions).items()
-             if inspect.isfunction(value) and not name.startswith('_')}
+FUNCTIONS = {
+    name: value
+    for name, value in vars(chainer.functions).items()
+    if inspect.isfunction(value) and not name.startswith('_')
+}
 
 
 @pytest.mark.parametrize('name', sorted(FUNCTIONS))
@@ -42,13 +56,17 @@ def test_description_of_function(name):
     text = inspect.getdoc(function)
     assert '\nReturns:\n' in text and '>>> ' in text
     described = re.findall(r'^    (\w+) \(.*?\):|^    (\w+): ', text, re.MULTILINE)
-    missing = [p.name for p in inspect.signature(function).parameters.values()
-               if p.kind is not p.VAR_KEYWORD and not any(p.name in names for names in described)]
-    assert not missing, 'not described: %s' % ', '.join(missing)
+    missing = [
+        p.name
+        for p in inspect.signature(function).parameters.values()
+        if p.kind is not p.VAR_KEYWORD and not any(p.name in names for names in described)
+    ]
+    assert not missing, 'not described: {}'.format(', '.join(missing))
 
 
 @pytest.mark.parametrize(
-    'name', sorted(n for n in _modules() if n.startswith('chainer.functions.')))
+    'name', sorted(n for n in _modules() if n.startswith('chainer.functions.'))
+)
 def test_description_of_classes(name):
     for key, value in vars(importlib.import_module(name)).items():
         if inspect.isclass(value) and value.__module__ == name:

@@ -3,15 +3,35 @@ import subprocess
 import sys
 
 HEAVY = [
-    'multiprocessing', 'concurrent', 'asyncio', 'socket', 'ssl', 'http', 'urllib.request',
-    'subprocess', 'tempfile', 'shutil', 'zipfile', 'gzip', 'uuid', 'unittest',
-    'scipy', 'h5py', 'matplotlib', 'PIL', 'cupy', 'filelock', 'pandas', 'pytest',
+    'multiprocessing',
+    'concurrent',
+    'asyncio',
+    'socket',
+    'ssl',
+    'http',
+    'urllib.request',
+    'subprocess',
+    'tempfile',
+    'shutil',
+    'zipfile',
+    'gzip',
+    'uuid',
+    'unittest',
+    'scipy',
+    'h5py',
+    'matplotlib',
+    'PIL',
+    'cupy',
+    'filelock',
+    'pandas',
+    'pytest',
 ]
 
 
 def _run(code):
-    output = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
-                            check=True).stdout
+    output = subprocess.run(
+        [sys.executable, '-c', code], capture_output=True, text=True, check=True
+    ).stdout
     return json.loads(output)
 
 
@@ -37,12 +57,27 @@ import chainer
 names = [name for name in dir(chainer) if name in chainer._LAZY]
 print(json.dumps([name for name in names if getattr(chainer, name).__name__ == 'chainer.' + name]))
 """
-    assert _run(code) == sorted([
-        'computational_graph', 'dataset', 'datasets', 'distributions', 'exporters',
-        'function_hooks', 'gradient_check', 'iterators', 'link_hooks', 'links',
-        'optimizer_hooks', 'optimizers', 'serializers', 'training'])
+    assert _run(code) == sorted(
+        [
+            'computational_graph',
+            'dataset',
+            'datasets',
+            'distributions',
+            'exporters',
+            'function_hooks',
+            'gradient_check',
+            'iterators',
+            'link_hooks',
+            'links',
+            'optimizer_hooks',
+            'optimizers',
+            'serializers',
+            'training',
+        ]
+    )
 
 
 def test_unknown_attribute():
     import chainer
+
     assert not hasattr(chainer, 'nothing')

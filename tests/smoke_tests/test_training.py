@@ -1,4 +1,5 @@
 """The shortest way through the whole product: data, model, training loop, snapshot, resume."""
+
 import numpy
 import pytest
 
@@ -18,7 +19,6 @@ DEVICES = [
 
 
 class MLP(chainer.Chain):
-
     def __init__(self):
         super().__init__()
         with self.init_scope():

@@ -1,4 +1,5 @@
 """Datasets that the methods of TabularDataset return."""
+
 import bisect
 import itertools
 
@@ -7,7 +8,6 @@ from chainer.dataset.tabular import _selection, delegate_dataset, tabular_datase
 
 
 class AsMode(delegate_dataset.DelegateDataset):
-
     def __init__(self, dataset, mode):
         super().__init__(dataset)
         self._mode = mode
@@ -18,7 +18,6 @@ class AsMode(delegate_dataset.DelegateDataset):
 
 
 class WithConverter(delegate_dataset.DelegateDataset):
-
     def __init__(self, dataset, converter):
         super().__init__(dataset)
         self._converter = converter
@@ -28,7 +27,6 @@ class WithConverter(delegate_dataset.DelegateDataset):
 
 
 class Slice(tabular_dataset.TabularDataset):
-
     def __init__(self, dataset, rows, keys):
         self._dataset = dataset
         self._rows = _selection.normalize_rows(rows, len(dataset))
@@ -62,8 +60,7 @@ class Slice(tabular_dataset.TabularDataset):
         rows = _selection.compose(self._rows, indices, len(self._dataset))
         columns = self._key_indices
         if key_indices is not None:
-            columns = (key_indices if columns is None
-                       else tuple(columns[i] for i in key_indices))
+            columns = key_indices if columns is None else tuple(columns[i] for i in key_indices)
         return self._dataset.get_examples(rows, columns)
 
     def convert(self, data):
@@ -71,12 +68,13 @@ class Slice(tabular_dataset.TabularDataset):
 
 
 class Concat(tabular_dataset.TabularDataset):
-
     def __init__(self, *datasets):
         for dataset in datasets[1:]:
             if dataset.keys != datasets[0].keys:
-                raise ValueError('All datasets must have the same keys, but {} != {}'.format(
-                    dataset.keys, datasets[0].keys))
+                raise ValueError(
+                    f'All datasets must have the same keys, but {dataset.keys} != '
+                    f'{datasets[0].keys}'
+                )
         self._datasets = datasets
         self._ends = list(itertools.accumulate(len(dataset) for dataset in datasets))
 
@@ -107,14 +105,12 @@ class Concat(tabular_dataset.TabularDataset):
             places.setdefault(k, []).append(place)
         if not rows_of:
             return self._datasets[0].get_examples([], key_indices)
-        parts = [self._datasets[k].get_examples(rows, key_indices)
-                 for k, rows in rows_of.items()]
+        parts = [self._datasets[k].get_examples(rows, key_indices) for k, rows in rows_of.items()]
         if len(parts) == 1:
             return tuple(parts[0])
         order = list(itertools.chain.from_iterable(places.values()))
         inverse = sorted(range(len(order)), key=order.__getitem__)
-        return tuple(
-            _selection.take(_concat_columns(columns), inverse) for columns in zip(*parts))
+        return tuple(_selection.take(_concat_columns(columns), inverse) for columns in zip(*parts))
 
     def convert(self, data):
         return self._datasets[0].convert(data)
@@ -129,16 +125,20 @@ def _concat_columns(columns):
 
 
 class Join(tabular_dataset.TabularDataset):
-
     def __init__(self, *datasets):
         keys = [key for dataset in datasets for key in dataset.keys]
         if len(set(keys)) != len(keys):
-            raise ValueError('All keys must be unique among all datasets, but they are {}'.format(
-                ', '.join(keys)))
+            raise ValueError(
+                'All keys must be unique among all datasets, but they are {}'.format(
+                    ', '.join(keys)
+                )
+            )
         for dataset in datasets[1:]:
             if len(dataset) != len(datasets[0]):
-                raise ValueError('All datasets must have the same length, but {} != {}'.format(
-                    len(dataset), len(datasets[0])))
+                raise ValueError(
+                    'All datasets must have the same length, but '
+                    f'{len(dataset)} != {len(datasets[0])}'
+                )
         self._datasets = datasets
 
     def __len__(self):
@@ -155,8 +155,10 @@ class Join(tabular_dataset.TabularDataset):
     def get_examples(self, indices, key_indices):
         if key_indices is None:
             return tuple(
-                column for dataset in self._datasets
-                for column in dataset.get_examples(indices, None))
+                column
+                for dataset in self._datasets
+                for column in dataset.get_examples(indices, None)
+            )
         fetched = {}
         start = 0
         for dataset in self._datasets:
@@ -173,7 +175,6 @@ class Join(tabular_dataset.TabularDataset):
 
 
 class TransformBatch(tabular_dataset.TabularDataset):
-
     def __init__(self, dataset, keys, transform):
         self._dataset = dataset
         self._keys = keys if isinstance(keys, tuple) else (keys,)
@@ -211,11 +212,15 @@ class TransformBatch(tabular_dataset.TabularDataset):
         else:
             mode, values = None, (result,)
         if self._mode not in ((), mode):
-            raise ValueError('Transformed examples must have the same form, but {} came after '
-                             '{}'.format(mode, self._mode))
+            raise ValueError(
+                f'Transformed examples must have the same form, but {mode} came after {self._mode}'
+            )
         if len(values) != len(self._keys):
-            raise ValueError('The transformation returned {} values for the keys {}'.format(
-                len(values), ', '.join(self._keys)))
+            raise ValueError(
+                'The transformation returned {} values for the keys {}'.format(
+                    len(values), ', '.join(self._keys)
+                )
+            )
         self._mode = mode
         return values
 
@@ -224,7 +229,6 @@ class TransformBatch(tabular_dataset.TabularDataset):
 
 
 class Transform(TransformBatch):
-
     def _columns(self, data):
         if isinstance(data, tuple):
             rows = zip(*data)

@@ -1,4 +1,5 @@
 """Arithmetic of row and column selections (``None``, slice or list of integers)."""
+
 import numpy
 
 
@@ -8,15 +9,15 @@ def normalize_rows(rows, length):
         return rows
     array = numpy.asarray(rows)
     if array.ndim != 1:
-        raise TypeError('rows must be given by a slice or a sequence, got {!r}'.format(rows))
+        raise TypeError(f'rows must be given by a slice or a sequence, got {rows!r}')
     if array.dtype == bool:
         if len(array) != length:
-            raise ValueError('{} booleans are given for {} rows'.format(len(array), length))
+            raise ValueError(f'{len(array)} booleans are given for {length} rows')
         return numpy.flatnonzero(array).tolist()
     result = []
     for i in array.tolist():
         if not -length <= i < length:
-            raise IndexError('index {} is out of bounds for {} rows'.format(i, length))
+            raise IndexError(f'index {i} is out of bounds for {length} rows')
         result.append(i + length if i < 0 else i)
     return result
 
@@ -67,12 +68,10 @@ def normalize_keys(keys, names):
     for key in keys:
         if isinstance(key, str):
             if key not in names:
-                raise KeyError('{} does not exist; the keys are {}'.format(
-                    key, ', '.join(names)))
+                raise KeyError('{} does not exist; the keys are {}'.format(key, ', '.join(names)))
             result.append(names.index(key))
         else:
             if not -len(names) <= key < len(names):
-                raise IndexError('index {} is out of bounds for {} columns'.format(
-                    key, len(names)))
+                raise IndexError(f'index {key} is out of bounds for {len(names)} columns')
             result.append(key % len(names))
     return tuple(result)

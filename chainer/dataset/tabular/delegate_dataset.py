@@ -2,7 +2,6 @@ from chainer.dataset.tabular import tabular_dataset
 
 
 class DelegateDataset(tabular_dataset.TabularDataset):
-
     """Dataset that leaves everything to another one: a base to override parts of.
 
     Args:

@@ -46,7 +46,8 @@ def _is_named(data):
         return False
     key = data[0]
     return isinstance(key, str) or (
-        isinstance(key, tuple) and len(key) > 0 and all(isinstance(k, str) for k in key))
+        isinstance(key, tuple) and len(key) > 0 and all(isinstance(k, str) for k in key)
+    )
 
 
 def _join(members, size):
@@ -59,7 +60,7 @@ def _join(members, size):
 
 def _make_dataset(key, data, size):
     if key is None:
-        key = '_{}'.format(id(data))
+        key = f'_{id(data)}'
     if callable(data):
         if size is None:
             raise ValueError('size must be specified for a column made by a function')
@@ -67,14 +68,13 @@ def _make_dataset(key, data, size):
     if isinstance(key, tuple):
         raise ValueError('only a function can make several columns, {}'.format(', '.join(key)))
     if size is not None and len(data) != size:
-        raise ValueError('the size is {}, but {} has {} rows'.format(size, key, len(data)))
+        raise ValueError(f'the size is {size}, but {key} has {len(data)} rows')
     if not isinstance(data, chainer.get_array_types()):
         data = list(data)
     return _Column(key, data)
 
 
 class _Column(tabular_dataset.TabularDataset):
-
     """Dataset of one array or list."""
 
     mode = None
@@ -88,7 +88,7 @@ class _Column(tabular_dataset.TabularDataset):
 
     @property
     def keys(self):
-        return self._key,
+        return (self._key,)
 
     def get_examples(self, indices, key_indices):
         column = _selection.take(self._data, indices)
@@ -96,10 +96,9 @@ class _Column(tabular_dataset.TabularDataset):
 
 
 class _Index(tabular_dataset.TabularDataset):
-
     """Dataset of the numbers of the rows."""
 
-    keys = 'index',
+    keys = ('index',)
     mode = None
 
     def __init__(self, size):

@@ -4,7 +4,6 @@ from chainer.dataset import dataset_mixin
 
 
 class TabularDataset(dataset_mixin.DatasetMixin):
-
     """Base of datasets with named columns.
 
     A subclass defines ``__len__``, ``keys``, ``mode`` and :meth:`get_examples`. All other
@@ -170,7 +169,6 @@ class TabularDataset(dataset_mixin.DatasetMixin):
 
 
 class _SliceHelper:
-
     def __init__(self, dataset):
         self._dataset = dataset
 
@@ -185,6 +183,7 @@ class _SliceHelper:
 def _derived():
     # Imported late because the derived datasets are subclasses of TabularDataset.
     from chainer.dataset.tabular import _derived
+
     return _derived
 
 

@@ -1,4 +1,5 @@
 """Clipped rectified linear units."""
+
 from __future__ import annotations
 
 import chainer

@@ -1,4 +1,5 @@
 """Concatenated rectified linear unit."""
+
 from __future__ import annotations
 
 from chainer.backends import cuda
@@ -24,17 +25,16 @@ class CReLU(FunctionNode):
         return _base.call_chainerx('crelu', inputs[0], axis=self.axis)
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         self.retain_inputs((0,))
         xp = cuda.get_array_module(x)
-        return xp.concatenate((xp.maximum(x, 0), xp.maximum(-x, 0)), axis=self.axis),
+        return (xp.concatenate((xp.maximum(x, 0), xp.maximum(-x, 0)), axis=self.axis),)
 
     def _gradient(self, x, gy):
         """Works on an array and on a variable ``gy`` alike."""
         before = (slice(None),) * (self.axis % x.ndim)
         n = x.shape[self.axis]
-        return (gy[before + (slice(n),)] * (x > 0)
-                - gy[before + (slice(n, None),)] * (x < 0)),
+        return ((gy[before + (slice(n),)] * (x > 0) - gy[before + (slice(n, None),)] * (x < 0)),)
 
     def backward(self, target_input_indexes, grad_outputs):
         return self._gradient(self.get_retained_inputs()[0].array, grad_outputs[0])

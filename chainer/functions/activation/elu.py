@@ -1,4 +1,5 @@
 """Exponential linear unit."""
+
 from __future__ import annotations
 
 import chainer

@@ -1,4 +1,5 @@
 """Gaussian error linear unit."""
+
 from __future__ import annotations
 
 import math
@@ -28,7 +29,7 @@ class TanhGELU(UnaryFunction):
     _native_inputs = (0,)
 
     def forward_chainerx(self, inputs):
-        return self.compute(chainerx, inputs[0]),
+        return (self.compute(chainerx, inputs[0]),)
 
     def compute(self, xp, x):
         return x * 0.5 * (1 + _approximate_erf(xp, x))

@@ -1,4 +1,5 @@
 """Hard sigmoid."""
+
 from __future__ import annotations
 
 import chainer
@@ -10,10 +11,10 @@ class HardSigmoid(_base.UnaryFunction):
     """Piecewise linear approximation of the sigmoid."""
 
     def forward_chainerx(self, inputs):
-        x, = inputs
+        (x,) = inputs
         # Not a clip, through which the gradient passes at the ends of the slope, too.
         outside = (x <= -2.5) | (x >= 2.5)
-        return chainerx.where(outside, (x > 0).astype(x.dtype), x * 0.2 + 0.5),
+        return (chainerx.where(outside, (x > 0).astype(x.dtype), x * 0.2 + 0.5),)
 
     def compute(self, xp, x):
         return (x * 0.2 + 0.5).clip(0, 1)

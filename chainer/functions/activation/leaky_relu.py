@@ -1,4 +1,5 @@
 """Leaky rectified linear unit."""
+
 from __future__ import annotations
 
 import chainer

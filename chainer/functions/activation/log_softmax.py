@@ -1,4 +1,5 @@
 """Logarithm of softmax."""
+
 from __future__ import annotations
 
 import chainer
@@ -54,20 +55,20 @@ class LogSoftmax(FunctionNode):
 
     def forward(self, inputs):
         self.retain_outputs((0,))
-        return _log_softmax(inputs[0], self.axis),
+        return (_log_softmax(inputs[0], self.axis),)
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
-        y, = self.get_retained_outputs()
-        gy, = grad_outputs
+        (y,) = self.get_retained_outputs()
+        (gy,) = grad_outputs
         total = F.sum(gy, axis=self.axis, keepdims=True)
-        return gy - F.exp(y) * F.broadcast_to(total, y.shape),
+        return (gy - F.exp(y) * F.broadcast_to(total, y.shape),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        y, = self._retained_arrays()[1]
-        gy, = grad_outputs
+        (y,) = self._retained_arrays()[1]
+        (gy,) = grad_outputs
         xp = cuda.get_array_module(gy)
-        return gy - xp.exp(y) * gy.sum(axis=self.axis, keepdims=True),
+        return (gy - xp.exp(y) * gy.sum(axis=self.axis, keepdims=True),)
 
 
 def log_softmax(x, axis=1):

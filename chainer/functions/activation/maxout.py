@@ -1,4 +1,5 @@
 """Maxout."""
+
 from __future__ import annotations
 
 import chainer
@@ -39,7 +40,8 @@ def maxout(x, pool_size, axis=1):
         raise type_check.InvalidType(
             'x.shape[axis] % pool_size == 0',
             f'x.shape[axis]={shape[axis]}, pool_size={pool_size}',
-            'axis must be divided by pool_size')
+            'axis must be divided by pool_size',
+        )
     axis %= len(shape)
-    groups = (*shape[:axis], shape[axis] // pool_size, pool_size, *shape[axis + 1:])
+    groups = (*shape[:axis], shape[axis] // pool_size, pool_size, *shape[axis + 1 :])
     return chainer.functions.max(chainer.functions.reshape(x, groups), axis=axis + 1)

@@ -1,4 +1,5 @@
 """Mish."""
+
 from __future__ import annotations
 
 import chainer
@@ -13,7 +14,7 @@ class Mish(_base.UnaryFunction):
     _native_inputs = (0,)
 
     def forward_chainerx(self, inputs):
-        return self.compute(chainerx, inputs[0]),
+        return (self.compute(chainerx, inputs[0]),)
 
     def compute(self, xp, x):
         return x * _tanh_softplus(xp, x)

@@ -1,4 +1,5 @@
 """Parametric rectified linear unit."""
+
 from __future__ import annotations
 
 import chainer
@@ -21,7 +22,8 @@ class PReLUFunction(FunctionNode):
             x_type.dtype.kind == 'f',
             W_type.dtype == x_type.dtype,
             x_type.ndim >= W_type.ndim + 1,
-            x_type.shape[1:1 + type_check.eval(W_type.ndim)] == W_type.shape)
+            x_type.shape[1 : 1 + type_check.eval(W_type.ndim)] == W_type.shape,
+        )
 
     def forward(self, inputs):
         x, W = inputs
@@ -30,11 +32,11 @@ class PReLUFunction(FunctionNode):
         y = xp.minimum(x, 0)
         y *= _extended(W, x)
         y += xp.maximum(x, 0)
-        return y,
+        return (y,)
 
     def forward_chainerx(self, inputs):
         x, W = inputs
-        return chainerx.where(x >= 0, x, x * _extended(W, x)),
+        return (chainerx.where(x >= 0, x, x * _extended(W, x)),)
 
     def _gradients(self, sum_to, targets, x, W, gy):
         shape = self.inputs[1].shape

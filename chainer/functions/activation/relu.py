@@ -1,4 +1,5 @@
 """Rectified linear unit."""
+
 from __future__ import annotations
 
 import chainer

@@ -1,4 +1,5 @@
 """Randomized leaky rectified linear unit."""
+
 from __future__ import annotations
 
 import numpy
@@ -16,7 +17,7 @@ class RReLU(_base.UnaryFunction):
     retains = ''
     _checked_natively = False
 
-    def __init__(self, lower=1. / 8, upper=1. / 3, r=None):
+    def __init__(self, lower=1.0 / 8, upper=1.0 / 3, r=None):
         if not 0.0 <= lower < 1.0:
             raise ValueError(f'lower must be in the range [0, 1), got {lower}')
         if not 0.0 <= upper < 1.0:
@@ -32,18 +33,22 @@ class RReLU(_base.UnaryFunction):
         if self.r is not None:
             type_check.expect(
                 in_types[0].dtype == type_check.make_variable(self.r.dtype, 'r.dtype'),
-                in_types[0].shape == type_check.make_variable(self.r.shape, 'r.shape'))
+                in_types[0].shape == type_check.make_variable(self.r.shape, 'r.shape'),
+            )
 
     def forward_chainerx(self, inputs):
-        return self.compute(chainerx, inputs[0]),
+        return (self.compute(chainerx, inputs[0]),)
 
     def compute(self, xp, x):
         if not chainer.config.train:
-            self.r = _base.sent_like(
-                x, numpy.full(x.shape, (self.lower + self.upper) / 2, x.dtype))
+            self.r = _base.sent_like(x, numpy.full(x.shape, (self.lower + self.upper) / 2, x.dtype))
         elif self.r is None:
-            self.r = _base.draw_like(x, lambda xp: _base._as_array(
-                xp.random.uniform(self.lower, self.upper, x.shape), x.dtype))
+            self.r = _base.draw_like(
+                x,
+                lambda xp: _base._as_array(
+                    xp.random.uniform(self.lower, self.upper, x.shape), x.dtype
+                ),
+            )
         elif xp is chainerx:
             self.r = _base.sent_like(x, self.r)
         self._factors = xp.where(x >= 0, 1, self.r)
@@ -53,7 +58,7 @@ class RReLU(_base.UnaryFunction):
         return gy * self._factors
 
 
-def rrelu(x, l=1. / 8, u=1. / 3, **kwargs):
+def rrelu(x, l=1.0 / 8, u=1.0 / 3, **kwargs):
     """rrelu(x, l=1. / 8, u=1. / 3, *, r=None, return_r=False)
 
     Randomized leaky rectified linear unit.
@@ -90,9 +95,11 @@ def rrelu(x, l=1. / 8, u=1. / 3, **kwargs):
 
     """
     r, return_r = argument.parse_kwargs(
-        kwargs, ('r', None), ('return_r', False),
-        train='train argument is not supported anymore. '
-        "Use chainer.using_config('train', train)")
+        kwargs,
+        ('r', None),
+        ('return_r', False),
+        train="train argument is not supported anymore. Use chainer.using_config('train', train)",
+    )
     func = RReLU(l, u, r)
     y = func.apply((x,))[0]
     if return_r:

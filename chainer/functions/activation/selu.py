@@ -1,4 +1,5 @@
 """Scaled exponential linear unit."""
+
 from __future__ import annotations
 
 from chainer.functions.activation.elu import elu

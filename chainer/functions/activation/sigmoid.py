@@ -1,4 +1,5 @@
 """Logistic sigmoid."""
+
 from __future__ import annotations
 
 from chainer.functions import _base

@@ -1,4 +1,5 @@
 """Sigmoid linear unit."""
+
 from __future__ import annotations
 
 from chainer.functions import _base

@@ -1,4 +1,5 @@
 """Softmax."""
+
 from __future__ import annotations
 
 import chainer
@@ -26,26 +27,26 @@ class Softmax(FunctionNode):
         return _base.call_chainerx('softmax', inputs[0], axis=self.axis)
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         xp = cuda.get_array_module(x)
         y = x if x.size == 0 else x - x.max(axis=self.axis, keepdims=True)
         y = xp.exp(y)
         y /= y.sum(axis=self.axis, keepdims=True)
         self.retain_outputs((0,))
-        return y,
+        return (y,)
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
-        y, = self.get_retained_outputs()
+        (y,) = self.get_retained_outputs()
         gx = y * grad_outputs[0]
         total = F.sum(gx, axis=self.axis, keepdims=True)
-        return gx - y * F.broadcast_to(total, y.shape),
+        return (gx - y * F.broadcast_to(total, y.shape),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        y, = self._retained_arrays()[1]
+        (y,) = self._retained_arrays()[1]
         gx = y * grad_outputs[0]
         gx -= y * gx.sum(axis=self.axis, keepdims=True)
-        return gx,
+        return (gx,)
 
 
 def softmax(x, axis=1):

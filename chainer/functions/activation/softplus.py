@@ -1,4 +1,5 @@
 """Softplus."""
+
 from __future__ import annotations
 
 from chainer.functions import _base

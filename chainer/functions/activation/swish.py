@@ -1,4 +1,5 @@
 """Swish."""
+
 from __future__ import annotations
 
 import chainer
@@ -19,13 +20,14 @@ class Swish(FunctionNode):
             x_type.dtype.kind == 'f',
             beta_type.dtype == x_type.dtype,
             beta_type.ndim <= x_type.ndim - 1,
-            beta_type.shape == x_type.shape[1:1 + type_check.eval(beta_type.ndim)])
+            beta_type.shape == x_type.shape[1 : 1 + type_check.eval(beta_type.ndim)],
+        )
 
     def forward(self, inputs):
         x, beta = inputs
         self.retain_inputs((0, 1))
         xp = backend.get_array_module(x)
-        return x * _sigmoid(xp, x * _extended(beta, x)),
+        return (x * _sigmoid(xp, x * _extended(beta, x)),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
@@ -52,9 +54,10 @@ class Swish(FunctionNode):
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         x, beta = self._retained_arrays()[0]
-        gy, = grad_outputs
-        return self._gradients(cuda.get_array_module(gy), utils.sum_to, target_input_indexes,
-                               x, _extended(beta, x), gy)
+        (gy,) = grad_outputs
+        return self._gradients(
+            cuda.get_array_module(gy), utils.sum_to, target_input_indexes, x, _extended(beta, x), gy
+        )
 
 
 def _sigmoid(m, x):

@@ -1,4 +1,5 @@
 """Hyperbolic tangent."""
+
 from __future__ import annotations
 
 from chainer.functions import _base

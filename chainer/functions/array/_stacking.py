@@ -1,4 +1,5 @@
 """Base of functions that lift arrays to some number of axes and join them along one."""
+
 from __future__ import annotations
 
 from chainer.backends import cuda
@@ -30,18 +31,21 @@ class Stacking(FunctionNode):
         return _base.call_chainerx(self.routine, inputs)
 
     def forward(self, inputs):
-        return getattr(cuda.get_array_module(*inputs), self.routine)(inputs),
+        return (getattr(cuda.get_array_module(*inputs), self.routine)(inputs),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         ndim = len(self.inputs[0].shape)
         axis = self.axis(ndim)
         before = (slice(None),) * axis
         starts = [0]
         for x in self.inputs:
             starts.append(starts[-1] + (1 if ndim < self.min_ndim else x.shape[axis]))
-        return tuple([
-            gy[before + (slice(starts[i], starts[i + 1]),)].reshape(self.inputs[i].shape)
-            for i in target_input_indexes])
+        return tuple(
+            [
+                gy[before + (slice(starts[i], starts[i + 1]),)].reshape(self.inputs[i].shape)
+                for i in target_input_indexes
+            ]
+        )
 
     _backward_arrays = backward

@@ -1,4 +1,5 @@
 """Views with given strides."""
+
 from __future__ import annotations
 
 import numpy
@@ -85,8 +86,9 @@ class AsStrided(FunctionNode):
         self.strides = tuple(strides)
         self.storage_offset = storage_offset
         if len(self.shape) != len(self.strides):
-            raise ValueError('shape and strides must have the same length: '
-                             f'{self.shape} and {self.strides}')
+            raise ValueError(
+                f'shape and strides must have the same length: {self.shape} and {self.strides}'
+            )
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x',))
@@ -99,20 +101,30 @@ class AsStrided(FunctionNode):
         self._check_bounds(_memory(x)[1] // x.itemsize)
         strides = tuple([s * x.itemsize for s in self.strides])
         if isinstance(x, numpy.ndarray):
-            return numpy.ndarray(self.shape, x.dtype, _numpy_storage(x),
-                                 self.storage_offset * x.itemsize, strides),
+            return (
+                numpy.ndarray(
+                    self.shape,
+                    x.dtype,
+                    _numpy_storage(x),
+                    self.storage_offset * x.itemsize,
+                    strides,
+                ),
+            )
         offset = (self.storage_offset - geometry.storage_offset) * x.itemsize
-        return cuda.cupy.ndarray(self.shape, x.dtype, x.data + offset, strides),
+        return (cuda.cupy.ndarray(self.shape, x.dtype, x.data + offset, strides),)
 
     def forward_chainerx(self, inputs):
-        x, = inputs
+        (x,) = inputs
         offset = self.storage_offset or 0
         places = _elements(self.shape, self.strides, offset)
         # Memory around the array, and the order of a view of it, are left to NumPy.
-        if not x.is_contiguous or x.offset or (
-                places.size and not 0 <= places.min() <= places.max() < x.size):
+        if (
+            not x.is_contiguous
+            or x.offset
+            or (places.size and not 0 <= places.min() <= places.max() < x.size)
+        ):
             return Fallback
-        return x.reshape(-1).take(places, 0),
+        return (x.reshape(-1).take(places, 0),)
 
     def _check_bounds(self, size):
         if 0 in self.shape:
@@ -124,7 +136,8 @@ class AsStrided(FunctionNode):
             raise ValueError(
                 f'elements {first} to {last} are outside of the memory of x with {size} '
                 f'elements: shape {self.shape}, strides {self.strides}, '
-                f'storage_offset {self.storage_offset}')
+                f'storage_offset {self.storage_offset}'
+            )
 
     def _sources(self):
         """Index of the element of the flat input behind each element of the output.
@@ -133,20 +146,19 @@ class AsStrided(FunctionNode):
         """
         geometry = self._geometry
         positions = _elements(self.shape, self.strides, self.storage_offset)
-        x_positions = _elements(
-            geometry.shape, geometry.strides, geometry.storage_offset).ravel()
+        x_positions = _elements(geometry.shape, geometry.strides, geometry.storage_offset).ravel()
         length = 1 + max(int(p.max()) for p in (positions, x_positions) if p.size)
         owner = numpy.full(length, x_positions.size)
         owner[x_positions] = numpy.arange(x_positions.size)
         return owner[positions], x_positions.size
 
     def backward(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         if gy.size == 0 or 0 in self._geometry.shape:
             raise ValueError('as_strided of an empty array has no gradient')
         sources, size = self._sources()
-        gx, = GetItemGrad((sources,), (size + 1,)).apply((gy,))
-        return GetItem((slice(size),)).apply((gx,))[0].reshape(self._geometry.shape),
+        (gx,) = GetItemGrad((sources,), (size + 1,)).apply((gy,))
+        return (GetItem((slice(size),)).apply((gx,))[0].reshape(self._geometry.shape),)
 
 
 def as_strided(x, shape, strides, storage_offset=None):

@@ -1,4 +1,5 @@
 """Broadcasting."""
+
 from __future__ import annotations
 
 import chainer
@@ -25,8 +26,9 @@ class Broadcast(FunctionNode):
         return tuple(chainerx.broadcast_arrays(*inputs))
 
     def _sums(self, sum_to, targets, gys):
-        return tuple([None if gys[i] is None else sum_to(gys[i], self.inputs[i].shape)
-                      for i in targets])
+        return tuple(
+            [None if gys[i] is None else sum_to(gys[i], self.inputs[i].shape) for i in targets]
+        )
 
     def backward(self, target_input_indexes, grad_outputs):
         return self._sums(chainer.functions.sum_to, target_input_indexes, grad_outputs)
@@ -58,14 +60,14 @@ class BroadcastTo(FunctionNode):
         return _base.call_chainerx('broadcast_to', inputs[0], self._shape)
 
     def forward(self, inputs):
-        x, = inputs
-        return cuda.get_array_module(x).broadcast_to(x, self._shape),
+        (x,) = inputs
+        return (cuda.get_array_module(x).broadcast_to(x, self._shape),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        return chainer.functions.sum_to(grad_outputs[0], self.inputs[0].shape),
+        return (chainer.functions.sum_to(grad_outputs[0], self.inputs[0].shape),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return utils.sum_to(grad_outputs[0], self.inputs[0].shape),
+        return (utils.sum_to(grad_outputs[0], self.inputs[0].shape),)
 
 
 def broadcast(*args):

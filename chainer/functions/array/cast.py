@@ -1,4 +1,5 @@
 """Conversion of dtypes."""
+
 from __future__ import annotations
 
 import chainer
@@ -18,18 +19,18 @@ class Cast(FunctionNode):
         type_check._argname(in_types, ('x',))
 
     def forward_chainerx(self, inputs):
-        return inputs[0].astype(self.type),
+        return (inputs[0].astype(self.type),)
 
     def forward(self, inputs):
-        return inputs[0].astype(self.type, copy=False),
+        return (inputs[0].astype(self.type, copy=False),)
 
     def backward(self, target_input_indexes, grad_outputs):
         in_type = self.inputs[0].dtype
-        return (cast(grad_outputs[0], in_type) if in_type.kind == 'f' else None),
+        return ((cast(grad_outputs[0], in_type) if in_type.kind == 'f' else None),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         in_type = self.inputs[0].dtype
-        return (grad_outputs[0].astype(in_type, copy=False) if in_type.kind == 'f' else None),
+        return ((grad_outputs[0].astype(in_type, copy=False) if in_type.kind == 'f' else None),)
 
 
 def cast(x, typ):

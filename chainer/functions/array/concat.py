@@ -1,4 +1,5 @@
 """Concatenation."""
+
 from __future__ import annotations
 
 import numbers
@@ -41,7 +42,7 @@ class Concat(FunctionNode):
         return _base.call_chainerx('concatenate', inputs, self.axis)
 
     def forward(self, inputs):
-        return cuda.get_array_module(*inputs).concatenate(inputs, self.axis),
+        return (cuda.get_array_module(*inputs).concatenate(inputs, self.axis),)
 
     def _pieces(self, targets, gy):
         """Parts of an array or variable that belong to the targets."""

@@ -1,4 +1,5 @@
 """Copies between devices."""
+
 from __future__ import annotations
 
 import numpy
@@ -22,12 +23,12 @@ class Copy(FunctionNode):
         type_check._argname(in_types, ('x',))
 
     def forward_chainerx(self, inputs):
-        return inputs[0].to_device(self.out_device.device),
+        return (inputs[0].to_device(self.out_device.device),)
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         y = self.out_device.send(x)
-        return (y.copy() if y is x else y),
+        return ((y.copy() if y is x else y),)
 
     def backward(self, target_input_indexes, grad_outputs):
         return Copy(self.out_device, self._in_device).apply(grad_outputs)
@@ -62,8 +63,11 @@ def copy(x, dst):
     """
     x = chainer.as_variable(x)
     in_device = x.device
-    if dst == -1 and isinstance(in_device, backend.ChainerxDevice) \
-            and in_device.fallback_device.xp is numpy:
+    if (
+        dst == -1
+        and isinstance(in_device, backend.ChainerxDevice)
+        and in_device.fallback_device.xp is numpy
+    ):
         out_device = in_device  # an array of a native device is on the CPU
     else:
         out_device = _device(dst)
@@ -73,6 +77,7 @@ def copy(x, dst):
         if x.requires_grad and chainer.config.enable_backprop:
             raise RuntimeError(
                 f'F.copy cannot pass gradients between {out_device} and {in_device}: '
-                'only one of them is a ChainerX device')
+                'only one of them is a ChainerX device'
+            )
         return chainer.as_variable(out_device.send(x.array))
     return Copy(in_device, out_device).apply((x,))[0]

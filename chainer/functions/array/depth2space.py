@@ -1,4 +1,5 @@
 """Rearrangement of channels to space."""
+
 from __future__ import annotations
 
 from chainer.function_node import FunctionNode
@@ -8,7 +9,7 @@ from chainer.utils import type_check
 def _depth2space(x, r):
     """Works on arrays and variables alike."""
     n, c, h, w = x.shape
-    c //= r ** 2
+    c //= r**2
     x = x.reshape(n, r, r, c, h, w).transpose(0, 3, 4, 1, 5, 2)
     return x.reshape(n, c, h * r, w * r)
 
@@ -17,7 +18,7 @@ def _space2depth(x, r):
     """Works on arrays and variables alike."""
     n, c, h, w = x.shape
     x = x.reshape(n, c, h // r, r, w // r, r).transpose(0, 3, 5, 1, 2, 4)
-    return x.reshape(n, c * r ** 2, h // r, w // r)
+    return x.reshape(n, c * r**2, h // r, w // r)
 
 
 class Depth2Space(FunctionNode):
@@ -28,18 +29,18 @@ class Depth2Space(FunctionNode):
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('X',))
-        square = type_check.make_variable(self.r ** 2, 'r ** 2')
+        square = type_check.make_variable(self.r**2, 'r ** 2')
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 4)
         type_check.expect(in_types[0].shape[1] % square == 0)
 
     def forward(self, inputs):
-        return _depth2space(inputs[0], self.r),
+        return (_depth2space(inputs[0], self.r),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
-        return _space2depth(grad_outputs[0], self.r),
+        return (_space2depth(grad_outputs[0], self.r),)
 
     _backward_arrays = backward
 

@@ -1,4 +1,5 @@
 """Diagonals."""
+
 from __future__ import annotations
 
 import chainerx
@@ -23,10 +24,10 @@ class Diagonal(FunctionNode):
             type_check.expect(in_types[0].ndim >= n)
 
     def forward(self, inputs):
-        return inputs[0].diagonal(self.offset, self.axis1, self.axis2),
+        return (inputs[0].diagonal(self.offset, self.axis1, self.axis2),)
 
     def forward_chainerx(self, inputs):
-        return chainerx.diagonal(inputs[0], self.offset, self.axis1, self.axis2),
+        return (chainerx.diagonal(inputs[0], self.offset, self.axis1, self.axis2),)
 
     def _grad(self):
         return _DiagonalGrad(self.inputs[0].shape, self.offset, self.axis1, self.axis2)
@@ -46,7 +47,7 @@ class _DiagonalGrad(FunctionNode):
         self._args = offset, axis1, axis2
 
     def forward(self, inputs):
-        gy, = inputs
+        (gy,) = inputs
         xp = cuda.get_array_module(gy)
         gx = xp.zeros(self._shape, gy.dtype)
         offset, axis1, axis2 = self._args
@@ -54,13 +55,13 @@ class _DiagonalGrad(FunctionNode):
         front = xp.moveaxis(gx, (axis1, axis2), (0, 1))
         i = xp.arange(gy.shape[-1])
         front[i + max(-offset, 0), i + max(offset, 0)] = xp.moveaxis(gy, -1, 0)
-        return gx,
+        return (gx,)
 
     def backward(self, target_input_indexes, grad_outputs):
         return Diagonal(*self._args).apply(grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return grad_outputs[0].diagonal(*self._args),
+        return (grad_outputs[0].diagonal(*self._args),)
 
 
 def diagonal(x, offset=0, axis1=0, axis2=1):

@@ -1,4 +1,5 @@
 """Stacking along the third axis."""
+
 from __future__ import annotations
 
 from chainer.functions.array._stacking import Stacking

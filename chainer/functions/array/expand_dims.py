@@ -1,4 +1,5 @@
 """Insertion of an axis."""
+
 from __future__ import annotations
 
 from chainer.backends import cuda
@@ -26,11 +27,11 @@ class ExpandDims(FunctionNode):
         return _base.call_chainerx('expand_dims', inputs[0], self.axis)
 
     def forward(self, inputs):
-        x, = inputs
-        return cuda.get_array_module(x).expand_dims(x, self.axis),
+        (x,) = inputs
+        return (cuda.get_array_module(x).expand_dims(x, self.axis),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        return grad_outputs[0].reshape(self.inputs[0].shape),
+        return (grad_outputs[0].reshape(self.inputs[0].shape),)
 
     _backward_arrays = backward
 

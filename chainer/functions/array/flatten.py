@@ -1,4 +1,5 @@
 """Flattening."""
+
 from __future__ import annotations
 
 from chainer.functions.array.reshape import reshape

@@ -1,4 +1,5 @@
 """Reversal of the order of elements."""
+
 from __future__ import annotations
 
 from chainer.function_node import FunctionNode
@@ -15,8 +16,8 @@ class _Reversal(FunctionNode):
         return self.backward(None, inputs)
 
     def backward(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
-        return gy[(slice(None),) * (self.axis % gy.ndim) + (slice(None, None, -1),)],
+        (gy,) = grad_outputs
+        return (gy[(slice(None),) * (self.axis % gy.ndim) + (slice(None, None, -1),)],)
 
     _backward_arrays = backward
 

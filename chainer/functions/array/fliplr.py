@@ -1,4 +1,5 @@
 """Reversal of columns."""
+
 from __future__ import annotations
 
 from chainer.functions import _base

@@ -1,4 +1,5 @@
 """Reversal of rows."""
+
 from __future__ import annotations
 
 from chainer.functions import _base

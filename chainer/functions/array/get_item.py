@@ -1,4 +1,5 @@
 """Indexing."""
+
 from __future__ import annotations
 
 import numbers
@@ -20,9 +21,9 @@ def _parse_slices(slices):
     if isinstance(slices, list):
         # A list of ints is one index array, any other list stands for a tuple.
         if all([isinstance(s, int) for s in slices]):
-            slices = slices,
+            slices = (slices,)
     elif not isinstance(slices, tuple):
-        slices = slices,
+        slices = (slices,)
     slices = tuple([s.array if isinstance(s, variable.Variable) else s for s in slices])
     if chainer.is_debug() and sum([s is Ellipsis for s in slices]) > 1:
         raise ValueError('Only one Ellipsis is allowed')
@@ -41,9 +42,15 @@ def _for_array(slices, array):
 
 def _is_basic(slices):
     """Whether an index has no arrays: then it picks every element at most once."""
-    return all([s is None or s is Ellipsis or isinstance(s, slice)
-                or (isinstance(s, numbers.Integral) and not isinstance(s, (bool, numpy.bool_)))
-                for s in slices])
+    return all(
+        [
+            s is None
+            or s is Ellipsis
+            or isinstance(s, slice)
+            or (isinstance(s, numbers.Integral) and not isinstance(s, (bool, numpy.bool_)))
+            for s in slices
+        ]
+    )
 
 
 def _add_at(array, slices, values):
@@ -71,14 +78,14 @@ class GetItem(FunctionNode):
         type_check._argname(in_types, ('x',))
 
     def forward_chainerx(self, inputs):
-        x, = inputs
+        (x,) = inputs
         for s in self.slices:
             if s is True or s is False:
                 return Fallback
-        return x[self.slices],
+        return (x[self.slices],)
 
     def forward(self, inputs):
-        return utils.force_array(inputs[0][_for_array(self.slices, inputs[0])]),
+        return (utils.force_array(inputs[0][_for_array(self.slices, inputs[0])]),)
 
     def backward(self, target_input_indexes, grad_outputs):
         return GetItemGrad(self.slices, self.inputs[0].shape).apply(grad_outputs)
@@ -95,13 +102,13 @@ class GetItemGrad(FunctionNode):
         self._in_shape = in_shape
 
     def forward(self, inputs):
-        gy, = inputs
+        (gy,) = inputs
         gx = cuda.get_array_module(gy).zeros(self._in_shape, gy.dtype)
         if _is_basic(self.slices):
             gx[self.slices] = gy
         else:
             _add_at(gx, _for_array(self.slices, gx), gy)
-        return gx,
+        return (gx,)
 
     def backward(self, target_input_indexes, grad_outputs):
         return GetItem(self.slices).apply(grad_outputs)

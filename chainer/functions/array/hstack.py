@@ -1,4 +1,5 @@
 """Horizontal stacking."""
+
 from __future__ import annotations
 
 from chainer.functions.array._stacking import Stacking

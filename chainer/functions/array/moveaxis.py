@@ -1,4 +1,5 @@
 """Move of several axes."""
+
 from __future__ import annotations
 
 from chainer.backends import cuda
@@ -9,7 +10,7 @@ from chainer.utils import type_check
 
 def _axes(name, value):
     if isinstance(value, int):
-        return value,
+        return (value,)
     if isinstance(value, tuple) and all([isinstance(a, int) for a in value]):
         return value
     raise TypeError(f'{name} must be int or tuple of ints, not {value!r}')
@@ -22,8 +23,10 @@ class Moveaxis(FunctionNode):
         self.source = _axes('source', source)
         self.destination = _axes('destination', destination)
         if len(self.source) != len(self.destination):
-            raise ValueError('source and destination must have the same length: '
-                             f'{self.source} and {self.destination}')
+            raise ValueError(
+                'source and destination must have the same length: '
+                f'{self.source} and {self.destination}'
+            )
         for name, axes in (('source', self.source), ('destination', self.destination)):
             if len(set(axes)) != len(axes):
                 raise ValueError(f'duplicate value in {name} axis: {axes}')
@@ -37,15 +40,15 @@ class Moveaxis(FunctionNode):
         return _base.call_chainerx('moveaxis', inputs[0], self.source, self.destination)
 
     def forward(self, inputs):
-        x, = inputs
-        return cuda.get_array_module(x).moveaxis(x, self.source, self.destination),
+        (x,) = inputs
+        return (cuda.get_array_module(x).moveaxis(x, self.source, self.destination),)
 
     def backward(self, target_input_indexes, grad_outputs):
         return Moveaxis(self.destination, self.source).apply(grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
-        return cuda.get_array_module(gy).moveaxis(gy, self.destination, self.source),
+        (gy,) = grad_outputs
+        return (cuda.get_array_module(gy).moveaxis(gy, self.destination, self.source),)
 
 
 def moveaxis(x, source, destination):

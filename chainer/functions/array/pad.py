@@ -1,4 +1,5 @@
 """Padding."""
+
 from __future__ import annotations
 
 import numpy
@@ -27,9 +28,9 @@ class Pad(FunctionNode):
         type_check.expect(in_types[0].dtype.kind == 'f')
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         xp = cuda.get_array_module(x)
-        return xp.pad(x, self.pad_width, mode=self.mode, **self.keywords),
+        return (xp.pad(x, self.pad_width, mode=self.mode, **self.keywords),)
 
     def forward_chainerx(self, inputs):
         options = dict(self.keywords)
@@ -40,21 +41,20 @@ class Pad(FunctionNode):
             supported = False
         if not supported:
             return Fallback
-        return chainerx.pad(inputs[0], self.pad_width, self.mode, **options),
+        return (chainerx.pad(inputs[0], self.pad_width, self.mode, **options),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         shape = self.inputs[0].shape
         if self.mode == 'constant':
             widths = numpy.broadcast_to(self.pad_width, (len(shape), 2)).tolist()
-            return gy[tuple([slice(w[0], w[0] + n) for w, n in zip(widths, shape)])],
+            return (gy[tuple([slice(w[0], w[0] + n) for w, n in zip(widths, shape)])],)
         if self.mode in _COPYING_MODES and self.keywords.get('reflect_type', 'even') == 'even':
             size = int(numpy.prod(shape))
             sources = numpy.pad(numpy.arange(size).reshape(shape), self.pad_width, self.mode)
-            gx, = GetItemGrad((sources,), (size,)).apply((gy,))
-            return gx.reshape(shape),
-        raise NotImplementedError(f'pad has no gradient in mode {self.mode!r} '
-                                  f'with {self.keywords}')
+            (gx,) = GetItemGrad((sources,), (size,)).apply((gy,))
+            return (gx.reshape(shape),)
+        raise NotImplementedError(f'pad has no gradient in mode {self.mode!r} with {self.keywords}')
 
 
 def pad(x, pad_width, mode, **keywords):

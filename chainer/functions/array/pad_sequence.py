@@ -1,4 +1,5 @@
 """Padding of sequences to a common length."""
+
 from __future__ import annotations
 
 import chainerx
@@ -23,7 +24,8 @@ class PadSequence(FunctionNode):
             type_check.expect(
                 in_types[i].ndim == first.ndim,
                 in_types[i].shape[1:] == first.shape[1:],
-                in_types[i].dtype == first.dtype)
+                in_types[i].dtype == first.dtype,
+            )
             if self.length is not None:
                 length = type_check.make_variable(self.length, 'length')
                 type_check.expect(in_types[i].shape[0] <= length)
@@ -35,8 +37,8 @@ class PadSequence(FunctionNode):
             length = max([len(x) for x in inputs])
         y = xp.full((len(inputs), length, *inputs[0].shape[1:]), self.padding, inputs[0].dtype)
         for i, x in enumerate(inputs):
-            y[i, :len(x)] = x
-        return y,
+            y[i, : len(x)] = x
+        return (y,)
 
     def forward_chainerx(self, inputs):
         length = self.length
@@ -45,15 +47,16 @@ class PadSequence(FunctionNode):
         ys = []
         for x in inputs:
             if len(x) < length:
-                rest = chainerx.full((length - len(x), *x.shape[1:]), self.padding, x.dtype,
-                                     device=x.device)
+                rest = chainerx.full(
+                    (length - len(x), *x.shape[1:]), self.padding, x.dtype, device=x.device
+                )
                 x = chainerx.concatenate([x, rest], axis=0)
             ys.append(x)
-        return chainerx.stack(ys),
+        return (chainerx.stack(ys),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
-        return tuple([gy[i, :self.inputs[i].shape[0]] for i in target_input_indexes])
+        (gy,) = grad_outputs
+        return tuple([gy[i, : self.inputs[i].shape[0]] for i in target_input_indexes])
 
     _backward_arrays = backward
 

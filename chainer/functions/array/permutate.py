@@ -1,4 +1,5 @@
 """Permutation of elements along an axis."""
+
 from __future__ import annotations
 
 import numpy
@@ -39,14 +40,14 @@ class Permutate(FunctionNode):
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x',))
-        x_type, = in_types
+        (x_type,) = in_types
         type_check.expect(x_type.ndim > 0)
         _base.expect_axis(x_type, (self.axis,))
         n = type_check.make_variable(len(self.indices), 'len(indices)')
         type_check.expect(x_type.shape[self.axis] == n)
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         indices = backend.from_chx(self.indices)
         if chainer.is_debug():
             _check_indices(indices)
@@ -54,13 +55,13 @@ class Permutate(FunctionNode):
             indices = cuda.to_gpu(indices)
         elif not isinstance(indices, numpy.ndarray):
             indices = cuda.to_cpu(indices)
-        return x.take(_inverse(indices) if self.inv else indices, self.axis),
+        return (x.take(_inverse(indices) if self.inv else indices, self.axis),)
 
     def forward_chainerx(self, inputs):
         indices = cuda.to_cpu(backend.from_chx(self.indices))
         if chainer.is_debug():
             _check_indices(indices)
-        return inputs[0].take(_inverse(indices) if self.inv else indices, self.axis),
+        return (inputs[0].take(_inverse(indices) if self.inv else indices, self.axis),)
 
     def backward(self, target_input_indexes, grad_outputs):
         return Permutate(self.indices, self.axis, not self.inv).apply(grad_outputs)
@@ -101,6 +102,8 @@ def permutate(x, indices, axis=0, inv=False):
     """
     indices = chainer.as_array(indices)
     if indices.dtype.kind != 'i' or indices.ndim != 1:
-        raise ValueError('indices must be a one-dimensional array of ints, got shape '
-                         f'{indices.shape} and dtype {indices.dtype}')
+        raise ValueError(
+            'indices must be a one-dimensional array of ints, got shape '
+            f'{indices.shape} and dtype {indices.dtype}'
+        )
     return Permutate(indices, axis, inv).apply((x,))[0]

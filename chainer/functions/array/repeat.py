@@ -1,4 +1,5 @@
 """Repetition of elements."""
+
 from __future__ import annotations
 
 import numpy
@@ -14,7 +15,7 @@ class Repeat(FunctionNode):
 
     def __init__(self, repeats, axis=None):
         if isinstance(repeats, int):
-            self.repeats = repeats,
+            self.repeats = (repeats,)
         elif isinstance(repeats, tuple) and all([isinstance(n, int) for n in repeats]):
             self.repeats = repeats
         else:
@@ -27,13 +28,12 @@ class Repeat(FunctionNode):
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x',))
-        x_type, = in_types
+        (x_type,) = in_types
         if self.axis is not None:
             _base.expect_axis(x_type, (self.axis,))
         if len(self.repeats) != 1:
             n = type_check.make_variable(len(self.repeats), 'len(repeats)')
-            length = (type_check.prod(x_type.shape) if self.axis is None
-                      else x_type.shape[self.axis])
+            length = type_check.prod(x_type.shape) if self.axis is None else x_type.shape[self.axis]
             type_check.expect(length == n)
 
     @property
@@ -41,23 +41,24 @@ class Repeat(FunctionNode):
         return self.repeats[0] if len(self.repeats) == 1 else self.repeats
 
     def forward_chainerx(self, inputs):
-        return inputs[0].repeat(self._numpy_repeats, self.axis),
+        return (inputs[0].repeat(self._numpy_repeats, self.axis),)
 
     def forward(self, inputs):
         # CuPy wants a list, NumPy takes it as well.
         repeats = self._numpy_repeats
-        return inputs[0].repeat(list(repeats) if isinstance(repeats, tuple) else repeats,
-                                self.axis),
+        return (
+            inputs[0].repeat(list(repeats) if isinstance(repeats, tuple) else repeats, self.axis),
+        )
 
     def backward(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         shape = self.inputs[0].shape
         axis = 0 if self.axis is None else self.axis % len(shape)
         lengths = (int(numpy.prod(shape)),) if self.axis is None else shape
         sources = numpy.repeat(numpy.arange(lengths[axis]), self._numpy_repeats)
         slices = (slice(None),) * axis + (sources,)
-        gx, = GetItemGrad(slices, lengths).apply((gy,))
-        return gx.reshape(shape),
+        (gx,) = GetItemGrad(slices, lengths).apply((gy,))
+        return (gx.reshape(shape),)
 
 
 def repeat(x, repeats, axis=None):

@@ -1,4 +1,5 @@
 """Reshaping."""
+
 from __future__ import annotations
 
 import chainer
@@ -29,13 +30,13 @@ class Reshape(FunctionNode):
             type_check.expect(type_check.prod(in_types[0].shape) == size)
 
     def forward_chainerx(self, inputs):
-        return inputs[0].reshape(self.shape),
+        return (inputs[0].reshape(self.shape),)
 
     def forward(self, inputs):
-        return inputs[0].reshape(self.shape),
+        return (inputs[0].reshape(self.shape),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        return grad_outputs[0].reshape(self.inputs[0].shape),
+        return (grad_outputs[0].reshape(self.inputs[0].shape),)
 
     _backward_arrays = backward
 

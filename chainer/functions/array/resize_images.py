@@ -1,4 +1,5 @@
 """Resizing of images."""
+
 from __future__ import annotations
 
 import numpy
@@ -165,20 +166,21 @@ class ResizeImages(FunctionNode):
 
     def _indices_and_weights(self, in_size, xp):
         return compute_indices_and_weights(
-            (self.out_H, self.out_W), in_size, self.mode, self.align_corners, xp)
+            (self.out_H, self.out_W), in_size, self.mode, self.align_corners, xp
+        )
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         xp = cuda.get_array_module(x)
         indices = self._indices_and_weights(x.shape[2:], xp)
         if xp is numpy:
-            return interpolate_bilinear_cpu(x, *indices),
-        return interpolate_bilinear_gpu(x, *indices),
+            return (interpolate_bilinear_cpu(x, *indices),)
+        return (interpolate_bilinear_gpu(x, *indices),)
 
     def forward_chainerx(self, inputs):
-        x, = inputs
+        (x,) = inputs
         v, u, vw, uw = self._indices_and_weights(x.shape[2:], numpy)
-        return _interpolate_chainerx(_interpolate_chainerx(x, v, vw, 2), u, uw, 3),
+        return (_interpolate_chainerx(_interpolate_chainerx(x, v, vw, 2), u, uw, 3),)
 
     def backward(self, target_input_indexes, grad_outputs):
         return ResizeImagesGrad(self, self.inputs[0].shape).apply(grad_outputs)
@@ -192,17 +194,18 @@ class ResizeImagesGrad(FunctionNode):
         self._in_size = in_shape[2:]
 
     def forward(self, inputs):
-        gy, = inputs
+        (gy,) = inputs
         xp = cuda.get_array_module(gy)
         indices = self._resize._indices_and_weights(self._in_size, xp)
         if xp is numpy:
-            return interpolate_grad_bilinear_cpu(gy, *indices, *self._in_size),
-        return interpolate_grad_bilinear_gpu(gy, *indices, *self._in_size),
+            return (interpolate_grad_bilinear_cpu(gy, *indices, *self._in_size),)
+        return (interpolate_grad_bilinear_gpu(gy, *indices, *self._in_size),)
 
     def backward(self, target_input_indexes, grad_outputs):
         resize = self._resize
-        return ResizeImages((resize.out_H, resize.out_W), resize.mode,
-                            resize.align_corners).apply(grad_outputs)
+        return ResizeImages((resize.out_H, resize.out_W), resize.mode, resize.align_corners).apply(
+            grad_outputs
+        )
 
 
 def resize_images(x, output_shape, *, mode='bilinear', align_corners=True):

@@ -1,4 +1,5 @@
 """Move of one axis."""
+
 from __future__ import annotations
 
 from chainer.backends import cuda
@@ -29,8 +30,8 @@ class Rollaxis(FunctionNode):
         return _base.call_chainerx('rollaxis', inputs[0], self.axis, self.start)
 
     def forward(self, inputs):
-        x, = inputs
-        return cuda.get_array_module(x).rollaxis(x, self.axis, self.start),
+        (x,) = inputs
+        return (cuda.get_array_module(x).rollaxis(x, self.axis, self.start),)
 
     def backward(self, target_input_indexes, grad_outputs):
         ndim = len(self.inputs[0].shape)
@@ -40,7 +41,7 @@ class Rollaxis(FunctionNode):
         axes = [a for a in range(ndim) if a != axis]
         axes.insert(start - (start > axis), axis)
         inverse = [axes.index(a) for a in range(ndim)]
-        return grad_outputs[0].transpose(inverse),
+        return (grad_outputs[0].transpose(inverse),)
 
     _backward_arrays = backward
 

@@ -1,4 +1,5 @@
 """Addition at an index."""
+
 from __future__ import annotations
 
 import numpy
@@ -32,8 +33,9 @@ class ScatterAdd(FunctionNode):
     @staticmethod
     def _check_shape(expected, given):
         if given != expected:
-            raise ValueError(f'b must have the shape of a[slices]: {given} given, '
-                             f'{expected} expected')
+            raise ValueError(
+                f'b must have the shape of a[slices]: {given} given, {expected} expected'
+            )
 
     def forward(self, inputs):
         a, b = inputs
@@ -41,7 +43,7 @@ class ScatterAdd(FunctionNode):
         slices = _for_array(self.slices, a)
         self._check_shape(y[slices].shape, b.shape)
         _add_at(y, slices, b)
-        return y,
+        return (y,)
 
     def forward_chainerx(self, inputs):
         a, b = inputs
@@ -49,17 +51,25 @@ class ScatterAdd(FunctionNode):
         places = numpy.asarray(places[_for_array(self.slices, places)])
         self._check_shape(places.shape, b.shape)
         y = chainerx._core._add_at(a.reshape(-1), sent_like(a, places), b)
-        return y.reshape(a.shape),
+        return (y.reshape(a.shape),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
-        return tuple([gy if i == 0 else chainer.functions.get_item(gy, self.slices)
-                      for i in target_input_indexes])
+        (gy,) = grad_outputs
+        return tuple(
+            [
+                gy if i == 0 else chainer.functions.get_item(gy, self.slices)
+                for i in target_input_indexes
+            ]
+        )
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
-        return tuple([gy if i == 0 else utils.force_array(gy[_for_array(self.slices, gy)])
-                      for i in target_input_indexes])
+        (gy,) = grad_outputs
+        return tuple(
+            [
+                gy if i == 0 else utils.force_array(gy[_for_array(self.slices, gy)])
+                for i in target_input_indexes
+            ]
+        )
 
 
 def scatter_add(a, slices, b):

@@ -1,4 +1,5 @@
 """Selection of one element per row."""
+
 from __future__ import annotations
 
 import numpy
@@ -20,14 +21,15 @@ class SelectItem(FunctionNode):
             t_type.dtype.kind == 'i',
             x_type.ndim == 2,
             t_type.ndim == 1,
-            x_type.shape[0] == t_type.shape[0])
+            x_type.shape[0] == t_type.shape[0],
+        )
 
     def forward(self, inputs):
         x, t = inputs
         self.retain_inputs((1,))
         if chainer.is_debug() and not ((0 <= t).all() and (t < x.shape[1]).all()):
             raise ValueError('Each label t must satisfy 0 <= t < x.shape[1]')
-        return x[sent_like(x, numpy.arange(t.size)), t],
+        return (x[sent_like(x, numpy.arange(t.size)), t],)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
@@ -35,12 +37,12 @@ class SelectItem(FunctionNode):
     def backward(self, target_input_indexes, grad_outputs):
         t = self.get_retained_inputs()[0].array
         x = self.inputs[0]
-        gx, = Assign(x.shape, x.dtype, t).apply(grad_outputs)
+        (gx,) = Assign(x.shape, x.dtype, t).apply(grad_outputs)
         return tuple([gx if i == 0 else None for i in target_input_indexes])
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         x = self.inputs[0]
-        gx, = Assign(x.shape, x.dtype, self._retained_arrays()[0][0]).forward(grad_outputs)
+        (gx,) = Assign(x.shape, x.dtype, self._retained_arrays()[0][0]).forward(grad_outputs)
         return tuple([gx if i == 0 else None for i in target_input_indexes])
 
 
@@ -53,11 +55,11 @@ class Assign(FunctionNode):
         self.t = t
 
     def forward(self, inputs):
-        gy, = inputs
+        (gy,) = inputs
         xp = cuda.get_array_module(gy)
         gx = xp.zeros(self.shape, self.dtype)
         gx[xp.arange(self.t.size), self.t] = gy
-        return gx,
+        return (gx,)
 
     def backward(self, target_input_indexes, grad_outputs):
         return SelectItem().apply((grad_outputs[0], self.t))

@@ -1,4 +1,5 @@
 """Separation along an axis."""
+
 from __future__ import annotations
 
 import chainer
@@ -22,12 +23,12 @@ class Separate(FunctionNode):
         _base.expect_axis(in_types[0], (self.axis,))
 
     def forward_chainerx(self, inputs):
-        x, = inputs
+        (x,) = inputs
         before = (slice(None),) * (self.axis % x.ndim)
         return tuple([x[before + (i,)] for i in range(x.shape[self.axis])])
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         xp = cuda.get_array_module(x)
         # With an ellipsis the elements of one-dimensional arrays stay arrays.
         x = xp.moveaxis(x, self.axis, 0)
@@ -40,11 +41,11 @@ class Separate(FunctionNode):
         return [xp.zeros_like(array) if gy is None else gy for gy in gys]
 
     def backward(self, target_input_indexes, grad_outputs):
-        return chainer.functions.stack(self._filled(grad_outputs), self.axis),
+        return (chainer.functions.stack(self._filled(grad_outputs), self.axis),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         gys = self._filled(grad_outputs)
-        return cuda.get_array_module(*gys).stack(gys, self.axis),
+        return (cuda.get_array_module(*gys).stack(gys, self.axis),)
 
 
 def separate(x, axis=0):

@@ -1,4 +1,5 @@
 """Rearrangement of space to channels."""
+
 from __future__ import annotations
 
 from chainer.function_node import FunctionNode
@@ -19,13 +20,13 @@ class Space2Depth(FunctionNode):
         type_check.expect(in_types[0].shape[2] % r == 0, in_types[0].shape[3] % r == 0)
 
     def forward(self, inputs):
-        return _space2depth(inputs[0], self.r),
+        return (_space2depth(inputs[0], self.r),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
-        return _depth2space(grad_outputs[0], self.r),
+        return (_depth2space(grad_outputs[0], self.r),)
 
     _backward_arrays = backward
 

@@ -1,4 +1,5 @@
 """Grids of sampling points of spatial transformers."""
+
 from __future__ import annotations
 
 import numpy
@@ -25,31 +26,32 @@ class SpatialTransformerGrid(CallableFunction):
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('theta',))
-        theta_type, = in_types
+        (theta_type,) = in_types
         ndim = len(self.output_shape)
         type_check.expect(
             theta_type.dtype.kind == 'f',
             theta_type.ndim == 3,
             theta_type.shape[1] == ndim,
-            theta_type.shape[2] == ndim + 1)
+            theta_type.shape[2] == ndim + 1,
+        )
 
     def forward(self, inputs):
-        theta, = inputs
+        (theta,) = inputs
         # Coordinates in float64: rounding would move whole rows in float16.
         points = _points(self.output_shape, numpy, numpy.float64).astype(theta.dtype)
         grid = backend.get_array_module(theta).matmul(theta, sent_like(theta, points))
-        return grid.reshape(len(theta), len(self.output_shape), *self.output_shape),
+        return (grid.reshape(len(theta), len(self.output_shape), *self.output_shape),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
-        ggrid, = grad_outputs
+        (ggrid,) = grad_outputs
         xp = cuda.get_array_module(ggrid)
         points = _points(self.output_shape, xp, numpy.float64).astype(ggrid.dtype)
         n, ndim = ggrid.shape[:2]
         rows = chainer.functions.reshape(ggrid, (n * ndim, points.shape[1]))
-        return chainer.functions.matmul(rows, points.T).reshape(n, ndim, ndim + 1),
+        return (chainer.functions.matmul(rows, points.T).reshape(n, ndim, ndim + 1),)
 
 
 def spatial_transformer_grid(theta, output_shape, **kwargs):
@@ -83,7 +85,9 @@ def spatial_transformer_grid(theta, output_shape, **kwargs):
 
     """
     argument.check_unexpected_kwargs(
-        kwargs, use_cudnn='use_cudnn argument is not supported anymore. '
-        "Use chainer.using_config('use_cudnn', value) context")
+        kwargs,
+        use_cudnn='use_cudnn argument is not supported anymore. '
+        "Use chainer.using_config('use_cudnn', value) context",
+    )
     argument.assert_kwargs_empty(kwargs)
     return SpatialTransformerGrid(output_shape).apply((theta,))[0]

@@ -1,4 +1,5 @@
 """Sampling of images at points of a grid."""
+
 from __future__ import annotations
 
 import itertools
@@ -84,7 +85,8 @@ class SpatialTransformerSampler(CallableFunction, FusedFunction):
             x_type.ndim >= 4,
             grid_type.ndim == x_type.ndim,
             grid_type.shape[1] == x_type.ndim - 2,
-            x_type.shape[0] == grid_type.shape[0])
+            x_type.shape[0] == grid_type.shape[0],
+        )
 
     def forward(self, inputs):
         x, grid = inputs
@@ -95,7 +97,7 @@ class SpatialTransformerSampler(CallableFunction, FusedFunction):
         for offsets, places, inside in corners:
             weight = _product(corners.factors(grid, offsets), inside)
             y += rows[places] * weight[..., None]
-        return cuda.get_array_module(x).moveaxis(y, -1, 1),
+        return (cuda.get_array_module(x).moveaxis(y, -1, 1),)
 
     def gradients(self, targets, xs, ys, gys):
         x, grid = xs
@@ -112,7 +114,7 @@ class SpatialTransformerSampler(CallableFunction, FusedFunction):
             if 1 in targets:
                 slope = (gy * rows[places]).sum(axis=-1) * inside
                 for d, offset in enumerate(offsets):
-                    others = _product([*factors[:d], *factors[d + 1:]], slope)
+                    others = _product([*factors[:d], *factors[d + 1 :]], slope)
                     scale = corners.scales[d] if offset else -corners.scales[d]
                     gcoordinates[d] = gcoordinates[d] + others * scale
         gxs = []
@@ -132,7 +134,7 @@ class SpatialTransformerSampler(CallableFunction, FusedFunction):
         for offsets, places, inside in corners:
             weight = F.expand_dims(_product(corners.factors(grid, offsets), inside), -1)
             y += rows[places] * F.broadcast_to(weight, (*places.shape, x.shape[1]))
-        return F.moveaxis(y, -1, 1),
+        return (F.moveaxis(y, -1, 1),)
 
 
 def _rows(m, x):
@@ -173,7 +175,9 @@ def spatial_transformer_sampler(x, grid, **kwargs):
 
     """
     argument.check_unexpected_kwargs(
-        kwargs, use_cudnn='use_cudnn argument is not supported anymore. '
-        "Use chainer.using_config('use_cudnn', value) context")
+        kwargs,
+        use_cudnn='use_cudnn argument is not supported anymore. '
+        "Use chainer.using_config('use_cudnn', value) context",
+    )
     argument.assert_kwargs_empty(kwargs)
     return SpatialTransformerSampler().apply((x, grid))[0]

@@ -1,4 +1,5 @@
 """Splitting."""
+
 from __future__ import annotations
 
 import collections.abc
@@ -22,12 +23,15 @@ class SplitAxis(FunctionNode):
         self.sections = self.indices = None
         if isinstance(indices_or_sections, numbers.Integral):
             self.sections = int(indices_or_sections)
-        elif (isinstance(indices_or_sections, collections.abc.Iterable)
-                and getattr(indices_or_sections, 'ndim', 1) == 1):
+        elif (
+            isinstance(indices_or_sections, collections.abc.Iterable)
+            and getattr(indices_or_sections, 'ndim', 1) == 1
+        ):
             self.indices = [int(i) for i in indices_or_sections]
         else:
-            raise TypeError('indices_or_sections must be integer or 1-D array, '
-                            f'not {indices_or_sections!r}')
+            raise TypeError(
+                f'indices_or_sections must be integer or 1-D array, not {indices_or_sections!r}'
+            )
         self.axis = axis
 
     def check_type_forward(self, in_types):
@@ -56,25 +60,30 @@ class SplitAxis(FunctionNode):
         return tuple(split(inputs[0], sections, self.axis))
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         before = (slice(None),) * (self.axis % x.ndim)
-        return tuple([x[before + (slice(start, stop),)]
-                      for start, stop in self._bounds(x.shape[self.axis])])
+        return tuple(
+            [x[before + (slice(start, stop),)] for start, stop in self._bounds(x.shape[self.axis])]
+        )
 
     def _shapes(self):
         x_shape = self.inputs[0].shape
         axis = self.axis % len(x_shape)
-        return [x_shape[:axis] + (max(stop - start, 0),) + x_shape[axis + 1:]
-                for start, stop in self._bounds(x_shape[axis])]
+        return [
+            x_shape[:axis] + (max(stop - start, 0),) + x_shape[axis + 1 :]
+            for start, stop in self._bounds(x_shape[axis])
+        ]
 
     def _joined(self, concat, gys):
         """Joins gradients; zeros stand for those of unused outputs."""
         if any([gy is None for gy in gys]):
             array = chainer.as_array(next(gy for gy in gys if gy is not None))
             xp = cuda.get_array_module(array)
-            gys = [xp.zeros(shape, array.dtype) if gy is None else gy
-                   for gy, shape in zip(gys, self._shapes())]
-        return concat(gys, self.axis),
+            gys = [
+                xp.zeros(shape, array.dtype) if gy is None else gy
+                for gy, shape in zip(gys, self._shapes())
+            ]
+        return (concat(gys, self.axis),)
 
     def backward(self, target_input_indexes, grad_outputs):
         return self._joined(chainer.functions.concat, grad_outputs)

@@ -1,4 +1,5 @@
 """Removal of axes."""
+
 from __future__ import annotations
 
 from chainer.function_node import FunctionNode
@@ -42,7 +43,7 @@ class Squeeze(FunctionNode):
         if axis is None:
             self.axis = None
         elif isinstance(axis, int):
-            self.axis = axis,
+            self.axis = (axis,)
         elif isinstance(axis, tuple) and all([isinstance(a, int) for a in axis]):
             self.axis = axis
         else:
@@ -53,13 +54,13 @@ class Squeeze(FunctionNode):
         _base.expect_axis(in_types[0], self.axis)
 
     def forward_chainerx(self, inputs):
-        return inputs[0].squeeze(self.axis),
+        return (inputs[0].squeeze(self.axis),)
 
     def forward(self, inputs):
-        return inputs[0].squeeze(self.axis),
+        return (inputs[0].squeeze(self.axis),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        return grad_outputs[0].reshape(self.inputs[0].shape),
+        return (grad_outputs[0].reshape(self.inputs[0].shape),)
 
     _backward_arrays = backward
 

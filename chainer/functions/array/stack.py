@@ -1,4 +1,5 @@
 """Stacking along a new axis."""
+
 from __future__ import annotations
 
 from chainer.backends import cuda
@@ -21,21 +22,24 @@ class Stack(FunctionNode):
         axis = type_check.make_variable(self.axis, 'axis')
         type_check.expect(first.ndim >= axis, -first.ndim - 1 <= axis)
         for i in range(1, type_check.eval(in_types.size())):
-            type_check.expect(first.dtype == in_types[i].dtype,
-                              first.shape == in_types[i].shape)
+            type_check.expect(first.dtype == in_types[i].dtype, first.shape == in_types[i].shape)
 
     def forward_chainerx(self, inputs):
         return _base.call_chainerx('stack', inputs, self.axis)
 
     def forward(self, inputs):
-        return cuda.get_array_module(*inputs).stack(inputs, self.axis),
+        return (cuda.get_array_module(*inputs).stack(inputs, self.axis),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         before = (slice(None),) * (self.axis % gy.ndim)
         # The last axis is kept and dropped by reshape: indexing an array may give a scalar.
-        return tuple([gy[before + (slice(i, i + 1),)].reshape(self.inputs[i].shape)
-                      for i in target_input_indexes])
+        return tuple(
+            [
+                gy[before + (slice(i, i + 1),)].reshape(self.inputs[i].shape)
+                for i in target_input_indexes
+            ]
+        )
 
     _backward_arrays = backward
 

@@ -1,4 +1,5 @@
 """Exchange of two axes."""
+
 from __future__ import annotations
 
 from chainer.function_node import FunctionNode
@@ -18,16 +19,16 @@ class Swapaxes(FunctionNode):
         type_check._argname(in_types, ('x',))
 
     def forward_chainerx(self, inputs):
-        return inputs[0].swapaxes(self.axis1, self.axis2),
+        return (inputs[0].swapaxes(self.axis1, self.axis2),)
 
     def forward(self, inputs):
-        return inputs[0].swapaxes(self.axis1, self.axis2),
+        return (inputs[0].swapaxes(self.axis1, self.axis2),)
 
     def backward(self, target_input_indexes, grad_outputs):
         return Swapaxes(self.axis1, self.axis2).apply(grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return grad_outputs[0].swapaxes(self.axis1, self.axis2),
+        return (grad_outputs[0].swapaxes(self.axis1, self.axis2),)
 
 
 def swapaxes(x, axis1, axis2):

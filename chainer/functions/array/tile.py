@@ -1,4 +1,5 @@
 """Tiling."""
+
 from __future__ import annotations
 
 import chainer
@@ -13,7 +14,7 @@ class Tile(FunctionNode):
 
     def __init__(self, reps):
         if isinstance(reps, int):
-            reps = reps,
+            reps = (reps,)
         elif not (isinstance(reps, tuple) and all([isinstance(n, int) for n in reps])):
             raise TypeError(f'reps must be int or tuple of ints, not {reps!r}')
         if not all([n >= 0 for n in reps]):
@@ -27,8 +28,8 @@ class Tile(FunctionNode):
         return _base.call_chainerx('tile', inputs[0], self.reps)
 
     def forward(self, inputs):
-        x, = inputs
-        return cuda.get_array_module(x).tile(x, self.reps),
+        (x,) = inputs
+        return (cuda.get_array_module(x).tile(x, self.reps),)
 
     def _gradient(self, m, gy):
         shape = self.inputs[0].shape
@@ -38,13 +39,13 @@ class Tile(FunctionNode):
         # Each axis splits in repetitions and elements: sum over the repetitions.
         pairs = tuple([n for pair in zip(reps, lengths) for n in pair])
         gx = m.sum(gy.reshape(pairs), axis=tuple(range(0, 2 * ndim, 2)))
-        return gx.reshape(shape),
+        return (gx.reshape(shape),)
 
     def backward(self, target_input_indexes, grad_outputs):
         return self._gradient(chainer.functions, grad_outputs[0])
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         return self._gradient(cuda.get_array_module(gy), gy)
 
 

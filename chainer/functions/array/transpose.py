@@ -1,4 +1,5 @@
 """Permutation of axes."""
+
 from __future__ import annotations
 
 from chainer.function_node import FunctionNode
@@ -17,10 +18,10 @@ class Transpose(FunctionNode):
         type_check._argname(in_types, ('x',))
 
     def forward_chainerx(self, inputs):
-        return inputs[0].transpose(self.axes),
+        return (inputs[0].transpose(self.axes),)
 
     def forward(self, inputs):
-        return inputs[0].transpose(self.axes),
+        return (inputs[0].transpose(self.axes),)
 
     def backward(self, target_input_indexes, grad_outputs):
         axes = self.axes
@@ -30,7 +31,7 @@ class Transpose(FunctionNode):
             for i, axis in enumerate(axes):
                 inverse[axis % ndim] = i
             axes = tuple(inverse)
-        return grad_outputs[0].transpose(axes),
+        return (grad_outputs[0].transpose(axes),)
 
     _backward_arrays = backward
 

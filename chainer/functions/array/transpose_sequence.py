@@ -1,4 +1,5 @@
 """Transposition of sequences."""
+
 from __future__ import annotations
 
 import numpy
@@ -40,7 +41,8 @@ class TransposeSequence(FunctionNode):
                 in_types[i].ndim == first.ndim,
                 in_types[i].dtype == first.dtype,
                 in_types[i].shape[1:] == first.shape[1:],
-                in_types[i - 1].shape[0] >= in_types[i].shape[0])
+                in_types[i - 1].shape[0] >= in_types[i].shape[0],
+            )
 
     def forward(self, inputs):
         return _transpose(inputs, self.length)
@@ -61,9 +63,12 @@ class TransposeSequence(FunctionNode):
         array = chainer.as_array(next(gy for gy in gys if gy is not None))
         xp = cuda.get_array_module(array)
         lengths = [x.shape[0] for x in self.inputs]
-        return [gy if gy is not None else
-                xp.zeros((sum([n > t for n in lengths]), *array.shape[1:]), array.dtype)
-                for t, gy in enumerate(gys)]
+        return [
+            gy
+            if gy is not None
+            else xp.zeros((sum([n > t for n in lengths]), *array.shape[1:]), array.dtype)
+            for t, gy in enumerate(gys)
+        ]
 
     def backward(self, target_input_indexes, grad_outputs):
         gxs = TransposeSequence(len(self.inputs)).apply(self._filled(grad_outputs))

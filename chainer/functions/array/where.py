@@ -1,4 +1,5 @@
 """Choice between two arrays."""
+
 from __future__ import annotations
 
 import numbers
@@ -36,7 +37,7 @@ class Where(FunctionNode):
     def forward(self, inputs):
         if isinstance(self.condition, chainerx.ndarray):
             self.condition = backend.from_chx(self.condition)
-        return cuda.get_array_module(*inputs).where(self.condition, *inputs),
+        return (cuda.get_array_module(*inputs).where(self.condition, *inputs),)
 
     def _masked(self, where, sum_to, zero, targets, gy):
         gxs = []
@@ -46,11 +47,12 @@ class Where(FunctionNode):
         return tuple(gxs)
 
     def backward(self, target_input_indexes, grad_outputs):
-        return self._masked(where, chainer.functions.sum_to, 0, target_input_indexes,
-                            grad_outputs[0])
+        return self._masked(
+            where, chainer.functions.sum_to, 0, target_input_indexes, grad_outputs[0]
+        )
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         xp = cuda.get_array_module(gy)
         return self._masked(xp.where, utils.sum_to, gy.dtype.type(0), target_input_indexes, gy)
 

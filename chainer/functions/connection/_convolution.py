@@ -1,4 +1,5 @@
 """Functions behind convolution and deconvolution in any number of dimensions."""
+
 from __future__ import annotations
 
 import math
@@ -15,8 +16,7 @@ from chainer.utils import conv, conv_nd, type_check
 def _expect_bias(in_types, n_channels):
     x_type, _, b_type = in_types
     type_check._argname((b_type,), ('b',))
-    type_check.expect(
-        b_type.dtype == x_type.dtype, b_type.ndim == 1, b_type.shape[0] == n_channels)
+    type_check.expect(b_type.dtype == x_type.dtype, b_type.ndim == 1, b_type.shape[0] == n_channels)
 
 
 class _Base(FunctionNode):
@@ -46,8 +46,16 @@ class _Base(FunctionNode):
         return func
 
     def _plan_of(self, x_shape, w_shape, outs, array):
-        return get_plan(x_shape, w_shape, outs, self.stride, self.pad, self.dilate,
-                         self.groups, isinstance(array, numpy.ndarray))
+        return get_plan(
+            x_shape,
+            w_shape,
+            outs,
+            self.stride,
+            self.pad,
+            self.dilate,
+            self.groups,
+            isinstance(array, numpy.ndarray),
+        )
 
     def _check_outs(self, outs):
         if any([out <= 0 for out in outs]):
@@ -77,17 +85,26 @@ class Convolution(_Base):
         x_type, w_type = in_types[:2]
         type_check._argname((x_type, w_type), ('x', 'W'))
         type_check.expect(
-            x_type.dtype.kind == 'f', w_type.dtype.kind == 'f', x_type.ndim == self.ndim + 2,
-            w_type.ndim == self.ndim + 2, x_type.shape[1] == w_type.shape[1] * self.groups)
+            x_type.dtype.kind == 'f',
+            w_type.dtype.kind == 'f',
+            x_type.ndim == self.ndim + 2,
+            w_type.ndim == self.ndim + 2,
+            x_type.shape[1] == w_type.shape[1] * self.groups,
+        )
         if n_in == 3:
             _expect_bias(in_types, w_type.shape[0])
 
     def _plan(self, x, W):
         outs = self.outs
         if outs is None:
-            outs = tuple([conv.get_conv_outsize(size, k, s, p, self.cover_all, d)
-                          for size, k, s, p, d in zip(
-                              x.shape[2:], W.shape[2:], self.stride, self.pad, self.dilate)])
+            outs = tuple(
+                [
+                    conv.get_conv_outsize(size, k, s, p, self.cover_all, d)
+                    for size, k, s, p, d in zip(
+                        x.shape[2:], W.shape[2:], self.stride, self.pad, self.dilate
+                    )
+                ]
+            )
         self._check_outs(outs)
         return self._plan_of(x.shape, W.shape, outs, x)
 
@@ -95,18 +112,25 @@ class Convolution(_Base):
         x, W = inputs[:2]
         _check_groups(self.groups, x.shape[1], W.shape[0])
         self.retain_inputs((0, 1))
-        return self._plan(x, W).convolve(*inputs),
+        return (self._plan(x, W).convolve(*inputs),)
 
     def forward_chainerx(self, inputs):
         if not self._chainerx_supports(inputs) or self.outs is not None:
             return chainer.Fallback
-        return chainerx.conv(
-            *inputs, stride=self.stride, pad=self.pad, cover_all=self.cover_all,
-            groups=self.groups, dilate=self.dilate),
+        return (
+            chainerx.conv(
+                *inputs,
+                stride=self.stride,
+                pad=self.pad,
+                cover_all=self.cover_all,
+                groups=self.groups,
+                dilate=self.dilate,
+            ),
+        )
 
     def backward(self, target_input_indexes, grad_outputs):
         x, W = self.get_retained_inputs()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         gxs = []
         for i in target_input_indexes:
             if i == 0:
@@ -119,12 +143,18 @@ class Convolution(_Base):
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         (x, W), _ = self._retained_arrays()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         plan = self._plan(x, W)
-        return tuple([
-            plan.transpose(gy, W) if i == 0 else plan.weight(x, gy, W.dtype) if i == 1
-            else _sum_channels(gy)
-            for i in target_input_indexes])
+        return tuple(
+            [
+                plan.transpose(gy, W)
+                if i == 0
+                else plan.weight(x, gy, W.dtype)
+                if i == 1
+                else _sum_channels(gy)
+                for i in target_input_indexes
+            ]
+        )
 
 
 class Deconvolution(_Base):
@@ -145,8 +175,12 @@ class Deconvolution(_Base):
         x_type, w_type = in_types[:2]
         type_check._argname((x_type, w_type), ('x', 'W'))
         type_check.expect(
-            x_type.dtype.kind == 'f', w_type.dtype.kind == 'f', x_type.ndim == self.ndim + 2,
-            w_type.ndim == self.ndim + 2, x_type.shape[1] == w_type.shape[0])
+            x_type.dtype.kind == 'f',
+            w_type.dtype.kind == 'f',
+            x_type.ndim == self.ndim + 2,
+            w_type.ndim == self.ndim + 2,
+            x_type.shape[1] == w_type.shape[0],
+        )
         for i, out in enumerate(self.outs or ()):
             geometry = out, w_type.shape[i + 2], self.stride[i], self.pad[i]
             least = conv.get_conv_outsize(*geometry, d=self.dilate[i])
@@ -157,16 +191,21 @@ class Deconvolution(_Base):
 
     def _find_outs(self, x, W):
         if self.outs is None:
-            self.outs = tuple([conv.get_deconv_outsize(size, k, s, p, d=d)
-                               for size, k, s, p, d in zip(
-                                   x.shape[2:], W.shape[2:], self.stride, self.pad,
-                                   self.dilate)])
+            self.outs = tuple(
+                [
+                    conv.get_deconv_outsize(size, k, s, p, d=d)
+                    for size, k, s, p, d in zip(
+                        x.shape[2:], W.shape[2:], self.stride, self.pad, self.dilate
+                    )
+                ]
+            )
         self._check_outs(self.outs)
 
     def _plan(self, x, W):
         self._find_outs(x, W)
-        return self._plan_of((x.shape[0], W.shape[1] * self.groups, *self.outs), W.shape,
-                             x.shape[2:], x)
+        return self._plan_of(
+            (x.shape[0], W.shape[1] * self.groups, *self.outs), W.shape, x.shape[2:], x
+        )
 
     def forward(self, inputs):
         x, W = inputs[:2]
@@ -175,19 +214,26 @@ class Deconvolution(_Base):
         y = self._plan(x, W).transpose(x, W)
         if len(inputs) == 3:
             y += inputs[2].reshape(-1, *[1] * self.ndim)
-        return y,
+        return (y,)
 
     def forward_chainerx(self, inputs):
         if not self._chainerx_supports(inputs):
             return chainer.Fallback
         self._find_outs(*inputs[:2])
-        return chainerx.conv_transpose(
-            *inputs, stride=self.stride, pad=self.pad, outsize=self.outs,
-            groups=self.groups, dilate=self.dilate),
+        return (
+            chainerx.conv_transpose(
+                *inputs,
+                stride=self.stride,
+                pad=self.pad,
+                outsize=self.outs,
+                groups=self.groups,
+                dilate=self.dilate,
+            ),
+        )
 
     def backward(self, target_input_indexes, grad_outputs):
         x, W = self.get_retained_inputs()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         gxs = []
         for i in target_input_indexes:
             if i == 0:
@@ -200,12 +246,18 @@ class Deconvolution(_Base):
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         (x, W), _ = self._retained_arrays()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         plan = self._plan(x, W)
-        return tuple([
-            plan.convolve(gy, W) if i == 0 else plan.weight(gy, x, W.dtype) if i == 1
-            else _sum_channels(gy)
-            for i in target_input_indexes])
+        return tuple(
+            [
+                plan.convolve(gy, W)
+                if i == 0
+                else plan.weight(gy, x, W.dtype)
+                if i == 1
+                else _sum_channels(gy)
+                for i in target_input_indexes
+            ]
+        )
 
 
 class _GradW(FunctionNode):
@@ -228,19 +280,25 @@ class _GradW(FunctionNode):
         x, y = inputs
         self.retain_inputs((0, 1))
         plan = self._func._plan_of(x.shape, self._w_shape, self._outs, x)
-        return plan.weight(x, y, self._w_dtype),
+        return (plan.weight(x, y, self._w_dtype),)
 
     def backward(self, target_input_indexes, grad_outputs):
         x, y = self.get_retained_inputs()
-        W, = grad_outputs
+        (W,) = grad_outputs
         func = self._func
         is_convolution = isinstance(func, Convolution)
-        convolution = func._transposed(self._outs) if not is_convolution else (
-            func._transposed(None)._transposed(self._outs))
+        convolution = (
+            func._transposed(self._outs)
+            if not is_convolution
+            else (func._transposed(None)._transposed(self._outs))
+        )
         transpose = convolution._transposed(x.shape[2:])
-        return tuple([
-            transpose.apply((y, W))[0] if i == 0 else convolution.apply((x, W))[0]
-            for i in target_input_indexes])
+        return tuple(
+            [
+                transpose.apply((y, W))[0] if i == 0 else convolution.apply((x, W))[0]
+                for i in target_input_indexes
+            ]
+        )
 
 
 def _sum_channels(gy):
@@ -252,8 +310,10 @@ def _sum_channels(gy):
 def _check_groups(groups, n_in, n_out):
     for n, what in ((n_in, 'input'), (n_out, 'output')):
         if n % groups:
-            raise TypeError('The number of groups must be a divisor of that of '
-                            f'{what} channels: {groups} groups, {n} channels')
+            raise TypeError(
+                'The number of groups must be a divisor of that of '
+                f'{what} channels: {groups} groups, {n} channels'
+            )
 
 
 class TwoDimensional:

@@ -5,6 +5,7 @@ contracted from the other two by one matrix product per group: patches of ``x`` 
 a matrix, ``y`` and ``W`` are matrices as they lie in memory. Batches are cut into chunks whose
 patches stay in the cache.
 """
+
 from __future__ import annotations
 
 import functools
@@ -17,8 +18,8 @@ from chainer.backends import cuda
 from chainer.utils import conv
 
 # Elements of the patches made at once.
-_HOST_CHUNK = 2 ** 18
-_GPU_CHUNK = 2 ** 26
+_HOST_CHUNK = 2**18
+_GPU_CHUNK = 2**26
 # Images with fewer outputs than this share a matrix product.
 _WIDE = 256
 
@@ -62,10 +63,16 @@ class Plan:
         self.row_length = width + 16 if on_host and width % 256 == 0 else width
 
         self.is_pointwise = (
-            not self.merged and set(ksize) <= {1} and set(stride) <= {1} and not any(pad)
-            and tuple(dims) == outs)
-        after = [max((out - 1) * s + (k - 1) * d + 1 - dim - p, 0)
-                 for out, s, k, d, dim, p in zip(outs, stride, ksize, dilate, dims, pad)]
+            not self.merged
+            and set(ksize) <= {1}
+            and set(stride) <= {1}
+            and not any(pad)
+            and tuple(dims) == outs
+        )
+        after = [
+            max((out - 1) * s + (k - 1) * d + 1 - dim - p, 0)
+            for out, s, k, d, dim, p in zip(outs, stride, ksize, dilate, dims, pad)
+        ]
         self.padded_dims = tuple([p + dim + a for p, dim, a in zip(pad, dims, after)])
         self.interior = tuple([slice(p, p + dim) for p, dim in zip(pad, dims)])
 
@@ -76,11 +83,23 @@ class Plan:
         # has more channels to collect or a large weight to turn around for few columns.
         self.transposed = None
         rest = tuple([(k - 1) * d - p for k, d, p in zip(ksize, dilate, pad)])
-        if (o <= min(2 * c, n * n_columns // 4) and set(stride) <= {1} and not self.is_pointwise
-                and min(rest, default=0) >= 0):
+        if (
+            o <= min(2 * c, n * n_columns // 4)
+            and set(stride) <= {1}
+            and not self.is_pointwise
+            and min(rest, default=0) >= 0
+        ):
             self.transposed = functools.partial(
-                get_plan, self.y_shape, (c, o // groups, *ksize), tuple(dims), stride, rest,
-                dilate, groups, on_host)
+                get_plan,
+                self.y_shape,
+                (c, o // groups, *ksize),
+                tuple(dims),
+                stride,
+                rest,
+                dilate,
+                groups,
+                on_host,
+            )
 
     # A chunk of `r` images gives a stack of matrices, (r, groups, rows, n_columns), or if the
     # images are merged (1, groups, rows, r * n_columns).
@@ -96,8 +115,8 @@ class Plan:
     def _trim(self, columns, r):
         """Matrices of ``r`` images."""
         if self.merged:
-            return columns[..., :r * self.n_columns]
-        return columns[:r, ..., :self.n_columns]
+            return columns[..., : r * self.n_columns]
+        return columns[:r, ..., : self.n_columns]
 
     def _as_patches(self, columns, r):
         """View of matrices as (stack, c, *ksize, merged, *outs)."""
@@ -108,8 +127,12 @@ class Plan:
         """Yields chunks and the matrices of their patches."""
         xp = cuda.get_array_module(x)
         if self.is_pointwise:
-            yield slice(None), x.astype(dtype, copy=False).reshape(
-                len(x), self.groups, self.n_rows, self.n_columns)
+            yield (
+                slice(None),
+                x.astype(dtype, copy=False).reshape(
+                    len(x), self.groups, self.n_rows, self.n_columns
+                ),
+            )
             return
         c, *dims = self.x_shape[1:]
         columns = self._empty_columns(xp, dtype)
@@ -127,9 +150,17 @@ class Plan:
             matrices = self._trim(columns, r)
             patches = self._as_patches(matrices, r)
             s_n, s_c, *steps = source.strides
-            patches[...] = conv._as_strided(source, patches.shape, (
-                s_n, s_c, *[s * d for s, d in zip(steps, self.dilate)],
-                s_n, *[s * t for s, t in zip(steps, self.stride)]))
+            patches[...] = conv._as_strided(
+                source,
+                patches.shape,
+                (
+                    s_n,
+                    s_c,
+                    *[s * d for s, d in zip(steps, self.dilate)],
+                    s_n,
+                    *[s * t for s, t in zip(steps, self.stride)],
+                ),
+            )
             yield chunk, matrices
 
     def _output_matrices(self, y, chunk):
@@ -142,8 +173,7 @@ class Plan:
 
     def _weight_matrices(self, W, dtype):
         o = self.w_shape[0]
-        return W.astype(dtype, copy=False).reshape(
-            self.groups, o // self.groups, self.n_rows)
+        return W.astype(dtype, copy=False).reshape(self.groups, o // self.groups, self.n_rows)
 
     def convolve(self, x, W, b=None):
         """``y`` from ``x`` and ``W``, in the dtype of ``x``."""
@@ -160,8 +190,11 @@ class Plan:
                 product = xp.matmul(W, columns).reshape(o, len(part), self.n_columns)
                 part[...] = product.transpose(1, 0, 2)
             else:
-                xp.matmul(W, columns, out=part.reshape(
-                    len(part), self.groups, o // self.groups, self.n_columns))
+                xp.matmul(
+                    W,
+                    columns,
+                    out=part.reshape(len(part), self.groups, o // self.groups, self.n_columns),
+                )
             if b is not None:
                 part += b
         return y.astype(x.dtype, copy=False)

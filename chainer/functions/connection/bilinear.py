@@ -1,4 +1,5 @@
 """Bilinear function."""
+
 from __future__ import annotations
 
 import math
@@ -19,21 +20,30 @@ class BilinearFunction(FunctionNode):
         e1_type, e2_type, w_type = in_types[:3]
         type_check._argname((e1_type, e2_type, w_type), ('e1', 'e2', 'W'))
         type_check.expect(
-            e1_type.dtype.kind == 'f', e1_type.ndim >= 2, e2_type.dtype == e1_type.dtype,
-            e2_type.ndim >= 2, e1_type.shape[0] == e2_type.shape[0],
-            w_type.dtype == e1_type.dtype, w_type.ndim == 3,
+            e1_type.dtype.kind == 'f',
+            e1_type.ndim >= 2,
+            e2_type.dtype == e1_type.dtype,
+            e2_type.ndim >= 2,
+            e1_type.shape[0] == e2_type.shape[0],
+            w_type.dtype == e1_type.dtype,
+            w_type.ndim == 3,
             type_check.prod(e1_type.shape[1:]) == w_type.shape[0],
-            type_check.prod(e2_type.shape[1:]) == w_type.shape[1])
+            type_check.prod(e2_type.shape[1:]) == w_type.shape[1],
+        )
         if n_in == 6:
             v1_type, v2_type, b_type = in_types[3:]
             type_check._argname((v1_type, v2_type, b_type), ('V1', 'V2', 'b'))
             n_out = w_type.shape[2]
             for i, v_type in enumerate((v1_type, v2_type)):
-                type_check.expect(v_type.dtype == e1_type.dtype, v_type.ndim == 2,
-                                  v_type.shape[0] == w_type.shape[i],
-                                  v_type.shape[1] == n_out)
-            type_check.expect(b_type.dtype == e1_type.dtype, b_type.ndim == 1,
-                              b_type.shape[0] == n_out)
+                type_check.expect(
+                    v_type.dtype == e1_type.dtype,
+                    v_type.ndim == 2,
+                    v_type.shape[0] == w_type.shape[i],
+                    v_type.shape[1] == n_out,
+                )
+            type_check.expect(
+                b_type.dtype == e1_type.dtype, b_type.ndim == 1, b_type.shape[0] == n_out
+            )
 
     def forward(self, inputs):
         self.retain_inputs(range(min(len(inputs), 5)))
@@ -43,7 +53,7 @@ class BilinearFunction(FunctionNode):
         if len(inputs) == 6:
             V1, V2, b = inputs[3:]
             y = y + e1.dot(V1) + e2.dot(V2) + b
-        return y,
+        return (y,)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
@@ -75,12 +85,13 @@ class BilinearFunction(FunctionNode):
         return tuple(gxs)
 
     def backward(self, target_input_indexes, grad_outputs):
-        return self._gradients(target_input_indexes, self.get_retained_inputs(),
-                               grad_outputs[0], chainer.functions)
+        return self._gradients(
+            target_input_indexes, self.get_retained_inputs(), grad_outputs[0], chainer.functions
+        )
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         inputs, _ = self._retained_arrays()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         return self._gradients(target_input_indexes, inputs, gy, cuda.get_array_module(gy))
 
 
@@ -132,6 +143,8 @@ def bilinear(e1, e2, W, V1=None, V2=None, b=None):
     """
     extra = [v for v in (V1, V2, b) if v is not None]
     if len(extra) not in (0, 3):
-        raise ValueError('All coefficients and bias for bilinear() must be None, if at least '
-                         'one of them is None.')
+        raise ValueError(
+            'All coefficients and bias for bilinear() must be None, if at least '
+            'one of them is None.'
+        )
     return BilinearFunction().apply((e1, e2, W, *extra))[0]

@@ -1,4 +1,5 @@
 """Two-dimensional convolution."""
+
 from __future__ import annotations
 
 from chainer.functions.connection._convolution import Convolution, TwoDimensional
@@ -6,10 +7,10 @@ from chainer.utils import argument
 
 _MESSAGES = {
     'deterministic': 'deterministic argument is not supported anymore. '
-                     "Use chainer.using_config('cudnn_deterministic', value) context where value "
-                     'is either `True` or `False`.',
+    "Use chainer.using_config('cudnn_deterministic', value) context where value "
+    'is either `True` or `False`.',
     'requires_x_grad': 'requires_x_grad argument is not supported anymore. Just remove the '
-                       'argument: it is taken from the input.',
+    'argument: it is taken from the input.',
 }
 
 

@@ -1,4 +1,5 @@
 """Two-dimensional deconvolution."""
+
 from __future__ import annotations
 
 from chainer.functions.connection._convolution import Deconvolution, TwoDimensional

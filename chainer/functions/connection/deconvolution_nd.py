@@ -1,4 +1,5 @@
 """Deconvolution in any number of dimensions."""
+
 from __future__ import annotations
 
 from chainer.functions.connection._convolution import Deconvolution

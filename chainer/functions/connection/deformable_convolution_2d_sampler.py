@@ -1,4 +1,5 @@
 """Sampling of two-dimensional deformable convolution."""
+
 from __future__ import annotations
 
 import numpy
@@ -54,12 +55,13 @@ def deformable_convolution_2d_sampler(x, offset, W, b=None, stride=1, pad=0):
     n, _, h, w = x.shape
     n_offsets, out_h, out_w = offset.shape[1:]
     if n_offsets != 2 * kh * kw:
-        raise ValueError(f'offset must have 2 * kh * kw = {2 * kh * kw} channels, but has '
-                         f'{n_offsets}')
+        raise ValueError(
+            f'offset must have 2 * kh * kw = {2 * kh * kw} channels, but has {n_offsets}'
+        )
 
     # Places without offsets, as a convolution has them, in the padded image.
-    rows = (numpy.arange(kh)[:, None, None, None] + sy * numpy.arange(out_h)[:, None])
-    columns = (numpy.arange(kw)[:, None, None] + sx * numpy.arange(out_w))
+    rows = numpy.arange(kh)[:, None, None, None] + sy * numpy.arange(out_h)[:, None]
+    columns = numpy.arange(kw)[:, None, None] + sx * numpy.arange(out_w)
     shape = kh, kw, out_h, out_w
     places = numpy.stack([numpy.broadcast_to(a, shape) for a in (columns, rows)])
     places = places.reshape(1, n_offsets, out_h, out_w).astype(offset.dtype)

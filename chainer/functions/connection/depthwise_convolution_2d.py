@@ -1,4 +1,5 @@
 """Two-dimensional depthwise convolution."""
+
 from __future__ import annotations
 
 from chainer.functions.array.reshape import reshape

@@ -1,4 +1,5 @@
 """Two-dimensional dilated convolution."""
+
 from __future__ import annotations
 
 from chainer.functions.connection.convolution_2d import convolution_2d

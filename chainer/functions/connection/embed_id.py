@@ -1,4 +1,5 @@
 """Rows of a matrix by number."""
+
 from __future__ import annotations
 
 import chainer
@@ -21,8 +22,8 @@ class EmbedIDFunction(FunctionNode):
         type_check._argname(in_types, ('x', 'W'))
         x_type, w_type = in_types
         type_check.expect(
-            x_type.dtype.kind == 'i', x_type.ndim >= 1, w_type.dtype.kind == 'f',
-            w_type.ndim == 2)
+            x_type.dtype.kind == 'i', x_type.ndim >= 1, w_type.dtype.kind == 'f', w_type.ndim == 2
+        )
 
     def forward(self, inputs):
         x, W = inputs
@@ -33,33 +34,35 @@ class EmbedIDFunction(FunctionNode):
             if ignore_label is not None:
                 valid |= x == ignore_label
             if not valid.all():
-                raise ValueError('Each not ignored `x` value needs to satisfy '
-                                 f'`0 <= x < len(W)`, where len(W) is {len(W)}')
+                raise ValueError(
+                    'Each not ignored `x` value needs to satisfy '
+                    f'`0 <= x < len(W)`, where len(W) is {len(W)}'
+                )
         if ignore_label is None:
-            return W[x],
+            return (W[x],)
         ignored = x == ignore_label
         y = W[cuda.get_array_module(x).where(ignored, 0, x)]
         y[ignored] = 0
-        return y,
+        return (y,)
 
     def forward_chainerx(self, inputs):
         x, W = inputs
         # ChainerX counts out-of-range numbers from the end; debug mode must refuse them.
         if chainer.is_debug() or x.ndim == 0:
             return chainer.Fallback
-        return chainerx.embed_id(x, W, self.ignore_label),
+        return (chainerx.embed_id(x, W, self.ignore_label),)
 
     def _grad(self, x):
         return EmbedIDGrad(x, self.inputs[1].shape, self.ignore_label)
 
     def backward(self, target_input_indexes, grad_outputs):
-        x, = self.get_retained_inputs()
-        gW, = self._grad(x.array).apply(grad_outputs)
+        (x,) = self.get_retained_inputs()
+        (gW,) = self._grad(x.array).apply(grad_outputs)
         return tuple([gW if i == 1 else None for i in target_input_indexes])
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         (x,), _ = self._retained_arrays()
-        gW, = self._grad(x).forward(grad_outputs)
+        (gW,) = self._grad(x).forward(grad_outputs)
         return tuple([gW if i == 1 else None for i in target_input_indexes])
 
 
@@ -72,7 +75,7 @@ class EmbedIDGrad(FunctionNode):
         self.ignore_label = ignore_label
 
     def forward(self, inputs):
-        gy, = inputs
+        (gy,) = inputs
         x = self.x.ravel()
         rows = gy.reshape(len(x), self.shape[1])
         if self.ignore_label is not None:
@@ -80,7 +83,7 @@ class EmbedIDGrad(FunctionNode):
             x, rows = x[used], rows[used]
         gW = cuda.get_array_module(gy).zeros(self.shape, gy.dtype)
         add_rows(gW, x, rows)
-        return gW,
+        return (gW,)
 
     def backward(self, target_input_indexes, grad_outputs):
         return EmbedIDFunction(self.ignore_label).apply((self.x, grad_outputs[0]))

@@ -1,4 +1,5 @@
 """Linear (affine) function."""
+
 from __future__ import annotations
 
 import math
@@ -44,16 +45,16 @@ class LinearFunction(FunctionNode):
         y = x.dot(W.T).astype(x.dtype, copy=False)
         if len(inputs) == 3:
             y += inputs[2]
-        return y,
+        return (y,)
 
     def forward_chainerx(self, inputs):
         y = chainerx.linear(*inputs)
         dtype = inputs[0].dtype
-        return (y if y.dtype == dtype else y.astype(dtype)),
+        return ((y if y.dtype == dtype else y.astype(dtype)),)
 
     def backward(self, target_input_indexes, grad_outputs):
         x, W = self.get_retained_inputs()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         F = chainer.functions
         gxs = []
         for i in target_input_indexes:
@@ -67,7 +68,7 @@ class LinearFunction(FunctionNode):
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         (x, W), _ = self._retained_arrays()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         gxs = []
         for i in target_input_indexes:
             if i == 0:
@@ -124,9 +125,10 @@ def linear(x, W, b=None, n_batch_axes=1):
         # No -1 in the new shape: it is undefined for empty arrays.
         batch_shape = x.shape[:n_batch_axes]
         x = chainer.functions.reshape(
-            x, (math.prod(batch_shape), math.prod(x.shape[n_batch_axes:])))
+            x, (math.prod(batch_shape), math.prod(x.shape[n_batch_axes:]))
+        )
     args = (x, W) if b is None else (x, W, b)
-    y, = LinearFunction().apply(args)
+    (y,) = LinearFunction().apply(args)
     if n_batch_axes > 1:
         y = chainer.functions.reshape(y, (*batch_shape, y.shape[1]))
     return y

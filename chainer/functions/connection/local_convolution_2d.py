@@ -1,4 +1,5 @@
 """Two-dimensional convolution with a weight for every pixel."""
+
 from __future__ import annotations
 
 import math
@@ -26,17 +27,20 @@ class LocalConvolution2DFunction(FunctionNode):
         x_type, w_type = in_types[:2]
         type_check._argname((x_type, w_type), ('x', 'W'))
         type_check.expect(
-            x_type.dtype.kind == 'f', w_type.dtype == x_type.dtype, x_type.ndim == 4,
-            w_type.ndim == 6, x_type.shape[1] == w_type.shape[3],
-            conv.get_conv_outsize(x_type.shape[2], w_type.shape[4], self.sy, 0)
-            == w_type.shape[1],
-            conv.get_conv_outsize(x_type.shape[3], w_type.shape[5], self.sx, 0)
-            == w_type.shape[2])
+            x_type.dtype.kind == 'f',
+            w_type.dtype == x_type.dtype,
+            x_type.ndim == 4,
+            w_type.ndim == 6,
+            x_type.shape[1] == w_type.shape[3],
+            conv.get_conv_outsize(x_type.shape[2], w_type.shape[4], self.sy, 0) == w_type.shape[1],
+            conv.get_conv_outsize(x_type.shape[3], w_type.shape[5], self.sx, 0) == w_type.shape[2],
+        )
         if n_in == 3:
             b_type = in_types[2]
             type_check._argname((b_type,), ('b',))
-            type_check.expect(b_type.dtype == x_type.dtype, b_type.ndim == 3,
-                              b_type.shape == w_type.shape[:3])
+            type_check.expect(
+                b_type.dtype == x_type.dtype, b_type.ndim == 3, b_type.shape == w_type.shape[:3]
+            )
 
     def _im2col(self, w_shape):
         return Im2Col(w_shape[4:], (self.sy, self.sx), 0, False, 1)
@@ -53,12 +57,12 @@ class LocalConvolution2DFunction(FunctionNode):
 
     def forward(self, inputs):
         self.retain_inputs((0, 1))
-        return self._convolve(inputs, cuda.get_array_module(*inputs), Im2Col.forward),
+        return (self._convolve(inputs, cuda.get_array_module(*inputs), Im2Col.forward),)
 
     def forward_chainerx(self, inputs):
         if inputs[0].size == 0:
             return chainer.Fallback
-        return self._convolve(inputs, chainerx, Im2Col.forward_chainerx),
+        return (self._convolve(inputs, chainerx, Im2Col.forward_chainerx),)
 
     def _convolve(self, inputs, xp, apply):
         x, W = inputs[:2]
@@ -86,14 +90,28 @@ class LocalConvolution2DFunction(FunctionNode):
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
         x, W = self.get_retained_inputs()
-        return self._gradients(target_input_indexes, x, W, grad_outputs[0], F.matmul,
-                               lambda func, x: func.apply((x,))[0], F.sum)
+        return self._gradients(
+            target_input_indexes,
+            x,
+            W,
+            grad_outputs[0],
+            F.matmul,
+            lambda func, x: func.apply((x,))[0],
+            F.sum,
+        )
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         (x, W), _ = self._retained_arrays()
         xp = cuda.get_array_module(x)
-        return self._gradients(target_input_indexes, x, W, grad_outputs[0], xp.matmul,
-                               lambda func, x: func.forward((x,))[0], xp.sum)
+        return self._gradients(
+            target_input_indexes,
+            x,
+            W,
+            grad_outputs[0],
+            xp.matmul,
+            lambda func, x: func.forward((x,))[0],
+            xp.sum,
+        )
 
 
 def local_convolution_2d(x, W, b=None, stride=1):

@@ -1,4 +1,5 @@
 """Scaled dot-product attention."""
+
 from __future__ import annotations
 
 import math
@@ -40,12 +41,16 @@ class _Fused(FunctionNode):
 
     def forward_chainerx(self, inputs):
         q, k, v, *mask = inputs
-        return chainerx.scaled_dot_product_attention(
-            q, k, v, mask[0] if mask else None, self.scale, self.is_causal),
+        return (
+            chainerx.scaled_dot_product_attention(
+                q, k, v, mask[0] if mask else None, self.scale, self.is_causal
+            ),
+        )
 
 
-def scaled_dot_product_attention(q, k, v, mask=None, dropout_ratio=0.0, is_causal=False,
-                                 scale=None):
+def scaled_dot_product_attention(
+    q, k, v, mask=None, dropout_ratio=0.0, is_causal=False, scale=None
+):
     """Scaled dot-product attention.
 
     .. math:: y = \\mathrm{dropout}(\\mathrm{softmax}(s\\, q k^\\top + m))\\, v

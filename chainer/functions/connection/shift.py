@@ -1,4 +1,5 @@
 """Shift of groups of channels."""
+
 from __future__ import annotations
 
 import chainerx
@@ -21,9 +22,10 @@ class Shift(FunctionNode):
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x',))
-        x_type, = in_types
-        type_check.expect(x_type.dtype.kind == 'f', x_type.ndim == 4,
-                          x_type.shape[1] >= self.kh * self.kw)
+        (x_type,) = in_types
+        type_check.expect(
+            x_type.dtype.kind == 'f', x_type.ndim == 4, x_type.shape[1] >= self.kh * self.kw
+        )
 
     def _groups(self, n_channels):
         """Yields the channels of each group and its move."""
@@ -35,20 +37,23 @@ class Shift(FunctionNode):
         for i, direction in enumerate(directions):
             stop = n_channels if i == n_groups - 1 else (i + 1) * size
             y, x = divmod(direction, self.kw)
-            yield (slice(i * size, stop), (y - self.kh // 2) * self.dy,
-                   (x - self.kw // 2) * self.dx)
+            yield (
+                slice(i * size, stop),
+                (y - self.kh // 2) * self.dy,
+                (x - self.kw // 2) * self.dx,
+            )
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         y = cuda.get_array_module(x).zeros_like(x)
         for channels, dy, dx in self._groups(x.shape[1]):
             to_y, from_y = _overlap(x.shape[2], dy)
             to_x, from_x = _overlap(x.shape[3], dx)
             y[:, channels, to_y, to_x] = x[:, channels, from_y, from_x]
-        return y,
+        return (y,)
 
     def forward_chainerx(self, inputs):
-        x, = inputs
+        (x,) = inputs
         ys = []
         groups = list(self._groups(x.shape[1]))
         parts = chainerx.split(x, [channels.stop for channels, _, _ in groups[:-1]], axis=1)
@@ -59,7 +64,7 @@ class Shift(FunctionNode):
                 widths.append((min(to.start, size), max(size - to.stop, 0)))
             part = part[:, :, overlaps[0][1], overlaps[1][1]]
             ys.append(chainerx.pad(part, widths))
-        return chainerx.concatenate(ys, axis=1),
+        return (chainerx.concatenate(ys, axis=1),)
 
     def _inverse(self):
         return Shift((self.kh, self.kw), (-self.dy, -self.dx))

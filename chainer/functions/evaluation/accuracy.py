@@ -1,4 +1,5 @@
 """Accuracy of classification."""
+
 from __future__ import annotations
 
 import numpy
@@ -27,7 +28,7 @@ class Accuracy(FunctionNode):
         type_check.expect(
             x_type.ndim >= t_type.ndim,
             x_type.shape[0] == t_type.shape[0],
-            x_type.shape[2: t_ndim + 1] == t_type.shape[1:],
+            x_type.shape[2 : t_ndim + 1] == t_type.shape[1:],
         )
         for i in range(t_ndim + 1, type_check.eval(x_type.ndim)):
             type_check.expect(x_type.shape[i] == 1)
@@ -37,20 +38,20 @@ class Accuracy(FunctionNode):
         xp = backend.get_array_module(y)
         hits = y.argmax(axis=1).reshape(t.shape) == t
         if self.ignore_label is None:
-            return xp.asarray(hits.mean(dtype=numpy.float64), dtype=y.dtype),
+            return (xp.asarray(hits.mean(dtype=numpy.float64), dtype=y.dtype),)
         mask = t != self.ignore_label
         total = int(mask.sum())
         if total == 0:
-            return xp.zeros((), y.dtype),
-        return xp.asarray((hits & mask).sum() / total, dtype=y.dtype),
+            return (xp.zeros((), y.dtype),)
+        return (xp.asarray((hits & mask).sum() / total, dtype=y.dtype),)
 
     def forward_chainerx(self, inputs):
         y, t = inputs
         if not hasattr(chainerx, 'accuracy'):
             return Fallback
         if self.ignore_label is not None and bool((t == self.ignore_label).all()):
-            return chainerx.zeros((), y.dtype, device=y.device),
-        return chainerx.accuracy(y, t, ignore_label=self.ignore_label),
+            return (chainerx.zeros((), y.dtype, device=y.device),)
+        return (chainerx.accuracy(y, t, ignore_label=self.ignore_label),)
 
 
 def accuracy(y, t, ignore_label=None):

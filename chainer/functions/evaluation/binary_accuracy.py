@@ -1,4 +1,5 @@
 """Accuracy of binary classification."""
+
 from __future__ import annotations
 
 import numpy
@@ -17,14 +18,15 @@ class BinaryAccuracy(CallableFunction):
         type_check._argname(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(
-            x_type.dtype.kind == 'f', t_type.dtype.kind == 'i', t_type.shape == x_type.shape)
+            x_type.dtype.kind == 'f', t_type.dtype.kind == 'i', t_type.shape == x_type.shape
+        )
 
     def forward(self, inputs):
         y, t = inputs
         mask = t != self.ignore_label
         hits = (((y >= 0) == (t == 1)) & mask).sum()
         count = max(int(mask.sum()), 1)
-        return utils.force_array(hits / numpy.float64(count), y.dtype),
+        return (utils.force_array(hits / numpy.float64(count), y.dtype),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward

@@ -1,4 +1,5 @@
 """Precision, recall and F-score."""
+
 from __future__ import annotations
 
 import numpy
@@ -20,8 +21,11 @@ class ClassificationSummary(CallableFunction):
         type_check._argname(in_types, ('y', 't'))
         y_type, t_type = in_types
         type_check.expect(
-            y_type.dtype.kind == 'f', t_type.dtype.kind == 'i',
-            y_type.ndim >= 2, y_type.shape[0] == t_type.shape[0])
+            y_type.dtype.kind == 'f',
+            t_type.dtype.kind == 'i',
+            y_type.ndim >= 2,
+            y_type.shape[0] == t_type.shape[0],
+        )
         y_ndim, t_ndim = type_check.eval(y_type.ndim), type_check.eval(t_type.ndim)
         for i in range(1, t_ndim):
             type_check.expect(y_type.shape[i + 1] == t_type.shape[i])
@@ -42,7 +46,7 @@ class ClassificationSummary(CallableFunction):
         relevant = (is_true & is_predicted).sum(axis=axes)
         support = is_true.sum(axis=axes)
 
-        beta2 = self.beta ** 2
+        beta2 = self.beta**2
         with numpy.errstate(divide='ignore', invalid='ignore'):
             precision = relevant / is_predicted.sum(axis=axes)
             recall = relevant / support

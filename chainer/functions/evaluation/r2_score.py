@@ -1,4 +1,5 @@
 """Coefficient of determination."""
+
 from __future__ import annotations
 
 from chainer import backend, utils
@@ -13,8 +14,9 @@ class R2_score(CallableFunction):
         if sample_weight is not None:
             raise NotImplementedError('sample_weight is not supported: it must be None')
         if multioutput not in ('uniform_average', 'raw_values'):
-            raise ValueError("multioutput must be 'uniform_average' or 'raw_values', "
-                             f'got {multioutput!r}')
+            raise ValueError(
+                f"multioutput must be 'uniform_average' or 'raw_values', got {multioutput!r}"
+            )
         self.sample_weight = sample_weight
         self.multioutput = multioutput
 
@@ -22,8 +24,10 @@ class R2_score(CallableFunction):
         type_check._argname(in_types, ('pred', 'true'))
         pred_type, true_type = in_types
         type_check.expect(
-            pred_type.dtype.kind == 'f', true_type.dtype.kind == 'f',
-            pred_type.shape == true_type.shape)
+            pred_type.dtype.kind == 'f',
+            true_type.dtype.kind == 'f',
+            pred_type.shape == true_type.shape,
+        )
 
     def forward(self, inputs):
         pred, true = inputs
@@ -34,7 +38,7 @@ class R2_score(CallableFunction):
         score = xp.where(total != 0, 1 - residual / xp.where(total != 0, total, 1), 0)
         if self.multioutput == 'uniform_average':
             score = score.mean()
-        return utils.force_array(score, pred.dtype),
+        return (utils.force_array(score, pred.dtype),)
 
     def forward_chainerx(self, inputs):
         return self.forward([x.as_grad_stopped() for x in inputs])

@@ -1,4 +1,5 @@
 """Base of losses that are functions of the difference of two arrays."""
+
 from __future__ import annotations
 
 import chainer
@@ -13,7 +14,8 @@ def check_pair(in_types, names=('x0', 'x1')):
     type_check.expect(
         in_types[0].dtype.kind == 'f',
         in_types[0].dtype == in_types[1].dtype,
-        in_types[0].shape == in_types[1].shape)
+        in_types[0].shape == in_types[1].shape,
+    )
 
 
 class DifferenceFunction(_Routine):
@@ -32,7 +34,7 @@ class DifferenceFunction(_Routine):
     def forward(self, inputs):
         self.retain_inputs((0, 1))
         x0, x1 = inputs
-        return _as_array(self.compute(x0 - x1), x0.dtype),
+        return (_as_array(self.compute(x0 - x1), x0.dtype),)
 
     def backward(self, target_input_indexes, grad_outputs):
         x0, x1 = self.get_retained_inputs()
@@ -40,8 +42,7 @@ class DifferenceFunction(_Routine):
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         (x0, x1), _ = self._retained_arrays()
-        gxs = self._both(cuda.get_array_module(x0), x0 - x1, grad_outputs[0],
-                         target_input_indexes)
+        gxs = self._both(cuda.get_array_module(x0), x0 - x1, grad_outputs[0], target_input_indexes)
         return tuple([_as_array(g, x0.dtype) for g in gxs])
 
     def _both(self, m, difference, gy, targets):
@@ -56,9 +57,9 @@ class MeanDifferenceFunction(DifferenceFunction):
 
     def forward_chainerx(self, inputs):
         x0, x1 = inputs
-        return self.compute(x0 - x1),
+        return (self.compute(x0 - x1),)
 
     def _both(self, m, difference, gy, targets):
         if difference.size == 0:
             return tuple([difference for _ in targets])
-        return super()._both(m, difference, gy * (1. / difference.size), targets)
+        return super()._both(m, difference, gy * (1.0 / difference.size), targets)

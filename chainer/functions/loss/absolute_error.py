@@ -1,4 +1,5 @@
 """Absolute error."""
+
 from __future__ import annotations
 
 from chainer.functions.loss._difference import DifferenceFunction

@@ -1,4 +1,5 @@
 """Contrastive loss."""
+
 from __future__ import annotations
 
 import chainer
@@ -22,21 +23,25 @@ class Contrastive(FunctionNode):
         type_check._argname(in_types, ('x0', 'x1', 'y'))
         x0_type, x1_type, y_type = in_types
         type_check.expect(
-            x0_type.dtype.kind == 'f', x0_type.dtype == x1_type.dtype, y_type.dtype.kind == 'i',
-            x0_type.shape == x1_type.shape, x0_type.ndim == 2, y_type.ndim == 1,
-            x0_type.shape[0] == y_type.shape[0])
+            x0_type.dtype.kind == 'f',
+            x0_type.dtype == x1_type.dtype,
+            y_type.dtype.kind == 'i',
+            x0_type.shape == x1_type.shape,
+            x0_type.ndim == 2,
+            y_type.ndim == 1,
+            x0_type.shape[0] == y_type.shape[0],
+        )
 
     def forward(self, inputs):
         x0, x1, y = inputs
         self.retain_inputs((0, 1, 2))
         xp = backend.get_array_module(x0)
         squared = ((x0 - x1) ** 2).sum(axis=1)
-        margin = positive_part(
-            xp, x0.dtype.type(self.margin) - norm_of_squared(xp, squared))
-        loss = xp.where(y == 1, squared, margin ** 2) * x0.dtype.type(0.5)
+        margin = positive_part(xp, x0.dtype.type(self.margin) - norm_of_squared(xp, squared))
+        loss = xp.where(y == 1, squared, margin**2) * x0.dtype.type(0.5)
         if self.reduce == 'mean':
             loss = loss.mean()
-        return utils.force_array(loss, x0.dtype),
+        return (utils.force_array(loss, x0.dtype),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
@@ -44,9 +49,9 @@ class Contrastive(FunctionNode):
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
         x0, x1, y = self.get_retained_inputs()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         if self.reduce == 'mean':
-            gy = F.broadcast_to(gy * (1. / len(x0)), y.shape)
+            gy = F.broadcast_to(gy * (1.0 / len(x0)), y.shape)
         difference = x0 - x1
         squared = F.sum(difference * difference, axis=1)
         # Coincident points have no direction: the norm is kept away from zero.

@@ -1,4 +1,5 @@
 """Linear-chain conditional random fields."""
+
 from __future__ import annotations
 
 import numpy
@@ -49,7 +50,8 @@ def crf1d(cost, xs, ys, reduce='mean'):
     F = chainer.functions
     n_batch, n_label = xs[0].shape
     assert cost.shape == (n_label, n_label), (
-        f'cost must be of shape {(n_label, n_label)} for {n_label} labels, got {cost.shape}')
+        f'cost must be of shape {(n_label, n_label)} for {n_label} labels, got {cost.shape}'
+    )
 
     def expand(alpha):
         return F.broadcast_to(F.expand_dims(alpha, 2), (*alpha.shape, n_label))
@@ -75,7 +77,7 @@ def crf1d(cost, xs, ys, reduce='mean'):
         alpha = F.concat([alpha, *finished[::-1]], axis=0)
         score = F.concat([score, *finished_scores[::-1]], axis=0)
     loss = F.logsumexp(alpha, axis=1) - score
-    return F.sum(loss) * (1. / n_batch) if reduce == 'mean' else loss
+    return F.sum(loss) * (1.0 / n_batch) if reduce == 'mean' else loss
 
 
 def argmax_crf1d(cost, xs):
@@ -112,16 +114,16 @@ def argmax_crf1d(cost, xs):
     alpha, finished, pointers = xs[0], [], []
     for x in xs[1:]:
         if len(alpha) > len(x):
-            finished.append(alpha[len(x):])
-            alpha = alpha[:len(x)]
+            finished.append(alpha[len(x) :])
+            alpha = alpha[: len(x)]
         candidates = alpha[:, :, None] + cost
         pointers.append(candidates.argmax(axis=1))
         alpha = candidates.max(axis=1) + x
     alphas = xp.concatenate([alpha, *finished[::-1]], axis=0)
     labels = alphas.argmax(axis=1).astype('i')
-    path = [labels[:len(xs[-1])]]
+    path = [labels[: len(xs[-1])]]
     for pointer, x in zip(pointers[::-1], xs[-2::-1]):
         previous = pointer[sent_like(pointer, numpy.arange(len(pointer))), path[-1]].astype('i')
         # Sequences that end here start from their own best label.
-        path.append(xp.concatenate([previous, labels[len(previous):len(x)]]))
+        path.append(xp.concatenate([previous, labels[len(previous) : len(x)]]))
     return chainer.as_variable(alphas.max(axis=1)), path[::-1]

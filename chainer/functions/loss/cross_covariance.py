@@ -1,4 +1,5 @@
 """Cross-covariance penalty."""
+
 from __future__ import annotations
 
 import chainer
@@ -18,8 +19,12 @@ class CrossCovariance(FunctionNode):
         type_check._argname(in_types, ('y', 'z'))
         y_type, z_type = in_types
         type_check.expect(
-            y_type.dtype.kind == 'f', y_type.dtype == z_type.dtype,
-            y_type.ndim == 2, z_type.ndim == 2, y_type.shape[0] == z_type.shape[0])
+            y_type.dtype.kind == 'f',
+            y_type.dtype == z_type.dtype,
+            y_type.ndim == 2,
+            z_type.ndim == 2,
+            y_type.shape[0] == z_type.shape[0],
+        )
 
     def forward(self, inputs):
         self.retain_inputs((0, 1))
@@ -27,17 +32,19 @@ class CrossCovariance(FunctionNode):
         covariance = y.T.dot(z) / y.dtype.type(len(y))
         if self.reduce == 'half_squared_sum':
             covariance = (covariance * covariance).sum() * y.dtype.type(0.5)
-        return chainer.utils.force_array(covariance, y.dtype),
+        return (chainer.utils.force_array(covariance, y.dtype),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
-        y, z = [x - F.broadcast_to(F.mean(x, axis=0, keepdims=True), x.shape)
-                for x in self.get_retained_inputs()]
-        gc, = grad_outputs
-        n = 1. / len(y)
+        y, z = [
+            x - F.broadcast_to(F.mean(x, axis=0, keepdims=True), x.shape)
+            for x in self.get_retained_inputs()
+        ]
+        (gc,) = grad_outputs
+        n = 1.0 / len(y)
         if self.reduce == 'half_squared_sum':
             covariance = F.matmul(y, z, transa=True) * n
             gc = F.broadcast_to(gc, covariance.shape) * covariance

@@ -1,4 +1,5 @@
 """Connectionist temporal classification."""
+
 from __future__ import annotations
 
 import numpy
@@ -35,12 +36,12 @@ class _Paths:
         inside = position <= self.last
         # Elements beyond the end of a sequence may hold any label.
         self.labels = xp.where(inside, self.labels, blank)
-        self.unused = xp.where(inside, 0., _NEVER)
+        self.unused = xp.where(inside, 0.0, _NEVER)
         skip = xp.zeros(self.labels.shape, bool)
         skip[:, 2:] = (self.labels[:, 2:] != blank) & (self.labels[:, 2:] != self.labels[:, :-2])
-        self.no_skip = xp.where(skip, 0., _NEVER)
-        self.start = xp.where(position <= 1, 0., _NEVER) + self.unused
-        self.end = xp.where((position == self.last) | (position == self.last - 1), 0., _NEVER)
+        self.no_skip = xp.where(skip, 0.0, _NEVER)
+        self.start = xp.where(position <= 1, 0.0, _NEVER) + self.unused
+        self.end = xp.where((position == self.last) | (position == self.last - 1), 0.0, _NEVER)
 
 
 def _delayed(xp, a, n):
@@ -93,19 +94,28 @@ class ConnectionistTemporalClassification(CallableFunction, FusedFunction):
         type_check.expect(in_types.size() > 3)
         input_length, label_length, t_type = in_types[:3]
         x_types = in_types[3:]
-        type_check._argname((input_length, label_length, t_type),
-                            ('input_length', 'label_length', 't'))
+        type_check._argname(
+            (input_length, label_length, t_type), ('input_length', 'label_length', 't')
+        )
         x0 = x_types[0]
         type_check.expect(
-            input_length.dtype.kind == 'i', input_length.ndim == 1,
-            label_length.dtype.kind == 'i', label_length.ndim == 1,
-            t_type.ndim == 2, t_type.dtype.kind == 'i',
+            input_length.dtype.kind == 'i',
+            input_length.ndim == 1,
+            label_length.dtype.kind == 'i',
+            label_length.ndim == 1,
+            t_type.ndim == 2,
+            t_type.dtype.kind == 'i',
             t_type.shape[0] == x0.shape[0],
-            input_length.shape[0] == x0.shape[0], label_length.shape[0] == x0.shape[0])
+            input_length.shape[0] == x0.shape[0],
+            label_length.shape[0] == x0.shape[0],
+        )
         for x_type in x_types:
             type_check.expect(
-                x_type.dtype.kind == 'f', x_type.ndim == 2, x_type.dtype == x0.dtype,
-                x_type.shape == x0.shape)
+                x_type.dtype.kind == 'f',
+                x_type.ndim == 2,
+                x_type.dtype == x0.dtype,
+                x_type.shape == x0.shape,
+            )
 
     def _prepare(self, xp, inputs):
         input_length, label_length, t, *xs = inputs
@@ -125,7 +135,7 @@ class ConnectionistTemporalClassification(CallableFunction, FusedFunction):
         loss = -(xp.log(xp.exp(alpha - largest).sum(axis=1)) + largest[:, 0])
         if self.reduce == 'mean':
             loss = loss.mean()
-        return chainer.utils.force_array(loss, inputs[3].dtype),
+        return (chainer.utils.force_array(loss, inputs[3].dtype),)
 
     def gradients(self, targets, xs, ys, gys):
         xp = backend.get_array_module(*xs)
@@ -137,9 +147,16 @@ class ConnectionistTemporalClassification(CallableFunction, FusedFunction):
         posterior /= posterior.sum(axis=2, keepdims=True)
         gx = xp.exp(log_y)
         n_time, n_batch = gx.shape[:2]
-        xp.add.at(gx, (xp.arange(n_time)[:, None, None], xp.arange(n_batch)[None, :, None],
-                       paths.labels[None]), -posterior)
-        gy, = gys
+        xp.add.at(
+            gx,
+            (
+                xp.arange(n_time)[:, None, None],
+                xp.arange(n_batch)[None, :, None],
+                paths.labels[None],
+            ),
+            -posterior,
+        )
+        (gy,) = gys
         if self.reduce == 'mean':
             gx *= gy / n_batch
         else:
@@ -162,7 +179,7 @@ class ConnectionistTemporalClassification(CallableFunction, FusedFunction):
         def delayed(a, n):
             if a.shape[1] < n:
                 return a + _NEVER
-            return F.concat([never[n], a[:, :a.shape[1] - n]], axis=1)
+            return F.concat([never[n], a[:, : a.shape[1] - n]], axis=1)
 
         no_skip, unused = paths.no_skip.astype(dtype), paths.unused.astype(dtype)
         alpha = None
@@ -171,16 +188,18 @@ class ConnectionistTemporalClassification(CallableFunction, FusedFunction):
             if alpha is None:
                 alpha = log_prob + paths.start.astype(dtype)
                 continue
-            total = F.logsumexp(F.stack(
-                [alpha, delayed(alpha, 1), delayed(alpha, 2) + no_skip]), axis=0)
+            total = F.logsumexp(
+                F.stack([alpha, delayed(alpha, 1), delayed(alpha, 2) + no_skip]), axis=0
+            )
             running = xp.broadcast_to((step < input_length)[:, None], total.shape)
             alpha = F.where(running, total + log_prob + unused, alpha)
         loss = -F.logsumexp(alpha + paths.end.astype(dtype), axis=1)
-        return F.cast(F.mean(loss) if self.reduce == 'mean' else loss, out_dtype),
+        return (F.cast(F.mean(loss) if self.reduce == 'mean' else loss, out_dtype),)
 
 
 def connectionist_temporal_classification(
-        x, t, blank_symbol, input_length=None, label_length=None, reduce='mean'):
+    x, t, blank_symbol, input_length=None, label_length=None, reduce='mean'
+):
     """Connectionist temporal classification loss, for labels without an alignment.
 
     The loss of a sequence is the negative logarithm of the total probability of all paths that

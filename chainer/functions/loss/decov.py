@@ -1,4 +1,5 @@
 """DeCov regularizer."""
+
 from __future__ import annotations
 
 import numpy
@@ -24,29 +25,29 @@ class DeCov(CallableFunction):
         return sent_like(h, 1 - numpy.eye(h.shape[1], dtype=h.dtype))
 
     def forward(self, inputs):
-        h, = inputs
+        (h,) = inputs
         self.retain_inputs((0,))
         centered = h - h.mean(axis=0, keepdims=True)
         covariance = centered.T.dot(centered) * self._off_diagonal(h)
         covariance = covariance / h.dtype.type(len(h))
         if self.reduce == 'half_squared_sum':
             covariance = (covariance * covariance).sum() * h.dtype.type(0.5)
-        return chainer.utils.force_array(covariance, h.dtype),
+        return (chainer.utils.force_array(covariance, h.dtype),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
-        h, = self.get_retained_inputs()
-        gy, = grad_outputs
+        (h,) = self.get_retained_inputs()
+        (gy,) = grad_outputs
         centered = h - F.broadcast_to(F.mean(h, axis=0, keepdims=True), h.shape)
-        n = 1. / len(h)
+        n = 1.0 / len(h)
         if self.reduce == 'half_squared_sum':
             covariance = F.matmul(centered, centered, transa=True) * n
             gy = F.broadcast_to(gy, covariance.shape) * covariance
         gy = gy * self._off_diagonal(h.array)
-        return F.matmul(centered, gy + F.transpose(gy)) * n,
+        return (F.matmul(centered, gy + F.transpose(gy)) * n,)
 
 
 def decov(h, reduce='half_squared_sum'):

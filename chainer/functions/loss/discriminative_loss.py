@@ -1,4 +1,5 @@
 """Discriminative loss for instance segmentation."""
+
 from __future__ import annotations
 
 import numpy
@@ -25,8 +26,16 @@ class DiscriminativeMarginBasedClusteringLoss:
 
     """
 
-    def __init__(self, delta_v=0.5, delta_d=1.5, max_embedding_dim=10, norm=1, alpha=1.0,
-                 beta=1.0, gamma=0.001):
+    def __init__(
+        self,
+        delta_v=0.5,
+        delta_d=1.5,
+        max_embedding_dim=10,
+        norm=1,
+        alpha=1.0,
+        beta=1.0,
+        gamma=0.001,
+    ):
         if norm not in (1, 2):
             raise ValueError(f'norm must be 1 or 2, got {norm}')
         self.delta_v = delta_v
@@ -57,8 +66,10 @@ class DiscriminativeMarginBasedClusteringLoss:
         F = chainer.functions
         labels = chainer.as_array(labels)
         if embeddings.shape[0] != labels.shape[0] or embeddings.shape[2:] != labels.shape[1:]:
-            raise ValueError(f'embeddings of shape {embeddings.shape} and labels of shape '
-                             f'{labels.shape} do not fit')
+            raise ValueError(
+                f'embeddings of shape {embeddings.shape} and labels of shape '
+                f'{labels.shape} do not fit'
+            )
         xp = backend.get_array_module(labels)
         n_batch, n_dim = embeddings.shape[:2]
         dtype = embeddings.dtype
@@ -71,26 +82,34 @@ class DiscriminativeMarginBasedClusteringLoss:
         n_present = xp.maximum(present.sum(axis=1), 1)
         weight = member / xp.maximum(count, 1)[:, :, None]
 
-        means = F.matmul(weight, x)                                     # (B, C, D)
+        means = F.matmul(weight, x)  # (B, C, D)
         own_mean = F.matmul(xp.ascontiguousarray(member.swapaxes(1, 2)), means)
         spread = F.relu(self.norm_function(x - own_mean) - self.delta_v) ** 2
-        variance = F.sum(spread * (weight.sum(axis=1) / n_present[:, None])) * (1. / n_batch)
+        variance = F.sum(spread * (weight.sum(axis=1) / n_present[:, None])) * (1.0 / n_batch)
 
         a, b = F.broadcast(F.expand_dims(means, 2), F.expand_dims(means, 1))
         gap = F.relu(2 * self.delta_d - self.norm_function(a - b)) ** 2
         pairs = present[:, :, None] * present[:, None]
         pairs *= sent_like(labels, 1 - numpy.eye(self.max_embedding_dim, dtype=dtype))
         pairs /= xp.maximum(n_present * (n_present - 1), 1)[:, None, None]
-        distance = F.sum(gap * pairs) * (1. / n_batch)
+        distance = F.sum(gap * pairs) * (1.0 / n_batch)
 
         size = self.norm_function(means) * (present / n_present[:, None])
-        regularization = F.sum(size) * (1. / n_batch)
+        regularization = F.sum(size) * (1.0 / n_batch)
         return self.alpha * variance, self.beta * distance, self.gamma * regularization
 
 
 def discriminative_margin_based_clustering_loss(
-        embeddings, labels, delta_v, delta_d, max_embedding_dim, norm=1, alpha=1.0, beta=1.0,
-        gamma=0.001):
+    embeddings,
+    labels,
+    delta_v,
+    delta_d,
+    max_embedding_dim,
+    norm=1,
+    alpha=1.0,
+    beta=1.0,
+    gamma=0.001,
+):
     """Discriminative loss for instance segmentation with embeddings of pixels.
 
     It is the sum of three terms, averaged over the batch:
@@ -139,5 +158,6 @@ def discriminative_margin_based_clustering_loss(
 
     """
     loss = DiscriminativeMarginBasedClusteringLoss(
-        delta_v, delta_d, max_embedding_dim, norm, alpha, beta, gamma)
+        delta_v, delta_d, max_embedding_dim, norm, alpha, beta, gamma
+    )
     return loss(embeddings, labels)

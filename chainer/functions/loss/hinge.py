@@ -1,4 +1,5 @@
 """Hinge loss."""
+
 from __future__ import annotations
 
 import numpy
@@ -23,8 +24,12 @@ class Hinge(CallableFunction):
         type_check._argname(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(
-            x_type.dtype.kind == 'f', t_type.dtype.kind == 'i',
-            x_type.ndim == 2, t_type.ndim == 1, x_type.shape[0] == t_type.shape[0])
+            x_type.dtype.kind == 'f',
+            t_type.dtype.kind == 'i',
+            x_type.ndim == 2,
+            t_type.ndim == 1,
+            x_type.shape[0] == t_type.shape[0],
+        )
 
     def _signs(self, x, t):
         """Minus one at the true class, one elsewhere."""
@@ -41,7 +46,7 @@ class Hinge(CallableFunction):
             loss = loss * loss
         if self.reduce == 'mean':
             loss = loss.sum() / x.dtype.type(len(x))
-        return chainer.utils.force_array(loss, x.dtype),
+        return (chainer.utils.force_array(loss, x.dtype),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
@@ -49,11 +54,11 @@ class Hinge(CallableFunction):
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
         x, t = self.get_retained_inputs()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         signs = self._signs(x.array, t.array)
         margin = 1 + signs * x
         if self.reduce == 'mean':
-            gy = F.broadcast_to(gy * (1. / len(x)), x.shape)
+            gy = F.broadcast_to(gy * (1.0 / len(x)), x.shape)
         gx = gy * (signs * (margin.array > 0))
         if self.norm == 'L2':
             gx = gx * 2 * margin

@@ -1,4 +1,5 @@
 """Huber loss."""
+
 from __future__ import annotations
 
 import chainer
@@ -32,7 +33,7 @@ class HuberLoss(FunctionNode):
         y = xp.where(a < delta, difference * difference * half, (a - half * delta) * delta)
         if self.reduce == 'sum_along_second_axis':
             y = y.sum(axis=1)
-        return chainer.utils.force_array(y, x.dtype),
+        return (chainer.utils.force_array(y, x.dtype),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
@@ -40,7 +41,7 @@ class HuberLoss(FunctionNode):
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
         x, t = self.get_retained_inputs()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         if self.reduce == 'sum_along_second_axis':
             gy = F.broadcast_to(F.expand_dims(gy, 1), x.shape)
         gx = gy * F.clip(x - t, -self.delta, self.delta)

@@ -1,4 +1,5 @@
 """Mean absolute error."""
+
 from __future__ import annotations
 
 from chainer.functions.loss._difference import MeanDifferenceFunction

@@ -1,4 +1,5 @@
 """Negative sampling loss."""
+
 from __future__ import annotations
 
 import numpy
@@ -28,9 +29,14 @@ class NegativeSamplingFunction(FunctionNode):
         type_check._argname(in_types, ('x', 't', 'W'))
         x_type, t_type, w_type = in_types
         type_check.expect(
-            x_type.dtype.kind == 'f', x_type.ndim == 2, t_type.dtype.kind == 'i',
-            t_type.ndim == 1, x_type.shape[0] == t_type.shape[0],
-            w_type.dtype == x_type.dtype, w_type.ndim == 2)
+            x_type.dtype.kind == 'f',
+            x_type.ndim == 2,
+            t_type.dtype.kind == 'i',
+            t_type.ndim == 1,
+            x_type.shape[0] == t_type.shape[0],
+            w_type.dtype == x_type.dtype,
+            w_type.ndim == 2,
+        )
 
     def _draw(self, t):
         size = len(t), self.sample_size + 1
@@ -62,7 +68,7 @@ class NegativeSamplingFunction(FunctionNode):
         loss = (loss * abs(signs)).sum(axis=1)
         if self.reduce == 'sum':
             loss = loss.sum()
-        return chainer.utils.force_array(loss, x.dtype),
+        return (chainer.utils.force_array(loss, x.dtype),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
@@ -70,7 +76,7 @@ class NegativeSamplingFunction(FunctionNode):
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
         x, t, W = self.get_retained_inputs()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         signs = self._signs(x.array)
         samples = backend.get_array_module(t.array).where(self.samples < 0, 0, self.samples)
         w = F.embed_id(samples, W)
@@ -137,7 +143,7 @@ def negative_sampling(x, t, W, sampler, sample_size, reduce='sum', **kwargs):
         2.079 [[0 3 3]]
 
     """
-    return_samples, = argument.parse_kwargs(kwargs, ('return_samples', False))
+    (return_samples,) = argument.parse_kwargs(kwargs, ('return_samples', False))
     func = NegativeSamplingFunction(sampler, sample_size, reduce)
     loss = func.apply((x, t, W))[0]
     return (loss, func.samples) if return_samples else loss

@@ -1,4 +1,5 @@
 """Sigmoid cross entropy."""
+
 from __future__ import annotations
 
 import chainer
@@ -25,7 +26,8 @@ class SigmoidCrossEntropy(FunctionNode):
         type_check._argname(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(
-            x_type.dtype.kind == 'f', t_type.dtype.kind == 'i', x_type.shape == t_type.shape)
+            x_type.dtype.kind == 'f', t_type.dtype.kind == 'i', x_type.shape == t_type.shape
+        )
 
     def _mask_and_count(self, x, t):
         mask = (t != self.ignore_label).astype(x.dtype)
@@ -44,8 +46,8 @@ class SigmoidCrossEntropy(FunctionNode):
         # log(1 + e^x) - t x, without overflow.
         loss = mask * (xp.maximum(x, 0) + xp.log1p(xp.exp(-abs(x))) - x * t.astype(x.dtype))
         if self.reduce == 'mean':
-            loss = loss.sum() * x.dtype.type(1. / self.count)
-        return chainer.utils.force_array(loss, x.dtype),
+            loss = loss.sum() * x.dtype.type(1.0 / self.count)
+        return (chainer.utils.force_array(loss, x.dtype),)
 
     def forward_chainerx(self, inputs):
         x, t = inputs
@@ -54,15 +56,15 @@ class SigmoidCrossEntropy(FunctionNode):
         mask = self._mask_and_count(x, t)
         loss = mask * chainerx.sigmoid_cross_entropy(x, t)
         if self.reduce == 'mean':
-            loss = loss.sum() * (1. / self.count)
-        return loss,
+            loss = loss.sum() * (1.0 / self.count)
+        return (loss,)
 
     def backward(self, target_input_indexes, grad_outputs):
         x, t = self.get_retained_inputs()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         mask = self._mask_and_count(x.array, t.array)
         if self.reduce == 'mean':
-            gy = chainer.functions.broadcast_to(gy * (1. / self.count), x.shape)
+            gy = chainer.functions.broadcast_to(gy * (1.0 / self.count), x.shape)
         gx = gy * mask * (chainer.functions.sigmoid(x) - t.array.astype(x.dtype))
         return tuple([None if i else gx for i in target_input_indexes])
 

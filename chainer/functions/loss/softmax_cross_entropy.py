@@ -1,4 +1,5 @@
 """Softmax cross entropy."""
+
 from __future__ import annotations
 
 import numpy
@@ -27,8 +28,7 @@ def _check_class_weight(class_weight):
     if class_weight.ndim != 1:
         raise ValueError(f'class_weight.ndim should be 1, got {class_weight.ndim}')
     if class_weight.dtype.kind != 'f':
-        raise ValueError("The dtype of class_weight should be 'f', got "
-                         f'{class_weight.dtype}')
+        raise ValueError(f"The dtype of class_weight should be 'f', got {class_weight.dtype}")
 
 
 class SoftmaxCrossEntropy(FunctionNode):
@@ -40,13 +40,22 @@ class SoftmaxCrossEntropy(FunctionNode):
     _log_y = None
     _checked_natively = True
 
-    def __init__(self, normalize=True, cache_score=True, class_weight=None, ignore_label=-1,
-                 reduce='mean', soft_target_loss='cross-entropy'):
+    def __init__(
+        self,
+        normalize=True,
+        cache_score=True,
+        class_weight=None,
+        ignore_label=-1,
+        reduce='mean',
+        soft_target_loss='cross-entropy',
+    ):
         _check_class_weight(class_weight)
         check_reduce(reduce)
         if soft_target_loss not in ('cross-entropy', 'kl-divergence'):
-            raise ValueError("only 'cross-entropy' and 'kl-divergence' are valid for "
-                             f"'soft_target_loss', but {soft_target_loss!r} is given")
+            raise ValueError(
+                "only 'cross-entropy' and 'kl-divergence' are valid for "
+                f"'soft_target_loss', but {soft_target_loss!r} is given"
+            )
         self.normalize = normalize
         self.cache_score = cache_score
         self.class_weight = class_weight
@@ -85,7 +94,7 @@ class SoftmaxCrossEntropy(FunctionNode):
         coefficient = None
         if self.reduce == 'mean':
             count = int(mask.sum()) if self.normalize else len(x)
-            coefficient = 1. / max(count, 1)
+            coefficient = 1.0 / max(count, 1)
         weight = mask.astype(x.dtype)
         if self.class_weight is not None:
             class_weight = backend.get_device_from_array(x).send(self.class_weight)
@@ -102,24 +111,27 @@ class SoftmaxCrossEntropy(FunctionNode):
 
     def _check_labels(self, x, t):
         if bool((((t < 0) | (t >= x.shape[1])) & (t != self.ignore_label)).any()):
-            raise ValueError(f'each label `t` needs to satisfy 0 <= t < {x.shape[1]} or '
-                             f't == {self.ignore_label}')
+            raise ValueError(
+                f'each label `t` needs to satisfy 0 <= t < {x.shape[1]} or t == {self.ignore_label}'
+            )
 
     def forward(self, inputs):
         x, t = inputs
         self.retain_inputs((0, 1))
         xp = backend.get_array_module(x)
         if self.class_weight is not None and len(self.class_weight) != x.shape[1]:
-            raise ValueError(f'class_weight must have a weight for each of {x.shape[1]} classes, '
-                             f'but has {len(self.class_weight)}')
+            raise ValueError(
+                f'class_weight must have a weight for each of {x.shape[1]} classes, '
+                f'but has {len(self.class_weight)}'
+            )
         if x.size == 0:
             shape = () if self.reduce == 'mean' else x.shape[:1] + x.shape[2:]
-            return xp.zeros(shape, x.dtype),
+            return (xp.zeros(shape, x.dtype),)
         log_y = _log_softmax(xp, x)
         if self.cache_score:
             self._log_y = log_y
         if t.dtype.kind == 'f':
-            return self._soft_target_loss(xp, x, t, log_y),
+            return (self._soft_target_loss(xp, x, t, log_y),)
         if chainer.is_debug():
             self._check_labels(x, t)
         loss = -log_y[self._one_hot_index(xp, t)]
@@ -127,8 +139,8 @@ class SoftmaxCrossEntropy(FunctionNode):
         # Not a product: an ignored element may have an infinite loss.
         loss = xp.where(t == self.ignore_label, x.dtype.type(0), loss * weight)
         if coefficient is None:
-            return loss,
-        return xp.asarray(loss.sum() * x.dtype.type(coefficient), dtype=x.dtype),
+            return (loss,)
+        return (xp.asarray(loss.sum() * x.dtype.type(coefficient), dtype=x.dtype),)
 
     def _soft_target_loss(self, xp, x, t, log_y):
         loss = -(t * log_y)
@@ -140,7 +152,7 @@ class SoftmaxCrossEntropy(FunctionNode):
         loss = loss.sum(axis=1)
         if self.reduce == 'no':
             return loss
-        return utils.force_array(loss.sum() * x.dtype.type(1. / loss.size), x.dtype)
+        return utils.force_array(loss.sum() * x.dtype.type(1.0 / loss.size), x.dtype)
 
     def _broadcast_class_weight(self, x):
         weight = backend.get_device_from_array(x).send(self.class_weight)
@@ -155,7 +167,7 @@ class SoftmaxCrossEntropy(FunctionNode):
                 return Fallback
             if not self._target_has_gradient:
                 t = t.as_grad_stopped()
-            return self._soft_target_loss(chainerx, x, t, chainerx.log_softmax(x, axis=1)),
+            return (self._soft_target_loss(chainerx, x, t, chainerx.log_softmax(x, axis=1)),)
         if chainer.is_debug():
             self._check_labels(x, t)
         class_weight = self.class_weight
@@ -164,18 +176,25 @@ class SoftmaxCrossEntropy(FunctionNode):
         ignore_label = self.ignore_label
         if ignore_label is None:
             ignore_label = numpy.iinfo(numpy.int64).min
-        return chainerx.softmax_cross_entropy(
-            x, t, ignore_label, class_weight, self.reduce, self.normalize),
+        return (
+            chainerx.softmax_cross_entropy(
+                x, t, ignore_label, class_weight, self.reduce, self.normalize
+            ),
+        )
 
     # -- backward ------------------------------------------------------------------------
 
     def backward(self, target_input_indexes, grad_outputs):
         x, t = self.get_retained_inputs()
-        gloss, = grad_outputs
+        (gloss,) = grad_outputs
         F = chainer.functions
         if x.size == 0:
-            return tuple([F.broadcast_to(F.sum(gloss), x.shape) if i == 0 else None
-                          for i in target_input_indexes])
+            return tuple(
+                [
+                    F.broadcast_to(F.sum(gloss), x.shape) if i == 0 else None
+                    for i in target_input_indexes
+                ]
+            )
         if t.dtype.kind == 'f':
             gx, gt = self._soft_target_backward(x, t, gloss)
             return tuple([gt if i else gx for i in target_input_indexes])
@@ -195,7 +214,7 @@ class SoftmaxCrossEntropy(FunctionNode):
         F = chainer.functions
         n = x.size // x.shape[1]
         if self.reduce == 'mean':
-            gloss = F.broadcast_to(gloss * (1. / n), x.shape[:1] + x.shape[2:])
+            gloss = F.broadcast_to(gloss * (1.0 / n), x.shape[:1] + x.shape[2:])
         gloss = F.expand_dims(gloss, 1)
         tw = t
         if self.class_weight is not None:
@@ -213,7 +232,7 @@ class SoftmaxCrossEntropy(FunctionNode):
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         (x, t), _ = self._retained_arrays()
-        gloss, = grad_outputs
+        (gloss,) = grad_outputs
         if t.dtype.kind == 'f' or x.size == 0:
             with chainer.no_backprop_mode():
                 gxs = self.backward(target_input_indexes, (chainer.as_variable(gloss),))
@@ -229,9 +248,17 @@ class SoftmaxCrossEntropy(FunctionNode):
         return tuple([None if i else gx for i in target_input_indexes])
 
 
-def softmax_cross_entropy(x, t, normalize=True, cache_score=True, class_weight=None,
-                          ignore_label=-1, reduce='mean', enable_double_backprop=False,
-                          soft_target_loss='cross-entropy'):
+def softmax_cross_entropy(
+    x,
+    t,
+    normalize=True,
+    cache_score=True,
+    class_weight=None,
+    ignore_label=-1,
+    reduce='mean',
+    enable_double_backprop=False,
+    soft_target_loss='cross-entropy',
+):
     """Cross entropy loss of unnormalized log probabilities.
 
     For an integer label :math:`t` and for probabilities :math:`t_k`, with weights :math:`w` of the
@@ -272,7 +299,8 @@ def softmax_cross_entropy(x, t, normalize=True, cache_score=True, class_weight=N
         array([0.4402, 0.    ], dtype=float32)
 
     """
-    func = SoftmaxCrossEntropy(normalize, cache_score, class_weight, ignore_label, reduce,
-                               soft_target_loss)
+    func = SoftmaxCrossEntropy(
+        normalize, cache_score, class_weight, ignore_label, reduce, soft_target_loss
+    )
     func._target_has_gradient = enable_double_backprop
     return func.apply((x, t))[0]

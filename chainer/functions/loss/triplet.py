@@ -1,4 +1,5 @@
 """Triplet loss."""
+
 from __future__ import annotations
 
 import chainer
@@ -23,7 +24,8 @@ class Triplet(FunctionNode):
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim >= 2)
         for in_type in in_types[1:]:
             type_check.expect(
-                in_type.dtype == in_types[0].dtype, in_type.shape == in_types[0].shape)
+                in_type.dtype == in_types[0].dtype, in_type.shape == in_types[0].shape
+            )
 
     def _violations(self, anchor, positive, negative):
         return ((anchor - positive) ** 2 - (anchor - negative) ** 2).sum(axis=1) + self.margin
@@ -34,7 +36,7 @@ class Triplet(FunctionNode):
         loss = positive_part(xp, self._violations(*inputs))
         if self.reduce == 'mean':
             loss = loss.mean()
-        return utils.force_array(loss, inputs[0].dtype),
+        return (utils.force_array(loss, inputs[0].dtype),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
@@ -42,14 +44,17 @@ class Triplet(FunctionNode):
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
         anchor, positive, negative = self.get_retained_inputs()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         violated = self._violations(anchor.array, positive.array, negative.array) > 0
         if self.reduce == 'mean':
-            gy = F.broadcast_to(gy * (1. / violated.size), violated.shape)
+            gy = F.broadcast_to(gy * (1.0 / violated.size), violated.shape)
         gy = F.expand_dims(gy * violated.astype(gy.dtype) * 2, 1)
         gy = F.broadcast_to(gy, anchor.shape)
-        rules = (lambda: gy * (negative - positive), lambda: gy * (positive - anchor),
-                 lambda: gy * (anchor - negative))
+        rules = (
+            lambda: gy * (negative - positive),
+            lambda: gy * (positive - anchor),
+            lambda: gy * (anchor - negative),
+        )
         return tuple([rules[i]() for i in target_input_indexes])
 
 

@@ -1,4 +1,5 @@
 """Losses of variational autoencoders."""
+
 from __future__ import annotations
 
 import math

@@ -1,4 +1,5 @@
 """Inverse hyperbolic tangent."""
+
 from __future__ import annotations
 
 import chainerx
@@ -13,8 +14,8 @@ class Arctanh(UnaryFunction):
         return 'arctanh'
 
     def forward_chainerx(self, inputs):
-        x, = inputs
-        return (chainerx.log1p(x) - chainerx.log1p(-x)) * 0.5,
+        (x,) = inputs
+        return ((chainerx.log1p(x) - chainerx.log1p(-x)) * 0.5,)
 
     def compute(self, xp, x):
         return xp.arctanh(x)

@@ -1,4 +1,5 @@
 """Averages over axes."""
+
 from __future__ import annotations
 
 import math
@@ -15,25 +16,25 @@ class Mean(ReductionFunction):
         super().__init__(axis, keepdims)
 
     def forward(self, inputs):
-        x, = inputs
-        return _as_array(x.mean(axis=self.axis, keepdims=self.keepdims), x.dtype),
+        (x,) = inputs
+        return (_as_array(x.mean(axis=self.axis, keepdims=self.keepdims), x.dtype),)
 
     def _factor(self, shape):
         count = math.prod([n for n, kept in zip(shape, self.kept_shape(shape)) if kept != n])
-        return 1. / max(count, 1)
+        return 1.0 / max(count, 1)
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         shape = self.inputs[0].shape
         gy = F.reshape(gy, self.kept_shape(shape)) * self._factor(shape)
-        return F.broadcast_to(gy, shape),
+        return (F.broadcast_to(gy, shape),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         shape = self.inputs[0].shape
         gy = gy.reshape(self.kept_shape(shape)) * gy.dtype.type(self._factor(shape))
-        return cuda.get_array_module(gy).broadcast_to(gy, shape),
+        return (cuda.get_array_module(gy).broadcast_to(gy, shape),)
 
 
 def average(x, axis=None, weights=None, keepdims=False):

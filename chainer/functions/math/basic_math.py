@@ -1,4 +1,5 @@
 """Arithmetic operators of variables."""
+
 from __future__ import annotations
 
 import functools
@@ -22,8 +23,10 @@ _chx_ndarray = chainerx.ndarray
 
 def _check_operand(value):
     if not isinstance(value, chainer.get_array_types()):
-        raise TypeError('Value must be a scalar, numpy.ndarray, cupy.ndarray, chainerx.ndarray or '
-                        f'a Variable.\nActual: {type(value)}')
+        raise TypeError(
+            'Value must be a scalar, numpy.ndarray, cupy.ndarray, chainerx.ndarray or '
+            f'a Variable.\nActual: {type(value)}'
+        )
 
 
 def _operand(x, value):
@@ -60,7 +63,7 @@ class _Constant(_Unary):
     """Operator with a constant, which takes the dtype of the array."""
 
     text = ''
-    operator = None     # operator with the constant on its side
+    operator = None  # operator with the constant on its side
     retains = ''
 
     def __init__(self, value):
@@ -76,7 +79,7 @@ class _Constant(_Unary):
         return self.operator(x, value)
 
     def forward_chainerx(self, inputs):
-        return self.operator(inputs[0], self.value),
+        return (self.operator(inputs[0], self.value),)
 
 
 def _reflected(op):
@@ -181,18 +184,19 @@ class MultiAdd(FunctionNode):
         type_check.expect_broadcast_shapes(*[t.shape for t in in_types])
 
     def forward(self, xs):
-        return utils.force_array(functools.reduce(operator.add, xs), xs[0].dtype),
+        return (utils.force_array(functools.reduce(operator.add, xs), xs[0].dtype),)
 
     def forward_chainerx(self, xs):
-        return functools.reduce(operator.add, xs),
+        return (functools.reduce(operator.add, xs),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
-        return tuple([chainer.functions.sum_to(gy, self.inputs[i].shape)
-                      for i in target_input_indexes])
+        (gy,) = grad_outputs
+        return tuple(
+            [chainer.functions.sum_to(gy, self.inputs[i].shape) for i in target_input_indexes]
+        )
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         return tuple([utils.sum_to(gy, self.inputs[i].shape) for i in target_input_indexes])
 
 
@@ -358,7 +362,7 @@ def div(self, rhs):  # lhs / rhs
 
     """
     if numpy.isscalar(rhs):
-        return MulConstant(1. / rhs).apply((self,))[0]
+        return MulConstant(1.0 / rhs).apply((self,))[0]
     return Div().apply((self, _operand(self, rhs)))[0]
 
 
@@ -422,7 +426,7 @@ class PowVarVar(_Binary):
     label = '_ ** _'
 
     def compute(self, xp, x0, x1):
-        return x0 ** x1
+        return x0**x1
 
     def gradient(self, m, i, x0, x1, y, gy):
         if i:
@@ -442,7 +446,7 @@ class PowVarConst(_Constant):
         value = self.value
         if x.ndim == 0 or not isinstance(value, (int, float)):
             return super().compute(xp, x)
-        return _as_array(x ** value, x.dtype)
+        return _as_array(x**value, x.dtype)
 
     def gradient(self, m, x, y, gy):
         value = self.value
@@ -519,6 +523,7 @@ def rmatmul(self, rhs):  # rhs @ lhs
 
 def _operator(operation, function):
     """Method of variables for a binary operator: the short way for ChainerX, else ``function``."""
+
     @functools.wraps(function)
     def method(self, rhs):
         if type(self._array) is _chx_ndarray:
@@ -526,6 +531,7 @@ def _operator(operation, function):
             if y is not None:
                 return y
         return function(self, rhs)
+
     return method
 
 

@@ -1,4 +1,5 @@
 """Squared L2 norms of the samples of a batch."""
+
 from __future__ import annotations
 
 import chainer
@@ -14,18 +15,18 @@ class BatchL2NormSquared(FunctionNode):
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim >= 2)
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         self.retain_inputs((0,))
-        return (x * x).sum(axis=tuple(range(1, x.ndim))),
+        return ((x * x).sum(axis=tuple(range(1, x.ndim))),)
 
     def forward_chainerx(self, inputs):
-        x, = inputs
-        return (x * x).sum(axis=tuple(range(1, x.ndim))),
+        (x,) = inputs
+        return ((x * x).sum(axis=tuple(range(1, x.ndim))),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        x, = self.get_retained_inputs()
+        (x,) = self.get_retained_inputs()
         gy = chainer.functions.reshape(grad_outputs[0], (-1,) + (1,) * (x.ndim - 1))
-        return 2 * x * chainer.functions.broadcast_to(gy, x.shape),
+        return (2 * x * chainer.functions.broadcast_to(gy, x.shape),)
 
 
 def batch_l2_norm_squared(x):

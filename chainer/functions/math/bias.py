@@ -1,4 +1,5 @@
 """Elementwise sum with an array that has part of the axes."""
+
 from __future__ import annotations
 
 from chainer.functions._base import broadcast_along

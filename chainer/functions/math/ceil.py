@@ -1,4 +1,5 @@
 """Ceiling."""
+
 from __future__ import annotations
 
 from chainer.functions._base import apply_without_gradient

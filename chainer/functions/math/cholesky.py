@@ -1,4 +1,5 @@
 """Cholesky decomposition."""
+
 from __future__ import annotations
 
 import numpy
@@ -21,16 +22,16 @@ class Cholesky(FunctionNode):
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('a',))
-        a_type, = in_types
+        (a_type,) = in_types
         type_check.expect(a_type.dtype.kind == 'f', a_type.ndim == 2)
         type_check.expect(a_type.shape[-1] == a_type.shape[-2])
 
     def forward(self, inputs):
         self.retain_outputs((0,))
-        return linalg('cholesky', inputs[0]),
+        return (linalg('cholesky', inputs[0]),)
 
     def forward_chainerx(self, inputs):
-        a, = inputs
+        (a,) = inputs
         return Fallback if a.dtype == numpy.float16 else (chainerx.linalg.cholesky(a),)
 
     def backward(self, target_input_indexes, grad_outputs):
@@ -38,14 +39,14 @@ class Cholesky(FunctionNode):
         # the symmetric gradient is L^-T P(L^T gL) L^-1 with P the lower triangle, its
         # diagonal halved.
         F = chainer.functions
-        y, = self.get_retained_outputs()
+        (y,) = self.get_retained_outputs()
         xp = backend.get_array_module(y.array)
         lower = xp.tril(xp.ones(y.shape, y.dtype))
         lower -= xp.eye(len(lower), dtype=y.dtype) * y.dtype.type(0.5)
         inverse = F.inv(y)
         middle = F.matmul(y, grad_outputs[0], transa=True) * lower
         gx = F.matmul(F.matmul(inverse, middle, transa=True), inverse)
-        return (gx + F.transpose(gx)) * 0.5,
+        return ((gx + F.transpose(gx)) * 0.5,)
 
 
 def cholesky(a):

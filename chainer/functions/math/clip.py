@@ -1,4 +1,5 @@
 """Clipping to an interval."""
+
 from __future__ import annotations
 
 import math
@@ -33,7 +34,7 @@ class Clip(UnaryFunction):
         # Bounds on both sides: at one that is reached the gradient passes.
         low = -math.inf if self.x_min is None else self.x_min
         high = math.inf if self.x_max is None else self.x_max
-        return chainerx.clip(inputs[0], low, high),
+        return (chainerx.clip(inputs[0], low, high),)
 
 
 def clip(x, x_min, x_max):

@@ -1,4 +1,5 @@
 """Cumulative products."""
+
 from __future__ import annotations
 
 import chainer
@@ -29,8 +30,10 @@ class Cumprodsum(FunctionNode):
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('a', 'b'))
         type_check.expect(
-            in_types[0].dtype.kind == 'f', in_types[0].dtype == in_types[1].dtype,
-            in_types[0].shape == in_types[1].shape)
+            in_types[0].dtype.kind == 'f',
+            in_types[0].dtype == in_types[1].dtype,
+            in_types[0].shape == in_types[1].shape,
+        )
 
     def forward(self, inputs):
         self.retain_inputs((1,))
@@ -40,14 +43,14 @@ class Cumprodsum(FunctionNode):
         y = a.copy()
         for i in range(1, len(y)):
             y[i] += b[i] * y[i - 1]
-        return xp.moveaxis(y, 0, self.axis),
+        return (xp.moveaxis(y, 0, self.axis),)
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
         axis = self.axis
-        b, = self.get_retained_inputs()
-        y, = self.get_retained_outputs()
-        gy, = grad_outputs
+        (b,) = self.get_retained_inputs()
+        (y,) = self.get_retained_outputs()
+        (gy,) = grad_outputs
         factor = _shift(F, F.flip(b, axis), axis, 0)
         ga = F.flip(Cumprodsum(axis).apply((F.flip(gy, axis), factor))[0], axis)
         return tuple([ga * _shift(F, y, axis, 0) if i else ga for i in target_input_indexes])
@@ -65,32 +68,32 @@ class Cumprod(FunctionNode):
         expect_axis(in_types[0], None if self.axis is None else (self.axis,))
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         self.retain_inputs((0,))
-        return _as_array(backend.get_array_module(x).cumprod(x, axis=self.axis), x.dtype),
+        return (_as_array(backend.get_array_module(x).cumprod(x, axis=self.axis), x.dtype),)
 
     def forward_chainerx(self, inputs):
-        x, = inputs
+        (x,) = inputs
         # Its gradient in ChainerX divides by the elements.
         if bool((x == 0).any()):
             return Fallback
-        return chainerx.cumprod(x, axis=self.axis),
+        return (chainerx.cumprod(x, axis=self.axis),)
 
     def backward(self, target_input_indexes, grad_outputs):
         # dy_j / dx_i is a product without x_i: a recurrence gives the sum over j >= i
         # without dividing by x_i, which may be zero.
         F = chainer.functions
-        x, = self.get_retained_inputs()
-        gy, = grad_outputs
+        (x,) = self.get_retained_inputs()
+        (gy,) = grad_outputs
         shape, axis = x.shape, self.axis
         if axis is None:
             x, axis = F.flatten(x), 0
         if x.size == 0:
-            return F.reshape(gy, shape),
+            return (F.reshape(gy, shape),)
         factor = _shift(F, F.flip(x, axis), axis, 0)
         rest = F.flip(Cumprodsum(axis).apply((F.flip(gy, axis), factor))[0], axis)
         before = _shift(F, cumprod(x, axis), axis, 1)
-        return F.reshape(rest * before, shape),
+        return (F.reshape(rest * before, shape),)
 
 
 def cumprod(x, axis=None):

@@ -1,4 +1,5 @@
 """Cumulative sums."""
+
 from __future__ import annotations
 
 import chainer
@@ -25,14 +26,15 @@ class Cumsum(FunctionNode):
         expect_axis(in_types[0], None if self.axis is None else (self.axis,))
 
     def forward(self, inputs):
-        x, = inputs
-        return _as_array(backend.get_array_module(x).cumsum(x, axis=self.axis), x.dtype),
+        (x,) = inputs
+        return (_as_array(backend.get_array_module(x).cumsum(x, axis=self.axis), x.dtype),)
 
     def forward_chainerx(self, inputs):
         import chainerx
+
         if not hasattr(chainerx, 'cumsum'):
             return Fallback
-        return chainerx.cumsum(inputs[0], axis=self.axis),
+        return (chainerx.cumsum(inputs[0], axis=self.axis),)
 
     def _gradient(self, m, gy):
         shape = self.inputs[0].shape
@@ -40,11 +42,11 @@ class Cumsum(FunctionNode):
         return m.reshape(_reversed_cumsum(m, gy, axis), shape)
 
     def backward(self, target_input_indexes, grad_outputs):
-        return self._gradient(chainer.functions, grad_outputs[0]),
+        return (self._gradient(chainer.functions, grad_outputs[0]),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
-        return _as_array(self._gradient(backend.get_array_module(gy), gy), gy.dtype),
+        (gy,) = grad_outputs
+        return (_as_array(self._gradient(backend.get_array_module(gy), gy), gy.dtype),)
 
 
 def cumsum(x, axis=None):

@@ -1,4 +1,5 @@
 """Determinants."""
+
 from __future__ import annotations
 
 import numpy
@@ -20,25 +21,25 @@ class BatchDet(FunctionNode):
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('a',))
-        a_type, = in_types
+        (a_type,) = in_types
         type_check.expect(a_type.dtype.kind == 'f', a_type.ndim == 3)
         type_check.expect(a_type.shape[-1] == a_type.shape[-2])
 
     def forward(self, inputs):
         self.retain_inputs((0,))
         self.retain_outputs((0,))
-        return linalg('det', inputs[0]),
+        return (linalg('det', inputs[0]),)
 
     def forward_chainerx(self, inputs):
-        a, = inputs
+        (a,) = inputs
         return Fallback if a.dtype == numpy.float16 else (chainerx.linalg.det(a),)
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
-        a, = self.get_retained_inputs()
-        y, = self.get_retained_outputs()
+        (a,) = self.get_retained_inputs()
+        (y,) = self.get_retained_outputs()
         factor = F.reshape(grad_outputs[0] * y, (-1, 1, 1))
-        return F.broadcast_to(factor, a.shape) * F.transpose(F.batch_inv(a), (0, 2, 1)),
+        return (F.broadcast_to(factor, a.shape) * F.transpose(F.batch_inv(a), (0, 2, 1)),)
 
 
 def batch_det(a):

@@ -1,4 +1,5 @@
 """Digamma function."""
+
 from __future__ import annotations
 
 from chainer.functions._base import UnaryFunction, special

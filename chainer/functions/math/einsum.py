@@ -1,4 +1,5 @@
 """Einstein summation."""
+
 from __future__ import annotations
 
 import chainer
@@ -42,17 +43,17 @@ class EinSum(FunctionNode):
         self.retain_inputs(range(len(inputs)))
         xp = backend.get_array_module(*inputs)
         y = xp.einsum(f'{self.in_subs}->{self.out_sub}', *inputs)
-        return _as_array(y, inputs[0].dtype),
+        return (_as_array(y, inputs[0].dtype),)
 
     def forward_chainerx(self, inputs):
         if any([x.dtype != inputs[0].dtype for x in inputs]):
             return Fallback
-        return chainerx.einsum(f'{self.in_subs}->{self.out_sub}', *inputs),
+        return (chainerx.einsum(f'{self.in_subs}->{self.out_sub}', *inputs),)
 
     def backward(self, target_input_indexes, grad_outputs):
         inputs = self.get_retained_inputs()
         subs = self.in_subs.split(',')
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         gxs = []
         for i in target_input_indexes:
             others = [s for j, s in enumerate(subs) if j != i]
@@ -94,7 +95,7 @@ class DiagEinSum(EinSum):
         y = xp.broadcast_to(y, [lengths[c] for c in labels])
         out = xp.zeros(self.out_shape, inputs[0].dtype)
         _diagonal_view(out, self.out_sub, xp)[...] = y
-        return out,
+        return (out,)
 
     def forward_chainerx(self, inputs):
         return Fallback
@@ -138,19 +139,23 @@ def _expand_ellipses(subs, out, inputs):
         if '...' in sub:
             n = x.ndim - (len(sub) - 3)
             if n < 0:
-                raise ValueError(f'subscript {sub!r} has more labels than the operand of shape '
-                                 f'{x.shape} has axes')
+                raise ValueError(
+                    f'subscript {sub!r} has more labels than the operand of shape '
+                    f'{x.shape} has axes'
+                )
             labels = ''.join(free[:n][::-1])
             longest = max(longest, labels, key=len)
             sub = sub.replace('...', labels)
         if '.' in sub:
-            raise ValueError(f'einstein sum subscript {sub!r} contains a "." that is not part of '
-                             'an ellipsis')
+            raise ValueError(
+                f'einstein sum subscript {sub!r} contains a "." that is not part of an ellipsis'
+            )
         expanded.append(sub)
     if out is None:
         joined = ''.join(expanded)
-        out = longest + ''.join(sorted(
-            c for c in set(joined) - set(longest) if joined.count(c) == 1))
+        out = longest + ''.join(
+            sorted(c for c in set(joined) - set(longest) if joined.count(c) == 1)
+        )
     else:
         out = out.replace('...', longest)
     return expanded, out
@@ -186,8 +191,9 @@ def einsum(*operands):
     subs, out = _expand_ellipses(subs, out, inputs)
     for i, c in enumerate(out):
         if c in out[:i]:
-            raise ValueError(f'einstein sum subscripts string includes output subscript {c!r} '
-                             'multiple times')
+            raise ValueError(
+                f'einstein sum subscripts string includes output subscript {c!r} multiple times'
+            )
         if not any(c in s for s in subs):
             raise ValueError(f'output subscript {c!r} is not in any input')
     return EinSum(','.join(subs), out).apply(inputs)[0]

@@ -1,4 +1,5 @@
 """Complementary error function."""
+
 from __future__ import annotations
 
 import math

@@ -1,4 +1,5 @@
 """Inverse complementary error function."""
+
 from __future__ import annotations
 
 import math

@@ -1,4 +1,5 @@
 """Exponential minus one."""
+
 from __future__ import annotations
 
 from chainer.functions._base import UnaryFunction

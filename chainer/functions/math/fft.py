@@ -1,4 +1,5 @@
 """Fast Fourier transform."""
+
 from __future__ import annotations
 
 import chainer
@@ -22,8 +23,11 @@ class FFT(FunctionNode):
         type_check._argname(in_types, ('real', 'imag'))
         r_type, i_type = in_types
         type_check.expect(
-            r_type.dtype.kind == 'f', r_type.dtype == i_type.dtype,
-            r_type.ndim > 0, r_type.shape == i_type.shape)
+            r_type.dtype.kind == 'f',
+            r_type.dtype == i_type.dtype,
+            r_type.ndim > 0,
+            r_type.shape == i_type.shape,
+        )
 
     def forward(self, inputs):
         real, imag = inputs

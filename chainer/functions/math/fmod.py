@@ -1,4 +1,5 @@
 """Remainder of a division."""
+
 from __future__ import annotations
 
 import chainer

@@ -1,4 +1,5 @@
 """Identity function."""
+
 from __future__ import annotations
 
 from chainer.function_node import FunctionNode

@@ -1,4 +1,5 @@
 """Matrix inverses."""
+
 from __future__ import annotations
 
 import numpy
@@ -26,22 +27,22 @@ class BatchInv(FunctionNode):
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('a',))
-        a_type, = in_types
+        (a_type,) = in_types
         type_check.expect(a_type.dtype.kind == 'f', a_type.ndim == self.ndim)
         type_check.expect(a_type.shape[-1] == a_type.shape[-2])
 
     def forward(self, inputs):
         self.retain_outputs((0,))
-        return linalg('inv', inputs[0]),
+        return (linalg('inv', inputs[0]),)
 
     def forward_chainerx(self, inputs):
-        a, = inputs
+        (a,) = inputs
         return Fallback if a.dtype == numpy.float16 else (chainerx.linalg.inv(a),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        y, = self.get_retained_outputs()
+        (y,) = self.get_retained_outputs()
         matmul = chainer.functions.matmul
-        return -matmul(matmul(y, grad_outputs[0], transa=True), y, transb=True),
+        return (-matmul(matmul(y, grad_outputs[0], transa=True), y, transb=True),)
 
 
 class Inv(BatchInv):

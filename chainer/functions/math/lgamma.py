@@ -1,4 +1,5 @@
 """Logarithm of the gamma function."""
+
 from __future__ import annotations
 
 from chainer.functions._base import UnaryFunction, special

@@ -1,4 +1,5 @@
 """Linear interpolation."""
+
 from __future__ import annotations
 
 from chainer import utils
@@ -13,18 +14,22 @@ class LinearInterpolate(FunctionNode):
         type_check._argname(in_types, ('p', 'x', 'y'))
         p_type, x_type, y_type = in_types
         type_check.expect(
-            p_type.dtype.kind == 'f', x_type.dtype == p_type.dtype, y_type.dtype == p_type.dtype,
-            p_type.shape == x_type.shape, p_type.shape == y_type.shape)
+            p_type.dtype.kind == 'f',
+            x_type.dtype == p_type.dtype,
+            y_type.dtype == p_type.dtype,
+            p_type.shape == x_type.shape,
+            p_type.shape == y_type.shape,
+        )
 
     def forward(self, inputs):
         p, x, y = inputs
         self.retain_inputs((0, 1, 2))
         one = p.dtype.type(1)
-        return utils.force_array(p * x + (one - p) * y, p.dtype),
+        return (utils.force_array(p * x + (one - p) * y, p.dtype),)
 
     def forward_chainerx(self, inputs):
         p, x, y = inputs
-        return p * x + (1 - p) * y,
+        return (p * x + (1 - p) * y,)
 
     def _gradients(self, targets, p, x, y, g):
         rules = (lambda: (x - y) * g, lambda: p * g, lambda: g - p * g)
@@ -35,9 +40,13 @@ class LinearInterpolate(FunctionNode):
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         inputs, _ = self._retained_arrays()
-        gy, = grad_outputs
-        return tuple([utils.force_array(g, gy.dtype)
-                      for g in self._gradients(target_input_indexes, *inputs, gy)])
+        (gy,) = grad_outputs
+        return tuple(
+            [
+                utils.force_array(g, gy.dtype)
+                for g in self._gradients(target_input_indexes, *inputs, gy)
+            ]
+        )
 
 
 def linear_interpolate(p, x, y):

@@ -1,4 +1,5 @@
 """Logarithm of the distribution function of the normal distribution."""
+
 from __future__ import annotations
 
 import math
@@ -24,8 +25,7 @@ class LogNdtr(UnaryFunction):
 
 
 def log_ndtr(x):
-    """Elementwise logarithm of the cumulative distribution function of the standard normal
-    distribution.
+    """Elementwise logarithm of the standard normal cumulative distribution function.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.

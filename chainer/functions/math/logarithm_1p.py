@@ -1,4 +1,5 @@
 """Logarithm of one plus."""
+
 from __future__ import annotations
 
 from chainer.functions._base import UnaryFunction

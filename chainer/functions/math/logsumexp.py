@@ -1,4 +1,5 @@
 """Logarithm of a sum of exponentials."""
+
 from __future__ import annotations
 
 import chainer
@@ -17,7 +18,7 @@ class LogSumExp(ReductionFunction):
         super().__init__(axis, keepdims=False)
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         self.retain_inputs((0,))
         self.retain_outputs((0,))
         xp = cuda.get_array_module(x)
@@ -26,26 +27,26 @@ class LogSumExp(ReductionFunction):
         largest = xp.where(xp.isfinite(largest), largest, largest.dtype.type(0))
         total = xp.exp(x - largest).sum(axis=self.axis, keepdims=True)
         y = xp.log(total) + largest
-        return _as_array(y.squeeze(axis=self.axis), x.dtype),
+        return (_as_array(y.squeeze(axis=self.axis), x.dtype),)
 
     def forward_chainerx(self, inputs):
         if not hasattr(chainerx, 'logsumexp'):
             return Fallback
-        return chainerx.logsumexp(inputs[0], axis=self.axis),
+        return (chainerx.logsumexp(inputs[0], axis=self.axis),)
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
-        x, = self.get_retained_inputs()
-        y, = self.get_retained_outputs()
+        (x,) = self.get_retained_inputs()
+        (y,) = self.get_retained_outputs()
         shape = self.kept_shape(x.shape)
         gy, y = [F.broadcast_to(F.reshape(v, shape), x.shape) for v in (grad_outputs[0], y)]
-        return gy * F.exp(x - y),
+        return (gy * F.exp(x - y),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         (x,), (y,) = self._retained_arrays()
         shape = self.kept_shape(x.shape)
         xp = cuda.get_array_module(x)
-        return grad_outputs[0].reshape(shape) * xp.exp(x - y.reshape(shape)),
+        return (grad_outputs[0].reshape(shape) * xp.exp(x - y.reshape(shape)),)
 
 
 def logsumexp(x, axis=None):

@@ -1,4 +1,5 @@
 """Matrix products."""
+
 from __future__ import annotations
 
 import chainer
@@ -21,8 +22,9 @@ def _matmul(a, b, transa, transb, transc, xp):
 
 def _matrix_type_check(a_type, b_type, transa, transb):
     """Expects matrices (or vectors) whose inner lengths agree and whose outer axes broadcast."""
-    type_check.expect(a_type.dtype.kind == 'f', b_type.dtype.kind == 'f',
-                      a_type.ndim >= 1, b_type.ndim >= 1)
+    type_check.expect(
+        a_type.dtype.kind == 'f', b_type.dtype.kind == 'f', a_type.ndim >= 1, b_type.ndim >= 1
+    )
     a_ndim, b_ndim = type_check.eval(a_type.ndim), type_check.eval(b_type.ndim)
     a_inner = -2 if transa and a_ndim > 1 else -1
     b_inner = -1 if b_ndim == 1 or transb else -2
@@ -50,21 +52,23 @@ class MatMul(FunctionNode):
         a, b = inputs
         self.retain_inputs((0, 1))
         y = _matmul(a, b, self.transa, self.transb, self.transc, backend.get_array_module(a))
-        return _as_array(y, self.dtype or y.dtype),
+        return (_as_array(y, self.dtype or y.dtype),)
 
     def forward_chainerx(self, inputs):
         a, b = inputs
         if a.dtype != b.dtype or (self.dtype is not None and self.dtype != a.dtype):
             return Fallback
-        return _matmul(a, b, self.transa, self.transb, self.transc, chainerx),
+        return (_matmul(a, b, self.transa, self.transb, self.transc, chainerx),)
 
     def _gradients(self, targets, a, b, gy, matmul, reshape, sum_to, cast):
         """Gradients by ``matmul(x, y, transx, transy, transz)``, on arrays or variables."""
         a_shape, b_shape = a.shape, b.shape
         # Vectors become matrices, with the axes that the product left out.
         if a.ndim == 1:
-            a, gy = reshape(a, (1, -1)), reshape(gy, (*gy.shape[:-1], 1, *gy.shape[-1:])
-                                                 if b.ndim > 1 else (1,))
+            a, gy = (
+                reshape(a, (1, -1)),
+                reshape(gy, (*gy.shape[:-1], 1, *gy.shape[-1:]) if b.ndim > 1 else (1,)),
+            )
         if b.ndim == 1:
             b, gy = reshape(b, (-1, 1)), reshape(gy, (*gy.shape, 1))
         transa, transb = self.transa and len(a_shape) > 1, self.transb and len(b_shape) > 1
@@ -91,8 +95,9 @@ class MatMul(FunctionNode):
         def product(x, y, transx, transy, transz):
             return MatMul(transx, transy, transz).apply((x, y))[0]
 
-        return self._gradients(target_input_indexes, a, b, grad_outputs[0], product,
-                               F.reshape, F.sum_to, F.cast)
+        return self._gradients(
+            target_input_indexes, a, b, grad_outputs[0], product, F.reshape, F.sum_to, F.cast
+        )
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         (a, b), _ = self._retained_arrays()
@@ -101,9 +106,16 @@ class MatMul(FunctionNode):
         def product(x, y, transx, transy, transz):
             return _matmul(x, y, transx, transy, transz, xp)
 
-        return self._gradients(target_input_indexes, a, b, grad_outputs[0], product,
-                               xp.reshape, utils.sum_to,
-                               lambda x, dtype: x.astype(dtype, copy=False))
+        return self._gradients(
+            target_input_indexes,
+            a,
+            b,
+            grad_outputs[0],
+            product,
+            xp.reshape,
+            utils.sum_to,
+            lambda x, dtype: x.astype(dtype, copy=False),
+        )
 
 
 def matmul(a, b, transa=False, transb=False):
@@ -150,15 +162,20 @@ class BatchMatMul(FunctionNode):
         type_check._argname(in_types, ('a', 'b'))
         a_type, b_type = in_types
         type_check.expect(
-            a_type.dtype == b_type.dtype, a_type.dtype.kind == 'f',
-            a_type.ndim >= 2, a_type.ndim <= 3, b_type.ndim >= 2, b_type.ndim <= 3,
-            a_type.shape[0] == b_type.shape[0])
+            a_type.dtype == b_type.dtype,
+            a_type.dtype.kind == 'f',
+            a_type.ndim >= 2,
+            a_type.ndim <= 3,
+            b_type.ndim >= 2,
+            b_type.ndim <= 3,
+            a_type.shape[0] == b_type.shape[0],
+        )
 
     def forward(self, inputs):
         a, b = inputs
         self.retain_inputs((0, 1))
         a, b = [x.reshape(*x.shape, 1) if x.ndim == 2 else x for x in inputs]
-        return _matmul(a, b, self.transa, self.transb, False, backend.get_array_module(a)),
+        return (_matmul(a, b, self.transa, self.transb, False, backend.get_array_module(a)),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
@@ -166,14 +183,14 @@ class BatchMatMul(FunctionNode):
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
         a, b = self.get_retained_inputs()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         a3, b3 = [F.reshape(x, (*x.shape, 1)) if x.ndim == 2 else x for x in (a, b)]
         gradients = []
         for i in target_input_indexes:
             if i == 0:
-                gx, = MatMul(False, not self.transb, self.transa).apply((gy, b3))
+                (gx,) = MatMul(False, not self.transb, self.transa).apply((gy, b3))
             else:
-                gx, = MatMul(not self.transa, False, self.transb).apply((a3, gy))
+                (gx,) = MatMul(not self.transa, False, self.transb).apply((a3, gy))
             gradients.append(F.reshape(gx, (a, b)[i].shape))
         return tuple(gradients)
 
@@ -210,6 +227,8 @@ def batch_matmul(a, b, transa=False, transb=False):
 
     """
     import warnings
-    warnings.warn('batch_matmul is deprecated. Use matmul instead.', DeprecationWarning,
-                  stacklevel=2)
+
+    warnings.warn(
+        'batch_matmul is deprecated. Use matmul instead.', DeprecationWarning, stacklevel=2
+    )
     return BatchMatMul(transa=transa, transb=transb).apply((a, b))[0]

@@ -1,4 +1,5 @@
 """Elementwise maximum."""
+
 from __future__ import annotations
 
 from chainer.functions._base import BinaryFunction

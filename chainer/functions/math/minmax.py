@@ -1,4 +1,5 @@
 """Largest and smallest elements along axes."""
+
 from __future__ import annotations
 
 import chainer
@@ -19,25 +20,25 @@ class SelectorBase(ReductionFunction):
         raise NotImplementedError('_fwd should be implemented in sub-class.')
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         self.retain_inputs((0,))
         self.retain_outputs((0,))
-        return _as_array(self._fwd(x, backend.get_array_module(x)), x.dtype),
+        return (_as_array(self._fwd(x, backend.get_array_module(x)), x.dtype),)
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
         x = self.get_retained_inputs()[0].array
         y = self.get_retained_outputs()[0].array
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         shape = self.kept_shape(x.shape)
         selected = (x == y.reshape(shape)).astype(gy.dtype)
-        return F.broadcast_to(F.reshape(gy, shape), x.shape) * selected,
+        return (F.broadcast_to(F.reshape(gy, shape), x.shape) * selected,)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         (x,), (y,) = self._retained_arrays()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         shape = self.kept_shape(x.shape)
-        return gy.reshape(shape) * (x == y.reshape(shape)).astype(gy.dtype),
+        return (gy.reshape(shape) * (x == y.reshape(shape)).astype(gy.dtype),)
 
 
 class Max(SelectorBase):
@@ -73,11 +74,11 @@ class IndexSelectorBase(FunctionNode):
         raise NotImplementedError('_fwd should be implemented in sub-class.')
 
     def forward(self, inputs):
-        x, = inputs
-        return _as_array(self._fwd(x, backend.get_array_module(x)), 'i'),
+        (x,) = inputs
+        return (_as_array(self._fwd(x, backend.get_array_module(x)), 'i'),)
 
     def forward_chainerx(self, inputs):
-        return self._fwd(inputs[0], chainerx).astype('i'),
+        return (self._fwd(inputs[0], chainerx).astype('i'),)
 
 
 class ArgMin(IndexSelectorBase):

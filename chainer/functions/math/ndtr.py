@@ -1,4 +1,5 @@
 """Distribution function of the normal distribution."""
+
 from __future__ import annotations
 
 import math

@@ -1,4 +1,5 @@
 """Quantiles of the normal distribution."""
+
 from __future__ import annotations
 
 import math
@@ -23,8 +24,7 @@ class Ndtri(UnaryFunction):
 
 
 def ndtri(x):
-    """Elementwise inverse of the cumulative distribution function of the standard normal
-    distribution.
+    """Elementwise inverse of the standard normal cumulative distribution function.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.

@@ -1,4 +1,5 @@
 """Polygamma functions."""
+
 from __future__ import annotations
 
 import numbers
@@ -29,7 +30,7 @@ class PolyGamma(FunctionNode):
     def forward(self, inputs):
         n, x = inputs
         self.retain_inputs((0, 1))
-        return _as_array(special(backend.get_array_module(x)).polygamma(n, x), x.dtype),
+        return (_as_array(special(backend.get_array_module(x)).polygamma(n, x), x.dtype),)
 
     def forward_chainerx(self, inputs):
         n, x = inputs
@@ -38,7 +39,7 @@ class PolyGamma(FunctionNode):
         is_zero = n == 0
         factor = chainerx.exp(chainerx.lgamma(order + 1)) * (order % 2 * 2 - 1)
         series = factor * chainerx.zeta(chainerx.where(is_zero, 2, order + 1), x)
-        return chainerx.where(is_zero, chainerx.digamma(x), series),
+        return (chainerx.where(is_zero, chainerx.digamma(x), series),)
 
     def backward(self, target_input_indexes, grad_outputs):
         n, x = self.get_retained_inputs()

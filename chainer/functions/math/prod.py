@@ -1,4 +1,5 @@
 """Products over axes."""
+
 from __future__ import annotations
 
 import math
@@ -12,15 +13,15 @@ class Prod(ReductionFunction):
     """Product of array elements over given axes."""
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         self.retain_inputs((0,))
-        return _as_array(x.prod(axis=self.axis, keepdims=self.keepdims), x.dtype),
+        return (_as_array(x.prod(axis=self.axis, keepdims=self.keepdims), x.dtype),)
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
-        x, = self.get_retained_inputs()
+        (x,) = self.get_retained_inputs()
         gy = F.reshape(grad_outputs[0], self.kept_shape(x.shape))
-        return F.broadcast_to(gy, x.shape) * self._product_of_others(x),
+        return (F.broadcast_to(gy, x.shape) * self._product_of_others(x),)
 
     def _product_of_others(self, x):
         """Product of all elements but one, for every element, without dividing."""

@@ -1,4 +1,5 @@
 """Products of sparse and dense matrices."""
+
 from __future__ import annotations
 
 import math
@@ -30,8 +31,17 @@ class CooMatMul(FunctionNode):
 
     """
 
-    def __init__(self, sp_row, sp_col, sp_shape, sp_order='other', transa=False, transb=False,
-                 transc=False, dtype=None):
+    def __init__(
+        self,
+        sp_row,
+        sp_col,
+        sp_shape,
+        sp_order='other',
+        transa=False,
+        transb=False,
+        transc=False,
+        dtype=None,
+    ):
         if sp_row.ndim != sp_col.ndim:
             raise ValueError('ndim of sp_row and sp_col must be the same.')
         for i, (m, n) in enumerate(zip(sp_row.shape, sp_col.shape)):
@@ -53,11 +63,14 @@ class CooMatMul(FunctionNode):
         type_check._argname(in_types, ('sp', 'dn'))
         sp_type, dn_type = in_types
         type_check.expect(
-            sp_type.dtype.kind == 'f', dn_type.dtype.kind == 'f',
-            dn_type.ndim >= 2, dn_type.ndim <= 3,
+            sp_type.dtype.kind == 'f',
+            dn_type.dtype.kind == 'f',
+            dn_type.ndim >= 2,
+            dn_type.ndim <= 3,
             sp_type.ndim == dn_type.ndim - 1,
             sp_type.shape[-1] == self.sp_row.shape[-1],
-            dn_type.shape[-1 if self.transb else -2] == self.sp_shape[0 if self.transa else 1])
+            dn_type.shape[-1 if self.transb else -2] == self.sp_shape[0 if self.transa else 1],
+        )
         if type_check.eval(sp_type.ndim) == 2:
             type_check.expect(sp_type.shape[0] == dn_type.shape[0])
 
@@ -82,7 +95,7 @@ class CooMatMul(FunctionNode):
         xp.add.at(y, self._index(xp, row), products)
         if self.transc:
             y = y.swapaxes(-1, -2)
-        return utils.force_array(y, self.dtype),
+        return (utils.force_array(y, self.dtype),)
 
     def forward_chainerx(self, inputs):
         sp, dn = inputs
@@ -100,28 +113,36 @@ class CooMatMul(FunctionNode):
         y = chainerx._core._add_at(y, sent_like(sp, places), products).reshape(shape)
         if self.transc:
             y = y.swapaxes(-1, -2)
-        return utils.force_array(y, self.dtype),
+        return (utils.force_array(y, self.dtype),)
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
         sp, dn = self.get_retained_inputs()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         if self.transc:
             gy = F.swapaxes(gy, -1, -2)
         gxs = []
         for i in target_input_indexes:
             if i == 0:
                 xp = backend.get_array_module(sp.array)
-                row, col = (self.sp_col, self.sp_row) if self.transa \
-                    else (self.sp_row, self.sp_col)
+                row, col = (self.sp_col, self.sp_row) if self.transa else (self.sp_row, self.sp_col)
                 used = ((row >= 0) & (col >= 0)).astype(sp.dtype)
                 dense = F.swapaxes(dn, -1, -2) if self.transb else dn
-                products = F.get_item(gy, self._index(xp, row)) \
-                    * F.get_item(dense, self._index(xp, col))
+                products = F.get_item(gy, self._index(xp, row)) * F.get_item(
+                    dense, self._index(xp, col)
+                )
                 gxs.append(F.sum(products, axis=-1) * used)
             else:
-                func = CooMatMul(self.sp_row, self.sp_col, self.sp_shape, self.sp_order,
-                                 not self.transa, False, self.transb, dn.dtype)
+                func = CooMatMul(
+                    self.sp_row,
+                    self.sp_col,
+                    self.sp_shape,
+                    self.sp_order,
+                    not self.transa,
+                    False,
+                    self.transb,
+                    dn.dtype,
+                )
                 gxs.append(func.apply((sp, gy))[0])
         return tuple(gxs)
 
@@ -157,12 +178,23 @@ def sparse_matmul(a, b, transa=False, transb=False):
     """
     sparse = utils.CooMatrix
     if isinstance(a, sparse) is isinstance(b, sparse):
-        raise ValueError('This combination of type of inputs is not supported.\n'
-                         f'    a: {type(a)}\n    b: {type(b)}')
+        raise ValueError(
+            'This combination of type of inputs is not supported.\n'
+            f'    a: {type(a)}\n    b: {type(b)}'
+        )
     if isinstance(a, sparse):
-        func = CooMatMul(a.row, a.col, a.shape, a.order, transa=transa, transb=transb,
-                         dtype=b.dtype)
+        func = CooMatMul(
+            a.row, a.col, a.shape, a.order, transa=transa, transb=transb, dtype=b.dtype
+        )
         return func.apply((a.data, b))[0]
-    func = CooMatMul(b.row, b.col, b.shape, b.order, transa=not transb, transb=not transa,
-                     transc=True, dtype=a.dtype)
+    func = CooMatMul(
+        b.row,
+        b.col,
+        b.shape,
+        b.order,
+        transa=not transb,
+        transb=not transa,
+        transc=True,
+        dtype=a.dtype,
+    )
     return func.apply((b.data, a))[0]

@@ -1,4 +1,5 @@
 """Square root."""
+
 from __future__ import annotations
 
 import chainerx
@@ -54,13 +55,13 @@ class Rsqrt(UnaryFunction):
         return 'rsqrt'
 
     def forward_chainerx(self, inputs):
-        return self.compute(chainerx, inputs[0]),
+        return (self.compute(chainerx, inputs[0]),)
 
     def compute(self, xp, x):
         return 1 / xp.sqrt(x)
 
     def gradient(self, m, x, y, gy):
-        return gy * y ** 3 * -0.5
+        return gy * y**3 * -0.5
 
 
 # The name that the function has in graphs recorded on GPUs by earlier versions.

@@ -1,4 +1,5 @@
 """Square."""
+
 from __future__ import annotations
 
 from chainer.functions._base import UnaryFunction

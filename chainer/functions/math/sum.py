@@ -1,4 +1,5 @@
 """Sums over axes."""
+
 from __future__ import annotations
 
 import chainer
@@ -13,21 +14,21 @@ class Sum(ReductionFunction):
     """Sum of array elements over given axes."""
 
     def forward(self, inputs):
-        x, = inputs
-        return _as_array(x.sum(axis=self.axis, keepdims=self.keepdims), x.dtype),
+        (x,) = inputs
+        return (_as_array(x.sum(axis=self.axis, keepdims=self.keepdims), x.dtype),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         shape = self.inputs[0].shape
         if not self.keepdims:
             gy = chainer.functions.reshape(gy, self.kept_shape(shape))
-        return chainer.functions.broadcast_to(gy, shape),
+        return (chainer.functions.broadcast_to(gy, shape),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         shape = self.inputs[0].shape
         xp = cuda.get_array_module(gy)
-        return xp.broadcast_to(gy.reshape(self.kept_shape(shape)), shape),
+        return (xp.broadcast_to(gy.reshape(self.kept_shape(shape)), shape),)
 
 
 def sum(x, axis=None, keepdims=False):
@@ -75,21 +76,22 @@ class SumTo(FunctionNode):
         type_check._argname(in_types, ('x',))
 
     def forward(self, inputs):
-        return utils.sum_to(inputs[0], self._shape),
+        return (utils.sum_to(inputs[0], self._shape),)
 
     def forward_chainerx(self, inputs):
-        x, = inputs
+        (x,) = inputs
         lead = x.ndim - len(self._shape)
         axes = tuple(range(lead)) + tuple(
-            [i + lead for i, n in enumerate(self._shape) if n == 1 and x.shape[i + lead] != 1])
-        return x.sum(axis=axes).reshape(self._shape),
+            [i + lead for i, n in enumerate(self._shape) if n == 1 and x.shape[i + lead] != 1]
+        )
+        return (x.sum(axis=axes).reshape(self._shape),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        return chainer.functions.broadcast_to(grad_outputs[0], self.inputs[0].shape),
+        return (chainer.functions.broadcast_to(grad_outputs[0], self.inputs[0].shape),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
-        return cuda.get_array_module(gy).broadcast_to(gy, self.inputs[0].shape),
+        (gy,) = grad_outputs
+        return (cuda.get_array_module(gy).broadcast_to(gy, self.inputs[0].shape),)
 
 
 def sum_to(x, shape):

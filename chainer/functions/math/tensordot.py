@@ -1,4 +1,5 @@
 """Tensor dot product."""
+
 from __future__ import annotations
 
 import math
@@ -41,10 +42,13 @@ class TensorDot(FunctionNode):
                 raise ValueError(f'axes must not be negative: {axes}')
         else:
             if len(axes) != 2:
-                raise ValueError('axes must be a pair of sequence of integers '
-                                 'when it is a list or tuple.')
-            self._groups = [parse_axis(group if isinstance(group, numbers.Integral)
-                                       else tuple(group)) for group in axes]
+                raise ValueError(
+                    'axes must be a pair of sequence of integers when it is a list or tuple.'
+                )
+            self._groups = [
+                parse_axis(group if isinstance(group, numbers.Integral) else tuple(group))
+                for group in axes
+            ]
             if len(self._groups[0]) != len(self._groups[1]):
                 raise ValueError(f'axes lists a different number of axes for each array: {axes}')
 
@@ -87,17 +91,17 @@ class TensorDot(FunctionNode):
         y = y.reshape([a.shape[i] for i in self.a_axes[0]] + [b.shape[i] for i in self.b_axes[1]])
         order = [*self.c_axes[0], *self.c_axes[1]]
         y = xp.transpose(y, sorted(range(len(order)), key=order.__getitem__))
-        return _as_array(y, self.dtype or y.dtype),
+        return (_as_array(y, self.dtype or y.dtype),)
 
     def forward_chainerx(self, inputs):
         a, b = inputs
         if a.dtype != b.dtype or self.a_axes is not None:
             return Fallback
-        return chainerx.tensordot(a, b, self._contracted(a.ndim, b.ndim)),
+        return (chainerx.tensordot(a, b, self._contracted(a.ndim, b.ndim)),)
 
     def backward(self, target_input_indexes, grad_outputs):
         a, b = self.get_retained_inputs()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         a_axes, b_axes, c_axes = self.a_axes, self.b_axes, self.c_axes
         gxs = []
         for i in target_input_indexes:

@@ -1,4 +1,5 @@
 """Trigonometric functions."""
+
 from __future__ import annotations
 
 from chainer.functions._base import BinaryFunction, UnaryFunction

@@ -1,4 +1,5 @@
 """Hurwitz zeta function."""
+
 from __future__ import annotations
 
 import numpy
@@ -19,9 +20,9 @@ class Zeta(UnaryFunction):
         return 'zeta'
 
     def forward_chainerx(self, inputs):
-        q, = inputs
+        (q,) = inputs
         x = sent_like(q, numpy.asarray(backend.from_chx(self._x), q.dtype))
-        return chainerx.zeta(x, q),
+        return (chainerx.zeta(x, q),)
 
     def compute(self, xp, q):
         return special(xp).zeta(self._x, q)

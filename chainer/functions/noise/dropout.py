@@ -1,4 +1,5 @@
 """Dropout."""
+
 from __future__ import annotations
 
 import chainer
@@ -25,33 +26,33 @@ class Dropout(FunctionNode):
         type_check.expect(in_types[0].dtype.kind == 'f')
 
     def _make_mask(self, xp, x):
-        scale = x.dtype.type(1. / (1 - self.dropout_ratio))
+        scale = x.dtype.type(1.0 / (1 - self.dropout_ratio))
         return xp.asarray(xp.random.rand(*x.shape) >= self.dropout_ratio) * scale
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         if self.mask is None:
             self.mask = self._make_mask(backend.get_array_module(x), x)
-        return x * self.mask,
+        return (x * self.mask,)
 
     def forward_chainerx(self, inputs):
-        x, = inputs
+        (x,) = inputs
         device = backend.ChainerxDevice(x.device)
         if self.mask is None:
             fallback = device.fallback_device
             with chainer.using_device(fallback):
                 mask = self._make_mask(fallback.xp, x)
             self.mask = device.send(fallback.xp.asarray(mask, x.dtype))
-        return x * device.send(self.mask),
+        return (x * device.send(self.mask),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        return grad_outputs[0] * self.mask,
+        return (grad_outputs[0] * self.mask,)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return grad_outputs[0] * self.mask,
+        return (grad_outputs[0] * self.mask,)
 
 
-def dropout(x, ratio=.5, **kwargs):
+def dropout(x, ratio=0.5, **kwargs):
     """Sets elements to zero at random in training mode, and does nothing otherwise.
 
     .. math:: y_i = \\begin{cases} 0 & \\text{with probability } r \\\\
@@ -88,11 +89,14 @@ def dropout(x, ratio=.5, **kwargs):
 
     """
     mask, return_mask = argument.parse_kwargs(
-        kwargs, ('mask', None), ('return_mask', False),
-        train='train argument is not supported anymore. Use chainer.using_config')
+        kwargs,
+        ('mask', None),
+        ('return_mask', False),
+        train='train argument is not supported anymore. Use chainer.using_config',
+    )
     if not config.train:
         y = chainer.as_variable(x)
         return (y, None) if return_mask else y
     func = Dropout(ratio, mask, return_mask)
-    y, = func.apply((x,))
+    (y,) = func.apply((x,))
     return (y, func.mask) if return_mask else y

@@ -1,4 +1,5 @@
 """Samples of a Gaussian distribution."""
+
 from __future__ import annotations
 
 import chainer
@@ -18,25 +19,28 @@ class Gaussian(FunctionNode):
         type_check._argname(in_types, ('mean', 'ln_var'))
         m_type, v_type = in_types
         type_check.expect(
-            m_type.dtype.kind == 'f', m_type.dtype == v_type.dtype, m_type.shape == v_type.shape)
+            m_type.dtype.kind == 'f', m_type.dtype == v_type.dtype, m_type.shape == v_type.shape
+        )
 
     def forward(self, inputs):
         mean, ln_var = inputs
         self.retain_inputs((1,))
         xp = backend.get_array_module(mean)
         if self.eps is None:
-            self.eps = draw_like(mean, lambda xp: xp.asarray(
-                xp.random.standard_normal(ln_var.shape), dtype=mean.dtype))
+            self.eps = draw_like(
+                mean,
+                lambda xp: xp.asarray(xp.random.standard_normal(ln_var.shape), dtype=mean.dtype),
+            )
         self._noise = sent_like(mean, self.eps)
         half = ln_var.dtype.type(0.5)
-        return chainer.utils.force_array(mean + xp.exp(ln_var * half) * self._noise, mean.dtype),
+        return (chainer.utils.force_array(mean + xp.exp(ln_var * half) * self._noise, mean.dtype),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
-        ln_var, = self.get_retained_inputs()
-        gy, = grad_outputs
+        (ln_var,) = self.get_retained_inputs()
+        (gy,) = grad_outputs
         gxs = []
         for i in target_input_indexes:
             gxs.append(gy * chainer.functions.exp(ln_var * 0.5) * self._noise * 0.5 if i else gy)
@@ -74,5 +78,5 @@ def gaussian(mean, ln_var, **kwargs):
     """
     eps, return_eps = argument.parse_kwargs(kwargs, ('eps', None), ('return_eps', False))
     func = Gaussian(eps)
-    y, = func.apply((mean, ln_var))
+    (y,) = func.apply((mean, ln_var))
     return (y, func.eps) if return_eps else y

@@ -1,4 +1,5 @@
 """Gumbel-Softmax samples."""
+
 from __future__ import annotations
 
 import chainer
@@ -39,6 +40,7 @@ def gumbel_softmax(log_pi, tau=0.1, axis=1):
     if log_pi.ndim == 0:
         # The only category there is.
         return chainer.as_variable(log_pi.xp.ones_like(log_pi.array))
-    noise = draw_like(log_pi.array, lambda xp: xp.asarray(
-        xp.random.gumbel(size=log_pi.shape), dtype=log_pi.dtype))
+    noise = draw_like(
+        log_pi.array, lambda xp: xp.asarray(xp.random.gumbel(size=log_pi.shape), dtype=log_pi.dtype)
+    )
     return chainer.functions.softmax((log_pi + noise) * (1 / tau), axis=axis)

@@ -1,4 +1,5 @@
 """Simplified DropConnect."""
+
 from __future__ import annotations
 
 import math
@@ -33,17 +34,20 @@ class SimplifiedDropconnect(FunctionNode):
         x_type, w_type = in_types[:2]
         type_check._argname((x_type, w_type), ('x', 'W'))
         type_check.expect(
-            x_type.dtype.kind == 'f', w_type.dtype.kind == 'f', x_type.ndim >= 2,
+            x_type.dtype.kind == 'f',
+            w_type.dtype.kind == 'f',
+            x_type.ndim >= 2,
             w_type.ndim == 2,
-            type_check.prod(x_type.shape[1:]) == w_type.shape[1])
+            type_check.prod(x_type.shape[1:]) == w_type.shape[1],
+        )
         if n_in == 3:
             b_type = in_types[2]
             type_check._argname((b_type,), ('b',))
             type_check.expect(
-                b_type.dtype == x_type.dtype, b_type.ndim == 1,
-                b_type.shape[0] == w_type.shape[0])
+                b_type.dtype == x_type.dtype, b_type.ndim == 1, b_type.shape[0] == w_type.shape[0]
+            )
         if self.mask is not None:
-            shape = (type_check.make_variable(self.mask.shape, 'mask.shape'))
+            shape = type_check.make_variable(self.mask.shape, 'mask.shape')
             if self.use_batchwise_mask:
                 type_check.expect(shape[0] == x_type.shape[0], shape[1:] == w_type.shape)
             else:
@@ -58,7 +62,7 @@ class SimplifiedDropconnect(FunctionNode):
             self.mask = draw_like(x, lambda xp: xp.random.rand(*shape) >= self.ratio)
         elif isinstance(self.mask, chainer.Variable):
             self.mask = self.mask.array
-        self._scaled_mask = sent_like(x, self.mask) * x.dtype.type(1. / (1 - self.ratio))
+        self._scaled_mask = sent_like(x, self.mask) * x.dtype.type(1.0 / (1 - self.ratio))
         masked = W * self._scaled_mask
         flat = x.reshape(len(x), math.prod(x.shape[1:]))
         if self.use_batchwise_mask:
@@ -66,7 +70,7 @@ class SimplifiedDropconnect(FunctionNode):
         else:
             y = flat.dot(masked.T)
         y = y.astype(x.dtype, copy=False)
-        return (y + inputs[2] if len(inputs) == 3 else y),
+        return ((y + inputs[2] if len(inputs) == 3 else y),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
@@ -74,7 +78,7 @@ class SimplifiedDropconnect(FunctionNode):
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
         x, W = self.get_retained_inputs()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         flat = F.reshape(x, (len(x), math.prod(x.shape[1:])))
         mask = self._scaled_mask
         gxs = []
@@ -88,8 +92,9 @@ class SimplifiedDropconnect(FunctionNode):
                 gxs.append(F.cast(F.reshape(gx, x.shape), x.dtype))
             elif i == 1:
                 if self.use_batchwise_mask:
-                    gw = F.sum(F.matmul(F.expand_dims(gy, 2), F.expand_dims(flat, 1)) * mask,
-                               axis=0)
+                    gw = F.sum(
+                        F.matmul(F.expand_dims(gy, 2), F.expand_dims(flat, 1)) * mask, axis=0
+                    )
                 else:
                     gw = F.matmul(gy, flat, transa=True) * mask
                 gxs.append(F.cast(gw, W.dtype))
@@ -98,8 +103,7 @@ class SimplifiedDropconnect(FunctionNode):
         return tuple(gxs)
 
 
-def simplified_dropconnect(x, W, b=None, ratio=0.5, train=True, mask=None,
-                           use_batchwise_mask=True):
+def simplified_dropconnect(x, W, b=None, ratio=0.5, train=True, mask=None, use_batchwise_mask=True):
     """Linear function whose weights are set to zero at random (DropConnect).
 
     Weights stay with probability ``1 - ratio`` and are then divided by it. Outside training the

@@ -1,4 +1,5 @@
 """Zoneout."""
+
 from __future__ import annotations
 
 import chainer
@@ -22,27 +23,27 @@ class Zoneout(FunctionNode):
         type_check._argname(in_types, ('h', 'x'))
         h_type, x_type = in_types
         type_check.expect(
-            h_type.dtype.kind == 'f', x_type.dtype == h_type.dtype, h_type.shape == x_type.shape)
+            h_type.dtype.kind == 'f', x_type.dtype == h_type.dtype, h_type.shape == x_type.shape
+        )
 
     def forward(self, inputs):
         h, x = inputs
         xp = backend.get_array_module(h)
         if self.flag_x is None:
-            self.flag_x = draw_like(
-                x, lambda xp: xp.random.rand(*x.shape) >= self.zoneout_ratio)
+            self.flag_x = draw_like(x, lambda xp: xp.random.rand(*x.shape) >= self.zoneout_ratio)
         self.flag_x = sent_like(x, self.flag_x)
-        return xp.where(self.flag_x, x, h),
+        return (xp.where(self.flag_x, x, h),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         new = self.flag_x.astype(gy.dtype)
         return tuple([gy * (new if i else 1 - new) for i in target_input_indexes])
 
 
-def zoneout(h, x, ratio=.5, **kwargs):
+def zoneout(h, x, ratio=0.5, **kwargs):
     """Keeps elements of the previous state at random.
 
     In training an element is that of ``h`` with probability ``ratio`` and that of ``x``
@@ -76,7 +77,8 @@ def zoneout(h, x, ratio=.5, **kwargs):
     """
     if kwargs:
         argument.check_unexpected_kwargs(
-            kwargs, train='train argument is not supported anymore. Use chainer.using_config')
+            kwargs, train='train argument is not supported anymore. Use chainer.using_config'
+        )
         argument.assert_kwargs_empty(kwargs)
     if config.train:
         return Zoneout(ratio).apply((h, x))[0]

@@ -1,4 +1,5 @@
 """Arithmetic shared by the normalizations: layouts, sums over channels, blocks."""
+
 from __future__ import annotations
 
 import functools
@@ -11,7 +12,7 @@ _block_size = 1 << 16
 
 
 def compute_dtype(*arrays):
-    """dtype of intermediate results: at least float32."""
+    """Dtype of intermediate results: at least float32."""
     return numpy.result_type(numpy.float32, *[a.dtype for a in arrays])
 
 
@@ -19,7 +20,7 @@ def blocks(x):
     """Slices of the first axis of ``x``, each of about the size that fits the cache."""
     n = len(x)
     if x.size <= 2 * _block_size or not isinstance(x, numpy.ndarray):
-        return slice(0, n),
+        return (slice(0, n),)
     step = max(1, _block_size * n // x.size)
     return [slice(i, i + step) for i in range(0, n, step)]
 
@@ -73,8 +74,11 @@ class Layout:
             shape = tuple([shape[i] for i in self._order])
             start, stop = len(axis), len(shape)
         self._ordered_shape = shape
-        self.view_shape = (math.prod(shape[:start]), math.prod(shape[start:stop]),
-                           math.prod(shape[stop:]))
+        self.view_shape = (
+            math.prod(shape[:start]),
+            math.prod(shape[start:stop]),
+            math.prod(shape[stop:]),
+        )
         self.count = self.view_shape[0] * self.view_shape[2]
 
     def view(self, x):

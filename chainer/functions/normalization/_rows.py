@@ -1,4 +1,5 @@
 """Normalization of every row of a matrix, with scale and shift of channels."""
+
 from __future__ import annotations
 
 import chainer
@@ -52,7 +53,7 @@ class RowNormalization(FusedFunction):
         self._inv_std = xp.empty((n, r), dtype)
         for block in _moments.blocks(x):
             part = x[block]
-            t = y[block] if direct else buffer[:len(part)]
+            t = y[block] if direct else buffer[: len(part)]
             if self.centered:
                 mean = part.sum(axis=2, dtype=dtype, keepdims=True)
                 mean /= m
@@ -72,7 +73,7 @@ class RowNormalization(FusedFunction):
                 channels += beta
             if not direct:
                 y[block] = t
-        return y.reshape(inputs[0].shape),
+        return (y.reshape(inputs[0].shape),)
 
     def gradients(self, targets, xs, ys, gys):
         x, gamma = xs
@@ -88,7 +89,7 @@ class RowNormalization(FusedFunction):
         buffer = _moments.scratch(xp, x, dtype)
         other = None if direct else xp.empty_like(buffer)
         for block in _moments.blocks(x):
-            t = buffer[:len(gy[block])]
+            t = buffer[: len(gy[block])]
             if self.centered:
                 xp.subtract(x[block], self._mean[block], out=t)
             else:
@@ -107,13 +108,13 @@ class RowNormalization(FusedFunction):
             if 0 not in targets:
                 continue
             # inv_std * (g - mean(g) - x_hat * mean(g * x_hat)) for g multiplied by gamma.
-            u = (gx[block] if direct else other[:len(t)]).reshape(g.shape)
+            u = (gx[block] if direct else other[: len(t)]).reshape(g.shape)
             if b == 1:
                 xp.multiply(g, gamma[:, :, None], out=u)
                 u *= inv_std[:, :, None, None]
             else:
                 xp.multiply(g, (inv_std[:, :, None] * gamma)[..., None], out=u)
-            slope = inv_std ** 3
+            slope = inv_std**3
             slope *= _weighted(xp, dots, gamma)
             slope /= -m
             t *= slope[:, :, None]
@@ -124,8 +125,10 @@ class RowNormalization(FusedFunction):
             if not direct:
                 gx[block] = u
         gxs = (gx.reshape(xs[0].shape), ggamma, gbeta)
-        return [gxs[i].reshape(xs[1].shape).astype(xs[1].dtype, copy=False) if i else gxs[i]
-                for i in targets]
+        return [
+            gxs[i].reshape(xs[1].shape).astype(xs[1].dtype, copy=False) if i else gxs[i]
+            for i in targets
+        ]
 
     def compose(self, x, gamma, beta=None):
         F = chainer.functions
@@ -138,4 +141,4 @@ class RowNormalization(FusedFunction):
         y = t.reshape(shape) * F.cast(gamma, dtype).reshape(r, k, 1)
         if self.centered:
             y = y + F.cast(beta, dtype).reshape(r, k, 1)
-        return F.cast(y.reshape(x.shape), x.dtype),
+        return (F.cast(y.reshape(x.shape), x.dtype),)

@@ -1,4 +1,5 @@
 """Batch normalization."""
+
 from __future__ import annotations
 
 import collections.abc
@@ -24,9 +25,11 @@ def _parse_axis(axis):
     if axis is None:
         return None
     if isinstance(axis, numbers.Integral):
-        return int(axis),
-    if not (isinstance(axis, collections.abc.Sequence)
-            and all([isinstance(a, numbers.Integral) for a in axis])):
+        return (int(axis),)
+    if not (
+        isinstance(axis, collections.abc.Sequence)
+        and all([isinstance(a, numbers.Integral) for a in axis])
+    ):
         raise RuntimeError(f'axis must be int, tuple of int or None, not {axis!r}')
     if any(a >= b for a, b in zip(axis, axis[1:])):
         raise RuntimeError(f'numbers in axis must be sorted in ascending order: {axis}')
@@ -83,7 +86,7 @@ class _Normalization(FusedFunction):
         type_check.expect(gamma_type.dtype == in_types[2].dtype)
         gamma_ndim = type_check.eval(gamma_type.ndim)
         if self.axis is None:
-            type_check.expect(x_type.shape[1:1 + gamma_ndim] == gamma_type.shape)
+            type_check.expect(x_type.shape[1 : 1 + gamma_ndim] == gamma_type.shape)
             return
         key_axis = [i for i in range(type_check.eval(x_type.ndim)) if i not in self.axis]
         type_check.expect(gamma_type.ndim == len(key_axis))
@@ -107,7 +110,7 @@ class _Normalization(FusedFunction):
         buffer = None if direct else _moments.scratch(xp, x, scale.dtype)
         for block in _moments.blocks(x):
             part = x[block]
-            t = y[block] if direct else buffer[:len(part)]
+            t = y[block] if direct else buffer[: len(part)]
             xp.subtract(part, mean, out=t)
             t *= scale
             t += shift
@@ -122,7 +125,7 @@ class _Normalization(FusedFunction):
         buffer = _moments.scratch(xp, x, mean.dtype)
         for block in _moments.blocks(x):
             g = gy[block]
-            t = xp.subtract(x[block], mean_column, out=buffer[:len(g)])
+            t = xp.subtract(x[block], mean_column, out=buffer[: len(g)])
             s = _moments.channel_sum(g, mean.dtype)
             p = _moments.channel_dot(xp, t, g)
             total, product = (s, p) if total is None else (total + s, product + p)
@@ -143,8 +146,9 @@ class BatchNormalization(_Normalization):
 
     """
 
-    def __init__(self, eps=2e-5, mean=None, var=None, decay=0.9, axis=None,
-                 impl_selector=_impl_selector):
+    def __init__(
+        self, eps=2e-5, mean=None, var=None, decay=0.9, axis=None, impl_selector=_impl_selector
+    ):
         super().__init__(eps, axis)
         if (mean is None) is not (var is None):
             raise TypeError('the running mean and the running variance must be given together')
@@ -179,7 +183,7 @@ class BatchNormalization(_Normalization):
         axis = self.axis = self._axes(x.ndim, gamma.ndim)
         if x.ndim > max(axis):
             self._warn_of_single_elements(x.shape, axis)
-        return chainerx.batch_norm(x, gamma, beta, *running, self.eps, self.decay, axis),
+        return (chainerx.batch_norm(x, gamma, beta, *running, self.eps, self.decay, axis),)
 
     def forward(self, inputs):
         x, gamma, beta = inputs
@@ -198,9 +202,9 @@ class BatchNormalization(_Normalization):
         self.mean, self.inv_std = mean.reshape(gamma.shape), inv_std.reshape(gamma.shape)
         if self._updates_statistics() and x.size:
             m = self._count
-            self._update(self.running_mean, self.mean, 1.)
-            self._update(self.running_var, var.reshape(gamma.shape), m / max(m - 1., 1.))
-        return self._layout.restore(y),
+            self._update(self.running_mean, self.mean, 1.0)
+            self._update(self.running_var, var.reshape(gamma.shape), m / max(m - 1.0, 1.0))
+        return (self._layout.restore(y),)
 
     def _warn_of_single_elements(self, shape, axis):
         if all([shape[a] == 1 for a in axis]):
@@ -208,7 +212,10 @@ class BatchNormalization(_Normalization):
                 'Batch normalization got a batch with one element for each channel: the output '
                 'does not depend on it. This happens with a batch of one sample, for example '
                 'the last one of an iterator that does not repeat, or when a model is evaluated '
-                'without chainer.using_config("train", False).', UserWarning, stacklevel=5)
+                'without chainer.using_config("train", False).',
+                UserWarning,
+                stacklevel=5,
+            )
 
     def _batch_statistics(self, xp, x, dtype):
         total = self._impl.total
@@ -220,7 +227,7 @@ class BatchNormalization(_Normalization):
         squares = None
         for block in _moments.blocks(x):
             part = x[block]
-            t = xp.subtract(part, mean_column, out=buffer[:len(part)])
+            t = xp.subtract(part, mean_column, out=buffer[: len(part)])
             s = _moments.channel_dot(xp, t, t)
             squares = s if squares is None else squares + s
         return mean, total(squares) / m
@@ -230,7 +237,8 @@ class BatchNormalization(_Normalization):
         array = backend.from_chx(running)
         array *= array.dtype.type(self.decay)
         array += (value * value.dtype.type((1 - self.decay) * adjust)).astype(
-            array.dtype, copy=False)
+            array.dtype, copy=False
+        )
 
     def gradients(self, targets, xs, ys, gys):
         x, gamma = xs
@@ -242,14 +250,19 @@ class BatchNormalization(_Normalization):
         gscale = product * inv_std
         gx = None
         if 0 in targets:
-            total, m = self._impl.total, mean.dtype.type(1. / self._count)
+            total, m = self._impl.total, mean.dtype.type(1.0 / self._count)
             scale = self._scale(_flat(gamma)) * inv_std
-            gx = self._layout.restore(self._input_gradient(
-                xp, x3, gy, mean, scale, total(gshift) * m,
-                -scale * inv_std * total(gscale) * m))
+            gx = self._layout.restore(
+                self._input_gradient(
+                    xp, x3, gy, mean, scale, total(gshift) * m, -scale * inv_std * total(gscale) * m
+                )
+            )
         ggamma, gbeta = self._affine_gradients(gscale, gshift)
-        gxs = (gx, ggamma.astype(gamma.dtype, copy=False).reshape(gamma.shape),
-               gbeta.astype(gamma.dtype, copy=False).reshape(gamma.shape))
+        gxs = (
+            gx,
+            ggamma.astype(gamma.dtype, copy=False).reshape(gamma.shape),
+            gbeta.astype(gamma.dtype, copy=False).reshape(gamma.shape),
+        )
         return [gxs[i] for i in targets]
 
     def _scale(self, gamma):
@@ -260,7 +273,7 @@ class BatchNormalization(_Normalization):
         return gscale, gshift
 
     def _input_gradient(self, xp, x, gy, mean, scale, gy_mean, slope):
-        """scale * (gy - gy_mean) + slope * (x - mean)."""
+        """Scale * (gy - gy_mean) + slope * (x - mean)."""
         offset = (scale * gy_mean + slope * mean)[:, None]
         scale, slope = scale[:, None], slope[:, None]
         gx = xp.empty(x.shape, x.dtype)
@@ -269,8 +282,8 @@ class BatchNormalization(_Normalization):
         other = None if direct else xp.empty_like(buffer)
         for block in _moments.blocks(x):
             part = x[block]
-            t = xp.multiply(part, slope, out=buffer[:len(part)])
-            u = xp.multiply(gy[block], scale, out=gx[block] if direct else other[:len(part)])
+            t = xp.multiply(part, slope, out=buffer[: len(part)])
+            u = xp.multiply(gy[block], scale, out=gx[block] if direct else other[: len(part)])
             u += t
             u -= offset
             if not direct:
@@ -279,8 +292,9 @@ class BatchNormalization(_Normalization):
 
     def compose(self, x, gamma, beta):
         if self._impl.workers != 1:
-            raise NotImplementedError('double backprop of batch normalization over several '
-                                      'workers is not supported')
+            raise NotImplementedError(
+                'double backprop of batch normalization over several workers is not supported'
+            )
         F = chainer.functions
         dtype = _moments.compute_dtype(x, gamma)
         y_dtype = x.dtype
@@ -289,9 +303,10 @@ class BatchNormalization(_Normalization):
         mean = F.mean(x3, axis=(0, 2))
         var = F.mean(F.square(x3 - mean[:, None]), axis=(0, 2))
         scale, shift = self._affine(
-            mean.array, var.array, *[F.cast(_flat(a), dtype) for a in (gamma, beta)])
+            mean.array, var.array, *[F.cast(_flat(a), dtype) for a in (gamma, beta)]
+        )
         inv_std = F.rsqrt(var + dtype.type(self.eps))
-        return F.cast(self._compose(x, mean, inv_std * scale, shift), y_dtype),
+        return (F.cast(self._compose(x, mean, inv_std * scale, shift), y_dtype),)
 
 
 def batch_normalization(x, gamma, beta, **kwargs):
@@ -337,9 +352,14 @@ def batch_normalization(x, gamma, beta, **kwargs):
 
     """
     eps, running_mean, running_var, decay, axis = argument.parse_kwargs(
-        kwargs, ('eps', 2e-5), ('running_mean', None), ('running_var', None), ('decay', .9),
+        kwargs,
+        ('eps', 2e-5),
+        ('running_mean', None),
+        ('running_var', None),
+        ('decay', 0.9),
         ('axis', None),
-        train='train argument is not supported anymore. Use chainer.using_config')
+        train='train argument is not supported anymore. Use chainer.using_config',
+    )
     func = BatchNormalization(eps, running_mean, running_var, decay, axis)
     # Kernels do not tell mean and inv_std, which nobody reads here.
     func._native_inputs = _NATIVE_INPUTS
@@ -355,7 +375,7 @@ class FixedBatchNormalization(_Normalization):
 
     def forward_chainerx(self, inputs):
         x, gamma = inputs[:2]
-        return chainerx.fixed_batch_norm(*inputs, self.eps, self._axes(x.ndim, gamma.ndim)),
+        return (chainerx.fixed_batch_norm(*inputs, self.eps, self._axes(x.ndim, gamma.ndim)),)
 
     def forward(self, inputs):
         self.retain_inputs((0, 1, 3, 4))
@@ -366,9 +386,14 @@ class FixedBatchNormalization(_Normalization):
         self.inv_var = 1 / (var.astype(dtype, copy=False) + dtype.type(self.eps))
         self.inv_std = xp.sqrt(self.inv_var)
         y = self._normalize(
-            xp, x3, _flat(mean).astype(dtype, copy=False),
-            (gamma * self.inv_std).reshape(-1), _flat(beta), x.dtype)
-        return self._layout.restore(y),
+            xp,
+            x3,
+            _flat(mean).astype(dtype, copy=False),
+            (gamma * self.inv_std).reshape(-1),
+            _flat(beta),
+            x.dtype,
+        )
+        return (self._layout.restore(y),)
 
     def gradients(self, targets, xs, ys, gys):
         x, gamma, mean, var = xs
@@ -383,8 +408,9 @@ class FixedBatchNormalization(_Normalization):
             gx = (gy3 * scale[:, None]).astype(x.dtype, copy=False)
             gxs[0] = self._layout.restore(gx)
         if targets != (0,):
-            gbeta, product = self._sums(xp, self._layout.view(x), gy3,
-                                        _flat(mean).astype(dtype, copy=False))
+            gbeta, product = self._sums(
+                xp, self._layout.view(x), gy3, _flat(mean).astype(dtype, copy=False)
+            )
             ggamma = product * inv_std
             gvar = ggamma * scale * inv_std * dtype.type(-0.5)
             for i, g in enumerate((ggamma, gbeta, -scale * gbeta, gvar), 1):
@@ -397,7 +423,7 @@ class FixedBatchNormalization(_Normalization):
         y_dtype, dtype = x.dtype, _moments.compute_dtype(x, gamma)
         gamma, beta, mean, var = [F.cast(_flat(a), dtype) for a in (gamma, beta, mean, var)]
         scale = gamma * F.rsqrt(var + dtype.type(self.eps))
-        return F.cast(self._compose(F.cast(x, dtype), mean, scale, beta), y_dtype),
+        return (F.cast(self._compose(F.cast(x, dtype), mean, scale, beta), y_dtype),)
 
 
 def fixed_batch_normalization(x, gamma, beta, mean, var, eps=2e-5, axis=None):

@@ -1,4 +1,5 @@
 """Batch renormalization."""
+
 from __future__ import annotations
 
 import warnings
@@ -24,8 +25,9 @@ class BatchRenormalizationFunction(CallableFunction, BatchNormalization):
 
     _checked_natively = False
 
-    def __init__(self, eps=2e-5, mean=None, var=None, decay=0.9, rmax=1, dmax=0,
-                 update_statistics=True):
+    def __init__(
+        self, eps=2e-5, mean=None, var=None, decay=0.9, rmax=1, dmax=0, update_statistics=True
+    ):
         super().__init__(eps, mean, var, decay)
         self.rmax = rmax
         self.dmax = dmax
@@ -40,10 +42,14 @@ class BatchRenormalizationFunction(CallableFunction, BatchNormalization):
         axis = self._axes(x.ndim, gamma.ndim)
         dtype = _moments.compute_dtype(x, gamma)
         constant = x.as_grad_stopped().astype(dtype, copy=False)
-        mean, var, scale, shift = [a.astype(dtype, copy=False).reshape(-1) for a in (
-            constant.mean(axis=axis), constant.var(axis=axis), gamma, beta)]
-        affine = [a.astype(gamma.dtype, copy=False).reshape(gamma.shape)
-                  for a in self._affine(mean, var, scale, shift)]
+        mean, var, scale, shift = [
+            a.astype(dtype, copy=False).reshape(-1)
+            for a in (constant.mean(axis=axis), constant.var(axis=axis), gamma, beta)
+        ]
+        affine = [
+            a.astype(gamma.dtype, copy=False).reshape(gamma.shape)
+            for a in self._affine(mean, var, scale, shift)
+        ]
         return super().forward_chainerx((x, *affine))
 
     def _updates_statistics(self):
@@ -55,14 +61,16 @@ class BatchRenormalizationFunction(CallableFunction, BatchNormalization):
             dtype = mean.dtype
             eps = dtype.type(self.eps)
             running_mean, running_var = [
-                (a if xp is chainerx else backend.from_chx(a)).reshape(-1).astype(
-                    dtype, copy=False)
-                for a in (self.running_mean, self.running_var)]
+                (a if xp is chainerx else backend.from_chx(a)).reshape(-1).astype(dtype, copy=False)
+                for a in (self.running_mean, self.running_var)
+            ]
             std = xp.sqrt(running_var + eps)
-            self.r = xp.clip(xp.sqrt(var + eps) / std, dtype.type(1. / self.rmax),
-                             dtype.type(self.rmax))
-            self.d = xp.clip((mean - running_mean) / std, dtype.type(-self.dmax),
-                             dtype.type(self.dmax))
+            self.r = xp.clip(
+                xp.sqrt(var + eps) / std, dtype.type(1.0 / self.rmax), dtype.type(self.rmax)
+            )
+            self.d = xp.clip(
+                (mean - running_mean) / std, dtype.type(-self.dmax), dtype.type(self.dmax)
+            )
         return gamma * self.r, gamma * self.d + beta
 
     def _scale(self, gamma):
@@ -72,8 +80,18 @@ class BatchRenormalizationFunction(CallableFunction, BatchNormalization):
         return gscale * self.r + gshift * self.d, gshift
 
 
-def batch_renormalization(x, gamma, beta, rmax, dmax, eps=2e-5, running_mean=None,
-                          running_var=None, decay=0.9, update_statistics=False):
+def batch_renormalization(
+    x,
+    gamma,
+    beta,
+    rmax,
+    dmax,
+    eps=2e-5,
+    running_mean=None,
+    running_var=None,
+    decay=0.9,
+    update_statistics=False,
+):
     """Batch renormalization.
 
     It is batch normalization whose output is corrected towards what the running statistics
@@ -126,8 +144,8 @@ def batch_renormalization(x, gamma, beta, rmax, dmax, eps=2e-5, running_mean=Non
         if value is None:
             raise TypeError(f'{name} is required')
     return BatchRenormalizationFunction(
-        eps, running_mean, running_var, decay, rmax, dmax, update_statistics).apply(
-            (x, gamma, beta))[0]
+        eps, running_mean, running_var, decay, rmax, dmax, update_statistics
+    ).apply((x, gamma, beta))[0]
 
 
 def fixed_batch_renormalization(x, gamma, beta, mean, var, eps=2e-5):
@@ -166,6 +184,9 @@ def fixed_batch_renormalization(x, gamma, beta, mean, var, eps=2e-5):
                [3.]], dtype=float32)
 
     """
-    warnings.warn('fixed_batch_renormalization is deprecated: use fixed_batch_normalization',
-                  DeprecationWarning, stacklevel=2)
+    warnings.warn(
+        'fixed_batch_renormalization is deprecated: use fixed_batch_normalization',
+        DeprecationWarning,
+        stacklevel=2,
+    )
     return fixed_batch_normalization(x, gamma, beta, mean, var, eps)

@@ -1,4 +1,5 @@
 """Decorrelated batch normalization."""
+
 from __future__ import annotations
 
 import chainer
@@ -44,13 +45,14 @@ class _Sylvester(FunctionNode):
         xp = cuda.get_array_module(r)
         d, e = xp.linalg.eigh(r)
         et = _transposed(xp, e)
-        return xp.matmul(e, xp.matmul(et, xp.matmul(c, e)) / (
-            d[..., :, None] + d[..., None, :])) @ et,
+        return (
+            xp.matmul(e, xp.matmul(et, xp.matmul(c, e)) / (d[..., :, None] + d[..., None, :])) @ et,
+        )
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
-        r, = self.get_retained_inputs()
-        x, = self.get_retained_outputs()
+        (r,) = self.get_retained_inputs()
+        (x,) = self.get_retained_outputs()
         gc = _sylvester(r, grad_outputs[0])
         gxs = []
         for i in target_input_indexes:
@@ -69,13 +71,13 @@ class _MatrixSqrt(FunctionNode):
 
     def forward(self, inputs):
         self.retain_outputs((0,))
-        s, = inputs
+        (s,) = inputs
         xp = cuda.get_array_module(s)
         d, e = xp.linalg.eigh(s)
-        return xp.matmul(e * xp.sqrt(d)[..., None, :], _transposed(xp, e)),
+        return (xp.matmul(e * xp.sqrt(d)[..., None, :], _transposed(xp, e)),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        return _sylvester(self.get_retained_outputs()[0], grad_outputs[0]),
+        return (_sylvester(self.get_retained_outputs()[0], grad_outputs[0]),)
 
 
 class DecorrelatedBatchNormalization(FusedFunction):
@@ -103,7 +105,7 @@ class DecorrelatedBatchNormalization(FusedFunction):
 
     def forward(self, inputs):
         self.retain_inputs((0,))
-        x, = inputs
+        (x,) = inputs
         xp = cuda.get_array_module(x)
         x3 = _to_groups(x, self.groups).astype(_wide(x), copy=False)
         size, m = x3.shape[1:]
@@ -119,7 +121,7 @@ class DecorrelatedBatchNormalization(FusedFunction):
         if not config.in_recomputing:
             self._update(self.running_mean, mean[:, :, 0])
             self._update(self.running_projection, projection)
-        return _from_groups(y, x.shape).astype(x.dtype, copy=False),
+        return (_from_groups(y, x.shape).astype(x.dtype, copy=False),)
 
     def _update(self, running, value):
         if running is not None:
@@ -128,7 +130,7 @@ class DecorrelatedBatchNormalization(FusedFunction):
             array += (value * value.dtype.type(1 - self.decay)).astype(array.dtype, copy=False)
 
     def gradients(self, targets, xs, ys, gys):
-        x, = xs
+        (x,) = xs
         xp = cuda.get_array_module(x)
         p, d, e = self._projection, self._d, self._e
         centered = _to_groups(x, self.groups).astype(p.dtype, copy=False) - self._mean
@@ -142,10 +144,11 @@ class DecorrelatedBatchNormalization(FusedFunction):
         gcov = xp.matmul(et, xp.matmul(gp, e)) / (-ri * rj * (ri + rj))
         gcov = xp.matmul(e, xp.matmul(gcov, et))
         gx = xp.matmul(p, gy)
-        gx += xp.matmul((gcov + _transposed(xp, gcov)) / p.dtype.type(x.size // x.shape[1]),
-                        centered)
+        gx += xp.matmul(
+            (gcov + _transposed(xp, gcov)) / p.dtype.type(x.size // x.shape[1]), centered
+        )
         gx -= gx.mean(axis=2, keepdims=True)
-        return _from_groups(gx, x.shape).astype(x.dtype, copy=False),
+        return (_from_groups(gx, x.shape).astype(x.dtype, copy=False),)
 
     def compose(self, x):
         F = chainer.functions
@@ -153,14 +156,14 @@ class DecorrelatedBatchNormalization(FusedFunction):
         size, m = x3.shape[1:]
         centered = x3 - F.mean(x3, axis=2, keepdims=True)
         eye = x.xp.eye(size, dtype=x3.dtype) * x3.dtype.type(self.eps)
-        cov = F.matmul(centered, centered, transb=True) * (1. / m) + eye
+        cov = F.matmul(centered, centered, transb=True) * (1.0 / m) + eye
         projection = F.batch_inv(_MatrixSqrt().apply((cov,))[0])
         y = F.matmul(projection, centered)
-        return F.cast(_from_groups(y, x.shape), x.dtype),
+        return (F.cast(_from_groups(y, x.shape), x.dtype),)
 
 
 def _wide(x):
-    """dtype for linear algebra on ``x``."""
+    """Dtype for linear algebra on ``x``."""
     return 'f' if x.dtype.char == 'e' else x.dtype
 
 
@@ -193,7 +196,7 @@ class FixedDecorrelatedBatchNormalization(FusedFunction):
         x, mean, projection = inputs
         xp = cuda.get_array_module(x)
         y = xp.matmul(projection, _to_groups(x, self.groups) - mean[:, :, None])
-        return _from_groups(y, x.shape).astype(x.dtype, copy=False),
+        return (_from_groups(y, x.shape).astype(x.dtype, copy=False),)
 
     def gradients(self, targets, xs, ys, gys):
         x, mean, projection = xs
@@ -216,7 +219,7 @@ class FixedDecorrelatedBatchNormalization(FusedFunction):
         F = chainer.functions
         centered = F.cast(_to_groups(x, self.groups), mean.dtype) - mean[:, :, None]
         y = F.matmul(projection, centered)
-        return F.cast(_from_groups(y, x.shape), x.dtype),
+        return (F.cast(_from_groups(y, x.shape), x.dtype),)
 
 
 def decorrelated_batch_normalization(x, **kwargs):
@@ -263,10 +266,16 @@ def decorrelated_batch_normalization(x, **kwargs):
 
     """
     groups, eps, running_mean, running_projection, decay = argument.parse_kwargs(
-        kwargs, ('groups', 16), ('eps', 2e-5), ('running_mean', None),
-        ('running_projection', None), ('decay', 0.9))
+        kwargs,
+        ('groups', 16),
+        ('eps', 2e-5),
+        ('running_mean', None),
+        ('running_projection', None),
+        ('decay', 0.9),
+    )
     return DecorrelatedBatchNormalization(
-        groups, eps, running_mean, running_projection, decay).apply((x,))[0]
+        groups, eps, running_mean, running_projection, decay
+    ).apply((x,))[0]
 
 
 def fixed_decorrelated_batch_normalization(x, mean, projection, groups=16):

@@ -1,4 +1,5 @@
 """Group normalization."""
+
 from __future__ import annotations
 
 import math
@@ -38,7 +39,7 @@ class GroupNormalization(RowNormalization):
     def forward_chainerx(self, inputs):
         x, gamma, beta = inputs
         self._check_groups(x)
-        return chainerx.group_norm(x, self.groups, gamma, beta, self.eps),
+        return (chainerx.group_norm(x, self.groups, gamma, beta, self.eps),)
 
     def forward(self, inputs):
         self._check_groups(inputs[0])
@@ -47,8 +48,9 @@ class GroupNormalization(RowNormalization):
     def _check_groups(self, x):
         channels = x.shape[1]
         if self.groups < 1 or channels % self.groups:
-            raise ValueError(f'groups must be a divisor of the number of channels, {channels}; '
-                             f'got {self.groups}')
+            raise ValueError(
+                f'groups must be a divisor of the number of channels, {channels}; got {self.groups}'
+            )
 
     def _shape(self, shape):
         return shape[0], self.groups, shape[1] // self.groups, math.prod(shape[2:])

@@ -1,4 +1,5 @@
 """L2 normalization."""
+
 from __future__ import annotations
 
 import chainer
@@ -25,24 +26,24 @@ class NormalizeL2(FunctionNode):
 
     def forward(self, inputs):
         self.retain_inputs((0,))
-        x, = inputs
+        (x,) = inputs
         xp = backend.get_array_module(x)
         norm = _base.norm_of_squared(xp, xp.square(x).sum(axis=self.axis, keepdims=True))
         norm = norm + x.dtype.type(self.eps)
-        return _base._as_array(x / norm, x.dtype),
+        return (_base._as_array(x / norm, x.dtype),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
         F = chainer.functions
-        x, = self.get_retained_inputs()
-        return self._gradient(F, x, grad_outputs[0]),
+        (x,) = self.get_retained_inputs()
+        return (self._gradient(F, x, grad_outputs[0]),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         x = self._retained_arrays()[0][0]
-        gy, = grad_outputs
-        return _base._as_array(self._gradient(cuda.get_array_module(x), x, gy), x.dtype),
+        (gy,) = grad_outputs
+        return (_base._as_array(self._gradient(cuda.get_array_module(x), x, gy), x.dtype),)
 
     def _gradient(self, m, x, gy):
         def total(a):

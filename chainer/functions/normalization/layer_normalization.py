@@ -1,4 +1,5 @@
 """Layer normalization."""
+
 from __future__ import annotations
 
 import chainerx
@@ -30,7 +31,7 @@ class LayerNormalization(RowNormalization):
     def forward_chainerx(self, inputs):
         if inputs[0].ndim != 2:
             return Fallback
-        return chainerx.layer_norm(*inputs, self.eps),
+        return (chainerx.layer_norm(*inputs, self.eps),)
 
     def _shape(self, shape):
         return shape[0], 1, shape[1], 1

@@ -1,4 +1,5 @@
 """Local response normalization."""
+
 from __future__ import annotations
 
 import chainerx
@@ -23,17 +24,17 @@ class _WindowSum(FunctionNode):
         self.half = half
 
     def forward(self, inputs):
-        return _window_sum(inputs[0], self.half),
+        return (_window_sum(inputs[0], self.half),)
 
     def forward_chainerx(self, inputs):
-        x, = inputs
+        (x,) = inputs
         if x.size == 0:
-            return x,
+            return (x,)
         size = 2 * self.half + 1
         # The mean with zeros around, over windows of an image whose rows are the channels.
         image = x.reshape(len(x), 1, x.shape[1], -1)
         y = chainerx.average_pool(image, (size, 1), 1, (self.half, 0), 'zero') * size
-        return y.reshape(x.shape),
+        return (y.reshape(x.shape),)
 
     def backward(self, target_input_indexes, grad_outputs):
         return _WindowSum(self.half).apply(grad_outputs)
@@ -42,7 +43,7 @@ class _WindowSum(FunctionNode):
 class LocalResponseNormalization(FusedFunction):
     """Division by a power of the sum of squares over neighbouring channels."""
 
-    def __init__(self, n=5, k=2, alpha=1e-4, beta=.75):
+    def __init__(self, n=5, k=2, alpha=1e-4, beta=0.75):
         self.n = n
         self.k = k
         self.alpha = alpha
@@ -53,14 +54,14 @@ class LocalResponseNormalization(FusedFunction):
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim >= 2)
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         self.retain_inputs((0,))
         self.retain_outputs((0,))
         scale = _window_sum(x * x, self.n // 2)
         scale *= x.dtype.type(self.alpha)
         scale += x.dtype.type(self.k)
         self._unit_scale = scale
-        return x * scale ** x.dtype.type(-self.beta),
+        return (x * scale ** x.dtype.type(-self.beta),)
 
     def gradients(self, targets, xs, ys, gys):
         x, y, gy = xs[0], ys[0], gys[0]
@@ -69,22 +70,22 @@ class LocalResponseNormalization(FusedFunction):
         gx *= x
         gx *= x.dtype.type(-2 * self.alpha * self.beta)
         gx += gy * scale ** x.dtype.type(-self.beta)
-        return gx,
+        return (gx,)
 
     def forward_chainerx(self, inputs):
-        x, = inputs
+        (x,) = inputs
         if x.dtype == 'float16':
             return super().forward_chainerx(inputs)
-        squares, = _WindowSum(self.n // 2).forward_chainerx((x * x,))
+        (squares,) = _WindowSum(self.n // 2).forward_chainerx((x * x,))
         # Faster than a power, and as precise in these dtypes.
-        return x * chainerx.exp(chainerx.log(squares * self.alpha + self.k) * -self.beta),
+        return (x * chainerx.exp(chainerx.log(squares * self.alpha + self.k) * -self.beta),)
 
     def compose(self, x):
-        squares, = _WindowSum(self.n // 2).apply((x * x,))
-        return x * (squares * self.alpha + self.k) ** -self.beta,
+        (squares,) = _WindowSum(self.n // 2).apply((x * x,))
+        return (x * (squares * self.alpha + self.k) ** -self.beta,)
 
 
-def local_response_normalization(x, n=5, k=2, alpha=1e-4, beta=.75):
+def local_response_normalization(x, n=5, k=2, alpha=1e-4, beta=0.75):
     """Local response normalization across neighbouring channels.
 
     .. math:: y_i = x_i \\Big(k + \\alpha

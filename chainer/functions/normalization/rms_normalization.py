@@ -1,4 +1,5 @@
 """Root mean square normalization."""
+
 from __future__ import annotations
 
 import math

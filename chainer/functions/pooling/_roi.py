@@ -3,6 +3,7 @@
 All of them treat rows and columns of a region separately. Inside, images have their channels
 last, so that one matrix product or one comparison serves all channels.
 """
+
 from __future__ import annotations
 
 import functools
@@ -66,7 +67,8 @@ def parse_sampling_ratio(sampling_ratio):
     for i, ratio in enumerate(pair):
         if ratio is not None:
             _check_positive(
-                ratio, numbers.Integral, f'sampling_ratio[{i}]', 'positive integer or None')
+                ratio, numbers.Integral, f'sampling_ratio[{i}]', 'positive integer or None'
+            )
     return pair
 
 
@@ -84,27 +86,34 @@ class _ROIFunction(CallableFunction):
         type_check._argname(in_types, ('x', 'rois', 'roi_indices'))
         x_type, roi_type, index_type = in_types
         type_check.expect(
-            x_type.dtype.kind == 'f', x_type.ndim == 4, roi_type.dtype == x_type.dtype,
-            roi_type.ndim == 2, roi_type.shape[1] == 4, index_type.dtype.kind == 'i',
-            index_type.ndim == 1, roi_type.shape[0] == index_type.shape[0])
+            x_type.dtype.kind == 'f',
+            x_type.ndim == 4,
+            roi_type.dtype == x_type.dtype,
+            roi_type.ndim == 2,
+            roi_type.shape[1] == 4,
+            index_type.dtype.kind == 'i',
+            index_type.ndim == 1,
+            roi_type.shape[0] == index_type.shape[0],
+        )
 
     def forward(self, inputs):
         x, *rest = inputs
         self._set_regions(x, rest)
-        return self._pool(x),
+        return (self._pool(x),)
 
     def forward_chainerx(self, inputs):
         x, *rest = inputs
         self._set_regions(x, [backend.from_chx(a.as_grad_stopped()) for a in rest])
         if not self._regions:
             return Fallback
-        return self._pool_chainerx(x),
+        return (self._pool_chainerx(x),)
 
     def _set_regions(self, x, rest):
         self._x_shape = x.shape
         rois, self._indices = self._parse_regions(*map(cuda.to_cpu, rest))
-        self._regions = [[self._divide_axis(axis, *roi[axis::2]) for axis in range(2)]
-                         for roi in rois.tolist()]
+        self._regions = [
+            [self._divide_axis(axis, *roi[axis::2]) for axis in range(2)] for roi in rois.tolist()
+        ]
 
     def _parse_regions(self, rois, roi_indices):
         """Regions in coordinates of the images, and numbers of their images."""
@@ -131,12 +140,13 @@ class _ROIFunction(CallableFunction):
         raise NotImplementedError
 
     def backward(self, target_input_indexes, grad_outputs):
-        gx, = LinearMap(self._scatter, self._gather).apply(grad_outputs)
+        (gx,) = LinearMap(self._scatter, self._gather).apply(grad_outputs)
         return tuple([gx if i == 0 else None for i in target_input_indexes])
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return tuple([self._scatter(grad_outputs[0]) if i == 0 else None
-                      for i in target_input_indexes])
+        return tuple(
+            [self._scatter(grad_outputs[0]) if i == 0 else None for i in target_input_indexes]
+        )
 
 
 def _channels_last(x):
@@ -154,8 +164,12 @@ class Bins:
 
     def _divide_axis(self, axis, start, stop):
         start = round(start)
-        return _bins(start, max(round(stop) - start, 1), (self.outh, self.outw)[axis],
-                     self._x_shape[axis + 2])
+        return _bins(
+            start,
+            max(round(stop) - start, 1),
+            (self.outh, self.outw)[axis],
+            self._x_shape[axis + 2],
+        )
 
 
 def _bins(start, size, out, limit):
@@ -171,14 +185,14 @@ class Samples:
 
     def _divide_axis(self, axis, start, stop):
         out = (self.outh, self.outw)[axis]
-        size = max(stop - start, 1.)
+        size = max(stop - start, 1.0)
         n_points = self.sampling_ratio[axis] or math.ceil(size / out)
         return _points(start, size, out * n_points, self._x_shape[axis + 2])
 
 
 def _points(start, size, n, limit):
     """Pixels before and after ``n`` points, the part of the latter, and whether points count."""
-    places = start + (numpy.arange(n) + .5) * (size / n)
+    places = start + (numpy.arange(n) + 0.5) * (size / n)
     exist = (-1 <= places) & (places <= limit)
     places = numpy.minimum(numpy.maximum(places, 0), limit - 1)
     low = numpy.floor(places).astype(int)
@@ -204,9 +218,12 @@ class Mean(_ROIFunction):
 
     def _pool(self, x):
         self._regions = [
-            [self._mean_matrix(division, out)
-             for division, out in zip(region, (self.outh, self.outw))]
-            for region in self._regions]
+            [
+                self._mean_matrix(division, out)
+                for division, out in zip(region, (self.outh, self.outw))
+            ]
+            for region in self._regions
+        ]
         return self._gather(x)
 
     def _pool_chainerx(self, x):
@@ -217,8 +234,9 @@ class Mean(_ROIFunction):
         for i, region in zip(self._indices.tolist(), self._regions):
             (top, vertical), (left, horizontal) = [
                 self._mean_matrix(division, out)
-                for division, out in zip(region, (self.outh, self.outw))]
-            part = images[i][:, top:top + vertical.shape[1], left:left + horizontal.shape[1]]
+                for division, out in zip(region, (self.outh, self.outw))
+            ]
+            part = images[i][:, top : top + vertical.shape[1], left : left + horizontal.shape[1]]
             y = chainerx.matmul(sent_like(x, vertical.astype(dtype)), part.astype(dtype))
             ys.append(chainerx.matmul(y, sent_like(x, horizontal.T.astype(dtype))))
         return chainerx.stack(ys).astype(x.dtype)
@@ -228,10 +246,12 @@ class Mean(_ROIFunction):
         xp = cuda.get_array_module(image)
         channels = image.shape[3]
         rows = image.reshape(*image.shape[:2], -1)
-        for i, ((top, vertical), (left, horizontal)) in zip(
-                self._indices.tolist(), self._regions):
-            part = rows[i, top:top + vertical.shape[1],
-                        left * channels:(left + horizontal.shape[1]) * channels]
+        for i, ((top, vertical), (left, horizontal)) in zip(self._indices.tolist(), self._regions):
+            part = rows[
+                i,
+                top : top + vertical.shape[1],
+                left * channels : (left + horizontal.shape[1]) * channels,
+            ]
             yield part, xp.asarray(vertical, image.dtype), xp.asarray(horizontal, image.dtype)
 
     def _gather(self, x):
@@ -278,8 +298,9 @@ class Maximum(_ROIFunction):
     def _pool_chainerx(self, x):
         # Which pixels are the maxima does not depend on the graph.
         self._pool(backend.from_chx(x.as_grad_stopped()))
-        return functools.reduce(operator.add, self._parts(
-            x, chainerx, lambda a: sent_like(x, cuda.to_cpu(a))))
+        return functools.reduce(
+            operator.add, self._parts(x, chainerx, lambda a: sent_like(x, cuda.to_cpu(a)))
+        )
 
     def _gather(self, x):
         xp = cuda.get_array_module(x)
@@ -292,8 +313,7 @@ class Maximum(_ROIFunction):
         """Yields the weighted pixels of each corner; ``send`` brings indexes to the device."""
         for weight, pixels in self._corners():
             # Values of no pixel do not count, whatever they are.
-            values = x.reshape(-1)[send(self._flat(
-                cuda.get_array_module(pixels), pixels.clip(0)))]
+            values = x.reshape(-1)[send(self._flat(cuda.get_array_module(pixels), pixels.clip(0)))]
             if weight is not None:
                 values = values * send(weight)
             yield xp.where(send(pixels < 0), 0, values).astype(x.dtype, copy=False)
@@ -356,7 +376,9 @@ class MaximumOfBins(Bins, Maximum):
         y, pixels = xp.empty(shape, image.dtype), xp.empty(shape, int)
         for r, (i, (rows, columns)) in enumerate(zip(self._indices.tolist(), self._regions)):
             top, left = rows[0].min(), columns[0].min()
-            part = image[i, top:max(rows[1].max(), top + 1), left:max(columns[1].max(), left + 1)]
+            part = image[
+                i, top : max(rows[1].max(), top + 1), left : max(columns[1].max(), left + 1)
+            ]
             if part.size == 0:
                 y[r], pixels[r] = 0, -1
                 continue

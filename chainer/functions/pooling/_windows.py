@@ -1,4 +1,5 @@
 """Windows of an image: sums and maxima over them, and the transposes of these."""
+
 from __future__ import annotations
 
 import functools
@@ -33,8 +34,10 @@ class Windows:
         self.stride = stride
         self.pad = pad
         self.outs = outs
-        self._axes = [conv._get_taps(k, s, p, dim, 1, out)
-                      for k, s, p, dim, out in zip(ksize, stride, pad, dims, outs)]
+        self._axes = [
+            conv._get_taps(k, s, p, dim, 1, out)
+            for k, s, p, dim, out in zip(ksize, stride, pad, dims, outs)
+        ]
         self._are_disjoint = all([s >= k for s, k in zip(stride, ksize)])
 
     @functools.cached_property
@@ -77,11 +80,11 @@ class Windows:
                     if part.shape[axis + 2] == out:
                         y = part.copy()
                         continue
-                    y = xp.full((*x.shape[:axis + 2], out, *x.shape[axis + 3:]), initial, x.dtype)
+                    y = xp.full((*x.shape[: axis + 2], out, *x.shape[axis + 3 :]), initial, x.dtype)
                 target = y[(*before, outs)]
                 operation(target, part, out=target)
             if y is None:
-                y = xp.full((*x.shape[:axis + 2], out, *x.shape[axis + 3:]), initial, x.dtype)
+                y = xp.full((*x.shape[: axis + 2], out, *x.shape[axis + 3 :]), initial, x.dtype)
             x = y
         return x
 
@@ -94,7 +97,7 @@ class Windows:
         xp = cuda.get_array_module(y)
         for axis, (taps, out, dim) in enumerate(zip(self._axes, self.outs, self.dims)):
             before = (slice(None),) * (axis + 2)
-            x = xp.zeros((*y.shape[:axis + 2], dim, *y.shape[axis + 3:]), y.dtype)
+            x = xp.zeros((*y.shape[: axis + 2], dim, *y.shape[axis + 3 :]), y.dtype)
             if out == 1 and taps:
                 x[(*before, _span(taps))] = y
             elif self.stride[axis] >= self.ksize[axis]:
@@ -150,8 +153,9 @@ class Windows:
         if math.prod(self.ksize) > _MANY:
             positions, exist = self._positions(indexes)
             x = x.reshape(*x.shape[:2], -1)
-            return xp.where(exist, xp.take_along_axis(x, positions, axis=2), x.dtype.type(0)
-                            ).reshape(indexes.shape)
+            return xp.where(
+                exist, xp.take_along_axis(x, positions, axis=2), x.dtype.type(0)
+            ).reshape(indexes.shape)
         y = xp.zeros(indexes.shape, x.dtype)
         for number, outs, dims in self._taps:
             xp.copyto(y[outs], x[dims], where=indexes[outs] == number)
@@ -182,8 +186,9 @@ class Windows:
         shape = (*indexes.shape[:2], -1)
         positions, exist = xp.zeros(indexes.shape, int), xp.ones(indexes.shape, bool)
         places = xp.unravel_index(indexes.astype(int), self.ksize)
-        for axis, (place, s, p, dim, out) in enumerate(zip(
-                places, self.stride, self.pad, self.dims, self.outs)):
+        for axis, (place, s, p, dim, out) in enumerate(
+            zip(places, self.stride, self.pad, self.dims, self.outs)
+        ):
             starts = xp.arange(-p, out * s - p, s).reshape(out, *[1] * (len(self.outs) - axis - 1))
             place = place + starts
             exist &= (0 <= place) & (place < dim)
@@ -212,10 +217,10 @@ class LinearMap(FunctionNode):
         self._transpose = transpose
 
     def forward(self, inputs):
-        return self._function(inputs[0]),
+        return (self._function(inputs[0]),)
 
     def backward(self, target_input_indexes, grad_outputs):
         return LinearMap(self._transpose, self._function).apply(grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return self._transpose(grad_outputs[0]),
+        return (self._transpose(grad_outputs[0]),)

@@ -1,4 +1,5 @@
 """Average pooling of images."""
+
 from __future__ import annotations
 
 from chainer.functions.pooling.average_pooling_nd import _Average

@@ -1,4 +1,5 @@
 """Average pooling in any number of dimensions."""
+
 from __future__ import annotations
 
 import math
@@ -20,7 +21,7 @@ class _Average(_PoolingND):
     _checked_natively = True
 
     def forward(self, inputs):
-        return self._pool(inputs[0]),
+        return (self._pool(inputs[0]),)
 
     def forward_chainerx(self, inputs):
         if self.cover_all:
@@ -49,7 +50,7 @@ class _Average(_PoolingND):
         return LinearMap(self._pool_transposed, self._pool).apply(grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return self._pool_transposed(grad_outputs[0]),
+        return (self._pool_transposed(grad_outputs[0]),)
 
 
 class AveragePoolingND(_Average):

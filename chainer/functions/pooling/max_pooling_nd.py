@@ -1,4 +1,5 @@
 """Max pooling in any number of dimensions."""
+
 from __future__ import annotations
 
 import numpy
@@ -23,18 +24,19 @@ class MaxPoolingND(_PoolingND):
         return None if self._indexes is None else self._indexes.astype(numpy.intp)
 
     def forward(self, inputs):
-        x, = inputs
+        (x,) = inputs
         windows = self._windows(x.shape[2:])
         if not (self.return_indices or configuration.config.enable_backprop):
-            return windows.max(x),
+            return (windows.max(x),)
         y, self._indexes = windows.argmax(x)
-        return y,
+        return (y,)
 
     def forward_chainerx(self, inputs):
         if self.return_indices:
             return chainer.Fallback
         return call_chainerx(
-            'max_pool', inputs[0], self.ksize, self.stride, self.pad, self.cover_all)
+            'max_pool', inputs[0], self.ksize, self.stride, self.pad, self.cover_all
+        )
 
     def backward(self, target_input_indexes, grad_outputs):
         return MaxPoolingNDGrad(self).apply(grad_outputs)
@@ -52,7 +54,7 @@ class MaxPoolingNDGrad(FunctionNode):
 
     def forward(self, inputs):
         func = self.func
-        return func._windows(self._dims).scatter(inputs[0], func._indexes),
+        return (func._windows(self._dims).scatter(inputs[0], func._indexes),)
 
     def backward(self, target_input_indexes, grad_outputs):
         return MaxPoolingNDWithIndexes(self.func).apply(grad_outputs)
@@ -73,8 +75,8 @@ class MaxPoolingNDWithIndexes(FunctionNode):
         self.func = func
 
     def forward(self, inputs):
-        x, = inputs
-        return self.func._windows(x.shape[2:]).gather(x, self.func._indexes),
+        (x,) = inputs
+        return (self.func._windows(x.shape[2:]).gather(x, self.func._indexes),)
 
     def backward(self, target_input_indexes, grad_outputs):
         return MaxPoolingNDGrad(self.func).apply(grad_outputs)
@@ -118,7 +120,7 @@ def max_pooling_nd(x, ksize, stride=None, pad=0, cover_all=True, return_indices=
 
     """
     func = MaxPoolingND(x.ndim - 2, ksize, stride, pad, cover_all, return_indices)
-    y, = func.apply((x,))
+    (y,) = func.apply((x,))
     return (y, func.indexes) if return_indices else y
 
 

@@ -1,4 +1,5 @@
 """Base of pooling functions of images."""
+
 from __future__ import annotations
 
 from chainer.functions.pooling.pooling_nd import _PoolingND

@@ -1,4 +1,5 @@
 """Base of pooling functions in any number of dimensions."""
+
 from __future__ import annotations
 
 from chainer.function_node import FunctionNode
@@ -30,15 +31,20 @@ class _PoolingND(FunctionNode):
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x',))
-        x_type, = in_types
+        (x_type,) = in_types
         type_check.expect(x_type.dtype.kind == 'f', x_type.ndim == self.ndim + 2)
 
     def _windows(self, dims):
-        outs = tuple([conv.get_conv_outsize(*row, self.cover_all)
-                      for row in zip(dims, self.ksize, self.stride, self.pad)])
+        outs = tuple(
+            [
+                conv.get_conv_outsize(*row, self.cover_all)
+                for row in zip(dims, self.ksize, self.stride, self.pad)
+            ]
+        )
         assert all([out > 0 for out in outs]), (
             f'Output size should be positive, but is {outs} (input {tuple(dims)}, window '
-            f'{self.ksize}, stride {self.stride}, pad {self.pad})')
+            f'{self.ksize}, stride {self.stride}, pad {self.pad})'
+        )
         return get_windows(tuple(dims), self.ksize, self.stride, self.pad, outs)
 
 
@@ -50,5 +56,7 @@ def _check_ndim(x, n):
 
     """
     if x.ndim != n + 2:
-        raise ValueError('The number of dimensions under channel dimension of the input '
-                         f"'x' should be {n}, but the actual ndim was {x.ndim - 2}.")
+        raise ValueError(
+            'The number of dimensions under channel dimension of the input '
+            f"'x' should be {n}, but the actual ndim was {x.ndim - 2}."
+        )

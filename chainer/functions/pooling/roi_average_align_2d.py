@@ -1,4 +1,5 @@
 """Average pooling of interpolated regions of interest."""
+
 from __future__ import annotations
 
 from chainer.functions.pooling._roi import (

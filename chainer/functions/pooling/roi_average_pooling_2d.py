@@ -1,4 +1,5 @@
 """Average pooling of regions of interest."""
+
 from __future__ import annotations
 
 import numpy

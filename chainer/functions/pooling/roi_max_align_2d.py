@@ -1,4 +1,5 @@
 """Max pooling of interpolated regions of interest."""
+
 from __future__ import annotations
 
 import numpy
@@ -39,17 +40,16 @@ class ROIMaxAlign2D(Samples, Maximum):
         y, points = xp.empty(shape, image.dtype), [xp.empty(shape, int) for _ in range(2)]
         for r, (i, (rows, columns)) in enumerate(zip(self._indices.tolist(), self._regions)):
             (top, vertical), (left, horizontal) = _interpolation(*rows), _interpolation(*columns)
-            vertical, horizontal = [
-                xp.asarray(m, image.dtype) for m in (vertical, horizontal)]
-            part = image[i, top:top + vertical.shape[1], left:left + horizontal.shape[1]]
+            vertical, horizontal = [xp.asarray(m, image.dtype) for m in (vertical, horizontal)]
+            part = image[i, top : top + vertical.shape[1], left : left + horizontal.shape[1]]
             values = vertical.dot(part.reshape(len(part), -1))
             values = xp.matmul(horizontal, values.reshape(len(vertical), -1, c))
             values[xp.asarray(~(rows[3][:, None] & columns[3]))] = -numpy.inf
             grid_h, grid_w = len(vertical) // outh, len(horizontal) // outw
             values = values.reshape(outh, grid_h, outw, grid_w, c)
             y[r], best = first_maxima(
-                (values[:, i, :, j] for i in range(grid_h) for j in range(grid_w)),
-                grid_h * grid_w)
+                (values[:, i, :, j] for i in range(grid_h) for j in range(grid_w)), grid_h * grid_w
+            )
             points[0][r] = best // grid_w + grid_h * xp.arange(outh)[:, None, None]
             points[1][r] = best % grid_w + grid_w * xp.arange(outw)[:, None]
         self._points = [_channels_first(a, a.dtype) for a in points]
@@ -67,7 +67,8 @@ class ROIMaxAlign2D(Samples, Maximum):
             starts = numpy.cumsum([0, *lengths])[:-1]
             points = points + xp.asarray(starts, int)[:, None, None, None]
             low, high, part, exist = [
-                xp.asarray(numpy.concatenate(a))[points] for a in zip(*divisions)]
+                xp.asarray(numpy.concatenate(a))[points] for a in zip(*divisions)
+            ]
             axes.append(((low, 1 - part, exist), (high, part, exist)))
         for row, v, row_exists in axes[0]:
             for column, h, column_exists in axes[1]:

@@ -1,4 +1,5 @@
 """Max pooling of regions of interest."""
+
 from __future__ import annotations
 
 from chainer.functions.pooling._roi import MaximumOfBins, parse_outsize, parse_spatial_scale

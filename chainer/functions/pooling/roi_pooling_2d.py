@@ -1,4 +1,5 @@
 """Max pooling of regions of interest with inclusive corners."""
+
 from __future__ import annotations
 
 import numbers
@@ -23,8 +24,12 @@ class ROIPooling2D(MaximumOfBins):
         type_check._argname(in_types, ('x', 'rois'))
         x_type, roi_type = in_types
         type_check.expect(
-            x_type.dtype.kind == 'f', x_type.ndim == 4, roi_type.dtype == x_type.dtype,
-            roi_type.ndim == 2, roi_type.shape[1] == 5)
+            x_type.dtype.kind == 'f',
+            x_type.ndim == 4,
+            roi_type.dtype == x_type.dtype,
+            roi_type.ndim == 2,
+            roi_type.shape[1] == 5,
+        )
 
     def _parse_regions(self, rois):
         corners = numpy.rint(rois[:, [2, 1, 4, 3]].astype(numpy.float64) * self.spatial_scale)

@@ -1,4 +1,5 @@
 """Spatial pyramid pooling."""
+
 from __future__ import annotations
 
 from chainer.functions.array.concat import concat
@@ -42,7 +43,7 @@ def spatial_pyramid_pooling_2d(x, pyramid_height, pooling=None):
         raise ValueError(f"pooling must be 'max', but is {pooling!r}")
     ys = []
     for level in range(pyramid_height):
-        n_bins = 2 ** level
+        n_bins = 2**level
         ksize = tuple([-(-size // n_bins) for size in x.shape[2:]])
         pad = tuple([(k * n_bins - size) // 2 for k, size in zip(ksize, x.shape[2:])])
         y = max_pooling_2d(x, ksize, pad=pad)

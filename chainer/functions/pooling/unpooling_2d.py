@@ -1,4 +1,5 @@
 """Unpooling of images."""
+
 from __future__ import annotations
 
 from chainer.functions.pooling.pooling_2d import Pooling2D

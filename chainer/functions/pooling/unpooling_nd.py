@@ -1,4 +1,5 @@
 """Unpooling in any number of dimensions."""
+
 from __future__ import annotations
 
 import chainerx
@@ -19,19 +20,25 @@ class _Unpooling(_PoolingND):
 
     def check_type_forward(self, in_types):
         super().check_type_forward(in_types)
-        x_type, = in_types
+        (x_type,) = in_types
         for i, out in enumerate(self.outs or ()):
             expected = conv.get_conv_outsize(
-                out, self.ksize[i], self.stride[i], self.pad[i], self.cover_all)
+                out, self.ksize[i], self.stride[i], self.pad[i], self.cover_all
+            )
             type_check.expect(x_type.shape[i + 2] == expected)
 
     def _windows(self, dims):
         """Windows of the output, given the spatial shape of the input."""
         if self.outs is None:
-            self.outs = tuple([conv.get_deconv_outsize(*row, self.cover_all)
-                               for row in zip(dims, self.ksize, self.stride, self.pad)])
+            self.outs = tuple(
+                [
+                    conv.get_deconv_outsize(*row, self.cover_all)
+                    for row in zip(dims, self.ksize, self.stride, self.pad)
+                ]
+            )
         assert all([out > 0 for out in self.outs]), (
-            f'Output size should be positive, but is {self.outs}')
+            f'Output size should be positive, but is {self.outs}'
+        )
         return get_windows(self.outs, self.ksize, self.stride, self.pad, tuple(dims))
 
     def _set_outsize(self, outsize):
@@ -43,32 +50,40 @@ class _Spread(_Unpooling):
     """Adds each element to all of its window."""
 
     def forward(self, inputs):
-        return self._windows(inputs[0].shape[2:]).spread(inputs[0]),
+        return (self._windows(inputs[0].shape[2:]).spread(inputs[0]),)
 
     def forward_chainerx(self, inputs):
-        x, = inputs
+        (x,) = inputs
         dims = x.shape[2:]
-        self._windows(dims)     # checks and sets the shape of the output
-        if self.stride == self.ksize and not any(self.pad) and all(
-                [out <= n * k for out, n, k in zip(self.outs, dims, self.ksize)]):
+        self._windows(dims)  # checks and sets the shape of the output
+        if (
+            self.stride == self.ksize
+            and not any(self.pad)
+            and all([out <= n * k for out, n, k in zip(self.outs, dims, self.ksize)])
+        ):
             for axis in range(x.ndim - 1, 1, -1):
                 k = self.ksize[axis - 2]
-                shape = (*x.shape[:axis], x.shape[axis] * k, *x.shape[axis + 1:])
+                shape = (*x.shape[:axis], x.shape[axis] * k, *x.shape[axis + 1 :])
                 x = chainerx.stack([x] * k, axis=axis + 1).reshape(shape)
-            return x[(..., *map(slice, self.outs))],
+            return (x[(..., *map(slice, self.outs))],)
         # The transpose of a convolution of each channel with ones.
         ones = chainerx.ones((1, 1, *self.ksize), x.dtype, device=x.device)
         y = chainerx.conv_transpose(
-            x.reshape(x.shape[0] * x.shape[1], 1, *dims), ones, None, self.stride, self.pad,
-            self.outs)
-        return y.reshape(*x.shape[:2], *self.outs),
+            x.reshape(x.shape[0] * x.shape[1], 1, *dims),
+            ones,
+            None,
+            self.stride,
+            self.pad,
+            self.outs,
+        )
+        return (y.reshape(*x.shape[:2], *self.outs),)
 
     def backward(self, target_input_indexes, grad_outputs):
         windows = self._windows(self.inputs[0].shape[2:])
         return LinearMap(windows.sum, windows.spread).apply(grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return self._windows(self.inputs[0].shape[2:]).sum(grad_outputs[0]),
+        return (self._windows(self.inputs[0].shape[2:]).sum(grad_outputs[0]),)
 
 
 class UnpoolingND(_Spread):

@@ -1,4 +1,5 @@
 """Upsampling of images to the positions of maxima."""
+
 from __future__ import annotations
 
 import math
@@ -40,26 +41,27 @@ class Upsampling2D(_Unpooling2D):
         return self._windows(self.indexes.shape[2:]).gather(y, self._indexes_like(y))
 
     def forward(self, inputs):
-        return self._scatter(inputs[0]),
+        return (self._scatter(inputs[0]),)
 
     def forward_chainerx(self, inputs):
-        x, = inputs
+        (x,) = inputs
         n, c, h, w = x.shape
         indexes = cuda.to_cpu(backend.from_chx(self.indexes))
         places, exist = self._windows((h, w))._positions(indexes)
         size = math.prod(self.outs)
         # Values outside of their image go to an element behind the last one.
         places = numpy.where(
-            exist, places + numpy.arange(n * c).reshape(n, c, 1) * size, n * c * size)
+            exist, places + numpy.arange(n * c).reshape(n, c, 1) * size, n * c * size
+        )
         y = chainerx.zeros((n * c * size + 1,), x.dtype, device=x.device)
         y = chainerx._core._add_at(y, sent_like(x, places), x.reshape(places.shape))
-        return y[:-1].reshape(n, c, *self.outs),
+        return (y[:-1].reshape(n, c, *self.outs),)
 
     def backward(self, target_input_indexes, grad_outputs):
         return LinearMap(self._gather, self._scatter).apply(grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return self._gather(grad_outputs[0]),
+        return (self._gather(grad_outputs[0]),)
 
 
 def upsampling_2d(x, indexes, ksize, stride=None, pad=0, outsize=None, cover_all=True):

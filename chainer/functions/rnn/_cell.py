@@ -4,6 +4,7 @@ All of them are :math:`c = \\sum_j \\tanh(a_j) \\sigma(i_j) + \\sum_k \\sigma(f_
 :math:`h = \\sigma(o) \\tanh(c)`. Activated gates are kept in one array ``z`` in the order
 ``a..., i..., f..., o``, so that one call serves all gates.
 """
+
 from __future__ import annotations
 
 import chainer
@@ -32,14 +33,14 @@ def state(xp, z, n_tanh, children):
     c = z[0] * z[n_tanh]
     for j in range(1, n_tanh):
         c += z[j] * z[n_tanh + j]
-    for f, child in zip(z[2 * n_tanh:], children):
+    for f, child in zip(z[2 * n_tanh :], children):
         c += f * child
     return c, xp.tanh(c)
 
 
 def gradients(xp, z, n_tanh, children, tanh_c, gc, gh, out=None):
     """Gradients of raw gates, as an array like ``z``, and of the new cell state."""
-    a, i, o = z[:n_tanh], z[n_tanh:2 * n_tanh], z[-1]
+    a, i, o = z[:n_tanh], z[n_tanh : 2 * n_tanh], z[-1]
     if gh is None:
         gc_all = gc
     else:
@@ -52,8 +53,8 @@ def gradients(xp, z, n_tanh, children, tanh_c, gc, gh, out=None):
     xp.subtract(1, gz[:n_tanh], out=gz[:n_tanh])
     xp.subtract(z[n_tanh:], gz[n_tanh:], out=gz[n_tanh:])
     gz[:n_tanh] *= i
-    gz[n_tanh:2 * n_tanh] *= a
-    for g, child in zip(gz[2 * n_tanh:], children):
+    gz[n_tanh : 2 * n_tanh] *= a
+    for g, child in zip(gz[2 * n_tanh :], children):
         g *= child
     gz[:-1] *= gc_all
     if gh is None:
@@ -113,9 +114,10 @@ class Cell(FusedFunction):
         z, n = self._z, self.n_tanh
         children = self._gates(xs)[1]
         gc, gh = gys
-        gz, gc_all = gradients(xp, z, n, children, self._tanh_c,
-                               None if gc is None else gc[:z.shape[1]], gh)
-        gcs = [f * gc_all for f in z[2 * n:-1]]
+        gz, gc_all = gradients(
+            xp, z, n, children, self._tanh_c, None if gc is None else gc[: z.shape[1]], gh
+        )
+        gcs = [f * gc_all for f in z[2 * n : -1]]
         gxs = self._input_gradients(xs, gz, gcs, gc)
         return [gxs[i] for i in targets]
 
@@ -125,8 +127,7 @@ class Cell(FusedFunction):
         n = self.n_tanh
         a = [F.tanh(x) for x in gates[:n]]
         s = [F.sigmoid(x) for x in gates[n:]]
-        c = F.add(*[x * y for x, y in zip(a, s)],
-                  *[f * child for f, child in zip(s[n:], children)])
+        c = F.add(*[x * y for x, y in zip(a, s)], *[f * child for f, child in zip(s[n:], children)])
         concatenate = lambda parts: F.concat(parts, axis=0)
         return self._whole_state(concatenate, c, xs), s[-1] * F.tanh(c)
 
@@ -157,15 +158,18 @@ def grad_grad(xp, pairs, children, o, c, gc, gh, gg_pairs, gg_children, ggo):
         ta, si = xp.tanh(a), sigmoid(xp, i)
         ta_1, si_1 = 1 - ta * ta, si * (1 - si)
         ggc = ggc + gga * si * ta_1 + ggi * ta * si_1
-        g_pairs.append((gc_all * (ggi * ta_1 * si_1 - 2 * gga * si * ta * ta_1),
-                        gc_all * (gga * si_1 * ta_1 + ggi * ta * si_1 * (1 - 2 * si))))
+        g_pairs.append(
+            (
+                gc_all * (ggi * ta_1 * si_1 - 2 * gga * si * ta * ta_1),
+                gc_all * (gga * si_1 * ta_1 + ggi * ta * si_1 * (1 - 2 * si)),
+            )
+        )
     g_children = []
     for (c_k, f), (ggc_k, ggf) in zip(children, gg_children):
         sf = sigmoid(xp, f)
         sf_1 = sf * (1 - sf)
         ggc = ggc + ggf * c_k * sf_1 + ggc_k * sf
-        g_children.append((gc_all * ggf * sf_1,
-                           gc_all * sf_1 * (ggf * c_k * (1 - 2 * sf) + ggc_k)))
+        g_children.append((gc_all * ggf * sf_1, gc_all * sf_1 * (ggf * c_k * (1 - 2 * sf) + ggc_k)))
     go = gh * so_1 * (ggc * tc_1 + ggo * tc * (1 - 2 * so))
     gc_next = gh * tc_1 * (ggo * so_1 - 2 * ggc * so * tc)
     ggh = ggc * so * tc_1 + ggo * tc * so_1

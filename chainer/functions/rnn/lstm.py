@@ -1,4 +1,5 @@
 """Long short-term memory."""
+
 from __future__ import annotations
 
 from chainer.backends import cuda
@@ -39,7 +40,7 @@ class LSTM(_cell.Cell):
 
     def _gates(self, inputs):
         c, x = inputs
-        return _extract_gates(x), (c[:x.shape[0]],)
+        return _extract_gates(x), (c[: x.shape[0]],)
 
     def _whole_state(self, concatenate, c, inputs):
         c_prev, x = inputs
@@ -102,8 +103,29 @@ def lstm(c_prev, x):
     return LSTM().apply((c_prev, x))
 
 
-def lstm_grad_grad(c_prev, a, i, f, o, c, gc, gh, ggc_prev, gga, ggi, ggf, ggo,
-                   gc_prev, ga, gi, gf, go, gc_next, ggc, ggh):
+def lstm_grad_grad(
+    c_prev,
+    a,
+    i,
+    f,
+    o,
+    c,
+    gc,
+    gh,
+    ggc_prev,
+    gga,
+    ggi,
+    ggf,
+    ggo,
+    gc_prev,
+    ga,
+    gi,
+    gf,
+    go,
+    gc_next,
+    ggc,
+    ggh,
+):
     """Gradients of the gradients of a cell, written to the last eight arrays.
 
     Inputs are those of the gradient of :func:`lstm` (states, raw gates, new cell state and
@@ -113,6 +135,7 @@ def lstm_grad_grad(c_prev, a, i, f, o, c, gc, gh, ggc_prev, gga, ggi, ggf, ggo,
     """
     xp = cuda.get_array_module(c)
     ((g_a, g_i),), ((g_c, g_f),), *rest = _cell.grad_grad(
-        xp, [(a, i)], [(c_prev, f)], o, c, gc, gh, [(gga, ggi)], [(ggc_prev, ggf)], ggo)
+        xp, [(a, i)], [(c_prev, f)], o, c, gc, gh, [(gga, ggi)], [(ggc_prev, ggf)], ggo
+    )
     for to, g in zip((gc_prev, ga, gi, gf, go, gc_next, ggc, ggh), (g_c, g_a, g_i, g_f, *rest)):
         to[...] = g

@@ -1,4 +1,5 @@
 """Stacked GRU over sequences of various lengths."""
+
 from __future__ import annotations
 
 import chainer
@@ -29,14 +30,14 @@ class NStepGRU(BaseNStepRNN):
 
     def _run(self, xp, x, states, weights, y, steps):
         wx, wh, bx, bh = weights
-        h, = states
+        (h,) = states
         size = h.shape[1]
         z = x.dot(wx.T)
         z += bx
         # sigmoid(v) = tanh(v / 2) / 2 + 1 / 2: the half is taken here.
         wh, bh = wh.copy(), bh.copy()
         for a in (z.T, wh, bh):
-            a[:2 * size] *= 0.5
+            a[: 2 * size] *= 0.5
         wh = wh.T
         previous, hidden = xp.empty(y.shape, x.dtype), xp.empty(y.shape, x.dtype)
         for s in steps:
@@ -46,8 +47,8 @@ class NStepGRU(BaseNStepRNN):
             gates = z[s]
             from_h = h_now.dot(wh)
             from_h += bh
-            rz, h_bar, h_h = gates[:, :2 * size], gates[:, 2 * size:], from_h[:, 2 * size:]
-            rz += from_h[:, :2 * size]
+            rz, h_bar, h_h = gates[:, : 2 * size], gates[:, 2 * size :], from_h[:, 2 * size :]
+            rz += from_h[:, : 2 * size]
             xp.tanh(rz, out=rz)
             rz *= 0.5
             rz += 0.5
@@ -63,13 +64,13 @@ class NStepGRU(BaseNStepRNN):
 
     def _run_back(self, xp, gy, gstates, weights, saved, steps):
         previous, gates, hidden = saved
-        gh, = gstates
+        (gh,) = gstates
         wh = weights[1]
         size = previous.shape[1]
-        r, z, h_bar = [gates[:, k * size:(k + 1) * size] for k in range(3)]
+        r, z, h_bar = [gates[:, k * size : (k + 1) * size] for k in range(3)]
         # Slopes of h by z and by the candidate, and of the candidate by r.
         slope = gates * (1 - gates)
-        slope_r, slope_z, slope_h = [slope[:, k * size:(k + 1) * size] for k in range(3)]
+        slope_r, slope_z, slope_h = [slope[:, k * size : (k + 1) * size] for k in range(3)]
         slope_r *= hidden
         slope_z *= previous - h_bar
         xp.multiply(1 - z, 1 - h_bar * h_bar, out=slope_h)
@@ -82,7 +83,7 @@ class NStepGRU(BaseNStepRNN):
             slope_z[s] *= g
             slope_r[s] *= g_bar
             from_h[s] = slope[s]
-            from_h[s, 2 * size:] *= r[s]
+            from_h[s, 2 * size :] *= r[s]
             g *= z[s]
             g += from_h[s].dot(wh)
             gh[:n] = g

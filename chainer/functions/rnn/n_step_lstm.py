@@ -1,4 +1,5 @@
 """Stacked LSTM over sequences of various lengths."""
+
 from __future__ import annotations
 
 import chainer
@@ -15,9 +16,11 @@ def _lstm(x, h, c, w, b):
     """One step of one layer; weights are in the order i, f, a, o."""
     F = chainer.functions
     order = 2, 0, 1, 3
-    gates = (F.linear(x, _stack_weight([w[k] for k in order]), _stack_weight([b[k] for k in order]))
-             + F.linear(h, _stack_weight([w[4 + k] for k in order]),
-                        _stack_weight([b[4 + k] for k in order])))
+    gates = F.linear(
+        x, _stack_weight([w[k] for k in order]), _stack_weight([b[k] for k in order])
+    ) + F.linear(
+        h, _stack_weight([w[4 + k] for k in order]), _stack_weight([b[4 + k] for k in order])
+    )
     c, h = F.lstm(c, gates)
     return h, c
 
@@ -59,11 +62,11 @@ class NStepLSTM(BaseNStepRNN):
             sigmoids = gates[:, size:]
             sigmoids *= 0.5
             sigmoids += 0.5
-            c_now *= gates[:, 2 * size:3 * size]
-            c_now += gates[:, :size] * gates[:, size:2 * size]
+            c_now *= gates[:, 2 * size : 3 * size]
+            c_now += gates[:, :size] * gates[:, size : 2 * size]
             t = xp.tanh(c_now)
             tanh_c[s] = t
-            t *= gates[:, 3 * size:]
+            t *= gates[:, 3 * size :]
             h_now[...] = t
             y[s] = t
         return previous_h, previous_c, z, tanh_c
@@ -73,13 +76,13 @@ class NStepLSTM(BaseNStepRNN):
         gh, gc = gstates
         wh = weights[1]
         total, size = tanh_c.shape
-        a, i, f, o = [z[:, k * size:(k + 1) * size] for k in range(4)]
+        a, i, f, o = [z[:, k * size : (k + 1) * size] for k in range(4)]
         # Slopes of the cell state by the first three gates, and of h by o and by c.
         slope = z * (1 - z)
         xp.multiply(i, 1 - a * a, out=slope[:, :size])
-        slope[:, size:2 * size] *= a
-        slope[:, 2 * size:3 * size] *= previous_c
-        slope[:, 3 * size:] *= tanh_c
+        slope[:, size : 2 * size] *= a
+        slope[:, 2 * size : 3 * size] *= previous_c
+        slope[:, 3 * size :] *= tanh_c
         slope_c = 1 - tanh_c * tanh_c
         slope_c *= o
         gates = slope.reshape(total, 4, size)

@@ -1,4 +1,5 @@
 """Stacked recurrent networks over sequences of various lengths, and the simple ones."""
+
 from __future__ import annotations
 
 import itertools
@@ -16,7 +17,8 @@ from chainer.utils import argument, type_check
 
 _old_arguments = {
     'train': 'train argument is not supported anymore. Use chainer.using_config',
-    'use_cudnn': 'use_cudnn argument is not supported anymore. Use chainer.using_config'}
+    'use_cudnn': 'use_cudnn argument is not supported anymore. Use chainer.using_config',
+}
 
 
 def _stack_weight(ws):
@@ -54,8 +56,8 @@ class BaseNStepRNN(FusedFunction):
     def __init__(self, n_layers, states, lengths, **kwargs):
         argument.assert_kwargs_empty(kwargs)
         self.n_layers = n_layers
-        self.dropout_ratio = states or 0.
-        if not 0. <= self.dropout_ratio < 1.:
+        self.dropout_ratio = states or 0.0
+        if not 0.0 <= self.dropout_ratio < 1.0:
             raise ValueError(f'dropout_ratio must be in the range [0, 1), got {states}')
         self.lengths = list(lengths)
         ends = list(itertools.accumulate(self.lengths))
@@ -73,8 +75,8 @@ class BaseNStepRNN(FusedFunction):
     def check_type_forward(self, in_types):
         n_in = self.n_states + 1 + 2 * self.n_weights * self._n_cells
         type_check.expect(in_types.size() == n_in)
-        names = ('hx', 'cx')[:self.n_states] + ('x',)
-        type_check._argname(in_types[:len(names)], names)
+        names = ('hx', 'cx')[: self.n_states] + ('x',)
+        type_check._argname(in_types[: len(names)], names)
         h_type, x_type = in_types[0], in_types[self.n_states]
         type_check.expect(
             h_type.dtype.kind == 'f',
@@ -85,8 +87,7 @@ class BaseNStepRNN(FusedFunction):
             x_type.shape[0] == sum(self.lengths),
         )
         if self.n_states == 2:
-            type_check.expect(in_types[1].dtype == h_type.dtype,
-                              in_types[1].shape == h_type.shape)
+            type_check.expect(in_types[1].dtype == h_type.dtype, in_types[1].shape == h_type.shape)
         batch = h_type.shape[1]
         for t, n in enumerate(self.lengths):
             n = type_check.make_variable(n, f'lengths[{t}]')
@@ -117,13 +118,12 @@ class BaseNStepRNN(FusedFunction):
     def _unpack(self, inputs):
         """Returns states, x, and pairs of weights and biases of all cells."""
         n = self.n_states
-        flat, k = inputs[n + 1:], self.n_weights
-        params = [(flat[i:i + k], flat[i + k:i + 2 * k]) for i in range(0, len(flat), 2 * k)]
+        flat, k = inputs[n + 1 :], self.n_weights
+        params = [(flat[i : i + k], flat[i + k : i + 2 * k]) for i in range(0, len(flat), 2 * k)]
         return inputs[:n], inputs[n], params
 
     def forward_chainerx(self, inputs):
-        if (self.chainerx_routine is None
-                or any([a.dtype != inputs[0].dtype for a in inputs])):
+        if self.chainerx_routine is None or any([a.dtype != inputs[0].dtype for a in inputs]):
             return Fallback
         states, x, params = self._unpack(inputs)
         if not self.dropout_ratio:
@@ -146,8 +146,14 @@ class BaseNStepRNN(FusedFunction):
         """Runs layers by the routine of ChainerX; returns the final states and the outputs."""
         routine = getattr(chainerx, self.chainerx_routine)
         xs = chainerx.split(x, [s.stop for s in self._steps[:-1]], 0)
-        *states, ys = routine(n_layers, *states, [list(ws) for ws, _ in params],
-                              [list(bs) for _, bs in params], xs, **self._chainerx_options())
+        *states, ys = routine(
+            n_layers,
+            *states,
+            [list(ws) for ws, _ in params],
+            [list(bs) for _, bs in params],
+            xs,
+            **self._chainerx_options(),
+        )
         return (*states, chainerx.concatenate(ys, 0))
 
     def _chainerx_options(self):
@@ -159,8 +165,9 @@ class BaseNStepRNN(FusedFunction):
         """Draws the masks of dropout before every layer but the first."""
         scale = dtype.type(1 / (1 - self.dropout_ratio))
         shape = total, size * self.directions
-        self._masks = [(xp.random.rand(*shape) >= self.dropout_ratio) * scale
-                       for _ in range(self.n_layers - 1)]
+        self._masks = [
+            (xp.random.rand(*shape) >= self.dropout_ratio) * scale for _ in range(self.n_layers - 1)
+        ]
 
     def forward(self, inputs):
         self.retain_inputs(range(len(inputs)))
@@ -182,7 +189,7 @@ class BaseNStepRNN(FusedFunction):
             for d in range(self.directions):
                 cell = layer * self.directions + d
                 weights = self._weights(xp, *params[cell], dtype)
-                out = y[:, d * size:(d + 1) * size]
+                out = y[:, d * size : (d + 1) * size]
                 steps = self._steps[::-1] if d else self._steps
                 saved = self._run(xp, x, [f[cell] for f in finals], weights, out, steps)
                 self._saved.append((x, weights, saved))
@@ -194,8 +201,9 @@ class BaseNStepRNN(FusedFunction):
         xp = cuda.get_array_module(x)
         dtype, size = self._saved[0][0].dtype, states[0].shape[2]
         # Gradients of states are changed in place from those of the final to the initial ones.
-        gstates = [xp.zeros(s.shape, dtype) if g is None else g.astype(dtype)
-                   for s, g in zip(states, gys)]
+        gstates = [
+            xp.zeros(s.shape, dtype) if g is None else g.astype(dtype) for s, g in zip(states, gys)
+        ]
         gy = gys[-1]
         if gy is None:
             gy = xp.zeros((len(x), size * self.directions), dtype)
@@ -208,14 +216,23 @@ class BaseNStepRNN(FusedFunction):
                 inner, weights, saved = self._saved[cell]
                 steps = self._steps if d else self._steps[::-1]
                 gates, hidden_gates = self._run_back(
-                    xp, gy[:, d * size:(d + 1) * size], [g[cell] for g in gstates], weights,
-                    saved, steps)
+                    xp,
+                    gy[:, d * size : (d + 1) * size],
+                    [g[cell] for g in gstates],
+                    weights,
+                    saved,
+                    steps,
+                )
                 wx = weights[0]
                 g = gates.dot(wx)
                 gx = g if gx is None else gx + g
                 gparams[cell] = self._split_weights(
-                    xp, gates.T.dot(inner), hidden_gates.T.dot(saved[0]), gates.sum(axis=0),
-                    hidden_gates.sum(axis=0))
+                    xp,
+                    gates.T.dot(inner),
+                    hidden_gates.T.dot(saved[0]),
+                    gates.sum(axis=0),
+                    hidden_gates.sum(axis=0),
+                )
             if layer and self._masks:
                 gx *= self._masks[layer - 1]
             gy = gx
@@ -238,8 +255,16 @@ class BaseNStepRNN(FusedFunction):
 
         cx = states[1] if self.n_states == 2 else None
         hy, cy, ys = _unroll(
-            self._cell, self.n_layers, drop if self._masks else None, states[0], cx,
-            [ws for ws, _ in params], [bs for _, bs in params], split(x), self.directions)
+            self._cell,
+            self.n_layers,
+            drop if self._masks else None,
+            states[0],
+            cx,
+            [ws for ws, _ in params],
+            [bs for _, bs in params],
+            split(x),
+            self.directions,
+        )
         y = F.concat(ys, axis=0)
         return (hy, y) if cy is None else (hy, cy, y)
 
@@ -259,8 +284,9 @@ class BaseNStepRNN(FusedFunction):
             return [a.astype(dtype, copy=False) for a in (*ws, *bs)]
         parts = []
         for arrays in (ws[:half], ws[half:], bs[:half], bs[half:]):
-            parts.append(xp.concatenate([arrays[k] for k in self.gate_order]).astype(
-                dtype, copy=False))
+            parts.append(
+                xp.concatenate([arrays[k] for k in self.gate_order]).astype(dtype, copy=False)
+            )
         return parts
 
     def _split_weights(self, xp, *gradients):
@@ -303,7 +329,7 @@ class _SimpleRNN(BaseNStepRNN):
 
     def _run(self, xp, x, states, weights, y, steps):
         wx, wh, bx, bh = weights
-        h, = states
+        (h,) = states
         pre = x.dot(wx.T)
         pre += bx + bh
         wh = wh.T
@@ -381,17 +407,18 @@ def _apply(cls, n_layers, dropout_ratio, states, ws, bs, xs):
     n_cells = n_layers * cls.directions
     for name, values in (('ws', ws), ('bs', bs)):
         if len(values) != n_cells:
-            raise ValueError(f'{name} must have {n_cells} lists, one for each layer and '
-                             f'direction, got {len(values)}')
+            raise ValueError(
+                f'{name} must have {n_cells} lists, one for each layer and '
+                f'direction, got {len(values)}'
+            )
         for i, value in enumerate(values):
             if len(value) != cls.n_weights:
-                raise ValueError(f'{name}[{i}] must have {cls.n_weights} arrays, '
-                                 f'got {len(value)}')
+                raise ValueError(f'{name}[{i}] must have {cls.n_weights} arrays, got {len(value)}')
     if not xs:
         raise ValueError('xs must have at least one time step')
     lengths = [x.shape[0] for x in xs]
     flat = [a for w, b in zip(ws, bs) for a in (*w, *b)]
-    func = cls(n_layers, dropout_ratio if config.train else 0., lengths)
+    func = cls(n_layers, dropout_ratio if config.train else 0.0, lengths)
     x = F.concat(xs, axis=0) if len(xs) > 1 else xs[0]
     *states, y = func.apply((*states, x, *flat))
     stops = [s.stop for s in func._steps]
@@ -412,7 +439,7 @@ def _unroll(f, n_layers, drop, hx, cx, ws, bs, xs, directions):
             cell = layer * directions + d
             h, c = hx[cell], cx[cell]
             ys = []
-            for x in (reversed(xs) if d else xs):
+            for x in reversed(xs) if d else xs:
                 n, rest, c_rest = x.shape[0], None, None
                 if n < h.shape[0]:
                     h, rest = F.split_axis(h, [n], 0)
@@ -461,6 +488,7 @@ def n_step_rnn_impl(f, n_layers, dropout_ratio, hx, cx, ws, bs, xs, use_bi_direc
         [[[1.0]], [[3.0]]]
 
     """
+
     def drop(layer, xs):
         return [chainer.functions.dropout(x, dropout_ratio) for x in xs]
 
@@ -560,12 +588,16 @@ def n_step_birnn(n_layers, dropout_ratio, hx, ws, bs, xs, activation='tanh', **k
     return n_step_rnn_base(n_layers, dropout_ratio, hx, ws, bs, xs, activation, True, **kwargs)
 
 
-def n_step_rnn_base(n_layers, dropout_ratio, hx, ws, bs, xs, activation, use_bi_direction,
-                    **kwargs):
+def n_step_rnn_base(
+    n_layers, dropout_ratio, hx, ws, bs, xs, activation, use_bi_direction, **kwargs
+):
     """Common function of :func:`n_step_rnn` and :func:`n_step_birnn`."""
     if kwargs:
-        argument.check_unexpected_kwargs(kwargs, use_bi_direction='use_bi_direction is not '
-                                         'supported as a keyword argument', **_old_arguments)
+        argument.check_unexpected_kwargs(
+            kwargs,
+            use_bi_direction='use_bi_direction is not supported as a keyword argument',
+            **_old_arguments,
+        )
         argument.assert_kwargs_empty(kwargs)
     classes = {'tanh': (NStepRNNTanh, NStepBiRNNTanh), 'relu': (NStepRNNReLU, NStepBiRNNReLU)}
     if activation not in classes:

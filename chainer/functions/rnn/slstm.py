@@ -1,4 +1,5 @@
 """S-LSTM."""
+
 from __future__ import annotations
 
 from chainer.backends import cuda
@@ -82,8 +83,30 @@ def slstm(c_prev1, c_prev2, x1, x2):
     return SLSTM().apply((c_prev1, c_prev2, x1, x2))
 
 
-def slstm_grad_grad(c_prev1, a1, i1, f1, c_prev2, a2, i2, f2, o, c, gc, gh, ggc_prev1, gga1,
-                    ggi1, ggf1, ggo1, ggc_prev2, gga2, ggi2, ggf2, ggo2):
+def slstm_grad_grad(
+    c_prev1,
+    a1,
+    i1,
+    f1,
+    c_prev2,
+    a2,
+    i2,
+    f2,
+    o,
+    c,
+    gc,
+    gh,
+    ggc_prev1,
+    gga1,
+    ggi1,
+    ggf1,
+    ggo1,
+    ggc_prev2,
+    gga2,
+    ggi2,
+    ggf2,
+    ggo2,
+):
     """Gradients of the gradients of a cell.
 
     Inputs are those of the gradient of :func:`slstm` (states, raw gates, the sum ``o`` of the
@@ -97,7 +120,16 @@ def slstm_grad_grad(c_prev1, a1, i1, f1, c_prev2, a2, i2, f2, o, c, gc, gh, ggc_
     """
     xp = cuda.get_array_module(c)
     pairs, children, *rest = _cell.grad_grad(
-        xp, [(a1, i1), (a2, i2)], [(c_prev1, f1), (c_prev2, f2)], o, c, gc, gh,
-        [(gga1, ggi1), (gga2, ggi2)], [(ggc_prev1, ggf1), (ggc_prev2, ggf2)], ggo1 + ggo2)
+        xp,
+        [(a1, i1), (a2, i2)],
+        [(c_prev1, f1), (c_prev2, f2)],
+        o,
+        c,
+        gc,
+        gh,
+        [(gga1, ggi1), (gga2, ggi2)],
+        [(ggc_prev1, ggf1), (ggc_prev2, ggf2)],
+        ggo1 + ggo2,
+    )
     branches = [(g_c, *pair, g_f) for pair, (g_c, g_f) in zip(pairs, children)]
     return (*branches[0], *branches[1], *rest)

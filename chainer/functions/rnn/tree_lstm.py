@@ -1,4 +1,5 @@
 """Tree-LSTM."""
+
 from __future__ import annotations
 
 from chainer.backends import cuda
@@ -32,8 +33,7 @@ class TreeLSTM(CallableFunction, _cell.Cell):
             x_type.shape[1] == c_type.shape[1] * (n + 3),
         )
         for i in range(1, n):
-            type_check.expect(in_types[i].dtype == c_type.dtype,
-                              in_types[i].shape == c_type.shape)
+            type_check.expect(in_types[i].dtype == c_type.dtype, in_types[i].shape == c_type.shape)
         for i in range(2, type_check.eval(c_type.ndim)):
             type_check.expect(x_type.shape[i] == c_type.shape[i])
 

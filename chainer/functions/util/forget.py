@@ -1,4 +1,5 @@
 """Recomputation of intermediate results in the backward pass."""
+
 from __future__ import annotations
 
 import numpy
@@ -18,15 +19,19 @@ class Forget(FunctionNode):
     def _call(self, xs):
         outputs = self._func(*xs)
         if isinstance(outputs, Variable):
-            return outputs,
+            return (outputs,)
         if isinstance(outputs, tuple):
             for y in outputs:
                 if not isinstance(y, Variable):
-                    raise RuntimeError('func of chainer.functions.forget must return variables, '
-                                       f'got a tuple with {type(y)}')
+                    raise RuntimeError(
+                        'func of chainer.functions.forget must return variables, '
+                        f'got a tuple with {type(y)}'
+                    )
             return outputs
-        raise RuntimeError('func of chainer.functions.forget must return a variable or a tuple '
-                           f'of variables, got {type(outputs)}')
+        raise RuntimeError(
+            'func of chainer.functions.forget must return a variable or a tuple '
+            f'of variables, got {type(outputs)}'
+        )
 
     def forward(self, inputs):
         self.retain_inputs(range(len(inputs)))
@@ -38,15 +43,22 @@ class Forget(FunctionNode):
 
     def forward_chainerx(self, inputs):
         outputs = self._results([chainer.as_variable(x.as_grad_stopped()) for x in inputs])
-        return tuple(chainerx._core._function_node_forward(
-            self, list(inputs), list(outputs), list(range(len(inputs))), []))
+        return tuple(
+            chainerx._core._function_node_forward(
+                self, list(inputs), list(outputs), list(range(len(inputs))), []
+            )
+        )
 
-    def _backward_chainerx(self, target_input_indexes, grad_outputs, retained_inputs,
-                           retained_outputs):
-        double = any(x.is_backprop_required() for x in (*retained_inputs, *grad_outputs)
-                     if x is not None)
-        xs, gys = [tuple([None if a is None else chainer.as_variable(a.as_grad_stopped())
-                          for a in arrays]) for arrays in (retained_inputs, grad_outputs)]
+    def _backward_chainerx(
+        self, target_input_indexes, grad_outputs, retained_inputs, retained_outputs
+    ):
+        double = any(
+            x.is_backprop_required() for x in (*retained_inputs, *grad_outputs) if x is not None
+        )
+        xs, gys = [
+            tuple([None if a is None else chainer.as_variable(a.as_grad_stopped()) for a in arrays])
+            for arrays in (retained_inputs, grad_outputs)
+        ]
         self._chainerx_retained = xs, ()
         with chainer.using_config('enable_backprop', double):
             gxs = self.backward(target_input_indexes, gys)
@@ -61,8 +73,11 @@ class Forget(FunctionNode):
             xs = [Variable(x.array) for x in self.get_retained_inputs()]
             with chainer.using_config('in_recomputing', True):
                 outputs = self._call(xs)
-            pairs = [(y, gy) for y, gy in zip(outputs, grad_outputs)
-                     if gy is not None and y.requires_grad]
+            pairs = [
+                (y, gy)
+                for y, gy in zip(outputs, grad_outputs)
+                if gy is not None and y.requires_grad
+            ]
             chainer.backward([y for y, _ in pairs], [gy for _, gy in pairs])
         return tuple([xs[i].grad_var for i in target_input_indexes])
 
@@ -100,6 +115,6 @@ def forget(func, *xs):
     if not any(x.requires_grad for x in xs):
         # Parameters inside func get gradients only if the walk back reaches it.
         func, inner = (lambda *args: inner(*args[:-1])), func
-        xs += Variable(xs[0].xp.zeros((), 'f') if xs else numpy.zeros((), 'f')),
+        xs += (Variable(xs[0].xp.zeros((), 'f') if xs else numpy.zeros((), 'f')),)
     outputs = Forget(func).apply(xs)
     return outputs[0] if len(outputs) == 1 else outputs

@@ -54,8 +54,12 @@ class Maxout(link.Chain):
 
         with self.init_scope():
             self.linear = linear.Linear(
-                in_size, n_units, nobias=initial_bias is None,
-                initialW=initializers._get_initializer(initialW), initial_bias=initial_bias)
+                in_size,
+                n_units,
+                nobias=initial_bias is None,
+                initialW=initializers._get_initializer(initialW),
+                initial_bias=initial_bias,
+            )
 
     def forward(self, x):
         """Applies the maxout layer.

@@ -41,13 +41,14 @@ class SimplifiedDropconnect(link.Link):
 
     """
 
-    def __init__(self, in_size, out_size, ratio=0.5, nobias=False, initialW=None,
-                 initial_bias=None):
+    def __init__(
+        self, in_size, out_size, ratio=0.5, nobias=False, initialW=None, initial_bias=None
+    ):
         super().__init__()
         self.out_size = out_size
         self.ratio = ratio
         if initialW is None:
-            initialW = initializers.HeNormal(1. / math.sqrt(2))
+            initialW = initializers.HeNormal(1.0 / math.sqrt(2))
 
         with self.init_scope():
             self.W = variable.Parameter(initializers._get_initializer(initialW))
@@ -58,8 +59,7 @@ class SimplifiedDropconnect(link.Link):
             else:
                 if initial_bias is None:
                     initial_bias = 0
-                self.b = variable.Parameter(
-                    initializers._get_initializer(initial_bias), out_size)
+                self.b = variable.Parameter(initializers._get_initializer(initial_bias), out_size)
 
     def _initialize_params(self, in_size):
         self.W.initialize((self.out_size, in_size))
@@ -85,4 +85,5 @@ class SimplifiedDropconnect(link.Link):
         if mask is not None and hasattr(mask, 'array'):
             mask = mask.array
         return functions.simplified_dropconnect(
-            x, self.W, self.b, self.ratio, train, mask, use_batchwise_mask)
+            x, self.W, self.b, self.ratio, train, mask, use_batchwise_mask
+        )

@@ -3,6 +3,7 @@
 Only what reading one kind of message needs: the fields are given by a schema,
 unknown ones are skipped. See the encoding guide of Protocol Buffers.
 """
+
 import numpy
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
@@ -170,8 +171,13 @@ def _parse_field(text):
     kind, _, default = kind.partition('=')
     repeated = kind.endswith('*')
     kind = kind.rstrip('*')
-    convert = {'int': int, 'bool': lambda s: s == 'true', 'float': float, 'double': float,
-               'string': str}.get(kind)
+    convert = {
+        'int': int,
+        'bool': lambda s: s == 'true',
+        'float': float,
+        'double': float,
+        'string': str,
+    }.get(kind)
     value = None
     if convert is not None:
         value = convert(default or ('' if kind in ('bool', 'string') else '0'))
@@ -189,9 +195,9 @@ def _read_varint(data, position):
             raise ValueError('the data is truncated')
         byte = data[position]
         position += 1
-        result |= (byte & 0x7f) << shift
+        result |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return result & 0xffffffffffffffff, position
+            return result & 0xFFFFFFFFFFFFFFFF, position
     raise ValueError('a number is too long')
 
 

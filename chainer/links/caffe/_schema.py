@@ -1,7 +1,8 @@
 """The messages of Caffe model files: those fields of caffe.proto that are used here."""
+
 from chainer.links.caffe import _protobuf
 
-_MESSAGES = '''
+_MESSAGES = """
 NetParameter 1:name:string 2:layers:V1LayerParameter* 100:layer:LayerParameter*
 BlobShape 1:dim:int*
 BlobProto 1:num:int 2:channels:int 3:height:int 4:width:int 5:data:float* 7:shape:BlobShape \
@@ -38,7 +39,7 @@ ReshapeParameter 1:shape:BlobShape 2:axis:int 3:num_axes:int=-1
 BatchNormParameter 1:use_global_stats:bool 2:moving_average_fraction:float=0.999 \
 3:eps:float=1e-5
 ScaleParameter 1:axis:int=1 2:num_axes:int=1 4:bias_term:bool
-'''
+"""
 
 _CONSTANTS = {
     'EltwiseParameter': {'PROD': 0, 'SUM': 1, 'MAX': 2},
@@ -48,14 +49,46 @@ _CONSTANTS = {
 
 # Numbers of the types of layers of files of Caffe's first version.
 OLD_LAYER_TYPES = {
-    'NONE': 0, 'ACCURACY': 1, 'BNLL': 2, 'CONCAT': 3, 'CONVOLUTION': 4, 'DATA': 5, 'DROPOUT': 6,
-    'EUCLIDEAN_LOSS': 7, 'FLATTEN': 8, 'HDF5_DATA': 9, 'HDF5_OUTPUT': 10, 'IM2COL': 11,
-    'IMAGE_DATA': 12, 'INFOGAIN_LOSS': 13, 'INNER_PRODUCT': 14, 'LRN': 15,
-    'MULTINOMIAL_LOGISTIC_LOSS': 16, 'POOLING': 17, 'RELU': 18, 'SIGMOID': 19, 'SOFTMAX': 20,
-    'SOFTMAX_LOSS': 21, 'SPLIT': 22, 'TANH': 23, 'WINDOW_DATA': 24, 'ELTWISE': 25, 'POWER': 26,
-    'SIGMOID_CROSS_ENTROPY_LOSS': 27, 'HINGE_LOSS': 28, 'MEMORY_DATA': 29, 'ARGMAX': 30,
-    'THRESHOLD': 31, 'DUMMY_DATA': 32, 'SLICE': 33, 'MVN': 34, 'ABSVAL': 35, 'SILENCE': 36,
-    'CONTRASTIVE_LOSS': 37, 'EXP': 38, 'DECONVOLUTION': 39,
+    'NONE': 0,
+    'ACCURACY': 1,
+    'BNLL': 2,
+    'CONCAT': 3,
+    'CONVOLUTION': 4,
+    'DATA': 5,
+    'DROPOUT': 6,
+    'EUCLIDEAN_LOSS': 7,
+    'FLATTEN': 8,
+    'HDF5_DATA': 9,
+    'HDF5_OUTPUT': 10,
+    'IM2COL': 11,
+    'IMAGE_DATA': 12,
+    'INFOGAIN_LOSS': 13,
+    'INNER_PRODUCT': 14,
+    'LRN': 15,
+    'MULTINOMIAL_LOGISTIC_LOSS': 16,
+    'POOLING': 17,
+    'RELU': 18,
+    'SIGMOID': 19,
+    'SOFTMAX': 20,
+    'SOFTMAX_LOSS': 21,
+    'SPLIT': 22,
+    'TANH': 23,
+    'WINDOW_DATA': 24,
+    'ELTWISE': 25,
+    'POWER': 26,
+    'SIGMOID_CROSS_ENTROPY_LOSS': 27,
+    'HINGE_LOSS': 28,
+    'MEMORY_DATA': 29,
+    'ARGMAX': 30,
+    'THRESHOLD': 31,
+    'DUMMY_DATA': 32,
+    'SLICE': 33,
+    'MVN': 34,
+    'ABSVAL': 35,
+    'SILENCE': 36,
+    'CONTRASTIVE_LOSS': 37,
+    'EXP': 38,
+    'DECONVOLUTION': 39,
 }
 
 

@@ -23,11 +23,13 @@ def _layer(typ, oldname):
     computes the layer into ``forwards``, and the layer into ``layers`` by
     ``_add_layer``.
     """
+
     def decorator(meth):
         _type_to_method[typ] = meth
         if oldname is not None:
             _oldname_to_method[_schema.OLD_LAYER_TYPES[oldname]] = meth
         return meth
+
     return decorator
 
 
@@ -76,19 +78,20 @@ class CaffeFunction(link.Chain):
         except ValueError as e:
             raise ValueError(
                 f"cannot load '{os.fsdecode(model_path)}': it is damaged, truncated or not a "
-                f'Caffe model ({e})') from e
+                f'Caffe model ({e})'
+            ) from e
 
         self.forwards = {}
         self.split_map = {}
         self.layers = []
-        for methods, layers in (
-                (_type_to_method, net.layer), (_oldname_to_method, net.layers)):
+        for methods, layers in ((_type_to_method, net.layer), (_oldname_to_method, net.layers)):
             for layer in layers:
                 method = methods.get(layer.type)
                 if method is None:
                     warnings.warn(
                         f'Skip the layer "{layer.name}", since CaffeFunction does not support '
-                        f'{layer.type} layer')
+                        f'{layer.type} layer'
+                    )
                 else:
                     method(self, layer)
             if layers:
@@ -112,26 +115,29 @@ class CaffeFunction(link.Chain):
 
         """
         argument.check_unexpected_kwargs(
-            kwargs, train='train argument is not supported anymore. Use chainer.using_config')
+            kwargs, train='train argument is not supported anymore. Use chainer.using_config'
+        )
         argument.assert_kwargs_empty(kwargs)
         variables = dict(inputs)
         disable = set(disable)
         for name, bottom, top in self.layers:
-            if (name in disable or name not in self.forwards
-                    or any(blob not in variables for blob in bottom)):
+            if (
+                name in disable
+                or name not in self.forwards
+                or any(blob not in variables for blob in bottom)
+            ):
                 continue
             func = self.forwards[name]
             args = [variables[blob] for blob in bottom]
             results = func(self[name], *args) if isinstance(func, _ChildLink) else func(*args)
             if not isinstance(results, (tuple, list)):
-                results = results,
+                results = (results,)
             variables.update(zip(top, results))
 
         self.variables = variables
         missing = [blob for blob in outputs if blob not in variables]
         if missing:
-            raise KeyError(
-                f'blob(s) {missing} cannot be computed from the inputs {sorted(inputs)}')
+            raise KeyError(f'blob(s) {missing} cannot be computed from the inputs {sorted(inputs)}')
         return tuple([variables[blob] for blob in outputs])
 
     def _add_layer(self, layer):
@@ -156,8 +162,14 @@ class CaffeFunction(link.Chain):
             factor = 0 if factor == 0 else 1 / factor
             mean, var = mean * factor, var * factor
         child = batch_normalization.BatchNormalization(
-            len(mean), decay=param.moving_average_fraction, eps=param.eps, use_gamma=False,
-            use_beta=False, initial_avg_mean=mean, initial_avg_var=var)
+            len(mean),
+            decay=param.moving_average_fraction,
+            eps=param.eps,
+            use_gamma=False,
+            use_beta=False,
+            initial_avg_mean=mean,
+            initial_avg_var=var,
+        )
         self._add_child(layer, child, param.use_global_stats)
 
     @_layer('Concat', 'CONCAT')
@@ -171,9 +183,20 @@ class CaffeFunction(link.Chain):
         param = layer.convolution_param
         W, b = _get_weights(layer, param.bias_term)
         W = _expand_groups(W, param.group)
-        self._add_child(layer, convolution_2d.Convolution2D(
-            W.shape[1], W.shape[0], W.shape[2:], _get_stride(param), _get_pad(param),
-            nobias=b is None, initialW=W, initial_bias=b, dilate=_get_dilation(param)))
+        self._add_child(
+            layer,
+            convolution_2d.Convolution2D(
+                W.shape[1],
+                W.shape[0],
+                W.shape[2:],
+                _get_stride(param),
+                _get_pad(param),
+                nobias=b is None,
+                initialW=W,
+                initial_bias=b,
+                dilate=_get_dilation(param),
+            ),
+        )
 
     @_layer('Data', 'DATA')
     def _setup_data(self, layer):
@@ -184,14 +207,26 @@ class CaffeFunction(link.Chain):
         param = layer.convolution_param
         W, b = _get_weights(layer, param.bias_term)
         W = _expand_groups(W, param.group)
-        self._add_child(layer, deconvolution_2d.Deconvolution2D(
-            W.shape[0], W.shape[1], W.shape[2:], _get_stride(param), _get_pad(param),
-            nobias=b is None, initialW=W, initial_bias=b, dilate=_get_dilation(param)))
+        self._add_child(
+            layer,
+            deconvolution_2d.Deconvolution2D(
+                W.shape[0],
+                W.shape[1],
+                W.shape[2:],
+                _get_stride(param),
+                _get_pad(param),
+                nobias=b is None,
+                initialW=W,
+                initial_bias=b,
+                dilate=_get_dilation(param),
+            ),
+        )
 
     @_layer('Dropout', 'DROPOUT')
     def _setup_dropout(self, layer):
-        self._add_function(layer, functools.partial(
-            functions.dropout, ratio=layer.dropout_param.dropout_ratio))
+        self._add_function(
+            layer, functools.partial(functions.dropout, ratio=layer.dropout_param.dropout_ratio)
+        )
 
     @_layer('Eltwise', 'ELTWISE')
     def _setup_eltwise(self, layer):
@@ -199,10 +234,11 @@ class CaffeFunction(link.Chain):
         coeffs = [float(c) for piece in param.coeff for c in piece]
         if param.operation not in (param.PROD, param.SUM, param.MAX):
             raise RuntimeError(
-                f'Operation {param.operation} of the Eltwise layer "{layer.name}" is not '
-                'supported')
-        self._add_function(layer, functools.partial(
-            _eltwise, operation=param.operation, coeffs=coeffs))
+                f'Operation {param.operation} of the Eltwise layer "{layer.name}" is not supported'
+            )
+        self._add_function(
+            layer, functools.partial(_eltwise, operation=param.operation, coeffs=coeffs)
+        )
 
     @_layer('InnerProduct', 'INNER_PRODUCT')
     def _setup_inner_product(self, layer):
@@ -213,17 +249,26 @@ class CaffeFunction(link.Chain):
         W = W.reshape(W.shape[-2:])
         if param.transpose:
             W = W.T
-        self._add_child(layer, linear.Linear(
-            W.shape[1], W.shape[0], nobias=b is None, initialW=W, initial_bias=b))
+        self._add_child(
+            layer,
+            linear.Linear(W.shape[1], W.shape[0], nobias=b is None, initialW=W, initial_bias=b),
+        )
 
     @_layer('LRN', 'LRN')
     def _setup_lrn(self, layer):
         param = layer.lrn_param
         if param.norm_region != param.ACROSS_CHANNELS:
             raise RuntimeError('Within-channel LRN is not supported')
-        self._add_function(layer, functools.partial(
-            functions.local_response_normalization, n=param.local_size, k=param.k,
-            alpha=param.alpha / param.local_size, beta=param.beta))
+        self._add_function(
+            layer,
+            functools.partial(
+                functions.local_response_normalization,
+                n=param.local_size,
+                k=param.k,
+                alpha=param.alpha / param.local_size,
+                beta=param.beta,
+            ),
+        )
 
     @_layer('Pooling', 'POOLING')
     def _setup_pooling(self, layer):
@@ -246,7 +291,8 @@ class CaffeFunction(link.Chain):
         slope = layer.relu_param.negative_slope
         self._add_function(
             layer,
-            functions.relu if slope == 0 else functools.partial(functions.leaky_relu, slope=slope))
+            functions.relu if slope == 0 else functools.partial(functions.leaky_relu, slope=slope),
+        )
 
     @_layer('Reshape', None)
     def _setup_reshape(self, layer):
@@ -264,8 +310,11 @@ class CaffeFunction(link.Chain):
         W = arrays.pop(0) if has_weight else None
         b = arrays.pop(0) if param.bias_term else None
         child = scale.Scale(
-            param.axis, None if W is None else W.shape, param.bias_term,
-            None if b is None else b.shape)
+            param.axis,
+            None if W is None else W.shape,
+            param.bias_term,
+            None if b is None else b.shape,
+        )
         if W is not None:
             child.W.array[...] = W
         if b is not None:
@@ -280,9 +329,14 @@ class CaffeFunction(link.Chain):
     def _setup_slice(self, layer):
         param = layer.slice_param
         axis = param.slice_dim if param.axis == 1 else param.axis
-        self._add_function(layer, functools.partial(
-            functions.split_axis,
-            indices_or_sections=list(param.slice_point) or len(layer.top), axis=axis))
+        self._add_function(
+            layer,
+            functools.partial(
+                functions.split_axis,
+                indices_or_sections=list(param.slice_point) or len(layer.top),
+                axis=axis,
+            ),
+        )
 
     @_layer('Softmax', 'SOFTMAX')
     def _setup_softmax(self, layer):
@@ -342,6 +396,7 @@ def _check_softmax_axis(layer):
 
 # The four sizes of a blob, which old files store as such.
 
+
 def _get_num(blob):
     return blob.num if blob.num > 0 else blob.shape.dim[0]
 
@@ -371,8 +426,7 @@ def _get_array(blob):
 def _get_arrays(layer, n):
     """Returns the blobs of a layer, at least ``n``."""
     if len(layer.blobs) < n:
-        raise ValueError(
-            f'layer "{layer.name}" has {len(layer.blobs)} blobs, but {n} are expected')
+        raise ValueError(f'layer "{layer.name}" has {len(layer.blobs)} blobs, but {n} are expected')
     return [_get_array(blob) for blob in layer.blobs]
 
 
@@ -390,7 +444,7 @@ def _expand_groups(W, groups):
     n, m = W.shape[0] // groups, W.shape[1]
     dense = numpy.zeros((W.shape[0], m * groups, *W.shape[2:]), W.dtype)
     for i in range(groups):
-        dense[i * n:(i + 1) * n, i * m:(i + 1) * m] = W[i * n:(i + 1) * n]
+        dense[i * n : (i + 1) * n, i * m : (i + 1) * m] = W[i * n : (i + 1) * n]
     return dense
 
 

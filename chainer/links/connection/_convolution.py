@@ -1,11 +1,13 @@
 """What the convolution links share: a filter made when the input channels are known."""
+
 from chainer import initializers, link, variable
 from chainer.utils import conv_nd
 
 SEE_CUDNN_CONFIG = (
     'deterministic argument is not supported anymore. '
     "Use chainer.using_config('cudnn_deterministic', value) context where value is either "
-    '`True` or `False`.')
+    '`True` or `False`.'
+)
 
 
 def shift_sizes(in_channels, out_channels, ksize):
@@ -35,7 +37,8 @@ class ConvolutionBase(link.Link):
             else:
                 self.b = variable.Parameter(
                     initializers._get_initializer(0 if initial_bias is None else initial_bias),
-                    n_bias)
+                    n_bias,
+                )
 
     def _initialize_params(self, in_channels):
         self.W.initialize(self._weight_shape(in_channels))
@@ -62,5 +65,6 @@ class ConvolutionBase(link.Link):
             if n % self.groups != 0:
                 raise ValueError(
                     f'the number of {kind} channels must be divisible by the number of groups, '
-                    f'but {n} channels and {self.groups} groups were given')
+                    f'but {n} channels and {self.groups} groups were given'
+                )
         return n_channels // self.groups

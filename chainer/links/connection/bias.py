@@ -61,5 +61,6 @@ def _get_operands(xs, param, name):
         error = AssertionError if chainer.is_debug() else ValueError
         raise error(
             f'{n_expected} input(s) expected by a {name} link '
-            f'{"without" if param is None else "with"} a parameter, but {len(xs)} given')
+            f'{"without" if param is None else "with"} a parameter, but {len(xs)} given'
+        )
     return xs if param is None else (xs[0], param)

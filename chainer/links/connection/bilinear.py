@@ -41,15 +41,17 @@ class Bilinear(link.Link):
 
     """
 
-    def __init__(self, left_size, right_size, out_size, nobias=False, initialW=None,
-                 initial_bias=None):
+    def __init__(
+        self, left_size, right_size, out_size, nobias=False, initialW=None, initial_bias=None
+    ):
         super().__init__()
         self.in_sizes = (left_size, right_size)
         self.nobias = nobias
         if isinstance(initial_bias, tuple):
             if len(initial_bias) != 3:
                 raise ValueError(
-                    f'initial_bias must have three elements, but {len(initial_bias)} were given')
+                    f'initial_bias must have three elements, but {len(initial_bias)} were given'
+                )
         elif initial_bias is None:
             initial_bias = None, None, 0
         else:

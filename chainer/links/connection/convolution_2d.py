@@ -47,14 +47,25 @@ class Convolution2D(_convolution.ConvolutionBase):
 
     """
 
-    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False,
-                 initialW=None, initial_bias=None, **kwargs):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        ksize=None,
+        stride=1,
+        pad=0,
+        nobias=False,
+        initialW=None,
+        initial_bias=None,
+        **kwargs,
+    ):
         super().__init__()
         dilate, groups = argument.parse_kwargs(
-            kwargs, ('dilate', 1), ('groups', 1),
-            deterministic=_convolution.SEE_CUDNN_CONFIG)
+            kwargs, ('dilate', 1), ('groups', 1), deterministic=_convolution.SEE_CUDNN_CONFIG
+        )
         in_channels, out_channels, ksize = _convolution.shift_sizes(
-            in_channels, out_channels, ksize)
+            in_channels, out_channels, ksize
+        )
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.ksize = ksize
@@ -80,8 +91,17 @@ class Convolution2D(_convolution.ConvolutionBase):
         dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1))
         out_channels, in_channels, kh, kw = W.shape
         return cls(
-            in_channels * groups, out_channels, (kh, kw), stride, pad, nobias or b is None,
-            variable.as_array(W), variable.as_array(b), dilate=dilate, groups=groups)
+            in_channels * groups,
+            out_channels,
+            (kh, kw),
+            stride,
+            pad,
+            nobias or b is None,
+            variable.as_array(W),
+            variable.as_array(b),
+            dilate=dilate,
+            groups=groups,
+        )
 
     @property
     def printable_specs(self):
@@ -107,4 +127,5 @@ class Convolution2D(_convolution.ConvolutionBase):
         """
         self._initialize_for(x)
         return functions.convolution_2d(
-            x, self.W, self.b, self.stride, self.pad, dilate=self.dilate, groups=self.groups)
+            x, self.W, self.b, self.stride, self.pad, dilate=self.dilate, groups=self.groups
+        )

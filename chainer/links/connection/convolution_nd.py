@@ -46,11 +46,25 @@ class ConvolutionND(_convolution.ConvolutionBase):
 
     """
 
-    def __init__(self, ndim, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False,
-                 initialW=None, initial_bias=None, cover_all=False, dilate=1, groups=1):
+    def __init__(
+        self,
+        ndim,
+        in_channels,
+        out_channels,
+        ksize=None,
+        stride=1,
+        pad=0,
+        nobias=False,
+        initialW=None,
+        initial_bias=None,
+        cover_all=False,
+        dilate=1,
+        groups=1,
+    ):
         super().__init__()
         in_channels, out_channels, ksize = _convolution.shift_sizes(
-            in_channels, out_channels, ksize)
+            in_channels, out_channels, ksize
+        )
         self.ndim = ndim
         self.in_channels = in_channels
         self.out_channels = out_channels
@@ -76,14 +90,25 @@ class ConvolutionND(_convolution.ConvolutionBase):
 
         """
         cover_all, dilate, groups = argument.parse_kwargs(
-            kwargs, ('cover_all', False), ('dilate', 1), ('groups', 1))
+            kwargs, ('cover_all', False), ('dilate', 1), ('groups', 1)
+        )
         out_channels, in_channels, *ksize = W.shape
         # The classes of a fixed number of axes do not take it.
         ndim = () if issubclass(cls, (Convolution1D, Convolution3D)) else (len(ksize),)
         return cls(
-            *ndim, in_channels * groups, out_channels, tuple(ksize), stride, pad,
-            nobias or b is None, variable.as_array(W), variable.as_array(b), cover_all, dilate,
-            groups)
+            *ndim,
+            in_channels * groups,
+            out_channels,
+            tuple(ksize),
+            stride,
+            pad,
+            nobias or b is None,
+            variable.as_array(W),
+            variable.as_array(b),
+            cover_all,
+            dilate,
+            groups,
+        )
 
     def forward(self, x):
         """Applies the convolution.
@@ -98,8 +123,15 @@ class ConvolutionND(_convolution.ConvolutionBase):
         """
         self._initialize_for(x)
         return functions.convolution_nd(
-            x, self.W, self.b, self.stride, self.pad, cover_all=self.cover_all,
-            dilate=self.dilate, groups=self.groups)
+            x,
+            self.W,
+            self.b,
+            self.stride,
+            self.pad,
+            cover_all=self.cover_all,
+            dilate=self.dilate,
+            groups=self.groups,
+        )
 
 
 class Convolution1D(ConvolutionND):
@@ -134,11 +166,34 @@ class Convolution1D(ConvolutionND):
 
     """
 
-    def __init__(self, in_channels, out_channels, ksize, stride=1, pad=0, nobias=False,
-                 initialW=None, initial_bias=None, cover_all=False, dilate=1, groups=1):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        ksize,
+        stride=1,
+        pad=0,
+        nobias=False,
+        initialW=None,
+        initial_bias=None,
+        cover_all=False,
+        dilate=1,
+        groups=1,
+    ):
         super().__init__(
-            1, in_channels, out_channels, ksize, stride, pad, nobias, initialW, initial_bias,
-            cover_all, dilate, groups)
+            1,
+            in_channels,
+            out_channels,
+            ksize,
+            stride,
+            pad,
+            nobias,
+            initialW,
+            initial_bias,
+            cover_all,
+            dilate,
+            groups,
+        )
 
 
 class Convolution3D(ConvolutionND):
@@ -173,8 +228,31 @@ class Convolution3D(ConvolutionND):
 
     """
 
-    def __init__(self, in_channels, out_channels, ksize, stride=1, pad=0, nobias=False,
-                 initialW=None, initial_bias=None, cover_all=False, dilate=1, groups=1):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        ksize,
+        stride=1,
+        pad=0,
+        nobias=False,
+        initialW=None,
+        initial_bias=None,
+        cover_all=False,
+        dilate=1,
+        groups=1,
+    ):
         super().__init__(
-            3, in_channels, out_channels, ksize, stride, pad, nobias, initialW, initial_bias,
-            cover_all, dilate, groups)
+            3,
+            in_channels,
+            out_channels,
+            ksize,
+            stride,
+            pad,
+            nobias,
+            initialW,
+            initial_bias,
+            cover_all,
+            dilate,
+            groups,
+        )

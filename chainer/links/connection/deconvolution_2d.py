@@ -49,14 +49,26 @@ class Deconvolution2D(_convolution.ConvolutionBase):
 
     """
 
-    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False,
-                 outsize=None, initialW=None, initial_bias=None, **kwargs):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        ksize=None,
+        stride=1,
+        pad=0,
+        nobias=False,
+        outsize=None,
+        initialW=None,
+        initial_bias=None,
+        **kwargs,
+    ):
         super().__init__()
         dilate, groups = argument.parse_kwargs(
-            kwargs, ('dilate', 1), ('groups', 1),
-            deterministic=_convolution.SEE_CUDNN_CONFIG)
+            kwargs, ('dilate', 1), ('groups', 1), deterministic=_convolution.SEE_CUDNN_CONFIG
+        )
         in_channels, out_channels, ksize = _convolution.shift_sizes(
-            in_channels, out_channels, ksize)
+            in_channels, out_channels, ksize
+        )
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.ksize = ksize
@@ -82,5 +94,12 @@ class Deconvolution2D(_convolution.ConvolutionBase):
         """
         self._initialize_for(x)
         return functions.deconvolution_2d(
-            x, self.W, self.b, self.stride, self.pad, self.outsize, dilate=self.dilate,
-            groups=self.groups)
+            x,
+            self.W,
+            self.b,
+            self.stride,
+            self.pad,
+            self.outsize,
+            dilate=self.dilate,
+            groups=self.groups,
+        )

@@ -45,11 +45,25 @@ class DeconvolutionND(_convolution.ConvolutionBase):
 
     """
 
-    def __init__(self, ndim, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False,
-                 outsize=None, initialW=None, initial_bias=None, dilate=1, groups=1):
+    def __init__(
+        self,
+        ndim,
+        in_channels,
+        out_channels,
+        ksize=None,
+        stride=1,
+        pad=0,
+        nobias=False,
+        outsize=None,
+        initialW=None,
+        initial_bias=None,
+        dilate=1,
+        groups=1,
+    ):
         super().__init__()
         in_channels, out_channels, ksize = _convolution.shift_sizes(
-            in_channels, out_channels, ksize)
+            in_channels, out_channels, ksize
+        )
         self.ndim = ndim
         self.in_channels = in_channels
         self.out_channels = out_channels
@@ -76,8 +90,15 @@ class DeconvolutionND(_convolution.ConvolutionBase):
         """
         self._initialize_for(x)
         return functions.deconvolution_nd(
-            x, self.W, self.b, self.stride, self.pad, self.outsize, dilate=self.dilate,
-            groups=self.groups)
+            x,
+            self.W,
+            self.b,
+            self.stride,
+            self.pad,
+            self.outsize,
+            dilate=self.dilate,
+            groups=self.groups,
+        )
 
 
 class Deconvolution1D(DeconvolutionND):
@@ -113,11 +134,34 @@ class Deconvolution1D(DeconvolutionND):
 
     """
 
-    def __init__(self, in_channels, out_channels, ksize, stride=1, pad=0, nobias=False,
-                 outsize=None, initialW=None, initial_bias=None, dilate=1, groups=1):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        ksize,
+        stride=1,
+        pad=0,
+        nobias=False,
+        outsize=None,
+        initialW=None,
+        initial_bias=None,
+        dilate=1,
+        groups=1,
+    ):
         super().__init__(
-            1, in_channels, out_channels, ksize, stride, pad, nobias, outsize, initialW,
-            initial_bias, dilate, groups)
+            1,
+            in_channels,
+            out_channels,
+            ksize,
+            stride,
+            pad,
+            nobias,
+            outsize,
+            initialW,
+            initial_bias,
+            dilate,
+            groups,
+        )
 
 
 class Deconvolution3D(DeconvolutionND):
@@ -153,8 +197,31 @@ class Deconvolution3D(DeconvolutionND):
 
     """
 
-    def __init__(self, in_channels, out_channels, ksize, stride=1, pad=0, nobias=False,
-                 outsize=None, initialW=None, initial_bias=None, dilate=1, groups=1):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        ksize,
+        stride=1,
+        pad=0,
+        nobias=False,
+        outsize=None,
+        initialW=None,
+        initial_bias=None,
+        dilate=1,
+        groups=1,
+    ):
         super().__init__(
-            3, in_channels, out_channels, ksize, stride, pad, nobias, outsize, initialW,
-            initial_bias, dilate, groups)
+            3,
+            in_channels,
+            out_channels,
+            ksize,
+            stride,
+            pad,
+            nobias,
+            outsize,
+            initialW,
+            initial_bias,
+            dilate,
+            groups,
+        )

@@ -47,18 +47,43 @@ class DeformableConvolution2D(link.Chain):
 
     """
 
-    def __init__(self, in_channels, out_channels, ksize, stride=1, pad=0, offset_nobias=False,
-                 offset_initialW=None, offset_initial_bias=None, deform_nobias=False,
-                 deform_initialW=None, deform_initial_bias=None):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        ksize,
+        stride=1,
+        pad=0,
+        offset_nobias=False,
+        offset_initialW=None,
+        offset_initial_bias=None,
+        deform_nobias=False,
+        deform_initialW=None,
+        deform_initial_bias=None,
+    ):
         super().__init__()
         kh, kw = conv_nd.as_tuple(ksize, 2)
         with self.init_scope():
             self.offset_conv = convolution_2d.Convolution2D(
-                in_channels, 2 * kh * kw, ksize, stride, pad, offset_nobias, offset_initialW,
-                offset_initial_bias)
+                in_channels,
+                2 * kh * kw,
+                ksize,
+                stride,
+                pad,
+                offset_nobias,
+                offset_initialW,
+                offset_initial_bias,
+            )
             self.deform_conv = DeformableConvolution2DSampler(
-                in_channels, out_channels, ksize, stride, pad, deform_nobias, deform_initialW,
-                deform_initial_bias)
+                in_channels,
+                out_channels,
+                ksize,
+                stride,
+                pad,
+                deform_nobias,
+                deform_initialW,
+                deform_initial_bias,
+            )
 
     def forward(self, x):
         """Applies the convolutions.
@@ -107,8 +132,17 @@ class DeformableConvolution2DSampler(_convolution.ConvolutionBase):
 
     """
 
-    def __init__(self, in_channels, out_channels, ksize, stride=1, pad=0, nobias=False,
-                 initialW=None, initial_bias=None):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        ksize,
+        stride=1,
+        pad=0,
+        nobias=False,
+        initialW=None,
+        initial_bias=None,
+    ):
         super().__init__()
         self.out_channels = out_channels
         self.ksize = ksize
@@ -132,4 +166,5 @@ class DeformableConvolution2DSampler(_convolution.ConvolutionBase):
         """
         self._initialize_for(x)
         return functions.deformable_convolution_2d_sampler(
-            x, offset, self.W, self.b, self.stride, self.pad)
+            x, offset, self.W, self.b, self.stride, self.pad
+        )

@@ -40,8 +40,17 @@ class DepthwiseConvolution2D(_convolution.ConvolutionBase):
 
     """
 
-    def __init__(self, in_channels, channel_multiplier, ksize, stride=1, pad=0, nobias=False,
-                 initialW=None, initial_bias=None):
+    def __init__(
+        self,
+        in_channels,
+        channel_multiplier,
+        ksize,
+        stride=1,
+        pad=0,
+        nobias=False,
+        initialW=None,
+        initial_bias=None,
+    ):
         super().__init__()
         self.ksize = ksize
         self.stride = conv_nd.as_tuple(stride, 2)

@@ -41,11 +41,22 @@ class DilatedConvolution2D(_convolution.ConvolutionBase):
 
     """
 
-    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, dilate=1,
-                 nobias=False, initialW=None, initial_bias=None):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        ksize=None,
+        stride=1,
+        pad=0,
+        dilate=1,
+        nobias=False,
+        initialW=None,
+        initial_bias=None,
+    ):
         super().__init__()
         in_channels, out_channels, ksize = _convolution.shift_sizes(
-            in_channels, out_channels, ksize)
+            in_channels, out_channels, ksize
+        )
         self.out_channels = out_channels
         self.ksize = ksize
         self.stride = conv_nd.as_tuple(stride, 2)
@@ -66,4 +77,5 @@ class DilatedConvolution2D(_convolution.ConvolutionBase):
         """
         self._initialize_for(x)
         return functions.dilated_convolution_2d(
-            x, self.W, self.b, self.stride, self.pad, self.dilate)
+            x, self.W, self.b, self.stride, self.pad, self.dilate
+        )

@@ -30,13 +30,15 @@ class Inception(link.Chain):
 
     """
 
-    def __init__(self, in_channels, out1, proj3, out3, proj5, out5, proj_pool, conv_init=None,
-                 bias_init=None):
+    def __init__(
+        self, in_channels, out1, proj3, out3, proj5, out5, proj_pool, conv_init=None, bias_init=None
+    ):
         super().__init__()
 
         def conv(n_in, n_out, ksize, pad=0):
             return convolution_2d.Convolution2D(
-                n_in, n_out, ksize, pad=pad, initialW=conv_init, initial_bias=bias_init)
+                n_in, n_out, ksize, pad=pad, initialW=conv_init, initial_bias=bias_init
+            )
 
         with self.init_scope():
             self.conv1 = conv(in_channels, out1, 1)

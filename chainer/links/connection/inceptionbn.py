@@ -41,16 +41,30 @@ class InceptionBN(link.Chain):
 
     """
 
-    def __init__(self, in_channels, out1, proj3, out3, proj33, out33, pooltype, proj_pool=None,
-                 stride=1, conv_init=None, dtype=None):
+    def __init__(
+        self,
+        in_channels,
+        out1,
+        proj3,
+        out3,
+        proj33,
+        out33,
+        pooltype,
+        proj_pool=None,
+        stride=1,
+        conv_init=None,
+        dtype=None,
+    ):
         super().__init__()
         if pooltype not in ('max', 'avg'):
             raise NotImplementedError(
-                f"pooltype should be either 'max' or 'avg', but is {pooltype!r}")
+                f"pooltype should be either 'max' or 'avg', but is {pooltype!r}"
+            )
         if out1 > 0 and (stride != 1 or proj_pool is None):
             raise ValueError(
                 'a 1x1 convolution (out1 > 0) needs stride 1 and proj_pool, but '
-                f'out1={out1}, stride={stride} and proj_pool={proj_pool} were given')
+                f'out1={out1}, stride={stride} and proj_pool={proj_pool} were given'
+            )
         self.out1 = out1
         self.proj_pool = proj_pool
         self.stride = stride
@@ -58,7 +72,8 @@ class InceptionBN(link.Chain):
 
         def conv(n_in, n_out, ksize, pad=0, stride=1):
             return convolution_2d.Convolution2D(
-                n_in, n_out, ksize, pad=pad, stride=stride, nobias=True, initialW=conv_init)
+                n_in, n_out, ksize, pad=pad, stride=stride, nobias=True, initialW=conv_init
+            )
 
         def norm(size):
             return batch_normalization.BatchNormalization(size, dtype=dtype)

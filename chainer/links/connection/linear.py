@@ -59,8 +59,7 @@ class Linear(link.Link):
             else:
                 if initial_bias is None:
                     initial_bias = 0
-                self.b = variable.Parameter(
-                    initializers._get_initializer(initial_bias), out_size)
+                self.b = variable.Parameter(initializers._get_initializer(initial_bias), out_size)
 
     def _initialize_params(self, in_size):
         self.W.initialize((self.out_size, in_size))
@@ -82,8 +81,12 @@ class Linear(link.Link):
         if b is None:
             nobias = True
         return cls(
-            in_size, out_size, nobias, initialW=variable.as_array(W),
-            initial_bias=variable.as_array(b))
+            in_size,
+            out_size,
+            nobias,
+            initialW=variable.as_array(W),
+            initial_bias=variable.as_array(b),
+        )
 
     @property
     def printable_specs(self):

@@ -37,8 +37,18 @@ class LocalConvolution2D(link.Link):
 
     """
 
-    def __init__(self, in_channels, out_channels, in_size=None, ksize=None, stride=1,
-                 nobias=False, initialW=None, initial_bias=None, **kwargs):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        in_size=None,
+        ksize=None,
+        stride=1,
+        nobias=False,
+        initialW=None,
+        initial_bias=None,
+        **kwargs,
+    ):
         super().__init__()
         argument.assert_kwargs_empty(kwargs)
         if ksize is None:
@@ -53,7 +63,8 @@ class LocalConvolution2D(link.Link):
                 self.b = None
             else:
                 self.b = variable.Parameter(
-                    initializers._get_initializer(0 if initial_bias is None else initial_bias))
+                    initializers._get_initializer(0 if initial_bias is None else initial_bias)
+                )
         if in_channels is not None and in_size is not None:
             self._initialize_params(in_channels, in_size)
 
@@ -61,7 +72,8 @@ class LocalConvolution2D(link.Link):
         kernel = conv_nd.as_tuple(self.ksize, 2)
         out_size = [
             conv.get_conv_outsize(size, k, s, 0)
-            for size, k, s in zip(conv_nd.as_tuple(in_size, 2), kernel, self.stride)]
+            for size, k, s in zip(conv_nd.as_tuple(in_size, 2), kernel, self.stride)
+        ]
         self.W.initialize((self.out_channels, *out_size, in_channels, *kernel))
         if self.b is not None:
             self.b.initialize((self.out_channels, *out_size))

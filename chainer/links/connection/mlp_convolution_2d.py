@@ -40,27 +40,52 @@ class MLPConvolution2D(link.ChainList):
 
     """
 
-    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0,
-                 activation=relu.relu, *args, **kwargs):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        ksize=None,
+        stride=1,
+        pad=0,
+        activation=relu.relu,
+        *args,
+        **kwargs,
+    ):
         if args:
             raise TypeError(
                 'arguments after activation must be given by name: '
-                f'{len(args)} more positional argument(s) were given')
+                f'{len(args)} more positional argument(s) were given'
+            )
         conv_init, bias_init = argument.parse_kwargs(
-            kwargs, ('conv_init', None), ('bias_init', None),
+            kwargs,
+            ('conv_init', None),
+            ('bias_init', None),
             wscale='wscale is not supported anymore. Use conv_init and bias_init argument to '
-                   'change the scale of initial parameters.')
+            'change the scale of initial parameters.',
+        )
         in_channels, out_channels, ksize = _convolution.shift_sizes(
-            in_channels, out_channels, ksize)
+            in_channels, out_channels, ksize
+        )
         if not out_channels:
             raise ValueError('out_channels must have one element at least')
         first = convolution_2d.Convolution2D(
-            in_channels, out_channels[0], ksize, stride, pad, initialW=conv_init,
-            initial_bias=bias_init)
-        super().__init__(first, *[
-            convolution_2d.Convolution2D(
-                n_in, n_out, 1, initialW=conv_init, initial_bias=bias_init)
-            for n_in, n_out in zip(out_channels, out_channels[1:])])
+            in_channels,
+            out_channels[0],
+            ksize,
+            stride,
+            pad,
+            initialW=conv_init,
+            initial_bias=bias_init,
+        )
+        super().__init__(
+            first,
+            *[
+                convolution_2d.Convolution2D(
+                    n_in, n_out, 1, initialW=conv_init, initial_bias=bias_init
+                )
+                for n_in, n_out in zip(out_channels, out_channels[1:])
+            ],
+        )
         self.activation = activation
 
     def forward(self, x):

@@ -50,12 +50,21 @@ class MultiHeadAttention(link.Chain):
 
     """
 
-    def __init__(self, size, n_heads, dropout=0.0, nobias=False, initialW=None, initial_bias=None,
-                 memory_size=None):
+    def __init__(
+        self,
+        size,
+        n_heads,
+        dropout=0.0,
+        nobias=False,
+        initialW=None,
+        initial_bias=None,
+        memory_size=None,
+    ):
         super().__init__()
         if size % n_heads != 0:
             raise ValueError(
-                f'size must be a multiple of n_heads, but {size} and {n_heads} were given')
+                f'size must be a multiple of n_heads, but {size} and {n_heads} were given'
+            )
         self.n_heads = n_heads
         self.dropout = dropout
         if memory_size is None:
@@ -63,7 +72,8 @@ class MultiHeadAttention(link.Chain):
 
         def projection(in_size):
             return linear.Linear(
-                in_size, size, nobias, initialW=initialW, initial_bias=initial_bias)
+                in_size, size, nobias, initialW=initialW, initial_bias=initial_bias
+            )
 
         with self.init_scope():
             self.query = projection(size)
@@ -105,11 +115,13 @@ class MultiHeadAttention(link.Chain):
 
         mask = self._complete_mask(mask, causal, q.shape[2], k.shape[2])
         heads = functions.scaled_dot_product_attention(
-            q, k, v, mask, self.dropout, is_causal=causal and mask is None)
+            q, k, v, mask, self.dropout, is_causal=causal and mask is None
+        )
 
         batch, length = query.shape[:2]
         heads = functions.reshape(
-            functions.transpose(heads, (0, 2, 1, 3)), (batch, length, self.n_heads * v.shape[3]))
+            functions.transpose(heads, (0, 2, 1, 3)), (batch, length, self.n_heads * v.shape[3])
+        )
         return self.output(heads, n_batch_axes=2)
 
     def _split_heads(self, x):
@@ -125,7 +137,8 @@ class MultiHeadAttention(link.Chain):
         if mask.dtype != numpy.bool_ or not 2 <= mask.ndim <= 4:
             raise ValueError(
                 'mask must be a boolean array of two to four axes, but has the dtype '
-                f'{mask.dtype} and the shape {mask.shape}')
+                f'{mask.dtype} and the shape {mask.shape}'
+            )
         if mask.ndim == 3:
             mask = mask[:, None]
         if causal:

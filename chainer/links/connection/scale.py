@@ -40,7 +40,8 @@ class Scale(link.Chain):
         self.axis = axis
         if bias_term and W_shape is None and bias_shape is None:
             raise ValueError(
-                'bias_shape should be given if W is not learnt parameter and bias_term is True.')
+                'bias_shape should be given if W is not learnt parameter and bias_term is True.'
+            )
         with self.init_scope():
             if W_shape is not None:
                 self.W = variable.Parameter(1, W_shape)

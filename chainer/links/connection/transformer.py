@@ -15,8 +15,7 @@ class _TransformerLayer(link.Chain):
         if hidden_size is None:
             hidden_size = 4 * size
         with self.init_scope():
-            self.self_attention = multi_head_attention.MultiHeadAttention(
-                size, n_heads, dropout)
+            self.self_attention = multi_head_attention.MultiHeadAttention(size, n_heads, dropout)
             self.linear1 = linear.Linear(size, hidden_size)
             self.linear2 = linear.Linear(hidden_size, size)
             self.norm1 = layer_normalization.LayerNormalization(size, eps)
@@ -70,8 +69,16 @@ class TransformerEncoderLayer(_TransformerLayer):
 
     """
 
-    def __init__(self, size, n_heads, hidden_size=None, dropout=0.1, activation=relu.relu,
-                 norm_first=False, eps=1e-5):
+    def __init__(
+        self,
+        size,
+        n_heads,
+        hidden_size=None,
+        dropout=0.1,
+        activation=relu.relu,
+        norm_first=False,
+        eps=1e-5,
+    ):
         super().__init__(size, n_heads, hidden_size, dropout, activation, norm_first, eps)
 
     def forward(self, x, mask=None, causal=False):
@@ -87,7 +94,8 @@ class TransformerEncoderLayer(_TransformerLayer):
 
         """
         x = self._residual(
-            x, self.norm1, lambda h: self.self_attention(h, mask=mask, causal=causal))
+            x, self.norm1, lambda h: self.self_attention(h, mask=mask, causal=causal)
+        )
         return self._residual(x, self.norm2, self._feed_forward)
 
 
@@ -127,12 +135,22 @@ class TransformerDecoderLayer(_TransformerLayer):
 
     """
 
-    def __init__(self, size, n_heads, hidden_size=None, dropout=0.1, activation=relu.relu,
-                 norm_first=False, eps=1e-5, memory_size=None):
+    def __init__(
+        self,
+        size,
+        n_heads,
+        hidden_size=None,
+        dropout=0.1,
+        activation=relu.relu,
+        norm_first=False,
+        eps=1e-5,
+        memory_size=None,
+    ):
         super().__init__(size, n_heads, hidden_size, dropout, activation, norm_first, eps)
         with self.init_scope():
             self.cross_attention = multi_head_attention.MultiHeadAttention(
-                size, n_heads, dropout, memory_size=memory_size)
+                size, n_heads, dropout, memory_size=memory_size
+            )
             self.norm3 = layer_normalization.LayerNormalization(size, eps)
 
     def forward(self, x, memory, mask=None, memory_mask=None, causal=True):
@@ -153,7 +171,9 @@ class TransformerDecoderLayer(_TransformerLayer):
 
         """
         x = self._residual(
-            x, self.norm1, lambda h: self.self_attention(h, mask=mask, causal=causal))
+            x, self.norm1, lambda h: self.self_attention(h, mask=mask, causal=causal)
+        )
         x = self._residual(
-            x, self.norm2, lambda h: self.cross_attention(h, memory, mask=memory_mask))
+            x, self.norm2, lambda h: self.cross_attention(h, memory, mask=memory_mask)
+        )
         return self._residual(x, self.norm3, self._feed_forward)

@@ -38,7 +38,8 @@ class CRF1d(link.Link):
         with self.init_scope():
             self.cost = variable.Parameter(
                 initializers._get_initializer(0 if initial_cost is None else initial_cost),
-                (n_label, n_label))
+                (n_label, n_label),
+            )
 
     def forward(self, xs, ys, reduce='mean', transpose=False):
         """Computes the negative log-likelihood.
@@ -62,7 +63,8 @@ class CRF1d(link.Link):
             return functions.crf1d(self.cost, xs, ys, reduce)
         indices = n_step_rnn.argsort_list_descent(xs)
         loss = functions.crf1d(
-            self.cost, _to_time_steps(xs, indices), _to_time_steps(ys, indices), reduce)
+            self.cost, _to_time_steps(xs, indices), _to_time_steps(ys, indices), reduce
+        )
         return functions.permutate(loss, indices, inv=True) if reduce == 'no' else loss
 
     def argmax(self, xs, transpose=False):
@@ -84,10 +86,11 @@ class CRF1d(link.Link):
         indices = n_step_rnn.argsort_list_descent(xs)
         score, path = functions.argmax_crf1d(self.cost, _to_time_steps(xs, indices))
         path = [p.array for p in functions.transpose_sequence(path)]
-        return (functions.permutate(score, indices, inv=True),
-                n_step_rnn.permutate_list(path, indices, inv=True))
+        return (
+            functions.permutate(score, indices, inv=True),
+            n_step_rnn.permutate_list(path, indices, inv=True),
+        )
 
 
 def _to_time_steps(sequences, indices):
-    return functions.transpose_sequence(
-        n_step_rnn.permutate_list(sequences, indices, inv=False))
+    return functions.transpose_sequence(n_step_rnn.permutate_list(sequences, indices, inv=False))

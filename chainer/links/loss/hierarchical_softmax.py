@@ -71,16 +71,16 @@ class TreeParser:
             if len(node) != 2:
                 raise ValueError(
                     'All internal nodes must have two child nodes, but one has '
-                    f'{len(node)}: {node!r}')
+                    f'{len(node)}: {node!r}'
+                )
             left, right = node
-            path += self.next_id,
+            path += (self.next_id,)
             self.next_id += 1
             stack.append((right, path, code + (-1,)))
             stack.append((left, path, code + (1,)))
 
 
-class BinaryHierarchicalSoftmaxFunction(
-        device_resident.DeviceResident, function_node.FunctionNode):
+class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, function_node.FunctionNode):
     """Hierarchical softmax loss over a binary tree.
 
     Args:
@@ -121,17 +121,24 @@ class BinaryHierarchicalSoftmaxFunction(
         type_check._argname(in_types, ('x', 't', 'W'))
         x_type, t_type, w_type = in_types
         type_check.expect(
-            x_type.dtype.kind == 'f', x_type.ndim == 2,
-            t_type.dtype.kind == 'i', t_type.ndim == 1, x_type.shape[0] == t_type.shape[0],
-            w_type.dtype == x_type.dtype, w_type.ndim == 2,
-            w_type.shape[0] == self.parser_size, w_type.shape[1] == x_type.shape[1])
+            x_type.dtype.kind == 'f',
+            x_type.ndim == 2,
+            t_type.dtype.kind == 'i',
+            t_type.ndim == 1,
+            x_type.shape[0] == t_type.shape[0],
+            w_type.dtype == x_type.dtype,
+            w_type.ndim == 2,
+            w_type.shape[0] == self.parser_size,
+            w_type.shape[1] == x_type.shape[1],
+        )
 
     def _steps(self, x, t):
         """Returns row, inner node and code of every step of the ways to the labels."""
         xp = backend.get_array_module(x)
         device = backend.get_device_from_array(x)
         paths, codes, begins = (
-            device.send(backend.from_chx(a)) for a in (self.paths, self.codes, self.begins))
+            device.send(backend.from_chx(a)) for a in (self.paths, self.codes, self.begins)
+        )
         starts = begins[t]
         lengths = begins[t + 1] - starts
         ends = xp.cumsum(lengths)
@@ -148,21 +155,20 @@ class BinaryHierarchicalSoftmaxFunction(
         rows, nodes, codes = self._steps(x, t)
         scores = (W[nodes] * x[rows]).sum(axis=1) * codes
         loss = xp.logaddexp(x.dtype.type(0), -scores).sum(dtype=x.dtype)
-        return chainer.utils.force_array(loss, x.dtype),
+        return (chainer.utils.force_array(loss, x.dtype),)
 
     def forward_chainerx(self, inputs):
         x, t, W = inputs
         # The ways to the labels are found by NumPy.
-        rows, nodes, codes = self._steps(
-            backend.from_chx(x.as_grad_stopped()), backend.from_chx(t))
+        rows, nodes, codes = self._steps(backend.from_chx(x.as_grad_stopped()), backend.from_chx(t))
         codes = backend.get_device_from_array(x).send(codes)
         scores = (W[nodes] * x[rows]).sum(axis=1) * codes
-        return chainerx.softplus(-scores).sum(),
+        return (chainerx.softplus(-scores).sum(),)
 
     def backward_cpu(self, inputs, grad_outputs):
         """Returns the gradient arrays of ``x``, ``t`` (``None``) and ``W``."""
         x, t, W = inputs
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         xp = backend.get_array_module(x)
         rows, nodes, codes = self._steps(x, t)
         scores = (W[nodes] * x[rows]).sum(axis=1) * codes
@@ -180,7 +186,7 @@ class BinaryHierarchicalSoftmaxFunction(
 
     def backward(self, target_input_indexes, grad_outputs):
         x, t, W = self.get_retained_inputs()
-        gy, = grad_outputs
+        (gy,) = grad_outputs
         F = functions
         rows, nodes, codes = self._steps(x.array, t.array)
         x_steps = F.get_item(x, rows)
@@ -193,10 +199,16 @@ class BinaryHierarchicalSoftmaxFunction(
             zeros = like.xp.zeros(like.shape, like.dtype)
             return F.scatter_add(zeros, index, values)
 
-        return tuple([
-            scatter(x, rows, g * W_steps) if i == 0 else
-            scatter(W, nodes, g * x_steps) if i == 2 else None
-            for i in target_input_indexes])
+        return tuple(
+            [
+                scatter(x, rows, g * W_steps)
+                if i == 0
+                else scatter(W, nodes, g * x_steps)
+                if i == 2
+                else None
+                for i in target_input_indexes
+            ]
+        )
 
 
 class BinaryHierarchicalSoftmax(link.Link):
@@ -242,7 +254,8 @@ class BinaryHierarchicalSoftmax(link.Link):
         self._func = BinaryHierarchicalSoftmaxFunction(tree, dtype)
         with self.init_scope():
             self.W = variable.Parameter(
-                initializers.Uniform(1, dtype=dtype), (self._func.parser_size, in_size))
+                initializers.Uniform(1, dtype=dtype), (self._func.parser_size, in_size)
+            )
 
     def device_resident_accept(self, visitor):
         super().device_resident_accept(visitor)
@@ -290,5 +303,5 @@ class BinaryHierarchicalSoftmax(link.Link):
             ~chainer.Variable: Sum of the losses, a scalar.
 
         """
-        loss, = copy.copy(self._func).apply((x, t, self.W))
+        (loss,) = copy.copy(self._func).apply((x, t, self.W))
         return loss

@@ -44,7 +44,8 @@ class NegativeSampling(link.Link):
         self.sample_size = sample_size
         with self.init_scope():
             self.W = variable.Parameter(
-                initializers.Constant(0, dtype=dtype), (len(counts), in_size))
+                initializers.Constant(0, dtype=dtype), (len(counts), in_size)
+            )
 
     def device_resident_accept(self, visitor):
         super().device_resident_accept(visitor)
@@ -65,4 +66,5 @@ class NegativeSampling(link.Link):
 
         """
         return functions.negative_sampling(
-            x, t, self.W, self.sampler.sample, self.sample_size, reduce=reduce, **kwargs)
+            x, t, self.W, self.sampler.sample, self.sample_size, reduce=reduce, **kwargs
+        )

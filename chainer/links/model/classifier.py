@@ -46,8 +46,13 @@ class Classifier(link.Chain):
 
     compute_accuracy = True
 
-    def __init__(self, predictor, lossfun=softmax_cross_entropy.softmax_cross_entropy,
-                 accfun=accuracy.accuracy, label_key=-1):
+    def __init__(
+        self,
+        predictor,
+        lossfun=softmax_cross_entropy.softmax_cross_entropy,
+        accfun=accuracy.accuracy,
+        label_key=-1,
+    ):
         if not isinstance(label_key, (int, str)):
             raise TypeError(f'label_key must be int or str, but is {type(label_key)}')
         super().__init__()
@@ -77,7 +82,8 @@ class Classifier(link.Chain):
             if not -len(args) <= self.label_key < len(args):
                 raise ValueError(
                     f'Label key {self.label_key} is out of bounds: {len(args)} positional '
-                    'arguments were given')
+                    'arguments were given'
+                )
             args = list(args)
             t = args.pop(self.label_key)
         else:

@@ -1,4 +1,5 @@
 """Making of scales and shifts of normalization links."""
+
 import copy
 
 from chainer import initializers, variable

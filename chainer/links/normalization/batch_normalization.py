@@ -78,9 +78,20 @@ class BatchNormalization(link.Link):
     avg_mean = None
     avg_var = None
 
-    def __init__(self, size=None, decay=0.9, eps=2e-5, dtype=None, use_gamma=True, use_beta=True,
-                 initial_gamma=None, initial_beta=None, axis=None, initial_avg_mean=None,
-                 initial_avg_var=None):
+    def __init__(
+        self,
+        size=None,
+        decay=0.9,
+        eps=2e-5,
+        dtype=None,
+        use_gamma=True,
+        use_beta=True,
+        initial_gamma=None,
+        initial_beta=None,
+        axis=None,
+        initial_avg_mean=None,
+        initial_avg_var=None,
+    ):
         super().__init__()
         if size is None and axis is None:
             raise RuntimeError('size or axis is required')
@@ -98,10 +109,10 @@ class BatchNormalization(link.Link):
         with self.init_scope():
             if use_gamma:
                 self.gamma = _parameters.make_parameter(
-                    initial_gamma, 1, dtype=self._highprec_dtype)
+                    initial_gamma, 1, dtype=self._highprec_dtype
+                )
             if use_beta:
-                self.beta = _parameters.make_parameter(
-                    initial_beta, 0, dtype=self._highprec_dtype)
+                self.beta = _parameters.make_parameter(initial_beta, 0, dtype=self._highprec_dtype)
         if size is not None:
             self._initialize_params(size)
 
@@ -115,10 +126,10 @@ class BatchNormalization(link.Link):
                 param.initialize(shape)
 
     def _make_array(self, initializer, default, shape):
-        initializer = initializers._get_initializer(
-            default if initializer is None else initializer)
+        initializer = initializers._get_initializer(default if initializer is None else initializer)
         return initializers.generate_array(
-            initializer, shape, self.xp, dtype=self._highprec_dtype, device=self.device)
+            initializer, shape, self.xp, dtype=self._highprec_dtype, device=self.device
+        )
 
     @property
     def printable_specs(self):
@@ -133,8 +144,7 @@ class BatchNormalization(link.Link):
     def _prepare(self, x):
         """Returns gamma and beta for an input, which settles their shape."""
         if self.avg_mean is None:
-            self._initialize_params(tuple(
-                [n for i, n in enumerate(x.shape) if i not in self.axis]))
+            self._initialize_params(tuple([n for i, n in enumerate(x.shape) if i not in self.axis]))
         gamma, beta = self.gamma, self.beta
         if gamma is None or beta is None:
             with chainer.using_device(self.device):
@@ -152,7 +162,7 @@ class BatchNormalization(link.Link):
             return self.decay
         if not configuration.config.in_recomputing:
             self.N += 1
-        return 1. - 1. / self.N
+        return 1.0 - 1.0 / self.N
 
     def forward(self, x, **kwargs):
         """Normalizes a batch.
@@ -166,20 +176,30 @@ class BatchNormalization(link.Link):
             ~chainer.Variable: Array of the shape of ``x``.
 
         """
-        finetune, = argument.parse_kwargs(
-            kwargs, ('finetune', False),
-            test='test argument is not supported anymore. Use chainer.using_config')
+        (finetune,) = argument.parse_kwargs(
+            kwargs,
+            ('finetune', False),
+            test='test argument is not supported anymore. Use chainer.using_config',
+        )
         gamma, beta = self._prepare(x)
         if not configuration.config.train:
             return functions.fixed_batch_normalization(
-                x, gamma, beta, self.avg_mean, self.avg_var, self.eps, axis=self.axis)
+                x, gamma, beta, self.avg_mean, self.avg_var, self.eps, axis=self.axis
+            )
         decay = self._advance(finetune)
         avg_mean, avg_var = self.avg_mean, self.avg_var
         if configuration.config.in_recomputing:
             avg_mean = avg_var = None
         return functions.batch_normalization(
-            x, gamma, beta, eps=self.eps, running_mean=avg_mean, running_var=avg_var,
-            decay=decay, axis=self.axis)
+            x,
+            gamma,
+            beta,
+            eps=self.eps,
+            running_mean=avg_mean,
+            running_var=avg_var,
+            decay=decay,
+            axis=self.axis,
+        )
 
     def start_finetuning(self):
         """Resets the count of batches, so that averages of the next batches start anew."""

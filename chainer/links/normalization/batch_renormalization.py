@@ -28,12 +28,34 @@ class BatchRenormalization(batch_normalization.BatchNormalization):
 
     """
 
-    def __init__(self, size, rmax=1, dmax=0, decay=0.9, eps=2e-5, dtype=None, use_gamma=True,
-                 use_beta=True, initial_gamma=None, initial_beta=None, initial_avg_mean=None,
-                 initial_avg_var=None):
+    def __init__(
+        self,
+        size,
+        rmax=1,
+        dmax=0,
+        decay=0.9,
+        eps=2e-5,
+        dtype=None,
+        use_gamma=True,
+        use_beta=True,
+        initial_gamma=None,
+        initial_beta=None,
+        initial_avg_mean=None,
+        initial_avg_var=None,
+    ):
         super().__init__(
-            size, decay, eps, dtype, use_gamma, use_beta, initial_gamma, initial_beta, None,
-            initial_avg_mean, initial_avg_var)
+            size,
+            decay,
+            eps,
+            dtype,
+            use_gamma,
+            use_beta,
+            initial_gamma,
+            initial_beta,
+            None,
+            initial_avg_mean,
+            initial_avg_var,
+        )
         self.rmax = rmax
         self.dmax = dmax
 
@@ -55,8 +77,17 @@ class BatchRenormalization(batch_normalization.BatchNormalization):
         gamma, beta = self._prepare(x)
         if not configuration.config.train:
             return functions.fixed_batch_normalization(
-                x, gamma, beta, self.avg_mean, self.avg_var, self.eps)
+                x, gamma, beta, self.avg_mean, self.avg_var, self.eps
+            )
         return functions.batch_renormalization(
-            x, gamma, beta, self.rmax, self.dmax, self.eps, self.avg_mean, self.avg_var,
+            x,
+            gamma,
+            beta,
+            self.rmax,
+            self.dmax,
+            self.eps,
+            self.avg_mean,
+            self.avg_var,
             self._advance(finetune),
-            update_statistics=not configuration.config.in_recomputing)
+            update_statistics=not configuration.config.in_recomputing,
+        )

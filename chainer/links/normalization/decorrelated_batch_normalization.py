@@ -59,11 +59,13 @@ def _split_groups(name, array, ndim, groups):
     if array.ndim != ndim:
         raise ValueError(
             f'{name} of DecorrelatedBatchNormalization must have {ndim + 1} axes, but has the '
-            f'shape {array.shape}')
+            f'shape {array.shape}'
+        )
     if groups != 1:
         warnings.warn(
             f'{name} of DecorrelatedBatchNormalization was saved by Chainer v6, whose groups '
-            'shared one set of statistics: they are copied to all groups.')
+            'shared one set of statistics: they are copied to all groups.'
+        )
     xp = backend.get_array_module(array)
     return xp.broadcast_to(array, (groups, *array.shape))
 
@@ -109,8 +111,7 @@ class DecorrelatedBatchNormalization(link.Link):
             raise ValueError(f'size must be a multiple of groups: {size} and {groups} were given')
         n = size // groups
         self.add_persistent('avg_mean', numpy.zeros((groups, n), dtype))
-        self.add_persistent(
-            'avg_projection', numpy.tile(numpy.identity(n, dtype), (groups, 1, 1)))
+        self.add_persistent('avg_projection', numpy.tile(numpy.identity(n, dtype), (groups, 1, 1)))
         self.add_persistent('N', 0)
         self.decay = decay
         self.eps = eps
@@ -131,7 +132,8 @@ class DecorrelatedBatchNormalization(link.Link):
             if loaded.shape != current.shape:
                 raise ValueError(
                     f"shape mismatch for '{name}': the stored array has shape {loaded.shape}, "
-                    f'but {current.shape} is expected')
+                    f'but {current.shape} is expected'
+                )
             setattr(self, name, self.device.send(loaded.astype(str(current.dtype))))
 
     def forward(self, x, **kwargs):
@@ -147,20 +149,26 @@ class DecorrelatedBatchNormalization(link.Link):
             ~chainer.Variable: Array of the shape of ``x``.
 
         """
-        finetune, = argument.parse_kwargs(kwargs, ('finetune', False))
+        (finetune,) = argument.parse_kwargs(kwargs, ('finetune', False))
         if not configuration.config.train:
             return functions.fixed_decorrelated_batch_normalization(
-                x, self.avg_mean, self.avg_projection, groups=self.groups)
+                x, self.avg_mean, self.avg_projection, groups=self.groups
+            )
         avg_mean, avg_projection = self.avg_mean, self.avg_projection
         decay = self.decay
         if configuration.config.in_recomputing:
             avg_mean = avg_projection = None
         elif finetune:
             self.N += 1
-            decay = 1. - 1. / self.N
+            decay = 1.0 - 1.0 / self.N
         return functions.decorrelated_batch_normalization(
-            x, groups=self.groups, eps=self.eps, running_mean=avg_mean,
-            running_projection=avg_projection, decay=decay)
+            x,
+            groups=self.groups,
+            eps=self.eps,
+            running_mean=avg_mean,
+            running_projection=avg_projection,
+            decay=decay,
+        )
 
     def start_finetuning(self):
         """Resets the count of batches, so that averages of the next batches start anew."""

@@ -65,6 +65,7 @@ class GroupNormalization(link.Link):
             if x.ndim < 2:
                 raise ValueError(
                     'Input dimension should be at least 2, including batch size dimension '
-                    f'(first dimension), but the shape is {x.shape}')
+                    f'(first dimension), but the shape is {x.shape}'
+                )
             self._initialize_params(x.shape[1])
         return functions.group_normalization(x, self.groups, self.gamma, self.beta, self.eps)

@@ -1,4 +1,5 @@
 """Gates of LSTM layers."""
+
 from chainer import functions
 
 

@@ -1,4 +1,5 @@
 """States of recurrent links."""
+
 from chainer import link, variable
 
 
@@ -34,5 +35,6 @@ class StatefulChain(link.Chain):
 def zero_state(link, x, size):
     """Returns a state of zeros for a batch of inputs."""
     import chainer
+
     with chainer.using_device(link.device):
         return variable.Variable(link.xp.zeros((x.shape[0], size), dtype=x.dtype))

@@ -134,7 +134,7 @@ class StatefulGRU(GRUBase, _stateful.StatefulChain):
 
     """
 
-    _state_names = 'h',
+    _state_names = ('h',)
 
     def __init__(self, in_size, out_size, init=None, inner_init=None, bias_init=0):
         super().__init__(in_size, out_size, init, inner_init, bias_init)
@@ -194,9 +194,12 @@ class GRU(StatefulGRU):
         if len(args) != 1:
             hint = ''
             if len(args) == 2:
-                hint = (' Since Chainer v2 this link keeps its state. '
-                        'Use chainer.links.StatelessGRU for one that does not.')
+                hint = (
+                    ' Since Chainer v2 this link keeps its state. '
+                    'Use chainer.links.StatelessGRU for one that does not.'
+                )
             raise ValueError(
                 f'Invalid argument. The number of arguments of GRU must be 1, but {len(args)} '
-                f'were given.{hint}')
+                f'were given.{hint}'
+            )
         return super().forward(*args)

@@ -40,8 +40,15 @@ class LSTMBase(link.Chain):
 
     """
 
-    def __init__(self, in_size, out_size=None, lateral_init=None, upward_init=None,
-                 bias_init=None, forget_bias_init=None):
+    def __init__(
+        self,
+        in_size,
+        out_size=None,
+        lateral_init=None,
+        upward_init=None,
+        bias_init=None,
+        forget_bias_init=None,
+    ):
         super().__init__()
         if out_size is None:
             in_size, out_size = None, in_size
@@ -61,8 +68,8 @@ class LSTMBase(link.Chain):
         lateral_init = initializers._get_initializer(self.lateral_init)
         upward_init = initializers._get_initializer(self.upward_init)
         for start in range(0, 4 * size, size):
-            lateral_init(self.lateral.W.array[start:start + size])
-            upward_init(self.upward.W.array[start:start + size])
+            lateral_init(self.lateral.W.array[start : start + size])
+            upward_init(self.upward.W.array[start : start + size])
         bias_init = initializers._get_initializer(self.bias_init)
         forget_bias_init = initializers._get_initializer(self.forget_bias_init)
         biases = self.upward.b.array.reshape(1, size, 4, 1)
@@ -159,10 +166,16 @@ class LSTM(LSTMBase, _stateful.StatefulChain):
 
     _state_names = 'c', 'h'
 
-    def __init__(self, in_size, out_size=None, lateral_init=None, upward_init=None,
-                 bias_init=None, forget_bias_init=None):
-        super().__init__(
-            in_size, out_size, lateral_init, upward_init, bias_init, forget_bias_init)
+    def __init__(
+        self,
+        in_size,
+        out_size=None,
+        lateral_init=None,
+        upward_init=None,
+        bias_init=None,
+        forget_bias_init=None,
+    ):
+        super().__init__(in_size, out_size, lateral_init, upward_init, bias_init, forget_bias_init)
         self.reset_state()
 
     def set_state(self, c, h):
@@ -198,7 +211,8 @@ class LSTM(LSTMBase, _stateful.StatefulChain):
             if h.shape[0] < batch:
                 raise TypeError(
                     'The batch size of x must be equal to or less than the size of the previous '
-                    f'state h, but {batch} > {h.shape[0]}')
+                    f'state h, but {batch} > {h.shape[0]}'
+                )
             if h.shape[0] > batch:
                 h, ended = functions.split_axis(h, [batch], axis=0)
             lstm_in += self.lateral(h)

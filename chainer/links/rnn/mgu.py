@@ -95,7 +95,7 @@ class StatefulMGU(MGUBase, _stateful.StatefulChain):
 
     """
 
-    _state_names = 'h',
+    _state_names = ('h',)
 
     def __init__(self, in_size, out_size):
         super().__init__(in_size, out_size)

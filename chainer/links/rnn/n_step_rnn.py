@@ -82,18 +82,21 @@ class NStepRNNBase(link.ChainList):
     n_weights = None
     use_bi_direction = False
 
-    def __init__(self, n_layers, in_size, out_size, dropout, *, initialW=None, initial_bias=None,
-                 **kwargs):
+    def __init__(
+        self, n_layers, in_size, out_size, dropout, *, initialW=None, initial_bias=None, **kwargs
+    ):
         argument.check_unexpected_kwargs(
             kwargs,
             use_cudnn='use_cudnn argument is not supported anymore. Use chainer.using_config',
             use_bi_direction='use_bi_direction is not supported anymore',
-            activation='activation is not supported anymore')
+            activation='activation is not supported anymore',
+        )
         argument.assert_kwargs_empty(kwargs)
         direction = 2 if self.use_bi_direction else 1
         W_initializer = initializers._get_initializer(initialW)
         bias_initializer = initializers._get_initializer(
-            0 if initial_bias is None else initial_bias)
+            0 if initial_bias is None else initial_bias
+        )
 
         layers = []
         for i in range(n_layers * direction):
@@ -164,7 +167,8 @@ class NStepRNNBase(link.ChainList):
 
     def _forward(self, states, xs, kwargs):
         argument.check_unexpected_kwargs(
-            kwargs, train='train argument is not supported anymore. Use chainer.using_config')
+            kwargs, train='train argument is not supported anymore. Use chainer.using_config'
+        )
         argument.assert_kwargs_empty(kwargs)
         if not isinstance(xs, (list, tuple)):
             raise TypeError(f'xs must be a list or tuple of sequences, but is {type(xs)}')
@@ -183,11 +187,11 @@ class NStepRNNBase(link.ChainList):
                 return state
             return functions.permutate(state, indices, axis=1, inv=inv)
 
-        states = [self.init_hx(xs) if state is None else permutate(state, False)
-                  for state in states]
+        states = [
+            self.init_hx(xs) if state is None else permutate(state, False) for state in states
+        ]
         steps = functions.transpose_sequence(xs)
-        *states, steps = self.rnn(
-            self.n_layers, self.dropout, *states, self.ws, self.bs, steps)
+        *states, steps = self.rnn(self.n_layers, self.dropout, *states, self.ws, self.bs, steps)
         ys = list(functions.transpose_sequence(steps))
         # Empty sequences take part in no step.
         ys += [ys[0][:0]] * (len(xs) - len(ys))
@@ -197,7 +201,6 @@ class NStepRNNBase(link.ChainList):
 
 
 class _OneStateRNN(NStepRNNBase):
-
     n_weights = 2
 
     @property

@@ -21,8 +21,11 @@ class _TreeLSTM(link.Chain):
             with chainer.using_device(self.device):
                 return variable.Variable(self.xp.zeros((batch, size), dtype=dtype))
 
-        return ([fill(c, self.state_size) for c in cs], [fill(h, self.state_size) for h in hs],
-                fill(x, self.in_size))
+        return (
+            [fill(c, self.state_size) for c in cs],
+            [fill(h, self.state_size) for h in hs],
+            fill(x, self.in_size),
+        )
 
 
 class ChildSumTreeLSTM(_TreeLSTM):
@@ -91,7 +94,8 @@ class ChildSumTreeLSTM(_TreeLSTM):
         if len(cshsx) % 2 == 0:
             raise ValueError(
                 'cells and outputs of all children and the input must be given, but there are '
-                f'{len(cshsx)} arguments')
+                f'{len(cshsx)} arguments'
+            )
         cs, hs, x = self._read_inputs(cshsx)
         size = self.state_size
         x_aio, x_f = functions.split_axis(self.W_x(x), [3 * size], axis=1)
@@ -147,8 +151,9 @@ class NaryTreeLSTM(_TreeLSTM):
         with self.init_scope():
             self.W_x = linear.Linear(in_size, (3 + n_ary) * out_size)
             for i in range(1, n_ary + 1):
-                setattr(self, f'W_h{i}', linear.Linear(
-                    out_size, (3 + n_ary) * out_size, nobias=True))
+                setattr(
+                    self, f'W_h{i}', linear.Linear(out_size, (3 + n_ary) * out_size, nobias=True)
+                )
         self.in_size = in_size
         self.state_size = out_size
         self.n_ary = n_ary
@@ -172,7 +177,8 @@ class NaryTreeLSTM(_TreeLSTM):
         if len(cshsx) != 2 * self.n_ary + 1:
             raise ValueError(
                 f'{2 * self.n_ary + 1} arguments expected (cells and outputs of {self.n_ary} '
-                f'children, and the input), but {len(cshsx)} given')
+                f'children, and the input), but {len(cshsx)} given'
+            )
         cs, hs, x = self._read_inputs(cshsx)
         y = self.W_x(x)
         for i, h in enumerate(hs, start=1):

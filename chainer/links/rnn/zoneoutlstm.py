@@ -41,8 +41,8 @@ class StatefulZoneoutLSTM(_stateful.StatefulChain):
     def __init__(self, in_size, out_size, c_ratio=0.5, h_ratio=0.5, **kwargs):
         super().__init__()
         argument.check_unexpected_kwargs(
-            kwargs, train='train argument is not supported anymore. '
-                          'Use chainer.using_config')
+            kwargs, train='train argument is not supported anymore. Use chainer.using_config'
+        )
         argument.assert_kwargs_empty(kwargs)
         self.state_size = out_size
         self.c_ratio = c_ratio

@@ -33,18 +33,20 @@ class TheanoFunction(link.Link):
             import theano
         except ImportError as e:
             raise ImportError(
-                'TheanoFunction needs Theano, which cannot be imported: install Theano '
-                f'({e})') from e
+                f'TheanoFunction needs Theano, which cannot be imported: install Theano ({e})'
+            ) from e
         super().__init__()
         inputs = _to_variables(theano, 'inputs', inputs)
         outputs = _to_variables(theano, 'outputs', outputs)
         grads = tuple([y.type(f'g_{i}') for i, y in enumerate(outputs)])
         gxs = theano.tensor.grad(
-            cost=None, known_grads=dict(zip(outputs, grads)), wrt=list(inputs),
-            disconnected_inputs='ignore')
+            cost=None,
+            known_grads=dict(zip(outputs, grads)),
+            wrt=list(inputs),
+            disconnected_inputs='ignore',
+        )
         self.forward_func = theano.function(list(inputs), list(outputs))
-        self.backward_func = theano.function(
-            [*inputs, *grads], list(gxs), on_unused_input='ignore')
+        self.backward_func = theano.function([*inputs, *grads], list(gxs), on_unused_input='ignore')
 
     def forward(self, *args):
         """Computes the outputs.
@@ -63,7 +65,7 @@ class TheanoFunction(link.Link):
 
 def _to_variables(theano, name, variables):
     if isinstance(variables, theano.tensor.TensorVariable):
-        variables = variables,
+        variables = (variables,)
     variables = tuple(variables)
     for v in variables:
         if not isinstance(v, theano.tensor.TensorVariable):
@@ -72,7 +74,6 @@ def _to_variables(theano, name, variables):
 
 
 class _TheanoFunctionNode(function_node.FunctionNode):
-
     def __init__(self, forward_func, backward_func):
         self.forward_func = forward_func
         self.backward_func = backward_func
@@ -92,13 +93,12 @@ class _TheanoFunctionNode(function_node.FunctionNode):
 
 
 class _TheanoGrad(function_node.FunctionNode):
-
     def __init__(self, func, n_inputs):
         self.func = func
         self.n_inputs = n_inputs
 
     def forward(self, inputs):
-        return _call(self.func, inputs, inputs[:self.n_inputs])
+        return _call(self.func, inputs, inputs[: self.n_inputs])
 
     def backward(self, target_input_indexes, grad_outputs):
         raise RuntimeError('TheanoFunction does not support double backpropagation')

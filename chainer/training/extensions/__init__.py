@@ -1,4 +1,5 @@
 """Trainer extensions."""
+
 from chainer.training.extensions import (
     _ipynb,
     computational_graph,  # NOQA
@@ -45,9 +46,11 @@ dump_graph = DumpGraph
 
 if _ipynb.is_notebook():
     from chainer.training.extensions.print_report_notebook import (  # NOQA
-        PrintReportNotebook as PrintReport)
+        PrintReportNotebook as PrintReport,
+    )
     from chainer.training.extensions.progress_bar_notebook import (  # NOQA
-        ProgressBarNotebook as ProgressBar)
+        ProgressBarNotebook as ProgressBar,
+    )
 else:
     from chainer.training.extensions.print_report import PrintReport  # NOQA
     from chainer.training.extensions.progress_bar import ProgressBar  # NOQA

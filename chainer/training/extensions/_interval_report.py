@@ -3,7 +3,6 @@ from chainer.training import _serialization, extension, util
 
 
 class IntervalReport(extension.Extension):
-
     """Base of the extensions that record the means of observed values over intervals.
 
     A subclass defines :meth:`_record`. The trigger makes the intervals; the extension itself

@@ -4,7 +4,6 @@ from chainer.training import extension
 
 
 class Shift(extension.Extension):
-
     """Base of the extensions that change a hyperparameter of an optimizer over time.
 
     The value is a function of the number of calls, which a subclass defines. It is set

@@ -9,8 +9,16 @@ from chainer.training.extensions import snapshot_writers
 
 
 def snapshot_object(
-        target, filename, savefun=None, *, condition=None, writer=None,
-        snapshot_on_error=False, n_retains=-1, autoload=False):
+    target,
+    filename,
+    savefun=None,
+    *,
+    condition=None,
+    writer=None,
+    snapshot_on_error=False,
+    n_retains=-1,
+    autoload=False,
+):
     """Returns an extension that saves an object, e.g. a model, regularly.
 
     The arguments are those of :func:`snapshot`, except
@@ -39,14 +47,27 @@ def snapshot_object(
 
     """
     return _Snapshot(
-        target=target, condition=condition, writer=_make_writer(savefun, writer),
-        filename=filename, snapshot_on_error=snapshot_on_error, n_retains=n_retains,
-        autoload=autoload)
+        target=target,
+        condition=condition,
+        writer=_make_writer(savefun, writer),
+        filename=filename,
+        snapshot_on_error=snapshot_on_error,
+        n_retains=n_retains,
+        autoload=autoload,
+    )
 
 
 def snapshot(
-        savefun=None, filename='snapshot_iter_{.updater.iteration}', *, target=None,
-        condition=None, writer=None, snapshot_on_error=False, n_retains=-1, autoload=False):
+    savefun=None,
+    filename='snapshot_iter_{.updater.iteration}',
+    *,
+    target=None,
+    condition=None,
+    writer=None,
+    snapshot_on_error=False,
+    n_retains=-1,
+    autoload=False,
+):
     """Returns an extension that saves the trainer regularly, by default at each epoch.
 
     A snapshot file appears under its name when it is complete and on the disk, so a program
@@ -90,9 +111,14 @@ def snapshot(
 
     """
     return _Snapshot(
-        target=target, condition=condition, writer=_make_writer(savefun, writer),
-        filename=filename, snapshot_on_error=snapshot_on_error, n_retains=n_retains,
-        autoload=autoload)
+        target=target,
+        condition=condition,
+        writer=_make_writer(savefun, writer),
+        filename=filename,
+        snapshot_on_error=snapshot_on_error,
+        n_retains=n_retains,
+        autoload=autoload,
+    )
 
 
 def _make_writer(savefun, writer):
@@ -104,7 +130,6 @@ def _make_writer(savefun, writer):
 
 
 class _SerializedObject(dict):
-
     """Serialized object that can be handed to any function that saves objects."""
 
     def serialize(self, serializer):
@@ -113,16 +138,21 @@ class _SerializedObject(dict):
 
 
 class _Snapshot(extension.Extension):
-
     """Extension that saves an object to a file in the output folder."""
 
     trigger = 1, 'epoch'
     priority = -100
 
     def __init__(
-            self, target=None, condition=None, writer=None,
-            filename='snapshot_iter_{.updater.iteration}', snapshot_on_error=False,
-            n_retains=-1, autoload=False):
+        self,
+        target=None,
+        condition=None,
+        writer=None,
+        filename='snapshot_iter_{.updater.iteration}',
+        snapshot_on_error=False,
+        n_retains=-1,
+        autoload=False,
+    ):
         self._target = target
         self.filename = filename
         self.condition = _always_true if condition is None else condition
@@ -135,11 +165,16 @@ class _Snapshot(extension.Extension):
         target = trainer if self._target is None else self._target
         if self.autoload:
             self._autoload(trainer.out, target)
-        if (hasattr(self.writer, '_add_cleanup_hook') and self.n_retains > 0
-                and isinstance(self.filename, str)):
+        if (
+            hasattr(self.writer, '_add_cleanup_hook')
+            and self.n_retains > 0
+            and isinstance(self.filename, str)
+        ):
+
             def cleanup():
                 for name in _find_stale_snapshots(self.filename, trainer.out, self.n_retains):
                     os.remove(os.path.join(trainer.out, name))
+
             self.writer._add_cleanup_hook(cleanup)
 
     def _autoload(self, outdir, target):
@@ -154,12 +189,12 @@ class _Snapshot(extension.Extension):
                 serializers.load_npz(path, target)
             except (ValueError, KeyError, TypeError, OSError) as e:
                 warnings.warn(
-                    'The snapshot {} cannot be loaded, so an older one is tried: {}'.format(
-                        path, e))
+                    f'The snapshot {path} cannot be loaded, so an older one is tried: {e}'
+                )
             else:
                 print('Snapshot loaded from', path)
                 return
-        print('No snapshot file that matches {} was found'.format(self.filename))
+        print(f'No snapshot file that matches {self.filename} was found')
 
     def on_error(self, trainer, exc, tb):
         if self._snapshot_on_error:
@@ -190,8 +225,7 @@ def _always_true():
 def _name_pattern(fmt):
     """Returns the regular expression of the file names that a format string makes."""
     parts = re.split(r'(?:\{[^{}]*\})', fmt)
-    return '([0-9.]+)'.join(
-        re.escape(part.replace('{{', '{').replace('}}', '}')) for part in parts)
+    return '([0-9.]+)'.join(re.escape(part.replace('{{', '{').replace('}}', '}')) for part in parts)
 
 
 def _find_snapshot_files(fmt, path):
@@ -212,8 +246,9 @@ def _find_snapshot_files(fmt, path):
             match = pattern.fullmatch(name)
             if match:
                 # Files may be younger than the resolution of the time; numbers decide then.
-                numbers = [float(n) if re.fullmatch(r'\d+(\.\d+)?', n) else 0.
-                           for n in match.groups()]
+                numbers = [
+                    float(n) if re.fullmatch(r'\d+(\.\d+)?', n) else 0.0 for n in match.groups()
+                ]
                 mtime = os.stat(os.path.join(path, name)).st_mtime_ns
                 found.append(((mtime, numbers), name))
     found.sort()
@@ -229,4 +264,4 @@ def _find_latest_snapshot(fmt, path):
 def _find_stale_snapshots(fmt, path, n_retains):
     """Returns the names of all but the youngest snapshots in a folder."""
     found = _find_snapshot_files(fmt, path)
-    return [name for _, name in found[:max(len(found) - n_retains, 0)]]
+    return [name for _, name in found[: max(len(found) - n_retains, 0)]]

@@ -30,8 +30,7 @@ def is_return_code_zero(args):
 
     """
     try:
-        return subprocess.call(
-            args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
+        return subprocess.call(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
     except OSError:
         return False
 
@@ -53,7 +52,6 @@ def is_graphviz_available():
 
 
 class DumpGraph(extension.Extension):
-
     """Extension that writes the computational graph of the first iteration.
 
     The graph is written in the language of Graphviz; if its program ``dot`` is there, an image
@@ -87,10 +85,11 @@ class DumpGraph(extension.Extension):
 
     default_name = 'dump_graph'
 
-    def __init__(self, root_name, filename=None, variable_style=None, function_style=None,
-                 **kwargs):
+    def __init__(
+        self, root_name, filename=None, variable_style=None, function_style=None, **kwargs
+    ):
         # out_name is the name of the argument in old versions.
-        out_name, = argument.parse_kwargs(kwargs, ('out_name', 'cg.dot'))
+        (out_name,) = argument.parse_kwargs(kwargs, ('out_name', 'cg.dot'))
         self._root_name = root_name
         self._filename = out_name if filename is None else filename
         self._variable_style = _var_style if variable_style is None else variable_style
@@ -114,15 +113,19 @@ class DumpGraph(extension.Extension):
         try:
             root = trainer.observation[self._root_name]
             if not isinstance(root, variable.Variable):
-                raise TypeError('root value is not a Variable: {} is a {}'.format(
-                    self._root_name, type(root).__name__))
+                raise TypeError(
+                    f'root value is not a Variable: {self._root_name} is a {type(root).__name__}'
+                )
             if root._has_chainerx_array:
-                warnings.warn(f'The graph of {self._root_name} is not dumped: ChainerX records '
-                              'graphs of its own', stacklevel=2)
+                warnings.warn(
+                    f'The graph of {self._root_name} is not dumped: ChainerX records '
+                    'graphs of its own',
+                    stacklevel=2,
+                )
                 return
             graph = computational_graph.build_computational_graph(
-                [root], variable_style=self._variable_style,
-                function_style=self._function_style).dump()
+                [root], variable_style=self._variable_style, function_style=self._function_style
+            ).dump()
         finally:
             self.finalize()
 

@@ -4,7 +4,6 @@ from chainer.training.extensions import _shift
 
 
 class CosineShift(_shift.Shift):
-
     r"""Extension that changes a hyperparameter along half a cosine wave.
 
     After ``t`` calls the value is :math:`\mathrm{target} + \frac12 (\mathrm{init} -
@@ -37,9 +36,9 @@ class CosineShift(_shift.Shift):
 
     """
 
-    def __init__(self, attr, max_count, init=None, target=0., optimizer=None):
+    def __init__(self, attr, max_count, init=None, target=0.0, optimizer=None):
         if max_count <= 0:
-            raise ValueError('max_count must be positive, but is {}'.format(max_count))
+            raise ValueError(f'max_count must be positive, but is {max_count}')
         super().__init__(attr, init, optimizer)
         self._max_count = max_count
         self._target = target

@@ -12,7 +12,6 @@ from chainer.utils import argument
 
 
 class Evaluator(extension.Extension):
-
     """Extension that evaluates a model on a validation dataset.
 
     It sweeps over an iterator, calls the evaluation function with each batch in test mode and
@@ -56,9 +55,17 @@ class Evaluator(extension.Extension):
 
     name = None
 
-    def __init__(self, iterator, target, converter=convert.concat_examples, device=None,
-                 eval_hook=None, eval_func=None, **kwargs):
-        progress_bar, = argument.parse_kwargs(kwargs, ('progress_bar', False))
+    def __init__(
+        self,
+        iterator,
+        target,
+        converter=convert.concat_examples,
+        device=None,
+        eval_hook=None,
+        eval_func=None,
+        **kwargs,
+    ):
+        (progress_bar,) = argument.parse_kwargs(kwargs, ('progress_bar', False))
 
         if isinstance(iterator, iterator_module.Iterator) or not isinstance(iterator, dict):
             iterator = {'main': iterator}
@@ -76,11 +83,12 @@ class Evaluator(extension.Extension):
         for key, it in self._iterators.items():
             if getattr(it, 'repeat', False) is True:
                 warnings.warn(
-                    'The `repeat` property of the iterator {} is set to `True`. Typically, the '
+                    f'The `repeat` property of the iterator {key} is set to `True`. Typically, the '
                     'evaluator sweeps over iterators until they stop, but as the property '
                     'being `True`, this iterator might not stop and evaluation could go into '
                     'an infinite loop. We recommend to check the configuration of '
-                    'iterators'.format(key))
+                    'iterators'
+                )
 
     def get_iterator(self, name):
         """Returns the iterator of a name."""
@@ -139,7 +147,9 @@ class Evaluator(extension.Extension):
             warnings.warn(
                 'This iterator does not have the reset method. Evaluator copies the iterator '
                 'instead of resetting. This behavior is deprecated. Please implement the reset '
-                'method.', DeprecationWarning)
+                'method.',
+                DeprecationWarning,
+            )
             it = copy.copy(iterator)
 
         summary = reporter_module.DictSummary()
@@ -163,7 +173,6 @@ class Evaluator(extension.Extension):
 
 
 class _SweepProgressBar(util.ProgressBar):
-
     """Progress of one sweep over a dataset."""
 
     def __init__(self, iterator, bar_length=None, out=None):
@@ -176,11 +185,12 @@ class _SweepProgressBar(util.ProgressBar):
         self.update()
 
     def get_lines(self):
-        rate = self._position / self._size if self._size else 1.
+        rate = self._position / self._size if self._size else 1.0
         speed, _ = self.update_speed(self._position, rate)
-        remaining = (self._size - self._position) / speed if speed else 0.
+        remaining = (self._size - self._position) / speed if speed else 0.0
         return [
             self.format_bar('validation', rate),
-            '{:10} / {} iterations\n'.format(self._position, self._size),
-            '{:10.5g} iters/sec. Estimated time to finish: {}.\n'.format(
-                speed, datetime.timedelta(seconds=remaining))]
+            f'{self._position:10} / {self._size} iterations\n',
+            f'{speed:10.5g} iters/sec. Estimated time to finish: '
+            f'{datetime.timedelta(seconds=remaining)}.\n',
+        ]

@@ -8,7 +8,6 @@ from chainer.training import _serialization, extension
 
 
 class ExponentialMovingAverage(extension.Extension):
-
     """Extension that averages the parameters of a model over the updates.
 
     The average :math:`a` starts as a copy of a parameter :math:`p` at the first call. Each later
@@ -61,7 +60,7 @@ class ExponentialMovingAverage(extension.Extension):
 
     def __init__(self, target, decay=0.999, warmup=False):
         if not 0 <= decay < 1:
-            raise ValueError('decay must be at least 0 and less than 1, but is {}'.format(decay))
+            raise ValueError(f'decay must be at least 0 and less than 1, but is {decay}')
         self._target = target
         self._decay = decay
         self._warmup = warmup
@@ -170,7 +169,6 @@ def _average_dtype(array):
 
 
 class _WithAverages(extension.Extension):
-
     """Extension that calls another one while averages are applied."""
 
     def __init__(self, average, base):

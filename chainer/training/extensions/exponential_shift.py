@@ -2,7 +2,6 @@ from chainer.training.extensions import _shift
 
 
 class ExponentialShift(_shift.Shift):
-
     r"""Extension that multiplies a hyperparameter by a factor at each call.
 
     After ``t`` calls the value is :math:`\mathrm{init} \cdot \mathrm{rate}^t`, but not
@@ -42,4 +41,4 @@ class ExponentialShift(_shift.Shift):
     def _value(self, t):
         if t == 0:
             return self._init
-        return _shift.limit(self._init * self._rate ** t, self._target, self._rate > 1)
+        return _shift.limit(self._init * self._rate**t, self._target, self._rate > 1)

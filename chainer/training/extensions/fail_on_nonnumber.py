@@ -2,7 +2,6 @@ from chainer.training import extension
 
 
 class FailOnNonNumber(extension.Extension):
-
     """Extension that stops the training when a parameter is infinite or not a number.
 
     Call it after each iteration (the default) to stop at once.
@@ -36,6 +35,6 @@ class FailOnNonNumber(extension.Extension):
                 if param.xp.isfinite(array.sum()) or param.xp.isfinite(array).all():
                     continue
                 raise RuntimeError(
-                    'Kill the process since parameters in optimizer \'{}\' diverge. R.I.P.\n'
-                    '{} has an infinite element or one that is not a number.'.format(
-                        name, param_name))
+                    f"Kill the process since parameters in optimizer '{name}' diverge. R.I.P.\n"
+                    f'{param_name} has an infinite element or one that is not a number.'
+                )

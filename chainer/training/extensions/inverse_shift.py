@@ -2,7 +2,6 @@ from chainer.training.extensions import _shift
 
 
 class InverseShift(_shift.Shift):
-
     r"""Extension that decreases a hyperparameter inversely to the number of calls.
 
     After ``t`` calls the value is

@@ -7,7 +7,6 @@ from chainer.training.extensions import _interval_report
 
 
 class JsonLinesReport(_interval_report.IntervalReport):
-
     """Extension that appends the means of observed values to a file, one line of JSON each.
 
     Values are averaged over the intervals that a trigger makes. At the end of each, a line with
@@ -45,8 +44,7 @@ class JsonLinesReport(_interval_report.IntervalReport):
 
     """
 
-    def __init__(self, keys=None, trigger=(1, 'epoch'), postprocess=None,
-                 filename='log.jsonl'):
+    def __init__(self, keys=None, trigger=(1, 'epoch'), postprocess=None, filename='log.jsonl'):
         super().__init__(keys, trigger, postprocess)
         self._filename = filename
         self._size = 0  # bytes of this training in the file
@@ -55,8 +53,10 @@ class JsonLinesReport(_interval_report.IntervalReport):
     def _record(self, trainer, stats):
         if self._fd is None:
             self._open(os.path.join(trainer.out, self._filename))
-        stats = {key: None if isinstance(value, float) and not math.isfinite(value) else value
-                 for key, value in stats.items()}
+        stats = {
+            key: None if isinstance(value, float) and not math.isfinite(value) else value
+            for key, value in stats.items()
+        }
         line = (json.dumps(stats, allow_nan=False) + '\n').encode()
         try:
             written = os.write(self._fd, line)

@@ -2,7 +2,6 @@ from chainer.training.extensions import _shift
 
 
 class LinearShift(_shift.Shift):
-
     """Extension that changes a hyperparameter linearly from one value to another.
 
     Args:

@@ -8,7 +8,6 @@ from chainer.utils import argument
 
 
 class LogReport(_interval_report.IntervalReport):
-
     """Extension that writes the means of observed values to a JSON file.
 
     Values are averaged over the intervals that a trigger makes. At the end of each, the means
@@ -41,10 +40,9 @@ class LogReport(_interval_report.IntervalReport):
 
     """
 
-    def __init__(self, keys=None, trigger=(1, 'epoch'), postprocess=None, filename=None,
-                 **kwargs):
+    def __init__(self, keys=None, trigger=(1, 'epoch'), postprocess=None, filename=None, **kwargs):
         # log_name is the name of the argument in old versions.
-        log_name, = argument.parse_kwargs(kwargs, ('log_name', 'log'))
+        (log_name,) = argument.parse_kwargs(kwargs, ('log_name', 'log'))
         super().__init__(keys, trigger, postprocess)
         self._log_name = log_name if filename is None else filename
         self._log = []

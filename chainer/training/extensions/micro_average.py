@@ -3,7 +3,6 @@ from chainer.training import _serialization, extension, util
 
 
 class MicroAverage(extension.Extension):
-
     """Extension that reports the quotient of the sums of two observed values.
 
     The mean of batch-wise quotients is not the quotient over all examples when the batches
@@ -42,8 +41,8 @@ class MicroAverage(extension.Extension):
         self._numerator_key = numerator_key
         self._denominator_key = denominator_key
         self._result_key = result_key
-        self._numerator = 0.
-        self._denominator = 0.
+        self._numerator = 0.0
+        self._denominator = 0.0
 
     def __call__(self, trainer):
         observation = trainer.observation
@@ -53,13 +52,15 @@ class MicroAverage(extension.Extension):
         self._denominator += observation[self._denominator_key]
         if self._trigger(trainer):
             result = float(reporter._unwrap(self._numerator / self._denominator))
-            self._numerator = 0.
-            self._denominator = 0.
+            self._numerator = 0.0
+            self._denominator = 0.0
             reporter.report({self._result_key: result})
 
     def serialize(self, serializer):
         _serialization.serialize_part(self._trigger, serializer['_trigger'])
         self._numerator = reporter._scalar(
-            serializer('_numerator', reporter._unwrap(self._numerator)))
+            serializer('_numerator', reporter._unwrap(self._numerator))
+        )
         self._denominator = reporter._scalar(
-            serializer('_denominator', reporter._unwrap(self._denominator)))
+            serializer('_denominator', reporter._unwrap(self._denominator))
+        )

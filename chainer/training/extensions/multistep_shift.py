@@ -4,7 +4,6 @@ from chainer.training.extensions import _shift
 
 
 class MultistepShift(_shift.Shift):
-
     r"""Extension that multiplies a hyperparameter by a factor at given numbers of calls.
 
     After ``t`` calls the value is :math:`\mathrm{init} \cdot \mathrm{gamma}^k`, where ``k`` is

@@ -17,7 +17,6 @@ def _zeros(x):
 
 
 class ParameterStatistics(extension.Extension):
-
     """Extension that reports statistics of parameters and their gradients.
 
     Each statistic is a function of the flattened array. It is averaged over the intervals that a
@@ -66,8 +65,16 @@ class ParameterStatistics(extension.Extension):
         'percentile': lambda x: _call_xp('percentile', x, numpy.array(_PERCENTILES)),
     }
 
-    def __init__(self, links, statistics='default', report_params=True, report_grads=True,
-                 prefix=None, trigger=(1, 'epoch'), skip_nan_params=False):
+    def __init__(
+        self,
+        links,
+        statistics='default',
+        report_params=True,
+        report_grads=True,
+        prefix=None,
+        trigger=(1, 'epoch'),
+        skip_nan_params=False,
+    ):
         self._links = list(links) if isinstance(links, (list, tuple)) else [links]
         if isinstance(statistics, str) and statistics == 'default':
             statistics = self.default_statistics
@@ -94,7 +101,9 @@ class ParameterStatistics(extension.Extension):
                         self.report_key_template.format,
                         prefix='' if self._prefix is None else self._prefix + '/',
                         link_name=link.name,
-                        param_name=param_name, attr_name=attr_name)
+                        param_name=param_name,
+                        attr_name=attr_name,
+                    )
                     statistics.update(self._compute(array, key))
 
         self._summary.add(statistics)
@@ -116,7 +125,7 @@ class ParameterStatistics(extension.Extension):
             key_name = key(function_name=name)
             if numpy.ndim(value) > 0:
                 values = value.ravel() if hasattr(value, 'ravel') else value
-                result.update(('{}/{}'.format(key_name, i), v) for i, v in enumerate(values))
+                result.update((f'{key_name}/{i}', v) for i, v in enumerate(values))
             else:
                 result[key_name] = value
         return result

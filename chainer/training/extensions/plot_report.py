@@ -17,7 +17,8 @@ def _check_available():
         warnings.warn(
             'matplotlib is not installed on your environment, so nothing will be plotted at '
             'this time. Please install matplotlib to plot figures.\n\n'
-            '  $ pip install matplotlib\n')
+            '  $ pip install matplotlib\n'
+        )
         return False
     return True
 
@@ -26,13 +27,13 @@ def make_figure(**kwargs):
     """Makes a figure that needs no display and leaves no trace in pyplot."""
     from matplotlib import figure
     from matplotlib.backends import backend_agg
+
     fig = figure.Figure(**kwargs)
     backend_agg.FigureCanvasAgg(fig)
     return fig
 
 
 class PlotReport(extension.Extension):
-
     """Extension that plots observed values to an image file.
 
     Values are averaged over the intervals that a trigger makes; at the end of each, the file
@@ -68,10 +69,19 @@ class PlotReport(extension.Extension):
 
     """
 
-    def __init__(self, y_keys, x_key='iteration', trigger=(1, 'epoch'), postprocess=None,
-                 filename=None, marker='x', grid=True, **kwargs):
+    def __init__(
+        self,
+        y_keys,
+        x_key='iteration',
+        trigger=(1, 'epoch'),
+        postprocess=None,
+        filename=None,
+        marker='x',
+        grid=True,
+        **kwargs,
+    ):
         # file_name is the name of the argument in old versions.
-        file_name, = argument.parse_kwargs(kwargs, ('file_name', 'plot.png'))
+        (file_name,) = argument.parse_kwargs(kwargs, ('file_name', 'plot.png'))
         _check_available()
         self._x_key = x_key
         self._y_keys = [y_keys] if isinstance(y_keys, str) else list(y_keys)
@@ -126,7 +136,7 @@ class PlotReport(extension.Extension):
             return
         if self._postprocess is not None:
             self._postprocess(fig, axes, summary)
-        legend = axes.legend(bbox_to_anchor=(1.05, 1), loc=2, borderaxespad=0.)
+        legend = axes.legend(bbox_to_anchor=(1.05, 1), loc=2, borderaxespad=0.0)
         with _files.atomic_file(path, durable=False) as temp_path:
             fig.savefig(temp_path, bbox_extra_artists=(legend,), bbox_inches='tight')
 

@@ -2,7 +2,6 @@ from chainer.training.extensions import _shift
 
 
 class PolynomialShift(_shift.Shift):
-
     r"""Extension that decreases a hyperparameter to zero by a power function.
 
     After ``t`` calls the value is

@@ -6,7 +6,6 @@ from chainer.training.extensions import log_report as log_report_module
 
 
 class PrintReport(extension.Extension):
-
     r"""Extension that prints the entries of a log report as a table.
 
     Args:
@@ -40,11 +39,12 @@ class PrintReport(extension.Extension):
         self._log_len = 0  # number of entries that are printed
 
         widths = [max(10, len(entry)) for entry in entries]
-        self._header = '  '.join(
-            '{:{}}'.format(entry, width) for entry, width in zip(entries, widths)) + '\n'
+        self._header = (
+            '  '.join('{:{}}'.format(entry, width) for entry, width in zip(entries, widths)) + '\n'
+        )
         self._templates = [
-            (entry, '{:<%dg}  ' % width, ' ' * (width + 2))
-            for entry, width in zip(entries, widths)]
+            (entry, f'{{:<{width}g}}  ', ' ' * (width + 2)) for entry, width in zip(entries, widths)
+        ]
 
     def __call__(self, trainer):
         log = self._update(trainer)
@@ -66,7 +66,7 @@ class PrintReport(extension.Extension):
         elif isinstance(log_report, log_report_module.LogReport):
             log_report(trainer)
         else:
-            raise TypeError('log report has a wrong type %s' % type(log_report))
+            raise TypeError(f'log report has a wrong type {type(log_report)}')
         return log_report.log
 
     def _print(self, observation):

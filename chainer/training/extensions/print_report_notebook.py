@@ -2,7 +2,6 @@ from chainer.training.extensions import print_report
 
 
 class PrintReportNotebook(print_report.PrintReport):
-
     """The form of :class:`~chainer.training.extensions.PrintReport` for notebooks.
 
     It is used under that name in Jupyter notebooks, shows a table that is updated in place,
@@ -22,6 +21,7 @@ class PrintReportNotebook(print_report.PrintReport):
     def initialize(self, trainer):
         import ipywidgets
         from IPython import display
+
         self._widget = ipywidgets.HTML()
         self._show(trainer)
         display.display(self._widget)
@@ -31,6 +31,7 @@ class PrintReportNotebook(print_report.PrintReport):
 
     def _show(self, trainer):
         import pandas
+
         log = self._update(trainer) if trainer.updater.iteration > 0 else []
         if log or not self._widget.value:
             frame = pandas.DataFrame(log, columns=self._entries)

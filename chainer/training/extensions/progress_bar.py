@@ -6,7 +6,6 @@ from chainer.training.extensions import util
 
 
 class ProgressBar(extension.Extension):
-
     """Extension that shows the progress of the training on a terminal.
 
     Args:
@@ -31,8 +30,7 @@ class ProgressBar(extension.Extension):
 
     """
 
-    def __init__(self, training_length=None, update_interval=100, bar_length=50,
-                 out=sys.stdout):
+    def __init__(self, training_length=None, update_interval=100, bar_length=50, out=sys.stdout):
         self._training_length = training_length
         self._update_interval = update_interval
         self._bar_length = bar_length
@@ -43,7 +41,8 @@ class ProgressBar(extension.Extension):
     def __call__(self, trainer):
         if self._pbar is None:
             self._pbar = _TrainerProgressBar(
-                trainer, self._training_length, self._bar_length, self._out)
+                trainer, self._training_length, self._bar_length, self._out
+            )
         if trainer.updater.iteration % self._update_interval == 0:
             self._pbar.update()
 
@@ -56,7 +55,6 @@ _default_out = sys.stdout
 
 
 class _TrainerProgressBar(util.ProgressBar):
-
     def __init__(self, trainer, training_length, bar_length, out):
         super().__init__(bar_length, out)
         self._trainer = trainer
@@ -66,14 +64,13 @@ class _TrainerProgressBar(util.ProgressBar):
         updater = self._trainer.updater
         length, unit = self._training_length
         done = updater.iteration if unit == 'iteration' else updater.epoch_detail
-        iters_per_sec, epochs_per_sec = self.update_speed(
-            updater.iteration, updater.epoch_detail)
+        iters_per_sec, epochs_per_sec = self.update_speed(updater.iteration, updater.epoch_detail)
         speed = iters_per_sec if unit == 'iteration' else epochs_per_sec
-        remaining = (length - done) / speed if speed else 0.
+        remaining = (length - done) / speed if speed else 0.0
         return [
             self.format_bar('total', done / length),
             self.format_bar('this epoch', updater.epoch_detail - int(updater.epoch_detail)),
-            '{:10} iter, {} epoch / {} {}s\n'.format(
-                updater.iteration, updater.epoch, length, unit),
-            '{:10.5g} iters/sec. Estimated time to finish: {}.\n'.format(
-                iters_per_sec, datetime.timedelta(seconds=remaining))]
+            f'{updater.iteration:10} iter, {updater.epoch} epoch / {length} {unit}s\n',
+            f'{iters_per_sec:10.5g} iters/sec. Estimated time to finish: '
+            f'{datetime.timedelta(seconds=remaining)}.\n',
+        ]

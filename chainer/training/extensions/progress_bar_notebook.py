@@ -5,7 +5,6 @@ from chainer.training.extensions import util
 
 
 class ProgressBarNotebook(extension.Extension):
-
     """The form of :class:`~chainer.training.extensions.ProgressBar` for notebooks.
 
     It is used under that name in Jupyter notebooks and needs ipywidgets.
@@ -28,12 +27,15 @@ class ProgressBarNotebook(extension.Extension):
     def initialize(self, trainer):
         import ipywidgets
         from IPython import display
+
         self._length, self._unit = (
-            self._training_length or trainer.stop_trigger.get_training_length())
+            self._training_length or trainer.stop_trigger.get_training_length()
+        )
         self._widgets = [
             ipywidgets.FloatProgress(description='total', min=0, max=1),
             ipywidgets.FloatProgress(description='this epoch', min=0, max=1),
-            ipywidgets.HTML()]
+            ipywidgets.HTML(),
+        ]
         self._update(trainer.updater)
         display.display(ipywidgets.VBox(self._widgets))
 
@@ -52,12 +54,12 @@ class ProgressBarNotebook(extension.Extension):
         done = iteration if self._unit == 'iteration' else epoch_detail
         iters_per_sec, epochs_per_sec = self._speed.update_speed(iteration, epoch_detail)
         speed = iters_per_sec if self._unit == 'iteration' else epochs_per_sec
-        remaining = (self._length - done) / speed if speed else 0.
+        remaining = (self._length - done) / speed if speed else 0.0
         total, this_epoch, status = self._widgets
         total.value = done / self._length
         this_epoch.value = epoch_detail - int(epoch_detail)
         status.value = (
-            '{:10} iter, {} epoch / {} {}s<br />'
-            '{:10.5g} iters/sec. Estimated time to finish: {}.'.format(
-                iteration, updater.epoch, self._length, self._unit, iters_per_sec,
-                datetime.timedelta(seconds=remaining)))
+            f'{iteration:10} iter, {updater.epoch} epoch / {self._length} {self._unit}s<br />'
+            f'{iters_per_sec:10.5g} iters/sec. Estimated time to finish: '
+            f'{datetime.timedelta(seconds=remaining)}.'
+        )

@@ -1,4 +1,5 @@
 """Writers, which decide by whom snapshots are written to files."""
+
 import multiprocessing
 import os
 import queue
@@ -11,7 +12,6 @@ from chainer.training import _files
 
 
 class Writer:
-
     """Base of snapshot writers.
 
     A snapshot writer is called with the state of an object, a dictionary of arrays, and writes
@@ -80,7 +80,6 @@ class Writer:
 
 
 class SimpleWriter(Writer):
-
     """Writer that writes at once, in the main thread.
 
     Args:
@@ -109,7 +108,6 @@ class SimpleWriter(Writer):
 
 
 class StandardWriter(Writer):
-
     """Base of the writers that start a thread or process for each snapshot.
 
     A new snapshot waits for the one before it. A failure is raised by the next call or by
@@ -166,7 +164,6 @@ class StandardWriter(Writer):
 
 
 class _Thread(threading.Thread):
-
     """Thread that keeps the exception of its function."""
 
     error = None
@@ -188,11 +185,10 @@ def _start(worker):
 def _check(worker):
     error = getattr(worker, 'error', None)
     if isinstance(error, Exception):
-        raise RuntimeError('writing a snapshot failed: {}'.format(error)) from error
+        raise RuntimeError(f'writing a snapshot failed: {error}') from error
     exitcode = getattr(worker, 'exitcode', 0)
     if isinstance(exitcode, int) and exitcode != 0:
-        raise RuntimeError('the process that writes snapshots failed, exit code {}'.format(
-            exitcode))
+        raise RuntimeError(f'the process that writes snapshots failed, exit code {exitcode}')
 
 
 def _copy(target):
@@ -205,7 +201,6 @@ def _copy(target):
 
 
 class ThreadWriter(StandardWriter):
-
     """Writer that writes each snapshot in a thread of its own.
 
     Args:
@@ -227,11 +222,11 @@ class ThreadWriter(StandardWriter):
 
     def create_worker(self, filename, outdir, target, **kwds):
         return _Thread(
-            target=self.save, args=(filename, outdir, target, self._savefun), kwargs=kwds)
+            target=self.save, args=(filename, outdir, target, self._savefun), kwargs=kwds
+        )
 
 
 class ProcessWriter(StandardWriter):
-
     """Writer that writes each snapshot in a process of its own.
 
     Do not use it with the start method *fork* after a GPU or MPI was used.
@@ -255,7 +250,8 @@ class ProcessWriter(StandardWriter):
 
     def create_worker(self, filename, outdir, target, **kwds):
         return multiprocessing.Process(
-            target=self.save, args=(filename, outdir, target, self._savefun), kwargs=kwds)
+            target=self.save, args=(filename, outdir, target, self._savefun), kwargs=kwds
+        )
 
     def __getstate__(self):
         # For the start method spawn.
@@ -271,7 +267,6 @@ class ProcessWriter(StandardWriter):
 
 
 class QueueWriter(Writer):
-
     """Base of the writers that have one thread or process write all snapshots.
 
     A failure is raised by the next call or by :meth:`finalize`.
@@ -358,7 +353,6 @@ class QueueWriter(Writer):
 
 
 class ThreadQueueWriter(QueueWriter):
-
     """Writer that writes all snapshots in one thread.
 
     Args:
@@ -390,7 +384,6 @@ class ThreadQueueWriter(QueueWriter):
 
 
 class ProcessQueueWriter(QueueWriter):
-
     """Writer that writes all snapshots in one process.
 
     Args:

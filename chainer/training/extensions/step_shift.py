@@ -2,7 +2,6 @@ from chainer.training.extensions import _shift
 
 
 class StepShift(_shift.Shift):
-
     r"""Extension that multiplies a hyperparameter by a factor each time some calls are made.
 
     After ``t`` calls the value is

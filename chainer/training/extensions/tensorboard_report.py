@@ -5,7 +5,6 @@ from chainer.training.extensions import _interval_report
 
 
 class TensorBoardReport(_interval_report.IntervalReport):
-
     """Extension that writes the means of observed values for TensorBoard.
 
     Values are averaged over the intervals that a trigger makes. At the end of each, the means
@@ -51,8 +50,7 @@ class TensorBoardReport(_interval_report.IntervalReport):
 
     """
 
-    def __init__(self, keys=None, trigger=(1, 'epoch'), postprocess=None, logdir=None,
-                 writer=None):
+    def __init__(self, keys=None, trigger=(1, 'epoch'), postprocess=None, logdir=None, writer=None):
         super().__init__(keys, trigger, postprocess)
         if writer is not None and logdir is not None:
             raise TypeError('logdir and writer cannot be specified together')
@@ -64,7 +62,8 @@ class TensorBoardReport(_interval_report.IntervalReport):
         if self._writer is None:
             # Here, not in initialize(): now it is known from where training was resumed.
             self._writer = self._make_writer(
-                os.path.join(trainer.out, self._logdir), trainer.updater.iteration)
+                os.path.join(trainer.out, self._logdir), trainer.updater.iteration
+            )
         super().__call__(trainer)
 
     def _record(self, trainer, stats):
@@ -94,13 +93,14 @@ def _import_writer():
     except ImportError as e:
         raise ImportError(
             'TensorBoardReport needs the package tensorboardX or tensorboard, of which none '
-            'can be imported: pip install tensorboardX') from e
+            'can be imported: pip install tensorboardX'
+        ) from e
     return lambda folder, step: _EventWriter(
-        event_file_writer.EventFileWriter(folder), event_pb2, summary_pb2, step)
+        event_file_writer.EventFileWriter(folder), event_pb2, summary_pb2, step
+    )
 
 
 class _EventWriter:
-
     """The two methods we need, for the files of the package ``tensorboard``."""
 
     def __init__(self, writer, event_pb2, summary_pb2, first_step):
@@ -108,8 +108,7 @@ class _EventWriter:
         self._Event = event_pb2.Event
         self._Summary = summary_pb2.Summary
         # Voids what other files of the folder have for this step and later ones.
-        self._add(first_step, session_log=event_pb2.SessionLog(
-            status=event_pb2.SessionLog.START))
+        self._add(first_step, session_log=event_pb2.SessionLog(status=event_pb2.SessionLog.START))
 
     def _add(self, step, **content):
         self._writer.add_event(self._Event(wall_time=time.time(), step=step, **content))

@@ -4,7 +4,6 @@ import time
 
 
 class ProgressBar:
-
     r"""Base of progress bars on a terminal, which are overwritten by each update.
 
     Args:
@@ -50,7 +49,8 @@ class ProgressBar:
         """Returns the line with the bar of a fraction."""
         marks = '#' * int(rate * self._bar_length)
         return '{:>10} [{}{}] {:6.2%}\n'.format(
-            title, marks, '.' * (self._bar_length - len(marks)), rate)
+            title, marks, '.' * (self._bar_length - len(marks)), rate
+        )
 
     def get_lines(self):
         """Returns the lines to show; subclasses implement it."""
@@ -83,7 +83,7 @@ class ProgressBar:
             n (int): Number of lines.
 
         """
-        self._out.write('\033[{:d}A'.format(n))
+        self._out.write(f'\033[{n:d}A')
 
     def flush(self):
         """Flushes the file, if it can be flushed."""
@@ -94,5 +94,6 @@ class ProgressBar:
 def _enable_windows_terminal():
     # The console of Windows understands escape sequences once this mode is set.
     import ctypes
+
     kernel32 = ctypes.windll.kernel32
     kernel32.SetConsoleMode(kernel32.GetStdHandle(-11), 7)

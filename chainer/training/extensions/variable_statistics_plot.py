@@ -9,7 +9,6 @@ from chainer.utils import argument
 
 
 class Reservoir:
-
     """Uniform random sample of fixed size of a sequence of arrays.
 
     Args:
@@ -67,7 +66,6 @@ class Reservoir:
 
 
 class Statistician:
-
     """Function that computes mean, standard deviation and percentiles of an array.
 
     Args:
@@ -124,7 +122,6 @@ class Statistician:
 
 
 class VariableStatisticsPlot(extension.Extension):
-
     """Extension that plots statistics of variables over the iterations.
 
     At each call statistics of the elements of all targets together are added to a random sample
@@ -164,16 +161,28 @@ class VariableStatisticsPlot(extension.Extension):
 
     """
 
-    def __init__(self, targets, max_sample_size=1000, report_data=True, report_grad=True,
-                 plot_mean=True, plot_std=True,
-                 percentile_sigmas=(0, 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87, 100),
-                 trigger=(1, 'epoch'), filename=None, figsize=None, marker=None, grid=True,
-                 **kwargs):
+    def __init__(
+        self,
+        targets,
+        max_sample_size=1000,
+        report_data=True,
+        report_grad=True,
+        plot_mean=True,
+        plot_std=True,
+        percentile_sigmas=(0, 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87, 100),
+        trigger=(1, 'epoch'),
+        filename=None,
+        figsize=None,
+        marker=None,
+        grid=True,
+        **kwargs,
+    ):
         # file_name is the name of the argument in old versions.
-        file_name, = argument.parse_kwargs(kwargs, ('file_name', 'statistics.png'))
+        (file_name,) = argument.parse_kwargs(kwargs, ('file_name', 'statistics.png'))
         plot_report._check_available()
-        self._keys = [key for key, wanted in (('data', report_data), ('grad', report_grad))
-                      if wanted]
+        self._keys = [
+            key for key, wanted in (('data', report_data), ('grad', report_grad)) if wanted
+        ]
         if not self._keys:
             raise ValueError('report_data or report_grad must be true')
         n_percentiles = 0 if percentile_sigmas is None else numpy.size(percentile_sigmas)
@@ -183,11 +192,13 @@ class VariableStatisticsPlot(extension.Extension):
         self._statistician = Statistician(plot_mean, plot_std, percentile_sigmas)
         self._percentile_sigmas = percentile_sigmas
         # A row of a sample: [mean], [std], percentiles.
-        self._columns = (['mean'] * bool(plot_mean) + ['std'] * bool(plot_std) +
-                         ['percentile'] * bool(n_percentiles))
+        self._columns = (
+            ['mean'] * bool(plot_mean)
+            + ['std'] * bool(plot_std)
+            + ['percentile'] * bool(n_percentiles)
+        )
         n_columns = bool(plot_mean) + bool(plot_std) + n_percentiles
-        self._samples = {
-            key: Reservoir(max_sample_size, (n_columns,)) for key in self._keys}
+        self._samples = {key: Reservoir(max_sample_size, (n_columns,)) for key in self._keys}
         self._n_percentiles = n_percentiles
         self._trigger = util.get_trigger(trigger)
         self._filename = file_name if filename is None else filename
@@ -203,8 +214,9 @@ class VariableStatisticsPlot(extension.Extension):
     def __call__(self, trainer):
         for key in self._keys:
             arrays = [var.array if key == 'data' else var.grad for var in self._vars]
-            arrays = [backend.CpuDevice().send(array).ravel()
-                      for array in arrays if array is not None]
+            arrays = [
+                backend.CpuDevice().send(array).ravel() for array in arrays if array is not None
+            ]
             if arrays:
                 stats = self._statistician(numpy.concatenate(arrays), dtype=numpy.float32)
                 row = numpy.concatenate([numpy.ravel(stats[name]) for name in self._columns])
@@ -235,8 +247,10 @@ class VariableStatisticsPlot(extension.Extension):
                 axes = all_axes[i, j]
                 axes.plot(idxs, data[:, start:stop], marker=self._marker)
                 if name == 'percentile':
-                    axes.legend([str(p) for p in numpy.atleast_1d(self._percentile_sigmas)],
-                                fontsize='x-small')
+                    axes.legend(
+                        [str(p) for p in numpy.atleast_1d(self._percentile_sigmas)],
+                        fontsize='x-small',
+                    )
                 if i == 0:
                     axes.set_title(key)
                 if j == 0:
@@ -270,6 +284,7 @@ def _get_variables(targets):
         elif hasattr(target, 'params'):
             variables.extend(target.params())
         else:
-            raise TypeError('targets must be variables and links, but a {} is given'.format(
-                type(target).__name__))
+            raise TypeError(
+                f'targets must be variables and links, but a {type(target).__name__} is given'
+            )
     return variables

@@ -4,7 +4,6 @@ from chainer.training import extension
 
 
 class unchain_variables(extension.Extension):
-
     """Extension that frees the graphs of the variables in the observation.
 
     When graphs are kept on reporting (``chainer.config.keep_graph_on_report``, which

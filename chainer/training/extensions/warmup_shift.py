@@ -2,7 +2,6 @@ from chainer.training.extensions import _shift
 
 
 class WarmupShift(_shift.Shift):
-
     """Extension that raises a hyperparameter linearly to its value at first.
 
     Source: Goyal et al., `Accurate, Large Minibatch SGD

@@ -1,4 +1,5 @@
 """Triggers: when to call an extension or to stop."""
+
 from chainer.training.triggers import early_stopping_trigger  # NOQA
 from chainer.training.triggers import interval_trigger  # NOQA
 from chainer.training.triggers import minmax_value_trigger  # NOQA

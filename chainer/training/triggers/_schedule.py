@@ -2,18 +2,17 @@ import warnings
 
 
 class ScheduleTrigger:
-
     """Base of the triggers that compare the progress with that of their last call."""
 
     def __init__(self, unit):
         if unit not in ('epoch', 'iteration'):
             raise ValueError(
-                "Trigger unit must be either 'epoch' or 'iteration', but {!r} is given.".format(
-                    unit))
+                f"Trigger unit must be either 'epoch' or 'iteration', but {unit!r} is given."
+            )
         self.unit = unit
         # Negative values stand for progress that is not known.
         self._previous_iteration = 0
-        self._previous_epoch_detail = 0.
+        self._previous_epoch_detail = 0.0
 
     def _progress(self, trainer):
         """Returns the progress at the last call and now."""
@@ -24,11 +23,11 @@ class ScheduleTrigger:
             if previous < 0:
                 previous = current - 1
             # Not asked for, as this is called in each iteration and updaters compute it.
-            self._previous_epoch_detail = -1.
+            self._previous_epoch_detail = -1.0
         else:
             previous, current = self._previous_epoch_detail, updater.epoch_detail
             if previous < 0:
-                previous = updater.previous_epoch_detail or 0.
+                previous = updater.previous_epoch_detail or 0.0
             self._previous_epoch_detail = current
         self._previous_iteration = iteration
         return previous, current
@@ -36,14 +35,17 @@ class ScheduleTrigger:
     def serialize(self, serializer):
         """Reads or writes the progress at the last call."""
         for name, unknown, source in (
-                ('previous_iteration', -1, 'iteration'),
-                ('previous_epoch_detail', -1., 'epoch_detail')):
+            ('previous_iteration', -1, 'iteration'),
+            ('previous_epoch_detail', -1.0, 'epoch_detail'),
+        ):
             try:
                 value = serializer(name, getattr(self, '_' + name))
             except KeyError:
                 warnings.warn(
-                    'The previous value of {0} is not saved. {1} guesses it using current {0}. '
+                    f'The previous value of {source} is not saved. {type(self).__name__} '
+                    f'guesses it using current {source}. '
                     'If this trigger is not called at every iteration, it may not work '
-                    'correctly.'.format(source, type(self).__name__))
+                    'correctly.'
+                )
                 value = unknown
             setattr(self, '_' + name, value)

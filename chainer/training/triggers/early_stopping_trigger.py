@@ -7,7 +7,6 @@ from chainer.utils import argument
 
 
 class EarlyStoppingTrigger:
-
     """Trigger that ends the training when an observed value no longer improves.
 
     Use it as ``stop_trigger`` of a trainer.
@@ -40,14 +39,23 @@ class EarlyStoppingTrigger:
 
     """
 
-    def __init__(self, check_trigger=(1, 'epoch'), monitor='main/loss', patience=None,
-                 mode='auto', verbose=False, max_trigger=(100, 'epoch'), **kwargs):
+    def __init__(
+        self,
+        check_trigger=(1, 'epoch'),
+        monitor='main/loss',
+        patience=None,
+        mode='auto',
+        verbose=False,
+        max_trigger=(100, 'epoch'),
+        **kwargs,
+    ):
         # The argument was called patients in version 3.
-        patients, = argument.parse_kwargs(kwargs, ('patients', None))
+        (patients,) = argument.parse_kwargs(kwargs, ('patients', None))
         if patients is not None:
             if patience is not None:
                 raise TypeError(
-                    "Both 'patience' and its alias 'patients' are given. Give only 'patience'.")
+                    "Both 'patience' and its alias 'patients' are given. Give only 'patience'."
+                )
             patience = patients
         elif patience is None:
             patience = 3
@@ -67,8 +75,11 @@ class EarlyStoppingTrigger:
             self._compare = operator.lt
             self.best = float('inf')
         if verbose:
-            print('early stopping: operator is {}'.format(
-                'greater' if self._compare is operator.gt else 'less'))
+            print(
+                'early stopping: operator is {}'.format(
+                    'greater' if self._compare is operator.gt else 'less'
+                )
+            )
 
     def __call__(self, trainer):
         """Decides whether the training ends.
@@ -86,7 +97,7 @@ class EarlyStoppingTrigger:
 
         statistics = self._summary.compute_mean()
         if self.monitor not in statistics:
-            warnings.warn('{} is not in observation'.format(self.monitor))
+            warnings.warn(f'{self.monitor} is not in observation')
             return False
         value = float(statistics[self.monitor])
         self._summary = reporter.DictSummary()
@@ -98,7 +109,7 @@ class EarlyStoppingTrigger:
         if self.count < self.patience:
             return False
         if self.verbose:
-            print('Epoch {}: early stopping'.format(trainer.updater.epoch))
+            print(f'Epoch {trainer.updater.epoch}: early stopping')
         return True
 
     def get_training_length(self):
@@ -113,6 +124,8 @@ class EarlyStoppingTrigger:
         except KeyError:
             return  # Chainer v7 or older saved nothing
         self._summary.serialize(serializer['summary'])
-        for name, trigger in (('max_trigger', self._max_trigger),
-                              ('interval_trigger', self._interval_trigger)):
+        for name, trigger in (
+            ('max_trigger', self._max_trigger),
+            ('interval_trigger', self._interval_trigger),
+        ):
             _serialization.serialize_part(trigger, serializer[name])

@@ -2,7 +2,6 @@ from chainer.training.triggers import _schedule
 
 
 class IntervalTrigger(_schedule.ScheduleTrigger):
-
     """Trigger that fires each time a number of iterations or epochs is completed.
 
     Args:
@@ -47,7 +46,7 @@ class IntervalTrigger(_schedule.ScheduleTrigger):
         return previous // self.period != count
 
     def __str__(self):
-        return "{}({}, '{}')".format(type(self).__name__, self.period, self.unit)
+        return f"{type(self).__name__}({self.period}, '{self.unit}')"
 
     def get_training_length(self):
         """Returns the pair of the period and its unit."""

@@ -2,7 +2,6 @@ from chainer.training.triggers import _schedule
 
 
 class ManualScheduleTrigger(_schedule.ScheduleTrigger):
-
     """Trigger that fires at given iterations or epochs.
 
     Args:

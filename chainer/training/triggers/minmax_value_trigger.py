@@ -5,7 +5,6 @@ from chainer.training import _serialization, util
 
 
 class BestValueTrigger:
-
     """Trigger that fires when an observed value becomes the best so far.
 
     The value is averaged over the intervals that another trigger makes, at whose ends it is
@@ -73,7 +72,6 @@ class BestValueTrigger:
 
 
 class MaxValueTrigger(BestValueTrigger):
-
     """Trigger that fires when an observed value becomes the largest so far.
 
     Args:
@@ -102,7 +100,6 @@ class MaxValueTrigger(BestValueTrigger):
 
 
 class MinValueTrigger(BestValueTrigger):
-
     """Trigger that fires when an observed value becomes the smallest so far.
 
     Args:

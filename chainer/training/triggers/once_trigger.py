@@ -2,7 +2,6 @@ import warnings
 
 
 class OnceTrigger:
-
     """Trigger that fires at its first call only.
 
     Args:
@@ -42,5 +41,6 @@ class OnceTrigger:
         except KeyError:
             warnings.warn(
                 'The flag is not saved. OnceTrigger guesses that it was called before. If it was '
-                'not, it may not work correctly.')
+                'not, it may not work correctly.'
+            )
             self._flag_first = False

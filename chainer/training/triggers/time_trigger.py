@@ -1,5 +1,4 @@
 class TimeTrigger:
-
     """Trigger that fires each time a number of seconds has passed.
 
     Args:

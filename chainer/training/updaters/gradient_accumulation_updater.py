@@ -6,7 +6,6 @@ from chainer.training.updaters import standard_updater
 
 
 class GradientAccumulationUpdater(standard_updater.StandardUpdater):
-
     """Updater that adds up the gradients of several batches before each update.
 
     It has the effect of a batch that is ``accumulation_steps`` times as large, with the memory
@@ -43,12 +42,11 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
 
     def __init__(self, iterator, optimizer, accumulation_steps, **kwargs):
         if accumulation_steps < 1:
-            raise ValueError('accumulation_steps must be positive, but is {}'.format(
-                accumulation_steps))
+            raise ValueError(f'accumulation_steps must be positive, but is {accumulation_steps}')
         super().__init__(iterator, optimizer, **kwargs)
         self._accumulation_steps = accumulation_steps
         self._is_new_epoch = False
-        self._previous_epoch_detail = -1.
+        self._previous_epoch_detail = -1.0
 
     @property
     def is_new_epoch(self):
@@ -109,7 +107,8 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
         try:
             self._is_new_epoch = serializer('is_new_epoch', self._is_new_epoch)
             self._previous_epoch_detail = serializer(
-                'previous_epoch_detail', self._previous_epoch_detail)
+                'previous_epoch_detail', self._previous_epoch_detail
+            )
         except KeyError:  # saved by a StandardUpdater
             iterator = self._iterators['main']
             self._is_new_epoch = iterator.is_new_epoch
@@ -118,7 +117,6 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
 
 
 class _Observations:
-
     """Means of what is reported for each batch; of what is no number, the last."""
 
     def __init__(self):

@@ -16,13 +16,13 @@ def _nccl():
         return None
     try:
         from cupy.cuda import nccl
+
         return nccl if nccl.get_version() > 0 else None
     except (ImportError, AttributeError):
         return None
 
 
 class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
-
     """Updater that trains on several GPUs with one process for each.
 
     Each process has an iterator and a copy of the model; gradients are added up and
@@ -56,12 +56,19 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
 
     """
 
-    def __init__(self, iterators, optimizer, converter=convert.concat_examples, devices=None,
-                 auto_new_epoch=True):
+    def __init__(
+        self,
+        iterators,
+        optimizer,
+        converter=convert.concat_examples,
+        devices=None,
+        auto_new_epoch=True,
+    ):
         if not MultiprocessParallelUpdater.available():
             raise RuntimeError(
                 'NCCL is not enabled. MultiprocessParallelUpdater requires NCCL, which CuPy '
-                'has when it is installed with it.')
+                'has when it is installed with it.'
+            )
         if isinstance(devices, dict):
             devices = dict(devices)
             devices = [devices.pop('main'), *devices.values()]
@@ -69,17 +76,15 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
             raise ValueError('devices must be specified')
         devices = [convert._get_device(device) for device in devices]
         if not all(isinstance(device, cuda.GpuDevice) for device in devices):
-            raise ValueError('all devices must be GPUs of CuPy, but they are {}'.format(devices))
+            raise ValueError(f'all devices must be GPUs of CuPy, but they are {devices}')
         iterators = list(iterators)
         if len(iterators) != len(devices):
-            raise ValueError('{} iterators are given for {} devices'.format(
-                len(iterators), len(devices)))
+            raise ValueError(f'{len(iterators)} iterators are given for {len(devices)} devices')
         for iterator in iterators[1:]:
             if len(iterator.dataset) != len(iterators[0].dataset):
                 warnings.warn('The lengths of the datasets of the iterators differ.')
 
-        super().__init__(
-            iterators[0], optimizer, converter, auto_new_epoch=auto_new_epoch)
+        super().__init__(iterators[0], optimizer, converter, auto_new_epoch=auto_new_epoch)
         optimizer.target.cleargrads()
         self._devices = devices
         self._device = self._input_device = devices[0]
@@ -101,12 +106,22 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
         nccl = _nccl()
         context = multiprocessing.get_context('fork')
         for i, (iterator, device) in enumerate(
-                zip(self._other_iterators, self._devices[1:]), start=1):
+            zip(self._other_iterators, self._devices[1:]), start=1
+        ):
             pipe, child_pipe = context.Pipe()
             worker = context.Process(
                 target=_run_worker,
-                args=(i, len(self._devices), child_pipe, iterator, device, self._master,
-                      self.converter), daemon=True)
+                args=(
+                    i,
+                    len(self._devices),
+                    child_pipe,
+                    iterator,
+                    device,
+                    self._master,
+                    self.converter,
+                ),
+                daemon=True,
+            )
             worker.start()
             child_pipe.close()
             self._workers.append(worker)
@@ -123,8 +138,10 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
     def _send_message(self, message):
         for pipe, worker in zip(self._pipes, self._workers):
             if not worker.is_alive():
-                raise RuntimeError('worker process {} of MultiprocessParallelUpdater ended, '
-                                   'exit code {}'.format(worker.pid, worker.exitcode))
+                raise RuntimeError(
+                    f'worker process {worker.pid} of MultiprocessParallelUpdater ended, '
+                    f'exit code {worker.exitcode}'
+                )
             pipe.send(message)
 
     def update_core(self):
@@ -135,8 +152,7 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
             iterator = self.get_iterator('main')
             optimizer = self.get_optimizer('main')
             self._master.cleargrads()
-            loss = _compute_loss(
-                self._master, self.converter, iterator.next(), self._devices[0])
+            loss = _compute_loss(self._master, self.converter, iterator.next(), self._devices[0])
             self._master.cleargrads()
             loss.backward()
             del loss
@@ -144,14 +160,20 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
             if self.comm is not None:
                 stream = cuda.Stream.null
                 grads = gather_grads(self._master)
-                self.comm.reduce(grads.data.ptr, grads.data.ptr, grads.size,
-                                 _nccl_type(grads), _nccl().NCCL_SUM, 0, stream.ptr)
+                self.comm.reduce(
+                    grads.data.ptr,
+                    grads.data.ptr,
+                    grads.size,
+                    _nccl_type(grads),
+                    _nccl().NCCL_SUM,
+                    0,
+                    stream.ptr,
+                )
                 scatter_grads(self._master, grads)
             optimizer.update()
             if self.comm is not None:
                 params = gather_params(self._master)
-                self.comm.bcast(params.data.ptr, params.size, _nccl_type(params), 0,
-                                stream.ptr)
+                self.comm.bcast(params.data.ptr, params.size, _nccl_type(params), 0, stream.ptr)
             if self.auto_new_epoch and iterator.is_new_epoch:
                 optimizer.new_epoch(auto=True)
 
@@ -202,8 +224,15 @@ def _run_worker(rank, n_devices, pipe, iterator, device, model, converter):
             loss.backward()
         del loss
         grads = gather_grads(model)
-        comm.reduce(grads.data.ptr, grads.data.ptr, grads.size, _nccl_type(grads),
-                    nccl.NCCL_SUM, 0, stream.ptr)
+        comm.reduce(
+            grads.data.ptr,
+            grads.data.ptr,
+            grads.size,
+            _nccl_type(grads),
+            nccl.NCCL_SUM,
+            0,
+            stream.ptr,
+        )
         params = gather_params(model)
         comm.bcast(params.data.ptr, params.size, _nccl_type(params), 0, stream.ptr)
         scatter_params(model, params)
@@ -212,8 +241,11 @@ def _run_worker(rank, n_devices, pipe, iterator, device, model, converter):
 
 def _nccl_type(array):
     nccl = _nccl()
-    types = {numpy.dtype('f2'): nccl.NCCL_FLOAT16, numpy.dtype('f4'): nccl.NCCL_FLOAT32,
-             numpy.dtype('f8'): nccl.NCCL_FLOAT64}
+    types = {
+        numpy.dtype('f2'): nccl.NCCL_FLOAT16,
+        numpy.dtype('f4'): nccl.NCCL_FLOAT32,
+        numpy.dtype('f8'): nccl.NCCL_FLOAT64,
+    }
     return types[array.dtype]
 
 
@@ -256,8 +288,9 @@ def gather_grads(link):
         array([3., 4., 1.], dtype=float32)
 
     """
-    return _gather(link, lambda param: (
-        param.xp.zeros_like(param.array) if param.grad is None else param.grad))
+    return _gather(
+        link, lambda param: param.xp.zeros_like(param.array) if param.grad is None else param.grad
+    )
 
 
 def gather_params(link):
@@ -343,10 +376,9 @@ def _parts(link, array):
     params = _params(link)
     size = sum(param.size for param in params)
     if params and array.shape != (size,):
-        raise ValueError('array must have the shape ({},), but it has {}'.format(
-            size, array.shape))
+        raise ValueError(f'array must have the shape ({size},), but it has {array.shape}')
     start = 0
     for param in params:
-        part = array[start:start + param.size].reshape(param.shape)
+        part = array[start : start + param.size].reshape(param.shape)
         yield param, part.astype(param.dtype, copy=False)
         start += param.size

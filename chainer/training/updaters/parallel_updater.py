@@ -6,7 +6,6 @@ from chainer.training.updaters import standard_updater
 
 
 class ParallelUpdater(standard_updater.StandardUpdater):
-
     """Updater that splits each batch among copies of the model on several devices.
 
     The ``i``-th of ``n`` copies gets the examples ``batch[i::n]`` and computes its loss; the
@@ -51,11 +50,25 @@ class ParallelUpdater(standard_updater.StandardUpdater):
 
     """
 
-    def __init__(self, iterator, optimizer, converter=convert.concat_examples, models=None,
-                 devices=None, loss_func=None, loss_scale=None, auto_new_epoch=True):
+    def __init__(
+        self,
+        iterator,
+        optimizer,
+        converter=convert.concat_examples,
+        models=None,
+        devices=None,
+        loss_func=None,
+        loss_scale=None,
+        auto_new_epoch=True,
+    ):
         super().__init__(
-            iterator, optimizer, converter, loss_func=loss_func, loss_scale=loss_scale,
-            auto_new_epoch=auto_new_epoch)
+            iterator,
+            optimizer,
+            converter,
+            loss_func=loss_func,
+            loss_scale=loss_scale,
+            auto_new_epoch=auto_new_epoch,
+        )
         if devices is not None:
             devices = {name: convert._get_device(spec) for name, spec in devices.items()}
 
@@ -103,7 +116,9 @@ class ParallelUpdater(standard_updater.StandardUpdater):
         n = len(self._models)
         inputs = {
             name: convert._call_converter(self.converter, batch[i::n], self._devices[name])
-            for i, name in enumerate(self._models) if len(batch) > i}
+            for i, name in enumerate(self._models)
+            if len(batch) > i
+        }
 
         losses = []
         # The main model comes first, because it may get its parameters initialized here.

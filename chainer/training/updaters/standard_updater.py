@@ -6,7 +6,6 @@ from chainer.utils import argument
 
 
 class StandardUpdater(_updater.Updater):
-
     """Updater for training by one loss: fetch a batch, convert it, update the parameters.
 
     For another procedure override :meth:`update_core`; iterators and optimizers may be
@@ -49,9 +48,18 @@ class StandardUpdater(_updater.Updater):
 
     """
 
-    def __init__(self, iterator, optimizer, converter=convert.concat_examples, device=None,
-                 loss_func=None, loss_scale=None, auto_new_epoch=True, **kwargs):
-        input_device, = argument.parse_kwargs(kwargs, ('input_device', None))
+    def __init__(
+        self,
+        iterator,
+        optimizer,
+        converter=convert.concat_examples,
+        device=None,
+        loss_func=None,
+        loss_scale=None,
+        auto_new_epoch=True,
+        **kwargs,
+    ):
+        (input_device,) = argument.parse_kwargs(kwargs, ('input_device', None))
 
         if isinstance(iterator, iterator_module.Iterator) or not isinstance(iterator, dict):
             iterator = {'main': iterator}

@@ -4,7 +4,6 @@ import chainer.links as L
 
 
 class Block(chainer.Chain):
-
     """Convolution without bias, batch normalization and ReLU."""
 
     def __init__(self, out_channels, ksize=3):
@@ -18,7 +17,6 @@ class Block(chainer.Chain):
 
 
 class VGG(chainer.Chain):
-
     """VGG16 for small images, with batch normalization and much dropout.
 
     The three fully connected layers of the original, which was made for images of 224x224
@@ -36,9 +34,13 @@ class VGG(chainer.Chain):
     def __init__(self, class_labels=10, width=64):
         super().__init__()
         with self.init_scope():
-            self.blocks = chainer.ChainList(*[
-                Block(width * factor) for factor, ratios in self.stages
-                for _ in range(len(ratios) + 1)])
+            self.blocks = chainer.ChainList(
+                *[
+                    Block(width * factor)
+                    for factor, ratios in self.stages
+                    for _ in range(len(ratios) + 1)
+                ]
+            )
             self.fc1 = L.Linear(None, 8 * width, nobias=True)
             self.bn_fc1 = L.BatchNormalization(8 * width)
             self.fc2 = L.Linear(8 * width, class_labels, nobias=True)

@@ -4,7 +4,6 @@ import chainer.links as L
 
 
 class Bottleneck(chainer.Chain):
-
     """1x1, 3x3 and 1x1 convolutions around which the input is added to the output.
 
     Args:
@@ -23,14 +22,15 @@ class Bottleneck(chainer.Chain):
             self.conv1 = L.Convolution2D(None, channels, 1, nobias=True, initialW=initialW)
             self.bn1 = L.BatchNormalization(channels)
             self.conv2 = L.Convolution2D(
-                channels, channels, 3, stride, 1, nobias=True, initialW=initialW)
+                channels, channels, 3, stride, 1, nobias=True, initialW=initialW
+            )
             self.bn2 = L.BatchNormalization(channels)
-            self.conv3 = L.Convolution2D(
-                channels, 4 * channels, 1, nobias=True, initialW=initialW)
+            self.conv3 = L.Convolution2D(channels, 4 * channels, 1, nobias=True, initialW=initialW)
             self.bn3 = L.BatchNormalization(4 * channels)
             if project:
                 self.conv4 = L.Convolution2D(
-                    None, 4 * channels, 1, stride, nobias=True, initialW=initialW)
+                    None, 4 * channels, 1, stride, nobias=True, initialW=initialW
+                )
                 self.bn4 = L.BatchNormalization(4 * channels)
 
     def forward(self, x):
@@ -42,7 +42,6 @@ class Bottleneck(chainer.Chain):
 
 
 class ResNet50(chainer.Chain):
-
     """ResNet with 50 layers for small images: the first layers do not shrink them.
 
     Args:
@@ -54,12 +53,14 @@ class ResNet50(chainer.Chain):
     def __init__(self, class_labels=10, width=64):
         super().__init__()
         blocks = [
-            Bottleneck(width * 2 ** stage, stride=2 if stage > 0 and i == 0 else 1,
-                       project=i == 0)
-            for stage, depth in enumerate((3, 4, 6, 3)) for i in range(depth)]
+            Bottleneck(width * 2**stage, stride=2 if stage > 0 and i == 0 else 1, project=i == 0)
+            for stage, depth in enumerate((3, 4, 6, 3))
+            for i in range(depth)
+        ]
         with self.init_scope():
             self.conv1 = L.Convolution2D(
-                None, width, 3, pad=1, nobias=True, initialW=chainer.initializers.HeNormal())
+                None, width, 3, pad=1, nobias=True, initialW=chainer.initializers.HeNormal()
+            )
             self.bn1 = L.BatchNormalization(width)
             self.blocks = chainer.Sequential(*blocks)
             self.fc = L.Linear(None, class_labels)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Trains the networks of the CIFAR example with static graphs."""
+
 import os
 import sys
 
@@ -12,14 +13,12 @@ import chainer  # noqa: E402
 
 
 class StaticVGG(models.VGG):
-
     @chainer.static_graph
     def forward(self, x):
         return super().forward(x)
 
 
 class StaticResNet50(models.ResNet50):
-
     @chainer.static_graph
     def forward(self, x):
         return super().forward(x)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Trains the network of the MNIST example with a static graph."""
+
 import os
 import sys
 
@@ -11,7 +12,6 @@ import chainer  # noqa: E402
 
 
 class StaticMLP(train_mnist.MLP):
-
     @chainer.static_graph
     def forward(self, x):
         return super().forward(x)

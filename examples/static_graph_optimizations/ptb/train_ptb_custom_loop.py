@@ -1,5 +1,6 @@
 #!/usr/bin/env python
 """Trains the language model of the PTB example with a static graph for each word."""
+
 import os
 import sys
 
@@ -11,7 +12,6 @@ import chainer  # noqa: E402
 
 
 class StaticRNNForLM(train_ptb_custom_loop.RNNForLM):
-
     @chainer.static_graph
     def forward(self, x):
         return super().forward(x)

@@ -26,7 +26,6 @@ def test_cupy_is_not_imported():
 
 
 class TestDummyDevice:
-
     def test_dummy_device(self):
         device = cuda.DummyDevice
         assert device.id == int(device) == -1
@@ -59,24 +58,26 @@ class TestDummyDevice:
 
 @no_cuda
 class TestUnavailable:
-
     message = 'CUDA environment is not correctly set up(.|\n)*Reason: '
 
-    @pytest.mark.parametrize('use', [
-        lambda: cuda.check_cuda_available(),
-        lambda: cuda.to_gpu(numpy.zeros(3)),
-        lambda: cuda.copy(numpy.zeros(3)),
-        lambda: cuda.get_device_from_id(0),
-        lambda: cuda.GpuDevice.from_device_id(0),
-        lambda: cuda.GpuDevice(None),
-        lambda: cuda.elementwise('T x', 'T y', 'y = x', 'copy'),
-        lambda: cuda.reduce('T x', 'T y', 'x', 'a + b', 'y = a', '0', 'sum'),
-        lambda: cuda.raw('', 'name'),
-        lambda: cuda.Device(),
-        lambda: cuda.Stream(),
-        lambda: cuda.Event(),
-        lambda: cuda.ndarray(),
-    ])
+    @pytest.mark.parametrize(
+        'use',
+        [
+            lambda: cuda.check_cuda_available(),
+            lambda: cuda.to_gpu(numpy.zeros(3)),
+            lambda: cuda.copy(numpy.zeros(3)),
+            lambda: cuda.get_device_from_id(0),
+            lambda: cuda.GpuDevice.from_device_id(0),
+            lambda: cuda.GpuDevice(None),
+            lambda: cuda.elementwise('T x', 'T y', 'y = x', 'copy'),
+            lambda: cuda.reduce('T x', 'T y', 'x', 'a + b', 'y = a', '0', 'sum'),
+            lambda: cuda.raw('', 'name'),
+            lambda: cuda.Device(),
+            lambda: cuda.Stream(),
+            lambda: cuda.Event(),
+            lambda: cuda.ndarray(),
+        ],
+    )
     def test_errors(self, use):
         with pytest.raises(RuntimeError, match=self.message):
             use()
@@ -136,7 +137,7 @@ def test_to_cpu():
     assert result[0] is result[2] is x and result[1] == (None, y)
     scalar = cuda.to_cpu(numpy.float32(2))
     assert isinstance(scalar, numpy.ndarray) and scalar.dtype == numpy.float32
-    for bad in (1., 'a', chainer.Variable(x)):
+    for bad in (1.0, 'a', chainer.Variable(x)):
         with pytest.raises(TypeError, match='The array sent to cpu must be'):
             cuda.to_cpu(bad)
 
@@ -147,11 +148,17 @@ def test_from_device_id_bad(device_id):
         cuda.GpuDevice.from_device_id(device_id)
 
 
-@pytest.mark.parametrize('use, level, expected', [
-    ('always', '==always', True), ('always', '>=auto', True),
-    ('auto', '==always', False), ('auto', '>=auto', True),
-    ('never', '==always', False), ('never', '>=auto', False),
-])
+@pytest.mark.parametrize(
+    'use, level, expected',
+    [
+        ('always', '==always', True),
+        ('always', '>=auto', True),
+        ('auto', '==always', False),
+        ('auto', '>=auto', True),
+        ('never', '==always', False),
+        ('never', '>=auto', False),
+    ],
+)
 @pytest.mark.parametrize('version, lowest', [(-1, 0), (7000, 0), (7000, 7000), (7000, 8000)])
 def test_should_use_cudnn(monkeypatch, use, level, expected, version, lowest):
     monkeypatch.setattr(cuda, '_cudnn_version', version)
@@ -168,10 +175,15 @@ def test_should_use_cudnn_bad():
             chainer.should_use_cudnn('>=auto')
 
 
-@pytest.mark.parametrize('use, dtype, expected', [
-    ('always', 'float32', True), ('auto', 'float16', True), ('auto', numpy.float32, False),
-    ('never', 'float16', False),
-])
+@pytest.mark.parametrize(
+    'use, dtype, expected',
+    [
+        ('always', 'float32', True),
+        ('auto', 'float16', True),
+        ('auto', numpy.float32, False),
+        ('never', 'float16', False),
+    ],
+)
 def test_should_use_cudnn_tensor_core(monkeypatch, use, dtype, expected):
     with chainer.using_config('use_cudnn_tensor_core', use):
         monkeypatch.setattr(cuda, 'cudnn_enabled', False)
@@ -194,7 +206,6 @@ def test_max_workspace_size():
 
 @pytest.mark.gpu
 class TestCupy:
-
     def test_round_trip(self):
         x = numpy.arange(6, dtype=numpy.float32).reshape(2, 3)
         y = cuda.to_gpu(x)
@@ -229,7 +240,7 @@ class TestCupy:
             cuda.to_gpu(x, device='x')
 
 
-FAKE_CUPY = '''
+FAKE_CUPY = """
 __version__ = {version!r}
 class ndarray: pass
 class cuda:
@@ -241,31 +252,57 @@ class cuda:
         return {available}
 def get_array_module(*args):
     return 'cupy' if any(isinstance(x, ndarray) for x in args) else 'numpy'
-'''
+"""
 
 
-@pytest.mark.parametrize('version, available, env, code', [
-    ('14.0.0', True, {}, 'assert cuda.available and cuda.cupy is sys.modules["cupy"];'
-     'assert not cuda.cudnn_enabled; assert cuda.ndarray is cuda.cupy.ndarray;'
-     'assert chainer.backend.get_array_module(cuda.ndarray()) == "cupy"'),
-    ('13.6.0', False, {}, 'assert not cuda.available; assert cuda.cupy is not sys.modules["cupy"];'
-     'assert "no CUDA device" in str(cuda._resolution_error)'),
-    ('14.0.0', True, {}, 'isinstance(1, cuda.ndarray); assert chainer.cuda.available'),
-    ('12.3.0', True, {'CHAINER_WARN_VERSION_MISMATCH': '0'}, 'assert cuda.available'),
-    ('12.3.0', True, {}, 'import pytest\n'
-     'with pytest.warns(UserWarning, match="older than the oldest"): cuda.available'),
-    ('14.0.0', True, {'CHAINER_SEED': '7'}, 'import os; cuda.available;'
-     'assert os.environ["CUPY_SEED"] == "7"'),
-])
+@pytest.mark.parametrize(
+    'version, available, env, code',
+    [
+        (
+            '14.0.0',
+            True,
+            {},
+            'assert cuda.available and cuda.cupy is sys.modules["cupy"];'
+            'assert not cuda.cudnn_enabled; assert cuda.ndarray is cuda.cupy.ndarray;'
+            'assert chainer.backend.get_array_module(cuda.ndarray()) == "cupy"',
+        ),
+        (
+            '13.6.0',
+            False,
+            {},
+            'assert not cuda.available; assert cuda.cupy is not sys.modules["cupy"];'
+            'assert "no CUDA device" in str(cuda._resolution_error)',
+        ),
+        ('14.0.0', True, {}, 'isinstance(1, cuda.ndarray); assert chainer.cuda.available'),
+        ('12.3.0', True, {'CHAINER_WARN_VERSION_MISMATCH': '0'}, 'assert cuda.available'),
+        (
+            '12.3.0',
+            True,
+            {},
+            'import pytest\n'
+            'with pytest.warns(UserWarning, match="older than the oldest"): cuda.available',
+        ),
+        (
+            '14.0.0',
+            True,
+            {'CHAINER_SEED': '7'},
+            'import os; cuda.available;assert os.environ["CUPY_SEED"] == "7"',
+        ),
+    ],
+)
 def test_loading_of_cupy(tmp_path, version, available, env, code):
     (tmp_path / 'cupy.py').write_text(FAKE_CUPY.format(version=version, available=available))
-    code = ('import sys, numpy, chainer\n'
-            'from chainer.backends import cuda\n'
-            'assert "cupy" not in sys.modules\n'
-            'assert chainer.backend.get_array_module(numpy.zeros(1), 1) is numpy\n'
-            'chainer.Variable(numpy.zeros(1))\n'
-            'assert "cupy" not in sys.modules\n' + code)
+    code = (
+        'import sys, numpy, chainer\n'
+        'from chainer.backends import cuda\n'
+        'assert "cupy" not in sys.modules\n'
+        'assert chainer.backend.get_array_module(numpy.zeros(1), 1) is numpy\n'
+        'chainer.Variable(numpy.zeros(1))\n'
+        'assert "cupy" not in sys.modules\n' + code
+    )
     paths = [str(tmp_path), *sys.path]
     subprocess.run(
-        [sys.executable, '-W', 'error', '-c', code], check=True,
-        env={**os.environ, **env, 'PYTHONPATH': os.pathsep.join(paths)})
+        [sys.executable, '-W', 'error', '-c', code],
+        check=True,
+        env={**os.environ, **env, 'PYTHONPATH': os.pathsep.join(paths)},
+    )

@@ -26,7 +26,6 @@ def check(actual, expected, device):
 
 @pytest.mark.parametrize('device', DEVICES)
 class TestConcatExamples:
-
     def test_arrays(self, device):
         x = numpy.random.rand(3, 2, 4).astype('f')
         check(dataset.concat_examples(list(x), device), x, device)
@@ -47,8 +46,10 @@ class TestConcatExamples:
         check(result['i'], numpy.arange(3), device)
 
     def test_padding(self, device):
-        batch = [(numpy.ones((2, 3), 'f'), numpy.zeros(2, 'i')),
-                 (numpy.ones((3, 1), 'f'), numpy.zeros(1, 'i'))]
+        batch = [
+            (numpy.ones((2, 3), 'f'), numpy.zeros(2, 'i')),
+            (numpy.ones((3, 1), 'f'), numpy.zeros(1, 'i')),
+        ]
         x, y = dataset.concat_examples(batch, device, padding=(0, -1))
         expected = numpy.zeros((2, 3, 3), 'f')
         expected[0, :2, :3] = expected[1, :3, :1] = 1
@@ -62,10 +63,17 @@ class TestConcatExamples:
             check(result['x'], numpy.array([[1, 1, 7], [1, 1, 1]], 'f'), device)
 
 
-@pytest.mark.parametrize('batch,dtype', [
-    ([1, 2], 'int64'), ([1.5, 2], 'float64'), ([[1, 2], [3, 4]], 'int64'),
-    ([numpy.float32(1)] * 2, 'float32'), ([True, False], 'bool'),
-    ([numpy.array(1, 'f')] * 2, 'float32')])
+@pytest.mark.parametrize(
+    'batch,dtype',
+    [
+        ([1, 2], 'int64'),
+        ([1.5, 2], 'float64'),
+        ([[1, 2], [3, 4]], 'int64'),
+        ([numpy.float32(1)] * 2, 'float32'),
+        ([True, False], 'bool'),
+        ([numpy.array(1, 'f')] * 2, 'float32'),
+    ],
+)
 def test_concat_builtin_types(batch, dtype):
     result = dataset.concat_examples(batch)
     assert result.dtype == dtype
@@ -101,7 +109,6 @@ def test_to_device(device):
 
 
 class TestConverters:
-
     def test_decorator(self):
         @dataset.converter()
         def convert_batch(batch, device):
@@ -126,14 +133,17 @@ class TestConverters:
 
     @pytest.mark.gpu
     def test_old_style_gpu(self):
-        assert convert._call_converter(
-            lambda batch, device: device, [], chainer.get_device('@cupy:0')) == 0
+        assert (
+            convert._call_converter(lambda batch, device: device, [], chainer.get_device('@cupy:0'))
+            == 0
+        )
 
     @pytest.mark.chainerx
     def test_old_style_chainerx(self):
         with pytest.raises(RuntimeError, match='converter'):
             convert._call_converter(
-                lambda batch, device: device, [], chainer.get_device('native:0'))
+                lambda batch, device: device, [], chainer.get_device('native:0')
+            )
 
     def test_no_callable(self):
         with pytest.raises(TypeError, match='callable'):
@@ -145,14 +155,12 @@ class TestConverters:
 
 
 class TestConcatWithAsyncTransfer:
-
     def test_cpu(self):
         converter = dataset.ConcatWithAsyncTransfer()
         x = numpy.arange(6).reshape(3, 2)
         numpy.testing.assert_array_equal(converter(list(x)), x)
         numpy.testing.assert_array_equal(converter(list(x), -1), x)
-        numpy.testing.assert_array_equal(
-            converter([x[0], x[0, :1]], padding=9), [[0, 1], [0, 9]])
+        numpy.testing.assert_array_equal(converter([x[0], x[0, :1]], padding=9), [[0, 1], [0, 9]])
 
     def test_conveyor_cpu(self):
         conveyor = convert.Conveyor()

@@ -5,7 +5,6 @@ from chainer import dataset
 
 
 class Squares(dataset.DatasetMixin):
-
     def __len__(self):
         return 5
 
@@ -15,13 +14,22 @@ class Squares(dataset.DatasetMixin):
         return i * i
 
 
-@pytest.mark.parametrize('index,expected', [
-    (2, 4), (numpy.int32(3), 9), (numpy.array(3), 9),
-    (slice(None), [0, 1, 4, 9, 16]), (slice(3, None, -2), [9, 1]), (slice(-2, 100), [9, 16]),
-    ([1, 3], [1, 9]), ([], []), (numpy.array([4, 0]), [16, 0]),
-    ([True, False, False, True, False], [0, 9]),
-    (numpy.array([False, True, False, False, False]), [1]),
-])
+@pytest.mark.parametrize(
+    'index,expected',
+    [
+        (2, 4),
+        (numpy.int32(3), 9),
+        (numpy.array(3), 9),
+        (slice(None), [0, 1, 4, 9, 16]),
+        (slice(3, None, -2), [9, 1]),
+        (slice(-2, 100), [9, 16]),
+        ([1, 3], [1, 9]),
+        ([], []),
+        (numpy.array([4, 0]), [16, 0]),
+        ([True, False, False, True, False], [0, 9]),
+        (numpy.array([False, True, False, False, False]), [1]),
+    ],
+)
 def test_index(index, expected):
     assert Squares()[index] == expected
 

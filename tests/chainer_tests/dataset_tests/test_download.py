@@ -44,7 +44,7 @@ def test_download_once(root, monkeypatch, capsys):
     assert _read(path) == url
     assert dataset.cached_download(url) == path
     assert urls == [url]
-    assert capsys.readouterr().out == 'Downloading from {}...\n'.format(url)
+    assert capsys.readouterr().out == f'Downloading from {url}...\n'
 
 
 def test_real_download(root, tmp_path):
@@ -79,7 +79,6 @@ def test_no_cache_folder(root):
 
 
 class TestCacheOrLoad:
-
     def test_create_and_load(self, root):
         path = os.path.join(root, 'sub', 'file')
 
@@ -118,8 +117,11 @@ class TestCacheOrLoad:
             return 'created'
 
         threads = [
-            threading.Thread(target=lambda: results.append(
-                dataset.cache_or_load_file(path, creator, None))) for _ in range(4)]
+            threading.Thread(
+                target=lambda: results.append(dataset.cache_or_load_file(path, creator, None))
+            )
+            for _ in range(4)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:

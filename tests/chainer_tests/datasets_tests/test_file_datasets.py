@@ -1,4 +1,5 @@
 """Datasets that read files: texts, pickles and images."""
+
 import io
 import multiprocessing
 import pickle
@@ -11,7 +12,6 @@ from chainer import datasets
 
 
 class TestTextDataset:
-
     @pytest.fixture
     def paths(self, tmp_path):
         (tmp_path / 'a').write_text('a0\na1 ä\n\na3', encoding='utf-8')
@@ -35,7 +35,8 @@ class TestTextDataset:
 
     def test_filter(self, paths):
         dataset = datasets.TextDataset(
-            paths[:2], encoding='utf-8', filter_func=lambda a, b: a != '\n' and b != 'b0\n')
+            paths[:2], encoding='utf-8', filter_func=lambda a, b: a != '\n' and b != 'b0\n'
+        )
         assert [b for _, b in dataset[:]] == ['b1\n', 'b3\n']
         dataset.close()
 
@@ -63,7 +64,6 @@ class TestTextDataset:
 
 
 class TestPickleDataset:
-
     @pytest.fixture
     def path(self, tmp_path):
         path = str(tmp_path / 'data.pkl')
@@ -105,15 +105,15 @@ class TestPickleDataset:
             with multiprocessing.get_context('spawn').Pool(1) as pool:
                 assert pool.map(dataset.__getitem__, [0, 2]) == ['x', None]
 
-    @pytest.mark.parametrize('content,message', [
-        (b'abc', 'too short'), (b'\xff' * 40, 'no valid index')])
+    @pytest.mark.parametrize(
+        'content,message', [(b'abc', 'too short'), (b'\xff' * 40, 'no valid index')]
+    )
     def test_broken(self, content, message):
         with pytest.raises(ValueError, match=message):
             datasets.PickleDataset(io.BytesIO(content))
 
 
 class TestImageDatasets:
-
     @pytest.fixture(autouse=True)
     def files(self, tmp_path):
         image = pytest.importorskip('PIL.Image')
@@ -124,7 +124,8 @@ class TestImageDatasets:
             array = rng.randint(0, 256, shape, numpy.uint8)
             image.fromarray(array).save(tmp_path / name)
             self.arrays[name] = (
-                array.transpose(2, 0, 1) if len(shape) == 3 else array[None]).astype('f')
+                array.transpose(2, 0, 1) if len(shape) == 3 else array[None]
+            ).astype('f')
         (tmp_path / 'list.txt').write_text('rgb.png\ngray.png\n')
         (tmp_path / 'pairs.txt').write_text('rgb.png 3\ngray.png 0\n')
         with zipfile.ZipFile(tmp_path / 'images.zip', 'w') as zf:
@@ -173,7 +174,8 @@ class TestImageDatasets:
 
     def test_labeled_zipped(self):
         dataset = datasets.LabeledZippedImageDataset(
-            str(self.root / 'images.zip'), str(self.root / 'pairs.txt'), label_dtype='i8')
+            str(self.root / 'images.zip'), str(self.root / 'pairs.txt'), label_dtype='i8'
+        )
         assert len(dataset) == 2
         image, label = dataset[0]
         self.check(image, 'rgb.png')

@@ -1,4 +1,5 @@
 """The functions that get well-known data, with small files in place of the real ones."""
+
 import gzip
 import io
 import os
@@ -13,19 +14,22 @@ from chainer import dataset, datasets
 
 
 class TestDigits:
-
     def test_known_images(self):
         train, test = datasets.get_digits(ndim=2, scale=16)
         image, label = test[0]
-        numpy.testing.assert_array_equal(image, [
-            [0, 0, 5, 13, 9, 1, 0, 0],
-            [0, 0, 13, 15, 10, 15, 5, 0],
-            [0, 3, 15, 2, 0, 11, 8, 0],
-            [0, 4, 12, 0, 0, 8, 8, 0],
-            [0, 5, 8, 0, 0, 9, 8, 0],
-            [0, 4, 11, 0, 1, 12, 7, 0],
-            [0, 2, 14, 5, 10, 12, 0, 0],
-            [0, 0, 6, 13, 10, 0, 0, 0]])
+        numpy.testing.assert_array_equal(
+            image,
+            [
+                [0, 0, 5, 13, 9, 1, 0, 0],
+                [0, 0, 13, 15, 10, 15, 5, 0],
+                [0, 3, 15, 2, 0, 11, 8, 0],
+                [0, 4, 12, 0, 0, 8, 8, 0],
+                [0, 5, 8, 0, 0, 9, 8, 0],
+                [0, 4, 11, 0, 1, 12, 7, 0],
+                [0, 2, 14, 5, 10, 12, 0, 0],
+                [0, 0, 6, 13, 10, 0, 0, 0],
+            ],
+        )
         assert label == 0
         assert [label for _, label in train[:4]] == [1, 2, 3, 4]
 
@@ -33,16 +37,21 @@ class TestDigits:
         train, test = datasets.get_digits(scale=16)
         assert (len(train), len(test)) == (1437, 360)
         labels = [label for part in (train, test) for _, label in part[:]]
-        assert numpy.bincount(labels).tolist() == [
-            178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
+        assert numpy.bincount(labels).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
         images = numpy.array([image for part in (train, test) for image, _ in part[:]])
         assert (images.min(), images.max()) == (0, 16)
         # Checked against the original file.
         assert images.sum() == 561718
 
-    @pytest.mark.parametrize('kwargs,shape', [
-        ({}, (64,)), ({'ndim': 2}, (8, 8)), ({'ndim': 3}, (1, 8, 8)),
-        ({'ndim': 3, 'rgb_format': True}, (3, 8, 8))])
+    @pytest.mark.parametrize(
+        'kwargs,shape',
+        [
+            ({}, (64,)),
+            ({'ndim': 2}, (8, 8)),
+            ({'ndim': 3}, (1, 8, 8)),
+            ({'ndim': 3, 'rgb_format': True}, (3, 8, 8)),
+        ],
+    )
     def test_shapes(self, kwargs, shape):
         for part in datasets.get_digits(**kwargs):
             image, label = part[0]
@@ -81,21 +90,21 @@ def serve(tmp_path, monkeypatch):
 
 
 def idx(array):
-    header = struct.pack('>HBB', 0, 8, array.ndim) + struct.pack(
-        '>%dI' % array.ndim, *array.shape)
+    header = struct.pack('>HBB', 0, 8, array.ndim) + struct.pack(f'>{array.ndim}I', *array.shape)
     return gzip.compress(header + array.tobytes())
 
 
-@pytest.mark.parametrize('get', [
-    datasets.get_mnist, datasets.get_fashion_mnist, datasets.get_kuzushiji_mnist])
+@pytest.mark.parametrize(
+    'get', [datasets.get_mnist, datasets.get_fashion_mnist, datasets.get_kuzushiji_mnist]
+)
 def test_mnist(serve, get):
     rng = numpy.random.RandomState(0)
     expected = []
     for part, n in ('train', 3), ('t10k', 2):
         x = rng.randint(0, 256, (n, 28, 28), numpy.uint8)
         y = rng.randint(0, 10, n, numpy.uint8)
-        serve['/%s-images-idx3-ubyte.gz' % part] = idx(x)
-        serve['/%s-labels-idx1-ubyte.gz' % part] = idx(y)
+        serve[f'/{part}-images-idx3-ubyte.gz'] = idx(x)
+        serve[f'/{part}-labels-idx1-ubyte.gz'] = idx(y)
         expected.append((x, y))
     for _ in range(2):
         for actual, (x, y) in zip(get(), expected):
@@ -115,14 +124,18 @@ def test_mnist_foreign_file(serve):
         datasets.get_mnist()
 
 
-@pytest.mark.parametrize('get,name,n_labels', [
-    (datasets.get_cifar10, 'cifar-10', 1), (datasets.get_cifar100, 'cifar-100', 2)])
+@pytest.mark.parametrize(
+    'get,name,n_labels',
+    [(datasets.get_cifar10, 'cifar-10', 1), (datasets.get_cifar100, 'cifar-100', 2)],
+)
 def test_cifar(serve, get, name, n_labels):
     rng = numpy.random.RandomState(0)
     members = (
-        ['cifar-10-batches-bin/data_batch_%d.bin' % i for i in range(1, 6)] +
-        ['cifar-10-batches-bin/test_batch.bin'] if n_labels == 1 else
-        ['cifar-100-binary/train.bin', 'cifar-100-binary/test.bin'])
+        [f'cifar-10-batches-bin/data_batch_{i}.bin' for i in range(1, 6)]
+        + ['cifar-10-batches-bin/test_batch.bin']
+        if n_labels == 1
+        else ['cifar-100-binary/train.bin', 'cifar-100-binary/test.bin']
+    )
     buffer = io.BytesIO()
     contents = []
     with tarfile.open(fileobj=buffer, mode='w:gz') as tar:

@@ -1,4 +1,5 @@
 """Tuple, dict, sub, concatenated and transformed datasets."""
+
 import numpy
 import pytest
 
@@ -6,7 +7,6 @@ from chainer import datasets
 
 
 class TestTupleDataset:
-
     def test_get(self):
         x, y = numpy.arange(6).reshape(3, 2), [5, 6, 7]
         dataset = datasets.TupleDataset(x, y)
@@ -31,7 +31,6 @@ class TestTupleDataset:
 
 
 class TestDictDataset:
-
     def test_get(self):
         dataset = datasets.DictDataset(x=[1, 2, 3], y=numpy.array([4, 5, 6]))
         assert len(dataset) == 3
@@ -47,13 +46,13 @@ class TestDictDataset:
 
 def test_transform():
     dataset = datasets.TransformDataset(
-        datasets.TupleDataset([1, 2], [3, 4]), lambda example: example[0] * example[1])
+        datasets.TupleDataset([1, 2], [3, 4]), lambda example: example[0] * example[1]
+    )
     assert len(dataset) == 2
     assert dataset[:] == [3, 8]
 
 
 class TestConcatenated:
-
     def test_get(self):
         dataset = datasets.ConcatenatedDataset([0, 1], [], numpy.array([2, 3, 4]), [5])
         assert len(dataset) == 6
@@ -70,7 +69,6 @@ class TestConcatenated:
 
 
 class TestSubDataset:
-
     def test_get(self):
         subset = datasets.SubDataset([0, 1, 2, 3, 4], 1, 4)
         assert len(subset) == 3
@@ -93,15 +91,15 @@ class TestSubDataset:
 
 
 class TestSplit:
-
     def test_split(self):
         first, second = datasets.split_dataset([0, 1, 2, 3], 1)
         assert first[:] == [0] and second[:] == [1, 2, 3]
         first, second = datasets.split_dataset([0, 1, 2, 3], numpy.int64(3), [3, 1, 2, 0])
         assert first[:] == [3, 1, 2] and second[:] == [0]
 
-    @pytest.mark.parametrize('at,error', [
-        (-1, ValueError), (5, ValueError), (1.5, TypeError), ('1', TypeError)])
+    @pytest.mark.parametrize(
+        'at,error', [(-1, ValueError), (5, ValueError), (1.5, TypeError), ('1', TypeError)]
+    )
     def test_errors(self, at, error):
         with pytest.raises(error, match='split_at'):
             datasets.split_dataset([0, 1, 2, 3], at)
@@ -124,14 +122,17 @@ class TestSplit:
 
 
 class TestCrossValidation:
-
-    @pytest.mark.parametrize('n,sizes', [
-        (6, [2, 2, 2]), (7, [3, 2, 2]), (8, [3, 3, 2]), (4, [1, 1, 1, 1]), (10, [3, 2, 3, 2])])
+    @pytest.mark.parametrize(
+        'n,sizes',
+        [(6, [2, 2, 2]), (7, [3, 2, 2]), (8, [3, 3, 2]), (4, [1, 1, 1, 1]), (10, [3, 2, 3, 2])],
+    )
     def test_folds(self, n, sizes):
         data = list(range(n))
         k = len(sizes)
-        for splits in (datasets.get_cross_validation_datasets(data, k),
-                       datasets.get_cross_validation_datasets_random(data, k, seed=0)):
+        for splits in (
+            datasets.get_cross_validation_datasets(data, k),
+            datasets.get_cross_validation_datasets_random(data, k, seed=0),
+        ):
             assert len(splits) == k
             for train, test in splits:
                 assert sorted(train[:] + test[:]) == data
@@ -140,14 +141,13 @@ class TestCrossValidation:
 
     def test_order_is_kept(self):
         order = [2, 0, 1]
-        (train, test), = datasets.get_cross_validation_datasets(
-            [0, 1, 2], 3, order=order)[:1]
+        ((train, test),) = datasets.get_cross_validation_datasets([0, 1, 2], 3, order=order)[:1]
         assert train[:] == [2, 0] and test[:] == [1]
         assert order == [2, 0, 1]
 
     def test_old_argument(self):
         with pytest.warns(DeprecationWarning, match='use `n_folds`'):
-            (train, test), = datasets.get_cross_validation_datasets([1], n_fold=1)
+            ((train, test),) = datasets.get_cross_validation_datasets([1], n_fold=1)
         assert train[:] == [] and test[:] == [1]
         with pytest.raises(TypeError, match='unexpected'):
             datasets.get_cross_validation_datasets([1], 1, folds=1)

@@ -1,4 +1,5 @@
 """Distributions of numbers, held against scipy.stats."""
+
 import math
 import warnings
 
@@ -26,8 +27,19 @@ def unit(rng, shape):
 class Row:
     """A distribution, how its parameters are drawn and SciPy's equivalent."""
 
-    def __init__(self, cls, params, scipy, points, support, outside=None, discrete=False,
-                 has='mean variance stddev entropy', differentiable=(), names=None):
+    def __init__(
+        self,
+        cls,
+        params,
+        scipy,
+        points,
+        support,
+        outside=None,
+        discrete=False,
+        has='mean variance stddev entropy',
+        differentiable=(),
+        names=None,
+    ):
         self.cls = cls
         self.params = params
         self.scipy = scipy
@@ -53,49 +65,162 @@ def pareto_alpha(rng, shape):
 
 cdfs = 'mean variance stddev entropy cdf icdf'
 rows = [
-    Row(D.Bernoulli, {'p': unit}, lambda p: stats.bernoulli(p), lambda d: d.rvs(), '{0, 1}',
-        discrete=True, names=('logit',)),
-    Row(D.Bernoulli, {'logit': real}, lambda logit: stats.bernoulli(1 / (1 + numpy.exp(-logit))),
-        lambda d: d.rvs(), '{0, 1}', discrete=True),
-    Row(D.Beta, {'a': positive, 'b': positive}, lambda a, b: stats.beta(a, b),
-        lambda d: d.ppf(0.3), '[0, 1]', outside=(-0.5, 1.5)),
-    Row(D.Cauchy, {'loc': real, 'scale': positive}, lambda loc, scale: stats.cauchy(loc, scale),
-        lambda d: d.ppf(0.3), 'real', has='entropy cdf icdf', differentiable=('loc', 'scale')),
-    Row(D.Chisquare, {'k': positive}, lambda k: stats.chi2(k), lambda d: d.ppf(0.3), 'positive',
-        outside=(-1,)),
-    Row(D.Exponential, {'lam': positive}, lambda lam: stats.expon(scale=1 / lam),
-        lambda d: d.ppf(0.3), 'positive', outside=(-1,), has=cdfs, differentiable=('lam',)),
-    Row(D.Gamma, {'k': positive, 'theta': positive},
-        lambda k, theta: stats.gamma(k, scale=theta), lambda d: d.ppf(0.3), 'positive',
-        outside=(-1,), differentiable=('theta',)),
-    Row(D.Geometric, {'p': unit}, lambda p: stats.geom(p), lambda d: d.rvs(),
-        'positive integer', outside=(0, -1), discrete=True, has='mean variance stddev'),
-    Row(D.Gumbel, {'loc': real, 'scale': positive},
-        lambda loc, scale: stats.gumbel_r(loc, scale), lambda d: d.ppf(0.3), 'real',
-        differentiable=('loc', 'scale')),
-    Row(D.Laplace, {'loc': real, 'scale': positive},
-        lambda loc, scale: stats.laplace(loc, scale), lambda d: d.ppf(0.3), 'real',
-        has=cdfs, differentiable=('loc', 'scale')),
-    Row(D.LogNormal, {'mu': real, 'sigma': lambda rng, shape: rng.uniform(0.5, 1.5, shape)},
-        lambda mu, sigma: stats.lognorm(sigma, scale=numpy.exp(mu)), lambda d: d.ppf(0.3),
-        'positive', outside=(0, -1), differentiable=('mu', 'sigma')),
-    Row(D.Normal, {'loc': real, 'scale': positive}, lambda loc, scale: stats.norm(loc, scale),
-        lambda d: d.ppf(0.3), 'real', has=cdfs, differentiable=('loc', 'scale')),
-    Row(D.Normal, {'loc': real, 'log_scale': real},
+    Row(
+        D.Bernoulli,
+        {'p': unit},
+        lambda p: stats.bernoulli(p),
+        lambda d: d.rvs(),
+        '{0, 1}',
+        discrete=True,
+        names=('logit',),
+    ),
+    Row(
+        D.Bernoulli,
+        {'logit': real},
+        lambda logit: stats.bernoulli(1 / (1 + numpy.exp(-logit))),
+        lambda d: d.rvs(),
+        '{0, 1}',
+        discrete=True,
+    ),
+    Row(
+        D.Beta,
+        {'a': positive, 'b': positive},
+        lambda a, b: stats.beta(a, b),
+        lambda d: d.ppf(0.3),
+        '[0, 1]',
+        outside=(-0.5, 1.5),
+    ),
+    Row(
+        D.Cauchy,
+        {'loc': real, 'scale': positive},
+        lambda loc, scale: stats.cauchy(loc, scale),
+        lambda d: d.ppf(0.3),
+        'real',
+        has='entropy cdf icdf',
+        differentiable=('loc', 'scale'),
+    ),
+    Row(
+        D.Chisquare,
+        {'k': positive},
+        lambda k: stats.chi2(k),
+        lambda d: d.ppf(0.3),
+        'positive',
+        outside=(-1,),
+    ),
+    Row(
+        D.Exponential,
+        {'lam': positive},
+        lambda lam: stats.expon(scale=1 / lam),
+        lambda d: d.ppf(0.3),
+        'positive',
+        outside=(-1,),
+        has=cdfs,
+        differentiable=('lam',),
+    ),
+    Row(
+        D.Gamma,
+        {'k': positive, 'theta': positive},
+        lambda k, theta: stats.gamma(k, scale=theta),
+        lambda d: d.ppf(0.3),
+        'positive',
+        outside=(-1,),
+        differentiable=('theta',),
+    ),
+    Row(
+        D.Geometric,
+        {'p': unit},
+        lambda p: stats.geom(p),
+        lambda d: d.rvs(),
+        'positive integer',
+        outside=(0, -1),
+        discrete=True,
+        has='mean variance stddev',
+    ),
+    Row(
+        D.Gumbel,
+        {'loc': real, 'scale': positive},
+        lambda loc, scale: stats.gumbel_r(loc, scale),
+        lambda d: d.ppf(0.3),
+        'real',
+        differentiable=('loc', 'scale'),
+    ),
+    Row(
+        D.Laplace,
+        {'loc': real, 'scale': positive},
+        lambda loc, scale: stats.laplace(loc, scale),
+        lambda d: d.ppf(0.3),
+        'real',
+        has=cdfs,
+        differentiable=('loc', 'scale'),
+    ),
+    Row(
+        D.LogNormal,
+        {'mu': real, 'sigma': lambda rng, shape: rng.uniform(0.5, 1.5, shape)},
+        lambda mu, sigma: stats.lognorm(sigma, scale=numpy.exp(mu)),
+        lambda d: d.ppf(0.3),
+        'positive',
+        outside=(0, -1),
+        differentiable=('mu', 'sigma'),
+    ),
+    Row(
+        D.Normal,
+        {'loc': real, 'scale': positive},
+        lambda loc, scale: stats.norm(loc, scale),
+        lambda d: d.ppf(0.3),
+        'real',
+        has=cdfs,
+        differentiable=('loc', 'scale'),
+    ),
+    Row(
+        D.Normal,
+        {'loc': real, 'log_scale': real},
         lambda loc, log_scale: stats.norm(loc, numpy.exp(log_scale)),
-        lambda d: d.ppf(0.3), 'real', has=cdfs, differentiable=('loc', 'log_scale'),
-        names=('loc', 'scale')),
-    Row(D.Pareto, {'scale': positive, 'alpha': pareto_alpha},
-        lambda scale, alpha: stats.pareto(alpha, scale=scale), lambda d: d.ppf(0.3),
-        '[scale, inf]', outside=(0.1, -1), differentiable=('scale',)),
-    Row(D.Poisson, {'lam': positive}, lambda lam: stats.poisson(lam), lambda d: d.rvs(),
-        'non negative integer', outside=(-1,), discrete=True, has='mean variance stddev'),
-    Row(D.Uniform, {'low': real, 'high': lambda rng, shape: 2 + positive(rng, shape)},
-        lambda low, high: stats.uniform(low, high - low), lambda d: d.ppf(0.3), '[low, high]',
-        outside=(-3, 6), has=cdfs, differentiable=('low', 'high')),
-    Row(D.Uniform, {'loc': real, 'scale': positive}, lambda loc, scale: stats.uniform(loc, scale),
-        lambda d: d.ppf(0.3), '[low, high]', outside=(-3, 6), has=cdfs,
-        differentiable=('loc', 'scale'), names=('low', 'high')),
+        lambda d: d.ppf(0.3),
+        'real',
+        has=cdfs,
+        differentiable=('loc', 'log_scale'),
+        names=('loc', 'scale'),
+    ),
+    Row(
+        D.Pareto,
+        {'scale': positive, 'alpha': pareto_alpha},
+        lambda scale, alpha: stats.pareto(alpha, scale=scale),
+        lambda d: d.ppf(0.3),
+        '[scale, inf]',
+        outside=(0.1, -1),
+        differentiable=('scale',),
+    ),
+    Row(
+        D.Poisson,
+        {'lam': positive},
+        lambda lam: stats.poisson(lam),
+        lambda d: d.rvs(),
+        'non negative integer',
+        outside=(-1,),
+        discrete=True,
+        has='mean variance stddev',
+    ),
+    Row(
+        D.Uniform,
+        {'low': real, 'high': lambda rng, shape: 2 + positive(rng, shape)},
+        lambda low, high: stats.uniform(low, high - low),
+        lambda d: d.ppf(0.3),
+        '[low, high]',
+        outside=(-3, 6),
+        has=cdfs,
+        differentiable=('low', 'high'),
+    ),
+    Row(
+        D.Uniform,
+        {'loc': real, 'scale': positive},
+        lambda loc, scale: stats.uniform(loc, scale),
+        lambda d: d.ppf(0.3),
+        '[low, high]',
+        outside=(-3, 6),
+        has=cdfs,
+        differentiable=('loc', 'scale'),
+        names=('low', 'high'),
+    ),
 ]
 each_row = pytest.mark.parametrize('row', rows, ids=repr)
 shapes = pytest.mark.parametrize('shape', [(), (2, 3)])
@@ -157,8 +282,11 @@ def test_broadcast_points(row):
     name = 'logpmf' if row.discrete else 'logpdf'
     check(row.cls(**params).log_prob(x), getattr(expected, name)(x), numpy.float64)
     with chainer.using_config('enable_backprop', False):
-        check(row.cls(**params).log_prob(chainer.Variable(x)), getattr(expected, name)(x),
-              numpy.float64)
+        check(
+            row.cls(**params).log_prob(chainer.Variable(x)),
+            getattr(expected, name)(x),
+            numpy.float64,
+        )
 
 
 @each_row
@@ -229,8 +357,9 @@ def test_sample_gradient(row):
 
 
 @each_row
-@pytest.mark.parametrize('name', [
-    'log_prob', 'prob', 'cdf', 'icdf', 'entropy', 'mean', 'variance', 'stddev'])
+@pytest.mark.parametrize(
+    'name', ['log_prob', 'prob', 'cdf', 'icdf', 'entropy', 'mean', 'variance', 'stddev']
+)
 def test_gradients(row, name):
     if name not in row.has and not name.endswith('prob'):
         pytest.skip(f'{row.cls.__name__} has no {name}')
@@ -246,6 +375,7 @@ def test_gradients(row, name):
         if not by_point:
             return getattr(dist, name) * 1
         return getattr(dist, name)(args[-1] if differentiable else x)
+
     arguments = tuple(params.values()) + ((x,) if differentiable else ())
     kwargs = {'dtype': numpy.float64, 'atol': 1e-4, 'rtol': 1e-4}
     gy = numpy.random.uniform(-1, 1, 3)
@@ -284,14 +414,15 @@ def test_outside_of_support(row):
         x.array[1] = outside
         y = dist.log_prob(x)
         numpy.testing.assert_array_equal(numpy.isneginf(y.array), [False, True, False])
-        chainer.functions.sum(y[::2] * 1.).backward()
+        chainer.functions.sum(y[::2] * 1.0).backward()
         for v in (x, *params.values()):
             if v.grad is not None:
                 assert numpy.isfinite(v.grad).all()
         numpy.testing.assert_array_equal(dist.prob(x).array[1], 0)
         if 'cdf' in row.has:
-            testing.assert_allclose(dist.cdf(x).array[1], row.scipy(
-                **row.draw((3,))).cdf(outside)[1])
+            testing.assert_allclose(
+                dist.cdf(x).array[1], row.scipy(**row.draw((3,))).cdf(outside)[1]
+            )
 
 
 @pytest.mark.parametrize('row', [row for row in rows if row.outside], ids=repr)
@@ -315,12 +446,13 @@ def quad_kl(p, q, discrete):
     low, high = p.ppf(1e-13), p.ppf(1 - 1e-13)
     edges = p.ppf([1e-6, 0.01, 0.2, 0.5, 0.8, 0.99, 1 - 1e-6])
     edges = [low, *edges, high]
-    return sum(integrate.quad(lambda x: p.pdf(x) * (p.logpdf(x) - q.logpdf(x)), a, b)[0]
-               for a, b in zip(edges, edges[1:]))
+    return sum(
+        integrate.quad(lambda x: p.pdf(x) * (p.logpdf(x) - q.logpdf(x)), a, b)[0]
+        for a, b in zip(edges, edges[1:])
+    )
 
 
-@pytest.mark.parametrize('row', [r for r in rows if r.cls not in (D.Cauchy, D.Chisquare)],
-                         ids=repr)
+@pytest.mark.parametrize('row', [r for r in rows if r.cls not in (D.Cauchy, D.Chisquare)], ids=repr)
 def test_kl_divergence(row):
     params1, params2 = row.draw((3,)), row.draw((3,), seed=1)
     if row.cls is D.Pareto:
@@ -333,9 +465,13 @@ def test_kl_divergence(row):
         params2 = {'loc': params1['loc'] - 1, 'scale': params1['scale'] + 2}
     actual = chainer.kl_divergence(row.cls(**params1), row.cls(**params2))
     expected = [
-        quad_kl(row.scipy(**{k: v[i] for k, v in params1.items()}),
-                row.scipy(**{k: v[i] for k, v in params2.items()}), row.discrete)
-        for i in range(3)]
+        quad_kl(
+            row.scipy(**{k: v[i] for k, v in params1.items()}),
+            row.scipy(**{k: v[i] for k, v in params2.items()}),
+            row.discrete,
+        )
+        for i in range(3)
+    ]
     assert actual.shape == (3,)
     testing.assert_allclose(actual.array, expected, atol=1e-6, rtol=1e-6)
     same = chainer.kl_divergence(row.cls(**params1), row.cls(**params1))
@@ -343,31 +479,37 @@ def test_kl_divergence(row):
     if 'entropy' in row.has:
         testing.assert_allclose(
             chainer.cross_entropy(row.cls(**params1), row.cls(**params2)).array,
-            expected + row.scipy(**params1).entropy(), atol=1e-6, rtol=1e-6)
+            expected + row.scipy(**params1).entropy(),
+            atol=1e-6,
+            rtol=1e-6,
+        )
 
 
 def test_infinite_kl_divergence():
     d = D.Uniform(low=numpy.zeros(3), high=numpy.ones(3))
-    other = D.Uniform(low=numpy.array([0., 0.5, -1.]), high=numpy.array([1., 1., 0.9]))
+    other = D.Uniform(low=numpy.array([0.0, 0.5, -1.0]), high=numpy.array([1.0, 1.0, 0.9]))
     numpy.testing.assert_array_equal(
-        chainer.kl_divergence(d, other).array, [0, numpy.inf, numpy.inf])
+        chainer.kl_divergence(d, other).array, [0, numpy.inf, numpy.inf]
+    )
     d = D.Pareto(numpy.ones(2), numpy.ones(2))
-    other = D.Pareto(numpy.array([1., 2.]), numpy.ones(2))
-    numpy.testing.assert_array_equal(
-        chainer.kl_divergence(d, other).array, [0, numpy.inf])
+    other = D.Pareto(numpy.array([1.0, 2.0]), numpy.ones(2))
+    numpy.testing.assert_array_equal(chainer.kl_divergence(d, other).array, [0, numpy.inf])
 
 
-@pytest.mark.parametrize('cls,kwargs', [
-    (D.Normal, {'loc': 1}),
-    (D.Normal, {'loc': 1, 'scale': 1, 'log_scale': 0}),
-    (D.Bernoulli, {}),
-    (D.Bernoulli, {'p': 0.5, 'logit': 0}),
-    (D.Uniform, {}),
-    (D.Uniform, {'low': 0}),
-    (D.Uniform, {'low': 0, 'scale': 1}),
-    (D.Uniform, {'low': 0, 'high': 1, 'loc': 0, 'scale': 1}),
-    (D.Uniform, {'low': 0, 'high': 1, 'loc': 0}),
-])
+@pytest.mark.parametrize(
+    'cls,kwargs',
+    [
+        (D.Normal, {'loc': 1}),
+        (D.Normal, {'loc': 1, 'scale': 1, 'log_scale': 0}),
+        (D.Bernoulli, {}),
+        (D.Bernoulli, {'p': 0.5, 'logit': 0}),
+        (D.Uniform, {}),
+        (D.Uniform, {'low': 0}),
+        (D.Uniform, {'low': 0, 'scale': 1}),
+        (D.Uniform, {'low': 0, 'high': 1, 'loc': 0, 'scale': 1}),
+        (D.Uniform, {'low': 0, 'high': 1, 'loc': 0}),
+    ],
+)
 def test_contradictory_params(cls, kwargs):
     with pytest.raises(ValueError, match='not both'):
         cls(**kwargs)
@@ -416,39 +558,38 @@ def test_mode(cls):
 
 
 class TestBernoulli:
-
     def test_extreme_logit(self):
-        logit = numpy.array([-numpy.inf, numpy.inf, -1000., 1000.])
-        for x, expected in [(0., [0, -numpy.inf, 0, -1000]), (1., [-numpy.inf, 0, -1000, 0])]:
+        logit = numpy.array([-numpy.inf, numpy.inf, -1000.0, 1000.0])
+        for x, expected in [(0.0, [0, -numpy.inf, 0, -1000]), (1.0, [-numpy.inf, 0, -1000, 0])]:
             y = D.Bernoulli(logit=logit).log_prob(numpy.full(4, x))
             numpy.testing.assert_array_equal(y.array, expected)
 
     def test_extreme_p(self):
-        d = D.Bernoulli(numpy.array([0., 1.]))
+        d = D.Bernoulli(numpy.array([0.0, 1.0]))
         numpy.testing.assert_array_equal(d.entropy.array, [0, 0])
         numpy.testing.assert_array_equal(d.logit.array, [-numpy.inf, numpy.inf])
         numpy.testing.assert_array_equal(d.log_prob(numpy.ones(2)).array, [-numpy.inf, 0])
         numpy.testing.assert_array_equal(d.sample(100).array.sum(axis=0), [0, 100])
 
     def test_entropy_gradient_at_ends(self):
-        p = chainer.Variable(numpy.array([0., 0.5, 1.]))
+        p = chainer.Variable(numpy.array([0.0, 0.5, 1.0]))
         chainer.functions.sum(D.Bernoulli(p).entropy).backward()
         assert numpy.isfinite(p.grad).all()
 
     def test_binary_check(self):
-        p, x = numpy.array([0.3, 0.3, 0.3]), numpy.array([0., 0.5, 1.])
+        p, x = numpy.array([0.3, 0.3, 0.3]), numpy.array([0.0, 0.5, 1.0])
         loose, strict = D.Bernoulli(p), D.Bernoulli(p, binary_check=True)
         numpy.testing.assert_array_equal(
-            numpy.isneginf(strict.log_prob(x).array), [False, True, False])
+            numpy.isneginf(strict.log_prob(x).array), [False, True, False]
+        )
         numpy.testing.assert_array_equal(strict.prob(x).array == 0, [False, True, False])
-        testing.assert_allclose(
-            loose.log_prob(x).array[1], 0.5 * (math.log(0.3) + math.log(0.7)))
+        testing.assert_allclose(loose.log_prob(x).array[1], 0.5 * (math.log(0.3) + math.log(0.7)))
 
     def test_binary_check_of_numbers(self):
         p = chainer.Variable(numpy.array(0.3))
         dist = D.Bernoulli(p, binary_check=True)
         assert dist.prob(0.5).array == 0
-        y = dist.log_prob(1.)
+        y = dist.log_prob(1.0)
         y.backward()
         testing.assert_allclose(y.array, math.log(0.3))
         testing.assert_allclose(p.grad, 1 / 0.3)
@@ -456,24 +597,30 @@ class TestBernoulli:
     def test_double_backward(self):
         def f(logit, x):
             return D.Bernoulli(logit=logit).log_prob(x)
+
         arrays = [numpy.random.uniform(-1, 1, s) for s in [(3,), (2, 3), (2, 3), (3,), (2, 3)]]
         gradient_check.check_double_backward(
-            f, tuple(arrays[:2]), arrays[2], tuple(arrays[3:]), dtype=numpy.float64)
+            f, tuple(arrays[:2]), arrays[2], tuple(arrays[3:]), dtype=numpy.float64
+        )
 
 
 @pytest.mark.parametrize('name', ['cdf', 'icdf'])
 def test_laplace_double_backward(name):
     def f(loc, scale, x):
         return getattr(D.Laplace(loc, scale), name)(x)
+
     rng = numpy.random.default_rng(0)
     arguments = rng.uniform(-1, 1, 4), rng.uniform(1, 2, 4), rng.uniform(0.1, 0.4, 4)
     ggx = tuple(rng.uniform(-1, 1, 4) for _ in range(3))
     gradient_check.check_double_backward(
-        f, arguments, rng.uniform(-1, 1, 4), ggx, dtype=numpy.float64)
+        f, arguments, rng.uniform(-1, 1, 4), ggx, dtype=numpy.float64
+    )
 
 
-devices = [pytest.param('@cupy:0', marks=pytest.mark.gpu),
-           pytest.param('native:0', marks=pytest.mark.chainerx)]
+devices = [
+    pytest.param('@cupy:0', marks=pytest.mark.gpu),
+    pytest.param('native:0', marks=pytest.mark.chainerx),
+]
 
 
 @each_row

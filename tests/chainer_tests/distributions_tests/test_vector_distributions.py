@@ -1,4 +1,5 @@
 """Distributions over classes and of vectors."""
+
 import copy
 import pickle
 
@@ -12,8 +13,10 @@ from chainer import gradient_check, testing
 from chainer.distributions import multivariate_normal, utils
 
 rng = numpy.random.default_rng(0)
-devices = [pytest.param('@cupy:0', marks=pytest.mark.gpu),
-           pytest.param('native:0', marks=pytest.mark.chainerx)]
+devices = [
+    pytest.param('@cupy:0', marks=pytest.mark.gpu),
+    pytest.param('native:0', marks=pytest.mark.chainerx),
+]
 
 
 def probabilities(shape, seed=0):
@@ -22,15 +25,15 @@ def probabilities(shape, seed=0):
 
 
 class TestCategorical:
-
     @pytest.mark.parametrize('shape', [(4,), (2, 4)])
     @pytest.mark.parametrize('sample_shape', [(), (3,), (3, 2)])
     @pytest.mark.parametrize('dtype', [numpy.int32, numpy.int64, numpy.float32])
     def test_log_prob(self, shape, sample_shape, dtype):
         p = probabilities(shape)
         x = rng.integers(0, 4, sample_shape + shape[:-1])
-        expected = numpy.log(numpy.take_along_axis(
-            numpy.broadcast_to(p, x.shape + (4,)), x[..., None], -1)[..., 0])
+        expected = numpy.log(
+            numpy.take_along_axis(numpy.broadcast_to(p, x.shape + (4,)), x[..., None], -1)[..., 0]
+        )
         d = D.Categorical(p)
         assert d.batch_shape == shape[:-1]
         assert d.event_shape == ()
@@ -74,13 +77,21 @@ class TestCategorical:
     def test_gradients(self):
         x = numpy.array([[0, 1], [2, 3]])
         gradient_check.check_backward(
-            lambda logit: D.Categorical(logit=logit).log_prob(x), rng.normal(size=(2, 4)),
-            rng.normal(size=(2, 2)), dtype=numpy.float64, atol=1e-4)
+            lambda logit: D.Categorical(logit=logit).log_prob(x),
+            rng.normal(size=(2, 4)),
+            rng.normal(size=(2, 2)),
+            dtype=numpy.float64,
+            atol=1e-4,
+        )
         gradient_check.check_backward(
-            lambda p: D.Categorical(p).entropy, probabilities((2, 4)), rng.normal(size=2),
-            dtype=numpy.float64, atol=1e-4)
+            lambda p: D.Categorical(p).entropy,
+            probabilities((2, 4)),
+            rng.normal(size=2),
+            dtype=numpy.float64,
+            atol=1e-4,
+        )
 
-    @pytest.mark.parametrize('kwargs', [{}, {'p': [0.5], 'logit': [1.]}])
+    @pytest.mark.parametrize('kwargs', [{}, {'p': [0.5], 'logit': [1.0]}])
     def test_contradictory_params(self, kwargs):
         with pytest.raises(ValueError, match='not both'):
             D.Categorical(**kwargs)
@@ -93,7 +104,6 @@ class TestCategorical:
 
 
 class TestOneHotCategorical:
-
     def test_values(self):
         p = probabilities((2, 4))
         d = D.OneHotCategorical(p)
@@ -105,7 +115,7 @@ class TestOneHotCategorical:
         testing.assert_allclose(d.log_p.array, numpy.log(p))
 
     def test_zero_probability(self):
-        d = D.OneHotCategorical(numpy.array([0., 1.]))
+        d = D.OneHotCategorical(numpy.array([0.0, 1.0]))
         numpy.testing.assert_array_equal(d.log_prob(numpy.eye(2)).array, [-numpy.inf, 0])
 
     def test_sample(self):
@@ -127,7 +137,6 @@ def test_kl_over_classes(cls):
 
 
 class TestDirichlet:
-
     @pytest.mark.parametrize('shape', [(3,), (2, 3)])
     def test_values(self, shape):
         alpha = rng.uniform(0.5, 3, shape)
@@ -150,26 +159,31 @@ class TestDirichlet:
         numpy.testing.assert_array_equal(d.log_prob(numpy.array([1.5, -0.5])).array, -numpy.inf)
 
     def test_sample(self):
-        alpha = numpy.array([[1., 2., 3.], [0.5, 0.5, 2.]])
+        alpha = numpy.array([[1.0, 2.0, 3.0], [0.5, 0.5, 2.0]])
         x = D.Dirichlet(alpha).sample(5000)
         assert x.shape == (5000, 2, 3)
         testing.assert_allclose(x.array.sum(-1), numpy.ones((5000, 2)))
         testing.assert_allclose(x.array.mean(0), D.Dirichlet(alpha).mean.array, atol=0.02, rtol=0)
         testing.assert_allclose(
-            x.array.var(0), D.Dirichlet(alpha).variance.array, atol=0.01, rtol=0)
+            x.array.var(0), D.Dirichlet(alpha).variance.array, atol=0.01, rtol=0
+        )
 
     def test_kl(self):
         # With two classes this is the beta distribution.
         a, b = rng.uniform(0.5, 3, (2, 4, 2))
         testing.assert_allclose(
             chainer.kl_divergence(D.Dirichlet(a), D.Dirichlet(b)).array,
-            chainer.kl_divergence(D.Beta(*a.T), D.Beta(*b.T)).array)
+            chainer.kl_divergence(D.Beta(*a.T), D.Beta(*b.T)).array,
+        )
 
     def test_gradient(self):
         gradient_check.check_backward(
             lambda alpha, x: D.Dirichlet(alpha).log_prob(x),
-            (rng.uniform(0.5, 3, (2, 3)), probabilities((2, 3))), rng.normal(size=2),
-            dtype=numpy.float64, atol=1e-4)
+            (rng.uniform(0.5, 3, (2, 3)), probabilities((2, 3))),
+            rng.normal(size=2),
+            dtype=numpy.float64,
+            atol=1e-4,
+        )
 
 
 def mvn_params(shape, d=3, seed=0):
@@ -180,14 +194,12 @@ def mvn_params(shape, d=3, seed=0):
 
 
 class TestMultivariateNormal:
-
     @pytest.mark.parametrize('shape', [(), (2,)])
     @pytest.mark.parametrize('by', ['scale_tril', 'covariance'])
     def test_values(self, shape, by):
         loc, scale_tril = mvn_params(shape)
         covariance = scale_tril @ numpy.swapaxes(scale_tril, -1, -2)
-        d = D.MultivariateNormal(
-            loc, **{by: scale_tril if by == 'scale_tril' else covariance})
+        d = D.MultivariateNormal(loc, **{by: scale_tril if by == 'scale_tril' else covariance})
         assert (d.batch_shape, d.event_shape, d.d) == (shape, (3,), 3)
         assert d.support == 'real'
         assert set(d.params) == {'loc', 'scale_tril'}
@@ -201,10 +213,12 @@ class TestMultivariateNormal:
             expected = stats.multivariate_normal(loc[index], covariance[index])
             testing.assert_allclose(d.entropy.array[index], expected.entropy())
             testing.assert_allclose(
-                y.array[(slice(None),) + index], expected.logpdf(x[(slice(None),) + index]))
+                y.array[(slice(None),) + index], expected.logpdf(x[(slice(None),) + index])
+            )
 
-    @pytest.mark.parametrize('kwargs', [
-        {}, {'scale_tril': numpy.eye(2), 'covariance': numpy.eye(2)}])
+    @pytest.mark.parametrize(
+        'kwargs', [{}, {'scale_tril': numpy.eye(2), 'covariance': numpy.eye(2)}]
+    )
     def test_contradictory_params(self, kwargs):
         with pytest.raises(ValueError, match='not both'):
             D.MultivariateNormal(numpy.zeros(2), **kwargs)
@@ -215,7 +229,8 @@ class TestMultivariateNormal:
         y = d.log_prob(loc)
         assert y.dtype == numpy.float16
         expected = D.MultivariateNormal(
-            loc.astype('d'), scale_tril=scale_tril.astype('d')).log_prob(loc.astype('d'))
+            loc.astype('d'), scale_tril=scale_tril.astype('d')
+        ).log_prob(loc.astype('d'))
         testing.assert_allclose(y.array, expected.array, atol=1e-2, rtol=1e-2)
 
     def test_sample(self):
@@ -226,7 +241,8 @@ class TestMultivariateNormal:
         testing.assert_allclose(x.array.mean(0), loc, atol=0.1, rtol=0)
         for i in range(2):
             testing.assert_allclose(
-                numpy.cov(x.array[:, i].T), d.covariance.array[i], atol=0.15, rtol=0.05)
+                numpy.cov(x.array[:, i].T), d.covariance.array[i], atol=0.15, rtol=0.05
+            )
         assert d.sample((2, 4)).shape == (2, 4, 2, 3)
 
     def test_sample_gradient(self):
@@ -240,10 +256,15 @@ class TestMultivariateNormal:
         (m1, l1), (m2, l2) = mvn_params(()), mvn_params((), seed=1)
         v1, v2 = l1 @ l1.T, l2 @ l2.T
         inv = numpy.linalg.inv(v2)
-        expected = 0.5 * (numpy.trace(inv @ v1) + (m2 - m1) @ inv @ (m2 - m1) - 3
-                          + numpy.log(numpy.linalg.det(v2) / numpy.linalg.det(v1)))
-        kl = chainer.kl_divergence(D.MultivariateNormal(m1, scale_tril=l1),
-                                   D.MultivariateNormal(m2, covariance=v2))
+        expected = 0.5 * (
+            numpy.trace(inv @ v1)
+            + (m2 - m1) @ inv @ (m2 - m1)
+            - 3
+            + numpy.log(numpy.linalg.det(v2) / numpy.linalg.det(v1))
+        )
+        kl = chainer.kl_divergence(
+            D.MultivariateNormal(m1, scale_tril=l1), D.MultivariateNormal(m2, covariance=v2)
+        )
         testing.assert_allclose(kl.array, expected)
 
     def test_gradient(self):
@@ -252,9 +273,14 @@ class TestMultivariateNormal:
         def f(loc, scale_tril, x):
             lower = scale_tril * numpy.tri(3)
             return D.MultivariateNormal(loc, scale_tril=lower).log_prob(x)
+
         gradient_check.check_backward(
-            f, (loc, scale_tril, rng.normal(size=(2, 3))), rng.normal(size=2),
-            dtype=numpy.float64, atol=1e-4)
+            f,
+            (loc, scale_tril, rng.normal(size=(2, 3))),
+            rng.normal(size=2),
+            dtype=numpy.float64,
+            atol=1e-4,
+        )
 
     def test_copy(self):
         d = D.MultivariateNormal(*mvn_params(())[:1], covariance=numpy.eye(3))
@@ -265,12 +291,11 @@ class TestMultivariateNormal:
 
 
 class TestTriangularInv:
-
     @pytest.mark.parametrize('lower', [True, False])
     @pytest.mark.parametrize('shape', [(), (2,), (0,)])
     def test_forward(self, lower, shape):
         x = rng.uniform(1, 2, shape + (3, 3))
-        y, = multivariate_normal.TriangularInv(lower).apply((x,))
+        (y,) = multivariate_normal.TriangularInv(lower).apply((x,))
         triangle = numpy.tril(x) if lower else numpy.triu(x)
         testing.assert_allclose(y.array, numpy.linalg.inv(triangle))
 
@@ -280,6 +305,7 @@ class TestTriangularInv:
 
         def f(x):
             return multivariate_normal._triangular_inv(x, lower)
+
         gradient_check.check_backward(f, x, gy, dtype=numpy.float64)
         gradient_check.check_double_backward(f, x, gy, ggx, dtype=numpy.float64)
 
@@ -290,14 +316,15 @@ class TestTriangularInv:
 
 
 class TestIndependent:
-
     def make(self, shape=(2, 3, 4), **kwargs):
         loc, scale = rng.normal(size=shape), rng.uniform(0.5, 2, shape)
         base = D.Normal(loc, scale)
         return base, D.Independent(base, **kwargs)
 
-    @pytest.mark.parametrize('ndims,batch_shape,event_shape', [
-        (None, (2,), (3, 4)), (0, (2, 3, 4), ()), (1, (2, 3), (4,)), (3, (), (2, 3, 4))])
+    @pytest.mark.parametrize(
+        'ndims,batch_shape,event_shape',
+        [(None, (2,), (3, 4)), (0, (2, 3, 4), ()), (1, (2, 3), (4,)), (3, (), (2, 3, 4))],
+    )
     def test_values(self, ndims, batch_shape, event_shape):
         base, d = self.make(reinterpreted_batch_ndims=ndims)
         assert (d.batch_shape, d.event_shape) == (batch_shape, event_shape)
@@ -314,15 +341,16 @@ class TestIndependent:
 
         def multiply(y):
             return y.array.prod(axis=axes) if axes else y.array
+
         testing.assert_allclose(d.entropy.array, add(base.entropy))
         testing.assert_allclose(d.log_prob(x).array, add(base.log_prob(x)))
         testing.assert_allclose(d.log_cdf(x).array, add(base.log_cdf(x)))
         testing.assert_allclose(
-            d.log_survival_function(x).array, add(base.log_survival_function(x)))
+            d.log_survival_function(x).array, add(base.log_survival_function(x))
+        )
         testing.assert_allclose(d.cdf(x).array, multiply(base.cdf(x)))
         testing.assert_allclose(d.prob(x).array, multiply(base.prob(x)))
-        testing.assert_allclose(
-            d.survival_function(x).array, multiply(base.survival_function(x)))
+        testing.assert_allclose(d.survival_function(x).array, multiply(base.survival_function(x)))
         testing.assert_allclose(d.perplexity(x).array, numpy.exp(d.entropy.array), rtol=1e-3)
         for name in 'mean', 'mode', 'variance', 'stddev':
             testing.assert_allclose(getattr(d, name).array, getattr(base, name).array)
@@ -346,7 +374,8 @@ class TestIndependent:
         assert d.covariance.shape == (2, 12, 12)
         for i in range(2):
             testing.assert_allclose(
-                d.covariance.array[i], numpy.diag(base.variance.array[i].ravel()))
+                d.covariance.array[i], numpy.diag(base.variance.array[i].ravel())
+            )
 
     def test_covariance_of_vectors(self):
         loc, scale_tril = mvn_params((2, 3), d=2)
@@ -355,37 +384,35 @@ class TestIndependent:
         expected = numpy.zeros((2, 6, 6))
         for i in range(2):
             for j in range(3):
-                expected[i, 2 * j:2 * j + 2, 2 * j:2 * j + 2] = base.covariance.array[i, j]
+                expected[i, 2 * j : 2 * j + 2, 2 * j : 2 * j + 2] = base.covariance.array[i, j]
         testing.assert_allclose(d.covariance.array, expected)
 
     def test_kl(self):
         (a, d1), (b, d2) = self.make(), self.make()
         testing.assert_allclose(
-            chainer.kl_divergence(d1, d2).array,
-            chainer.kl_divergence(a, b).array.sum(axis=(1, 2)))
+            chainer.kl_divergence(d1, d2).array, chainer.kl_divergence(a, b).array.sum(axis=(1, 2))
+        )
         with pytest.raises(NotImplementedError, match='1 and 2'):
             chainer.kl_divergence(D.Independent(a, 1), D.Independent(b, 2))
 
 
 class TestModifiedXLogX:
-
     def test_values(self):
         x = numpy.array([0, 0.5, 1, 2], 'f')
         y = utils._modified_xlogx(x)
         assert y.dtype == numpy.float32
         testing.assert_allclose(y.array, special.xlogy(x, x))
         with numpy.errstate(divide='ignore'):
-            y, = utils.ModifiedXLogX(numpy.log(x)).apply((x,))
+            (y,) = utils.ModifiedXLogX(numpy.log(x)).apply((x,))
         testing.assert_allclose(y.array, special.xlogy(x, x))
 
     def test_gradients(self):
         x, gy, ggx = rng.uniform(0.5, 2, (3, 4))
         gradient_check.check_backward(utils._modified_xlogx, x, gy, dtype=numpy.float64)
-        gradient_check.check_double_backward(
-            utils._modified_xlogx, x, gy, ggx, dtype=numpy.float64)
+        gradient_check.check_double_backward(utils._modified_xlogx, x, gy, ggx, dtype=numpy.float64)
 
     def test_gradient_at_zero(self):
-        x = chainer.Variable(numpy.array([0., 1.]))
+        x = chainer.Variable(numpy.array([0.0, 1.0]))
         chainer.functions.sum(utils._modified_xlogx(x)).backward()
         numpy.testing.assert_array_equal(x.grad, [0, 1])
 

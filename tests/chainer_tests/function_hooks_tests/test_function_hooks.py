@@ -10,9 +10,8 @@ from chainer.backends import cuda
 
 
 class Sleep(chainer.FunctionNode):
-
     def forward(self, inputs):
-        time.sleep(.002)
+        time.sleep(0.002)
         return inputs
 
     def backward(self, indexes, grad_outputs):
@@ -20,10 +19,9 @@ class Sleep(chainer.FunctionNode):
 
 
 class Nested(chainer.Function):
-
     def forward(self, inputs):
-        y, = Sleep().apply(inputs)
-        return y.array,
+        (y,) = Sleep().apply(inputs)
+        return (y.array,)
 
     def backward(self, inputs, grad_outputs):
         return grad_outputs
@@ -35,16 +33,15 @@ def x():
 
 
 class TestTimerHook:
-
     def test_history(self, x):
         hook = function_hooks.TimerHook()
         with hook:
-            y, = Sleep().apply((x,))
+            (y,) = Sleep().apply((x,))
             y.grad = y.array
             y.backward()
         (forward, seconds), (backward, _) = hook.call_history
         assert forward == backward == 'Sleep'
-        assert seconds >= .002
+        assert seconds >= 0.002
         assert hook.total_time() == sum(t for _, t in hook.call_history)
         summary = hook.summary()
         assert summary['Sleep']['occurrence'] == 2
@@ -59,12 +56,18 @@ class TestTimerHook:
         assert outer_time >= inner_time
         assert hook.total_time() == outer_time
 
-    @pytest.mark.parametrize('unit, texts', [
-        ('sec', ('0.00sec', '2.00sec')), ('ms', ('0.50ms', '2000.00ms')),
-        ('auto', ('0.00sec', '2.00sec')), ('auto_foreach', ('500.00us', '2.00sec'))])
+    @pytest.mark.parametrize(
+        'unit, texts',
+        [
+            ('sec', ('0.00sec', '2.00sec')),
+            ('ms', ('0.50ms', '2000.00ms')),
+            ('auto', ('0.00sec', '2.00sec')),
+            ('auto_foreach', ('500.00us', '2.00sec')),
+        ],
+    )
     def test_report(self, unit, texts):
         hook = function_hooks.TimerHook()
-        hook.call_history = [('A', .0005), ('LongName', 1.5), ('LongName', .5)]
+        hook.call_history = [('A', 0.0005), ('LongName', 1.5), ('LongName', 0.5)]
         out = io.StringIO()
         hook.print_report(unit, out)
         heading, *rows = [line.split() for line in out.getvalue().splitlines()]
@@ -81,7 +84,6 @@ class TestTimerHook:
 
 
 class TestPrintHook:
-
     def test_print(self, x):
         out = io.StringIO()
         with function_hooks.PrintHook(file=out):
@@ -89,7 +91,7 @@ class TestPrintHook:
             forward = out.getvalue()
             y.grad = y.array
             y.backward()
-        backward = out.getvalue()[len(forward):]
+        backward = out.getvalue()[len(forward) :]
         lines = forward.splitlines()
         assert lines[0] == 'function\t_ * 2.0' or lines[0] == 'function\t_ * 2'
         assert lines[1] == 'input data'
@@ -115,8 +117,9 @@ class TestPrintHook:
 
 
 @pytest.mark.skipif(cuda.available, reason='CUDA is available')
-@pytest.mark.parametrize('hook', [
-    function_hooks.CUDAProfileHook, function_hooks.CupyMemoryProfileHook])
+@pytest.mark.parametrize(
+    'hook', [function_hooks.CUDAProfileHook, function_hooks.CupyMemoryProfileHook]
+)
 def test_no_cuda(hook):
     with pytest.raises(RuntimeError, match='CUDA environment'):
         hook()
@@ -124,7 +127,6 @@ def test_no_cuda(hook):
 
 @pytest.mark.gpu
 class TestCuda:
-
     def test_memory_profile(self):
         cuda.cupy.get_default_memory_pool().free_all_blocks()
         x = chainer.Variable(cuda.cupy.ones(1000, 'f'))
@@ -132,17 +134,22 @@ class TestCuda:
         with hook:
             y = x + x
         del y
-        (name, used, acquired, depth), = hook.call_history
+        ((name, used, acquired, depth),) = hook.call_history
         assert (name, depth) == ('Add', 0)
         assert used >= 4000
         assert hook.total_used_bytes() == used
         assert hook.total_acquired_bytes() == acquired
         assert hook.summary() == {
-            'Add': {'used_bytes': used, 'acquired_bytes': acquired, 'occurrence': 1}}
+            'Add': {'used_bytes': used, 'acquired_bytes': acquired, 'occurrence': 1}
+        }
         out = io.StringIO()
         hook.print_report('B', out)
         assert out.getvalue().split()[:4] == [
-            'FunctionName', 'UsedBytes', 'AcquiredBytes', 'Occurrence']
+            'FunctionName',
+            'UsedBytes',
+            'AcquiredBytes',
+            'Occurrence',
+        ]
 
     def test_timer(self):
         x = chainer.Variable(cuda.cupy.ones(1000, 'f'))

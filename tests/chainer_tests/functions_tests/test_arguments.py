@@ -1,4 +1,5 @@
 """Arguments beside the inputs: what raises which error, and with which words."""
+
 import numpy as np
 import pytest
 
@@ -12,10 +13,17 @@ W = np.ones((2, 4, 3, 3), 'f')
 T = np.array([0, 1], 'i')
 ROIS, INDEX = np.array([[0, 0, 3, 3]], 'f'), np.array([0], 'i')
 LOSSES = {
-    'contrastive': (X, X, T), 'triplet': (X, X, X), 'hinge': (X, T), 'huber_loss': (X, X, 1.),
-    'cross_covariance': (X, X), 'decov': (X,), 'gaussian_kl_divergence': (X, X),
-    'sigmoid_cross_entropy': (X, X.astype('i')), 'bernoulli_nll': (X, X),
-    'gaussian_nll': (X, X, X), 'softmax_cross_entropy': (X, T),
+    'contrastive': (X, X, T),
+    'triplet': (X, X, X),
+    'hinge': (X, T),
+    'huber_loss': (X, X, 1.0),
+    'cross_covariance': (X, X),
+    'decov': (X,),
+    'gaussian_kl_divergence': (X, X),
+    'sigmoid_cross_entropy': (X, X.astype('i')),
+    'bernoulli_nll': (X, X),
+    'gaussian_nll': (X, X, X),
+    'softmax_cross_entropy': (X, T),
     'black_out': (X, T, np.ones((4, 3), 'f'), np.zeros((2, 2), 'i')),
     'crf1d': (np.ones((3, 3), 'f'), [X], [T]),
     'negative_sampling': (X, T, X, lambda size: np.zeros(size, 'i'), 2),
@@ -31,174 +39,254 @@ def test_reduce(name):
 
 def test_the_table_has_every_reduce_option():
     import inspect
-    named = {name for name in dir(F) if inspect.isfunction(getattr(F, name))
-             and 'reduce' in inspect.signature(getattr(F, name)).parameters}
+
+    named = {
+        name
+        for name in dir(F)
+        if inspect.isfunction(getattr(F, name))
+        and 'reduce' in inspect.signature(getattr(F, name)).parameters
+    }
     assert named == set(LOSSES)
 
 
 OLD = 'not supported anymore'
 
 
-@pytest.mark.parametrize('name, call, message', [
-    ('dropout', lambda **kw: F.dropout(X, **kw), {'train': True}),
-    ('zoneout', lambda **kw: F.zoneout(X, X, **kw), {'train': True}),
-    ('rrelu', lambda **kw: F.rrelu(X, **kw), {'train': True}),
-    ('batch_normalization', lambda **kw: F.batch_normalization(X, X[0], X[0], **kw),
-     {'train': True}),
-    ('convolution_2d', lambda **kw: F.convolution_2d(IMAGE, W, **kw), {'deterministic': True}),
-    ('convolution_2d', lambda **kw: F.convolution_2d(IMAGE, W, **kw), {'requires_x_grad': True}),
-    ('deconvolution_2d', lambda **kw: F.deconvolution_2d(IMAGE, W, **kw), {'deterministic': True}),
-    ('spatial_transformer_grid', lambda **kw: F.spatial_transformer_grid(X[:, None], (2, 2), **kw),
-     {'use_cudnn': False}),
-    ('spatial_transformer_sampler', lambda **kw: F.spatial_transformer_sampler(IMAGE, IMAGE, **kw),
-     {'use_cudnn': False}),
-    ('n_step_lstm_base', lambda **kw: F.n_step_lstm(1, 0., X, X, [], [], [X], **kw),
-     {'use_cudnn': False}),
-    ('n_step_gru_base', lambda **kw: F.n_step_bigru(1, 0., X, [], [], [X], **kw),
-     {'train': False}),
-    ('n_step_rnn_base', lambda **kw: F.n_step_rnn(1, 0., X, [], [], [X], **kw), {'train': False}),
-    ('negative_sampling', lambda **kw: F.negative_sampling(X, T, X, None, 2, **kw), None),
-    ('gaussian', lambda **kw: F.gaussian(X, X, **kw), None),
-])
+@pytest.mark.parametrize(
+    'name, call, message',
+    [
+        ('dropout', lambda **kw: F.dropout(X, **kw), {'train': True}),
+        ('zoneout', lambda **kw: F.zoneout(X, X, **kw), {'train': True}),
+        ('rrelu', lambda **kw: F.rrelu(X, **kw), {'train': True}),
+        (
+            'batch_normalization',
+            lambda **kw: F.batch_normalization(X, X[0], X[0], **kw),
+            {'train': True},
+        ),
+        ('convolution_2d', lambda **kw: F.convolution_2d(IMAGE, W, **kw), {'deterministic': True}),
+        (
+            'convolution_2d',
+            lambda **kw: F.convolution_2d(IMAGE, W, **kw),
+            {'requires_x_grad': True},
+        ),
+        (
+            'deconvolution_2d',
+            lambda **kw: F.deconvolution_2d(IMAGE, W, **kw),
+            {'deterministic': True},
+        ),
+        (
+            'spatial_transformer_grid',
+            lambda **kw: F.spatial_transformer_grid(X[:, None], (2, 2), **kw),
+            {'use_cudnn': False},
+        ),
+        (
+            'spatial_transformer_sampler',
+            lambda **kw: F.spatial_transformer_sampler(IMAGE, IMAGE, **kw),
+            {'use_cudnn': False},
+        ),
+        (
+            'n_step_lstm_base',
+            lambda **kw: F.n_step_lstm(1, 0.0, X, X, [], [], [X], **kw),
+            {'use_cudnn': False},
+        ),
+        (
+            'n_step_gru_base',
+            lambda **kw: F.n_step_bigru(1, 0.0, X, [], [], [X], **kw),
+            {'train': False},
+        ),
+        (
+            'n_step_rnn_base',
+            lambda **kw: F.n_step_rnn(1, 0.0, X, [], [], [X], **kw),
+            {'train': False},
+        ),
+        ('negative_sampling', lambda **kw: F.negative_sampling(X, T, X, None, 2, **kw), None),
+        ('gaussian', lambda **kw: F.gaussian(X, X, **kw), None),
+    ],
+)
 def test_keywords(name, call, message):
-    with pytest.raises(TypeError, match=rf"^{name}\(\) got unexpected keyword argument\(s\) "
-                                        r"'another', 'nonsense'$"):
+    with pytest.raises(
+        TypeError,
+        match=rf'^{name}\(\) got unexpected keyword argument\(s\) '
+        r"'another', 'nonsense'$",
+    ):
         call(nonsense=1, another=2)
     if message:
         with pytest.raises(ValueError, match=OLD):
             call(**message)
 
 
-@pytest.mark.parametrize('axis, error', [
-    (2, type_check.InvalidType), (-3, type_check.InvalidType), ((0, 2), type_check.InvalidType),
-    ((1, 1), ValueError), (1., TypeError), ([0], TypeError), ('a', TypeError),
-    ((0, 'a'), TypeError)])
+@pytest.mark.parametrize(
+    'axis, error',
+    [
+        (2, type_check.InvalidType),
+        (-3, type_check.InvalidType),
+        ((0, 2), type_check.InvalidType),
+        ((1, 1), ValueError),
+        (1.0, TypeError),
+        ([0], TypeError),
+        ('a', TypeError),
+        ((0, 'a'), TypeError),
+    ],
+)
 @pytest.mark.parametrize('name', ['sum', 'max', 'min', 'prod', 'mean', 'logsumexp'])
 def test_axis_of_reduction(name, axis, error):
     with pytest.raises(error):
         getattr(F, name)(X, axis=axis)
 
 
-@pytest.mark.parametrize('axis, error', [
-    (2, type_check.InvalidType), (-3, type_check.InvalidType)])
-@pytest.mark.parametrize('name', ['softmax', 'log_softmax', 'cumsum', 'cumprod', 'argmax', 'argmin',
-                                  'crelu', 'flip', 'normalize'])
+@pytest.mark.parametrize('axis, error', [(2, type_check.InvalidType), (-3, type_check.InvalidType)])
+@pytest.mark.parametrize(
+    'name',
+    [
+        'softmax',
+        'log_softmax',
+        'cumsum',
+        'cumprod',
+        'argmax',
+        'argmin',
+        'crelu',
+        'flip',
+        'normalize',
+    ],
+)
 def test_single_axis(name, axis, error):
     with pytest.raises(error):
         getattr(F, name)(X, axis=axis)
 
 
-def _align(outsize=2, scale=1., ratio=None):
+def _align(outsize=2, scale=1.0, ratio=None):
     return F.roi_average_align_2d(IMAGE, ROIS, INDEX, outsize, scale, ratio)
 
 
-@pytest.mark.parametrize('call, error', [
-    (lambda: F.concat([X, X], axis=1.), TypeError),
-    (lambda: F.concat([X, X], axis=2), type_check.InvalidType),
-    (lambda: F.concat([]), type_check.InvalidType),
-    (lambda: F.stack([X, X], axis=3), type_check.InvalidType),
-    (lambda: F.stack([]), type_check.InvalidType),
-    (lambda: F.split_axis(X, 2, 1), type_check.InvalidType),
-    (lambda: F.split_axis(X, [4], 1), type_check.InvalidType),
-    (lambda: F.split_axis(X, 1.5, 1), TypeError),
-    (lambda: F.split_axis(X, 0, 1), type_check.InvalidType),
-    (lambda: F.rollaxis(X, 1.), TypeError),
-    (lambda: F.moveaxis(X, (0, 0), (0, 1)), ValueError),
-    (lambda: F.moveaxis(X, (0, 1), 0), ValueError),
-    (lambda: F.repeat(X, -1), ValueError),
-    (lambda: F.repeat(X, 1.), TypeError),
-    (lambda: F.tile(X, (-1,)), ValueError),
-    (lambda: F.tile(X, 1.), TypeError),
-    (lambda: F.squeeze(X, 1.), TypeError),
-    (lambda: F.squeeze(X, 1), ValueError),
-    (lambda: F.permutate(X, np.array([0., 1.])), ValueError),
-    (lambda: F.resize_images(IMAGE, (3, 3), mode='x'), ValueError),
-    (lambda: F.clip(X, None, None), ValueError),
-    (lambda: F.clipped_relu(X, 20), TypeError),
-    (lambda: F.maxout(X, 2), type_check.InvalidType),
-    (lambda: F.maxout(X, 0), ValueError),
-    (lambda: F.rrelu(X, .5, .2), ValueError),
-    (lambda: F.rrelu(X, -1, .2), ValueError),
-    (lambda: F.dropout(X, 1.), ValueError),
-    (lambda: F.zoneout(X, X, -.1), ValueError),
-    (lambda: F.simplified_dropconnect(X, X, ratio=1.), ValueError),
-    (lambda: F.hinge(X, T, norm='L3'), NotImplementedError),
-    (lambda: F.contrastive(X, X, T, margin=0), ValueError),
-    (lambda: F.triplet(X, X, X, margin=-1), ValueError),
-    (lambda: F.r2_score(X, X, multioutput='x'), ValueError),
-    (lambda: F.r2_score(X, X, sample_weight=X), NotImplementedError),
-    (lambda: F.softmax_cross_entropy(X, T, class_weight=np.ones(3, 'i')), ValueError),
-    (lambda: F.softmax_cross_entropy(X, T, class_weight=X), ValueError),
-    (lambda: F.softmax_cross_entropy(X, T, class_weight=np.ones(4, 'f')), ValueError),
-    (lambda: F.softmax_cross_entropy(X, T, class_weight=chainer.Variable(X[0])), ValueError),
-    (lambda: F.softmax_cross_entropy(X, T, soft_target_loss='x'), ValueError),
-    (lambda: F.linear(X, X, n_batch_axes=0), ValueError),
-    (lambda: F.bilinear(X, X, np.ones((3, 3, 2), 'f'), b=X[0, :2]), ValueError),
-    (lambda: F.einsum('ij->ii', X), ValueError),
-    (lambda: F.tensordot(X, X, ((1,), (0, 1))), ValueError),
-    (lambda: F.tensordot(X, X.T, ((5,), (0,))), type_check.InvalidType),
-    (lambda: F.tensordot(X, X.T, (1, -3)), type_check.InvalidType),
-    (lambda: F.tensordot(X, X.T, ((1, 1), (0, 0))), ValueError),
-    (lambda: F.polygamma(1.5, X), type_check.InvalidType),
-    (lambda: F.convolution_2d(IMAGE, np.ones((3, 2, 3, 3), 'f'), groups=2), TypeError),
-    (lambda: F.convolution_2d(IMAGE, np.ones((2, 4, 7, 7), 'f')), RuntimeError),
-    (lambda: F.convolution_1d(IMAGE, W), ValueError),
-    (lambda: F.convolution_nd(IMAGE, W, stride=(1, 1, 1)), AssertionError),
-    (lambda: F.deconvolution_2d(IMAGE, W.reshape(4, 2, 3, 3), stride=2, outsize=(20, 14)),
-     type_check.InvalidType),
-    (lambda: F.deconvolution_nd(IMAGE, W.reshape(4, 2, 3, 3), outsize=(8,)), AssertionError),
-    (lambda: F.max_pooling_2d(X, 2), ValueError),
-    (lambda: F.max_pooling_2d(IMAGE, 9, cover_all=False), AssertionError),
-    (lambda: F.average_pooling_nd(IMAGE, 2, pad_value=1), ValueError),
-    (lambda: F.unpooling_2d(IMAGE, 2, outsize=(5, 5)), type_check.InvalidType),
-    (lambda: F.spatial_pyramid_pooling_2d(IMAGE, 2, 'avg'), ValueError),
-    (lambda: _align(outsize=0), TypeError),
-    (lambda: _align(outsize=2.5), TypeError),
-    (lambda: _align(outsize=(2, -1)), TypeError),
-    (lambda: _align(scale=-1.), TypeError),
-    (lambda: _align(scale='a'), TypeError),
-    (lambda: _align(ratio=0), TypeError),
-    (lambda: _align(ratio=1.5), TypeError),
-    (lambda: F.roi_pooling_2d(IMAGE, ROIS, 0, 2, 1.), TypeError),
-    (lambda: F.batch_normalization(X, X[0], X[0], axis=(1, 0)), RuntimeError),
-    (lambda: F.batch_normalization(X, X[0], X[0], axis='a'), RuntimeError),
-    (lambda: F.batch_renormalization(X, X[0], X[0], 1, 0), TypeError),
-    (lambda: F.batch_normalization(X, X[0], X[0], running_mean=X[0].copy()), TypeError),
-    (lambda: F.group_normalization(IMAGE, 3, np.ones(4, 'f'), np.ones(4, 'f')), ValueError),
-    (lambda: F.group_normalization(IMAGE, 2., np.ones(4, 'f'), np.ones(4, 'f')), TypeError),
-    (lambda: F.n_step_rnn(1, 0., X[None], [[X, X]], [[X, X]], [X], activation='x'), ValueError),
-    (lambda: F.inv(np.zeros((2, 2), 'f')), np.linalg.LinAlgError),
-])
+@pytest.mark.parametrize(
+    'call, error',
+    [
+        (lambda: F.concat([X, X], axis=1.0), TypeError),
+        (lambda: F.concat([X, X], axis=2), type_check.InvalidType),
+        (lambda: F.concat([]), type_check.InvalidType),
+        (lambda: F.stack([X, X], axis=3), type_check.InvalidType),
+        (lambda: F.stack([]), type_check.InvalidType),
+        (lambda: F.split_axis(X, 2, 1), type_check.InvalidType),
+        (lambda: F.split_axis(X, [4], 1), type_check.InvalidType),
+        (lambda: F.split_axis(X, 1.5, 1), TypeError),
+        (lambda: F.split_axis(X, 0, 1), type_check.InvalidType),
+        (lambda: F.rollaxis(X, 1.0), TypeError),
+        (lambda: F.moveaxis(X, (0, 0), (0, 1)), ValueError),
+        (lambda: F.moveaxis(X, (0, 1), 0), ValueError),
+        (lambda: F.repeat(X, -1), ValueError),
+        (lambda: F.repeat(X, 1.0), TypeError),
+        (lambda: F.tile(X, (-1,)), ValueError),
+        (lambda: F.tile(X, 1.0), TypeError),
+        (lambda: F.squeeze(X, 1.0), TypeError),
+        (lambda: F.squeeze(X, 1), ValueError),
+        (lambda: F.permutate(X, np.array([0.0, 1.0])), ValueError),
+        (lambda: F.resize_images(IMAGE, (3, 3), mode='x'), ValueError),
+        (lambda: F.clip(X, None, None), ValueError),
+        (lambda: F.clipped_relu(X, 20), TypeError),
+        (lambda: F.maxout(X, 2), type_check.InvalidType),
+        (lambda: F.maxout(X, 0), ValueError),
+        (lambda: F.rrelu(X, 0.5, 0.2), ValueError),
+        (lambda: F.rrelu(X, -1, 0.2), ValueError),
+        (lambda: F.dropout(X, 1.0), ValueError),
+        (lambda: F.zoneout(X, X, -0.1), ValueError),
+        (lambda: F.simplified_dropconnect(X, X, ratio=1.0), ValueError),
+        (lambda: F.hinge(X, T, norm='L3'), NotImplementedError),
+        (lambda: F.contrastive(X, X, T, margin=0), ValueError),
+        (lambda: F.triplet(X, X, X, margin=-1), ValueError),
+        (lambda: F.r2_score(X, X, multioutput='x'), ValueError),
+        (lambda: F.r2_score(X, X, sample_weight=X), NotImplementedError),
+        (lambda: F.softmax_cross_entropy(X, T, class_weight=np.ones(3, 'i')), ValueError),
+        (lambda: F.softmax_cross_entropy(X, T, class_weight=X), ValueError),
+        (lambda: F.softmax_cross_entropy(X, T, class_weight=np.ones(4, 'f')), ValueError),
+        (lambda: F.softmax_cross_entropy(X, T, class_weight=chainer.Variable(X[0])), ValueError),
+        (lambda: F.softmax_cross_entropy(X, T, soft_target_loss='x'), ValueError),
+        (lambda: F.linear(X, X, n_batch_axes=0), ValueError),
+        (lambda: F.bilinear(X, X, np.ones((3, 3, 2), 'f'), b=X[0, :2]), ValueError),
+        (lambda: F.einsum('ij->ii', X), ValueError),
+        (lambda: F.tensordot(X, X, ((1,), (0, 1))), ValueError),
+        (lambda: F.tensordot(X, X.T, ((5,), (0,))), type_check.InvalidType),
+        (lambda: F.tensordot(X, X.T, (1, -3)), type_check.InvalidType),
+        (lambda: F.tensordot(X, X.T, ((1, 1), (0, 0))), ValueError),
+        (lambda: F.polygamma(1.5, X), type_check.InvalidType),
+        (lambda: F.convolution_2d(IMAGE, np.ones((3, 2, 3, 3), 'f'), groups=2), TypeError),
+        (lambda: F.convolution_2d(IMAGE, np.ones((2, 4, 7, 7), 'f')), RuntimeError),
+        (lambda: F.convolution_1d(IMAGE, W), ValueError),
+        (lambda: F.convolution_nd(IMAGE, W, stride=(1, 1, 1)), AssertionError),
+        (
+            lambda: F.deconvolution_2d(IMAGE, W.reshape(4, 2, 3, 3), stride=2, outsize=(20, 14)),
+            type_check.InvalidType,
+        ),
+        (lambda: F.deconvolution_nd(IMAGE, W.reshape(4, 2, 3, 3), outsize=(8,)), AssertionError),
+        (lambda: F.max_pooling_2d(X, 2), ValueError),
+        (lambda: F.max_pooling_2d(IMAGE, 9, cover_all=False), AssertionError),
+        (lambda: F.average_pooling_nd(IMAGE, 2, pad_value=1), ValueError),
+        (lambda: F.unpooling_2d(IMAGE, 2, outsize=(5, 5)), type_check.InvalidType),
+        (lambda: F.spatial_pyramid_pooling_2d(IMAGE, 2, 'avg'), ValueError),
+        (lambda: _align(outsize=0), TypeError),
+        (lambda: _align(outsize=2.5), TypeError),
+        (lambda: _align(outsize=(2, -1)), TypeError),
+        (lambda: _align(scale=-1.0), TypeError),
+        (lambda: _align(scale='a'), TypeError),
+        (lambda: _align(ratio=0), TypeError),
+        (lambda: _align(ratio=1.5), TypeError),
+        (lambda: F.roi_pooling_2d(IMAGE, ROIS, 0, 2, 1.0), TypeError),
+        (lambda: F.batch_normalization(X, X[0], X[0], axis=(1, 0)), RuntimeError),
+        (lambda: F.batch_normalization(X, X[0], X[0], axis='a'), RuntimeError),
+        (lambda: F.batch_renormalization(X, X[0], X[0], 1, 0), TypeError),
+        (lambda: F.batch_normalization(X, X[0], X[0], running_mean=X[0].copy()), TypeError),
+        (lambda: F.group_normalization(IMAGE, 3, np.ones(4, 'f'), np.ones(4, 'f')), ValueError),
+        (lambda: F.group_normalization(IMAGE, 2.0, np.ones(4, 'f'), np.ones(4, 'f')), TypeError),
+        (
+            lambda: F.n_step_rnn(1, 0.0, X[None], [[X, X]], [[X, X]], [X], activation='x'),
+            ValueError,
+        ),
+        (lambda: F.inv(np.zeros((2, 2), 'f')), np.linalg.LinAlgError),
+    ],
+)
 def test_values(call, error):
     with pytest.raises(error):
         call()
 
 
-@pytest.mark.parametrize('call', [
-    lambda: F.embed_id(np.array([3]), X), lambda: F.select_item(X, np.array([0, 3], 'i')),
-    lambda: F.permutate(X, np.array([0, 0], 'i')), lambda: F.get_item(X, (..., ...)),
-    lambda: F.softmax_cross_entropy(X, np.array([0, 3], 'i')),
-])
+@pytest.mark.parametrize(
+    'call',
+    [
+        lambda: F.embed_id(np.array([3]), X),
+        lambda: F.select_item(X, np.array([0, 3], 'i')),
+        lambda: F.permutate(X, np.array([0, 0], 'i')),
+        lambda: F.get_item(X, (..., ...)),
+        lambda: F.softmax_cross_entropy(X, np.array([0, 3], 'i')),
+    ],
+)
 def test_debug_mode_checks_values(call):
     with chainer.using_config('debug', True), pytest.raises(ValueError):
         call()
 
 
-@pytest.mark.parametrize('func, inputs', [
-    (F.array.spatial_transformer_grid.SpatialTransformerGrid((2, 2)), (X[None],)),
-    (F.array.spatial_transformer_sampler.SpatialTransformerSampler(), (IMAGE, IMAGE[:, :2])),
-    (F.evaluation.binary_accuracy.BinaryAccuracy(), (X, X.astype('i'))),
-    (F.evaluation.classification_summary.ClassificationSummary(3, 1., -1), (X, T)),
-    (F.evaluation.r2_score.R2_score(None, 'raw_values'), (X, X)),
-    (F.loss.ctc.ConnectionistTemporalClassification(2), (T + 1, T + 1, T[:, None], X)),
-    (F.loss.decov.DeCov(), (X,)), (F.loss.hinge.Hinge(), (X, T)),
-    (F.normalization.batch_renormalization.BatchRenormalizationFunction(
-        mean=np.zeros(3, 'f'), var=np.ones(3, 'f')), (X, X[0], X[0])),
-    (F.pooling.roi_average_align_2d.ROIAverageAlign2D(2, 1.), (IMAGE, ROIS, INDEX)),
-    (F.pooling.roi_average_pooling_2d.ROIAveragePooling2D(2, 1.), (IMAGE, ROIS, INDEX)),
-    (F.pooling.roi_max_align_2d.ROIMaxAlign2D(2, 1.), (IMAGE, ROIS, INDEX)),
-    (F.pooling.roi_max_pooling_2d.ROIMaxPooling2D(2, 1.), (IMAGE, ROIS, INDEX)),
-    (F.rnn.tree_lstm.TreeLSTM(), (X, X, np.ones((2, 15), 'f')))])
+@pytest.mark.parametrize(
+    'func, inputs',
+    [
+        (F.array.spatial_transformer_grid.SpatialTransformerGrid((2, 2)), (X[None],)),
+        (F.array.spatial_transformer_sampler.SpatialTransformerSampler(), (IMAGE, IMAGE[:, :2])),
+        (F.evaluation.binary_accuracy.BinaryAccuracy(), (X, X.astype('i'))),
+        (F.evaluation.classification_summary.ClassificationSummary(3, 1.0, -1), (X, T)),
+        (F.evaluation.r2_score.R2_score(None, 'raw_values'), (X, X)),
+        (F.loss.ctc.ConnectionistTemporalClassification(2), (T + 1, T + 1, T[:, None], X)),
+        (F.loss.decov.DeCov(), (X,)),
+        (F.loss.hinge.Hinge(), (X, T)),
+        (
+            F.normalization.batch_renormalization.BatchRenormalizationFunction(
+                mean=np.zeros(3, 'f'), var=np.ones(3, 'f')
+            ),
+            (X, X[0], X[0]),
+        ),
+        (F.pooling.roi_average_align_2d.ROIAverageAlign2D(2, 1.0), (IMAGE, ROIS, INDEX)),
+        (F.pooling.roi_average_pooling_2d.ROIAveragePooling2D(2, 1.0), (IMAGE, ROIS, INDEX)),
+        (F.pooling.roi_max_align_2d.ROIMaxAlign2D(2, 1.0), (IMAGE, ROIS, INDEX)),
+        (F.pooling.roi_max_pooling_2d.ROIMaxPooling2D(2, 1.0), (IMAGE, ROIS, INDEX)),
+        (F.rnn.tree_lstm.TreeLSTM(), (X, X, np.ones((2, 15), 'f'))),
+    ],
+)
 def test_classes_that_were_old_style_functions_are_callable(func, inputs):
     outputs = func(*inputs)
     expected = type(func).apply(func, inputs)

@@ -1,4 +1,5 @@
 """Every public function on ChainerX: no fallback, and the values and gradients of NumPy."""
+
 import numpy as np
 import pytest
 from helpers import chainerx_functions as table
@@ -10,8 +11,11 @@ import chainerx
 from chainer.utils.type_check import InvalidType
 
 pytestmark = [pytest.mark.chainerx, pytest.mark.filterwarnings('ignore::DeprecationWarning')]
-CALLS = [(name, call) for name, row in ROWS.items()
-         for call in [(row.f, *row.inputs), *table.CALLS.get(name, [])]]
+CALLS = [
+    (name, call)
+    for name, row in ROWS.items()
+    for call in [(row.f, *row.inputs), *table.CALLS.get(name, [])]
+]
 
 
 def _as_tuple(ys):
@@ -76,7 +80,7 @@ def _misshaped(arrays):
         if x.ndim:
             wrong += [x[0], x[:-1], x[..., :-1]]
         for y in wrong:
-            yield [*arrays[:i], y, *arrays[i + 1:]]
+            yield [*arrays[:i], y, *arrays[i + 1 :]]
 
 
 @pytest.mark.parametrize('name', ROWS)
@@ -107,15 +111,31 @@ def test_pad_refuses_unknown_options():
         F.pad(chainerx.ones((2,), 'float32'), 1, 'constant', nonsense=1)
 
 
-@pytest.mark.parametrize('name', [
-    'convolution_2d', 'deconvolution_2d', 'local_convolution_2d', 'max_pooling_2d',
-    'average_pooling_2d', 'unpooling_2d', 'unpooling_nd', 'batch_normalization', 'im2col',
-    'group_normalization', 'local_response_normalization', 'resize_images', 'shift'])
+@pytest.mark.parametrize(
+    'name',
+    [
+        'convolution_2d',
+        'deconvolution_2d',
+        'local_convolution_2d',
+        'max_pooling_2d',
+        'average_pooling_2d',
+        'unpooling_2d',
+        'unpooling_nd',
+        'batch_normalization',
+        'im2col',
+        'group_normalization',
+        'local_response_normalization',
+        'resize_images',
+        'shift',
+    ],
+)
 def test_no_samples(name):
     row = ROWS[name]
     x, *params = row.inputs
-    results = [_results((row.f, x[:0], *params), send, False) for send in (
-        np.array, lambda x: chainerx.array(x, device='native:0'))]
+    results = [
+        _results((row.f, x[:0], *params), send, False)
+        for send in (np.array, lambda x: chainerx.array(x, device='native:0'))
+    ]
     for a, b in zip(*results):
         np.testing.assert_array_equal(a, b)
         assert a.shape == b.shape

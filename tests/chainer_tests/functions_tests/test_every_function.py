@@ -1,4 +1,5 @@
 """Sweeps over all functions: dtypes, devices, gradients, mixed precision, bad input."""
+
 import functools
 import warnings
 
@@ -10,17 +11,22 @@ from helpers.functions import check_function
 import chainer
 from chainer import functions as F
 
-PUBLIC = sorted(name for name, f in vars(F).items()
-                if not name.startswith('_') and callable(f) and not isinstance(f, type))
+PUBLIC = sorted(
+    name
+    for name, f in vars(F).items()
+    if not name.startswith('_') and callable(f) and not isinstance(f, type)
+)
 
 
 def _quietly(f):
     """Without the warnings of functions that are deprecated."""
+
     @functools.wraps(f)
     def call(*args):
         with warnings.catch_warnings():
             warnings.simplefilter('ignore', DeprecationWarning)
             return f(*args)
+
     return call
 
 
@@ -58,25 +64,35 @@ def _second_gradients(row, device):
     total = sum([F.sum(gx * random(gx.shape)) for gx in gxs if gx is not None])
     seconds = chainer.grad([total], [*targets, *gys])
     # A gradient that is nowhere different from zero may also be left out.
-    return [np.zeros(x.shape) if g is None else chainer.get_device('@numpy').send(g.array)
-            for x, g in zip([*targets, *targets, *gys], [*gxs, *seconds])]
+    return [
+        np.zeros(x.shape) if g is None else chainer.get_device('@numpy').send(g.array)
+        for x, g in zip([*targets, *targets, *gys], [*gxs, *seconds])
+    ]
 
 
-DIFFERENTIABLE = [name for name in PUBLIC if ROWS[name].checks.get('grad', True)
-                  and ROWS[name].checks.get('double', True)]
+DIFFERENTIABLE = [
+    name
+    for name in PUBLIC
+    if ROWS[name].checks.get('grad', True) and ROWS[name].checks.get('double', True)
+]
 # These draw their noise on the device, where the seed gives other numbers.
 NOISY = {'gumbel_softmax', 'zoneout'}
 
 
-@pytest.mark.parametrize('device', [
-    pytest.param('native:0', marks=pytest.mark.chainerx),
-    pytest.param('@cupy:0', marks=pytest.mark.gpu)])
+@pytest.mark.parametrize(
+    'device',
+    [
+        pytest.param('native:0', marks=pytest.mark.chainerx),
+        pytest.param('@cupy:0', marks=pytest.mark.gpu),
+    ],
+)
 @pytest.mark.parametrize('name', DIFFERENTIABLE)
 def test_second_gradients_on_device(name, device):
     if device == '@cupy:0' and name in NOISY:
         pytest.skip('other noise')
-    expected, actual = [_second_gradients(ROWS[name], chainer.get_device(d))
-                        for d in ('@numpy', device)]
+    expected, actual = [
+        _second_gradients(ROWS[name], chainer.get_device(d)) for d in ('@numpy', device)
+    ]
     for a, b in zip(actual, expected):
         np.testing.assert_allclose(a, b, 1e-6, 1e-8)
 

@@ -4,9 +4,19 @@ import pytest
 from chainer.functions._scatter import add_rows
 
 
-@pytest.mark.parametrize('shape, n', [
-    ((5,), 3), ((5, 3), 4), ((5, 3), 0), ((50, 8), 2000), ((50, 8, 2), 900), ((50, 300), 200),
-    ((4000, 8), 600), ((2, 3000), 5)])
+@pytest.mark.parametrize(
+    'shape, n',
+    [
+        ((5,), 3),
+        ((5, 3), 4),
+        ((5, 3), 0),
+        ((50, 8), 2000),
+        ((50, 8, 2), 900),
+        ((50, 300), 200),
+        ((4000, 8), 600),
+        ((2, 3000), 5),
+    ],
+)
 @pytest.mark.parametrize('dtype', 'efd')
 @pytest.mark.parametrize('repeated', [False, True])
 def test_add_rows(shape, n, dtype, repeated):

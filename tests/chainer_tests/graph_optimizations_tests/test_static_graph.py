@@ -5,12 +5,15 @@ import chainer
 from chainer.graph_optimizations import static_graph_utilities
 
 
-@pytest.mark.parametrize('decorator', [
-    chainer.static_graph,
-    chainer.static_graph(),
-    chainer.static_graph(minimize_cache_size=False),
-    chainer.static_graph(verbosity_level=2, enable_double_backprop=True),
-])
+@pytest.mark.parametrize(
+    'decorator',
+    [
+        chainer.static_graph,
+        chainer.static_graph(),
+        chainer.static_graph(minimize_cache_size=False),
+        chainer.static_graph(verbosity_level=2, enable_double_backprop=True),
+    ],
+)
 def test_static_graph(decorator):
     class Model(chainer.Chain):
         @decorator
@@ -23,7 +26,7 @@ def test_static_graph(decorator):
     for value in (1, 2):
         x = chainer.Variable(numpy.array(value, 'f'))
         y = model(x, factor=3)
-        assert y.array == 3 * value ** 2
+        assert y.array == 3 * value**2
         y.backward()
         assert x.grad == 6 * value
 
@@ -60,7 +63,7 @@ def test_static_code():
 def test_static_forward_optimizations():
     class Double(chainer.FunctionNode):
         def forward(self, inputs):
-            return inputs[0] * 2,
+            return (inputs[0] * 2,)
 
-    y, = static_graph_utilities.static_forward_optimizations(Double(), (numpy.ones(3),))
+    (y,) = static_graph_utilities.static_forward_optimizations(Double(), (numpy.ones(3),))
     assert (y == 2).all()

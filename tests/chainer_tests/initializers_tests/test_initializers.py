@@ -83,9 +83,22 @@ def test_large_arrays_have_the_numbers_of_one_draw(name, monkeypatch):
     assert arrays[1] == arrays[3]
 
 
-@pytest.mark.parametrize('make', [
-    I.Normal, I.LeCunNormal, I.HeNormal, I.Uniform, I.HeUniform, I.Orthogonal, I.Zero, I.One,
-    I.NaN, I.Identity, I.UpsamplingDeconvFilter])
+@pytest.mark.parametrize(
+    'make',
+    [
+        I.Normal,
+        I.LeCunNormal,
+        I.HeNormal,
+        I.Uniform,
+        I.HeUniform,
+        I.Orthogonal,
+        I.Zero,
+        I.One,
+        I.NaN,
+        I.Identity,
+        I.UpsamplingDeconvFilter,
+    ],
+)
 def test_dtype_must_match(make):
     with pytest.raises(ValueError, match='float64'):
         make(dtype=numpy.float32)(numpy.zeros((2, 2, 2)))
@@ -103,9 +116,17 @@ def test_fan_option():
 
 @pytest.mark.parametrize('dtype', DTYPES)
 @pytest.mark.parametrize('shape', [(), (0,), (2, 3)])
-@pytest.mark.parametrize('init,value', [
-    (I.Zero(), 0), (I.One(), 1), (I.NaN(), numpy.nan), (I.Constant(2.5), 2.5),
-    (I.Constant(numpy.float64(2.5)), 2.5), (I.Constant(numpy.asarray(2.5)), 2.5)])
+@pytest.mark.parametrize(
+    'init,value',
+    [
+        (I.Zero(), 0),
+        (I.One(), 1),
+        (I.NaN(), numpy.nan),
+        (I.Constant(2.5), 2.5),
+        (I.Constant(numpy.float64(2.5)), 2.5),
+        (I.Constant(numpy.asarray(2.5)), 2.5),
+    ],
+)
 def test_constant(init, value, shape, dtype):
     array = numpy.zeros(shape, dtype)
     init(array)
@@ -141,16 +162,23 @@ def test_identity():
 @pytest.mark.parametrize('shape', [(), (1,), (4,), (3, 4), (4, 3), (3, 3), (2, 4, 3), (7, 2, 1)])
 def test_orthogonal(shape, dtype):
     array = numpy.zeros(shape, dtype)
-    I.Orthogonal(scale=2.)(array)
+    I.Orthogonal(scale=2.0)(array)
     m = array.astype('d').reshape(len(array), -1) if shape else array.reshape(1, 1).astype('d')
     gram = m @ m.T if m.shape[0] <= m.shape[1] else m.T @ m
     atol = 2e-2 if dtype == numpy.float16 else 1e-5
     testing.assert_allclose(gram, 4 * numpy.eye(len(gram)), atol=atol)
 
 
-@pytest.mark.parametrize('mode,shape', [
-    ('embedding', (2, 3)), ('projection', (3, 2)), ('basis', (2, 3)), ('basis', (3, 2)),
-    ('auto', (0, 2))])
+@pytest.mark.parametrize(
+    'mode,shape',
+    [
+        ('embedding', (2, 3)),
+        ('projection', (3, 2)),
+        ('basis', (2, 3)),
+        ('basis', (3, 2)),
+        ('auto', (0, 2)),
+    ],
+)
 def test_orthogonal_shape_errors(mode, shape):
     with pytest.raises(ValueError, match='shape'):
         I.Orthogonal(mode=mode)(numpy.zeros(shape))
@@ -166,7 +194,7 @@ def test_orthogonal_mode():
 def test_upsampling():
     array = numpy.ones((2, 2, 4, 3), 'f')
     I.UpsamplingDeconvFilter()(array)
-    expected = numpy.outer([.25, .75, .75, .25], [.5, 1, .5])
+    expected = numpy.outer([0.25, 0.75, 0.75, 0.25], [0.5, 1, 0.5])
     testing.assert_allclose(array[0, 0], expected)
     testing.assert_allclose(array[1, 1], expected)
     testing.assert_allclose(array[0, 1], 0)
@@ -190,7 +218,6 @@ def test_sampling_errors():
 
 
 class TestGenerateArray:
-
     def test_dtypes(self):
         assert I.generate_array(I.Zero(), 3, numpy).dtype == numpy.float32
         assert I.generate_array(I.Zero('d'), (), numpy).dtype == numpy.float64
@@ -216,7 +243,7 @@ class TestGenerateArray:
 
 def test_get_initializer():
     assert isinstance(I._get_initializer(None), I.LeCunNormal)
-    for value in (3, 3., numpy.float32(3), numpy.arange(3)):
+    for value in (3, 3.0, numpy.float32(3), numpy.arange(3)):
         assert I._get_initializer(value).fill_value is value
     init = I.Zero()
     assert I._get_initializer(init) is init

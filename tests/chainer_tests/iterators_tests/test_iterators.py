@@ -1,4 +1,5 @@
 """What Serial-, Multithread- and MultiprocessIterator have in common."""
+
 import copy
 import pickle
 
@@ -18,7 +19,8 @@ def _thread(dataset, batch_size, **kwargs):
 
 def _process(dataset, batch_size, **kwargs):
     return iterators.MultiprocessIterator(
-        dataset, batch_size, n_processes=2, n_prefetch=3, **kwargs)
+        dataset, batch_size, n_processes=2, n_prefetch=3, **kwargs
+    )
 
 
 @pytest.fixture(params=[_serial, _thread, _process])
@@ -40,17 +42,16 @@ def status(it):
 
 
 class TestRepeat:
-
     def test_even(self, make):
         it = make([1, 2, 3, 4], 2, shuffle=False)
         assert it.repeat is True
         assert it.previous_epoch_detail is None
-        assert status(it) == (0, False, 0, 0.)
+        assert status(it) == (0, False, 0, 0.0)
         assert it.next() == [1, 2]
         assert status(it) == (0, False, 2, 0.5)
         assert it.previous_epoch_detail == 0
         assert it.next() == [3, 4]
-        assert status(it) == (1, True, 0, 1.)
+        assert status(it) == (1, True, 0, 1.0)
         assert it.previous_epoch_detail == 0.5
         assert it.next() == [1, 2]
         assert status(it) == (1, False, 2, 1.5)
@@ -79,7 +80,6 @@ class TestRepeat:
 
 
 class TestNoRepeat:
-
     @pytest.mark.parametrize('n,sizes', [(4, [2, 2]), (5, [2, 2, 1]), (1, [1]), (0, [])])
     def test_sizes(self, make, n, sizes):
         it = make(list(range(n)), 2, repeat=False)
@@ -95,14 +95,14 @@ class TestNoRepeat:
         it = make([1, 2, 3], 2, repeat=False, shuffle=False)
         it.next()
         assert it.next() == [3]
-        assert status(it) == (1, True, 0, 1.)
+        assert status(it) == (1, True, 0, 1.0)
 
     def test_reset(self, make):
         it = make([1, 2, 3], 2, repeat=False)
         for _ in range(3):
             assert sorted(sum(it, [])) == [1, 2, 3]
             it.reset()
-            assert status(it) == (0, False, 0, 0.)
+            assert status(it) == (0, False, 0, 0.0)
             assert it.previous_epoch_detail is None
         it.next()
         it.reset()
@@ -110,7 +110,6 @@ class TestNoRepeat:
 
 
 class TestOrder:
-
     def test_global_random_state(self, make):
         numpy.random.seed(1)
         expected = numpy.random.permutation(6).tolist()
@@ -151,14 +150,12 @@ class TestOrder:
         expected = numpy.random.RandomState(0).permutation(5)
         numpy.testing.assert_array_equal(sampler(numpy.arange(5), 0), expected)
         copied = pickle.loads(pickle.dumps(sampler))
-        numpy.testing.assert_array_equal(
-            copied(numpy.arange(5), 0), sampler(numpy.arange(5), 0))
+        numpy.testing.assert_array_equal(copied(numpy.arange(5), 0), sampler(numpy.arange(5), 0))
         with pytest.raises(NotImplementedError):
             iterators.OrderSampler()(numpy.arange(1), 0)
 
 
 class Sometimes:
-
     """Dataset whose examples fail when a file exists."""
 
     def __init__(self, path):
@@ -169,12 +166,11 @@ class Sometimes:
 
     def __getitem__(self, i):
         if i == 3 and self.path.exists():
-            raise KeyError('example %d' % i)
+            raise KeyError(f'example {i}')
         return i
 
 
 class TestErrors:
-
     def test_the_batch_can_be_tried_again(self, make, tmp_path):
         path = tmp_path / 'fail'
         path.touch()
@@ -193,18 +189,20 @@ class TestErrors:
                 path.unlink()
         assert n_errors == 1
         for start in range(0, 24, 6):
-            assert sorted(sequence[start:start + 6]) == list(range(6))
+            assert sorted(sequence[start : start + 6]) == list(range(6))
 
 
 class TestSerialize:
-
     @pytest.mark.parametrize('n_before', range(6))
     @pytest.mark.parametrize('random_state', [False, True])
     def test_resume(self, make, n_before, random_state):
         def new():
             if random_state:
-                return make(list(range(7)), 3, order_sampler=iterators.ShuffleOrderSampler(
-                    numpy.random.RandomState(5)))
+                return make(
+                    list(range(7)),
+                    3,
+                    order_sampler=iterators.ShuffleOrderSampler(numpy.random.RandomState(5)),
+                )
             return make(list(range(7)), 3)
 
         it = new()
@@ -219,7 +217,8 @@ class TestSerialize:
         resumed.serialize(serializers.NpzDeserializer(target))
         numpy.random.set_state(state)
         assert expected == [
-            (resumed.next(), status(resumed), resumed.previous_epoch_detail) for _ in range(8)]
+            (resumed.next(), status(resumed), resumed.previous_epoch_detail) for _ in range(8)
+        ]
 
     def test_serializing_changes_nothing(self, make):
         numpy.random.seed(0)
@@ -240,7 +239,7 @@ class TestSerialize:
         del target['previous_epoch_detail']
         other = make(list(range(4)), 2)
         other.serialize(serializers.NpzDeserializer(target))
-        assert status(other) == (1, True, 0, 1.)
+        assert status(other) == (1, True, 0, 1.0)
         assert other.previous_epoch_detail == 0.5
 
     def test_other_dataset(self, make):

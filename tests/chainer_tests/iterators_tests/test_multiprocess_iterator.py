@@ -18,19 +18,20 @@ from chainer.iterators import _worker_pool
 
 
 class Images:
-
     """Dataset of arrays of different sizes."""
 
     def __len__(self):
         return 12
 
     def __getitem__(self, i):
-        return {'x': numpy.full((i + 1, 100), i, 'f'), 'y': (numpy.array(i), str(i)),
-                'empty': numpy.zeros((0, 3))}
+        return {
+            'x': numpy.full((i + 1, 100), i, 'f'),
+            'y': (numpy.array(i), str(i)),
+            'empty': numpy.zeros((0, 3)),
+        }
 
 
 class Noise:
-
     def __len__(self):
         return 12
 
@@ -39,7 +40,6 @@ class Noise:
 
 
 class Stuck:
-
     """Dataset whose second example takes for ever."""
 
     def __len__(self):
@@ -52,14 +52,12 @@ class Stuck:
 
 
 class Slow(Stuck):
-
     def __getitem__(self, i):
         time.sleep(0.3)
         return i
 
 
 class Unpicklable:
-
     def __len__(self):
         return 4
 
@@ -68,13 +66,11 @@ class Unpicklable:
 
 
 class LocalError(Exception):
-
     def __init__(self, a, b):  # cannot be unpickled from its args
         super().__init__(a)
 
 
 class Failing:
-
     def __len__(self):
         return 4
 
@@ -100,7 +96,8 @@ def check_images(batch, indices):
 @pytest.mark.slow
 def test_start_methods(start_method):
     with iterators.MultiprocessIterator(
-            Images(), 5, shuffle=False, n_processes=2, n_prefetch=2) as it:
+        Images(), 5, shuffle=False, n_processes=2, n_prefetch=2
+    ) as it:
         for k in range(6):
             check_images(it.next(), [(5 * k + j) % 12 for j in range(5)])
 
@@ -108,7 +105,8 @@ def test_start_methods(start_method):
 @pytest.mark.parametrize('shared_mem', [None, 0, 1000, 10000])
 def test_shared_memory(shared_mem):
     with iterators.MultiprocessIterator(
-            Images(), 5, shuffle=False, n_processes=2, shared_mem=shared_mem) as it:
+        Images(), 5, shuffle=False, n_processes=2, shared_mem=shared_mem
+    ) as it:
         kept = []
         for k in range(6):
             batch = it.next()
@@ -119,15 +117,14 @@ def test_shared_memory(shared_mem):
             assert (array == -1).all()
         pids = [worker.process.pid for worker in it._pool._workers]
         # As if a process was ended before it told the name of its file.
-        fd, _ = tempfile.mkstemp(prefix='chainer-%d-' % pids[0], dir=_worker_pool._memory_folder())
+        fd, _ = tempfile.mkstemp(prefix=f'chainer-{pids[0]}-', dir=_worker_pool._memory_folder())
         os.close(fd)
     left = os.listdir(_worker_pool._memory_folder())
-    assert not [name for name in left for pid in pids if name.startswith('chainer-%d-' % pid)]
+    assert not [name for name in left for pid in pids if name.startswith(f'chainer-{pid}-')]
 
 
 def test_many_chunks():
-    with iterators.MultiprocessIterator(
-            range(5000), 4500, shuffle=False, n_processes=2) as it:
+    with iterators.MultiprocessIterator(range(5000), 4500, shuffle=False, n_processes=2) as it:
         assert it.next() == list(range(4500))
         assert it.next() == list(range(4500, 5000)) + list(range(4000))
 
@@ -162,21 +159,19 @@ def test_random_numbers_are_resumed():
 
 
 def test_maxtasksperchild():
-    with iterators.MultiprocessIterator(
-            Noise(), 6, n_processes=2, maxtasksperchild=2) as it:
+    with iterators.MultiprocessIterator(Noise(), 6, n_processes=2, maxtasksperchild=2) as it:
         batches = [it.next() for _ in range(8)]
     assert len({example[3] for batch in batches for example in batch}) > 4
 
 
 @pytest.mark.parametrize('sig', [signal.SIGKILL, signal.SIGTERM])
 def test_killed_worker(sig):
-    with iterators.MultiprocessIterator(
-            Images(), 4, shuffle=False, n_processes=2) as it:
+    with iterators.MultiprocessIterator(Images(), 4, shuffle=False, n_processes=2) as it:
         check_images(it.next(), range(4))
         time.sleep(0.1)
         os.kill(it._pool._workers[0].process.pid, sig)
         position = it.current_position
-        with pytest.raises(RuntimeError, match='died unexpectedly, exit code -%d' % sig):
+        with pytest.raises(RuntimeError, match=f'died unexpectedly, exit code -{sig}'):
             for _ in range(10):
                 it.next()
                 position = it.current_position
@@ -186,8 +181,7 @@ def test_killed_worker(sig):
 
 
 def test_killed_idle_worker():
-    with iterators.MultiprocessIterator(
-            Images(), 4, shuffle=False, n_processes=2) as it:
+    with iterators.MultiprocessIterator(Images(), 4, shuffle=False, n_processes=2) as it:
         check_images(it.next(), range(4))
         time.sleep(0.3)  # the next batch is complete
         os.kill(it._pool._workers[0].process.pid, signal.SIGKILL)
@@ -200,7 +194,8 @@ def test_killed_idle_worker():
 @pytest.mark.parametrize('sig', [None, signal.SIGSTOP])
 def test_finalize_is_bounded(sig):
     it = iterators.MultiprocessIterator(
-        Stuck(), 2, shuffle=False, n_processes=2, dataset_timeout=0.1)
+        Stuck(), 2, shuffle=False, n_processes=2, dataset_timeout=0.1
+    )
     with warnings.catch_warnings():
         warnings.simplefilter('error')
         with pytest.raises(iterators.MultiprocessIterator.TimeoutWarning, match='Stalled'):
@@ -222,14 +217,16 @@ def test_finalize_is_bounded(sig):
 
 def test_timeout_warning_only_warns():
     with iterators.MultiprocessIterator(
-            Slow(), 1, shuffle=False, n_processes=1, dataset_timeout=0.1) as it:
+        Slow(), 1, shuffle=False, n_processes=1, dataset_timeout=0.1
+    ) as it:
         with pytest.warns(iterators.MultiprocessIterator.TimeoutWarning):
             assert it.next() == [0]
 
 
 def test_no_timeout():
     with iterators.MultiprocessIterator(
-            Slow(), 2, shuffle=False, n_processes=1, dataset_timeout=None) as it:
+        Slow(), 2, shuffle=False, n_processes=1, dataset_timeout=None
+    ) as it:
         assert it.next() == [0, 1]
 
 
@@ -262,18 +259,22 @@ def test_garbage_collection_ends_processes():
 @pytest.mark.slow
 def test_orphans_end():
     """Workers of a process that is killed do not stay behind."""
-    code = '''
+    code = """
 import os, signal
 from chainer import iterators
 it = iterators.MultiprocessIterator(list(range(10)), 2, n_processes=2)
 it.next()
 print(*[worker.process.pid for worker in it._pool._workers], flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
-'''
+"""
     root = os.path.dirname(os.path.dirname(os.path.dirname(iterators.__file__)))
     result = subprocess.run(
-        [sys.executable, '-W', 'ignore', '-c', code], capture_output=True, text=True,
-        timeout=60, env=dict(os.environ, PYTHONPATH=root))
+        [sys.executable, '-W', 'ignore', '-c', code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=dict(os.environ, PYTHONPATH=root),
+    )
     pids = [int(pid) for pid in result.stdout.split()]
     assert len(pids) == 2
     deadline = time.monotonic() + 10
@@ -284,7 +285,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def _runs(pid):
     try:
-        with open('/proc/%d/stat' % pid) as f:
+        with open(f'/proc/{pid}/stat') as f:
             return f.read().split(')')[1].split()[0] != 'Z'
     except OSError:
         return False

@@ -27,7 +27,6 @@ X = numpy.arange(6, dtype='f').reshape(2, 3)
 
 
 class TestSpectralNormalization:
-
     def norm_after(self, link, n=50, x=X):
         """Returns the largest singular value that inputs see after some calls."""
         for _ in range(n):
@@ -110,7 +109,6 @@ class TestSpectralNormalization:
 
 
 class TestWeightStandardization:
-
     def test_values(self):
         link = L.Linear(3, 4).add_hook(link_hooks.WeightStandardization(eps=1e-3))
         W = link.W.array.astype('d')
@@ -126,8 +124,9 @@ class TestWeightStandardization:
         testing.assert_allclose(link.W.grad.sum(axis=1), 0, atol=1e-2)
 
 
-@pytest.mark.parametrize('make', [
-    link_hooks.SpectralNormalization, link_hooks.WeightStandardization])
+@pytest.mark.parametrize(
+    'make', [link_hooks.SpectralNormalization, link_hooks.WeightStandardization]
+)
 def test_weight_hook_errors(make):
     with pytest.raises(NotImplementedError, match='add_hook'):
         with make():
@@ -143,7 +142,6 @@ def test_n_power_iteration():
 
 
 class TestTimerHook:
-
     def test_nested(self):
         model = chainer.Sequential(L.Linear(3, 3), L.Linear(3, 3))
         hook = link_hooks.TimerHook()

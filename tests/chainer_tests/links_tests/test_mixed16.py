@@ -1,4 +1,5 @@
 """Links under ``chainer.config.dtype = chainer.mixed16``."""
+
 import numpy as np
 import pytest
 from helpers.functions import devices
@@ -47,12 +48,12 @@ LINKS = {
     'StatelessGRU': ((6, 3), (H, X)),
     'StatefulMGU': ((6, 3), (X,)),
     'StatelessMGU': ((6, 3), (H, X)),
-    'NStepLSTM': ((2, 6, 3, 0.), (None, None, STEPS)),
-    'NStepBiLSTM': ((1, 6, 3, 0.), (None, None, STEPS)),
-    'NStepGRU': ((1, 6, 3, 0.), (None, STEPS)),
-    'NStepBiGRU': ((1, 6, 3, 0.), (None, STEPS)),
-    'NStepRNNTanh': ((1, 6, 3, 0.), (None, STEPS)),
-    'NStepBiRNNReLU': ((1, 6, 3, 0.), (None, STEPS)),
+    'NStepLSTM': ((2, 6, 3, 0.0), (None, None, STEPS)),
+    'NStepBiLSTM': ((1, 6, 3, 0.0), (None, None, STEPS)),
+    'NStepGRU': ((1, 6, 3, 0.0), (None, STEPS)),
+    'NStepBiGRU': ((1, 6, 3, 0.0), (None, STEPS)),
+    'NStepRNNTanh': ((1, 6, 3, 0.0), (None, STEPS)),
+    'NStepBiRNNReLU': ((1, 6, 3, 0.0), (None, STEPS)),
     'SimplifiedDropconnect': ((6, 3), (X,)),
     'Maxout': ((6, 3, 2), (X,)),
     'PReLU': (((6,),), (X,)),
@@ -102,13 +103,14 @@ def test_training(make, device):
     """Updates below the resolution of float16 are kept in the float32 copies."""
     with chainer.using_config('dtype', chainer.mixed16):
         np.random.seed(0)
-        model = L.Classifier(chainer.Sequential(
-            L.Linear(6, 8), L.BatchNormalization(8), F.relu, L.Linear(8, 3)))
+        model = L.Classifier(
+            chainer.Sequential(L.Linear(6, 8), L.BatchNormalization(8), F.relu, L.Linear(8, 3))
+        )
         device = chainer.get_device(device)
         model.to_device(device)
         optimizer = make(1e-7).setup(model)
         optimizer.use_fp32_update()
-        optimizer.loss_scaling(scale=16.)
+        optimizer.loss_scaling(scale=16.0)
         optimizer.update(model, *device.send((X, T)))
     W = model.predictor[0].W
     assert model.loss.dtype == W.dtype == np.float16

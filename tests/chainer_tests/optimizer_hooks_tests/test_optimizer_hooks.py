@@ -25,8 +25,12 @@ def link(request, device):
         link.empty = chainer.Parameter(numpy.zeros((0, 2), request.param))
         link.uninitialized = chainer.Parameter()
     link.to_device(device)
-    for param, grad in (link.a, [[3, 0], [-1, 1]]), (link.b, [5]), (link.c, 0), (
-            link.empty, numpy.zeros((0, 2))):
+    for param, grad in (
+        (link.a, [[3, 0], [-1, 1]]),
+        (link.b, [5]),
+        (link.c, 0),
+        (link.empty, numpy.zeros((0, 2))),
+    ):
         param.grad = param.device.send(numpy.array(grad, request.param))
     return link
 
@@ -65,17 +69,23 @@ A, GA = [[1, -2], [0, 4]], [[3, 0], [-1, 1]]
 
 
 @pytest.mark.parametrize('loss_scale', [None, 4])
-@pytest.mark.parametrize('hook,a,b', [
-    (hooks.WeightDecay(0.5), [[3.5, -1], [-1, 3]], [6.5]),
-    (hooks.Lasso(0.5), [[3.5, -.5], [-1, 1.5]], [5.5]),
-    (hooks.GradientHardClipping(-0.5, 2), [[2, 0], [-.5, 1]], [2]),
-    (hooks.GradientClipping(3), [[1.5, 0], [-.5, .5]], [2.5]),
-    (hooks.GradientClipping(7), [[3, 0], [-1, 1]], [5]),
-    (hooks.GradientLARS(), lars(A, GA), lars([3], [5])),
-    (hooks.GradientLARS(0.1, 0.2), lars(A, GA, 0.1, 0.2), lars([3], [5], 0.1, 0.2)),
-    (hooks.GradientNoise(1, lambda xp, shape, dtype, hook, opt: xp.full(shape, 2, dtype)),
-     [[5, 2], [1, 3]], [7]),
-])
+@pytest.mark.parametrize(
+    'hook,a,b',
+    [
+        (hooks.WeightDecay(0.5), [[3.5, -1], [-1, 3]], [6.5]),
+        (hooks.Lasso(0.5), [[3.5, -0.5], [-1, 1.5]], [5.5]),
+        (hooks.GradientHardClipping(-0.5, 2), [[2, 0], [-0.5, 1]], [2]),
+        (hooks.GradientClipping(3), [[1.5, 0], [-0.5, 0.5]], [2.5]),
+        (hooks.GradientClipping(7), [[3, 0], [-1, 1]], [5]),
+        (hooks.GradientLARS(), lars(A, GA), lars([3], [5])),
+        (hooks.GradientLARS(0.1, 0.2), lars(A, GA, 0.1, 0.2), lars([3], [5], 0.1, 0.2)),
+        (
+            hooks.GradientNoise(1, lambda xp, shape, dtype, hook, opt: xp.full(shape, 2, dtype)),
+            [[5, 2], [1, 3]],
+            [7],
+        ),
+    ],
+)
 def test_values(link, hook, a, b, loss_scale):
     got_a, got_b = call(link, hook, loss_scale)
     tol = 5e-3 if link.a.dtype == numpy.float16 else 1e-6
@@ -102,11 +112,12 @@ def test_noise_decays():
         rule.t = t
         noise = hook.noise_func(numpy, (2000,), numpy.dtype('f'), hook, rule)
         assert noise.dtype == numpy.float32
-        testing.assert_allclose(noise.std(), (0.3 / (1 + t) ** .55) ** .5, rtol=0.1)
+        testing.assert_allclose(noise.std(), (0.3 / (1 + t) ** 0.55) ** 0.5, rtol=0.1)
 
 
-@pytest.mark.parametrize('name', [
-    'GradientClipping', 'GradientHardClipping', 'GradientNoise', 'Lasso', 'WeightDecay'])
+@pytest.mark.parametrize(
+    'name', ['GradientClipping', 'GradientHardClipping', 'GradientNoise', 'Lasso', 'WeightDecay']
+)
 def test_deprecated_names(name):
     args = (1, 2) if name == 'GradientHardClipping' else (1,)
     with pytest.warns(DeprecationWarning, match=f'optimizer_hooks.{name}'):
@@ -142,14 +153,23 @@ def test_order_and_timing(link):
     opt.update()
     names = 'a', 'b', 'c', 'empty', 'uninitialized'
     assert record == [
-        *[('each', name) for name in names], ('opt', 0), ('after', 1),
-        *[('late', name) for name in names]]
+        *[('each', name) for name in names],
+        ('opt', 0),
+        ('after', 1),
+        *[('late', name) for name in names],
+    ]
     testing.assert_allclose(link.b.array, before - 5)
 
 
-@pytest.mark.parametrize('make', [
-    lambda: hooks.WeightDecay(.5), lambda: hooks.Lasso(.5), lambda: hooks.GradientLARS(),
-    lambda: hooks.GradientHardClipping(-.5, .5)])
+@pytest.mark.parametrize(
+    'make',
+    [
+        lambda: hooks.WeightDecay(0.5),
+        lambda: hooks.Lasso(0.5),
+        lambda: hooks.GradientLARS(),
+        lambda: hooks.GradientHardClipping(-0.5, 0.5),
+    ],
+)
 def test_hook_of_an_update_rule(link, make):
     # The same as a hook of the optimizer, but of one parameter.
     for param in link.params(False):
@@ -200,7 +220,7 @@ def test_subclass_of_a_hook(link):
             if param.name == 'b':
                 super().__call__(rule, param)
 
-    a, b = call(link, Selective(.5))
+    a, b = call(link, Selective(0.5))
     assert set(seen) >= {'a', 'b', 'c'}
     testing.assert_allclose(a, GA)
     testing.assert_allclose(b, [6.5])
@@ -223,10 +243,17 @@ def test_hook_that_clears_gradients(link):
 
 
 @native
-@pytest.mark.parametrize('hook', [
-    hooks.WeightDecay(1e-3), hooks.Lasso(1e-3), hooks.GradientClipping(1e-3),
-    hooks.GradientHardClipping(-1e-3, 1e-3), hooks.GradientLARS(),
-    hooks.GradientLARS(weight_decay=1e-3)])
+@pytest.mark.parametrize(
+    'hook',
+    [
+        hooks.WeightDecay(1e-3),
+        hooks.Lasso(1e-3),
+        hooks.GradientClipping(1e-3),
+        hooks.GradientHardClipping(-1e-3, 1e-3),
+        hooks.GradientLARS(),
+        hooks.GradientLARS(weight_decay=1e-3),
+    ],
+)
 def test_native_trains_as_numpy(hook):
     results = []
     for device in '@numpy', 'native:0':

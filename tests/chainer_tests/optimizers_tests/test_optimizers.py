@@ -33,61 +33,62 @@ def nesterov(p, g, s, t, h):
 
 
 def ada_grad(p, g, s, t, h):
-    s['h'] = s.get('h', 0) + g ** 2
-    return p - h.lr * g / (s['h'] ** .5 + h.eps)
+    s['h'] = s.get('h', 0) + g**2
+    return p - h.lr * g / (s['h'] ** 0.5 + h.eps)
 
 
 def ada_delta(p, g, s, t, h):
-    s['a'] = h.rho * s.get('a', 0) + (1 - h.rho) * g ** 2
-    dx = ((s.get('b', 0) + h.eps) / (s['a'] + h.eps)) ** .5 * g
-    s['b'] = h.rho * s.get('b', 0) + (1 - h.rho) * dx ** 2
+    s['a'] = h.rho * s.get('a', 0) + (1 - h.rho) * g**2
+    dx = ((s.get('b', 0) + h.eps) / (s['a'] + h.eps)) ** 0.5 * g
+    s['b'] = h.rho * s.get('b', 0) + (1 - h.rho) * dx**2
     return p - dx
 
 
 def rmsprop(p, g, s, t, h):
-    s['ms'] = h.alpha * s.get('ms', 0) + (1 - h.alpha) * g ** 2
-    root = (s['ms'] + h.eps) ** .5 if h.eps_inside_sqrt else s['ms'] ** .5 + h.eps
+    s['ms'] = h.alpha * s.get('ms', 0) + (1 - h.alpha) * g**2
+    root = (s['ms'] + h.eps) ** 0.5 if h.eps_inside_sqrt else s['ms'] ** 0.5 + h.eps
     return p - h.lr * g / root
 
 
 def rmsprop_graves(p, g, s, t, h):
-    s['n'] = h.alpha * s.get('n', 0) + (1 - h.alpha) * g ** 2
+    s['n'] = h.alpha * s.get('n', 0) + (1 - h.alpha) * g**2
     s['g'] = h.alpha * s.get('g', 0) + (1 - h.alpha) * g
-    s['d'] = h.momentum * s.get('d', 0) - h.lr * g / (s['n'] - s['g'] ** 2 + h.eps) ** .5
+    s['d'] = h.momentum * s.get('d', 0) - h.lr * g / (s['n'] - s['g'] ** 2 + h.eps) ** 0.5
     return p + s['d']
 
 
 def smorms3(p, g, s, t, h):
-    mem = s.get('mem', 1.)
+    mem = s.get('mem', 1.0)
     r = 1 / (mem + 1)
     s['g'] = (1 - r) * s.get('g', 0) + r * g
-    s['g2'] = (1 - r) * s.get('g2', 0) + r * g ** 2
+    s['g2'] = (1 - r) * s.get('g2', 0) + r * g**2
     x = s['g'] ** 2 / (s['g2'] + h.eps)
     s['mem'] = 1 + mem * (1 - x)
-    return p - g * numpy.minimum(x, h.lr) / (s['g2'] ** .5 + h.eps)
+    return p - g * numpy.minimum(x, h.lr) / (s['g2'] ** 0.5 + h.eps)
 
 
 def adam(p, g, s, t, h):
     s['m'] = h.beta1 * s.get('m', 0) + (1 - h.beta1) * g
-    s['v'] = h.beta2 * s.get('v', 0) + (1 - h.beta2) * g ** 2
+    s['v'] = h.beta2 * s.get('v', 0) + (1 - h.beta2) * g**2
     v = s['v']
     if h.amsgrad:
         v = s['vhat'] = numpy.maximum(s.get('vhat', 0), v)
-    alpha_t = h.alpha * (1 - h.beta2 ** t) ** .5 / (1 - h.beta1 ** t)
-    rate = alpha_t / (v ** .5 + h.eps)
+    alpha_t = h.alpha * (1 - h.beta2**t) ** 0.5 / (1 - h.beta1**t)
+    rate = alpha_t / (v**0.5 + h.eps)
     if h.adabound:
-        rate = numpy.clip(rate, h.final_lr * (1 - 1 / (h.gamma * t + 1)),
-                          h.final_lr * (1 + 1 / (h.gamma * t)))
+        rate = numpy.clip(
+            rate, h.final_lr * (1 - 1 / (h.gamma * t + 1)), h.final_lr * (1 + 1 / (h.gamma * t))
+        )
     return p - h.eta * (rate * s['m'] + h.weight_decay_rate * p)
 
 
 def msvag(p, g, s, t, h):
     s['m'] = h.beta * s.get('m', 0) + (1 - h.beta) * g
-    s['v'] = h.beta * s.get('v', 0) + (1 - h.beta) * g ** 2
-    m, v = s['m'] / (1 - h.beta ** t), s['v'] / (1 - h.beta ** t)
-    rho = (1 - h.beta) * (1 + h.beta ** t) / ((1 + h.beta) * (1 - h.beta ** t))
+    s['v'] = h.beta * s.get('v', 0) + (1 - h.beta) * g**2
+    m, v = s['m'] / (1 - h.beta**t), s['v'] / (1 - h.beta**t)
+    rho = (1 - h.beta) * (1 + h.beta**t) / ((1 + h.beta) * (1 - h.beta**t))
     if t > 1:
-        m = m * m ** 2 / (m ** 2 + rho * (v - m ** 2) / (1 - rho))
+        m = m * m**2 / (m**2 + rho * (v - m**2) / (1 - rho))
     return p - h.eta * (h.lr * m + h.weight_decay_rate * p)
 
 
@@ -126,9 +127,17 @@ HYPERPARAMETERS = {
     optimizers.SMORMS3: {'lr': 0.001, 'eps': 1e-16},
     optimizers.MSVAG: {'lr': 0.1, 'beta': 0.9, 'eta': 1.0, 'weight_decay_rate': 0},
     optimizers.Adam: {
-        'alpha': 0.001, 'beta1': 0.9, 'beta2': 0.999, 'eps': 1e-8, 'eta': 1.0,
-        'weight_decay_rate': 0, 'amsgrad': False, 'adabound': False, 'final_lr': 0.1,
-        'gamma': 0.001},
+        'alpha': 0.001,
+        'beta1': 0.9,
+        'beta2': 0.999,
+        'eps': 1e-8,
+        'eta': 1.0,
+        'weight_decay_rate': 0,
+        'amsgrad': False,
+        'adabound': False,
+        'final_lr': 0.1,
+        'gamma': 0.001,
+    },
 }
 
 
@@ -228,8 +237,7 @@ def test_hyperparameters(make, expected):
     assert getattr(rule(opt.hyperparam, **{name: 3}).hyperparam, name) == 3
 
 
-@pytest.mark.parametrize('convert', [
-    copy.deepcopy, lambda opt: pickle.loads(pickle.dumps(opt))])
+@pytest.mark.parametrize('convert', [copy.deepcopy, lambda opt: pickle.loads(pickle.dumps(opt))])
 def test_copy(convert):
     link = make_link()
     opt = optimizers.Adam().setup(link)
@@ -256,7 +264,6 @@ def test_eps_too_small(make):
 
 
 class TestAdam:
-
     def test_alpha_t(self):
         link = make_link()
         opt = optimizers.Adam(alpha=0.5).setup(link)
@@ -265,7 +272,7 @@ class TestAdam:
                 obj.alpha_t
         set_grad(link, 0)
         opt.update()
-        expected = 0.5 * (1 - 0.999) ** .5 / (1 - 0.9)
+        expected = 0.5 * (1 - 0.999) ** 0.5 / (1 - 0.9)
         for obj in (opt, link.W.update_rule):
             testing.assert_allclose(obj.alpha_t, expected)
             with pytest.warns(DeprecationWarning, match='alpha_t'):
@@ -284,8 +291,11 @@ class TestAdam:
         testing.assert_allclose(rule.bounds, (0.2 * (1 - 1 / 1.5), 0.2 * 3))
 
     def test_state_names(self):
-        for make, names in [(optimizers.Adam, 'm v'), (optimizers.AMSGrad, 'm v vhat'),
-                            (optimizers.AMSBound, 'm v vhat')]:
+        for make, names in [
+            (optimizers.Adam, 'm v'),
+            (optimizers.AMSGrad, 'm v vhat'),
+            (optimizers.AMSBound, 'm v vhat'),
+        ]:
             link = make_link()
             opt = make().setup(link)
             set_grad(link, 0)

@@ -1,4 +1,5 @@
 """Parameters that are updated together, on NumPy and ChainerX, against updates one by one."""
+
 import copy
 import pickle
 
@@ -29,7 +30,8 @@ CASES = [
     (optimizers.MSVAG, {'eta': 0.5, 'weight_decay_rate': 0.1}),
 ] + [
     (optimizers.Adam, {'amsgrad': amsgrad, 'adabound': adabound, **more})
-    for amsgrad in (False, True) for adabound in (False, True)
+    for amsgrad in (False, True)
+    for adabound in (False, True)
     for more in ({}, {'eta': 0.5, 'weight_decay_rate': 0.1})
 ]
 ids = [f'{c.__name__}-{i}' for i, (c, _) in enumerate(CASES)]
@@ -68,7 +70,8 @@ def assert_equal(link, expected):
         for name, value in p.update_rule.state.items():
             assert value.dtype == p.dtype
             numpy.testing.assert_array_equal(
-                to_numpy(value), to_numpy(q.update_rule.state[name]), name)
+                to_numpy(value), to_numpy(q.update_rule.state[name]), name
+            )
 
 
 @pytest.mark.parametrize('device', DEVICES)
@@ -99,7 +102,7 @@ def test_blocks_of_large_arrays(make, kwargs, dtype, monkeypatch):
     link, reference = make_link(dtype, shapes=shapes), make_link(dtype, shapes=shapes)
     for target in link, reference:
         target.p1.array = target.p1.array.T  # not contiguous
-    for target, block in (link, 10), (reference, 10 ** 6):
+    for target, block in (link, 10), (reference, 10**6):
         monkeypatch.setattr(_elementwise, '_BLOCK', block)
         make(**kwargs).setup(target)
         for t in range(2):
@@ -126,8 +129,9 @@ def test_one_by_one_on_chainerx(make, kwargs, loss_scale):
 
 @pytest.mark.parametrize('loss_scale', [None, 8])
 @pytest.mark.parametrize('device', DEVICES)
-@pytest.mark.parametrize('make,kwargs', [
-    (optimizers.SGD, {}), (optimizers.Adam, {}), (optimizers.AMSBound, {})])
+@pytest.mark.parametrize(
+    'make,kwargs', [(optimizers.SGD, {}), (optimizers.Adam, {}), (optimizers.AMSBound, {})]
+)
 def test_master_copies(make, kwargs, device, loss_scale):
     link, reference = make_link('e', device), make_link('f')
     opt = make(**kwargs)
@@ -218,9 +222,8 @@ def test_states_of_another_dtype(device, together):
     for target in link, reference:
         opt = optimizers.Adam().setup(target)
         for param in target.params():
-            param.update_rule._state = {
-                name: numpy.full(3, .25) for name in ('m', 'v')}
-            param.grad = param.device.send(numpy.full(3, .5, param.dtype))
+            param.update_rule._state = {name: numpy.full(3, 0.25) for name in ('m', 'v')}
+            param.grad = param.device.send(numpy.full(3, 0.5, param.dtype))
             if target is not link or not together:
                 param.update()
         if target is link and together:
@@ -229,8 +232,7 @@ def test_states_of_another_dtype(device, together):
         assert p.dtype == numpy.float32
         numpy.testing.assert_allclose(to_numpy(p.array), q.array, rtol=1e-4)
         for name, value in p.update_rule.state.items():
-            numpy.testing.assert_allclose(
-                to_numpy(value), q.update_rule.state[name], rtol=1e-6)
+            numpy.testing.assert_allclose(to_numpy(value), q.update_rule.state[name], rtol=1e-6)
 
 
 @pytest.mark.parametrize('device', DEVICES)
@@ -312,8 +314,7 @@ def test_arrays_that_are_replaced():
     assert_equal(link, reference)
 
 
-@pytest.mark.parametrize('convert', [
-    copy.deepcopy, lambda opt: pickle.loads(pickle.dumps(opt))])
+@pytest.mark.parametrize('convert', [copy.deepcopy, lambda opt: pickle.loads(pickle.dumps(opt))])
 @pytest.mark.parametrize('device', DEVICES)
 @all_cases
 def test_copies_go_on_alike(make, kwargs, device, convert):
@@ -331,8 +332,9 @@ def test_copies_go_on_alike(make, kwargs, device, convert):
 
 @native
 @pytest.mark.parametrize('fp32', [False, True])
-@pytest.mark.parametrize('saved,loaded', [
-    ('native:0', 'native:0'), ('native:0', '@numpy'), ('@numpy', 'native:0')])
+@pytest.mark.parametrize(
+    'saved,loaded', [('native:0', 'native:0'), ('native:0', '@numpy'), ('@numpy', 'native:0')]
+)
 @all_cases
 def test_resume_on_another_device(make, kwargs, saved, loaded, fp32):
     def begin(device, seed):

@@ -11,7 +11,6 @@ h5py = pytest.importorskip('h5py')
 
 
 class Model(chainer.Chain):
-
     def __init__(self, seed=0):
         super().__init__()
         with self.init_scope():
@@ -69,7 +68,7 @@ def test_damaged_file_leaves_model(tmp_path):
         start = f['l1/W'].id.get_chunk_info(0).byte_offset
     flipped = bytearray(content)
     flipped[start + 10] ^= 1
-    for damaged in (content[:len(content) // 2], b'hello', bytes(flipped)):
+    for damaged in (content[: len(content) // 2], b'hello', bytes(flipped)):
         path.write_bytes(damaged)
         model = Model(seed=5)
         before = state(model)
@@ -92,8 +91,11 @@ def test_other_model(tmp_path):
 
 def test_without_h5py(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, 'h5py', None)
-    for call in (lambda: hdf5.save_hdf5(tmp_path / 'x', Model()),
-                 lambda: hdf5.load_hdf5(tmp_path / 'x', Model()),
-                 lambda: hdf5.HDF5Serializer(None), lambda: hdf5.HDF5Deserializer(None)):
+    for call in (
+        lambda: hdf5.save_hdf5(tmp_path / 'x', Model()),
+        lambda: hdf5.load_hdf5(tmp_path / 'x', Model()),
+        lambda: hdf5.HDF5Serializer(None),
+        lambda: hdf5.HDF5Deserializer(None),
+    ):
         with pytest.raises(RuntimeError, match='h5py is not installed'):
             call()

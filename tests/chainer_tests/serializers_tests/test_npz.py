@@ -12,7 +12,6 @@ from chainer.serializers import _none_marker, npz
 
 
 class Model(chainer.Chain):
-
     def __init__(self, size=3, seed=0):
         super().__init__()
         with self.init_scope():
@@ -34,7 +33,6 @@ def saved(obj, **kwargs):
 
 
 class TestDictionarySerializer:
-
     def test_paths(self):
         s = npz.DictionarySerializer()
         assert s('/x', 1) == 1
@@ -58,13 +56,22 @@ class TestDictionarySerializer:
             npz.DictionarySerializer()('x', object())
 
 
-@pytest.mark.parametrize('value,stored,expected', [
-    (None, numpy.arange(2), numpy.arange(2)), (0, numpy.asarray(3), 3),
-    (0., numpy.asarray(3), 3.), (True, numpy.asarray(False), False),
-    ('', numpy.asarray('abc'), 'abc'), ('', numpy.asarray(b'abc'), 'abc'),
-    ([0], numpy.arange(2), [0, 1]), ((), numpy.asarray([1.5, 2]), (1.5, 2.)), ([1], numpy.zeros(0), []),
-    (5, numpy.asarray(None), None), (numpy.float32(1), numpy.asarray(2.), numpy.float32(2)),
-])
+@pytest.mark.parametrize(
+    'value,stored,expected',
+    [
+        (None, numpy.arange(2), numpy.arange(2)),
+        (0, numpy.asarray(3), 3),
+        (0.0, numpy.asarray(3), 3.0),
+        (True, numpy.asarray(False), False),
+        ('', numpy.asarray('abc'), 'abc'),
+        ('', numpy.asarray(b'abc'), 'abc'),
+        ([0], numpy.arange(2), [0, 1]),
+        ((), numpy.asarray([1.5, 2]), (1.5, 2.0)),
+        ([1], numpy.zeros(0), []),
+        (5, numpy.asarray(None), None),
+        (numpy.float32(1), numpy.asarray(2.0), numpy.float32(2)),
+    ],
+)
 def test_loaded_values(value, stored, expected):
     out = npz.NpzDeserializer({'x': stored})('x', value)
     assert type(out) is type(expected)
@@ -73,21 +80,25 @@ def test_loaded_values(value, stored, expected):
 
 def test_array_is_filled_in_place():
     x = numpy.zeros((2, 2), 'f')
-    out = npz.NpzDeserializer({'a/x': numpy.arange(4.).reshape(2, 2)})['a']('x', x)
+    out = npz.NpzDeserializer({'a/x': numpy.arange(4.0).reshape(2, 2)})['a']('x', x)
     assert out is x
     testing.assert_allclose(x, [[0, 1], [2, 3]])
 
 
-@pytest.mark.parametrize('value,stored,error', [
-    (numpy.zeros(2), numpy.zeros(3), ValueError),
-    (numpy.zeros((2, 2)), numpy.zeros(2), ValueError),
-    (numpy.zeros(2, 'i'), numpy.zeros(2, 'f'), TypeError),
-    (numpy.zeros(2), numpy.asarray(['a', 'b']), TypeError),
-    (3, numpy.zeros(2), TypeError),
-    (3, numpy.asarray(2.5), TypeError), (True, numpy.asarray(2), TypeError),
-    ('', numpy.zeros(2), TypeError),
-    (3, numpy.asarray([None, None]), ValueError),
-])
+@pytest.mark.parametrize(
+    'value,stored,error',
+    [
+        (numpy.zeros(2), numpy.zeros(3), ValueError),
+        (numpy.zeros((2, 2)), numpy.zeros(2), ValueError),
+        (numpy.zeros(2, 'i'), numpy.zeros(2, 'f'), TypeError),
+        (numpy.zeros(2), numpy.asarray(['a', 'b']), TypeError),
+        (3, numpy.zeros(2), TypeError),
+        (3, numpy.asarray(2.5), TypeError),
+        (True, numpy.asarray(2), TypeError),
+        ('', numpy.zeros(2), TypeError),
+        (3, numpy.asarray([None, None]), ValueError),
+    ],
+)
 def test_mismatch(value, stored, error):
     with pytest.raises(error, match='x'):
         npz.NpzDeserializer({'x': stored})('x', value)
@@ -142,9 +153,16 @@ def test_path(path):
     assert state(model) == state(Model(seed=3))
 
 
-@pytest.mark.parametrize('ignore', [
-    'l1/W', ['l1/W'], ('x', '/l1/W'), lambda name: name == 'l1/W',
-    ['y', lambda name: name.endswith('1/W')]])
+@pytest.mark.parametrize(
+    'ignore',
+    [
+        'l1/W',
+        ['l1/W'],
+        ('x', '/l1/W'),
+        lambda name: name == 'l1/W',
+        ['y', lambda name: name.endswith('1/W')],
+    ],
+)
 def test_ignore_names(ignore):
     model = Model()
     npz.load_npz(io.BytesIO(saved(Model(seed=3))), model, ignore_names=ignore)
@@ -213,13 +231,13 @@ def test_foreign_files():
 
 
 class Boom:
-
     def __reduce__(self):
         return (os._exit, (1,))
 
 
-@pytest.mark.parametrize('hostile', [
-    numpy.asarray(Boom()), numpy.asarray([None, None]), numpy.asarray({'a': 1})])
+@pytest.mark.parametrize(
+    'hostile', [numpy.asarray(Boom()), numpy.asarray([None, None]), numpy.asarray({'a': 1})]
+)
 def test_objects_are_refused(hostile):
     f = io.BytesIO()
     numpy.savez(f, **{**npz.serialize(Model()), 'count': hostile})
@@ -245,7 +263,8 @@ def test_marker_of_python2():
     pickled = (
         b'\x80\x02cnumpy.core.multiarray\n_reconstruct\nq\x01cnumpy\nndarray\nq\x02K\x00\x85'
         b'U\x01b\x87Rq\x03(K\x01)cnumpy\ndtype\nq\x04U\x02O8K\x00K\x01\x87Rq\x05(K\x03U\x01|NNN'
-        b'J\xff\xff\xff\xffJ\xff\xff\xff\xffK?tb\x89]q\x06Natb.')
+        b'J\xff\xff\xff\xffJ\xff\xff\xff\xffK?tb\x89]q\x06Natb.'
+    )
     assert _none_marker.is_none_marker(pickled)
 
 

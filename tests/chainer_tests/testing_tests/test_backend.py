@@ -9,8 +9,12 @@ from chainer import testing
 from chainer.backends import cuda
 from chainer.testing import backend
 
-configs = [{}, {'use_ideep': 'never', 'autotune': True}, {'use_cuda': True},
-           {'use_chainerx': True, 'chainerx_device': 'native:0'}]
+configs = [
+    {},
+    {'use_ideep': 'never', 'autotune': True},
+    {'use_cuda': True},
+    {'use_chainerx': True, 'chainerx_device': 'native:0'},
+]
 
 
 def test_defaults():
@@ -23,11 +27,14 @@ def test_defaults():
     assert config.get_pytest_marks() == []
 
 
-@pytest.mark.parametrize('params,error', [
-    ({'use_gpu': True}, ValueError),
-    ({'use_cuda': True, 'use_chainerx': True}, ValueError),
-    ([], TypeError),
-])
+@pytest.mark.parametrize(
+    'params,error',
+    [
+        ({'use_gpu': True}, ValueError),
+        ({'use_cuda': True, 'use_chainerx': True}, ValueError),
+        ([], TypeError),
+    ],
+)
 def test_bad_params(params, error):
     with pytest.raises(error):
         testing.BackendConfig(params)
@@ -67,8 +74,10 @@ def test_repr():
 
 def test_func_str_distinguishes():
     params = configs + [
-        {'use_cuda': True, 'cuda_device': 1}, {'use_cuda': True, 'use_cudnn': 'always'},
-        {'use_chainerx': True, 'chainerx_device': 'cuda:0'}]
+        {'use_cuda': True, 'cuda_device': 1},
+        {'use_cuda': True, 'use_cudnn': 'always'},
+        {'use_chainerx': True, 'chainerx_device': 'cuda:0'},
+    ]
     names = [testing.BackendConfig(p).get_func_str() for p in params]
     assert len(set(names)) == len(names)
     assert all(name.isidentifier() for name in names)
@@ -78,9 +87,11 @@ def test_marks():
     def marks(params):
         def f():
             pass
+
         for mark in testing.BackendConfig(params).get_pytest_marks():
             f = mark(f)
         return {m.name for m in f.pytestmark}
+
     assert marks({'use_cuda': True}) >= {'gpu'}
     assert marks({'use_cuda': True, 'cuda_device': 1}) >= {'gpu', 'multi_gpu'}
     assert marks({'use_cuda': True, 'use_cudnn': 'always'}) >= {'gpu', 'cudnn'}
@@ -94,7 +105,6 @@ seen = []
 
 @testing.inject_backend_tests(None, configs)
 class TestUnittest(unittest.TestCase):
-
     def test_a(self, backend_config):
         seen.append(('unittest', backend_config.use_cuda))
         assert isinstance(backend_config, testing.BackendConfig)
@@ -104,7 +114,6 @@ class TestUnittest(unittest.TestCase):
 
 @testing.inject_backend_tests(['test_a'], configs[:2])
 class TestPlain:
-
     @pytest.fixture
     def one(self):
         return 1
@@ -120,7 +129,6 @@ class TestPlain:
 @testing.inject_backend_tests(None, [{}, {'autotune': True}])
 @testing.inject_backend_tests(None, [{'use_cudnn': 'always'}])
 class TestTwice:
-
     def test_a(self, first, second):
         assert first.use_cudnn == 'always'
         assert second.use_cudnn == 'never'
@@ -129,7 +137,6 @@ class TestTwice:
 @testing.inject_backend_tests(['test_a'], [{}])
 @testing.inject_backend_tests(['test_a'], [{}, {}])
 class TestTwiceByName:
-
     def test_a(self, first, second):
         assert first is not second
 
@@ -137,7 +144,6 @@ class TestTwiceByName:
 @testing.inject_backend_tests(['test_a'], [{}])
 @testing.parameterize({'x': 1}, {'x': 2})
 class TestInjectOverParameterize(unittest.TestCase):
-
     def test_a(self, backend_config):
         assert self.x in (1, 2)
         assert backend_config.xp is numpy
@@ -146,27 +152,29 @@ class TestInjectOverParameterize(unittest.TestCase):
 @testing.parameterize({'x': 1}, {'x': 2})
 @testing.inject_backend_tests(['test_a'], [{}])
 class TestParameterizeOverInject(unittest.TestCase):
-
     def test_a(self, backend_config):
         assert self.x in (1, 2)
         assert backend_config.xp is numpy
 
 
 def find_tests(case):
-    return [name for name in dir(case)
-            if name.startswith('test') and callable(getattr(case, name))]
+    return [name for name in dir(case) if name.startswith('test') and callable(getattr(case, name))]
 
 
-@pytest.mark.parametrize('name,count', [
-    ('TestUnittest', 4), ('TestPlain', 3), ('TestTwice', 2), ('TestTwiceByName', 2)])
+@pytest.mark.parametrize(
+    'name,count', [('TestUnittest', 4), ('TestPlain', 3), ('TestTwice', 2), ('TestTwiceByName', 2)]
+)
 def test_count(name, count):
     assert len(find_tests(getattr(sys.modules[__name__], name))) == count
 
 
 @pytest.mark.parametrize('prefix', ['TestInjectOver', 'TestParameterizeOver'])
 def test_count_with_parameters(prefix):
-    cases = [v for k, v in vars(sys.modules[__name__]).items()
-             if k.startswith(prefix) and isinstance(v, type)]
+    cases = [
+        v
+        for k, v in vars(sys.modules[__name__]).items()
+        if k.startswith(prefix) and isinstance(v, type)
+    ]
     assert [len(find_tests(case)) for case in cases] == [1, 1]
 
 
@@ -179,7 +187,7 @@ def test_inherited_methods():
     class Derived(Base):
         pass
 
-    name, = find_tests(Derived)
+    (name,) = find_tests(Derived)
     assert isinstance(getattr(Derived(), name)(), backend.BackendConfig)
     assert find_tests(Base) == ['test_a']
 
@@ -190,7 +198,7 @@ def test_missing_device_skips():
         def test_a(self, backend_config):
             return 'ran'
 
-    name, = find_tests(Case)
+    (name,) = find_tests(Case)
     if cuda.available:
         assert getattr(Case(), name)() == 'ran'
     else:
@@ -198,11 +206,14 @@ def test_missing_device_skips():
             getattr(Case(), name)()
 
 
-@pytest.mark.parametrize('names,params,error', [
-    ('test_a', [{}], TypeError),
-    (None, {}, TypeError),
-    (None, [{'use_gpu': True}], ValueError),
-])
+@pytest.mark.parametrize(
+    'names,params,error',
+    [
+        ('test_a', [{}], TypeError),
+        (None, {}, TypeError),
+        (None, [{'use_gpu': True}], ValueError),
+    ],
+)
 def test_bad_arguments(names, params, error):
     with pytest.raises(error):
         testing.inject_backend_tests(names, params)
@@ -210,6 +221,7 @@ def test_bad_arguments(names, params, error):
 
 def test_unknown_method():
     with pytest.raises(AttributeError, match='test_b'):
+
         @testing.inject_backend_tests(['test_b'], [{}])
         class Case:
             pass

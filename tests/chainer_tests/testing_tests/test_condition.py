@@ -30,23 +30,29 @@ def call(decorator, outcomes):
     return case
 
 
-@pytest.mark.parametrize('decorator,outcomes,runs', [
-    (condition.retry(3), [1], 1),
-    (condition.retry(3), [0, 0, 1], 3),
-    (condition.repeat(3), [1, 1, 1], 3),
-    (condition.repeat_with_success_at_least(5, 2), [0, 1, 0, 1], 4),
-    (condition.repeat_with_success_at_least(3, 0), [0], 1),
-])
+@pytest.mark.parametrize(
+    'decorator,outcomes,runs',
+    [
+        (condition.retry(3), [1], 1),
+        (condition.retry(3), [0, 0, 1], 3),
+        (condition.repeat(3), [1, 1, 1], 3),
+        (condition.repeat_with_success_at_least(5, 2), [0, 1, 0, 1], 4),
+        (condition.repeat_with_success_at_least(3, 0), [0], 1),
+    ],
+)
 def test_success(decorator, outcomes, runs):
     case = call(decorator, outcomes)
     assert case.runs == case.set_up == case.torn_down == runs
 
 
-@pytest.mark.parametrize('decorator,outcomes,message', [
-    (condition.retry(2), [0, 0], 'Fail: 2, Success: 0'),
-    (condition.repeat(3), [1, 0], 'Fail: 1, Success: 1'),
-    (condition.repeat_with_success_at_least(4, 3), [0, 0], 'Fail: 2, Success: 0'),
-])
+@pytest.mark.parametrize(
+    'decorator,outcomes,message',
+    [
+        (condition.retry(2), [0, 0], 'Fail: 2, Success: 0'),
+        (condition.repeat(3), [1, 0], 'Fail: 1, Success: 1'),
+        (condition.repeat_with_success_at_least(4, 3), [0, 0], 'Fail: 2, Success: 0'),
+    ],
+)
 def test_failure(decorator, outcomes, message):
     with pytest.raises(AssertionError) as e:
         call(decorator, outcomes)
@@ -57,6 +63,7 @@ def test_failure(decorator, outcomes, message):
 def test_skip():
     def body(self):
         raise unittest.SkipTest('reason')
+
     with pytest.raises(unittest.SkipTest, match='reason'):
         condition.retry(3)(body)(Case())
 
@@ -83,6 +90,7 @@ def test_plain_object_and_arguments():
 def test_quiet_runner(capsys):
     def fail():
         raise AssertionError
+
     suite = unittest.TestSuite([unittest.FunctionTestCase(fail)])
     result = condition.QuietTestRunner().run(suite)
     assert (result.testsRun, len(result.failures)) == (1, 1)

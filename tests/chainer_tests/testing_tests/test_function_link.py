@@ -28,8 +28,10 @@ class Product(testing.FunctionTestCase):
     __test__ = False
 
     def generate_inputs(self):
-        return (numpy.random.uniform(0.5, 1, (2, 3)).astype('f'),
-                numpy.random.uniform(0.5, 1, (2, 3)).astype('f'))
+        return (
+            numpy.random.uniform(0.5, 1, (2, 3)).astype('f'),
+            numpy.random.uniform(0.5, 1, (2, 3)).astype('f'),
+        )
 
     def forward(self, inputs, device):
         x, y = inputs
@@ -42,7 +44,6 @@ class Product(testing.FunctionTestCase):
 
 @testing.inject_backend_tests(None, backends)
 class TestProduct(Product):
-
     __test__ = True
 
     def setUp(self):
@@ -52,12 +53,10 @@ class TestProduct(Product):
 @testing.parameterize(*testing.product({'contiguous': [None, 'C'], 'shape': [(), (0,), (2, 3)]}))
 @testing.inject_backend_tests(None, [{}])
 class TestLayouts(testing.FunctionTestCase):
-
     skip_double_backward_test = True
 
     def generate_inputs(self):
-        return (numpy.random.uniform(0.5, 1, self.shape).astype('f'),
-                numpy.ones(self.shape, 'i'))
+        return (numpy.random.uniform(0.5, 1, self.shape).astype('f'), numpy.ones(self.shape, 'i'))
 
     def forward(self, inputs, device):
         x, index = inputs
@@ -66,10 +65,10 @@ class TestLayouts(testing.FunctionTestCase):
             assert not index.requires_grad
             if self.shape == (2, 3):
                 assert x.array.flags.c_contiguous == (self.contiguous == 'C')
-        return x + x,
+        return (x + x,)
 
     def forward_expected(self, inputs):
-        return inputs[0] + inputs[0],
+        return (inputs[0] + inputs[0],)
 
 
 def test_order_of_steps():
@@ -107,10 +106,11 @@ def f32(*shape):
 def negated_gradient(x):
     class Function(chainer.FunctionNode):
         def forward(self, inputs):
-            return inputs[0] * 2,
+            return (inputs[0] * 2,)
 
         def backward(self, indexes, gys):
-            return gys[0] * -2,
+            return (gys[0] * -2,)
+
     return Function().apply((x,))[0]
 
 
@@ -118,7 +118,7 @@ def wrong_second_gradient(x):
     class Gradient(chainer.FunctionNode):
         def forward(self, inputs):
             self.retain_inputs((0, 1))
-            return 2 * inputs[0] * inputs[1],
+            return (2 * inputs[0] * inputs[1],)
 
         def backward(self, indexes, gys):
             x, gy = self.get_retained_inputs()
@@ -127,10 +127,11 @@ def wrong_second_gradient(x):
     class Function(chainer.FunctionNode):
         def forward(self, inputs):
             self.retain_inputs((0,))
-            return inputs[0] * inputs[0],
+            return (inputs[0] * inputs[0],)
 
         def backward(self, indexes, gys):
             return Gradient().apply((self.get_retained_inputs()[0], gys[0]))
+
     return Function().apply((x,))[0]
 
 
@@ -139,29 +140,54 @@ def modify(x):
     return x * 1
 
 
-@pytest.mark.parametrize('test,overrides,message', [
-    ('test_forward', {'generate_inputs': lambda self: [f32(2)]}, r'generate_inputs\(\) must be'),
-    ('test_forward', {'generate_inputs': lambda self: (1,)}, r'generate_inputs\(\) must be'),
-    ('test_forward', {'forward_expected': lambda self, i: f32(2, 3)}, r'forward_expected\(\)'),
-    ('test_forward', {'forward': lambda self, i, d: i[0]}, r'forward\(\) must return a tuple'),
-    ('test_forward', {'forward': lambda self, i, d: (1, 2)}, r'forward\(\) must return variables'),
-    ('test_forward', {'forward': lambda self, i, d: (i[0],)}, 'returned 1 outputs, expected 2'),
-    ('test_forward', {'forward_expected': lambda self, i: (f32(2, 3), f32(1, 3))}, 'shapes'),
-    ('test_forward', {'forward_expected': lambda self, i: (f32(2, 3), numpy.ones((2, 3)))},
-     'dtypes'),
-    ('test_forward', {'forward_expected': lambda self, i: (f32(2, 3), f32(2, 3) * 9)},
-     'Outputs do not match the expected values'),
-    ('test_forward', {'forward': lambda self, i, d: (modify(i[0]), i[1] * 1)}, 'modified'),
-    ('test_backward', {'forward': lambda self, i, d: (negated_gradient(i[0]), i[1] * 1)},
-     'test_backward failed'),
-    ('test_backward', {'generate_grad_outputs': lambda self, t: (t[0],)}, 'returned 1 arrays'),
-    ('test_backward', {'generate_grad_outputs': lambda self, t: (f32(2), t[1])}, 'shape'),
-    ('test_double_backward',
-     {'forward': lambda self, i, d: (wrong_second_gradient(i[0]) * i[1],)},
-     'test_double_backward failed'),
-    ('test_double_backward', {'generate_grad_grad_inputs': lambda self, t: (t[0],)},
-     'returned 1 arrays'),
-])
+@pytest.mark.parametrize(
+    'test,overrides,message',
+    [
+        (
+            'test_forward',
+            {'generate_inputs': lambda self: [f32(2)]},
+            r'generate_inputs\(\) must be',
+        ),
+        ('test_forward', {'generate_inputs': lambda self: (1,)}, r'generate_inputs\(\) must be'),
+        ('test_forward', {'forward_expected': lambda self, i: f32(2, 3)}, r'forward_expected\(\)'),
+        ('test_forward', {'forward': lambda self, i, d: i[0]}, r'forward\(\) must return a tuple'),
+        (
+            'test_forward',
+            {'forward': lambda self, i, d: (1, 2)},
+            r'forward\(\) must return variables',
+        ),
+        ('test_forward', {'forward': lambda self, i, d: (i[0],)}, 'returned 1 outputs, expected 2'),
+        ('test_forward', {'forward_expected': lambda self, i: (f32(2, 3), f32(1, 3))}, 'shapes'),
+        (
+            'test_forward',
+            {'forward_expected': lambda self, i: (f32(2, 3), numpy.ones((2, 3)))},
+            'dtypes',
+        ),
+        (
+            'test_forward',
+            {'forward_expected': lambda self, i: (f32(2, 3), f32(2, 3) * 9)},
+            'Outputs do not match the expected values',
+        ),
+        ('test_forward', {'forward': lambda self, i, d: (modify(i[0]), i[1] * 1)}, 'modified'),
+        (
+            'test_backward',
+            {'forward': lambda self, i, d: (negated_gradient(i[0]), i[1] * 1)},
+            'test_backward failed',
+        ),
+        ('test_backward', {'generate_grad_outputs': lambda self, t: (t[0],)}, 'returned 1 arrays'),
+        ('test_backward', {'generate_grad_outputs': lambda self, t: (f32(2), t[1])}, 'shape'),
+        (
+            'test_double_backward',
+            {'forward': lambda self, i, d: (wrong_second_gradient(i[0]) * i[1],)},
+            'test_double_backward failed',
+        ),
+        (
+            'test_double_backward',
+            {'generate_grad_grad_inputs': lambda self, t: (t[0],)},
+            'returned 1 arrays',
+        ),
+    ],
+)
 def test_failures(test, overrides, message):
     case = type('Case', (Product,), overrides)
     with pytest.raises(testing.FunctionTestError, match=message):
@@ -195,15 +221,18 @@ def test_dodge_nondifferentiable():
         def generate_inputs(self):
             self.tries += 1
             # The first two draws are at the kink.
-            return f32(2) * (0 if self.tries <= 2 else 1),
+            return (f32(2) * (0 if self.tries <= 2 else 1),)
 
         def forward(self, inputs, device):
-            return F.relu(inputs[0]),
+            return (F.relu(inputs[0]),)
 
     assert run(Case, 'test_backward', dodge_nondifferentiable=True).tries == 3
     with pytest.raises(testing.FunctionTestError, match='No differentiable point'):
-        run(type('Always', (Case,), {'generate_inputs': lambda self: (f32(2) * 0,)}),
-            'test_backward', dodge_nondifferentiable=True)
+        run(
+            type('Always', (Case,), {'generate_inputs': lambda self: (f32(2) * 0,)}),
+            'test_backward',
+            dodge_nondifferentiable=True,
+        )
 
 
 def test_missing_gradients():
@@ -215,23 +244,24 @@ def test_missing_gradients():
 
 
 class LinearCase(testing.LinkTestCase):
-
     __test__ = False
     param_names = ('W', 'b')
 
     def generate_params(self):
-        return (numpy.random.uniform(-1, 1, (2, 3)).astype('f'),
-                numpy.random.uniform(-1, 1, 2).astype('f'))
+        return (
+            numpy.random.uniform(-1, 1, (2, 3)).astype('f'),
+            numpy.random.uniform(-1, 1, 2).astype('f'),
+        )
 
     def generate_inputs(self):
-        return numpy.random.uniform(-1, 1, (4, 3)).astype('f'),
+        return (numpy.random.uniform(-1, 1, (4, 3)).astype('f'),)
 
     def create_link(self, initializers):
         W, b = initializers
         return L.Linear(None, 2, initialW=W, initial_bias=b)
 
     def forward_expected(self, link, inputs):
-        return inputs[0].dot(link.W.array.T) + link.b.array,
+        return (inputs[0].dot(link.W.array.T) + link.b.array,)
 
 
 @testing.inject_backend_tests(None, backends)
@@ -241,7 +271,6 @@ class TestLinear(LinearCase):
 
 @testing.inject_backend_tests(None, [{}])
 class TestChild(LinearCase):
-
     __test__ = True
     param_names = ('child.W', 'child.b')
 
@@ -249,26 +278,39 @@ class TestChild(LinearCase):
         return chainer.Chain(child=super().create_link(initializers))
 
     def forward(self, link, inputs, device):
-        return link.child(*inputs),
+        return (link.child(*inputs),)
 
     def forward_expected(self, link, inputs):
         return super().forward_expected(link.child, inputs)
 
 
 def wrong_bias(self, link, inputs, device):
-    return F.linear(inputs[0], link.W, negated_gradient(link.b) * 0.5),
+    return (F.linear(inputs[0], link.W, negated_gradient(link.b) * 0.5),)
 
 
-@pytest.mark.parametrize('test,overrides,message', [
-    ('test_forward', {'create_link': lambda self, i: None}, r'create_link\(\) must return'),
-    ('test_forward', {'generate_params': lambda self: [1, 2]}, r'generate_params\(\) must return'),
-    ('test_forward', {'generate_params': lambda self: (1,)}, r'generate_params\(\) returned 1'),
-    ('test_forward', {'forward_expected': lambda self, link, i: (f32(4, 2) * 9,)},
-     'Outputs do not match'),
-    ('test_backward', {'forward': wrong_bias, 'create_link': lambda self, i: L.Linear(3, 2)},
-     'test_backward failed'),
-    ('test_backward', {'param_names': ('W', 'name')}, 'name of the link is not a parameter'),
-])
+@pytest.mark.parametrize(
+    'test,overrides,message',
+    [
+        ('test_forward', {'create_link': lambda self, i: None}, r'create_link\(\) must return'),
+        (
+            'test_forward',
+            {'generate_params': lambda self: [1, 2]},
+            r'generate_params\(\) must return',
+        ),
+        ('test_forward', {'generate_params': lambda self: (1,)}, r'generate_params\(\) returned 1'),
+        (
+            'test_forward',
+            {'forward_expected': lambda self, link, i: (f32(4, 2) * 9,)},
+            'Outputs do not match',
+        ),
+        (
+            'test_backward',
+            {'forward': wrong_bias, 'create_link': lambda self, i: L.Linear(3, 2)},
+            'test_backward failed',
+        ),
+        ('test_backward', {'param_names': ('W', 'name')}, 'name of the link is not a parameter'),
+    ],
+)
 def test_link_failures(test, overrides, message):
     case = type('Case', (LinearCase,), overrides)
     with pytest.raises(testing.LinkTestError, match=message):
@@ -284,7 +326,7 @@ def test_link_without_params():
             return chainer.Sequential(F.sin)
 
         def forward_expected(self, link, inputs):
-            return numpy.sin(*inputs),
+            return (numpy.sin(*inputs),)
 
     run(Case, 'test_forward')
     run(Case, 'test_backward')
@@ -297,19 +339,26 @@ def test_skip_link(test):
 
 
 class InitializersCase(testing.LinkInitializersTestCase):
-
     __test__ = False
     param_names = ('W', 'b')
 
     def get_initializers(self):
-        W = [numpy.full((2, 3), 3.), chainer.initializers.Constant(2), 5, None,
-             chainer.initializers.Normal(0.5)]
-        b = [chainer.initializers.One(), numpy.array([1., 2.]),
-             testing.InitializerArgument(None, 0)]
+        W = [
+            numpy.full((2, 3), 3.0),
+            chainer.initializers.Constant(2),
+            5,
+            None,
+            chainer.initializers.Normal(0.5),
+        ]
+        b = [
+            chainer.initializers.One(),
+            numpy.array([1.0, 2.0]),
+            testing.InitializerArgument(None, 0),
+        ]
         return W, b
 
     def generate_inputs(self):
-        return f32(4, 3),
+        return (f32(4, 3),)
 
     def create_link(self, initializers):
         W, b = initializers
@@ -318,7 +367,6 @@ class InitializersCase(testing.LinkInitializersTestCase):
 
 @testing.inject_backend_tests(None, backends)
 class TestInitializers(InitializersCase):
-
     __test__ = True
 
 
@@ -333,14 +381,22 @@ def scales_weight(self, initializers):
     return link
 
 
-@pytest.mark.parametrize('overrides,message', [
-    ({'create_link': ignores_bias}, 'Parameter b was not initialized as expected'),
-    ({'create_link': scales_weight}, 'Parameter W was not initialized as expected'),
-    ({'create_link': scales_weight, 'get_initializers': lambda self: (
-        [chainer.initializers.Normal()], [0])}, 'mean is'),
-    ({'get_initializers': lambda self: ([1],)}, 'for each of'),
-    ({'get_initializers': lambda self: ([1], [])}, 'for each of'),
-])
+@pytest.mark.parametrize(
+    'overrides,message',
+    [
+        ({'create_link': ignores_bias}, 'Parameter b was not initialized as expected'),
+        ({'create_link': scales_weight}, 'Parameter W was not initialized as expected'),
+        (
+            {
+                'create_link': scales_weight,
+                'get_initializers': lambda self: ([chainer.initializers.Normal()], [0]),
+            },
+            'mean is',
+        ),
+        ({'get_initializers': lambda self: ([1],)}, 'for each of'),
+        ({'get_initializers': lambda self: ([1], [])}, 'for each of'),
+    ],
+)
 def test_initializer_failures(overrides, message):
     case = type('Case', (InitializersCase,), overrides)
     with pytest.raises(testing.LinkTestError, match=message):

@@ -1,4 +1,5 @@
 """unary_math_function_unittest and distribution_unittest."""
+
 import sys
 import unittest
 
@@ -21,34 +22,45 @@ class TestSin(unittest.TestCase):
 
 
 @testing.unary_math_function_unittest(
-    double, func_expected=lambda x: x * 2, label_expected='_ * 2', is_linear=True)
+    double, func_expected=lambda x: x * 2, label_expected='_ * 2', is_linear=True
+)
 class TestDouble(unittest.TestCase):
     pass
 
 
 def make_data(shape, dtype):
-    return (numpy.random.uniform(0.5, 1, shape).astype(dtype),
-            numpy.random.uniform(-1, 1, shape).astype(dtype))
+    return (
+        numpy.random.uniform(0.5, 1, shape).astype(dtype),
+        numpy.random.uniform(-1, 1, shape).astype(dtype),
+    )
 
 
 @testing.unary_math_function_unittest(
-    F.sqrt, make_data=make_data, forward_options={'atol': 1e-2},
-    backward_options={'eps': 1e-4}, double_backward_options={'eps': 1e-4})
+    F.sqrt,
+    make_data=make_data,
+    forward_options={'atol': 1e-2},
+    backward_options={'eps': 1e-4},
+    double_backward_options={'eps': 1e-4},
+)
 class TestSqrt(unittest.TestCase):
-
     def test_own(self):
         assert self.shape in [(), (3, 2)]
 
 
 def generated(prefix):
-    return [value for name, value in vars(sys.modules[__name__]).items()
-            if name.startswith(prefix) and isinstance(value, type)]
+    return [
+        value
+        for name, value in vars(sys.modules[__name__]).items()
+        if name.startswith(prefix) and isinstance(value, type)
+    ]
 
 
 def run(case, prefix):
     suite = unittest.TestSuite(
-        case(name) for name in dir(case)
-        if name.startswith(prefix) and callable(getattr(case, name)))
+        case(name)
+        for name in dir(case)
+        if name.startswith(prefix) and callable(getattr(case, name))
+    )
     result = unittest.TestResult()
     suite.run(result)
     assert result.testsRun > 0
@@ -58,9 +70,11 @@ def run(case, prefix):
 def test_generated_cases():
     cases = generated('TestSin_')
     assert sorted((c.shape, numpy.dtype(c.dtype).name) for c in cases) == sorted(
-        (shape, dtype) for shape in [(3, 2), ()] for dtype in ['float16', 'float32', 'float64'])
-    assert not any('double' in name for name in dir(generated('TestDouble_')[0])
-                   if name.startswith('test'))
+        (shape, dtype) for shape in [(3, 2), ()] for dtype in ['float16', 'float32', 'float64']
+    )
+    assert not any(
+        'double' in name for name in dir(generated('TestDouble_')[0]) if name.startswith('test')
+    )
     assert run(generated('TestSqrt_')[0], 'test_own').wasSuccessful()
 
 
@@ -69,25 +83,32 @@ def negated_gradient(x):
         label = 'negated_gradient'
 
         def forward(self, inputs):
-            return numpy.asarray(inputs[0] * 2),
+            return (numpy.asarray(inputs[0] * 2),)
 
         def backward(self, indexes, gys):
-            return gys[0] * -2,
+            return (gys[0] * -2,)
+
     return Function().apply((x,))[0]
 
 
-@pytest.mark.parametrize('kwargs,failing', [
-    ({'func_expected': lambda x: 3 * x}, ['test_forward']),
-    ({'func_expected': lambda x: 2 * x}, ['test_backward']),
-    ({'func_expected': lambda x: 2 * x, 'label_expected': 'double'},
-     ['test_backward', 'test_label']),
-])
+@pytest.mark.parametrize(
+    'kwargs,failing',
+    [
+        ({'func_expected': lambda x: 3 * x}, ['test_forward']),
+        ({'func_expected': lambda x: 2 * x}, ['test_backward']),
+        (
+            {'func_expected': lambda x: 2 * x, 'label_expected': 'double'},
+            ['test_backward', 'test_label'],
+        ),
+    ],
+)
 def test_broken_function(kwargs, failing):
     before = set(vars(sys.modules[__name__]))
 
     @testing.unary_math_function_unittest(negated_gradient, is_linear=True, **kwargs)
     class BrokenFunction(unittest.TestCase):
         pass
+
     case = BrokenFunction.cases[1]
     for prefix in failing:
         assert not run(case, prefix).wasSuccessful()
@@ -100,19 +121,36 @@ def test_no_reference():
         testing.unary_math_function_unittest(negated_gradient)
 
 
-@testing.parameterize(*testing.product({
-    'shape': [(2, 3), ()], 'is_variable': [True, False], 'sample_shape': [(2,), ()]}))
+@testing.parameterize(
+    *testing.product(
+        {'shape': [(2, 3), ()], 'is_variable': [True, False], 'sample_shape': [(2,), ()]}
+    )
+)
 @testing.fix_random()
 @testing.with_requires('scipy')
 class TestNormal(testing.distribution_unittest):
-
     def setUp_configure(self):
         from scipy import stats
+
         self.dist = D.Normal
         self.scipy_dist = stats.norm
         self.test_targets = {
-            'batch_shape', 'cdf', 'entropy', 'event_shape', 'icdf', 'log_cdf', 'log_prob',
-            'log_survival', 'mean', 'prob', 'sample', 'stddev', 'support', 'survival', 'variance'}
+            'batch_shape',
+            'cdf',
+            'entropy',
+            'event_shape',
+            'icdf',
+            'log_cdf',
+            'log_prob',
+            'log_survival',
+            'mean',
+            'prob',
+            'sample',
+            'stddev',
+            'support',
+            'survival',
+            'variance',
+        }
         loc = numpy.random.uniform(-1, 1, self.shape).astype('f')
         scale = numpy.random.uniform(0.5, 1, self.shape).astype('f')
         self.params = {'loc': loc, 'scale': scale}
@@ -125,24 +163,32 @@ class TestNormal(testing.distribution_unittest):
 @testing.parameterize({'shape': (2, 2), 'sample_shape': (3,)}, {'shape': (), 'sample_shape': ()})
 @testing.fix_random()
 class TestMultivariateNormal(testing.distribution_unittest):
-
     scipy_onebyone = True
     event_shape = (2,)
 
     def setUp_configure(self):
         from scipy import stats
+
         self.dist = D.MultivariateNormal
         self.scipy_dist = stats.multivariate_normal
         self.test_targets = {
-            'batch_shape', 'covariance', 'entropy', 'event_shape', 'log_prob', 'sample', 'support'}
+            'batch_shape',
+            'covariance',
+            'entropy',
+            'event_shape',
+            'log_prob',
+            'sample',
+            'support',
+        }
         loc = numpy.random.uniform(-1, 1, self.shape + (2,)).astype('f')
         cov = numpy.broadcast_to(numpy.array([[2, 1], [1, 1]], 'f'), self.shape + (2, 2))
         self.params = {'loc': loc, 'covariance': cov}
         self.scipy_params = {'mean': loc, 'cov': cov}
 
     def sample_for_test(self):
-        return numpy.random.normal(
-            size=self.sample_shape + self.shape + self.event_shape).astype('f')
+        return numpy.random.normal(size=self.sample_shape + self.shape + self.event_shape).astype(
+            'f'
+        )
 
 
 class WrongNormal(D.Normal):
@@ -159,16 +205,33 @@ class WrongNormal(D.Normal):
 
     @property
     def event_shape(self):
-        return 1,
+        return (1,)
 
     @property
     def mean(self):
         return self.loc.array
 
 
-@pytest.mark.parametrize('target', [
-    'batch_shape', 'cdf', 'entropy', 'event_shape', 'icdf', 'log_cdf', 'log_prob', 'log_survival',
-    'mean', 'prob', 'sample', 'stddev', 'support', 'survival', 'variance'])
+@pytest.mark.parametrize(
+    'target',
+    [
+        'batch_shape',
+        'cdf',
+        'entropy',
+        'event_shape',
+        'icdf',
+        'log_cdf',
+        'log_prob',
+        'log_survival',
+        'mean',
+        'prob',
+        'sample',
+        'stddev',
+        'support',
+        'survival',
+        'variance',
+    ],
+)
 def test_wrong_distribution(target):
     case = generated('TestNormal_')[0](f'test_{target}_cpu')
     case.setUp()
@@ -189,6 +252,7 @@ def test_untested_target():
 def test_not_configured():
     class Case(testing.distribution_unittest):
         pass
+
     with pytest.raises(NotImplementedError):
         Case('test_mean_cpu').setUp()
 

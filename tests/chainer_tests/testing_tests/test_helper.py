@@ -21,14 +21,17 @@ def is_run(decorator):
         return False
 
 
-@pytest.mark.parametrize('requirements,satisfied', [
-    ((), True),
-    (('numpy',), True),
-    (('numpy>=1.26', 'numpy<1000'), True),
-    (('numpy>1000',), False),
-    (('numpy', 'no-such-distribution-anywhere'), False),
-    (('no-such-distribution-anywhere; python_version < "3"',), True),
-])
+@pytest.mark.parametrize(
+    'requirements,satisfied',
+    [
+        ((), True),
+        (('numpy',), True),
+        (('numpy>=1.26', 'numpy<1000'), True),
+        (('numpy>1000',), False),
+        (('numpy', 'no-such-distribution-anywhere'), False),
+        (('no-such-distribution-anywhere; python_version < "3"',), True),
+    ],
+)
 def test_requires(requirements, satisfied):
     assert is_run(testing.with_requires(*requirements)) is satisfied
     assert is_run(testing.without_requires(*requirements)) is not satisfied
@@ -42,7 +45,7 @@ def test_requires_of_class():
 
     result = unittest.TestResult()
     Case('test').run(result)
-    (_, reason), = result.skipped
+    ((_, reason),) = result.skipped
     assert reason == 'requires: numpy>1000'
 
 
@@ -83,8 +86,9 @@ def test_patch():
 def test_patch_wraps_method():
     target = Patched()
     original = Patched.method
-    with testing.patch(f'{Patched.__module__}.Patched.method', autospec=True,
-                       wraps=original) as mock:
+    with testing.patch(
+        f'{Patched.__module__}.Patched.method', autospec=True, wraps=original
+    ) as mock:
         assert target.method(1) == (target, 1)
         with pytest.raises(TypeError):
             target.method()
@@ -100,6 +104,7 @@ def test_patch_decorator(mock):
 def test_marks(name):
     def f():
         pass
+
     marked = getattr(attr, name)(f)
     assert marked is f
     assert [m.name for m in f.pytestmark] == [name]
@@ -109,6 +114,7 @@ def test_gpu_mark():
     @attr.gpu
     def f():
         return True
+
     assert 'gpu' in {m.name for m in f.pytestmark}
     assert is_run(lambda _: f) is cuda.available
 
@@ -121,6 +127,7 @@ def test_gpu_limit(monkeypatch):
     @decorator
     def f():
         pass
+
     marks = {m.name: m for m in f.pytestmark}
     assert marks['multi_gpu'].args == (2,)
     assert 'gpu' in marks
@@ -148,8 +155,14 @@ def run_python(*args, **kwargs):
     """Runs Python on the same packages as this process."""
     root = os.path.dirname(os.path.dirname(chainer.__file__))
     path = os.pathsep.join([root, *filter(None, [os.environ.get('PYTHONPATH')])])
-    return subprocess.run([sys.executable, *args], env={**os.environ, 'PYTHONPATH': path},
-                          capture_output=True, text=True, stdin=subprocess.DEVNULL, **kwargs)
+    return subprocess.run(
+        [sys.executable, *args],
+        env={**os.environ, 'PYTHONPATH': path},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        **kwargs,
+    )
 
 
 def test_run_module_of_imported_file():
@@ -160,17 +173,21 @@ def test_run_module_of_imported_file():
 @pytest.mark.parametrize('body,code', [('pass', 0), ('raise ValueError', 1)])
 def test_run_module(tmp_path, body, code):
     path = tmp_path / 'test_script.py'
-    path.write_text('from chainer import testing\n'
-                    f'def test_a():\n    {body}\n'
-                    'testing.run_module(__name__, __file__)\n')
+    path.write_text(
+        'from chainer import testing\n'
+        f'def test_a():\n    {body}\n'
+        'testing.run_module(__name__, __file__)\n'
+    )
     done = run_python(str(path), cwd=tmp_path)
     assert done.returncode == code
     assert 'test_a' in done.stdout
 
 
 def test_import_is_lazy():
-    code = ('import sys, chainer; '
-            'assert "pytest" not in sys.modules; assert "chainer.testing" not in sys.modules; '
-            'import chainer.testing; chainer.testing.parameterize')
+    code = (
+        'import sys, chainer; '
+        'assert "pytest" not in sys.modules; assert "chainer.testing" not in sys.modules; '
+        'import chainer.testing; chainer.testing.parameterize'
+    )
     done = run_python('-c', code)
     assert done.returncode == 0, done.stderr

@@ -22,14 +22,17 @@ def test_scalar_and_default_dtype():
     testing.assert_allclose(a.dot(a.T), 4 * numpy.eye(3))
 
 
-@pytest.mark.parametrize('shape,kwargs,error', [
-    ((2, 2), {}, TypeError),
-    ((2,), {'singular_values': 1}, ValueError),
-    ((2, 2), {'singular_values': [1, -1]}, ValueError),
-    ((2, 2), {'singular_values': [1, 1, 1]}, ValueError),
-    ((2, 2), {'singular_values': 1, 'dtype': int}, ValueError),
-    ((2, 2), {'singular_values': 1, 'foo': 2}, TypeError),
-])
+@pytest.mark.parametrize(
+    'shape,kwargs,error',
+    [
+        ((2, 2), {}, TypeError),
+        ((2,), {'singular_values': 1}, ValueError),
+        ((2, 2), {'singular_values': [1, -1]}, ValueError),
+        ((2, 2), {'singular_values': [1, 1, 1]}, ValueError),
+        ((2, 2), {'singular_values': 1, 'dtype': int}, ValueError),
+        ((2, 2), {'singular_values': 1, 'foo': 2}, TypeError),
+    ],
+)
 def test_bad_arguments(shape, kwargs, error):
     with pytest.raises(error):
         testing.generate_matrix(shape, **kwargs)

@@ -7,14 +7,21 @@ import pytest
 from chainer import testing
 
 
-@pytest.mark.parametrize('parameter,expected', [
-    ({'a': [1, 2], 'b': [3, 4]},
-     [{'a': 1, 'b': 3}, {'a': 1, 'b': 4}, {'a': 2, 'b': 3}, {'a': 2, 'b': 4}]),
-    ({}, [{}]),
-    ({'a': []}, []),
-    ([[{'a': 1}, {'a': 2}], [{'b': 3, 'c': 4}]],
-     [{'a': 1, 'b': 3, 'c': 4}, {'a': 2, 'b': 3, 'c': 4}]),
-])
+@pytest.mark.parametrize(
+    'parameter,expected',
+    [
+        (
+            {'a': [1, 2], 'b': [3, 4]},
+            [{'a': 1, 'b': 3}, {'a': 1, 'b': 4}, {'a': 2, 'b': 3}, {'a': 2, 'b': 4}],
+        ),
+        ({}, [{}]),
+        ({'a': []}, []),
+        (
+            [[{'a': 1}, {'a': 2}], [{'b': 3, 'c': 4}]],
+            [{'a': 1, 'b': 3, 'c': 4}, {'a': 2, 'b': 3, 'c': 4}],
+        ),
+    ],
+)
 def test_product(parameter, expected):
     assert testing.product(parameter) == expected
 
@@ -27,15 +34,20 @@ def test_product_bad(parameter):
 
 def test_product_dict():
     assert testing.product_dict([{'a': 1}, {'a': 2}], [{'b': 1}]) == [
-        {'a': 1, 'b': 1}, {'a': 2, 'b': 1}]
+        {'a': 1, 'b': 1},
+        {'a': 2, 'b': 1},
+    ]
     assert testing.product_dict() == [{}]
 
 
-@pytest.mark.parametrize('names,values,expected', [
-    ('a', [1, (2, 3)], [{'a': 1}, {'a': (2, 3)}]),
-    ('a,b', [(1, 2), [3, 4]], [{'a': 1, 'b': 2}, {'a': 3, 'b': 4}]),
-    (['a', 'b'], [(1, 2)], [{'a': 1, 'b': 2}]),
-])
+@pytest.mark.parametrize(
+    'names,values,expected',
+    [
+        ('a', [1, (2, 3)], [{'a': 1}, {'a': (2, 3)}]),
+        ('a,b', [(1, 2), [3, 4]], [{'a': 1, 'b': 2}, {'a': 3, 'b': 4}]),
+        (['a', 'b'], [(1, 2)], [{'a': 1, 'b': 2}]),
+    ],
+)
 def test_from_pytest_parameterize(names, values, expected):
     assert testing.from_pytest_parameterize(names, values) == expected
 
@@ -47,8 +59,11 @@ def test_from_pytest_parameterize_bad():
 
 def generated(prefix):
     module = sys.modules[__name__]
-    return {name: value for name, value in vars(module).items()
-            if name.startswith(prefix) and isinstance(value, type)}
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if name.startswith(prefix) and isinstance(value, type)
+    }
 
 
 def run(case, method):
@@ -59,7 +74,6 @@ def run(case, method):
 
 @testing.parameterize({'x': 1, 'f': abs}, {'x': -2, 'f': lambda x: x * x})
 class TestUnittest(unittest.TestCase):
-
     def setUp(self):
         self.set_up_x = self.x
 
@@ -70,7 +84,6 @@ class TestUnittest(unittest.TestCase):
 
 @testing.parameterize(*testing.product({'x': [1, 2], 'dtype': [numpy.float32]}))
 class TestPlain:
-
     @pytest.fixture
     def one(self):
         return 1
@@ -81,7 +94,6 @@ class TestPlain:
 
 @testing.parameterize_pytest('a,b', [(1, 2), (2, 3)])
 class TestPytestStyle:
-
     def test_params(self):
         assert self.b == self.a + 1
 
@@ -89,14 +101,15 @@ class TestPytestStyle:
 @testing.parameterize({'a': 1}, {'a': 2})
 @testing.parameterize({'b': 3})
 class TestStacked(unittest.TestCase):
-
     def test_params(self):
         assert (self.a, self.b) in [(1, 3), (2, 3)]
 
 
 def test_names():
     assert sorted(generated('TestPlain')) == [
-        'TestPlain_param_0_{dtype=float32, x=1}', 'TestPlain_param_1_{dtype=float32, x=2}']
+        'TestPlain_param_0_{dtype=float32, x=1}',
+        'TestPlain_param_1_{dtype=float32, x=2}',
+    ]
     for name, case in generated('TestPlain').items():
         assert case.__name__ == name
         assert case.__module__ == __name__
@@ -114,15 +127,16 @@ def test_long_values():
     @testing.parameterize(*[{f'x{i}': 'a' * 10000 for i in range(100)}])
     class LongValues:
         pass
-    name, = generated('LongValues')
+
+    (name,) = generated('LongValues')
     assert len(name) < 6000
     assert 'a...' in name
 
 
 def test_str():
     case = generated('TestUnittest_param_0')
-    case, = case.values()
-    assert str(case('test_params')).endswith("parameter: {'x': 1, 'f': %r}" % abs)
+    (case,) = case.values()
+    assert str(case('test_params')).endswith(f"parameter: {{'x': 1, 'f': {abs!r}}}")
 
 
 class Custom(Exception):
@@ -130,28 +144,32 @@ class Custom(Exception):
         super().__init__(a, b)
 
 
-@testing.parameterize({'error': ValueError('bad')}, {'error': Custom(1, 2)},
-                      {'error': AssertionError('no')}, {'error': unittest.SkipTest('skip')})
+@testing.parameterize(
+    {'error': ValueError('bad')},
+    {'error': Custom(1, 2)},
+    {'error': AssertionError('no')},
+    {'error': unittest.SkipTest('skip')},
+)
 class Failing(unittest.TestCase):
-
     __test__ = False  # run below
 
     def test_fail(self):
         raise self.error
 
 
-@pytest.mark.parametrize('name,kind', [
-    ('ValueError', 'errors'), ('Custom', 'failures'), ('AssertionError', 'failures')])
+@pytest.mark.parametrize(
+    'name,kind', [('ValueError', 'errors'), ('Custom', 'failures'), ('AssertionError', 'failures')]
+)
 def test_message(name, kind):
-    case, = [c for c in generated('Failing').values() if type(c.error).__name__ == name]
-    (_, text), = getattr(run(case, 'test_fail'), kind)
+    (case,) = [c for c in generated('Failing').values() if type(c.error).__name__ == name]
+    ((_, text),) = getattr(run(case, 'test_fail'), kind)
     assert 'Parameterized test failed.' in text
     assert 'Base test method: Failing.test_fail' in text
     assert '  error: ' in text
 
 
 def test_skip():
-    case, = [c for c in generated('Failing').values() if isinstance(c.error, unittest.SkipTest)]
+    (case,) = [c for c in generated('Failing').values() if isinstance(c.error, unittest.SkipTest)]
     result = run(case, 'test_fail')
     assert [reason for _, reason in result.skipped] == ['skip']
     assert result.wasSuccessful()

@@ -93,7 +93,6 @@ def test_failing_setup_restores():
 
 @testing.fix_random(setup_method='setup_method', teardown_method='teardown_method')
 class TestPlainClass:
-
     @pytest.mark.parametrize('i', [0, 1])
     def test_draw(self, i):
         values = draw()
@@ -103,7 +102,6 @@ class TestPlainClass:
 @testing.fix_random()
 @testing.parameterize({'i': 0}, {'i': 1})
 class TestParameterized(unittest.TestCase):
-
     def test_draw(self):
         assert draw() == drawn.setdefault('parameterized', self._expected())
 
@@ -122,4 +120,4 @@ def test_bad_target():
 
 def test_seed_range():
     seeds = [testing.generate_seed() for _ in range(100)]
-    assert all(isinstance(s, int) and 0 <= s < 2 ** 31 for s in seeds)
+    assert all(isinstance(s, int) and 0 <= s < 2**31 for s in seeds)

@@ -1,4 +1,5 @@
 """Whatever goes wrong: nothing is lost, the error is clear, training resumes."""
+
 import errno
 import json
 import os
@@ -24,7 +25,6 @@ DATA = numpy.random.RandomState(0).rand(10, 50).astype('f')
 
 
 class Model(chainer.Chain):
-
     def __init__(self):
         super().__init__()
         with self.init_scope():
@@ -46,8 +46,7 @@ def make_trainer(out, n_iterations=9, iterator=iterators.SerialIterator, **snaps
     trainer = training.Trainer(updater, (n_iterations, 'iteration'), out=str(out))
     trainer.extend(extensions.LogReport(trigger=(2, 'iteration')))
     trainer.extend(extensions.JsonLinesReport(trigger=(2, 'iteration')))
-    trainer.extend(
-        extensions.snapshot(autoload=True, **snapshot_kwargs), trigger=(1, 'iteration'))
+    trainer.extend(extensions.snapshot(autoload=True, **snapshot_kwargs), trigger=(1, 'iteration'))
     return trainer
 
 
@@ -61,9 +60,12 @@ def state(trainer):
     log = json.loads(arrays.pop('extensions/LogReport/_log').item())
     for entry in log:
         del entry['elapsed_time']
-    state = {key: value.tolist() for key, value in arrays.items()
-             # Lines have different lengths, as the time has.
-             if 'elapsed_time' not in key and '/_size' not in key}
+    state = {
+        key: value.tolist()
+        for key, value in arrays.items()
+        # Lines have different lengths, as the time has.
+        if 'elapsed_time' not in key and '/_size' not in key
+    }
     return log, state
 
 
@@ -73,8 +75,10 @@ def iterations_of_lines(out):
 
 
 def snapshots(out):
-    return sorted((name for name in os.listdir(out) if name.startswith('snapshot')),
-                  key=lambda name: int(name.split('_')[-1]))
+    return sorted(
+        (name for name in os.listdir(out) if name.startswith('snapshot')),
+        key=lambda name: int(name.split('_')[-1]),
+    )
 
 
 @pytest.fixture
@@ -125,11 +129,14 @@ def train_and_be_killed(out, n_kills, n_iterations):
 @pytest.mark.slow
 def test_killed_while_writing_snapshots(tmp_path, capsys):
     out = str(tmp_path / 'out')
-    code = 'import sys; sys.path.insert(0, {!r}); import test_faults\n' \
-           'test_faults.train_and_be_killed({!r}, 50, 300)'.format(os.path.dirname(__file__), out)
+    code = (
+        f'import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); import test_faults\n'
+        f'test_faults.train_and_be_killed({out!r}, 50, 300)'
+    )
     root = os.path.dirname(os.path.dirname(chainer.__file__))
-    subprocess.run([sys.executable, '-c', code], check=True, timeout=100,
-                   env=dict(os.environ, PYTHONPATH=root))
+    subprocess.run(
+        [sys.executable, '-c', code], check=True, timeout=100, env=dict(os.environ, PYTHONPATH=root)
+    )
     reached = int(snapshots(out)[-1].split('_')[-1])
     assert 50 < reached < 300
     with open(os.path.join(out, 'log')) as f:
@@ -148,7 +155,7 @@ def damage(content, rng):
     content = bytearray(content)
     kind = rng.randrange(3)
     if kind == 0:
-        return content[:rng.randrange(len(content))]
+        return content[: rng.randrange(len(content))]
     for _ in range(1 if kind == 1 else 20):
         content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
     return content
@@ -185,7 +192,7 @@ def test_200_damaged_snapshots(tmp_path, capsys):
     # Autoload takes the snapshot before.
     for _ in range(20):
         damaged = damage(content, rng)
-        intact.write_bytes(damaged[:len(damaged) - 1])
+        intact.write_bytes(damaged[: len(damaged) - 1])
         trainer = make_trainer(out, 2)
         with pytest.warns(UserWarning, match='snapshot_iter_3 cannot be loaded'):
             trainer.run()
@@ -193,7 +200,7 @@ def test_200_damaged_snapshots(tmp_path, capsys):
 
 
 def state_without_time(trainer):
-    trainer._done, trainer._final_elapsed_time = True, 0.
+    trainer._done, trainer._final_elapsed_time = True, 0.0
     result = state(trainer)
     trainer._done = False
     return result
@@ -201,8 +208,10 @@ def state_without_time(trainer):
 
 def test_killed_iterator_worker(tmp_path, capsys):
     def make(name):
-        return make_trainer(tmp_path / name, iterator=lambda *args: (
-            iterators.MultiprocessIterator(*args, n_processes=2)))
+        return make_trainer(
+            tmp_path / name,
+            iterator=lambda *args: iterators.MultiprocessIterator(*args, n_processes=2),
+        )
 
     expected = run(make('undisturbed'))
     trainer = make('out')
@@ -229,8 +238,9 @@ def die_at_5(path, target):
     serializers.save_npz(path, target)
 
 
-@pytest.mark.parametrize('writer', [
-    snapshot_writers.ProcessWriter, snapshot_writers.ProcessQueueWriter])
+@pytest.mark.parametrize(
+    'writer', [snapshot_writers.ProcessWriter, snapshot_writers.ProcessQueueWriter]
+)
 def test_killed_writer_process(tmp_path, expected, writer, capsys):
     trainer = make_trainer(tmp_path / 'out', writer=writer(die_at_5))
     with pytest.raises(RuntimeError, match='the process that writes snapshots.*exit code -9'):
@@ -264,9 +274,12 @@ def test_folder_that_vanishes(tmp_path, expected, capsys):
 
 
 WRITERS = [
-    snapshot_writers.SimpleWriter, snapshot_writers.ThreadWriter,
-    snapshot_writers.ProcessWriter, snapshot_writers.ThreadQueueWriter,
-    snapshot_writers.ProcessQueueWriter]
+    snapshot_writers.SimpleWriter,
+    snapshot_writers.ThreadWriter,
+    snapshot_writers.ProcessWriter,
+    snapshot_writers.ThreadQueueWriter,
+    snapshot_writers.ProcessQueueWriter,
+]
 
 
 @pytest.mark.filterwarnings('ignore::pytest.PytestUnhandledThreadExceptionWarning')
@@ -284,7 +297,10 @@ def test_files_cannot_grow(tmp_path, expected, writer, capsys):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert sorted(os.listdir(out)) == [
-        'log', 'log.jsonl', *('snapshot_iter_%d' % i for i in range(1, 5))]
+        'log',
+        'log.jsonl',
+        *(f'snapshot_iter_{i}' for i in range(1, 5)),
+    ]
     assert run(make_trainer(out)) == expected
 
 
@@ -346,7 +362,7 @@ def test_model_that_raises(tmp_path, expected, capsys):
 
 def test_exit_after_the_death_of_a_writer_process(tmp_path):
     """What waits for the dead process does not keep the program from ending."""
-    code = '''
+    code = """
 import os, signal, numpy
 from chainer.training.extensions import snapshot_writers
 writer = snapshot_writers.ProcessQueueWriter()
@@ -354,10 +370,15 @@ writer._consumer.terminate()
 writer._consumer.is_alive = lambda: True  # it died just now
 for _ in range(10):
     writer('x', '.', {'x': numpy.zeros(100000)})
-'''
+"""
     root = os.path.dirname(os.path.dirname(chainer.__file__))
-    subprocess.run([sys.executable, '-c', code], check=True, timeout=20, cwd=tmp_path,
-                   env=dict(os.environ, PYTHONPATH=root))
+    subprocess.run(
+        [sys.executable, '-c', code],
+        check=True,
+        timeout=20,
+        cwd=tmp_path,
+        env=dict(os.environ, PYTHONPATH=root),
+    )
 
 
 @pytest.fixture
@@ -368,8 +389,11 @@ def small_disk(tmp_path):
     run(make_trainer(tmp_path / 'one', 1))
     size = (tmp_path / 'one' / 'snapshot_iter_1').stat().st_size
     mounted = subprocess.run(
-        ['mount', '-t', 'tmpfs', '-o', 'size=%d' % (3.5 * size), 'tmpfs', folder],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        ['mount', '-t', 'tmpfs', '-o', f'size={3.5 * size}', 'tmpfs', folder],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
     if mounted.returncode:
         pytest.skip('file systems cannot be mounted here')
     yield folder
@@ -392,15 +416,19 @@ def test_disk_that_becomes_full(small_disk, tmp_path, expected, writer, capsys):
     assert run(make_trainer(tmp_path / 'larger')) == expected
 
 
-@pytest.mark.parametrize('extension', [
-    extensions.LogReport(trigger=(1, 'iteration')),
-    extensions.PlotReport(['main/loss'], trigger=(1, 'iteration')),
-    extensions.VariableStatisticsPlot(Model(), trigger=(1, 'iteration')),
-], ids=lambda extension: type(extension).__name__)
+@pytest.mark.parametrize(
+    'extension',
+    [
+        extensions.LogReport(trigger=(1, 'iteration')),
+        extensions.PlotReport(['main/loss'], trigger=(1, 'iteration')),
+        extensions.VariableStatisticsPlot(Model(), trigger=(1, 'iteration')),
+    ],
+    ids=lambda extension: type(extension).__name__,
+)
 def test_reports_are_whole_or_not_there(tmp_path, monkeypatch, capsys, extension):
     """A report that fails leaves the file before and no others."""
     out = tmp_path / 'out'
-    optimizer = optimizers.SGD(0.).setup(Model())
+    optimizer = optimizers.SGD(0.0).setup(Model())
     updater = training.StandardUpdater(iterators.SerialIterator(DATA, 4), optimizer)
     trainer = training.Trainer(updater, (3, 'iteration'), out=str(out))
     trainer.extend(extension, trigger=(1, 'iteration'))
@@ -409,8 +437,10 @@ def test_reports_are_whole_or_not_there(tmp_path, monkeypatch, capsys, extension
     def look(trainer):
         contents.append({path.name: path.read_bytes() for path in out.iterdir()})
         if trainer.updater.iteration == 2:
+
             def replace(old, new):
                 raise OSError(errno.ENOSPC, 'No space left on device')
+
             monkeypatch.setattr(os, 'replace', replace)
 
     trainer.extend(look, priority=-100)

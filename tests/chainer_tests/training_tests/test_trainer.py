@@ -18,7 +18,6 @@ def trainer(tmp_path):
 
 
 class Recorder(training.Extension):
-
     def __init__(self, log, label):
         self.log = log
         self.label = label
@@ -37,7 +36,6 @@ class Recorder(training.Extension):
 
 
 class TestExtend:
-
     def test_names(self, trainer):
         def function(trainer):
             pass
@@ -52,8 +50,9 @@ class TestExtend:
         for ext in exts:
             trainer.extend(ext)
         trainer.extend(function, name='given')
-        assert [trainer.get_extension(name) for name in (
-            'Ext', 'Ext_1', 'own', 'function', 'given')] == [*exts, function]
+        assert [
+            trainer.get_extension(name) for name in ('Ext', 'Ext_1', 'own', 'function', 'given')
+        ] == [*exts, function]
         assert exts[1].name == 'Ext_1'
         with pytest.raises(ValueError, match='extension x not found'):
             trainer.get_extension('x')
@@ -74,7 +73,8 @@ class TestExtend:
 
         ext = Recorder([], 0)
         trainer = testing.get_trainer_with_mock_updater(
-            extensions=[ext, (function, 'name', (2, 'epoch'), 7)])
+            extensions=[ext, (function, 'name', (2, 'epoch'), 7)]
+        )
         assert trainer.get_extension('Recorder') is ext
         entry = trainer._extensions['name']
         assert (entry.extension, entry.priority) == (function, 7)
@@ -82,7 +82,6 @@ class TestExtend:
 
 
 class TestRun:
-
     def test_order(self, trainer):
         log = []
         trainer.extend(Recorder(log, 'reader'))
@@ -93,10 +92,10 @@ class TestRun:
         trainer.run()
         labels = ['writer', 'editor', 'reader', 'reader2', 'low']
         assert log == (
-            [(label, 'initialize') for label in labels] +
-            [(label, i) for i in (1, 2, 3) for label in labels
-             if i == 2 or label != 'reader2'] +
-            [(label, 'finalize') for label in labels])
+            [(label, 'initialize') for label in labels]
+            + [(label, i) for i in (1, 2, 3) for label in labels if i == 2 or label != 'reader2']
+            + [(label, 'finalize') for label in labels]
+        )
         assert trainer.updater.update_core.call_count == 3
         trainer.updater.finalize.assert_called_once_with()
         assert os.path.isdir(trainer.out)
@@ -113,7 +112,10 @@ class TestRun:
         assert trainer.is_before_training
         trainer.run()
         assert [entry for entry in log if isinstance(entry[1], int)] == [
-            ('a', 0), ('a', 3), ('b', 3)]
+            ('a', 0),
+            ('a', 3),
+            ('b', 3),
+        ]
         assert not trainer.is_before_training
 
     def test_no_call_when_resumed(self, trainer):
@@ -172,7 +174,6 @@ class TestRun:
 
 
 class TestErrors:
-
     @pytest.mark.parametrize('show', [True, False])
     def test_failing_update(self, trainer, capsys, show):
         log = []
@@ -185,10 +186,13 @@ class TestErrors:
         trainer.updater.finalize.assert_called_once_with()
         lines = capsys.readouterr().err.splitlines()
         if show:
-            assert lines[:2] == ['Exception in main training loop: reason',
-                                 'Traceback (most recent call last):']
-            assert lines[-1] == ('Will finalize trainer extensions and updater before '
-                                 'reraising the exception.')
+            assert lines[:2] == [
+                'Exception in main training loop: reason',
+                'Traceback (most recent call last):',
+            ]
+            assert lines[-1] == (
+                'Will finalize trainer extensions and updater before reraising the exception.'
+            )
         else:
             assert lines == []
 
@@ -254,7 +258,7 @@ class TestErrors:
     @pytest.mark.parametrize('error', [KeyboardInterrupt, ValueError])
     def test_run_again(self, trainer, error, monkeypatch):
         """What was interrupted, e.g. in a notebook, goes on."""
-        now = [0.]
+        now = [0.0]
         monkeypatch.setattr(training.trainer.time, 'perf_counter', lambda: now[0])
 
         def tick(trainer):
@@ -276,14 +280,15 @@ class TestErrors:
 
 
 class TestSerialize:
-
     def test_random_states(self, trainer):
         trainer.updater.serialize = lambda serializer: None
         targets = []
         trainer.extend(
-            lambda trainer: targets.append(serializers.npz.serialize(trainer)), name='save')
+            lambda trainer: targets.append(serializers.npz.serialize(trainer)), name='save'
+        )
         trainer.run()
         import random
+
         numpy.random.randn()  # leaves a cached number
         random.gauss(0, 1)
         target = serializers.npz.serialize(trainer)
@@ -294,8 +299,11 @@ class TestSerialize:
     def test_without_random_states(self, trainer):
         trainer.updater.serialize = lambda serializer: None
         trainer.run()
-        target = {key: value for key, value in serializers.npz.serialize(trainer).items()
-                  if 'random' not in key}
+        target = {
+            key: value
+            for key, value in serializers.npz.serialize(trainer).items()
+            if 'random' not in key
+        }
         before = numpy.random.get_state()[1].tolist()
         for strict in True, False:
             trainer.serialize(serializers.NpzDeserializer(target, strict=strict))
@@ -305,7 +313,7 @@ class TestSerialize:
         trainer.updater.serialize = lambda serializer: None
         trainer.run()
         target = serializers.npz.serialize(trainer)
-        target['_snapshot_elapsed_time'] = numpy.array(100.)
+        target['_snapshot_elapsed_time'] = numpy.array(100.0)
         other = testing.get_trainer_with_mock_updater((1, 'iteration'))
         other.out = str(tmp_path)
         other.updater.serialize = lambda serializer: None
@@ -315,7 +323,6 @@ class TestSerialize:
 
 
 class TestExtension:
-
     def test_defaults(self):
         ext = training.Extension()
         assert (ext.trigger, ext.priority, ext.name) == ((1, 'iteration'), 100, None)
@@ -331,13 +338,21 @@ class TestExtension:
         initializer, finalizer, on_error = object(), object(), object()
 
         @training.make_extension(
-            trigger=(2, 'epoch'), default_name='name', priority=5, finalizer=finalizer,
-            initializer=initializer, on_error=on_error)
+            trigger=(2, 'epoch'),
+            default_name='name',
+            priority=5,
+            finalizer=finalizer,
+            initializer=initializer,
+            on_error=on_error,
+        )
         def function(trainer):
             return 3
 
         assert (function.trigger, function.default_name, function.priority) == (
-            (2, 'epoch'), 'name', 5)
+            (2, 'epoch'),
+            'name',
+            5,
+        )
         assert function.initialize is initializer
         assert function.finalize is finalizer
         assert function.on_error is on_error
@@ -349,7 +364,10 @@ class TestExtension:
             pass
 
         assert (function.trigger, function.default_name, function.priority) == (
-            (1, 'iteration'), 'function', 100)
+            (1, 'iteration'),
+            'function',
+            100,
+        )
         with pytest.raises(ValueError, match='invoke_before_training'):
             training.make_extension(invoke_before_training=True)
         with pytest.raises(TypeError, match='other'):

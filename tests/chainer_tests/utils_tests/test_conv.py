@@ -9,8 +9,10 @@ from chainer.utils import conv, conv_nd
 def reference_im2col(img, ksize, stride, pad, pval, cover_all, dilate, outs=None):
     n, c, *dims = img.shape
     if outs is None:
-        outs = [conv.get_conv_outsize(*row, cover_all, d)
-                for *row, d in zip(dims, ksize, stride, pad, dilate)]
+        outs = [
+            conv.get_conv_outsize(*row, cover_all, d)
+            for *row, d in zip(dims, ksize, stride, pad, dilate)
+        ]
     col = numpy.full((n, c, *ksize, *outs), pval, img.dtype)
     for k in itertools.product(*map(range, ksize)):
         for o in itertools.product(*map(range, outs)):
@@ -37,8 +39,9 @@ CASES = [
 
 
 @pytest.mark.parametrize('dims, ksize, stride, pad, cover_all, dilate', CASES)
-@pytest.mark.parametrize('dtype, pval', [
-    (numpy.float16, 0), (numpy.float32, -numpy.inf), (numpy.int32, 0)])
+@pytest.mark.parametrize(
+    'dtype, pval', [(numpy.float16, 0), (numpy.float32, -numpy.inf), (numpy.int32, 0)]
+)
 def test_im2col_nd(dims, ksize, stride, pad, cover_all, dilate, dtype, pval):
     img = numpy.random.randint(1, 100, (2, 3, *dims)).astype(dtype)
     expected = reference_im2col(img, ksize, stride, pad, pval, cover_all, dilate)
@@ -53,10 +56,12 @@ def test_im2col_nd(dims, ksize, stride, pad, cover_all, dilate, dtype, pval):
     if pval == 0:
         for f in (conv_nd.im2col_nd, conv_nd.im2col_nd_gpu):
             numpy.testing.assert_array_equal(
-                f(img, ksize, stride, pad, cover_all, dilate), expected)
+                f(img, ksize, stride, pad, cover_all, dilate), expected
+            )
         if len(dims) == 2:
             numpy.testing.assert_array_equal(
-                conv.im2col(img, *ksize, *stride, *pad, cover_all, *dilate), expected)
+                conv.im2col(img, *ksize, *stride, *pad, cover_all, *dilate), expected
+            )
 
 
 @pytest.mark.parametrize('dims, ksize, stride, pad, cover_all, dilate', CASES)
@@ -99,11 +104,16 @@ def test_no_output():
         conv.im2col(numpy.zeros((1, 1, 2, 2), 'f'), 3, 3, 1, 1, 0, 0)
 
 
-@pytest.mark.parametrize('args, conv_size, deconv_size', [
-    ((7, 3, 2, 1, False, 1), 4, 13), ((7, 3, 2, 1, True, 1), 4, 12),
-    ((8, 3, 2, 1, True, 1), 5, 14), ((10, 3, 1, 0, False, 2), 6, 14),
-    ((10, 3, 3, 1, True, 2), 4, 28),
-])
+@pytest.mark.parametrize(
+    'args, conv_size, deconv_size',
+    [
+        ((7, 3, 2, 1, False, 1), 4, 13),
+        ((7, 3, 2, 1, True, 1), 4, 12),
+        ((8, 3, 2, 1, True, 1), 5, 14),
+        ((10, 3, 1, 0, False, 2), 6, 14),
+        ((10, 3, 3, 1, True, 2), 4, 28),
+    ],
+)
 def test_outsize(args, conv_size, deconv_size):
     assert conv.get_conv_outsize(*args) == conv_size
     assert conv.get_deconv_outsize(*args) == deconv_size
@@ -120,10 +130,13 @@ def test_as_tuple():
 @pytest.mark.parametrize('dims, ksize, stride, pad, cover_all, dilate', CASES)
 def test_gpu(dims, ksize, stride, pad, cover_all, dilate):
     from chainer.backends import cuda
+
     img = numpy.random.rand(2, 3, *dims).astype('f')
     col = conv_nd.im2col_nd(img, ksize, stride, pad, cover_all, dilate)
     gpu_col = conv_nd.im2col_nd(cuda.to_gpu(img), ksize, stride, pad, cover_all, dilate)
     numpy.testing.assert_array_equal(cuda.to_cpu(gpu_col), col)
     numpy.testing.assert_allclose(
         cuda.to_cpu(conv_nd.col2im_nd(gpu_col, stride, pad, dims, dilate)),
-        conv_nd.col2im_nd(col, stride, pad, dims, dilate), rtol=1e-5)
+        conv_nd.col2im_nd(col, stride, pad, dims, dilate),
+        rtol=1e-5,
+    )

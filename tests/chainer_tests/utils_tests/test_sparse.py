@@ -8,7 +8,7 @@ from chainer import utils
 
 def make_sparse(shape, dtype='f'):
     x = numpy.random.randint(1, 9, shape).astype(dtype)
-    x[numpy.random.rand(*shape) < .6] = 0
+    x[numpy.random.rand(*shape) < 0.6] = 0
     return x
 
 
@@ -50,10 +50,17 @@ def test_requires_grad():
     assert isinstance(coo.data, chainer.Variable) and coo.data.requires_grad
 
 
-@pytest.mark.parametrize('row, col, order', [
-    ([0, 0, 1], [0, 2, 1], 'C'), ([0, 1, 0], [0, 1, 2], 'F'), ([1, 0, 0], [0, 2, 1], 'other'),
-    ([0, 0], [1, 0], 'other'), ([], [], 'C'), ([[0, 1], [0, -1]], [[1, 0], [0, -1]], 'C'),
-])
+@pytest.mark.parametrize(
+    'row, col, order',
+    [
+        ([0, 0, 1], [0, 2, 1], 'C'),
+        ([0, 1, 0], [0, 1, 2], 'F'),
+        ([1, 0, 0], [0, 2, 1], 'other'),
+        ([0, 0], [1, 0], 'other'),
+        ([], [], 'C'),
+        ([[0, 1], [0, -1]], [[1, 0], [0, -1]], 'C'),
+    ],
+)
 def test_get_order(row, col, order):
     assert utils.get_order(numpy.array(row), numpy.array(col)) == order
 
@@ -61,9 +68,13 @@ def test_get_order(row, col, order):
 def test_bad():
     data, index = numpy.zeros(3, 'f'), numpy.zeros(3, 'i')
     for args in [
-            (data, index, index, (3,)), (data, index, index, (0, 3)),
-            (data, index[None], index, (3, 3)), (data[None, None], index, index, (3, 3)),
-            (data, index, index[:2], (3, 3)), (data, index, index, (3, 3), 'A')]:
+        (data, index, index, (3,)),
+        (data, index, index, (0, 3)),
+        (data, index[None], index, (3, 3)),
+        (data[None, None], index, index, (3, 3)),
+        (data, index, index[:2], (3, 3)),
+        (data, index, index, (3, 3), 'A'),
+    ]:
         with pytest.raises(ValueError):
             utils.CooMatrix(*args)
     with pytest.raises(ValueError, match='ndim of x'):

@@ -18,54 +18,85 @@ c = T.Variable(10, 'c')
 i = T.Variable(0, 'i')
 
 
-@pytest.mark.parametrize('expr, text, value', [
-    (x.shape, 'in_types[0].shape', (2, 3)),
-    (x.shape[1], 'in_types[0].shape[1]', 3),
-    (x.shape[i], 'in_types[0].shape[i]', 2),
-    (x.shape[1:], 'in_types[0].shape[1:]', (3,)),
-    (x.shape[:-1], 'in_types[0].shape[:-1]', (2,)),
-    (x.shape[::2], 'in_types[0].shape[::2]', (2,)),
-    (x.shape[i:c], 'in_types[0].shape[i:c]', (2, 3)),
-    (T.Variable(numpy.eye(3), 'm')[1, ..., 1], 'm[1, ..., 1]', 1),
-    (T.Variable(numpy.eye(3), 'm')[:2, 0].shape, 'm[:2, 0].shape', (2,)),
-    (x.ndim, 'in_types[0].ndim', 2),
-    (x.size, 'in_types[0].size', 6),
-    (y.size, 'in_types[1].size', 1),
-    (x.dtype.kind, 'in_types[0].dtype.kind', 'f'),
-    (x.shape.index(3), 'in_types[0].shape.index(3)', 1),
-    (c + 1, 'c + 1', 11), (1 + c, '1 + c', 11), (c - 1, 'c - 1', 9), (1 - c, '1 - c', -9),
-    (c * 2, 'c * 2', 20), (c / 4, 'c / 4', 2.5), (c // 4, 'c // 4', 2), (21 // c, '21 // c', 2),
-    (c % 4, 'c % 4', 2), (c ** 2, 'c ** 2', 100), (2 ** c, '2 ** c', 1024), (-c, '-c', -10),
-    (c << 1, 'c << 1', 20), (c >> 1, 'c >> 1', 5), (c & 2, 'c & 2', 2), (c ^ 2, 'c ^ 2', 8),
-    (c | 1, 'c | 1', 11), (~c, '~c', -11),
-    ((c + 1) * 2, '(c + 1) * 2', 22), (c + 1 * 2, 'c + 2', 12), (c * 2 + 1, 'c * 2 + 1', 21),
-    (c - (c - 1), 'c - (c - 1)', 1), (c - c - 1, 'c - c - 1', -1),
-    ((c ** 2) ** 3, '(c ** 2) ** 3', 10 ** 6), (c ** (i ** 2), 'c ** i ** 2', 1),
-    (-(c + 1), '-(c + 1)', -11), ((-c) ** 2, '(-c) ** 2', 100), (-c ** 2, '-c ** 2', -100),
-    ((c + 1).real, '(c + 1).real', 11),
-    (T.prod(x.shape), 'prod(in_types[0].shape)', 6),
-    (T.Constant('a'), 'a', 'a'),
-    (T.BinaryOperator(4, c, 1, '+', lambda a, b: a + b), 'c + 1', 11),
-    (T.UnaryOperator(6, c, '-', lambda a: -a), '-c', -10),
-], ids=str)
+@pytest.mark.parametrize(
+    'expr, text, value',
+    [
+        (x.shape, 'in_types[0].shape', (2, 3)),
+        (x.shape[1], 'in_types[0].shape[1]', 3),
+        (x.shape[i], 'in_types[0].shape[i]', 2),
+        (x.shape[1:], 'in_types[0].shape[1:]', (3,)),
+        (x.shape[:-1], 'in_types[0].shape[:-1]', (2,)),
+        (x.shape[::2], 'in_types[0].shape[::2]', (2,)),
+        (x.shape[i:c], 'in_types[0].shape[i:c]', (2, 3)),
+        (T.Variable(numpy.eye(3), 'm')[1, ..., 1], 'm[1, ..., 1]', 1),
+        (T.Variable(numpy.eye(3), 'm')[:2, 0].shape, 'm[:2, 0].shape', (2,)),
+        (x.ndim, 'in_types[0].ndim', 2),
+        (x.size, 'in_types[0].size', 6),
+        (y.size, 'in_types[1].size', 1),
+        (x.dtype.kind, 'in_types[0].dtype.kind', 'f'),
+        (x.shape.index(3), 'in_types[0].shape.index(3)', 1),
+        (c + 1, 'c + 1', 11),
+        (1 + c, '1 + c', 11),
+        (c - 1, 'c - 1', 9),
+        (1 - c, '1 - c', -9),
+        (c * 2, 'c * 2', 20),
+        (c / 4, 'c / 4', 2.5),
+        (c // 4, 'c // 4', 2),
+        (21 // c, '21 // c', 2),
+        (c % 4, 'c % 4', 2),
+        (c**2, 'c ** 2', 100),
+        (2**c, '2 ** c', 1024),
+        (-c, '-c', -10),
+        (c << 1, 'c << 1', 20),
+        (c >> 1, 'c >> 1', 5),
+        (c & 2, 'c & 2', 2),
+        (c ^ 2, 'c ^ 2', 8),
+        (c | 1, 'c | 1', 11),
+        (~c, '~c', -11),
+        ((c + 1) * 2, '(c + 1) * 2', 22),
+        (c + 1 * 2, 'c + 2', 12),
+        (c * 2 + 1, 'c * 2 + 1', 21),
+        (c - (c - 1), 'c - (c - 1)', 1),
+        (c - c - 1, 'c - c - 1', -1),
+        ((c**2) ** 3, '(c ** 2) ** 3', 10**6),
+        (c ** (i**2), 'c ** i ** 2', 1),
+        (-(c + 1), '-(c + 1)', -11),
+        ((-c) ** 2, '(-c) ** 2', 100),
+        (-(c**2), '-c ** 2', -100),
+        ((c + 1).real, '(c + 1).real', 11),
+        (T.prod(x.shape), 'prod(in_types[0].shape)', 6),
+        (T.Constant('a'), 'a', 'a'),
+        (T.BinaryOperator(4, c, 1, '+', lambda a, b: a + b), 'c + 1', 11),
+        (T.UnaryOperator(6, c, '-', lambda a: -a), '-c', -10),
+    ],
+    ids=str,
+)
 def test_expr(expr, text, value):
     assert str(expr) == text
     assert expr.eval() == value
     assert T.eval(expr) == value
 
 
-@pytest.mark.parametrize('good, bad, expect, actual', [
-    (x.ndim == 2, x.ndim == 3, 'in_types[0].ndim == 3', '2 != 3'),
-    (x.ndim != 3, x.ndim != 2, 'in_types[0].ndim != 2', '2 == 2'),
-    (x.ndim < 3, x.ndim < 2, 'in_types[0].ndim < 2', '2 >= 2'),
-    (x.ndim <= 2, x.ndim <= 1, 'in_types[0].ndim <= 1', '2 > 1'),
-    (x.ndim > 1, x.ndim > 2, 'in_types[0].ndim > 2', '2 <= 2'),
-    (x.ndim >= 2, x.ndim >= 3, 'in_types[0].ndim >= 3', '2 < 3'),
-    (2 == x.ndim, 3 == x.ndim, 'in_types[0].ndim == 3', '2 != 3'),
-    (x.dtype == numpy.float32, x.dtype.kind == 'i', 'in_types[0].dtype.kind == i', 'f != i'),
-    (x.shape[0] == x.ndim, x.shape[1] == x.ndim + 2,
-     'in_types[0].shape[1] == in_types[0].ndim + 2', '3 != 4'),
-], ids=str)
+@pytest.mark.parametrize(
+    'good, bad, expect, actual',
+    [
+        (x.ndim == 2, x.ndim == 3, 'in_types[0].ndim == 3', '2 != 3'),
+        (x.ndim != 3, x.ndim != 2, 'in_types[0].ndim != 2', '2 == 2'),
+        (x.ndim < 3, x.ndim < 2, 'in_types[0].ndim < 2', '2 >= 2'),
+        (x.ndim <= 2, x.ndim <= 1, 'in_types[0].ndim <= 1', '2 > 1'),
+        (x.ndim > 1, x.ndim > 2, 'in_types[0].ndim > 2', '2 <= 2'),
+        (x.ndim >= 2, x.ndim >= 3, 'in_types[0].ndim >= 3', '2 < 3'),
+        (2 == x.ndim, 3 == x.ndim, 'in_types[0].ndim == 3', '2 != 3'),
+        (x.dtype == numpy.float32, x.dtype.kind == 'i', 'in_types[0].dtype.kind == i', 'f != i'),
+        (
+            x.shape[0] == x.ndim,
+            x.shape[1] == x.ndim + 2,
+            'in_types[0].shape[1] == in_types[0].ndim + 2',
+            '3 != 4',
+        ),
+    ],
+    ids=str,
+)
 def test_expect(good, bad, expect, actual):
     T.expect(good)
     T.expect(good, good)
@@ -115,7 +146,7 @@ def test_light_mode_belongs_to_the_thread():
 
 
 def test_light_types_with_shapes():
-    info, = T.get_light_types((numpy.zeros((2, 3), 'f'),), shapes=((3, 2, 1),))
+    (info,) = T.get_light_types((numpy.zeros((2, 3), 'f'),), shapes=((3, 2, 1),))
     assert (info.shape, info.ndim, info.size, info.dtype) == ((3, 2, 1), 3, 6, numpy.float32)
 
 
@@ -127,9 +158,9 @@ def test_get_types():
     assert str(types[1].dtype.kind) == 't.dtype.kind'
     with pytest.raises(T.InvalidType, match='argument'):
         T._argname(types, ('x',))
-    none, = T.get_types((None,), 'grads', True)
+    (none,) = T.get_types((None,), 'grads', True)
     assert none.dtype.eval() is None
-    shaped, = T.get_types((numpy.zeros(6),), 'in_types', False, shapes=((2, 3),))
+    (shaped,) = T.get_types((numpy.zeros(6),), 'in_types', False, shapes=((2, 3),))
     assert shaped.shape.eval() == (2, 3)
     with pytest.raises(TypeError, match='tuple'):
         T.get_types([numpy.zeros(3)], 'in_types', False)
@@ -153,7 +184,6 @@ def test_same_types():
 
 
 class Function(chainer.FunctionNode):
-
     def check_type_forward(self, in_types):
         T._argname(in_types, ('a', 'b'))
         a, b = in_types
@@ -170,7 +200,8 @@ def test_message_of_function():
         Function().apply((a, a[0]))
     assert str(e.value) == (
         '\nInvalid operation is performed in: Function (Forward)\n\n'
-        'Expect: a.shape == b.shape\nActual: (2, 3) != (3,)')
+        'Expect: a.shape == b.shape\nActual: (2, 3) != (3,)'
+    )
     with pytest.raises(T.InvalidType, match=r'2 argument\(s\)'):
         Function().apply((a,))
     with chainer.using_config('type_check', False):

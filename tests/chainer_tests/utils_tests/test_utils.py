@@ -10,13 +10,23 @@ from chainer import utils
 from chainer.utils import argument, array, cache, error, imgproc, precision
 
 
-@pytest.mark.parametrize('x, dtype', [
-    (numpy.float32(1), numpy.float32), (1.5, numpy.float64), (numpy.zeros((), 'e'), 'e'),
-    (numpy.zeros(3, 'f'), 'f'), (2, numpy.int64)])
+@pytest.mark.parametrize(
+    'x, dtype',
+    [
+        (numpy.float32(1), numpy.float32),
+        (1.5, numpy.float64),
+        (numpy.zeros((), 'e'), 'e'),
+        (numpy.zeros(3, 'f'), 'f'),
+        (2, numpy.int64),
+    ],
+)
 def test_force_array(x, dtype):
     y = utils.force_array(x)
-    assert isinstance(y, numpy.ndarray) and y.dtype == dtype and y == numpy.asarray(x) \
-        if numpy.ndim(x) == 0 else y is x
+    assert (
+        isinstance(y, numpy.ndarray) and y.dtype == dtype and y == numpy.asarray(x)
+        if numpy.ndim(x) == 0
+        else y is x
+    )
     z = utils.force_array(x, numpy.float16)
     assert isinstance(z, numpy.ndarray) and z.dtype == numpy.float16
 
@@ -42,10 +52,22 @@ def test_tempdir():
             os.rmdir(path)
 
 
-@pytest.mark.parametrize('shape, to', [
-    ((2, 3), (2, 3)), ((2, 3), (1, 3)), ((2, 3), (2, 1)), ((2, 3), (3,)), ((2, 3), ()),
-    ((2, 3), (1, 1)), ((4, 2, 3), (2, 1)), ((4, 1, 3), (1, 1, 3)), ((0, 3), (1, 3)), ((), ()),
-    ((2, 3), (1,))])
+@pytest.mark.parametrize(
+    'shape, to',
+    [
+        ((2, 3), (2, 3)),
+        ((2, 3), (1, 3)),
+        ((2, 3), (2, 1)),
+        ((2, 3), (3,)),
+        ((2, 3), ()),
+        ((2, 3), (1, 1)),
+        ((4, 2, 3), (2, 1)),
+        ((4, 1, 3), (1, 1, 3)),
+        ((0, 3), (1, 3)),
+        ((), ()),
+        ((2, 3), (1,)),
+    ],
+)
 def test_sum_to(shape, to):
     x = numpy.random.randint(-9, 9, shape).astype('f')
     y = utils.sum_to(x, to)
@@ -71,7 +93,6 @@ def test_array():
 
 
 class TestArgument:
-
     def function(self, **kwargs):
         return argument.parse_kwargs(kwargs, ('a', 1), ('b', 2), old='old is gone')
 
@@ -135,7 +156,6 @@ def test_nondeterministic():
 
 
 class TestFinal:
-
     def make(self, **kwargs):
         class Base(utils.enable_final(base=(dict,), meta_base=(abc.ABCMeta,))):
             @utils.final
@@ -178,7 +198,7 @@ def test_oversample():
     assert crops.shape == (20, 3, 3, 4) and crops.dtype == numpy.float64
     image = images[1]
     for i, (y, x) in enumerate([(0, 0), (0, 3), (2, 0), (2, 3), (1, 1)]):
-        expected = image[:, y:y + 3, x:x + 4]
+        expected = image[:, y : y + 3, x : x + 4]
         numpy.testing.assert_array_equal(crops[10 + i], expected)
         numpy.testing.assert_array_equal(crops[15 + i], expected[..., ::-1])
     with pytest.raises(ValueError, match='crop_dims'):

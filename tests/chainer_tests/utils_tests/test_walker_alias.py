@@ -15,13 +15,24 @@ def distribution_of(sampler):
     return probs
 
 
-@pytest.mark.parametrize('probs', [
-    [1], [1, 1, 1], [5, 3, 4, 1, 2], [0, 1], [1e-8, 1, 1e-8], [0.1] * 10,
-    numpy.random.RandomState(0).rand(100)], ids=len)
+@pytest.mark.parametrize(
+    'probs',
+    [
+        [1],
+        [1, 1, 1],
+        [5, 3, 4, 1, 2],
+        [0, 1],
+        [1e-8, 1, 1e-8],
+        [0.1] * 10,
+        numpy.random.RandomState(0).rand(100),
+    ],
+    ids=len,
+)
 def test_table(probs):
     sampler = utils.WalkerAlias(probs)
     numpy.testing.assert_allclose(
-        distribution_of(sampler), numpy.asarray(probs) / numpy.sum(probs), atol=1e-6)
+        distribution_of(sampler), numpy.asarray(probs) / numpy.sum(probs), atol=1e-6
+    )
 
 
 def test_sample():
@@ -30,7 +41,7 @@ def test_sample():
     samples = sampler.sample((1000, 10))
     assert samples.shape == (1000, 10) and samples.dtype == numpy.int32
     frequency = numpy.bincount(samples.ravel(), minlength=4) / samples.size
-    numpy.testing.assert_allclose(frequency, probs / 10, atol=.03)
+    numpy.testing.assert_allclose(frequency, probs / 10, atol=0.03)
     assert frequency[1] == 0
     assert sampler.sample(()).shape == ()
     assert sampler.sample_xp(numpy, 3).shape == (3,)
@@ -46,6 +57,7 @@ def test_devices():
 @pytest.mark.chainerx
 def test_chainerx():
     import chainerx
+
     sampler = utils.WalkerAlias([1, 2]).to_device('native:0')
     samples = sampler.sample((3, 4))
     assert isinstance(samples, chainerx.ndarray) and samples.shape == (3, 4)

@@ -1,4 +1,5 @@
 """Tools for tests: comparisons, dtype lists, decorators."""
+
 import numpy as np
 import pytest
 
@@ -8,7 +9,16 @@ from chainerx import testing
 
 def test_dtype_lists():
     assert testing.all_dtypes == (
-        'bool_', 'int8', 'int16', 'int32', 'int64', 'uint8', 'float16', 'float32', 'float64')
+        'bool_',
+        'int8',
+        'int16',
+        'int32',
+        'int64',
+        'uint8',
+        'float16',
+        'float32',
+        'float64',
+    )
     assert set(testing.numeric_dtypes) == set(testing.all_dtypes) - {'bool_'}
     assert set(testing.nonfloat_dtypes) == set(testing.all_dtypes) - set(testing.float_dtypes)
     assert set(testing.integral_dtypes) == set(testing.nonfloat_dtypes) - {'bool_'}
@@ -16,21 +26,28 @@ def test_dtype_lists():
     assert [getattr(np, name) for name in testing.all_dtypes] == list(chainerx.all_dtypes)
 
 
-@pytest.mark.parametrize('check', [testing.assert_array_equal, testing.assert_allclose,
-                                   testing.assert_array_equal_ex, testing.assert_allclose_ex])
+@pytest.mark.parametrize(
+    'check',
+    [
+        testing.assert_array_equal,
+        testing.assert_allclose,
+        testing.assert_array_equal_ex,
+        testing.assert_allclose_ex,
+    ],
+)
 def test_equal(check):
-    a = np.array([1., np.nan])
+    a = np.array([1.0, np.nan])
     check(chainerx.array(a), chainerx.array(a))
     check(chainerx.array(a), a)
     check(a, chainerx.array(a))
     check(chainerx.array(a).require_grad(), a)
-    for b in np.array([1., 2.]), np.array([1., np.nan, 1.]):
+    for b in np.array([1.0, 2.0]), np.array([1.0, np.nan, 1.0]):
         with pytest.raises(AssertionError):
             check(chainerx.array(a), b)
 
 
 def test_tolerances():
-    x, y = chainerx.array([1.]), np.array([1.01])
+    x, y = chainerx.array([1.0]), np.array([1.01])
     testing.assert_allclose(x, y, rtol=0.1)
     testing.assert_allclose(x, y, atol=0.1)
     testing.assert_allclose_ex(x, y, float64_rtol=0.1)
@@ -63,8 +80,7 @@ def test_attributes(check):
         check([x], [x, x])
 
 
-@testing.parametrize_dtype_specifier(
-    'spec', dtypes=('float32', 'float64'), additional_args=(None,))
+@testing.parametrize_dtype_specifier('spec', dtypes=('float32', 'float64'), additional_args=(None,))
 def test_parametrize_dtype_specifier(spec):
     assert spec is None or np.dtype(spec) in (np.dtype('float32'), np.dtype('float64'))
 
@@ -94,8 +110,9 @@ def _check(decorator, numpy_does, chainerx_does):
     decorator(lambda xp: run(numpy_does if xp is np else chainerx_does))()
 
 
-@pytest.mark.parametrize('make', [testing.numpy_chainerx_array_equal,
-                                  testing.numpy_chainerx_allclose])
+@pytest.mark.parametrize(
+    'make', [testing.numpy_chainerx_array_equal, testing.numpy_chainerx_allclose]
+)
 def test_decorators(make):
     a, x = np.ones(2), chainerx.ones(2, 'float64')
     _check(make(), a, x)
@@ -107,8 +124,14 @@ def test_decorators(make):
     with pytest.raises(AssertionError, match='of this test'):
         _check(make(err_msg='of this test', verbose=False), a, chainerx.zeros(2, 'float64'))
     _check(make(dtype_check=False), a, chainerx.ones(2, 'float32'))
-    for bad in ((a, chainerx.zeros(2, 'float64')), (a, None), (None, x), (a, testing.ignore()),
-                (a, chainerx.ones(2, 'float32')), (a, [x])):
+    for bad in (
+        (a, chainerx.zeros(2, 'float64')),
+        (a, None),
+        (None, x),
+        (a, testing.ignore()),
+        (a, chainerx.ones(2, 'float32')),
+        (a, [x]),
+    ):
         with pytest.raises(AssertionError):
             _check(make(), *bad)
     for bad in (KeyError, x), (a, KeyError):

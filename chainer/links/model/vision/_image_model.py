@@ -1,4 +1,5 @@
 """What the models for images share: layers by name, image preparation, prediction."""
+
 import os
 
 import numpy
@@ -11,8 +12,7 @@ from chainer.utils import argument, imgproc
 
 TRAIN = 'train argument is not supported anymore. Use chainer.using_config'
 TEST = 'test argument is not supported anymore. Use chainer.using_config'
-VOLATILE = ('volatile argument is not supported anymore. '
-            'Use chainer.using_config')
+VOLATILE = 'volatile argument is not supported anymore. Use chainer.using_config'
 
 
 def prepare_image(image, size, mean):
@@ -60,13 +60,15 @@ def load_from_cache(name, make, model):
         model (~chainer.Link): Model to fill.
 
     """
+
     def create(path):
         make(path)
         npz.load_npz(path, model)
 
     root = download.get_dataset_directory('pfnet/chainer/models/')
     download.cache_or_load_file(
-        os.path.join(root, name), create, lambda path: npz.load_npz(path, model))
+        os.path.join(root, name), create, lambda path: npz.load_npz(path, model)
+    )
 
 
 class ImageModel(link.Chain):
@@ -129,7 +131,8 @@ class ImageModel(link.Chain):
         unknown = names.difference(self.functions)
         if unknown:
             raise ValueError(
-                f'unknown layer(s) {sorted(unknown)}: the layers are {self.available_layers}')
+                f'unknown layer(s) {sorted(unknown)}: the layers are {self.available_layers}'
+            )
 
     def extract(self, images, layers=None, size=(224, 224), **kwargs):
         """Computes activations of layers for images.

@@ -21,14 +21,26 @@ _INCEPTIONS = {
 
 # Names of the convolutions in a module and in that of the Caffe model.
 _INCEPTION_LAYERS = {
-    'conv1': '1x1', 'proj3': '3x3_reduce', 'conv3': '3x3', 'proj5': '5x5_reduce',
-    'conv5': '5x5', 'projp': 'pool_proj'}
+    'conv1': '1x1',
+    'proj3': '3x3_reduce',
+    'conv3': '3x3',
+    'proj5': '5x5_reduce',
+    'conv5': '5x5',
+    'projp': 'pool_proj',
+}
 
 _CAFFE_LAYERS = {
-    'conv1': 'conv1/7x7_s2', 'conv2_reduce': 'conv2/3x3_reduce', 'conv2': 'conv2/3x3',
-    'loss1_conv': 'loss1/conv', 'loss1_fc1': 'loss1/fc', 'loss1_fc2': 'loss1/classifier',
-    'loss2_conv': 'loss2/conv', 'loss2_fc1': 'loss2/fc', 'loss2_fc2': 'loss2/classifier',
-    'loss3_fc': 'loss3/classifier'}
+    'conv1': 'conv1/7x7_s2',
+    'conv2_reduce': 'conv2/3x3_reduce',
+    'conv2': 'conv2/3x3',
+    'loss1_conv': 'loss1/conv',
+    'loss1_fc1': 'loss1/fc',
+    'loss1_fc2': 'loss1/classifier',
+    'loss2_conv': 'loss2/conv',
+    'loss2_fc1': 'loss2/fc',
+    'loss2_fc2': 'loss2/classifier',
+    'loss3_fc': 'loss3/classifier',
+}
 
 
 def prepare(image, size=(224, 224)):
@@ -140,8 +152,10 @@ class GoogLeNet(_image_model.ImageModel):
             _image_model.load_from_cache(
                 'bvlc_googlenet.npz',
                 lambda path: self.convert_caffemodel_to_npz(
-                    download.cached_download(_CAFFEMODEL_URL), path),
-                self)
+                    download.cached_download(_CAFFEMODEL_URL), path
+                ),
+                self,
+            )
         elif pretrained_model:
             npz.load_npz(pretrained_model, self)
 
@@ -179,6 +193,7 @@ class GoogLeNet(_image_model.ImageModel):
 
         """
         from chainer.links.caffe.caffe_function import CaffeFunction
+
         source = CaffeFunction(path_caffemodel)
         model = cls(pretrained_model=None)
         for name, caffe_name in _CAFFE_LAYERS.items():

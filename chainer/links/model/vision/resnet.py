@@ -45,8 +45,7 @@ def _max_pooling_2d(x):
 
 
 def _global_average_pooling_2d(x):
-    return functions.reshape(
-        functions.average_pooling_2d(x, x.shape[2:], stride=1), x.shape[:2])
+    return functions.reshape(functions.average_pooling_2d(x, x.shape[2:], stride=1), x.shape[:2])
 
 
 class _Bottleneck(link.Chain):
@@ -57,7 +56,8 @@ class _Bottleneck(link.Chain):
 
         def conv(n_in, n_out, ksize, stride=1, pad=0):
             return convolution_2d.Convolution2D(
-                n_in, n_out, ksize, stride, pad, initialW=initialW, nobias=True)
+                n_in, n_out, ksize, stride, pad, initialW=initialW, nobias=True
+            )
 
         norm = batch_normalization.BatchNormalization
         with self.init_scope():
@@ -112,11 +112,11 @@ class BottleneckA(_Bottleneck):
 
     """
 
-    def __init__(self, in_channels, mid_channels, out_channels, stride=2, initialW=None,
-                 downsample_fb=False):
+    def __init__(
+        self, in_channels, mid_channels, out_channels, stride=2, initialW=None, downsample_fb=False
+    ):
         first, second = (1, stride) if downsample_fb else (stride, 1)
-        super().__init__(
-            in_channels, mid_channels, out_channels, (first, second, stride), initialW)
+        super().__init__(in_channels, mid_channels, out_channels, (first, second, stride), initialW)
 
     def _shortcut(self, x):
         return self.bn4(self.conv4(x))
@@ -166,20 +166,33 @@ class BuildingBlock(link.Chain):
 
     """
 
-    def __init__(self, n_layers=None, in_channels=None, mid_channels=None, out_channels=None,
-                 stride=None, initialW=None, downsample_fb=None, **kwargs):
+    def __init__(
+        self,
+        n_layers=None,
+        in_channels=None,
+        mid_channels=None,
+        out_channels=None,
+        stride=None,
+        initialW=None,
+        downsample_fb=None,
+        **kwargs,
+    ):
         super().__init__()
         if 'n_layer' in kwargs:
             warnings.warn(
                 'Argument `n_layer` is deprecated. Please use `n_layers` instead',
-                DeprecationWarning, stacklevel=2)
+                DeprecationWarning,
+                stacklevel=2,
+            )
             n_layers = kwargs.pop('n_layer')
         if kwargs:
             raise TypeError(
-                'BuildingBlock() got unexpected keyword argument(s) ' + ', '.join(sorted(kwargs)))
+                'BuildingBlock() got unexpected keyword argument(s) ' + ', '.join(sorted(kwargs))
+            )
         with self.init_scope():
             self.a = BottleneckA(
-                in_channels, mid_channels, out_channels, stride, initialW, downsample_fb)
+                in_channels, mid_channels, out_channels, stride, initialW, downsample_fb
+            )
             self._forward = ['a']
             for i in range(1, n_layers):
                 name = f'b{i}'
@@ -240,8 +253,8 @@ class ResNetLayers(_image_model.ImageModel):
         super().__init__()
         if n_layers not in _N_BLOCKS:
             raise ValueError(
-                'The n_layers argument should be either 50, 101, or 152, but '
-                f'{n_layers} was given.')
+                f'The n_layers argument should be either 50, 101, or 152, but {n_layers} was given.'
+            )
         # What is loaded right away need not be drawn.
         initialW = 0 if pretrained_model else initializers.HeNormal(scale=1.0)
         n_blocks = _N_BLOCKS[n_layers]
@@ -284,6 +297,7 @@ class ResNetLayers(_image_model.ImageModel):
 
         """
         from chainer.links.caffe.caffe_function import CaffeFunction
+
         source = CaffeFunction(path_caffemodel)
         model = ResNetLayers(pretrained_model=None, n_layers=n_layers)
         _copy_model(source, model, n_layers)
@@ -296,9 +310,10 @@ def _load_caffemodel(name, n_layers, model):
         path = os.path.join(root, name)
         if not os.path.exists(path):
             raise OSError(
-                "The pre-trained caffemodel does not exist. Please download it from "
+                'The pre-trained caffemodel does not exist. Please download it from '
                 "'https://github.com/KaimingHe/deep-residual-networks', and place it on "
-                f'{path}')
+                f'{path}'
+            )
         sys.stderr.write('Now loading caffemodel (usually it may take few minutes)\n')
         ResNetLayers.convert_caffemodel_to_npz(path, path_npz, n_layers)
 
@@ -328,8 +343,7 @@ def _copy_block(source, name, block):
         branches.append('branch1')
     for i, branch in enumerate(branches, start=1):
         block[f'conv{i}'].W.copydata(source[f'res{name}_{branch}'].W)
-        _copy_normalization(
-            source, f'bn{name}_{branch}', f'scale{name}_{branch}', block[f'bn{i}'])
+        _copy_normalization(source, f'bn{name}_{branch}', f'scale{name}_{branch}', block[f'bn{i}'])
 
 
 def _copy_normalization(source, norm_name, scale_name, norm):

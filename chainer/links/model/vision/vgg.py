@@ -5,8 +5,8 @@ from chainer.links.model.vision import _image_model
 from chainer.serializers import npz
 
 _CAFFEMODEL_URL = (
-    'https://www.robots.ox.ac.uk/%7Evgg/software/very_deep/caffe/'
-    'VGG_ILSVRC_{}_layers.caffemodel')
+    'https://www.robots.ox.ac.uk/%7Evgg/software/very_deep/caffe/VGG_ILSVRC_{}_layers.caffemodel'
+)
 
 # Channels of the image and after each stage, and numbers of convolutions of the stages.
 _CHANNELS = (3, 64, 128, 256, 512, 512)
@@ -78,16 +78,22 @@ class VGGLayers(_image_model.ImageModel):
         super().__init__()
         if n_layers not in _N_CONVOLUTIONS:
             raise ValueError(
-                f'The n_layers argument should be either 16 or 19, but {n_layers} was given.')
+                f'The n_layers argument should be either 16 or 19, but {n_layers} was given.'
+            )
         self._n_layers = n_layers
         # What is loaded right away need not be drawn.
-        kwargs = {'initialW': 0 if pretrained_model else initializers.Normal(0.01),
-                  'initial_bias': 0}
+        kwargs = {
+            'initialW': 0 if pretrained_model else initializers.Normal(0.01),
+            'initial_bias': 0,
+        }
 
         def add_convolution(stage, i):
             n_in = _CHANNELS[stage - 1 if i == 1 else stage]
-            setattr(self, f'conv{stage}_{i}', convolution_2d.Convolution2D(
-                n_in, _CHANNELS[stage], 3, 1, 1, **kwargs))
+            setattr(
+                self,
+                f'conv{stage}_{i}',
+                convolution_2d.Convolution2D(n_in, _CHANNELS[stage], 3, 1, 1, **kwargs),
+            )
 
         with self.init_scope():
             for stage, n in enumerate(_N_CONVOLUTIONS[16], start=1):
@@ -105,7 +111,8 @@ class VGGLayers(_image_model.ImageModel):
             _image_model.load_from_cache(
                 f'VGG_ILSVRC_{n_layers}_layers.npz',
                 lambda path: self.convert_caffemodel_to_npz(download.cached_download(url), path),
-                self)
+                self,
+            )
         elif pretrained_model:
             npz.load_npz(pretrained_model, self)
 
@@ -133,6 +140,7 @@ class VGGLayers(_image_model.ImageModel):
 
         """
         from chainer.links.caffe.caffe_function import CaffeFunction
+
         npz.save_npz(path_npz, CaffeFunction(path_caffemodel), compression=False)
 
 

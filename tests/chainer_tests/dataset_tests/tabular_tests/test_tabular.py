@@ -6,7 +6,6 @@ from chainer.dataset import tabular
 
 
 class Table(dataset.TabularDataset):
-
     """Columns a, b, c of 6 rows; records what is asked for."""
 
     def __init__(self, mode=tuple, as_list=False):
@@ -49,7 +48,6 @@ def values(data):
 
 @pytest.mark.parametrize('as_list', [False, True])
 class TestBase:
-
     def test_tuple(self, as_list):
         table = Table(tuple, as_list)
         assert table[2] == (a[2], b[2], c[2])
@@ -85,18 +83,28 @@ class TestBase:
         table = Table(tuple, as_list).asdict()
         assert table.mode is dict and table[0] == {'a': a[0], 'b': b[0], 'c': c[0]}
 
-    @pytest.mark.parametrize('rows', [
-        slice(None), slice(1, 5, 2), slice(None, None, -1), [3, 1, -1], [],
-        numpy.array([2, 2]), [True, False, True, False, False, True]])
-    @pytest.mark.parametrize('keys,selected', [
-        (None, 'abc'), (('a', 'c'), 'ac'), ((2, 'a'), 'ca'), ((-1,), 'c'), ((), '')])
+    @pytest.mark.parametrize(
+        'rows',
+        [
+            slice(None),
+            slice(1, 5, 2),
+            slice(None, None, -1),
+            [3, 1, -1],
+            [],
+            numpy.array([2, 2]),
+            [True, False, True, False, False, True],
+        ],
+    )
+    @pytest.mark.parametrize(
+        'keys,selected',
+        [(None, 'abc'), (('a', 'c'), 'ac'), ((2, 'a'), 'ca'), ((-1,), 'c'), ((), '')],
+    )
     def test_slice(self, as_list, rows, keys, selected):
         table = Table(tuple, as_list)
         view = table.slice[rows] if keys is None else table.slice[rows, keys]
         assert view.keys == tuple(selected)
         index = [] if isinstance(rows, list) and not rows else numpy.arange(6)[rows]
-        expected = tuple([{'a': a, 'b': b, 'c': c}[k][i] for i in index]
-                         for k in selected)
+        expected = tuple([{'a': a, 'b': b, 'c': c}[k][i] for i in index] for k in selected)
         assert values(view.fetch()) == expected
         if expected:
             assert len(view) == len(expected[0])
@@ -113,7 +121,6 @@ class TestBase:
 
 
 class TestSlice:
-
     def test_only_needed_columns_are_fetched(self):
         table = Table()
         table.slice[[3, 1]].slice[::-1, ('c', 'a')].slice[:, 'a'].fetch()
@@ -125,17 +132,23 @@ class TestSlice:
         assert view[0] == b[1]
         assert Table(None).slice[:, ('a',)].mode is tuple
 
-    @pytest.mark.parametrize('args,error', [
-        (([6],), IndexError), (([-7],), IndexError), (([True],), ValueError),
-        ((slice(None), ('d',)), KeyError), ((slice(None), 3), IndexError),
-        ((3,), TypeError)])
+    @pytest.mark.parametrize(
+        'args,error',
+        [
+            (([6],), IndexError),
+            (([-7],), IndexError),
+            (([True],), ValueError),
+            ((slice(None), ('d',)), KeyError),
+            ((slice(None), 3), IndexError),
+            ((3,), TypeError),
+        ],
+    )
     def test_errors(self, args, error):
         with pytest.raises(error):
             Table().slice[args if len(args) > 1 else args[0]]
 
 
 class TestConcat:
-
     @pytest.mark.parametrize('first', [tuple, dict])
     @pytest.mark.parametrize('second', [tuple, dict])
     def test_modes(self, first, second):
@@ -157,7 +170,6 @@ class TestConcat:
 
 
 class TestJoin:
-
     def test_values(self):
         table = Table(dict).join(tabular.from_data(('d', list('xyzuvw'))))
         assert table.mode is dict and table.keys == ('a', 'b', 'c', 'd')
@@ -177,7 +189,6 @@ class TestJoin:
 
 
 class TestTransform:
-
     @pytest.mark.parametrize('mode', [tuple, dict, None])
     @pytest.mark.parametrize('out', [tuple, dict, None])
     def test_transform(self, mode, out):
@@ -194,11 +205,16 @@ class TestTransform:
         negative = [-x for x in total]
         expected = {tuple: (total, negative), dict: {'p': total, 'n': negative}, None: total}
         assert values(table.fetch()) == expected[out]
-        assert table[3] == {tuple: (total[3], -total[3]),
-                            dict: {'p': total[3], 'n': -total[3]}, None: total[3]}[out]
+        assert (
+            table[3]
+            == {
+                tuple: (total[3], -total[3]),
+                dict: {'p': total[3], 'n': -total[3]},
+                None: total[3],
+            }[out]
+        )
         if out is not None:
-            assert values(table.slice[[1], ('n',)].fetch()) in (
-                ([-total[1]],), {'n': [-total[1]]})
+            assert values(table.slice[[1], ('n',)].fetch()) in (([-total[1]],), {'n': [-total[1]]})
 
     @pytest.mark.parametrize('mode', [tuple, dict, None])
     def test_transform_batch(self, mode):
@@ -211,8 +227,7 @@ class TestTransform:
         assert table.mode is None
 
     def test_inconsistent(self):
-        table = tabular.from_data([0, 1]).transform(
-            ('x',), lambda i: (i,) if i == 0 else {'x': i})
+        table = tabular.from_data([0, 1]).transform(('x',), lambda i: (i,) if i == 0 else {'x': i})
         with pytest.raises(ValueError, match='same form'):
             table.fetch()
         with pytest.raises(ValueError, match='returned 2 values'):
@@ -239,7 +254,6 @@ def test_delegate():
 
 
 class TestFromData:
-
     def test_unary(self):
         for data in [3, 4, 5], numpy.array([3, 4, 5]):
             table = tabular.from_data(data)
@@ -254,7 +268,8 @@ class TestFromData:
 
     def test_dict(self):
         table = tabular.from_data(
-            {'x': [1, 2], 'y': lambda i: i, ('z', 'w'): lambda i: {'w': 'w', 'z': i * 2}})
+            {'x': [1, 2], 'y': lambda i: i, ('z', 'w'): lambda i: {'w': 'w', 'z': i * 2}}
+        )
         assert table.keys == ('x', 'y', 'z', 'w')
         assert table[1] == {'x': 2, 'y': 1, 'z': 2, 'w': 'w'}
 
@@ -274,7 +289,11 @@ class TestFromData:
 
     def test_abstract(self):
         base = dataset.TabularDataset()
-        for get in (lambda: len(base), lambda: base.keys, lambda: base.mode,
-                    lambda: base.get_examples(None, None)):
+        for get in (
+            lambda: len(base),
+            lambda: base.keys,
+            lambda: base.mode,
+            lambda: base.get_examples(None, None),
+        ):
             with pytest.raises(NotImplementedError):
                 get()

@@ -1,4 +1,5 @@
 """Functions that sample images."""
+
 import numpy
 import pytest
 from helpers.functions import check_function
@@ -29,15 +30,22 @@ def _matrix(n_out, n_in, mode, align_corners):
 
 
 @pytest.mark.parametrize('size', [(4, 3), (7, 5), (2, 2), (1, 6), (3, 1), (8, 6)])
-@pytest.mark.parametrize('mode,align_corners', [
-    ('bilinear', True), ('bilinear', False), ('nearest', False), ('nearest', True)])
+@pytest.mark.parametrize(
+    'mode,align_corners',
+    [('bilinear', True), ('bilinear', False), ('nearest', False), ('nearest', True)],
+)
 def test_resize_images(size, mode, align_corners):
     def expected(x):
         rows = _matrix(size[0], x.shape[2], mode, align_corners)
         columns = _matrix(size[1], x.shape[3], mode, align_corners)
         return rows @ x @ columns.T
-    check_function(lambda x: F.resize_images(x, size, mode=mode, align_corners=align_corners),
-                   X, expected, dtypes='efd' if size == (7, 5) else 'd')
+
+    check_function(
+        lambda x: F.resize_images(x, size, mode=mode, align_corners=align_corners),
+        X,
+        expected,
+        dtypes='efd' if size == (7, 5) else 'd',
+    )
 
 
 def test_resize_images_empty_batch():
@@ -56,7 +64,8 @@ def test_resize_images_errors():
 
 def test_resize_images_helpers():
     v, u, vw, uw = resize_module.compute_indices_and_weights(
-        (3, 2), (4, 3), 'bilinear', True, numpy)
+        (3, 2), (4, 3), 'bilinear', True, numpy
+    )
     assert v.tolist() == [0, 1, 3] and vw.tolist() == [0, 0.5, 0]
     assert u.tolist() == [0, 2] and uw.tolist() == [0, 0]
     y = resize_module.interpolate_bilinear_cpu(X, v, u, vw, uw)
@@ -75,8 +84,11 @@ def _grid(theta, size):
 @pytest.mark.parametrize('size', [(2, 3), (1, 4), (2, 1, 3)])
 def test_grid(size):
     theta = numpy.random.uniform(-1, 1, (2, len(size), len(size) + 1))
-    check_function(lambda theta: F.spatial_transformer_grid(theta, size), theta,
-                   lambda theta: _grid(theta, size))
+    check_function(
+        lambda theta: F.spatial_transformer_grid(theta, size),
+        theta,
+        lambda theta: _grid(theta, size),
+    )
 
 
 def test_grid_errors():
@@ -95,23 +107,31 @@ def _sample(x, grid):
     sizes = x.shape[2:]
     y = numpy.zeros(x.shape[:2] + grid.shape[2:], x.dtype)
     for n, *out in numpy.ndindex(grid.shape[0], *grid.shape[2:]):
-        position = [(grid[(n, len(sizes) - 1 - d, *out)] + 1) * (size - 1) / 2
-                    for d, size in enumerate(sizes)]
+        position = [
+            (grid[(n, len(sizes) - 1 - d, *out)] + 1) * (size - 1) / 2
+            for d, size in enumerate(sizes)
+        ]
         for pixel in numpy.ndindex(*sizes):
             weight = numpy.prod([max(0, 1 - abs(p - i)) for p, i in zip(position, pixel)])
             y[(n, slice(None), *out)] += weight * x[(n, slice(None), *pixel)]
     return y
 
 
-@pytest.mark.parametrize('x_shape,size', [
-    ((2, 3, 4, 3), (2, 3)), ((1, 2, 2, 2), (3, 3)), ((1, 1, 1, 3), (2, 2)),
-    ((1, 2, 2, 3, 2), (2, 1, 2))])
+@pytest.mark.parametrize(
+    'x_shape,size',
+    [
+        ((2, 3, 4, 3), (2, 3)),
+        ((1, 2, 2, 2), (3, 3)),
+        ((1, 1, 1, 3), (2, 2)),
+        ((1, 2, 2, 3, 2), (2, 1, 2)),
+    ],
+)
 def test_sampler(x_shape, size):
     random = numpy.random.RandomState(1)
     x = random.uniform(-1, 1, x_shape)
     grid = random.uniform(-1.6, 1.6, (x_shape[0], len(size), *size))
     # Points far outside sample nothing.
-    grid[0, 0, 0] = [3.3, -1e6, 1e6][:grid.shape[3]] if len(size) == 2 else 7.
+    grid[0, 0, 0] = [3.3, -1e6, 1e6][: grid.shape[3]] if len(size) == 2 else 7.0
     check_function(F.spatial_transformer_sampler, (x, grid), _sample, dtypes='fd', eps=1e-6)
     if len(size) == 2:
         y = F.spatial_transformer_sampler(x.astype('e'), grid.clip(-2, 2).astype('e'))
@@ -119,7 +139,7 @@ def test_sampler(x_shape, size):
 
 
 def test_sampler_identity():
-    theta = numpy.tile(numpy.array([[1., 0, 0], [0, 1, 0]]), (2, 1, 1))
+    theta = numpy.tile(numpy.array([[1.0, 0, 0], [0, 1, 0]]), (2, 1, 1))
     grid = F.spatial_transformer_grid(theta, X.shape[2:])
     y = F.spatial_transformer_sampler(X, grid)
     numpy.testing.assert_allclose(y.array, X, rtol=1e-12)
@@ -127,8 +147,13 @@ def test_sampler_identity():
 
 def test_sampler_errors():
     grid = numpy.zeros((2, 2, 3, 3))
-    for x_bad, grid_bad in [(X[0], grid[0]), (X[:1], grid), (X, grid[:, :1]),
-                            (X, grid.astype('f')), (X.astype(int), grid.astype(int))]:
+    for x_bad, grid_bad in [
+        (X[0], grid[0]),
+        (X[:1], grid),
+        (X, grid[:, :1]),
+        (X, grid.astype('f')),
+        (X.astype(int), grid.astype(int)),
+    ]:
         with pytest.raises(type_check.InvalidType):
             F.spatial_transformer_sampler(x_bad, grid_bad)
     with pytest.raises(ValueError):

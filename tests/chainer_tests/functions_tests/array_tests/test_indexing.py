@@ -1,4 +1,5 @@
 """Functions that pick or place elements by an index or a condition."""
+
 import numpy
 import pytest
 from helpers.functions import check_function
@@ -7,17 +8,37 @@ import chainer
 import chainer.functions as F
 from chainer.utils import type_check
 
-X = numpy.arange(1, 25).reshape(2, 3, 4) / 8.
+X = numpy.arange(1, 25).reshape(2, 3, 4) / 8.0
 
 INDEXES = [
-    0, -1, None, Ellipsis, slice(None), (), [1, 0], [1, 1, 1], (0, 1, 2), (slice(None), 1),
-    (Ellipsis, 2), (None, 0, Ellipsis, None, slice(None, None, -2)), slice(1, 1),
-    numpy.array([0, 1, 0]), numpy.array(1), numpy.int64(1),
-    (slice(None), numpy.array([0, 2, 2])), (slice(None), [0, 2, 2], slice(1, 3)),
-    (numpy.array([[0], [1]]), Ellipsis, numpy.array([1, 1])), (0, [1, 1]),
-    X > 1, X[:, 0, 0] > 1, (slice(None), numpy.array([True, False, True])),
-    [True, False], (Ellipsis, [True, False, True, True]), numpy.zeros(0, int),
-    [slice(None), 1], [None, 0],
+    0,
+    -1,
+    None,
+    Ellipsis,
+    slice(None),
+    (),
+    [1, 0],
+    [1, 1, 1],
+    (0, 1, 2),
+    (slice(None), 1),
+    (Ellipsis, 2),
+    (None, 0, Ellipsis, None, slice(None, None, -2)),
+    slice(1, 1),
+    numpy.array([0, 1, 0]),
+    numpy.array(1),
+    numpy.int64(1),
+    (slice(None), numpy.array([0, 2, 2])),
+    (slice(None), [0, 2, 2], slice(1, 3)),
+    (numpy.array([[0], [1]]), Ellipsis, numpy.array([1, 1])),
+    (0, [1, 1]),
+    X > 1,
+    X[:, 0, 0] > 1,
+    (slice(None), numpy.array([True, False, True])),
+    [True, False],
+    (Ellipsis, [True, False, True, True]),
+    numpy.zeros(0, int),
+    [slice(None), 1],
+    [None, 0],
 ]
 
 
@@ -42,6 +63,7 @@ def test_scatter_add(i):
         y = x.copy()
         numpy.add.at(y, _numpy_index(index), b)
         return y
+
     check_function(lambda x, b: F.scatter_add(x, index, b), (X, numpy.asarray(b)), expected)
 
 
@@ -53,10 +75,11 @@ def test_operator():
 
 
 def test_empty_and_vector():
-    check_function(lambda x: F.get_item(x, 1), numpy.array([1., 2.]), lambda x: x[1])
-    check_function(lambda x: F.get_item(x, ()), numpy.array(3.), lambda x: x)
-    check_function(lambda x: F.get_item(x, (slice(None), 0)), numpy.zeros((0, 2)),
-                   lambda x: x[:, 0])
+    check_function(lambda x: F.get_item(x, 1), numpy.array([1.0, 2.0]), lambda x: x[1])
+    check_function(lambda x: F.get_item(x, ()), numpy.array(3.0), lambda x: x)
+    check_function(
+        lambda x: F.get_item(x, (slice(None), 0)), numpy.zeros((0, 2)), lambda x: x[:, 0]
+    )
 
 
 def test_get_item_errors():
@@ -92,23 +115,33 @@ def test_select_item_errors():
         F.select_item(x, t + 3)
 
 
-@pytest.mark.parametrize('shapes', [
-    ((2, 3), (2, 3), (2, 3)), ((3,), (2, 1), (1, 3)), ((2, 3), (), (3,)), ((), (2,), (1,)),
-    ((0, 3), (3,), (1, 3))])
+@pytest.mark.parametrize(
+    'shapes',
+    [
+        ((2, 3), (2, 3), (2, 3)),
+        ((3,), (2, 1), (1, 3)),
+        ((2, 3), (), (3,)),
+        ((), (2,), (1,)),
+        ((0, 3), (3,), (1, 3)),
+    ],
+)
 def test_where(shapes):
     condition, x, y = [numpy.asarray(numpy.random.uniform(-1, 1, shape)) for shape in shapes]
     condition = numpy.asarray(condition > 0)
-    check_function(lambda x, y: F.where(condition, x, y), (x, y),
-                   lambda x, y: numpy.where(condition, x, y))
-    check_function(lambda x, y: F.where(chainer.Variable(condition), x, y), (x, y), double=False,
-                   dtypes='f')
+    check_function(
+        lambda x, y: F.where(condition, x, y), (x, y), lambda x, y: numpy.where(condition, x, y)
+    )
+    check_function(
+        lambda x, y: F.where(chainer.Variable(condition), x, y), (x, y), double=False, dtypes='f'
+    )
 
 
 def test_where_with_number():
     condition = X > 1
     check_function(lambda x: F.where(condition, x, 2), X, lambda x: numpy.where(condition, x, 2))
-    check_function(lambda x: F.where(condition, -.5, x), X,
-                   lambda x: numpy.where(condition, -.5, x))
+    check_function(
+        lambda x: F.where(condition, -0.5, x), X, lambda x: numpy.where(condition, -0.5, x)
+    )
 
 
 def test_where_errors():
@@ -118,8 +151,10 @@ def test_where_errors():
             F.where(condition, x, y)
 
 
-@pytest.mark.parametrize('from_dtype,to_dtype', [
-    ('e', 'd'), ('f', 'e'), ('d', numpy.float32), ('f', 'f'), ('f', 'i'), ('i', 'f')])
+@pytest.mark.parametrize(
+    'from_dtype,to_dtype',
+    [('e', 'd'), ('f', 'e'), ('d', numpy.float32), ('f', 'f'), ('f', 'i'), ('i', 'f')],
+)
 def test_cast(from_dtype, to_dtype):
     x = chainer.Variable(X.astype(from_dtype))
     y = F.cast(x, to_dtype)

@@ -1,4 +1,5 @@
 """Functions that only rearrange, join or split elements."""
+
 import numpy
 import pytest
 from helpers.functions import check_function
@@ -22,28 +23,43 @@ ONE_INPUT = {
     'reshape 0-d': (lambda x: F.reshape(x, ()), lambda x: x.reshape(()), _array(1)),
     'reshape empty': (lambda x: F.reshape(x, (3, 0)), lambda x: x.reshape(3, 0), _array(0, 2)),
     'transpose': (F.transpose, lambda x: x.T, X),
-    'transpose axes': (lambda x: F.transpose(x, (1, -1, 0)),
-                       lambda x: x.transpose(1, 2, 0), X),
+    'transpose axes': (lambda x: F.transpose(x, (1, -1, 0)), lambda x: x.transpose(1, 2, 0), X),
     'swapaxes': (lambda x: F.swapaxes(x, 0, -1), lambda x: x.swapaxes(0, 2), X),
-    'broadcast_to': (lambda x: F.broadcast_to(x, (2, 2, 3, 4)),
-                     lambda x: numpy.broadcast_to(x, (2, 2, 3, 4)), _array(2, 1, 4)),
-    'broadcast_to 0-d': (lambda x: F.broadcast_to(x, (2, 3)),
-                         lambda x: numpy.broadcast_to(x, (2, 3)), _array()),
+    'broadcast_to': (
+        lambda x: F.broadcast_to(x, (2, 2, 3, 4)),
+        lambda x: numpy.broadcast_to(x, (2, 2, 3, 4)),
+        _array(2, 1, 4),
+    ),
+    'broadcast_to 0-d': (
+        lambda x: F.broadcast_to(x, (2, 3)),
+        lambda x: numpy.broadcast_to(x, (2, 3)),
+        _array(),
+    ),
     'expand_dims': (lambda x: F.expand_dims(x, 1), lambda x: x[:, None], X),
     'expand_dims last': (lambda x: F.expand_dims(x, -1), lambda x: x[..., None], X),
     'squeeze': (F.squeeze, lambda x: x.squeeze(), _array(1, 3, 1)),
     'squeeze axis': (lambda x: F.squeeze(x, -1), lambda x: x.squeeze(2), _array(1, 3, 1)),
     'squeeze axes': (lambda x: F.squeeze(x, (0, 2)), lambda x: x.squeeze(), _array(1, 3, 1)),
     'split sections': (lambda x: F.split_axis(x, 2, 2), lambda x: numpy.split(x, 2, 2), X),
-    'split indices': (lambda x: F.split_axis(x, [1, 3], -1),
-                      lambda x: numpy.split(x, [1, 3], 2), X),
-    'split array': (lambda x: F.split_axis(x, numpy.array([0, 2]), 1),
-                    lambda x: numpy.split(x, [0, 2], 1), X),
+    'split indices': (
+        lambda x: F.split_axis(x, [1, 3], -1),
+        lambda x: numpy.split(x, [1, 3], 2),
+        X,
+    ),
+    'split array': (
+        lambda x: F.split_axis(x, numpy.array([0, 2]), 1),
+        lambda x: numpy.split(x, [0, 2], 1),
+        X,
+    ),
     'split one': (lambda x: F.split_axis(x, 1, 0, force_tuple=False), lambda x: x, X),
-    **{f'rollaxis {axis} {start}': (
-        lambda x, axis=axis, start=start: F.rollaxis(x, axis, start),
-        lambda x, axis=axis, start=start: numpy.rollaxis(x, axis, start), X)
-       for axis, start in [(0, 0), (2, 0), (0, 3), (1, -1), (-3, 2), (-1, -3)]},
+    **{
+        f'rollaxis {axis} {start}': (
+            lambda x, axis=axis, start=start: F.rollaxis(x, axis, start),
+            lambda x, axis=axis, start=start: numpy.rollaxis(x, axis, start),
+            X,
+        )
+        for axis, start in [(0, 0), (2, 0), (0, 3), (1, -1), (-3, 2), (-1, -3)]
+    },
 }
 
 
@@ -54,16 +70,17 @@ def test_one_input(name):
 
 
 SEVERAL_INPUTS = {
-    'concat': (lambda *xs: F.concat(xs), lambda *xs: numpy.concatenate(xs, 1),
-               (_array(2, 1), _array(2, 3), _array(2, 0))),
-    'concat last': (lambda *xs: F.concat(xs, -1), lambda *xs: numpy.concatenate(xs, -1),
-                    (X, X)),
+    'concat': (
+        lambda *xs: F.concat(xs),
+        lambda *xs: numpy.concatenate(xs, 1),
+        (_array(2, 1), _array(2, 3), _array(2, 0)),
+    ),
+    'concat last': (lambda *xs: F.concat(xs, -1), lambda *xs: numpy.concatenate(xs, -1), (X, X)),
     'concat one': (lambda x: F.concat([x], 0), lambda x: x, (X,)),
     'stack': (lambda *xs: F.stack(xs), lambda *xs: numpy.stack(xs), (X, X + 1)),
     'stack last': (lambda *xs: F.stack(xs, -1), lambda *xs: numpy.stack(xs, -1), (X, X + 1)),
     'stack 0-d': (lambda *xs: F.stack(xs), lambda *xs: numpy.stack(xs), (_array(), _array())),
-    'broadcast': (F.broadcast, numpy.broadcast_arrays,
-                  (_array(3, 1), _array(4), _array(2, 1, 1))),
+    'broadcast': (F.broadcast, numpy.broadcast_arrays, (_array(3, 1), _array(4), _array(2, 1, 1))),
     'broadcast same': (F.broadcast, lambda *xs: xs, (X, X)),
 }
 
@@ -151,6 +168,7 @@ def test_stack_and_concat_of_some_gradients():
 
 def test_squeeze_argone():
     from chainer.functions.array.squeeze import argone
+
     assert argone((1, 2, 1)) == [0, 2]
     with pytest.raises(ValueError):
         argone((1, 'a'))

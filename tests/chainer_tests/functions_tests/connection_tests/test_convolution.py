@@ -1,4 +1,5 @@
 """Convolution and deconvolution, in two and in other numbers of dimensions."""
+
 import itertools
 
 import numpy as np
@@ -37,10 +38,10 @@ def convolution(x, W, b=None, stride=1, pad=0, cover_all=False, dilate=1, groups
     stride, pad, dilate = (as_tuple(v, ndim) for v in (stride, pad, dilate))
     outs = tuple(
         (dim + 2 * p - (k - 1) * d - 1 + (s - 1 if cover_all else 0)) // s + 1
-        for dim, k, s, p, d in zip(x.shape[2:], W.shape[2:], stride, pad, dilate))
+        for dim, k, s, p, d in zip(x.shape[2:], W.shape[2:], stride, pad, dilate)
+    )
     y = np.zeros((len(x), len(W), *outs))
-    for i, j, c, k, out, at in places(
-            W.shape, outs, x.shape[2:], stride, pad, dilate, groups):
+    for i, j, c, k, out, at in places(W.shape, outs, x.shape[2:], stride, pad, dilate, groups):
         y[(slice(None), i, *out)] += x[(slice(None), c, *at)] * W[(i, j, *k)]
     return y if b is None else y + b.reshape(-1, *[1] * ndim)
 
@@ -50,10 +51,10 @@ def deconvolution(x, W, b=None, stride=1, pad=0, outsize=None, dilate=1, groups=
     stride, pad, dilate = (as_tuple(v, ndim) for v in (stride, pad, dilate))
     dims = outsize or tuple(
         s * (out - 1) + (k - 1) * d + 1 - 2 * p
-        for out, k, s, p, d in zip(x.shape[2:], W.shape[2:], stride, pad, dilate))
+        for out, k, s, p, d in zip(x.shape[2:], W.shape[2:], stride, pad, dilate)
+    )
     y = np.zeros((len(x), W.shape[1] * groups, *dims))
-    for i, j, c, k, out, at in places(
-            W.shape, x.shape[2:], dims, stride, pad, dilate, groups):
+    for i, j, c, k, out, at in places(W.shape, x.shape[2:], dims, stride, pad, dilate, groups):
         y[(slice(None), c, *at)] += x[(slice(None), i, *out)] * W[(i, j, *k)]
     return y if b is None else y + b.reshape(-1, *[1] * ndim)
 
@@ -90,33 +91,49 @@ CONVOLUTIONS = [
 @pytest.mark.parametrize('x, W, arguments', CONVOLUTIONS)
 @pytest.mark.parametrize('bias', [True, False])
 def test_convolution_2d(x, W, arguments, bias):
-    check_function(lambda *xs: F.convolution_2d(*xs, **arguments),
-                   sample(x, W, *[W[:1]] * bias),
-                   lambda *xs: convolution(*xs, **arguments), tolerances=TOLERANCES)
+    check_function(
+        lambda *xs: F.convolution_2d(*xs, **arguments),
+        sample(x, W, *[W[:1]] * bias),
+        lambda *xs: convolution(*xs, **arguments),
+        tolerances=TOLERANCES,
+    )
 
 
 @pytest.mark.parametrize('x, W, arguments', CONVOLUTIONS)
 def test_chunks_of_convolution(x, W, arguments, chunks):
-    check_function(lambda *xs: F.convolution_2d(*xs, **arguments),
-                   sample((5, *x[1:]), W, W[:1]),
-                   lambda *xs: convolution(*xs, **arguments), dtypes=[np.float32],
-                   double=False, tolerances=TOLERANCES, on_chainerx=False)
+    check_function(
+        lambda *xs: F.convolution_2d(*xs, **arguments),
+        sample((5, *x[1:]), W, W[:1]),
+        lambda *xs: convolution(*xs, **arguments),
+        dtypes=[np.float32],
+        double=False,
+        tolerances=TOLERANCES,
+        on_chainerx=False,
+    )
 
 
-@pytest.mark.parametrize('x, W, arguments', [
-    ((2, 3, 5), (2, 3, 2), {'stride': 2, 'pad': 1}),
-    ((2, 2, 4), (2, 1, 2), {'groups': 2, 'dilate': 2}),
-    ((1, 2, 3, 2, 3), (2, 2, 2, 1, 2), {'pad': (1, 0, 1), 'stride': (1, 2, 2)}),
-])
+@pytest.mark.parametrize(
+    'x, W, arguments',
+    [
+        ((2, 3, 5), (2, 3, 2), {'stride': 2, 'pad': 1}),
+        ((2, 2, 4), (2, 1, 2), {'groups': 2, 'dilate': 2}),
+        ((1, 2, 3, 2, 3), (2, 2, 2, 1, 2), {'pad': (1, 0, 1), 'stride': (1, 2, 2)}),
+    ],
+)
 @pytest.mark.parametrize('bias', [True, False])
 def test_convolution_nd(x, W, arguments, bias):
     inputs = sample(x, W, *[W[:1]] * bias)
-    check_function(lambda *xs: F.convolution_nd(*xs, **arguments), inputs,
-                   lambda *xs: convolution(*xs, **arguments), tolerances=TOLERANCES)
+    check_function(
+        lambda *xs: F.convolution_nd(*xs, **arguments),
+        inputs,
+        lambda *xs: convolution(*xs, **arguments),
+        tolerances=TOLERANCES,
+    )
     named = {3: F.convolution_1d, 5: F.convolution_3d}.get(len(x))
     if named is not None:
-        np.testing.assert_array_equal(named(*inputs, **arguments).array,
-                                      F.convolution_nd(*inputs, **arguments).array)
+        np.testing.assert_array_equal(
+            named(*inputs, **arguments).array, F.convolution_nd(*inputs, **arguments).array
+        )
 
 
 DECONVOLUTIONS = [
@@ -133,33 +150,49 @@ DECONVOLUTIONS = [
 @pytest.mark.parametrize('bias', [True, False])
 def test_deconvolution_2d(x, W, arguments, bias):
     channels = (W[1] * arguments.get('groups', 1),)
-    check_function(lambda *xs: F.deconvolution_2d(*xs, **arguments),
-                   sample(x, W, *[channels] * bias),
-                   lambda *xs: deconvolution(*xs, **arguments), tolerances=TOLERANCES)
+    check_function(
+        lambda *xs: F.deconvolution_2d(*xs, **arguments),
+        sample(x, W, *[channels] * bias),
+        lambda *xs: deconvolution(*xs, **arguments),
+        tolerances=TOLERANCES,
+    )
 
 
 @pytest.mark.parametrize('x, W, arguments', DECONVOLUTIONS)
 def test_chunks_of_deconvolution(x, W, arguments, chunks):
-    check_function(lambda *xs: F.deconvolution_2d(*xs, **arguments),
-                   sample((5, *x[1:]), W),
-                   lambda *xs: deconvolution(*xs, **arguments), dtypes=[np.float32],
-                   double=False, tolerances=TOLERANCES, on_chainerx=False)
+    check_function(
+        lambda *xs: F.deconvolution_2d(*xs, **arguments),
+        sample((5, *x[1:]), W),
+        lambda *xs: deconvolution(*xs, **arguments),
+        dtypes=[np.float32],
+        double=False,
+        tolerances=TOLERANCES,
+        on_chainerx=False,
+    )
 
 
-@pytest.mark.parametrize('x, W, arguments', [
-    ((2, 3, 4), (3, 2, 2), {'stride': 2, 'pad': 1}),
-    ((2, 4, 3), (4, 1, 2), {'groups': 2, 'dilate': 2, 'outsize': (5,)}),
-    ((1, 2, 2, 2, 2), (2, 1, 2, 1, 2), {'pad': (1, 0, 0), 'stride': (2, 1, 2)}),
-])
+@pytest.mark.parametrize(
+    'x, W, arguments',
+    [
+        ((2, 3, 4), (3, 2, 2), {'stride': 2, 'pad': 1}),
+        ((2, 4, 3), (4, 1, 2), {'groups': 2, 'dilate': 2, 'outsize': (5,)}),
+        ((1, 2, 2, 2, 2), (2, 1, 2, 1, 2), {'pad': (1, 0, 0), 'stride': (2, 1, 2)}),
+    ],
+)
 @pytest.mark.parametrize('bias', [True, False])
 def test_deconvolution_nd(x, W, arguments, bias):
     channels = (W[1] * arguments.get('groups', 1),)
     inputs = sample(x, W, *[channels] * bias)
-    check_function(lambda *xs: F.deconvolution_nd(*xs, **arguments), inputs,
-                   lambda *xs: deconvolution(*xs, **arguments), tolerances=TOLERANCES)
+    check_function(
+        lambda *xs: F.deconvolution_nd(*xs, **arguments),
+        inputs,
+        lambda *xs: deconvolution(*xs, **arguments),
+        tolerances=TOLERANCES,
+    )
     named = {3: F.deconvolution_1d, 5: F.deconvolution_3d}[len(x)]
-    np.testing.assert_array_equal(named(*inputs, **arguments).array,
-                                  F.deconvolution_nd(*inputs, **arguments).array)
+    np.testing.assert_array_equal(
+        named(*inputs, **arguments).array, F.deconvolution_nd(*inputs, **arguments).array
+    )
 
 
 @pytest.mark.parametrize('function', [F.convolution_2d, F.deconvolution_2d])
@@ -186,7 +219,15 @@ def test_attributes():
     func = Convolution2DFunction((2, 3), 1, True, dilate=(1, 2), groups=2)
     func.apply(sample((1, 4, 5, 6), (2, 2, 3, 2)))
     assert (func.kh, func.kw, func.sy, func.sx, func.ph, func.pw, func.dy, func.dx) == (
-        3, 2, 2, 3, 1, 1, 1, 2)
+        3,
+        2,
+        2,
+        3,
+        1,
+        1,
+        1,
+        2,
+    )
     assert func.groups == 2 and func.cover_all
     func = Deconvolution2DFunction(2, (0, 1))
     assert func.outh is func.outw is None
@@ -200,28 +241,34 @@ def test_attributes():
 def test_gradient_is_a_function_of_the_same_family():
     x, W = (chainer.Variable(a) for a in sample((1, 2, 3, 3), (2, 2, 2, 2)))
     with chainer.using_config('use_native_kernels', 'never'):
-        gx, = chainer.grad([F.sum(F.convolution_2d(x, W))], [x], enable_double_backprop=True)
+        (gx,) = chainer.grad([F.sum(F.convolution_2d(x, W))], [x], enable_double_backprop=True)
     assert gx.creator_node.label == 'Deconvolution2DFunction'
 
 
-@pytest.mark.parametrize('shapes, arguments', [
-    (((2, 3, 4), (2, 3, 2, 2)), {}),
-    (((2, 3, 4, 4), (2, 2, 2, 2)), {}),
-    (((2, 4, 4, 4), (2, 4, 2, 2)), {'groups': 2}),
-    (((2, 3, 4, 4), (2, 3, 2, 2), (3,)), {}),
-    (((2, 3, 4, 4), (2, 3, 2, 2), (1, 2)), {}),
-])
+@pytest.mark.parametrize(
+    'shapes, arguments',
+    [
+        (((2, 3, 4), (2, 3, 2, 2)), {}),
+        (((2, 3, 4, 4), (2, 2, 2, 2)), {}),
+        (((2, 4, 4, 4), (2, 4, 2, 2)), {'groups': 2}),
+        (((2, 3, 4, 4), (2, 3, 2, 2), (3,)), {}),
+        (((2, 3, 4, 4), (2, 3, 2, 2), (1, 2)), {}),
+    ],
+)
 def test_invalid_types_of_convolution(shapes, arguments):
     with pytest.raises(type_check.InvalidType):
         F.convolution_2d(*sample(*shapes), **arguments)
 
 
-@pytest.mark.parametrize('shapes, arguments', [
-    (((2, 3, 4, 4), (2, 3, 2, 2)), {}),
-    (((2, 3, 4, 4), (3, 2, 2, 2), (3,)), {}),
-    (((2, 3, 4, 4), (3, 2, 2, 2)), {'outsize': (4, 5)}),
-    (((2, 3, 4, 4), (3, 2, 2, 2)), {'stride': 2, 'outsize': (10, 8)}),
-])
+@pytest.mark.parametrize(
+    'shapes, arguments',
+    [
+        (((2, 3, 4, 4), (2, 3, 2, 2)), {}),
+        (((2, 3, 4, 4), (3, 2, 2, 2), (3,)), {}),
+        (((2, 3, 4, 4), (3, 2, 2, 2)), {'outsize': (4, 5)}),
+        (((2, 3, 4, 4), (3, 2, 2, 2)), {'stride': 2, 'outsize': (10, 8)}),
+    ],
+)
 def test_invalid_types_of_deconvolution(shapes, arguments):
     with pytest.raises(type_check.InvalidType):
         F.deconvolution_2d(*sample(*shapes), **arguments)
@@ -238,24 +285,32 @@ def test_bad_arguments(function):
         function(x.astype(int), W)
 
 
-@pytest.mark.parametrize('function, error', [
-    (F.convolution_2d, RuntimeError), (F.convolution_nd, AssertionError)])
+@pytest.mark.parametrize(
+    'function, error', [(F.convolution_2d, RuntimeError), (F.convolution_nd, AssertionError)]
+)
 def test_kernel_larger_than_image(function, error):
     with pytest.raises(error, match='should be positive'):
         function(*sample((2, 3, 4, 4), (2, 3, 2, 5)))
 
 
-@pytest.mark.parametrize('function, W', [
-    (F.convolution_2d, (3, 2, 1, 1)), (F.deconvolution_2d, (3, 1, 1, 1))])
+@pytest.mark.parametrize(
+    'function, W', [(F.convolution_2d, (3, 2, 1, 1)), (F.deconvolution_2d, (3, 1, 1, 1))]
+)
 def test_channels_no_multiple_of_groups(function, W):
     x = (1, 4, 2, 2) if function is F.convolution_2d else (1, 3, 2, 2)
     with pytest.raises(TypeError, match='divisor'):
         function(*sample(x, W), groups=2)
 
 
-@pytest.mark.parametrize('function, ndim', [
-    (F.convolution_1d, 3), (F.convolution_3d, 1), (F.deconvolution_1d, 2),
-    (F.deconvolution_3d, 2)])
+@pytest.mark.parametrize(
+    'function, ndim',
+    [
+        (F.convolution_1d, 3),
+        (F.convolution_3d, 1),
+        (F.deconvolution_1d, 2),
+        (F.deconvolution_3d, 2),
+    ],
+)
 def test_number_of_dimensions(function, ndim):
     with pytest.raises(ValueError, match='number of dimensions'):
         function(*sample((1, 1, *[2] * ndim), (1, 1, *[1] * ndim)))

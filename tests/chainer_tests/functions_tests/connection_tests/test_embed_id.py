@@ -22,8 +22,11 @@ def test_embed_id(shape, ignore_label):
     x = rng.randint(0, 4, shape)
     if ignore_label is not None and x.size:
         x.flat[0] = ignore_label
-    check_function(lambda x, W: F.embed_id(x, W, ignore_label), [x, rng.randn(4, 3)],
-                   lambda x, W: reference(x, W, ignore_label))
+    check_function(
+        lambda x, W: F.embed_id(x, W, ignore_label),
+        [x, rng.randn(4, 3)],
+        lambda x, W: reference(x, W, ignore_label),
+    )
 
 
 @pytest.mark.parametrize('dtype', [np.int8, np.int32])
@@ -46,12 +49,15 @@ def test_gradient_of_many_rows():
     np.testing.assert_allclose(W.grad, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize('x, W', [
-    (np.zeros(2, np.float32), np.zeros((2, 2), np.float32)),
-    (np.array(0), np.zeros((2, 2), np.float32)),
-    (np.zeros(2, int), np.zeros((2, 2), int)),
-    (np.zeros(2, int), np.zeros(2, np.float32)),
-])
+@pytest.mark.parametrize(
+    'x, W',
+    [
+        (np.zeros(2, np.float32), np.zeros((2, 2), np.float32)),
+        (np.array(0), np.zeros((2, 2), np.float32)),
+        (np.zeros(2, int), np.zeros((2, 2), int)),
+        (np.zeros(2, int), np.zeros(2, np.float32)),
+    ],
+)
 def test_invalid_types(x, W):
     with pytest.raises(type_check.InvalidType):
         F.embed_id(x, W)

@@ -31,28 +31,38 @@ def _ratio(a, b):
     return a / b if b else np.nan
 
 
-def _summary(y, t, n=None, beta=1., ignore=-1):
+def _summary(y, t, n=None, beta=1.0, ignore=-1):
     predicted = y.argmax(1).reshape(t.shape)
     rows = []
     for k in range(t.max() + 1 if n is None else n):
         hit = ((predicted == k) & (t == k) & (t != ignore)).sum()
         p = _ratio(hit, ((predicted == k) & (t != ignore)).sum())
         r = _ratio(hit, ((t == k) & (t != ignore)).sum())
-        rows.append((p, r, _ratio((1 + beta ** 2) * p * r, beta ** 2 * p + r),
-                     ((t == k) & (t != ignore)).sum()))
+        rows.append(
+            (p, r, _ratio((1 + beta**2) * p * r, beta**2 * p + r), ((t == k) & (t != ignore)).sum())
+        )
     return tuple(np.array(column) for column in zip(*rows))
 
 
-@pytest.mark.parametrize('y_shape, t_shape', [
-    ((20, 3), (20,)), ((20, 3, 1), (20,)), ((8, 3, 5), (8, 5)), ((4, 3, 2, 2), (4, 2, 2))])
-@pytest.mark.parametrize('kwargs', [
-    {}, {'n': 3}, {'n': 5}, {'beta': 2.}, {'ignore': 0}, {'n': 3, 'beta': .5, 'ignore': 2}])
+@pytest.mark.parametrize(
+    'y_shape, t_shape',
+    [((20, 3), (20,)), ((20, 3, 1), (20,)), ((8, 3, 5), (8, 5)), ((4, 3, 2, 2), (4, 2, 2))],
+)
+@pytest.mark.parametrize(
+    'kwargs',
+    [{}, {'n': 3}, {'n': 5}, {'beta': 2.0}, {'ignore': 0}, {'n': 3, 'beta': 0.5, 'ignore': 2}],
+)
 def test_classification_summary(y_shape, t_shape, kwargs):
     y, t = _rng.uniform(-1, 1, y_shape), _rng.randint(-1, 3, t_shape).astype('i')
     names = {'n': 'label_num', 'beta': 'beta', 'ignore': 'ignore_label'}
     options = {names[k]: v for k, v in kwargs.items()}
-    check_function(lambda y, t: F.classification_summary(y, t, **options), [y, t],
-                   lambda y, t: _summary(y, t, **kwargs), grad=False, result_dtype='d')
+    check_function(
+        lambda y, t: F.classification_summary(y, t, **options),
+        [y, t],
+        lambda y, t: _summary(y, t, **kwargs),
+        grad=False,
+        result_dtype='d',
+    )
 
 
 def test_number_of_labels_is_that_of_the_targets():
@@ -71,12 +81,18 @@ def test_scores_without_a_sample_are_nan():
         F.classification_summary(y, t, 1)
 
 
-@pytest.mark.parametrize('f, index', [
-    (F.precision, 0), (F.recall, 1), (F.f1_score, 2),
-    (lambda y, t, n: module.fbeta_score(y, t, n, 2.), 2)])
+@pytest.mark.parametrize(
+    'f, index',
+    [
+        (F.precision, 0),
+        (F.recall, 1),
+        (F.f1_score, 2),
+        (lambda y, t, n: module.fbeta_score(y, t, n, 2.0), 2),
+    ],
+)
 def test_single_scores(f, index):
     y, t = _rng.uniform(-1, 1, (20, 3)), _rng.randint(0, 3, 20)
-    beta = 2. if f not in (F.precision, F.recall, F.f1_score) else 1.
+    beta = 2.0 if f not in (F.precision, F.recall, F.f1_score) else 1.0
     expected = _summary(y, t, 3, beta)
     score, support = f(y, t, 3)
     np.testing.assert_allclose(score.array, expected[index])
@@ -97,21 +113,33 @@ def test_r2_score(shape, multioutput):
         score = np.where(constant, 0, score)
         return score if multioutput == 'raw_values' else score.mean()
 
-    check_function(lambda p, t: F.r2_score(p, t, multioutput=multioutput), [pred, true],
-                   reference, grad=False, tolerances={np.float16: 2e-2, np.float32: 1e-4})
+    check_function(
+        lambda p, t: F.r2_score(p, t, multioutput=multioutput),
+        [pred, true],
+        reference,
+        grad=False,
+        tolerances={np.float16: 2e-2, np.float32: 1e-4},
+    )
 
 
 _y, _t = np.ones((2, 3), 'f'), np.zeros(2, 'i')
 
 
-@pytest.mark.parametrize('call', [
-    lambda: F.binary_accuracy(_y, _t), lambda: F.binary_accuracy(_y, _y),
-    lambda: F.binary_accuracy(_y.astype('i'), _y.astype('i')),
-    lambda: F.classification_summary(_y, _t[:1]), lambda: F.classification_summary(_y[0], _t),
-    lambda: F.classification_summary(_y, _t.astype('f')),
-    lambda: F.classification_summary(np.ones((2, 3, 4), 'f'), np.zeros((2, 3), 'i')),
-    lambda: F.classification_summary(np.ones((2, 3, 4), 'f'), _t),
-    lambda: F.r2_score(_y, _y[:1]), lambda: F.r2_score(_y, _y.astype('i'))])
+@pytest.mark.parametrize(
+    'call',
+    [
+        lambda: F.binary_accuracy(_y, _t),
+        lambda: F.binary_accuracy(_y, _y),
+        lambda: F.binary_accuracy(_y.astype('i'), _y.astype('i')),
+        lambda: F.classification_summary(_y, _t[:1]),
+        lambda: F.classification_summary(_y[0], _t),
+        lambda: F.classification_summary(_y, _t.astype('f')),
+        lambda: F.classification_summary(np.ones((2, 3, 4), 'f'), np.zeros((2, 3), 'i')),
+        lambda: F.classification_summary(np.ones((2, 3, 4), 'f'), _t),
+        lambda: F.r2_score(_y, _y[:1]),
+        lambda: F.r2_score(_y, _y.astype('i')),
+    ],
+)
 def test_bad_input(call):
     with pytest.raises(type_check.InvalidType):
         call()

@@ -1,4 +1,5 @@
 """Losses with a closed form, one row each."""
+
 import numpy as np
 import pytest
 from helpers.functions import check_function
@@ -70,9 +71,13 @@ def test_softmax_cross_entropy(shape, normalize, weight, ignore, reduce, cache):
 
     def f(x, t):
         return F.softmax_cross_entropy(x, t, normalize, cache, weight, ignore, reduce)
-    check_function(f, [_sample(shape), t],
-                   lambda x, t: _softmax_cross_entropy(x, t, normalize, weight, ignore, reduce),
-                   tolerances=LOOSE)
+
+    check_function(
+        f,
+        [_sample(shape), t],
+        lambda x, t: _softmax_cross_entropy(x, t, normalize, weight, ignore, reduce),
+        tolerances=LOOSE,
+    )
 
 
 @pytest.mark.parametrize('loss', ['cross-entropy', 'kl-divergence'])
@@ -91,9 +96,18 @@ def test_soft_target(loss, reduce, weight, shape):
 
     t = special.softmax(_sample(shape, 1), axis=1)
     check_function(
-        lambda x, t: F.softmax_cross_entropy(x, t, class_weight=weight, reduce=reduce,
-                                             soft_target_loss=loss, enable_double_backprop=True),
-        [_sample(shape), t], expected, tolerances=LOOSE)
+        lambda x, t: F.softmax_cross_entropy(
+            x,
+            t,
+            class_weight=weight,
+            reduce=reduce,
+            soft_target_loss=loss,
+            enable_double_backprop=True,
+        ),
+        [_sample(shape), t],
+        expected,
+        tolerances=LOOSE,
+    )
 
 
 def test_soft_target_has_no_gradient_by_default():
@@ -103,9 +117,15 @@ def test_soft_target_has_no_gradient_by_default():
 
 
 @pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
-@pytest.mark.parametrize('options', [
-    {}, {'class_weight': np.array([0.5, 1, 2])}, {'ignore_label': 2, 'normalize': False},
-    {'reduce': 'no', 'class_weight': np.array([0.5, 1, 2], 'f')}])
+@pytest.mark.parametrize(
+    'options',
+    [
+        {},
+        {'class_weight': np.array([0.5, 1, 2])},
+        {'ignore_label': 2, 'normalize': False},
+        {'reduce': 'no', 'class_weight': np.array([0.5, 1, 2], 'f')},
+    ],
+)
 def test_softmax_cross_entropy_is_native(options, monkeypatch):
     monkeypatch.setattr('chainer._chainerx_apply._forward_fallback', None)
     x = chainerx.array(_sample((4, 3, 2)).astype('f'))
@@ -142,8 +162,13 @@ def test_all_ignored():
 def test_softmax_cross_entropy_errors():
     x = np.ones((2, 3), np.float32)
     t = np.zeros(2, np.int32)
-    for options in ({'reduce': 'sum'}, {'soft_target_loss': 'x'}, {'class_weight': np.ones((1, 3))},
-                    {'class_weight': np.ones(3, int)}, {'class_weight': chainer.Variable(np.ones(3))}):
+    for options in (
+        {'reduce': 'sum'},
+        {'soft_target_loss': 'x'},
+        {'class_weight': np.ones((1, 3))},
+        {'class_weight': np.ones(3, int)},
+        {'class_weight': chainer.Variable(np.ones(3))},
+    ):
         with pytest.raises(ValueError):
             F.softmax_cross_entropy(x, t, **options)
     for bad in (np.zeros(3, np.int32), np.zeros((2, 3), np.float64), np.zeros((2, 1), np.int32)):
@@ -164,8 +189,13 @@ def test_sigmoid_cross_entropy(reduce, normalize, shape):
         if reduce == 'no':
             return loss
         return loss.sum() / ((t != -1).sum() if normalize else len(x))
-    check_function(_reduced('sigmoid_cross_entropy', normalize=normalize, reduce=reduce),
-                   [_sample(shape), t], expected, tolerances=LOOSE)
+
+    check_function(
+        _reduced('sigmoid_cross_entropy', normalize=normalize, reduce=reduce),
+        [_sample(shape), t],
+        expected,
+        tolerances=LOOSE,
+    )
 
 
 @pytest.mark.parametrize('norm', ['L1', 'L2'])
@@ -175,8 +205,14 @@ def test_hinge(norm, reduce):
         sign = np.where(np.eye(3)[t] == 1, -1, 1)
         loss = np.maximum(1 + sign * x, 0) ** (1 if norm == 'L1' else 2)
         return loss.sum() / len(x) if reduce == 'mean' else loss
-    check_function(_reduced('hinge', norm=norm, reduce=reduce), [_sample((4, 3)), T], expected,
-                   tolerances=LOOSE, grad_tolerance=1e-3)
+
+    check_function(
+        _reduced('hinge', norm=norm, reduce=reduce),
+        [_sample((4, 3)), T],
+        expected,
+        tolerances=LOOSE,
+        grad_tolerance=1e-3,
+    )
     with pytest.raises(NotImplementedError):
         F.hinge(_sample((4, 3)), T, norm='L3')
 
@@ -187,9 +223,14 @@ def test_huber_loss(reduce, shape):
     def expected(x, t):
         loss = special.huber(0.7, x - t)
         return loss if reduce == 'no' else loss.sum(axis=1)
-    check_function(_reduced('huber_loss', delta=0.7, reduce=reduce),
-                   [_sample(shape), _sample(shape, 1)], expected, tolerances=LOOSE,
-                   grad_tolerance=1e-3)
+
+    check_function(
+        _reduced('huber_loss', delta=0.7, reduce=reduce),
+        [_sample(shape), _sample(shape, 1)],
+        expected,
+        tolerances=LOOSE,
+        grad_tolerance=1e-3,
+    )
 
 
 @pytest.mark.parametrize('reduce', ['mean', 'no'])
@@ -198,11 +239,16 @@ def test_contrastive(reduce):
 
     def expected(a, b, y):
         d = np.linalg.norm(a - b, axis=1)
-        loss = np.where(y == 1, d ** 2, np.maximum(1.2 - d, 0) ** 2) / 2
+        loss = np.where(y == 1, d**2, np.maximum(1.2 - d, 0) ** 2) / 2
         return loss.mean() if reduce == 'mean' else loss
-    check_function(_reduced('contrastive', margin=1.2, reduce=reduce),
-                   [_sample((4, 3)), _sample((4, 3), 1, -0.3, 0.3), y], expected,
-                   tolerances=LOOSE, grad_tolerance=1e-3)
+
+    check_function(
+        _reduced('contrastive', margin=1.2, reduce=reduce),
+        [_sample((4, 3)), _sample((4, 3), 1, -0.3, 0.3), y],
+        expected,
+        tolerances=LOOSE,
+        grad_tolerance=1e-3,
+    )
     with pytest.raises(ValueError):
         F.contrastive(_sample((4, 3)), _sample((4, 3)), y, margin=0)
 
@@ -219,8 +265,14 @@ def test_triplet(reduce, shape):
     def expected(a, p, n):
         loss = np.maximum(((a - p) ** 2 - (a - n) ** 2).sum(axis=1) + 0.2, 0)
         return loss.mean() if reduce == 'mean' else loss
-    check_function(_reduced('triplet', reduce=reduce), [_sample(shape, i) for i in range(3)],
-                   expected, tolerances=LOOSE, grad_tolerance=1e-3)
+
+    check_function(
+        _reduced('triplet', reduce=reduce),
+        [_sample(shape, i) for i in range(3)],
+        expected,
+        tolerances=LOOSE,
+        grad_tolerance=1e-3,
+    )
     with pytest.raises(ValueError):
         F.triplet(*[_sample(shape)] * 3, margin=-1)
 
@@ -229,12 +281,13 @@ def test_triplet(reduce, shape):
 def test_covariances(reduce):
     def cross(y, z):
         c = (y - y.mean(0)).T @ (z - z.mean(0)) / len(y)
-        return c if reduce == 'no' else (c ** 2).sum() / 2
+        return c if reduce == 'no' else (c**2).sum() / 2
 
     def decov(h):
         c = np.cov(h.T, bias=True)
         c = c - np.diag(np.diag(c))
-        return c if reduce == 'no' else (c ** 2).sum() / 2
+        return c if reduce == 'no' else (c**2).sum() / 2
+
     y, z = _sample((5, 3)), _sample((5, 2), 1)
     check_function(_reduced('cross_covariance', reduce=reduce), [y, z], cross, tolerances=LOOSE)
     check_function(_reduced('decov', reduce=reduce), [y], decov, tolerances=LOOSE)
@@ -248,23 +301,39 @@ def _reduce(loss, reduce):
 def test_vae(reduce):
     a, b, c = (_sample((2, 3), i) for i in range(3))
     check_function(
-        _reduced('gaussian_kl_divergence', reduce=reduce), [a, b],
-        lambda m, v: _reduce((m ** 2 + np.exp(v) - v - 1) / 2, reduce), tolerances=LOOSE)
+        _reduced('gaussian_kl_divergence', reduce=reduce),
+        [a, b],
+        lambda m, v: _reduce((m**2 + np.exp(v) - v - 1) / 2, reduce),
+        tolerances=LOOSE,
+    )
     check_function(
-        _reduced('bernoulli_nll', reduce=reduce), [a, b],
-        lambda x, y: _reduce(np.log1p(np.exp(y)) - x * y, reduce), tolerances=LOOSE)
+        _reduced('bernoulli_nll', reduce=reduce),
+        [a, b],
+        lambda x, y: _reduce(np.log1p(np.exp(y)) - x * y, reduce),
+        tolerances=LOOSE,
+    )
     check_function(
-        _reduced('gaussian_nll', reduce=reduce), [a, b, c],
-        lambda x, m, v: _reduce(
-            0.5 * (np.log(2 * np.pi) + v + (x - m) ** 2 * np.exp(-v)), reduce),
-        tolerances=LOOSE)
+        _reduced('gaussian_nll', reduce=reduce),
+        [a, b, c],
+        lambda x, m, v: _reduce(0.5 * (np.log(2 * np.pi) + v + (x - m) ** 2 * np.exp(-v)), reduce),
+        tolerances=LOOSE,
+    )
 
 
-@pytest.mark.parametrize('name, n, arguments', [
-    ('sigmoid_cross_entropy', 1, (np.zeros((2, 3), np.int32),)), ('hinge', 1, (T[:2],)),
-    ('contrastive', 2, (T[:2],)), ('triplet', 3, ()), ('cross_covariance', 2, ()),
-    ('decov', 1, ()), ('gaussian_kl_divergence', 2, ()), ('bernoulli_nll', 2, ()),
-    ('gaussian_nll', 3, ())])
+@pytest.mark.parametrize(
+    'name, n, arguments',
+    [
+        ('sigmoid_cross_entropy', 1, (np.zeros((2, 3), np.int32),)),
+        ('hinge', 1, (T[:2],)),
+        ('contrastive', 2, (T[:2],)),
+        ('triplet', 3, ()),
+        ('cross_covariance', 2, ()),
+        ('decov', 1, ()),
+        ('gaussian_kl_divergence', 2, ()),
+        ('bernoulli_nll', 2, ()),
+        ('gaussian_nll', 3, ()),
+    ],
+)
 def test_bad_reduce(name, n, arguments):
     with pytest.raises(ValueError, match='reduce'):
         getattr(F, name)(*[_sample((2, 3))] * n, *arguments, reduce='invalid')

@@ -1,4 +1,5 @@
 """Losses of sequences and samples, against direct enumeration."""
+
 import itertools
 
 import numpy as np
@@ -28,8 +29,14 @@ def _ctc(x, t, blank):
     return -special.logsumexp(total)
 
 
-@pytest.mark.parametrize('labels, lengths', [
-    ([[1, 2], [2, 2]], None), ([[1, 2], [1, 0]], ([4, 3], [2, 1])), ([[0, 1], [2, 0]], ([2, 4], [1, 2]))])
+@pytest.mark.parametrize(
+    'labels, lengths',
+    [
+        ([[1, 2], [2, 2]], None),
+        ([[1, 2], [1, 0]], ([4, 3], [2, 1])),
+        ([[0, 1], [2, 0]], ([2, 4], [1, 2])),
+    ],
+)
 @pytest.mark.parametrize('blank', [0, 3])
 @pytest.mark.parametrize('reduce', ['mean', 'no'])
 def test_ctc(labels, lengths, blank, reduce):
@@ -44,14 +51,16 @@ def test_ctc(labels, lengths, blank, reduce):
     def f(*xs):
         send = chainer.backend.get_device_from_array(chainer.as_array(xs[0])).send
         return F.connectionist_temporal_classification(
-            list(xs), send(labels), blank, reduce=reduce,
-            **{k: send(v) for k, v in options.items()})
+            list(xs), send(labels), blank, reduce=reduce, **{k: send(v) for k, v in options.items()}
+        )
 
     def expected(*xs):
         x = np.stack(xs)
-        loss = np.array([_ctc(x[:in_len[i], i], labels[i, :label_len[i]], blank)
-                         for i in range(n_batch)])
+        loss = np.array(
+            [_ctc(x[: in_len[i], i], labels[i, : label_len[i]], blank) for i in range(n_batch)]
+        )
         return loss.mean() if reduce == 'mean' else loss
+
     xs = [_sample((n_batch, n_label), i) for i in range(n_time)]
     check_function(f, xs, expected, tolerances=LOOSE)
 
@@ -75,8 +84,7 @@ def test_ctc_errors():
 
 
 def _score(cost, xs, path):
-    return sum(x[k] for x, k in zip(xs, path)) \
-        + sum(cost[a, b] for a, b in zip(path, path[1:]))
+    return sum(x[k] for x, k in zip(xs, path)) + sum(cost[a, b] for a, b in zip(path, path[1:]))
 
 
 SIZES = [[3, 3, 3], [3, 2, 1], [2, 2, 1]]
@@ -94,14 +102,23 @@ def test_crf1d(sizes, reduce):
         for i in range(sizes[0]):
             seq = [x[i] for x in xs if i < len(x)]
             path = [y[i] for y in ys if i < len(y)]
-            every = [_score(cost, seq, p)
-                     for p in itertools.product(range(n_label), repeat=len(seq))]
+            every = [
+                _score(cost, seq, p) for p in itertools.product(range(n_label), repeat=len(seq))
+            ]
             losses.append(special.logsumexp(every) - _score(cost, seq, path))
         return np.mean(losses) if reduce == 'mean' else np.array(losses)
-    inputs = [_sample((n_label, n_label), 9), *[_sample((n, n_label), i)
-                                               for i, n in enumerate(sizes)]]
-    check_function(lambda cost, *xs: F.crf1d(cost, xs, ys, reduce), inputs, expected,
-                   tolerances=LOOSE, on_chainerx=False)
+
+    inputs = [
+        _sample((n_label, n_label), 9),
+        *[_sample((n, n_label), i) for i, n in enumerate(sizes)],
+    ]
+    check_function(
+        lambda cost, *xs: F.crf1d(cost, xs, ys, reduce),
+        inputs,
+        expected,
+        tolerances=LOOSE,
+        on_chainerx=False,
+    )
 
 
 def test_crf1d_bad_input():
@@ -122,8 +139,7 @@ def test_argmax_crf1d(sizes):
     assert [len(p) for p in path] == sizes
     for i in range(sizes[0]):
         seq = [x[i] for x in xs if i < len(x)]
-        best = max(itertools.product(range(3), repeat=len(seq)),
-                   key=lambda p: _score(cost, seq, p))
+        best = max(itertools.product(range(3), repeat=len(seq)), key=lambda p: _score(cost, seq, p))
         assert tuple(p[i] for p in path if i < len(p)) == best
         np.testing.assert_allclose(scores.array[i], _score(cost, seq, best))
 
@@ -138,15 +154,19 @@ def test_negative_sampling(reduce):
         losses = np.zeros(len(x))
         for i in range(len(x)):
             if t[i] != -1:
-                losses[i] = -np.log(special.expit(w[t[i]] @ x[i])) \
+                losses[i] = (
+                    -np.log(special.expit(w[t[i]] @ x[i]))
                     - np.log(special.expit(-w[negatives[i, 1:]] @ x[i])).sum()
+                )
         return losses.sum() if reduce == 'sum' else losses
 
     def f(x, t, w):
         return F.negative_sampling(x, t, w, lambda size: negatives, 2, reduce)
+
     check_function(f, [_sample((3, 2)), t, _sample((4, 2), 1)], expected, tolerances=LOOSE)
     loss, samples = F.negative_sampling(
-        _sample((3, 2)), t, _sample((4, 2), 1), lambda size: negatives, 2, return_samples=True)
+        _sample((3, 2)), t, _sample((4, 2), 1), lambda size: negatives, 2, return_samples=True
+    )
     np.testing.assert_array_equal(samples[:, 0], t)
     np.testing.assert_array_equal(samples[:, 1:], negatives[:, 1:])
 
@@ -157,13 +177,17 @@ def test_black_out(reduce):
     samples = np.array([[1, 2], [0, 2]], np.int32)
 
     def expected(x, w):
-        p = special.softmax(np.stack(
-            [w[[t[i], *samples[i]]] @ x[i] for i in range(2)]), axis=1)
+        p = special.softmax(np.stack([w[[t[i], *samples[i]]] @ x[i] for i in range(2)]), axis=1)
         loss = -np.log(p[:, 0]) - np.log(1 - p[:, 1:]).sum(axis=1)
         return loss.mean() if reduce == 'mean' else loss
-    check_function(lambda x, w: F.black_out(x, t, w, samples, reduce),
-                   [_sample((2, 3)), _sample((4, 3), 1)], expected, tolerances=LOOSE,
-                   on_chainerx=False)
+
+    check_function(
+        lambda x, w: F.black_out(x, t, w, samples, reduce),
+        [_sample((2, 3)), _sample((4, 3), 1)],
+        expected,
+        tolerances=LOOSE,
+        on_chainerx=False,
+    )
 
 
 @pytest.mark.parametrize('norm', [1, 2])
@@ -176,13 +200,22 @@ def test_discriminative_loss(norm):
             groups = [points[:, label == c].T for c in np.unique(label) if c]
             means = [g.mean(0) for g in groups]
             length = lambda v: np.linalg.norm(v, norm, axis=-1)
-            variance += np.mean([np.mean(np.maximum(length(g - m) - .2, 0) ** 2)
-                                 for g, m in zip(groups, means)])
-            pairs = [np.maximum(2 * 1.5 - length(a - b), 0) ** 2
-                     for a, b in itertools.permutations(means, 2)]
+            variance += np.mean(
+                [np.mean(np.maximum(length(g - m) - 0.2, 0) ** 2) for g, m in zip(groups, means)]
+            )
+            pairs = [
+                np.maximum(2 * 1.5 - length(a - b), 0) ** 2
+                for a, b in itertools.permutations(means, 2)
+            ]
             distance += np.mean(pairs) if pairs else 0
             regular += np.mean([length(m) for m in means])
         return variance / 2, distance / 2, 0.001 * regular / 2
+
     check_function(
-        lambda e: F.discriminative_margin_based_clustering_loss(e, labels, .2, 1.5, 3, norm),
-        [_sample((2, 4, 2, 3))], expected, tolerances=LOOSE, grad_tolerance=1e-3, on_chainerx=False)
+        lambda e: F.discriminative_margin_based_clustering_loss(e, labels, 0.2, 1.5, 3, norm),
+        [_sample((2, 4, 2, 3))],
+        expected,
+        tolerances=LOOSE,
+        grad_tolerance=1e-3,
+        on_chainerx=False,
+    )

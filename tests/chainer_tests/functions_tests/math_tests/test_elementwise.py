@@ -1,4 +1,5 @@
 """Elementwise mathematical functions, one row each."""
+
 import numpy as np
 import pytest
 from helpers.functions import check_function, devices
@@ -10,18 +11,35 @@ from chainer.utils import type_check
 
 # name, reference, lower and upper end of the domain
 UNARY = [
-    ('exp', np.exp, -2, 2), ('expm1', np.expm1, -2, 2), ('log', np.log, 0.3, 3),
-    ('log2', np.log2, 0.3, 3), ('log10', np.log10, 0.3, 3), ('log1p', np.log1p, -0.6, 3),
-    ('sin', np.sin, -3, 3), ('cos', np.cos, -3, 3), ('tan', np.tan, -1, 1),
-    ('arcsin', np.arcsin, -0.8, 0.8), ('arccos', np.arccos, -0.8, 0.8),
-    ('arctan', np.arctan, -3, 3), ('sinh', np.sinh, -2, 2), ('cosh', np.cosh, -2, 2),
-    ('arctanh', np.arctanh, -0.8, 0.8), ('sqrt', np.sqrt, 0.3, 3),
-    ('rsqrt', lambda x: 1 / np.sqrt(x), 0.3, 3), ('square', np.square, -2, 2),
-    ('absolute', np.abs, -2, 2), ('erf', special.erf, -2, 2), ('erfc', special.erfc, -2, 2),
-    ('erfcx', special.erfcx, -1, 2), ('erfinv', special.erfinv, -0.8, 0.8),
-    ('erfcinv', special.erfcinv, 0.3, 1.7), ('ndtr', special.ndtr, -2, 2),
-    ('ndtri', special.ndtri, 0.2, 0.8), ('log_ndtr', special.log_ndtr, -3, 2),
-    ('lgamma', special.gammaln, 0.5, 4), ('digamma', special.digamma, 0.5, 4),
+    ('exp', np.exp, -2, 2),
+    ('expm1', np.expm1, -2, 2),
+    ('log', np.log, 0.3, 3),
+    ('log2', np.log2, 0.3, 3),
+    ('log10', np.log10, 0.3, 3),
+    ('log1p', np.log1p, -0.6, 3),
+    ('sin', np.sin, -3, 3),
+    ('cos', np.cos, -3, 3),
+    ('tan', np.tan, -1, 1),
+    ('arcsin', np.arcsin, -0.8, 0.8),
+    ('arccos', np.arccos, -0.8, 0.8),
+    ('arctan', np.arctan, -3, 3),
+    ('sinh', np.sinh, -2, 2),
+    ('cosh', np.cosh, -2, 2),
+    ('arctanh', np.arctanh, -0.8, 0.8),
+    ('sqrt', np.sqrt, 0.3, 3),
+    ('rsqrt', lambda x: 1 / np.sqrt(x), 0.3, 3),
+    ('square', np.square, -2, 2),
+    ('absolute', np.abs, -2, 2),
+    ('erf', special.erf, -2, 2),
+    ('erfc', special.erfc, -2, 2),
+    ('erfcx', special.erfcx, -1, 2),
+    ('erfinv', special.erfinv, -0.8, 0.8),
+    ('erfcinv', special.erfcinv, 0.3, 1.7),
+    ('ndtr', special.ndtr, -2, 2),
+    ('ndtri', special.ndtri, 0.2, 0.8),
+    ('log_ndtr', special.log_ndtr, -3, 2),
+    ('lgamma', special.gammaln, 0.5, 4),
+    ('digamma', special.digamma, 0.5, 4),
 ]
 UNARY_IDS = [row[0] for row in UNARY]
 SHAPES = [(2, 3), (), (2, 0)]
@@ -36,8 +54,13 @@ def _sample(shape, low, high, seed=0):
 def test_unary(name, reference, low, high, shape):
     f = getattr(F, name)
     with np.errstate(all='ignore'):
-        check_function(f, [_sample(shape, low, high)], reference,
-                       tolerances={np.float16: 2e-2}, grad_tolerance=1e-3)
+        check_function(
+            f,
+            [_sample(shape, low, high)],
+            reference,
+            tolerances={np.float16: 2e-2},
+            grad_tolerance=1e-3,
+        )
 
 
 @pytest.mark.parametrize('name', UNARY_IDS)
@@ -47,11 +70,13 @@ def test_unary_bad_input(name):
         with pytest.raises(type_check.InvalidType):
             f(np.ones(2, np.int32))
     with pytest.raises((TypeError, AttributeError)):
-        f([1., 2.])
+        f([1.0, 2.0])
 
 
-@pytest.mark.parametrize('name, label', [
-    ('exp', 'exp'), ('log1p', 'log1p'), ('sqrt', 'sqrt'), ('erf', 'erf'), ('absolute', '|_|')])
+@pytest.mark.parametrize(
+    'name, label',
+    [('exp', 'exp'), ('log1p', 'log1p'), ('sqrt', 'sqrt'), ('erf', 'erf'), ('absolute', '|_|')],
+)
 def test_label(name, label):
     x = chainer.Variable(np.full(2, 0.5, np.float32))
     assert getattr(F, name)(x).creator.label == label
@@ -59,12 +84,17 @@ def test_label(name, label):
 
 
 BINARY = [
-    ('maximum', np.maximum), ('minimum', np.minimum), ('arctan2', np.arctan2), ('fmod', np.fmod)]
+    ('maximum', np.maximum),
+    ('minimum', np.minimum),
+    ('arctan2', np.arctan2),
+    ('fmod', np.fmod),
+]
 
 
 @pytest.mark.parametrize('name, reference', BINARY, ids=[row[0] for row in BINARY])
-@pytest.mark.parametrize('shapes', [((2, 3), (2, 3)), ((2, 3), (1, 3)), ((3,), (2, 1)), ((), ())],
-                         ids=str)
+@pytest.mark.parametrize(
+    'shapes', [((2, 3), (2, 3)), ((2, 3), (1, 3)), ((3,), (2, 1)), ((), ())], ids=str
+)
 def test_binary(name, reference, shapes):
     inputs = [_sample(s, 0.6, 2, seed) for seed, s in enumerate(shapes)]
     check_function(getattr(F, name), inputs, reference, grad_tolerance=1e-3)
@@ -105,8 +135,9 @@ def test_rounding(name, device, dtype):
 
 @pytest.mark.parametrize('bounds', [(-0.5, 0.7), (None, 0.7), (-0.5, None)])
 def test_clip(bounds):
-    check_function(lambda x: F.clip(x, *bounds), [_sample((3, 4), -2, 2)],
-                   lambda x: np.clip(x, *bounds))
+    check_function(
+        lambda x: F.clip(x, *bounds), [_sample((3, 4), -2, 2)], lambda x: np.clip(x, *bounds)
+    )
 
 
 def test_clip_without_bounds():
@@ -122,9 +153,14 @@ def test_clip_passes_the_gradient_at_the_bounds():
 
 @pytest.mark.parametrize('n', [0, 1, np.array([[1, 2, 0]])])
 def test_polygamma(n):
-    check_function(lambda x: F.polygamma(n, x), [_sample((2, 3), 0.5, 3)],
-                   lambda x: special.polygamma(n, x), tolerances={np.float16: 5e-2},
-                   on_chainerx=False, grad_tolerance=1e-3)
+    check_function(
+        lambda x: F.polygamma(n, x),
+        [_sample((2, 3), 0.5, 3)],
+        lambda x: special.polygamma(n, x),
+        tolerances={np.float16: 5e-2},
+        on_chainerx=False,
+        grad_tolerance=1e-3,
+    )
 
 
 @pytest.mark.parametrize('n', [1.5, np.ones(2)])
@@ -134,8 +170,12 @@ def test_polygamma_bad_input(n):
 
 
 def test_zeta():
-    check_function(lambda q: F.zeta(3., q), [_sample((2, 3), 1, 3)],
-                   lambda q: special.zeta(3., q), tolerances={np.float16: 2e-2})
+    check_function(
+        lambda q: F.zeta(3.0, q),
+        [_sample((2, 3), 1, 3)],
+        lambda q: special.zeta(3.0, q),
+        tolerances={np.float16: 2e-2},
+    )
 
 
 def test_linear_interpolate():

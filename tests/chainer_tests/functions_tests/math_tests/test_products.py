@@ -1,4 +1,5 @@
 """Matrix and tensor products, and linear algebra."""
+
 import warnings
 
 import numpy as np
@@ -21,15 +22,32 @@ def _t(x, transpose):
     return x.swapaxes(-1, -2) if transpose and x.ndim > 1 else x
 
 
-@pytest.mark.parametrize('a_shape, b_shape', [
-    ((2, 3), (3, 4)), ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((5, 2, 3), (5, 3, 4)),
-    ((5, 2, 3), (3, 4)), ((2, 3), (5, 3, 4)), ((1, 2, 3), (5, 3, 1)), ((5, 2, 3), (3,)),
-    ((3,), (5, 3, 2)), ((6, 1, 2, 3), (5, 3, 2))], ids=str)
+@pytest.mark.parametrize(
+    'a_shape, b_shape',
+    [
+        ((2, 3), (3, 4)),
+        ((3,), (3,)),
+        ((2, 3), (3,)),
+        ((3,), (3, 4)),
+        ((5, 2, 3), (5, 3, 4)),
+        ((5, 2, 3), (3, 4)),
+        ((2, 3), (5, 3, 4)),
+        ((1, 2, 3), (5, 3, 1)),
+        ((5, 2, 3), (3,)),
+        ((3,), (5, 3, 2)),
+        ((6, 1, 2, 3), (5, 3, 2)),
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize('transa, transb', [(False, False), (True, False), (True, True)])
 def test_matmul(a_shape, b_shape, transa, transb):
     a, b = _t(_sample(a_shape), transa).copy(), _t(_sample(b_shape, 1), transb).copy()
-    check_function(lambda a, b: F.matmul(a, b, transa, transb), [a, b],
-                   lambda a, b: np.matmul(_t(a, transa), _t(b, transb)), tolerances=LOOSE)
+    check_function(
+        lambda a, b: F.matmul(a, b, transa, transb),
+        [a, b],
+        lambda a, b: np.matmul(_t(a, transa), _t(b, transb)),
+        tolerances=LOOSE,
+    )
 
 
 def test_matmul_operators():
@@ -45,9 +63,15 @@ def test_matmul_bad_shapes(shapes):
         F.matmul(*[_sample(s) for s in shapes])
 
 
-@pytest.mark.parametrize('a_shape, b_shape, transa, transb', [
-    ((4, 2, 3), (4, 3, 5), False, False), ((4, 3, 2), (4, 5, 3), True, True),
-    ((4, 3), (4, 3), True, False), ((4, 3), (4, 1, 2), False, False)])
+@pytest.mark.parametrize(
+    'a_shape, b_shape, transa, transb',
+    [
+        ((4, 2, 3), (4, 3, 5), False, False),
+        ((4, 3, 2), (4, 5, 3), True, True),
+        ((4, 3), (4, 3), True, False),
+        ((4, 3), (4, 1, 2), False, False),
+    ],
+)
 def test_batch_matmul(a_shape, b_shape, transa, transb):
     def f(a, b):
         with warnings.catch_warnings():
@@ -57,17 +81,30 @@ def test_batch_matmul(a_shape, b_shape, transa, transb):
     def expected(a, b):
         a, b = [x[..., None] if x.ndim == 2 else x for x in (a, b)]
         return np.matmul(_t(a, transa), _t(b, transb))
+
     check_function(f, [_sample(a_shape), _sample(b_shape, 1)], expected, tolerances=LOOSE)
     with pytest.warns(DeprecationWarning):
         F.batch_matmul(_sample(a_shape), _sample(b_shape), transa, transb)
 
 
-@pytest.mark.parametrize('a_shape, b_shape, axes', [
-    ((2, 3, 4), (3, 4, 5), 2), ((2, 3), (4, 5), 0), ((2, 3, 4), (4, 2, 5), ([2, 0], [0, 1])),
-    ((2, 3, 4), (3, 4, 5), ((1, 2), (0, 1))), ((4, 3), (2, 4), (0, 1)), ((4, 3), (2, 4), (-2, -1))])
+@pytest.mark.parametrize(
+    'a_shape, b_shape, axes',
+    [
+        ((2, 3, 4), (3, 4, 5), 2),
+        ((2, 3), (4, 5), 0),
+        ((2, 3, 4), (4, 2, 5), ([2, 0], [0, 1])),
+        ((2, 3, 4), (3, 4, 5), ((1, 2), (0, 1))),
+        ((4, 3), (2, 4), (0, 1)),
+        ((4, 3), (2, 4), (-2, -1)),
+    ],
+)
 def test_tensordot(a_shape, b_shape, axes):
-    check_function(lambda a, b: F.tensordot(a, b, axes), [_sample(a_shape), _sample(b_shape, 1)],
-                   lambda a, b: np.tensordot(a, b, axes), tolerances=LOOSE)
+    check_function(
+        lambda a, b: F.tensordot(a, b, axes),
+        [_sample(a_shape), _sample(b_shape, 1)],
+        lambda a, b: np.tensordot(a, b, axes),
+        tolerances=LOOSE,
+    )
 
 
 def test_tensordot_errors():
@@ -79,22 +116,42 @@ def test_tensordot_errors():
             F.tensordot(a, b, axes)
 
 
-@pytest.mark.parametrize('subscripts, shapes', [
-    ('ij,jk->ik', [(2, 3), (3, 4)]), ('ij,jk', [(2, 3), (3, 4)]), ('ii->i', [(3, 3)]),
-    ('ii', [(3, 3)]), ('ij->ji', [(2, 3)]), ('ij->', [(2, 3)]), ('i,j->ij', [(2,), (3,)]),
-    ('...ij,...jk->...ik', [(5, 2, 3), (5, 3, 4)]), ('...ij,...jk', [(1, 2, 3), (5, 3, 4)]),
-    ('ij,jk,kl->il', [(2, 3), (3, 4), (4, 2)]), ('iij,j->i', [(2, 2, 3), (3,)]),
-    ('ij...,j->i...', [(2, 3, 4), (3,)]), (',i->i', [(), (3,)])])
+@pytest.mark.parametrize(
+    'subscripts, shapes',
+    [
+        ('ij,jk->ik', [(2, 3), (3, 4)]),
+        ('ij,jk', [(2, 3), (3, 4)]),
+        ('ii->i', [(3, 3)]),
+        ('ii', [(3, 3)]),
+        ('ij->ji', [(2, 3)]),
+        ('ij->', [(2, 3)]),
+        ('i,j->ij', [(2,), (3,)]),
+        ('...ij,...jk->...ik', [(5, 2, 3), (5, 3, 4)]),
+        ('...ij,...jk', [(1, 2, 3), (5, 3, 4)]),
+        ('ij,jk,kl->il', [(2, 3), (3, 4), (4, 2)]),
+        ('iij,j->i', [(2, 2, 3), (3,)]),
+        ('ij...,j->i...', [(2, 3, 4), (3,)]),
+        (',i->i', [(), (3,)]),
+    ],
+)
 def test_einsum(subscripts, shapes):
     inputs = [_sample(s, i) for i, s in enumerate(shapes)]
-    check_function(lambda *xs: F.einsum(subscripts, *xs), inputs,
-                   lambda *xs: np.einsum(subscripts, *xs), tolerances=LOOSE)
+    check_function(
+        lambda *xs: F.einsum(subscripts, *xs),
+        inputs,
+        lambda *xs: np.einsum(subscripts, *xs),
+        tolerances=LOOSE,
+    )
 
 
 def test_einsum_with_lists():
     a, b = _sample((2, 3)), _sample((3, 4))
-    check_function(lambda a, b: F.einsum(a, [0, 1], b, [1, 2], [2, 0]), [a, b],
-                   lambda a, b: np.dot(a, b).T, tolerances=LOOSE)
+    check_function(
+        lambda a, b: F.einsum(a, [0, 1], b, [1, 2], [2, 0]),
+        [a, b],
+        lambda a, b: np.dot(a, b).T,
+        tolerances=LOOSE,
+    )
 
 
 def test_einsum_errors():
@@ -111,13 +168,21 @@ def _matrix(n=3):
     return _sample((n, n)) + 2 * np.eye(n)
 
 
-@pytest.mark.parametrize('f, x, reference', [
-    (F.inv, _matrix(), np.linalg.inv),
-    (F.batch_inv, np.stack([_matrix(), 2 * _matrix()]), np.linalg.inv),
-    (F.det, _matrix(), np.linalg.det),
-    (F.batch_det, np.stack([_matrix(), 2 * _matrix()]), np.linalg.det),
-    (lambda a: F.cholesky(a @ F.transpose(a)), _matrix(), lambda a: np.linalg.cholesky(a @ a.T)),
-], ids=['inv', 'batch_inv', 'det', 'batch_det', 'cholesky'])
+@pytest.mark.parametrize(
+    'f, x, reference',
+    [
+        (F.inv, _matrix(), np.linalg.inv),
+        (F.batch_inv, np.stack([_matrix(), 2 * _matrix()]), np.linalg.inv),
+        (F.det, _matrix(), np.linalg.det),
+        (F.batch_det, np.stack([_matrix(), 2 * _matrix()]), np.linalg.det),
+        (
+            lambda a: F.cholesky(a @ F.transpose(a)),
+            _matrix(),
+            lambda a: np.linalg.cholesky(a @ a.T),
+        ),
+    ],
+    ids=['inv', 'batch_inv', 'det', 'batch_det', 'cholesky'],
+)
 def test_linalg(f, x, reference):
     check_function(f, [x], reference, tolerances=LOOSE, grad_tolerance=1e-3)
 
@@ -134,8 +199,13 @@ def test_fft(name):
     def expected(real, imag):
         y = getattr(np.fft, name)(real + 1j * imag)
         return y.real, y.imag
-    check_function(lambda r, i: getattr(F, name)((r, i)), [_sample((2, 4)), _sample((2, 4), 1)],
-                   expected, tolerances=LOOSE)
+
+    check_function(
+        lambda r, i: getattr(F, name)((r, i)),
+        [_sample((2, 4)), _sample((2, 4), 1)],
+        expected,
+        tolerances=LOOSE,
+    )
 
 
 @pytest.mark.parametrize('transa', [False, True])
@@ -159,6 +229,7 @@ def test_sparse_matmul(transa, transb, batch, sparse_first):
         coo = utils.CooMatrix(data, sparse.row, sparse.col, sparse.shape, sparse.order).to_dense()
         x, y = (coo, dense) if sparse_first else (dense, coo)
         return np.matmul(_t(x, transa), _t(y, transb))
+
     data, dense = chainer.Variable(sparse.data.array), chainer.Variable(b if sparse_first else a)
     y = f(data, dense)
     np.testing.assert_allclose(y.array, expected(data.array, dense.array))
@@ -166,8 +237,13 @@ def test_sparse_matmul(transa, transb, batch, sparse_first):
     gy = rng.uniform(-1, 1, y.shape)
     chainer.gradient_check.check_backward(f, (data.array, dense.array), gy, atol=1e-4, rtol=1e-4)
     chainer.gradient_check.check_double_backward(
-        f, (data.array, dense.array), gy,
-        (rng.uniform(-1, 1, data.shape), rng.uniform(-1, 1, dense.shape)), atol=1e-4, rtol=1e-4)
+        f,
+        (data.array, dense.array),
+        gy,
+        (rng.uniform(-1, 1, data.shape), rng.uniform(-1, 1, dense.shape)),
+        atol=1e-4,
+        rtol=1e-4,
+    )
 
 
 def test_sparse_matmul_needs_one_sparse_operand():

@@ -1,4 +1,5 @@
 """Reductions and cumulative functions."""
+
 import numpy as np
 import pytest
 from helpers.functions import check_function
@@ -9,8 +10,13 @@ from chainer import functions as F
 from chainer.utils import type_check
 
 REDUCTIONS = [
-    ('sum', np.sum), ('mean', np.mean), ('average', np.mean), ('max', np.max), ('min', np.min),
-    ('prod', np.prod)]
+    ('sum', np.sum),
+    ('mean', np.mean),
+    ('average', np.mean),
+    ('max', np.max),
+    ('min', np.min),
+    ('prod', np.prod),
+]
 NAMES = [row[0] for row in REDUCTIONS]
 
 
@@ -23,15 +29,20 @@ def _sample(shape, seed=0):
 @pytest.mark.parametrize('keepdims', [False, True])
 def test_reduction(name, reference, axis, keepdims):
     f = getattr(F, name)
-    check_function(lambda x: f(x, axis=axis, keepdims=keepdims), [_sample((2, 3, 2))],
-                   lambda x: reference(x, axis=axis, keepdims=keepdims),
-                   tolerances={np.float16: 2e-2}, grad_tolerance=1e-3)
+    check_function(
+        lambda x: f(x, axis=axis, keepdims=keepdims),
+        [_sample((2, 3, 2))],
+        lambda x: reference(x, axis=axis, keepdims=keepdims),
+        tolerances={np.float16: 2e-2},
+        grad_tolerance=1e-3,
+    )
 
 
 @pytest.mark.parametrize('axis', [None, 0, -1, (0, 2)], ids=str)
 def test_logsumexp(axis):
-    check_function(lambda x: F.logsumexp(x, axis), [_sample((2, 3, 2))],
-                   lambda x: special.logsumexp(x, axis))
+    check_function(
+        lambda x: F.logsumexp(x, axis), [_sample((2, 3, 2))], lambda x: special.logsumexp(x, axis)
+    )
 
 
 def test_logsumexp_of_large_and_infinite_values():
@@ -76,8 +87,12 @@ def test_max_gives_the_gradient_to_all_ties():
 def test_prod_with_zeros(zeros):
     x = _sample((3, 4))
     x[0, :zeros] = 0
-    check_function(lambda x: F.prod(x, axis=1), [x], lambda x: np.prod(x, axis=1),
-                   tolerances={np.float16: 2e-2})
+    check_function(
+        lambda x: F.prod(x, axis=1),
+        [x],
+        lambda x: np.prod(x, axis=1),
+        tolerances={np.float16: 2e-2},
+    )
 
 
 @pytest.mark.parametrize('axis', [None, 0, 1, -1])
@@ -86,9 +101,13 @@ def test_prod_with_zeros(zeros):
 def test_cumulative(name, axis, zeros):
     x = _sample((3, 4))
     x[1, :zeros] = 0
-    check_function(lambda x: getattr(F, name)(x, axis), [x],
-                   lambda x: getattr(np, name)(x, axis), tolerances={np.float16: 5e-2},
-                   grad_tolerance=1e-3)
+    check_function(
+        lambda x: getattr(F, name)(x, axis),
+        [x],
+        lambda x: getattr(np, name)(x, axis),
+        tolerances={np.float16: 5e-2},
+        grad_tolerance=1e-3,
+    )
 
 
 @pytest.mark.parametrize('name', ['cumsum', 'cumprod', 'argmax', 'argmin'])
@@ -104,13 +123,18 @@ def test_bad_single_axis(name):
 @pytest.mark.parametrize('name', ['argmax', 'argmin'])
 @pytest.mark.parametrize('axis', [None, 0, -1])
 def test_arg(name, axis):
-    check_function(lambda x: getattr(F, name)(x, axis), [_sample((3, 4))],
-                   lambda x: getattr(np, name)(x, axis), grad=False)
+    check_function(
+        lambda x: getattr(F, name)(x, axis),
+        [_sample((3, 4))],
+        lambda x: getattr(np, name)(x, axis),
+        grad=False,
+    )
     assert getattr(F, name)(_sample((3, 4)), axis).dtype == np.int32
 
 
-@pytest.mark.parametrize('axis, shape', [
-    (None, (2, 3, 2)), (0, (2,)), (-1, (2,)), ((0, 1), (2, 3)), ((2, 0), (2, 2))])
+@pytest.mark.parametrize(
+    'axis, shape', [(None, (2, 3, 2)), (0, (2,)), (-1, (2,)), ((0, 1), (2, 3)), ((2, 0), (2, 2))]
+)
 @pytest.mark.parametrize('keepdims', [False, True])
 def test_weighted_average(axis, shape, keepdims):
     x, w = _sample((2, 3, 2)), _sample(shape, 1)
@@ -120,6 +144,7 @@ def test_weighted_average(axis, shape, keepdims):
     def expected(x, w):
         y = (x * w.reshape(expand)).sum(axes, keepdims=keepdims) / w.sum()
         return y
+
     check_function(lambda x, w: F.average(x, axis, w, keepdims), [x, w], expected)
 
 
@@ -131,14 +156,19 @@ def test_weighted_average_errors():
 
 
 def test_sum_to():
-    check_function(lambda x: F.sum_to(x, (1, 3)), [_sample((4, 2, 3))],
-                   lambda x: x.sum(axis=(0, 1))[None])
+    check_function(
+        lambda x: F.sum_to(x, (1, 3)), [_sample((4, 2, 3))], lambda x: x.sum(axis=(0, 1))[None]
+    )
     x = chainer.Variable(_sample((2, 3)))
     assert F.sum_to(x, (2, 3)) is x
 
 
 def test_batch_l2_norm_squared():
-    check_function(F.batch_l2_norm_squared, [_sample((2, 3, 2))],
-                   lambda x: (x ** 2).sum(axis=(1, 2)), tolerances={np.float16: 2e-2})
+    check_function(
+        F.batch_l2_norm_squared,
+        [_sample((2, 3, 2))],
+        lambda x: (x**2).sum(axis=(1, 2)),
+        tolerances={np.float16: 2e-2},
+    )
     with pytest.raises(type_check.InvalidType):
         F.batch_l2_norm_squared(_sample(3))

@@ -18,7 +18,7 @@ def _draw(*shapes):
 
 @pytest.mark.parametrize('shape', [(4, 3), (), (2, 0)])
 @pytest.mark.parametrize('dtype', ['e', 'f', 'd'])
-@pytest.mark.parametrize('ratio', [0, .3, .9])
+@pytest.mark.parametrize('ratio', [0, 0.3, 0.9])
 def test_dropout(shape, dtype, ratio):
     x = chainer.Variable(np.ones(shape, dtype))
     y, mask = F.dropout(x, ratio, return_mask=True)
@@ -28,15 +28,16 @@ def test_dropout(shape, dtype, ratio):
 
 
 def test_dropout_rate():
-    _, mask = F.dropout(np.ones(10000, 'f'), .2, return_mask=True)
-    assert abs((mask == 0).mean() - .2) < .02
+    _, mask = F.dropout(np.ones(10000, 'f'), 0.2, return_mask=True)
+    assert abs((mask == 0).mean() - 0.2) < 0.02
 
 
 @pytest.mark.parametrize('shape', [(4, 3), ()])
 def test_dropout_gradient(shape):
-    mask = np.asarray(_rng.randint(0, 2, shape) * 2.)
-    check_function(lambda x: F.dropout(x, mask=mask.astype(x.dtype)), _draw(shape),
-                   lambda x: x * mask)
+    mask = np.asarray(_rng.randint(0, 2, shape) * 2.0)
+    check_function(
+        lambda x: F.dropout(x, mask=mask.astype(x.dtype)), _draw(shape), lambda x: x * mask
+    )
 
 
 def test_dropout_outside_training():
@@ -49,15 +50,19 @@ def test_dropout_outside_training():
 
 def test_dropout_keeps_the_mask():
     x = np.ones((3, 4), 'f')
-    func = Dropout(.5)
-    y, = func.apply((x,))
-    np.testing.assert_array_equal(Dropout(.5, mask=func.mask).apply((x,))[0].array, y.array)
+    func = Dropout(0.5)
+    (y,) = func.apply((x,))
+    np.testing.assert_array_equal(Dropout(0.5, mask=func.mask).apply((x,))[0].array, y.array)
 
 
 def test_gaussian():
     mean, ln_var, eps = _draw((3, 2), (3, 2), (3, 2))
-    check_function(lambda m, v: F.gaussian(m, v, eps=eps.astype(m.dtype)), (mean, ln_var),
-                   lambda m, v: m + np.exp(v / 2) * eps, tolerances=_half)
+    check_function(
+        lambda m, v: F.gaussian(m, v, eps=eps.astype(m.dtype)),
+        (mean, ln_var),
+        lambda m, v: m + np.exp(v / 2) * eps,
+        tolerances=_half,
+    )
 
 
 @pytest.mark.parametrize('dtype', ['e', 'f', 'd'])
@@ -67,22 +72,22 @@ def test_gaussian_noise(dtype):
     assert y.dtype == eps.dtype == dtype
     again = F.gaussian(mean, ln_var, eps=eps)
     np.testing.assert_array_equal(y.array, again.array)
-    assert abs(y.array.astype('d').mean() - 2) < .2
-    assert abs(y.array.astype('d').std() - 3) < .2
+    assert abs(y.array.astype('d').mean() - 2) < 0.2
+    assert abs(y.array.astype('d').std() - 3) < 0.2
 
 
 @pytest.mark.parametrize('axis', [0, 1, -1])
 @pytest.mark.parametrize('dtype', ['e', 'f', 'd'])
 def test_gumbel_softmax(axis, dtype):
-    y = F.gumbel_softmax(np.zeros((3, 4), dtype), tau=.5, axis=axis)
+    y = F.gumbel_softmax(np.zeros((3, 4), dtype), tau=0.5, axis=axis)
     assert y.dtype == dtype
     np.testing.assert_allclose(y.array.sum(axis, dtype='d'), 1, atol=5e-3)
 
 
 def test_gumbel_softmax_samples_categories():
-    p = np.array([[.1, .2, .7]] * 5000)
+    p = np.array([[0.1, 0.2, 0.7]] * 5000)
     y = F.gumbel_softmax(np.log(p), tau=1e-3).array
-    np.testing.assert_allclose(y.mean(0), p[0], atol=.03)
+    np.testing.assert_allclose(y.mean(0), p[0], atol=0.03)
     assert F.gumbel_softmax(np.zeros((0, 3), 'f')).shape == (0, 3)
     assert F.gumbel_softmax(np.array(-2, 'f')).array == 1
 
@@ -90,18 +95,18 @@ def test_gumbel_softmax_samples_categories():
 @pytest.mark.parametrize('dtype', ['e', 'f', 'd'])
 def test_zoneout(dtype):
     h, x = np.zeros(5000, dtype), np.ones(5000, dtype)
-    y = F.zoneout(h, x, .3)
+    y = F.zoneout(h, x, 0.3)
     assert y.dtype == dtype and set(np.unique(y.array)) == {0, 1}
-    assert abs(y.array.astype('d').mean() - .7) < .03
+    assert abs(y.array.astype('d').mean() - 0.7) < 0.03
     with chainer.using_config('train', False):
-        np.testing.assert_allclose(F.zoneout(h, x, .3).array, .7, rtol=1e-3)
+        np.testing.assert_allclose(F.zoneout(h, x, 0.3).array, 0.7, rtol=1e-3)
 
 
 def test_zoneout_gradient():
     flags = np.array([[True, False, True]])
 
     def f(h, x):
-        func = Zoneout(.5)
+        func = Zoneout(0.5)
         func.flag_x = flags
         return func.apply((h, x))[0]
 
@@ -115,53 +120,72 @@ def test_simplified_dropconnect(batchwise, bias, x_shape):
     mask = _rng.randint(0, 2, (2, 4, 6) if batchwise else (4, 6)).astype(bool)
 
     def reference(x, W, b=0):
-        return np.einsum('...mk,...k->...m', W * mask / .7, x.reshape(2, 6)) + b
+        return np.einsum('...mk,...k->...m', W * mask / 0.7, x.reshape(2, 6)) + b
 
     check_function(
-        lambda *xs: F.simplified_dropconnect(*xs, ratio=.3, mask=mask,
-                                             use_batchwise_mask=batchwise),
-        _draw(x_shape, (4, 6), *[4] * bias), reference, tolerances=_half)
+        lambda *xs: F.simplified_dropconnect(
+            *xs, ratio=0.3, mask=mask, use_batchwise_mask=batchwise
+        ),
+        _draw(x_shape, (4, 6), *[4] * bias),
+        reference,
+        tolerances=_half,
+    )
 
 
 @pytest.mark.parametrize('batchwise', [False, True])
 def test_simplified_dropconnect_mask(batchwise):
     x, W = np.ones((50, 20), 'f'), np.ones((10, 20), 'f')
-    y = F.simplified_dropconnect(x, W, ratio=.2, use_batchwise_mask=batchwise)
+    y = F.simplified_dropconnect(x, W, ratio=0.2, use_batchwise_mask=batchwise)
     mask = y.creator.mask
     assert mask.shape == ((50, 10, 20) if batchwise else (10, 20))
-    assert abs(mask.mean() - .8) < .1
+    assert abs(mask.mean() - 0.8) < 0.1
     np.testing.assert_allclose(F.simplified_dropconnect(x, W, train=False).array, x @ W.T)
 
 
 _x, _w = np.ones((2, 3), 'f'), np.ones((4, 3), 'f')
 
 
-@pytest.mark.parametrize('call', [
-    lambda: F.dropout(_x.astype('i')), lambda: F.gaussian(_x, _x[:1]),
-    lambda: F.gaussian(_x, _x.astype('d')), lambda: F.zoneout(_x, _x[:1]),
-    lambda: F.zoneout(_x, _x.astype('d')), lambda: F.simplified_dropconnect(_x, _w[:, :2]),
-    lambda: F.simplified_dropconnect(_x[0], _w), lambda: F.simplified_dropconnect(_x, _w, _w),
-    lambda: F.simplified_dropconnect(_x, _w, _w[:3, 0]),
-    lambda: F.simplified_dropconnect(_x, _w, mask=np.ones((3, 4, 3), bool)),
-    lambda: F.simplified_dropconnect(_x, _w, mask=np.ones((4, 2), bool),
-                                     use_batchwise_mask=False)])
+@pytest.mark.parametrize(
+    'call',
+    [
+        lambda: F.dropout(_x.astype('i')),
+        lambda: F.gaussian(_x, _x[:1]),
+        lambda: F.gaussian(_x, _x.astype('d')),
+        lambda: F.zoneout(_x, _x[:1]),
+        lambda: F.zoneout(_x, _x.astype('d')),
+        lambda: F.simplified_dropconnect(_x, _w[:, :2]),
+        lambda: F.simplified_dropconnect(_x[0], _w),
+        lambda: F.simplified_dropconnect(_x, _w, _w),
+        lambda: F.simplified_dropconnect(_x, _w, _w[:3, 0]),
+        lambda: F.simplified_dropconnect(_x, _w, mask=np.ones((3, 4, 3), bool)),
+        lambda: F.simplified_dropconnect(
+            _x, _w, mask=np.ones((4, 2), bool), use_batchwise_mask=False
+        ),
+    ],
+)
 def test_bad_input(call):
     with pytest.raises(type_check.InvalidType):
         call()
 
 
-@pytest.mark.parametrize('ratio', [-.1, 1., 2.])
-@pytest.mark.parametrize('f', [
-    lambda r: F.dropout(_x, r), lambda r: F.zoneout(_x, _x, r),
-    lambda r: F.simplified_dropconnect(_x, _w, ratio=r)])
+@pytest.mark.parametrize('ratio', [-0.1, 1.0, 2.0])
+@pytest.mark.parametrize(
+    'f',
+    [
+        lambda r: F.dropout(_x, r),
+        lambda r: F.zoneout(_x, _x, r),
+        lambda r: F.simplified_dropconnect(_x, _w, ratio=r),
+    ],
+)
 def test_bad_ratio(f, ratio):
     with pytest.raises(ValueError, match='ratio'):
         f(ratio)
 
 
 @pytest.mark.parametrize('kwargs, error', [({'train': True}, ValueError), ({'foo': 1}, TypeError)])
-@pytest.mark.parametrize('f', [lambda **kw: F.dropout(_x, **kw),
-                               lambda **kw: F.zoneout(_x, _x, **kw)])
+@pytest.mark.parametrize(
+    'f', [lambda **kw: F.dropout(_x, **kw), lambda **kw: F.zoneout(_x, _x, **kw)]
+)
 def test_bad_arguments(f, kwargs, error):
     with pytest.raises(error):
         f(**kwargs)

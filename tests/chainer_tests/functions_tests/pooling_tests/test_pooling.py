@@ -1,4 +1,5 @@
 """Pooling over windows, and its transposes."""
+
 import math
 
 import numpy as np
@@ -43,8 +44,10 @@ def pool(x, reduce, ksize, stride, pad, cover_all):
     outs = tuple(out_size(*row, cover_all) for row in zip(x.shape[2:], ksize, stride, pad))
     y = np.zeros((*x.shape[:2], *outs))
     for out, elements in windows(x.shape[2:], ksize, stride, pad, outs):
-        y[out] = reduce(np.stack([x[place] for _, place in elements], -1),
-                        np.array([number for number, _ in elements]))
+        y[out] = reduce(
+            np.stack([x[place] for _, place in elements], -1),
+            np.array([number for number, _ in elements]),
+        )
     return y
 
 
@@ -53,8 +56,12 @@ def max_pool(x, ksize, stride=None, pad=0, cover_all=True):
 
 
 def argmax_pool(x, ksize, stride=None, pad=0, cover_all=True):
-    return pool(x, lambda v, numbers: numbers[v.argmax(-1)],
-                *geometry(x.ndim - 2, ksize, stride, pad), cover_all).astype(int)
+    return pool(
+        x,
+        lambda v, numbers: numbers[v.argmax(-1)],
+        *geometry(x.ndim - 2, ksize, stride, pad),
+        cover_all,
+    ).astype(int)
 
 
 def average_pool(x, ksize, stride=None, pad=0, pad_value=0):
@@ -62,6 +69,7 @@ def average_pool(x, ksize, stride=None, pad=0, pad_value=0):
 
     def reduce(v, _):
         return v.mean(-1) if pad_value is None else v.sum(-1) / math.prod(shape[0])
+
     return pool(x, reduce, *shape, False)
 
 
@@ -69,7 +77,8 @@ def unpool(x, ksize, stride=None, pad=0, outsize=None, cover_all=True, indexes=N
     ksize, stride, pad = geometry(x.ndim - 2, ksize, stride, pad)
     dims = outsize or tuple(
         s * (dim - 1) + k - 2 * p - (s - 1 if cover_all else 0)
-        for dim, k, s, p in zip(x.shape[2:], ksize, stride, pad))
+        for dim, k, s, p in zip(x.shape[2:], ksize, stride, pad)
+    )
     y = np.zeros((*x.shape[:2], *dims))
     for out, elements in windows(dims, ksize, stride, pad, x.shape[2:]):
         for number, place in elements:
@@ -103,8 +112,12 @@ POOLINGS = [
 
 
 def test_max_pooling_of_an_image_smaller_than_the_window():
-    check_function(lambda x: F.max_pooling_2d(x, 2), [sample(1, 2, 1, 3)],
-                   lambda x: max_pool(x, 2), grad_tolerance=1e-4)
+    check_function(
+        lambda x: F.max_pooling_2d(x, 2),
+        [sample(1, 2, 1, 3)],
+        lambda x: max_pool(x, 2),
+        grad_tolerance=1e-4,
+    )
 
 
 @pytest.mark.parametrize('shape, arguments', POOLINGS)
@@ -112,8 +125,12 @@ def test_max_pooling_of_an_image_smaller_than_the_window():
 def test_max_pooling(shape, arguments, cover_all, picking):
     x = sample(*shape)
     arguments = {**arguments, 'cover_all': cover_all}
-    check_function(lambda x: F.max_pooling_nd(x, **arguments), [x],
-                   lambda x: max_pool(x, **arguments), grad_tolerance=1e-4)
+    check_function(
+        lambda x: F.max_pooling_nd(x, **arguments),
+        [x],
+        lambda x: max_pool(x, **arguments),
+        grad_tolerance=1e-4,
+    )
     y, indexes = F.max_pooling_nd(x, **arguments, return_indices=True)
     np.testing.assert_array_equal(y.array, max_pool(x, **arguments))
     np.testing.assert_array_equal(indexes, argmax_pool(x, **arguments))
@@ -137,12 +154,18 @@ def test_window_outside_of_the_image():
 @pytest.mark.parametrize('pad_value', [0, None])
 def test_average_pooling(shape, arguments, pad_value):
     x = sample(*shape)
-    check_function(lambda x: F.average_pooling_nd(x, **arguments, pad_value=pad_value), [x],
-                   lambda x: average_pool(x, **arguments, pad_value=pad_value))
+    check_function(
+        lambda x: F.average_pooling_nd(x, **arguments, pad_value=pad_value),
+        [x],
+        lambda x: average_pool(x, **arguments, pad_value=pad_value),
+    )
     y = F.average_pooling_nd(x, **arguments)
     if x.ndim == 4:
-        check_function(lambda x: F.average_pooling_2d(x, **arguments), [x],
-                       lambda x: average_pool(x, **arguments))
+        check_function(
+            lambda x: F.average_pooling_2d(x, **arguments),
+            [x],
+            lambda x: average_pool(x, **arguments),
+        )
     else:
         named = {3: F.average_pooling_1d, 5: F.average_pooling_3d}[x.ndim]
         np.testing.assert_array_equal(named(x, **arguments).array, y.array)
@@ -170,30 +193,39 @@ def test_unpooling(shape, arguments, cover_all):
     arguments = {**arguments, 'cover_all': cover_all}
     if 'outsize' in arguments and not cover_all:
         arguments['outsize'] = (4, 7)
-    check_function(lambda x: F.unpooling_nd(x, **arguments), [x],
-                   lambda x: unpool(x, **arguments))
+    check_function(lambda x: F.unpooling_nd(x, **arguments), [x], lambda x: unpool(x, **arguments))
     named = {3: F.unpooling_1d, 4: F.unpooling_2d, 5: F.unpooling_3d}[x.ndim]
-    np.testing.assert_array_equal(named(x, **arguments).array,
-                                  F.unpooling_nd(x, **arguments).array)
+    np.testing.assert_array_equal(named(x, **arguments).array, F.unpooling_nd(x, **arguments).array)
 
 
-@pytest.mark.parametrize('arguments', [
-    {'ksize': 2, 'outsize': (4, 5)}, {'ksize': 2}, {'ksize': (3, 2), 'stride': 1, 'pad': (1, 0)},
-    {'ksize': 2, 'cover_all': False}])
+@pytest.mark.parametrize(
+    'arguments',
+    [
+        {'ksize': 2, 'outsize': (4, 5)},
+        {'ksize': 2},
+        {'ksize': (3, 2), 'stride': 1, 'pad': (1, 0)},
+        {'ksize': 2, 'cover_all': False},
+    ],
+)
 def test_upsampling(arguments, picking):
     rng = np.random.RandomState(0)
     x = sample(2, 2, 2, 3)
     indexes = rng.randint(0, math.prod(as_tuple(arguments['ksize'], 2)), x.shape)
-    check_function(lambda x: F.upsampling_2d(x, indexes, **arguments), [x],
-                   lambda x: unpool(x, **arguments, indexes=indexes))
+    check_function(
+        lambda x: F.upsampling_2d(x, indexes, **arguments),
+        [x],
+        lambda x: unpool(x, **arguments, indexes=indexes),
+    )
 
 
 def test_spatial_pyramid_pooling():
     def expected(x):
         ys = [max_pool(x, (5, 7)), max_pool(x, (3, 4), pad=(0, 0))]
         return np.concatenate([y.reshape(len(x), -1, 1, 1) for y in ys], 1)
-    check_function(lambda x: F.spatial_pyramid_pooling_2d(x, 2, 'max'), [sample(2, 3, 5, 7)],
-                   expected)
+
+    check_function(
+        lambda x: F.spatial_pyramid_pooling_2d(x, 2, 'max'), [sample(2, 3, 5, 7)], expected
+    )
     with pytest.raises(ValueError, match='pooling'):
         F.spatial_pyramid_pooling_2d(sample(2, 3, 5, 7), 2, 'average')
 
@@ -212,7 +244,14 @@ def test_empty_batch():
 def test_attributes():
     func = AveragePooling2D(2, (3, 1), 1, False)
     assert (func.kh, func.kw, func.sy, func.sx, func.ph, func.pw, func.cover_all) == (
-        2, 2, 3, 1, 1, 1, False)
+        2,
+        2,
+        3,
+        1,
+        1,
+        1,
+        False,
+    )
     func = MaxPoolingND(3, 2, pad=(0, 1, 0))
     assert (func.ndim, func.ksize, func.stride, func.pad) == (3, (2,) * 3, (2,) * 3, (0, 1, 0))
     assert func.cover_all and not func.return_indices
@@ -222,23 +261,36 @@ def test_attributes():
     assert func.outh is None and func.indexes.shape == (1, 1, 2, 2)
 
 
-@pytest.mark.parametrize('function, x', [
-    (F.max_pooling_2d, np.zeros((1, 1, 4, 4), int)),
-    (F.average_pooling_2d, np.zeros((1, 1, 4), np.float32)),
-    (F.unpooling_2d, np.zeros((1, 1, 4, 4), int)),
-    (lambda x, k: F.unpooling_2d(x, k, outsize=(9, 3)), np.zeros((1, 1, 4, 4), np.float32)),
-    (lambda x, k: F.upsampling_2d(x, np.zeros((1, 1, 4, 3), int), k),
-     np.zeros((1, 1, 4, 4), np.float32)),
-])
+@pytest.mark.parametrize(
+    'function, x',
+    [
+        (F.max_pooling_2d, np.zeros((1, 1, 4, 4), int)),
+        (F.average_pooling_2d, np.zeros((1, 1, 4), np.float32)),
+        (F.unpooling_2d, np.zeros((1, 1, 4, 4), int)),
+        (lambda x, k: F.unpooling_2d(x, k, outsize=(9, 3)), np.zeros((1, 1, 4, 4), np.float32)),
+        (
+            lambda x, k: F.upsampling_2d(x, np.zeros((1, 1, 4, 3), int), k),
+            np.zeros((1, 1, 4, 4), np.float32),
+        ),
+    ],
+)
 def test_invalid_types(function, x):
     with pytest.raises(type_check.InvalidType):
         function(x, 2)
 
 
-@pytest.mark.parametrize('function, ndim', [
-    (F.max_pooling_1d, 2), (F.max_pooling_2d, 1), (F.max_pooling_3d, 2),
-    (F.average_pooling_1d, 2), (F.average_pooling_3d, 2), (F.unpooling_1d, 2),
-    (F.unpooling_3d, 2)])
+@pytest.mark.parametrize(
+    'function, ndim',
+    [
+        (F.max_pooling_1d, 2),
+        (F.max_pooling_2d, 1),
+        (F.max_pooling_3d, 2),
+        (F.average_pooling_1d, 2),
+        (F.average_pooling_3d, 2),
+        (F.unpooling_1d, 2),
+        (F.unpooling_3d, 2),
+    ],
+)
 def test_number_of_dimensions(function, ndim):
     with pytest.raises(ValueError, match='number of dimensions'):
         function(sample(1, 1, *[2] * ndim), 1)

@@ -1,4 +1,5 @@
 """Pooling of regions of interest."""
+
 import math
 
 import numpy as np
@@ -11,8 +12,17 @@ from chainer.functions.pooling.roi_average_align_2d import ROIAverageAlign2D
 from chainer.utils import type_check
 
 # In eighths, which float16 holds, and partly outside of the images.
-ROIS = np.array([[0, 0, 3, 4], [1.5, 2, 6.5, 8.25], [-6.5, 1, 5, 2], [3, 3, 3, 3],
-                 [2, 5, 30, 9], [20, 1, 22, 2], [5, 4, 3, 3.5]])
+ROIS = np.array(
+    [
+        [0, 0, 3, 4],
+        [1.5, 2, 6.5, 8.25],
+        [-6.5, 1, 5, 2],
+        [3, 3, 3, 3],
+        [2, 5, 30, 9],
+        [20, 1, 22, 2],
+        [5, 4, 3, 3.5],
+    ]
+)
 INDICES = np.array([0, 1, 1, 0, 1, 0, 1], np.int32)
 IMAGES = np.random.RandomState(0).permutation(2 * 3 * 5 * 6).reshape(2, 3, 5, 6) / 16 - 5
 
@@ -21,8 +31,15 @@ def bins(start, stop, out, limit, scale):
     """Slices of the bins along an axis."""
     start = round(start * scale)
     size = max(round(stop * scale) - start, 1)
-    return [slice(*[min(max(a + start, 0), limit) for a in (
-        math.floor(i * size / out), math.ceil((i + 1) * size / out))]) for i in range(out)]
+    return [
+        slice(
+            *[
+                min(max(a + start, 0), limit)
+                for a in (math.floor(i * size / out), math.ceil((i + 1) * size / out))
+            ]
+        )
+        for i in range(out)
+    ]
 
 
 def pool_bins(x, rois, indices, outsize, scale, reduce):
@@ -41,8 +58,9 @@ def points(start, stop, out, ratio, scale):
     """Coordinates of the points of each bin along an axis."""
     size = max((stop - start) * scale, 1)
     n = ratio or math.ceil(size / out)
-    return [[start * scale + (i + (j + .5) / n) * size / out for j in range(n)]
-            for i in range(out)]
+    return [
+        [start * scale + (i + (j + 0.5) / n) * size / out for j in range(n)] for i in range(out)
+    ]
 
 
 def interpolate(image, y, x):
@@ -55,8 +73,12 @@ def interpolate(image, y, x):
         low = min(int(place), limit - 2)
         parts.append((low, place - low))
     (i, u), (j, v) = parts
-    return ((1 - u) * (1 - v) * image[:, i, j] + (1 - u) * v * image[:, i, j + 1]
-            + u * (1 - v) * image[:, i + 1, j] + u * v * image[:, i + 1, j + 1])
+    return (
+        (1 - u) * (1 - v) * image[:, i, j]
+        + (1 - u) * v * image[:, i, j + 1]
+        + u * (1 - v) * image[:, i + 1, j]
+        + u * v * image[:, i + 1, j + 1]
+    )
 
 
 def align(x, rois, indices, outsize, scale, ratio, reduce):
@@ -80,38 +102,52 @@ def max_of_points(values):
 
 def check(function, reference, rois=ROIS, indices=INDICES):
     """Checks a function of images; regions have no gradient."""
+
     def f(x):
         dtype = chainer.as_array(x).dtype
-        device = chainer.get_device(x.device) if isinstance(x, chainer.Variable) else (
-            chainer.backend.get_device_from_array(x))
+        device = (
+            chainer.get_device(x.device)
+            if isinstance(x, chainer.Variable)
+            else (chainer.backend.get_device_from_array(x))
+        )
         return function(x, device.send(rois.astype(dtype.name)), device.send(indices))
+
     check_function(f, [IMAGES], lambda x: reference(x, rois, indices))
 
 
 @pytest.mark.parametrize('outsize, scale', [(2, 1), ((3, 1), 0.5), ((4, 7), 1.25)])
-@pytest.mark.parametrize('function, reduce', [
-    (F.roi_max_pooling_2d, np.max), (F.roi_average_pooling_2d, np.mean)])
+@pytest.mark.parametrize(
+    'function, reduce', [(F.roi_max_pooling_2d, np.max), (F.roi_average_pooling_2d, np.mean)]
+)
 def test_roi_pooling_of_bins(function, reduce, outsize, scale):
-    check(lambda *xs: function(*xs, outsize, scale),
-          lambda *xs: pool_bins(*xs, outsize, scale, reduce))
+    check(
+        lambda *xs: function(*xs, outsize, scale),
+        lambda *xs: pool_bins(*xs, outsize, scale, reduce),
+    )
 
 
-@pytest.mark.parametrize('outsize, scale, ratio', [
-    ((2, 2), 1, 2), ((3, 1), 0.5, None), ((2, 4), 1.25, (1, None))])
+@pytest.mark.parametrize(
+    'outsize, scale, ratio', [((2, 2), 1, 2), ((3, 1), 0.5, None), ((2, 4), 1.25, (1, None))]
+)
 def test_roi_align(outsize, scale, ratio):
-    check(lambda *xs: F.roi_average_align_2d(*xs, outsize, scale, ratio),
-          lambda *xs: align(*xs, outsize, scale, ratio, mean_of_points))
+    check(
+        lambda *xs: F.roi_average_align_2d(*xs, outsize, scale, ratio),
+        lambda *xs: align(*xs, outsize, scale, ratio, mean_of_points),
+    )
     # Bins beyond the image make minus infinity, which has no numerical gradient.
     rois, indices = ROIS[:4].clip(0, 4), INDICES[:4]
-    check(lambda *xs: F.roi_max_align_2d(*xs, outsize, scale, ratio),
-          lambda *xs: align(*xs, outsize, scale, ratio, max_of_points), rois, indices)
+    check(
+        lambda *xs: F.roi_max_align_2d(*xs, outsize, scale, ratio),
+        lambda *xs: align(*xs, outsize, scale, ratio, max_of_points),
+        rois,
+        indices,
+    )
 
 
 def test_roi_max_align_outside_of_the_image():
     x = chainer.Variable(IMAGES)
     y = F.roi_max_align_2d(x, ROIS, INDICES, (2, 2), 1, 2)
-    np.testing.assert_allclose(
-        y.array, align(IMAGES, ROIS, INDICES, (2, 2), 1, 2, max_of_points))
+    np.testing.assert_allclose(y.array, align(IMAGES, ROIS, INDICES, (2, 2), 1, 2, max_of_points))
     y.grad = np.ones_like(y.array)
     y.backward()
     assert x.grad.sum() == pytest.approx(np.isfinite(y.array).sum())
@@ -125,19 +161,24 @@ def test_roi_pooling(outsize, scale):
         # With inclusive corners, which the reference takes after scaling.
         corners = np.rint(rois[:, [2, 1, 4, 3]] * scale) + [0, 0, 1, 1]
         return pool_bins(x, corners, rois[:, 0].astype(int), outsize, 1, np.max)
+
     check(lambda x, rois, _: F.roi_pooling_2d(x, rois, *outsize, scale), reference, rois)
 
 
 def test_first_of_equal_maxima():
     x = chainer.Variable(np.zeros((1, 1, 3, 3)))
-    y = F.roi_max_pooling_2d(x, np.array([[0, 0, 3, 3.]]), np.array([0]), 1, 1)
+    y = F.roi_max_pooling_2d(x, np.array([[0, 0, 3, 3.0]]), np.array([0]), 1, 1)
     y.grad = np.ones_like(y.array)
     y.backward()
     assert x.grad[0, 0, 0, 0] == 1 and x.grad.sum() == 1
 
 
-FUNCTIONS = [F.roi_max_pooling_2d, F.roi_average_pooling_2d, F.roi_max_align_2d,
-             F.roi_average_align_2d]
+FUNCTIONS = [
+    F.roi_max_pooling_2d,
+    F.roi_average_pooling_2d,
+    F.roi_max_align_2d,
+    F.roi_average_align_2d,
+]
 
 
 @pytest.mark.parametrize('function', FUNCTIONS)
@@ -156,9 +197,12 @@ def test_bad_arguments(function):
         with pytest.raises(TypeError, match='outsize|spatial_scale'):
             function(IMAGES, ROIS, INDICES, outsize, scale)
     for x, rois, indices in (
-            (IMAGES[0], ROIS, INDICES), (IMAGES, ROIS[:, :3], INDICES),
-            (IMAGES, ROIS.astype(np.float32), INDICES), (IMAGES, ROIS, INDICES[:2]),
-            (IMAGES, ROIS, INDICES.astype(float))):
+        (IMAGES[0], ROIS, INDICES),
+        (IMAGES, ROIS[:, :3], INDICES),
+        (IMAGES, ROIS.astype(np.float32), INDICES),
+        (IMAGES, ROIS, INDICES[:2]),
+        (IMAGES, ROIS, INDICES.astype(float)),
+    ):
         with pytest.raises(type_check.InvalidType):
             function(x, rois, indices, 2, 1)
 
@@ -176,5 +220,4 @@ def test_bad_arguments_of_single_functions():
 
 def test_attributes():
     func = ROIAverageAlign2D((2, 3), 1, (None, 2))
-    assert (func.outh, func.outw, func.spatial_scale, func.sampling_ratio) == (
-        2, 3, 1.0, (None, 2))
+    assert (func.outh, func.outw, func.spatial_scale, func.sampling_ratio) == (2, 3, 1.0, (None, 2))

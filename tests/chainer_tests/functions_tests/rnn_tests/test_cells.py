@@ -33,8 +33,12 @@ def _lstm(c_prev, x):
 
 def _slstm(c1, c2, x1, x2):
     (a1, i1, f1, o1), (a2, i2, f2, o2) = _gates(x1), _gates(x2)
-    c = (np.tanh(a1) * _sigmoid(i1) + np.tanh(a2) * _sigmoid(i2)
-         + _sigmoid(f1) * c1 + _sigmoid(f2) * c2)
+    c = (
+        np.tanh(a1) * _sigmoid(i1)
+        + np.tanh(a2) * _sigmoid(i2)
+        + _sigmoid(f1) * c1
+        + _sigmoid(f2) * c2
+    )
     return c, _sigmoid(o1 + o2) * np.tanh(c)
 
 
@@ -61,8 +65,7 @@ def test_slstm(shape):
 @pytest.mark.parametrize('shape', [(3, 2), (2, 3, 2)])
 def test_tree_lstm(shape, children):
     x_shape = (shape[0], (children + 3) * shape[1], *shape[2:])
-    check_function(F.tree_lstm, _draw(*[shape] * children, x_shape), _tree_lstm,
-                   tolerances=_low)
+    check_function(F.tree_lstm, _draw(*[shape] * children, x_shape), _tree_lstm, tolerances=_low)
 
 
 @pytest.mark.parametrize('used', [0, 1])
@@ -73,8 +76,9 @@ def test_one_output_without_gradient(used, double):
     gys = [np.zeros((3, 2)), np.zeros((2, 2))]
     gys[used] = gy
     expected = chainer.grad(F.lstm(c, x), [c, x], [chainer.Variable(g) for g in gys])
-    actual = chainer.grad([F.lstm(c, x)[used]], [c, x], [chainer.Variable(gy)],
-                          enable_double_backprop=double)
+    actual = chainer.grad(
+        [F.lstm(c, x)[used]], [c, x], [chainer.Variable(gy)], enable_double_backprop=double
+    )
     for a, e in zip(actual, expected):
         np.testing.assert_allclose(a.array, e.array)
 
@@ -130,16 +134,28 @@ def test_slstm_grad_grad():
 _c, _x = np.ones((2, 3), 'f'), np.ones((2, 12), 'f')
 
 
-@pytest.mark.parametrize('call', [
-    lambda: F.lstm(_c, _x.astype('d')), lambda: F.lstm(_c.astype('i'), _x.astype('i')),
-    lambda: F.lstm(_c, _x[:, :8]), lambda: F.lstm(_c[:1], _x), lambda: F.lstm(_c, _x[:, :, None]),
-    lambda: F.lstm(_c[:, :, None], np.ones((2, 12, 2), 'f')), lambda: F.lstm(_c[0], _x[0]),
-    lambda: F.slstm(_c, _c, _x, _x[:1]), lambda: F.slstm(_c, _c[:, :2], _x, _x),
-    lambda: F.slstm(_c, _c.astype('d'), _x, _x), lambda: F.slstm(_c[:1], _c[:1], _x, _x),
-    lambda: F.tree_lstm(_x), lambda: F.tree_lstm(_c, _c, _x),
-    lambda: F.tree_lstm(_c, _x[:1]), lambda: F.tree_lstm(_c, _c[:1], np.ones((2, 15), 'f')),
-    lambda: F.tree_lstm(_c, _x.astype('d')), lambda: F.tree_lstm(_c[:, :, None], _x[:, :, None][
-        :, :, [0, 0]])])
+@pytest.mark.parametrize(
+    'call',
+    [
+        lambda: F.lstm(_c, _x.astype('d')),
+        lambda: F.lstm(_c.astype('i'), _x.astype('i')),
+        lambda: F.lstm(_c, _x[:, :8]),
+        lambda: F.lstm(_c[:1], _x),
+        lambda: F.lstm(_c, _x[:, :, None]),
+        lambda: F.lstm(_c[:, :, None], np.ones((2, 12, 2), 'f')),
+        lambda: F.lstm(_c[0], _x[0]),
+        lambda: F.slstm(_c, _c, _x, _x[:1]),
+        lambda: F.slstm(_c, _c[:, :2], _x, _x),
+        lambda: F.slstm(_c, _c.astype('d'), _x, _x),
+        lambda: F.slstm(_c[:1], _c[:1], _x, _x),
+        lambda: F.tree_lstm(_x),
+        lambda: F.tree_lstm(_c, _c, _x),
+        lambda: F.tree_lstm(_c, _x[:1]),
+        lambda: F.tree_lstm(_c, _c[:1], np.ones((2, 15), 'f')),
+        lambda: F.tree_lstm(_c, _x.astype('d')),
+        lambda: F.tree_lstm(_c[:, :, None], _x[:, :, None][:, :, [0, 0]]),
+    ],
+)
 def test_bad_input(call):
     with pytest.raises(type_check.InvalidType):
         call()

@@ -45,7 +45,7 @@ def _reference(kind, directions, hx, cx, ws, bs, xs):
                 times = [t for t, n in enumerate(lengths) if n > j]
                 for t in reversed(times) if d else times:
                     h, c = _step(kind, xs[t][j], h, c, ws[cell], bs[cell])
-                    ys[t][j, d * _size:(d + 1) * _size] = h
+                    ys[t][j, d * _size : (d + 1) * _size] = h
                 hy[cell, j], cy[cell, j] = h, c
         xs = ys
     return (hy, cy, *xs) if kind == 'lstm' else (hy, *xs)
@@ -54,8 +54,10 @@ def _reference(kind, directions, hx, cx, ws, bs, xs):
 def _inputs(kind, layers, directions, lengths, batch=None):
     n = layers * directions
     k = _n_weights[kind]
-    states = [_rng.uniform(-1, 1, (n, batch or lengths[0], _size))
-              for _ in range(2 if kind == 'lstm' else 1)]
+    states = [
+        _rng.uniform(-1, 1, (n, batch or lengths[0], _size))
+        for _ in range(2 if kind == 'lstm' else 1)
+    ]
     params = []
     for cell in range(n):
         size = _size * directions if cell >= directions else _in_size
@@ -69,13 +71,13 @@ def _unpack(kind, layers, directions, inputs):
     n, k = layers * directions, _n_weights[kind]
     n_states = 2 if kind == 'lstm' else 1
     states = list(inputs[:n_states])
-    params, xs = inputs[n_states:n_states + 2 * n * k], inputs[n_states + 2 * n * k:]
-    ws = [list(params[2 * k * i:2 * k * i + k]) for i in range(n)]
-    bs = [list(params[2 * k * i + k:2 * k * (i + 1)]) for i in range(n)]
+    params, xs = inputs[n_states : n_states + 2 * n * k], inputs[n_states + 2 * n * k :]
+    ws = [list(params[2 * k * i : 2 * k * i + k]) for i in range(n)]
+    bs = [list(params[2 * k * i + k : 2 * k * (i + 1)]) for i in range(n)]
     return states, ws, bs, list(xs)
 
 
-def _call(kind, layers, directions, inputs, ratio=0., **kwargs):
+def _call(kind, layers, directions, inputs, ratio=0.0, **kwargs):
     states, ws, bs, xs = _unpack(kind, layers, directions, inputs)
     name = 'rnn' if kind in ('tanh', 'relu') else kind
     f = getattr(F, f'n_step_{"bi" if directions == 2 else ""}{name}')
@@ -96,22 +98,36 @@ _kinds = pytest.mark.parametrize('kind', list(_n_weights))
 
 
 @_kinds
-@pytest.mark.parametrize('layers, directions, lengths, batch', [
-    (1, 1, (3, 2, 2), None), (2, 1, (2, 1), None), (1, 2, (3, 1), None), (2, 2, (2, 2, 1), None),
-    (1, 1, (2,), None), (1, 1, (2, 1), 4), (1, 2, (1, 1), 2)])
+@pytest.mark.parametrize(
+    'layers, directions, lengths, batch',
+    [
+        (1, 1, (3, 2, 2), None),
+        (2, 1, (2, 1), None),
+        (1, 2, (3, 1), None),
+        (2, 2, (2, 2, 1), None),
+        (1, 1, (2,), None),
+        (1, 1, (2, 1), 4),
+        (1, 2, (1, 1), 2),
+    ],
+)
 def test_n_step(kind, layers, directions, lengths, batch):
     check_function(
         lambda *xs: _call(kind, layers, directions, xs),
         _inputs(kind, layers, directions, lengths, batch),
-        lambda *xs: _expected(kind, layers, directions, xs), dtypes='fd',
-        double=layers == 1, grad_tolerance=1e-4)
+        lambda *xs: _expected(kind, layers, directions, xs),
+        dtypes='fd',
+        double=layers == 1,
+        grad_tolerance=1e-4,
+    )
 
 
 @_kinds
 @pytest.mark.parametrize('dtype, param_dtype', [('e', 'e'), ('e', 'f')])
 def test_float16(kind, dtype, param_dtype):
-    inputs = [x.astype(param_dtype if x.shape[-1] != _in_size and x.ndim == 1 else dtype)
-              for x in _inputs(kind, 2, 1, (2, 1))]
+    inputs = [
+        x.astype(param_dtype if x.shape[-1] != _in_size and x.ndim == 1 else dtype)
+        for x in _inputs(kind, 2, 1, (2, 1))
+    ]
     v = [chainer.Variable(x) for x in inputs]
     ys = _call(kind, 2, 1, v)
     for y, e in zip(ys, _expected(kind, 2, 1, [x.astype('d') for x in inputs])):
@@ -127,18 +143,20 @@ def test_float16(kind, dtype, param_dtype):
 def test_dropout(kind, directions):
     inputs = _inputs(kind, 3, directions, (3, 2))
     v = [chainer.Variable(x) for x in inputs]
-    ys = _call(kind, 3, directions, v, ratio=.5)
+    ys = _call(kind, 3, directions, v, ratio=0.5)
     func = ys[0].creator
     assert len(func._masks) == 2
     for mask in func._masks:
-        assert set(np.unique(mask)) <= {0., 2.}
+        assert set(np.unique(mask)) <= {0.0, 2.0}
     gys = [chainer.Variable(_rng.uniform(-1, 1, y.shape)) for y in ys]
-    for a, b in zip(chainer.grad(ys, v, gys),
-                    chainer.grad(ys, v, gys, enable_double_backprop=True)):
+    for a, b in zip(
+        chainer.grad(ys, v, gys), chainer.grad(ys, v, gys, enable_double_backprop=True)
+    ):
         np.testing.assert_allclose(a.array, b.array, atol=1e-10)
     with chainer.using_config('train', False):
-        for y, e in zip(_call(kind, 3, directions, v, ratio=.5),
-                        _expected(kind, 3, directions, inputs)):
+        for y, e in zip(
+            _call(kind, 3, directions, v, ratio=0.5), _expected(kind, 3, directions, inputs)
+        ):
             np.testing.assert_allclose(y.array, e)
 
 
@@ -156,7 +174,7 @@ def test_dropout_on_chainerx(kind, directions, monkeypatch):
         if device != '@numpy':
             monkeypatch.setattr('chainer._chainerx_apply._forward_fallback', None)
         np.random.seed(3)
-        ys = _call(kind, 3, directions, v, ratio=.5)
+        ys = _call(kind, 3, directions, v, ratio=0.5)
         gxs = chainer.grad([sum([F.sum(y * y) for y in ys])], v)
         for x in (*ys, *gxs):
             x.to_cpu()
@@ -177,14 +195,14 @@ def test_outputs_without_gradient(kind, used):
         np.testing.assert_allclose(a.array, e, atol=1e-10)
 
 
-@pytest.mark.parametrize('cell, kind', [
-    (n_step_lstm._lstm, 'lstm'), (n_step_gru._gru, 'gru')])
+@pytest.mark.parametrize('cell, kind', [(n_step_lstm._lstm, 'lstm'), (n_step_gru._gru, 'gru')])
 @pytest.mark.parametrize('directions', [1, 2])
 def test_impl(cell, kind, directions):
     inputs = _inputs(kind, 2, directions, (3, 2))
     (hx, *cx), ws, bs, xs = _unpack(kind, 2, directions, inputs)
     hy, cy, ys = n_step_rnn.n_step_rnn_impl(
-        cell, 2, .0, hx, cx[0] if cx else None, ws, bs, xs, directions == 2)
+        cell, 2, 0.0, hx, cx[0] if cx else None, ws, bs, xs, directions == 2
+    )
     assert (cy is None) == (kind != 'lstm')
     actual = [hy, *([] if cy is None else [cy]), *ys]
     for a, e in zip(actual, _expected(kind, 2, directions, inputs)):
@@ -194,7 +212,7 @@ def test_impl(cell, kind, directions):
 def test_base_functions():
     inputs = _inputs('gru', 1, 2, (2, 1))
     (hx,), ws, bs, xs = _unpack('gru', 1, 2, inputs)
-    hy, ys = n_step_gru.n_step_gru_base(1, 0., hx, ws, bs, xs, True)
+    hy, ys = n_step_gru.n_step_gru_base(1, 0.0, hx, ws, bs, xs, True)
     np.testing.assert_allclose(hy.array, _expected('gru', 1, 2, inputs)[0])
     assert type(hy.creator) is n_step_gru.NStepBiGRU
 
@@ -205,26 +223,30 @@ def _change(kind, **changes):
     for name, change in changes.items():
         args[name] = change(args[name])
     states = [args['hx']] + ([args['cx']] if kind == 'lstm' else [])
-    return [1, 0., *states, args['ws'], args['bs'], args['xs']]
+    return [1, 0.0, *states, args['ws'], args['bs'], args['xs']]
 
 
 @_kinds
-@pytest.mark.parametrize('changes, error', [
-    ({'hx': lambda h: h[:, :1]}, type_check.InvalidType),
-    ({'hx': lambda h: h[0]}, type_check.InvalidType),
-    ({'hx': lambda h: h.astype('f')}, type_check.InvalidType),
-    ({'hx': lambda h: np.concatenate([h, h])}, type_check.InvalidType),
-    ({'xs': lambda xs: xs[::-1]}, type_check.InvalidType),
-    ({'xs': lambda xs: [x[:, :2] for x in xs]}, type_check.InvalidType),
-    ({'xs': lambda xs: [x[:, :, None] for x in xs]}, type_check.InvalidType),
-    ({'ws': lambda ws: [[w.astype('i') for w in ws[0]]]}, type_check.InvalidType),
-    ({'ws': lambda ws: [[w[:1] for w in ws[0]]]}, type_check.InvalidType),
-    ({'bs': lambda bs: [[b[:1] for b in bs[0]]]}, type_check.InvalidType),
-    ({'ws': lambda ws: ws + ws}, ValueError),
-    ({'bs': lambda bs: []}, ValueError),
-    ({'ws': lambda ws: [ws[0][1:]]}, ValueError),
-    ({'bs': lambda bs: [bs[0] * 2]}, ValueError),
-    ({'xs': lambda xs: []}, ValueError)])
+@pytest.mark.parametrize(
+    'changes, error',
+    [
+        ({'hx': lambda h: h[:, :1]}, type_check.InvalidType),
+        ({'hx': lambda h: h[0]}, type_check.InvalidType),
+        ({'hx': lambda h: h.astype('f')}, type_check.InvalidType),
+        ({'hx': lambda h: np.concatenate([h, h])}, type_check.InvalidType),
+        ({'xs': lambda xs: xs[::-1]}, type_check.InvalidType),
+        ({'xs': lambda xs: [x[:, :2] for x in xs]}, type_check.InvalidType),
+        ({'xs': lambda xs: [x[:, :, None] for x in xs]}, type_check.InvalidType),
+        ({'ws': lambda ws: [[w.astype('i') for w in ws[0]]]}, type_check.InvalidType),
+        ({'ws': lambda ws: [[w[:1] for w in ws[0]]]}, type_check.InvalidType),
+        ({'bs': lambda bs: [[b[:1] for b in bs[0]]]}, type_check.InvalidType),
+        ({'ws': lambda ws: ws + ws}, ValueError),
+        ({'bs': lambda bs: []}, ValueError),
+        ({'ws': lambda ws: [ws[0][1:]]}, ValueError),
+        ({'bs': lambda bs: [bs[0] * 2]}, ValueError),
+        ({'xs': lambda xs: []}, ValueError),
+    ],
+)
 def test_bad_input(kind, changes, error):
     f = getattr(F, 'n_step_rnn' if kind in ('tanh', 'relu') else f'n_step_{kind}')
     with pytest.raises(error):
@@ -237,8 +259,10 @@ def test_bad_cell_states():
 
 
 @pytest.mark.parametrize('kind', ['lstm', 'gru', 'rnn'])
-@pytest.mark.parametrize('kwargs, error', [
-    ({'train': True}, ValueError), ({'use_cudnn': True}, ValueError), ({'foo': 1}, TypeError)])
+@pytest.mark.parametrize(
+    'kwargs, error',
+    [({'train': True}, ValueError), ({'use_cudnn': True}, ValueError), ({'foo': 1}, TypeError)],
+)
 def test_bad_arguments(kind, kwargs, error):
     with pytest.raises(error):
         getattr(F, f'n_step_{kind}')(*_change('tanh' if kind == 'rnn' else kind), **kwargs)
@@ -248,7 +272,7 @@ def test_bad_activation_and_ratio():
     with pytest.raises(ValueError, match='sigmoid'):
         F.n_step_rnn(*_change('tanh'), activation='sigmoid')
     args = _change('tanh')
-    args[1] = 1.
+    args[1] = 1.0
     with pytest.raises(ValueError, match='dropout_ratio'):
         F.n_step_rnn(*args)
 

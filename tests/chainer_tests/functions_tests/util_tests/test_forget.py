@@ -12,14 +12,23 @@ def _draw(*shapes):
     return [_rng.uniform(-1, 1, s) for s in shapes]
 
 
-@pytest.mark.parametrize('f, n', [
-    (lambda x: F.tanh(x) * x, 1), (lambda x, y: F.exp(x) * y, 2),
-    (lambda x, y: (x * y, F.sin(x)), 2), (F.identity, 1),
-    (lambda x: (x * x, F.floor(x)), 1)])
+@pytest.mark.parametrize(
+    'f, n',
+    [
+        (lambda x: F.tanh(x) * x, 1),
+        (lambda x, y: F.exp(x) * y, 2),
+        (lambda x, y: (x * y, F.sin(x)), 2),
+        (F.identity, 1),
+        (lambda x: (x * x, F.floor(x)), 1),
+    ],
+)
 def test_forget(f, n):
-    check_function(lambda *xs: F.forget(f, *xs), _draw(*[(2, 3)] * n),
-                   lambda *xs: [y.array for y in _as_tuple(f(*map(chainer.Variable, xs)))],
-                   double=False)
+    check_function(
+        lambda *xs: F.forget(f, *xs),
+        _draw(*[(2, 3)] * n),
+        lambda *xs: [y.array for y in _as_tuple(f(*map(chainer.Variable, xs)))],
+        double=False,
+    )
 
 
 def _as_tuple(ys):
@@ -51,10 +60,14 @@ def test_unused_output():
 def test_statistics_are_updated_once():
     x, gamma, beta = chainer.Variable(_draw((4, 3))[0]), np.ones(3), np.zeros(3)
     mean, var = np.zeros(3), np.ones(3)
-    y = F.forget(lambda x: F.batch_normalization(
-        x, gamma, beta, running_mean=mean, running_var=var, decay=.5), x)
+    y = F.forget(
+        lambda x: F.batch_normalization(
+            x, gamma, beta, running_mean=mean, running_var=var, decay=0.5
+        ),
+        x,
+    )
     F.sum(y * y).backward()
-    np.testing.assert_allclose(mean, .5 * x.array.mean(0))
+    np.testing.assert_allclose(mean, 0.5 * x.array.mean(0))
 
 
 def test_double_backprop_is_refused():
@@ -64,9 +77,16 @@ def test_double_backprop_is_refused():
         y.backward(enable_double_backprop=True)
 
 
-@pytest.mark.parametrize('f, error', [
-    (1, TypeError), (lambda x: x.array, RuntimeError), (lambda x: (x, x.array), RuntimeError),
-    (lambda x: [x], RuntimeError), (lambda x: None, RuntimeError)])
+@pytest.mark.parametrize(
+    'f, error',
+    [
+        (1, TypeError),
+        (lambda x: x.array, RuntimeError),
+        (lambda x: (x, x.array), RuntimeError),
+        (lambda x: [x], RuntimeError),
+        (lambda x: None, RuntimeError),
+    ],
+)
 def test_bad_function(f, error):
     with pytest.raises(error):
         F.forget(f, np.ones(3, 'f'))

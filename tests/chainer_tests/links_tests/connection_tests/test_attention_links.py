@@ -12,6 +12,7 @@ def f(*shape):
 
 def attend(link, q, k, v, allowed):
     """Multi-head attention in NumPy, sample by sample and head by head."""
+
     def project(layer, x):
         return x @ layer.W.array.T + layer.b.array
 
@@ -90,8 +91,7 @@ def test_attention_with_mask_on_chainerx(causal):
 
 
 def norm(layer, x):
-    flat = F.layer_normalization(
-        F.reshape(x, (-1, x.shape[2])), layer.gamma, layer.beta, eps=1e-5)
+    flat = F.layer_normalization(F.reshape(x, (-1, x.shape[2])), layer.gamma, layer.beta, eps=1e-5)
     return F.reshape(flat, x.shape)
 
 
@@ -122,8 +122,7 @@ def test_decoder():
     h = norm(link.norm1, x + link.self_attention(x, causal=True))
     h = norm(link.norm2, h + link.cross_attention(h, memory, mask=mask))
     expected = norm(link.norm3, h + feed_forward(link, h))
-    np.testing.assert_allclose(
-        link(x, memory, memory_mask=mask).array, expected.array, atol=1e-6)
+    np.testing.assert_allclose(link(x, memory, memory_mask=mask).array, expected.array, atol=1e-6)
 
 
 def test_layers_drop_in_training_only():

@@ -33,8 +33,12 @@ def test_scale():
 def test_errors():
     with pytest.raises(ValueError, match='bias_shape'):
         L.Scale(bias_term=True)
-    for call in (lambda: L.Bias()(X), lambda: L.Bias(shape=(3,))(X, V), lambda: L.Scale()(X),
-                 lambda: L.Scale(W_shape=(3,))(X, V)):
+    for call in (
+        lambda: L.Bias()(X),
+        lambda: L.Bias(shape=(3,))(X, V),
+        lambda: L.Scale()(X),
+        lambda: L.Scale(W_shape=(3,))(X, V),
+    ):
         with pytest.raises(ValueError, match='expected'):
             call()
         with chainer.using_config('debug', True), pytest.raises(AssertionError):

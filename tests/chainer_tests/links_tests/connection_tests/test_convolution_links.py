@@ -13,32 +13,45 @@ def f(*shape):
 # Link, input, function of the input and the parameters.
 VALUES = {
     'Convolution2D': (
-        lambda **kw: L.Convolution2D(4, 6, 3, 2, 1, dilate=2, groups=2, **kw), (2, 4, 7, 7),
-        lambda x, W, b: F.convolution_2d(x, W, b, 2, 1, dilate=2, groups=2)),
+        lambda **kw: L.Convolution2D(4, 6, 3, 2, 1, dilate=2, groups=2, **kw),
+        (2, 4, 7, 7),
+        lambda x, W, b: F.convolution_2d(x, W, b, 2, 1, dilate=2, groups=2),
+    ),
     'ConvolutionND': (
-        lambda **kw: L.ConvolutionND(
-            2, 4, 6, 3, 2, 1, cover_all=True, dilate=2, groups=2, **kw), (2, 4, 8, 8),
-        lambda x, W, b: F.convolution_nd(x, W, b, 2, 1, cover_all=True, dilate=2, groups=2)),
+        lambda **kw: L.ConvolutionND(2, 4, 6, 3, 2, 1, cover_all=True, dilate=2, groups=2, **kw),
+        (2, 4, 8, 8),
+        lambda x, W, b: F.convolution_nd(x, W, b, 2, 1, cover_all=True, dilate=2, groups=2),
+    ),
     'Convolution1D': (
-        lambda **kw: L.Convolution1D(4, 6, 3, 2, 1, dilate=2, groups=2, **kw), (2, 4, 8),
-        lambda x, W, b: F.convolution_1d(x, W, b, 2, 1, dilate=2, groups=2)),
+        lambda **kw: L.Convolution1D(4, 6, 3, 2, 1, dilate=2, groups=2, **kw),
+        (2, 4, 8),
+        lambda x, W, b: F.convolution_1d(x, W, b, 2, 1, dilate=2, groups=2),
+    ),
     'Deconvolution2D': (
-        lambda **kw: L.Deconvolution2D(
-            4, 6, 3, 2, 1, outsize=(7, 7), dilate=2, groups=2, **kw), (2, 4, 3, 3),
-        lambda x, W, b: F.deconvolution_2d(x, W, b, 2, 1, (7, 7), dilate=2, groups=2)),
+        lambda **kw: L.Deconvolution2D(4, 6, 3, 2, 1, outsize=(7, 7), dilate=2, groups=2, **kw),
+        (2, 4, 3, 3),
+        lambda x, W, b: F.deconvolution_2d(x, W, b, 2, 1, (7, 7), dilate=2, groups=2),
+    ),
     'DeconvolutionND': (
         lambda **kw: L.DeconvolutionND(2, 4, 6, 3, 2, 1, dilate=2, groups=2, **kw),
         (2, 4, 3, 3),
-        lambda x, W, b: F.deconvolution_nd(x, W, b, 2, 1, dilate=2, groups=2)),
+        lambda x, W, b: F.deconvolution_nd(x, W, b, 2, 1, dilate=2, groups=2),
+    ),
     'DilatedConvolution2D': (
-        lambda **kw: L.DilatedConvolution2D(4, 6, 3, 2, 1, (2, 1), **kw), (2, 4, 7, 7),
-        lambda x, W, b: F.dilated_convolution_2d(x, W, b, 2, 1, (2, 1))),
+        lambda **kw: L.DilatedConvolution2D(4, 6, 3, 2, 1, (2, 1), **kw),
+        (2, 4, 7, 7),
+        lambda x, W, b: F.dilated_convolution_2d(x, W, b, 2, 1, (2, 1)),
+    ),
     'DepthwiseConvolution2D': (
-        lambda **kw: L.DepthwiseConvolution2D(4, 2, 3, 2, 1, **kw), (2, 4, 7, 7),
-        lambda x, W, b: F.depthwise_convolution_2d(x, W, b, 2, 1)),
+        lambda **kw: L.DepthwiseConvolution2D(4, 2, 3, 2, 1, **kw),
+        (2, 4, 7, 7),
+        lambda x, W, b: F.depthwise_convolution_2d(x, W, b, 2, 1),
+    ),
     'LocalConvolution2D': (
-        lambda **kw: L.LocalConvolution2D(4, 6, 7, 3, 2, **kw), (2, 4, 7, 7),
-        lambda x, W, b: F.local_convolution_2d(x, W, b, 2)),
+        lambda **kw: L.LocalConvolution2D(4, 6, 7, 3, 2, **kw),
+        (2, 4, 7, 7),
+        lambda x, W, b: F.local_convolution_2d(x, W, b, 2),
+    ),
 }
 
 
@@ -48,8 +61,7 @@ def test_values(name, nobias):
     make, shape, function = VALUES[name]
     link = make(nobias=nobias, initial_bias=chainer.initializers.Normal(1))
     assert (link.b is None) == nobias
-    assert sorted(path for path, _ in link.namedparams()) == (
-        ['/W'] if nobias else ['/W', '/b'])
+    assert sorted(path for path, _ in link.namedparams()) == (['/W'] if nobias else ['/W', '/b'])
     x = f(*shape)
     np.testing.assert_array_equal(link(x).array, function(x, link.W, link.b).array)
 
@@ -81,11 +93,16 @@ def test_deformable_convolution():
     link.offset_conv.W.array[...] = 0
     np.testing.assert_allclose(
         link(x).array,
-        F.convolution_2d(x, link.deform_conv.W, link.deform_conv.b, 2, 1).array, atol=1e-5)
+        F.convolution_2d(x, link.deform_conv.W, link.deform_conv.b, 2, 1).array,
+        atol=1e-5,
+    )
     assert link.offset_conv.W.shape == (18, 2, 3, 3)
-    assert sorted(path for path, _ in L.DeformableConvolution2D(
-        2, 3, 3, offset_nobias=True, deform_nobias=True).namedparams()) == [
-            '/deform_conv/W', '/offset_conv/W']
+    assert sorted(
+        path
+        for path, _ in L.DeformableConvolution2D(
+            2, 3, 3, offset_nobias=True, deform_nobias=True
+        ).namedparams()
+    ) == ['/deform_conv/W', '/offset_conv/W']
 
 
 def test_mlp_convolution():
@@ -100,9 +117,16 @@ def test_inception():
     link = L.Inception(2, 1, 2, 3, 2, 1, 2, bias_init=0.1)
     x = f(2, 2, 5, 5)
     relu = F.relu
-    expected = relu(F.concat([
-        link.conv1(x), link.conv3(relu(link.proj3(x))), link.conv5(relu(link.proj5(x))),
-        link.projp(F.max_pooling_2d(x, 3, 1, 1))]))
+    expected = relu(
+        F.concat(
+            [
+                link.conv1(x),
+                link.conv3(relu(link.proj3(x))),
+                link.conv5(relu(link.proj5(x))),
+                link.projp(F.max_pooling_2d(x, 3, 1, 1)),
+            ]
+        )
+    )
     np.testing.assert_array_equal(link(x).array, expected.array)
 
 
@@ -116,9 +140,14 @@ def test_inception_bn():
         return relu(F.batch_normalization(h, np.ones(size, 'f'), np.zeros(size, 'f')))
 
     h33 = bn(link.conv33a(bn(link.proj33(x))))
-    expected = F.concat([
-        bn(link.conv1(x)), bn(link.conv3(bn(link.proj3(x)))), bn(link.conv33b(h33)),
-        bn(link.poolp(F.average_pooling_2d(x, 3, 1, 1)))])
+    expected = F.concat(
+        [
+            bn(link.conv1(x)),
+            bn(link.conv3(bn(link.proj3(x)))),
+            bn(link.conv33b(h33)),
+            bn(link.poolp(F.average_pooling_2d(x, 3, 1, 1))),
+        ]
+    )
     np.testing.assert_allclose(link(x).array, expected.array, atol=1e-6)
 
 
@@ -148,7 +177,8 @@ def test_from_params(name, bias):
 def test_prints():
     assert str(L.Convolution2D(3, 4, 5, 2, 1)) == (
         'Convolution2D(in_channels=3, out_channels=4, ksize=5, stride=(2, 2), pad=(1, 1), '
-        'nobias=False, dilate=(1, 1), groups=1)')
+        'nobias=False, dilate=(1, 1), groups=1)'
+    )
     assert 'in_channels=None, out_channels=4, ksize=3' in str(L.Convolution2D(4, 3, nobias=True))
     assert L.Convolution2D(4, 3).stride == (1, 1)
 
@@ -163,28 +193,34 @@ def test_weight_may_be_a_variable():
     np.testing.assert_array_equal(link(x).array, expected)
 
 
-@pytest.mark.parametrize('make, error, match', [
-    (lambda: L.Convolution2D(3, 4, 3, groups=2), ValueError, 'input channels.*divisible'),
-    (lambda: L.Convolution2D(4, 3, 3, groups=2), ValueError, 'output channels.*divisible'),
-    (lambda: L.Convolution2D(4, 3, 3, groups=0), ValueError, 'groups'),
-    (lambda: L.ConvolutionND(2, 3, 4, 3, groups=2), ValueError, 'divisible'),
-    (lambda: L.Deconvolution2D(3, 4, 3, groups=2), ValueError, 'input channels.*divisible'),
-    (lambda: L.DeconvolutionND(2, 4, 3, 3, groups=2), ValueError, 'output channels.*divisible'),
-    (lambda: L.Convolution2D(3, 4, 3, deterministic=True), ValueError, 'cudnn_deterministic'),
-    (lambda: L.Deconvolution2D(3, 4, 3, deterministic=True), ValueError, 'cudnn_deterministic'),
-    (lambda: L.Convolution2D(3, 4, 3, dilation=2), TypeError, 'dilation'),
-    (lambda: L.Convolution2D(3, 4, 3, initialW=[1]), TypeError, 'initializer'),
-    (lambda: L.MLPConvolution2D(3, (4,), 3, wscale=2), ValueError, 'conv_init'),
-    (lambda: L.MLPConvolution2D(3, (4,), 3, 1, 0, F.relu, 1), TypeError, 'by name'),
-    (lambda: L.MLPConvolution2D(3, (), 3), ValueError, 'out_channels'),
-    (lambda: L.LocalConvolution2D(3, 4, 5), TypeError, 'ksize'),
-    (lambda: L.LocalConvolution2D(3, 4, 5, 2, pad=1), TypeError, 'pad'),
-    (lambda: L.InceptionBN(3, 0, 1, 1, 1, 1, 'min'), NotImplementedError, 'pooltype'),
-    (lambda: L.InceptionBN(3, 1, 1, 1, 1, 1, 'max', 1, stride=2), ValueError, 'out1'),
-    (lambda: L.Bilinear(2, 3, 4, initial_bias=(1, 2)), ValueError, 'three'),
-    (lambda: L.Convolution2D(3, 4, 3)(f(1, 2, 5, 5)), chainer.utils.type_check.InvalidType,
-     'Expect'),
-])
+@pytest.mark.parametrize(
+    'make, error, match',
+    [
+        (lambda: L.Convolution2D(3, 4, 3, groups=2), ValueError, 'input channels.*divisible'),
+        (lambda: L.Convolution2D(4, 3, 3, groups=2), ValueError, 'output channels.*divisible'),
+        (lambda: L.Convolution2D(4, 3, 3, groups=0), ValueError, 'groups'),
+        (lambda: L.ConvolutionND(2, 3, 4, 3, groups=2), ValueError, 'divisible'),
+        (lambda: L.Deconvolution2D(3, 4, 3, groups=2), ValueError, 'input channels.*divisible'),
+        (lambda: L.DeconvolutionND(2, 4, 3, 3, groups=2), ValueError, 'output channels.*divisible'),
+        (lambda: L.Convolution2D(3, 4, 3, deterministic=True), ValueError, 'cudnn_deterministic'),
+        (lambda: L.Deconvolution2D(3, 4, 3, deterministic=True), ValueError, 'cudnn_deterministic'),
+        (lambda: L.Convolution2D(3, 4, 3, dilation=2), TypeError, 'dilation'),
+        (lambda: L.Convolution2D(3, 4, 3, initialW=[1]), TypeError, 'initializer'),
+        (lambda: L.MLPConvolution2D(3, (4,), 3, wscale=2), ValueError, 'conv_init'),
+        (lambda: L.MLPConvolution2D(3, (4,), 3, 1, 0, F.relu, 1), TypeError, 'by name'),
+        (lambda: L.MLPConvolution2D(3, (), 3), ValueError, 'out_channels'),
+        (lambda: L.LocalConvolution2D(3, 4, 5), TypeError, 'ksize'),
+        (lambda: L.LocalConvolution2D(3, 4, 5, 2, pad=1), TypeError, 'pad'),
+        (lambda: L.InceptionBN(3, 0, 1, 1, 1, 1, 'min'), NotImplementedError, 'pooltype'),
+        (lambda: L.InceptionBN(3, 1, 1, 1, 1, 1, 'max', 1, stride=2), ValueError, 'out1'),
+        (lambda: L.Bilinear(2, 3, 4, initial_bias=(1, 2)), ValueError, 'three'),
+        (
+            lambda: L.Convolution2D(3, 4, 3)(f(1, 2, 5, 5)),
+            chainer.utils.type_check.InvalidType,
+            'Expect',
+        ),
+    ],
+)
 def test_errors(make, error, match):
     with pytest.raises(error, match=match):
         make()
@@ -206,5 +242,11 @@ def test_gradients(name):
     with chainer.using_config('dtype', np.dtype('d')):
         link = make()
     chainer.gradient_check.check_backward(
-        link, f(*shape).astype('d'), f(*link(f(*shape).astype('d')).shape).astype('d'),
-        params=(link.W, link.b), dtype='d', atol=1e-4, rtol=1e-4)
+        link,
+        f(*shape).astype('d'),
+        f(*link(f(*shape).astype('d')).shape).astype('d'),
+        params=(link.W, link.b),
+        dtype='d',
+        atol=1e-4,
+        rtol=1e-4,
+    )

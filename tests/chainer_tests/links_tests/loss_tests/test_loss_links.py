@@ -26,7 +26,9 @@ CODES = {0: {0: 1, 1: 1}, 3: {0: 1, 1: -1, 2: 1}, 1: {0: 1, 1: -1, 2: -1}, 2: {0
 def expected_loss(x, t, W):
     return sum(
         np.log1p(np.exp(-code * (W[node] @ row)))
-        for row, label in zip(x, t) for node, code in CODES[label].items())
+        for row, label in zip(x, t)
+        for node, code in CODES[label].items()
+    )
 
 
 def test_hierarchical_softmax_values():
@@ -51,7 +53,8 @@ def test_hierarchical_softmax_gradients():
 
     chainer.gradient_check.check_backward(loss, (x, W), f().astype('d'), dtype='d')
     chainer.gradient_check.check_double_backward(
-        loss, (x, W), f().astype('d'), (f(5, 4).astype('d'), f(3, 4).astype('d')), dtype='d')
+        loss, (x, W), f().astype('d'), (f(5, 4).astype('d'), f(3, 4).astype('d')), dtype='d'
+    )
 
 
 def test_hierarchical_softmax_without_samples():
@@ -68,7 +71,8 @@ def test_hierarchical_softmax_missing_labels():
     assert link.W.shape == (1, 4)
     x = f(1, 4)
     np.testing.assert_allclose(
-        link(x, i(5)).array, np.log1p(np.exp(-x[0] @ link.W.array[0])), rtol=1e-5)
+        link(x, i(5)).array, np.log1p(np.exp(-x[0] @ link.W.array[0])), rtol=1e-5
+    )
 
 
 @pytest.mark.parametrize('tree', [((0, 1, 2), 3), ((0,), 1)])
@@ -137,7 +141,8 @@ def test_black_out():
     x, t = f(2, 4), i(0, 2)
     link.sample_data = np.random.randint(0, 3, (2, 5)).astype('i')
     np.testing.assert_array_equal(
-        link(x, t).array, F.black_out(x, t, link.W, link.sample_data).array)
+        link(x, t).array, F.black_out(x, t, link.W, link.sample_data).array
+    )
     link.sample_data = None
     assert link(x, t).shape == ()
 
@@ -150,18 +155,20 @@ def test_crf(reduce):
     cost = link.cost.array
 
     def score(x, labels):
-        return (sum(x[t, label] for t, label in enumerate(labels))
-                + sum(cost[a, b] for a, b in zip(labels, labels[1:])))
+        return sum(x[t, label] for t, label in enumerate(labels)) + sum(
+            cost[a, b] for a, b in zip(labels, labels[1:])
+        )
 
     def all_scores(x):
-        return {labels: score(x, labels)
-                for labels in itertools.product(range(3), repeat=len(x))}
+        return {labels: score(x, labels) for labels in itertools.product(range(3), repeat=len(x))}
 
-    expected = [np.log(sum(np.exp(s) for s in all_scores(x).values())) - score(x, y)
-                for x, y in zip(xs, ys)]
+    expected = [
+        np.log(sum(np.exp(s) for s in all_scores(x).values())) - score(x, y) for x, y in zip(xs, ys)
+    ]
     loss = link(xs, ys, reduce=reduce, transpose=True)
     np.testing.assert_allclose(
-        loss.array, np.mean(expected) if reduce == 'mean' else expected, rtol=1e-4)
+        loss.array, np.mean(expected) if reduce == 'mean' else expected, rtol=1e-4
+    )
 
     scores, paths = link.argmax(xs, transpose=True)
     for x, s, path in zip(xs, scores.array, paths):
@@ -175,7 +182,6 @@ def test_crf_of_time_steps():
     link = L.CRF1d(3)
     assert (link.cost.array == 0).all()
     xs, ys = [f(2, 3), f(1, 3)], [i(0, 1), i(2)]
-    np.testing.assert_array_equal(
-        link(xs, ys).array, F.crf1d(link.cost, xs, ys).array)
+    np.testing.assert_array_equal(link(xs, ys).array, F.crf1d(link.cost, xs, ys).array)
     scores, path = link.argmax(xs)
     assert scores.shape == (2,) and [p.shape for p in path] == [(2,), (1,)]

@@ -32,13 +32,22 @@ def test_without_accuracy():
     assert model.accuracy is None
 
 
-@pytest.mark.parametrize('label_key,args,kwargs', [
-    (-1, (X, T), {}), (0, (T, X), {}), (1, (X, T), {}), (-2, (T, X), {}),
-    ('t', (X,), {'t': T}), ('label', (), {'x': X, 'label': T})])
+@pytest.mark.parametrize(
+    'label_key,args,kwargs',
+    [
+        (-1, (X, T), {}),
+        (0, (T, X), {}),
+        (1, (X, T), {}),
+        (-2, (T, X), {}),
+        ('t', (X,), {'t': T}),
+        ('label', (), {'x': X, 'label': T}),
+    ],
+)
 def test_label_key(label_key, args, kwargs):
     seen = []
-    model = L.Classifier(L.Linear(3, 2), lossfun=lambda y, t: seen.append(t) or F.sum(y),
-                         label_key=label_key)
+    model = L.Classifier(
+        L.Linear(3, 2), lossfun=lambda y, t: seen.append(t) or F.sum(y), label_key=label_key
+    )
     model(*args, **kwargs)
     assert seen[0] is T
 

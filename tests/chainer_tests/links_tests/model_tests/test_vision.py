@@ -12,8 +12,11 @@ from chainer import links as L
 from chainer.dataset import download
 from chainer.links.model.vision import _image_model, googlenet, resnet, vgg
 
-MODULES = {vgg: (103.939, 116.779, 123.68), resnet: (103.063, 115.903, 123.152),
-           googlenet: (104.0, 117.0, 123.0)}
+MODULES = {
+    vgg: (103.939, 116.779, 123.68),
+    resnet: (103.063, 115.903, 123.152),
+    googlenet: (104.0, 117.0, 123.0),
+}
 
 
 @pytest.fixture
@@ -37,17 +40,21 @@ def dataset_root(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize('module', MODULES, ids=lambda m: m.__name__.rpartition('.')[2])
-@pytest.mark.parametrize('image', [
-    'pil', np.random.RandomState(0).randint(0, 256, (5, 4, 3)).astype('u1'),
-    np.random.RandomState(0).randint(0, 256, (3, 5, 4)).astype('f'),
-    np.random.RandomState(0).randint(0, 256, (5, 4)).astype('f'),
-    np.random.RandomState(0).randint(0, 256, (1, 5, 4)).astype('f')],
-    ids=['pil', 'hwc', 'chw', 'hw', '1hw'])
+@pytest.mark.parametrize(
+    'image',
+    [
+        'pil',
+        np.random.RandomState(0).randint(0, 256, (5, 4, 3)).astype('u1'),
+        np.random.RandomState(0).randint(0, 256, (3, 5, 4)).astype('f'),
+        np.random.RandomState(0).randint(0, 256, (5, 4)).astype('f'),
+        np.random.RandomState(0).randint(0, 256, (1, 5, 4)).astype('f'),
+    ],
+    ids=['pil', 'hwc', 'chw', 'hw', '1hw'],
+)
 def test_prepare(module, image):
     mean = np.array(MODULES[module], 'f')[:, None, None]
     if isinstance(image, str):
-        image = Image.fromarray(
-            np.random.RandomState(0).randint(0, 256, (5, 4, 3)).astype('u1'))
+        image = Image.fromarray(np.random.RandomState(0).randint(0, 256, (5, 4, 3)).astype('u1'))
     rgb = np.asarray(image)
     if rgb.ndim == 3 and rgb.shape[0] == 1:
         rgb = rgb[0]
@@ -132,13 +139,14 @@ def test_predict(oversample):
         starts = [(0, 0), (0, 32), (32, 0), (32, 32), (16, 16)]
     for p, image in zip(y.array, images()):
         x = vgg.prepare(image, (256, 256))
-        crops = np.array([x[:, i:i + 224, j:j + 224].mean((1, 2)) for i, j in starts])
+        crops = np.array([x[:, i : i + 224, j : j + 224].mean((1, 2)) for i, j in starts])
         np.testing.assert_allclose(p, F.softmax(crops).array.mean(0), atol=1e-4)
     assert y.creator is None
 
 
-@pytest.mark.parametrize('cls, count, n_convolutions', [
-    (L.VGG16Layers, 138357544, 13), (L.VGG19Layers, 143667240, 16)])
+@pytest.mark.parametrize(
+    'cls, count, n_convolutions', [(L.VGG16Layers, 138357544, 13), (L.VGG19Layers, 143667240, 16)]
+)
 def test_vgg(cls, count, n_convolutions, no_memory):
     model = cls(pretrained_model=None)
     assert model.count_params() == count
@@ -154,23 +162,56 @@ def test_vgg(cls, count, n_convolutions, no_memory):
     assert model.functions['fc6'] == [model.fc6, F.relu, F.dropout]
 
 
-@pytest.mark.parametrize('cls, count', [
-    (L.ResNet50Layers, 25557096), (L.ResNet101Layers, 44549224), (L.ResNet152Layers, 60192872)])
+@pytest.mark.parametrize(
+    'cls, count',
+    [(L.ResNet50Layers, 25557096), (L.ResNet101Layers, 44549224), (L.ResNet152Layers, 60192872)],
+)
 def test_resnet(cls, count, no_memory):
     model = cls(pretrained_model=None)
     assert model.count_params() == count
     assert model.available_layers == [
-        'conv1', 'pool1', 'res2', 'res3', 'res4', 'res5', 'pool5', 'fc6', 'prob']
+        'conv1',
+        'pool1',
+        'res2',
+        'res3',
+        'res4',
+        'res5',
+        'pool5',
+        'fc6',
+        'prob',
+    ]
 
 
 def test_googlenet(no_memory):
     model = L.GoogLeNet(pretrained_model=None)
     assert model.count_params() == 13378280
     assert model.available_layers == [
-        'conv1', 'pool1', 'conv2_reduce', 'conv2', 'pool2', 'inception_3a', 'inception_3b',
-        'pool3', 'inception_4a', 'inception_4b', 'inception_4c', 'inception_4d', 'inception_4e',
-        'pool4', 'inception_5a', 'inception_5b', 'pool5', 'loss3_fc', 'prob', 'loss1_conv',
-        'loss1_fc1', 'loss1_fc2', 'loss2_conv', 'loss2_fc1', 'loss2_fc2']
+        'conv1',
+        'pool1',
+        'conv2_reduce',
+        'conv2',
+        'pool2',
+        'inception_3a',
+        'inception_3b',
+        'pool3',
+        'inception_4a',
+        'inception_4b',
+        'inception_4c',
+        'inception_4d',
+        'inception_4e',
+        'pool4',
+        'inception_5a',
+        'inception_5b',
+        'pool5',
+        'loss3_fc',
+        'prob',
+        'loss1_conv',
+        'loss1_fc1',
+        'loss1_fc2',
+        'loss2_conv',
+        'loss2_fc1',
+        'loss2_fc2',
+    ]
 
 
 @pytest.mark.slow
@@ -180,8 +221,12 @@ def test_googlenet_forward():
     with chainer.using_config('train', False), chainer.no_backprop_mode():
         ys = model.extract(images()[:1], layers)
     assert {name: ys[name].shape[1:] for name in layers} == {
-        'inception_3b': (480, 28, 28), 'pool5': (1024, 1, 1), 'prob': (1000,),
-        'loss1_fc2': (1000,), 'loss2_fc2': (1000,)}
+        'inception_3b': (480, 28, 28),
+        'pool5': (1024, 1, 1),
+        'prob': (1000,),
+        'loss1_fc2': (1000,),
+        'loss2_fc2': (1000,),
+    }
 
 
 @pytest.mark.slow
@@ -210,22 +255,30 @@ def test_building_block(fb, strides):
 def test_building_block_arguments():
     with pytest.warns(DeprecationWarning, match='n_layers'):
         block = resnet.BuildingBlock(
-            n_layer=2, in_channels=4, mid_channels=2, out_channels=8, stride=1)
+            n_layer=2, in_channels=4, mid_channels=2, out_channels=8, stride=1
+        )
     assert sorted(child.name for child in block.children()) == ['a', 'b1']
     with pytest.raises(TypeError, match='strides'):
         resnet.BuildingBlock(2, 4, 2, 8, strides=1)
 
 
-@pytest.mark.parametrize('make', [
-    lambda: resnet.ResNetLayers(None, 18), lambda: vgg.VGGLayers(None, 11)])
+@pytest.mark.parametrize(
+    'make', [lambda: resnet.ResNetLayers(None, 18), lambda: vgg.VGGLayers(None, 11)]
+)
 def test_unknown_depth(make):
     with pytest.raises(ValueError, match='n_layers'):
         make()
 
 
-@pytest.mark.parametrize('make', [
-    L.ResNet50Layers, L.ResNet101Layers, L.ResNet152Layers,
-    lambda: L.ResNet50Layers('other.caffemodel')])
+@pytest.mark.parametrize(
+    'make',
+    [
+        L.ResNet50Layers,
+        L.ResNet101Layers,
+        L.ResNet152Layers,
+        lambda: L.ResNet50Layers('other.caffemodel'),
+    ],
+)
 def test_resnet_without_caffemodel(make, dataset_root, no_memory):
     with pytest.raises(OSError, match='place it on .*caffemodel'):
         make()
@@ -236,7 +289,8 @@ def test_resnet_without_caffemodel(make, dataset_root, no_memory):
 def test_auto_downloads_and_converts(make, dataset_root, no_memory, monkeypatch):
     urls, loaded = [], []
     monkeypatch.setattr(
-        download, 'cached_download', lambda url: urls.append(url) or 'the.caffemodel')
+        download, 'cached_download', lambda url: urls.append(url) or 'the.caffemodel'
+    )
 
     def convert(cls, source, target):
         assert source == 'the.caffemodel'
@@ -260,7 +314,8 @@ def test_auto_downloads_and_converts(make, dataset_root, no_memory, monkeypatch)
 def test_pretrained_model_is_loaded(tmp_path, no_memory, monkeypatch):
     loaded = []
     monkeypatch.setattr(
-        chainer.serializers.npz, 'load_npz', lambda path, model: loaded.append((path, model)))
+        chainer.serializers.npz, 'load_npz', lambda path, model: loaded.append((path, model))
+    )
     models = [cls('file.npz') for cls in (L.VGG16Layers, L.GoogLeNet, L.ResNet50Layers)]
     assert loaded == [('file.npz', model) for model in models]
 
@@ -273,11 +328,13 @@ def record_names(fake_caffe, names):
         def __getitem__(self, name):
             names.append(name)
             return fake_caffe(name)
+
     return Source
 
 
-@pytest.mark.parametrize('n_layers, last', [
-    (50, 'res4f_branch2c'), (101, 'res4b22_branch2c'), (152, 'res4b35_branch2c')])
+@pytest.mark.parametrize(
+    'n_layers, last', [(50, 'res4f_branch2c'), (101, 'res4b22_branch2c'), (152, 'res4b35_branch2c')]
+)
 def test_resnet_conversion(n_layers, last, no_memory, monkeypatch):
     names, copied, saved = [], [], []
 
@@ -290,50 +347,64 @@ def test_resnet_conversion(n_layers, last, no_memory, monkeypatch):
 
     monkeypatch.setattr(
         'chainer.links.caffe.caffe_function.CaffeFunction',
-        record_names(lambda name: Layer(), names))
+        record_names(lambda name: Layer(), names),
+    )
+    monkeypatch.setattr(chainer.Parameter, 'copydata', lambda self, source: copied.append(id(self)))
     monkeypatch.setattr(
-        chainer.Parameter, 'copydata', lambda self, source: copied.append(id(self)))
+        chainer.Link, 'copyparams', lambda self, source: copied.extend(id(p) for p in self.params())
+    )
     monkeypatch.setattr(
-        chainer.Link, 'copyparams',
-        lambda self, source: copied.extend(id(p) for p in self.params()))
-    monkeypatch.setattr(
-        chainer.serializers.npz, 'save_npz',
-        lambda path, model, compression: saved.append((path, model)))
+        chainer.serializers.npz,
+        'save_npz',
+        lambda path, model, compression: saved.append((path, model)),
+    )
     resnet.ResNetLayers.convert_caffemodel_to_npz('in.caffemodel', 'out.npz', n_layers)
-    (path, model), = saved
+    ((path, model),) = saved
     assert path == 'out.npz'
     # Everything is copied once.
     assert sorted(copied) == sorted(id(p) for p in model.params())
     for link in model.links():
         if isinstance(link, L.BatchNormalization):
             assert (link.avg_mean == 1).all() and (link.avg_var == 1).all()
-    assert {'conv1', 'bn_conv1', 'scale_conv1', 'res2a_branch1', 'bn5c_branch2b',
-            'scale3a_branch2a', 'fc1000', last} <= set(names)
+    assert {
+        'conv1',
+        'bn_conv1',
+        'scale_conv1',
+        'res2a_branch1',
+        'bn5c_branch2b',
+        'scale3a_branch2a',
+        'fc1000',
+        last,
+    } <= set(names)
     assert len([n for n in set(names) if n.startswith('res')]) == n_layers - 2 + 4
 
 
 def test_googlenet_conversion(no_memory, monkeypatch):
     names, copied, saved = [], [], []
     monkeypatch.setattr(
-        'chainer.links.caffe.caffe_function.CaffeFunction',
-        record_names(lambda name: name, names))
+        'chainer.links.caffe.caffe_function.CaffeFunction', record_names(lambda name: name, names)
+    )
     monkeypatch.setattr(
-        chainer.Link, 'copyparams',
-        lambda self, source: copied.extend(id(p) for p in self.params()))
+        chainer.Link, 'copyparams', lambda self, source: copied.extend(id(p) for p in self.params())
+    )
     monkeypatch.setattr(
-        chainer.serializers.npz, 'save_npz',
-        lambda path, model, compression: saved.append(model))
+        chainer.serializers.npz, 'save_npz', lambda path, model, compression: saved.append(model)
+    )
     L.GoogLeNet.convert_caffemodel_to_npz('in.caffemodel', 'out.npz')
     assert sorted(copied) == sorted(id(p) for p in saved[0].params())
-    assert {'conv1/7x7_s2', 'conv2/3x3_reduce', 'inception_4d/pool_proj', 'loss2/conv',
-            'loss3/classifier'} <= set(names)
+    assert {
+        'conv1/7x7_s2',
+        'conv2/3x3_reduce',
+        'inception_4d/pool_proj',
+        'loss2/conv',
+        'loss3/classifier',
+    } <= set(names)
     assert len(names) == len(set(names)) == 3 + 9 * 6 + 7
 
 
 def test_vgg_conversion(monkeypatch, tmp_path):
     source = chainer.Chain(conv1_1=L.Linear(2, 3))
-    monkeypatch.setattr(
-        'chainer.links.caffe.caffe_function.CaffeFunction', lambda path: source)
+    monkeypatch.setattr('chainer.links.caffe.caffe_function.CaffeFunction', lambda path: source)
     L.VGG16Layers.convert_caffemodel_to_npz('in.caffemodel', tmp_path / 'out.npz')
     with np.load(tmp_path / 'out.npz') as saved:
         np.testing.assert_array_equal(saved['conv1_1/W'], source.conv1_1.W.array)

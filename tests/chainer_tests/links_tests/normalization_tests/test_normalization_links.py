@@ -33,8 +33,11 @@ SHAPES = [
 @pytest.mark.parametrize('kwargs, shape, axis, size', SHAPES)
 def test_batch_normalization(kwargs, shape, axis, size):
     bn = L.BatchNormalization(
-        decay=0.75, initial_gamma=chainer.initializers.Normal(1),
-        initial_beta=chainer.initializers.Normal(1), **kwargs)
+        decay=0.75,
+        initial_gamma=chainer.initializers.Normal(1),
+        initial_beta=chainer.initializers.Normal(1),
+        **kwargs,
+    )
     xs = [f(*shape), f(*shape)]
     mean, var = np.zeros(size), np.ones(size)
     keep = tuple([1 if k in axis else n for k, n in enumerate(shape)])
@@ -72,9 +75,17 @@ def test_batch_normalization_attributes():
     assert (bn.avg_var == 2).all() and bn.avg_var.dtype == np.float32
     assert bn.decay == 0.9 and bn.eps == 2e-5 and bn.N == 0
     assert sorted(chainer.serializers.npz.serialize(bn)) == [
-        'N', 'avg_mean', 'avg_var', 'beta', 'decay', 'gamma']
-    assert str(bn) == ('BatchNormalization(size=3, decay=0.9, eps=2e-05, dtype=float32, '
-                       'use_gamma=True, use_beta=True)')
+        'N',
+        'avg_mean',
+        'avg_var',
+        'beta',
+        'decay',
+        'gamma',
+    ]
+    assert str(bn) == (
+        'BatchNormalization(size=3, decay=0.9, eps=2e-05, dtype=float32, '
+        'use_gamma=True, use_beta=True)'
+    )
     assert 'size=None' in str(L.BatchNormalization(axis=0))
     with pytest.raises(RuntimeError, match='size or axis'):
         L.BatchNormalization()
@@ -84,9 +95,16 @@ def test_batch_normalization_attributes():
         bn(f(5, 3), tune=True)
 
 
-@pytest.mark.parametrize('config, dtype, expected', [
-    (np.float32, None, 'f'), (np.float16, None, 'e'), (chainer.mixed16, None, 'f'),
-    (np.float32, 'd', 'd'), (np.float32, chainer.mixed16, 'f')])
+@pytest.mark.parametrize(
+    'config, dtype, expected',
+    [
+        (np.float32, None, 'f'),
+        (np.float16, None, 'e'),
+        (chainer.mixed16, None, 'f'),
+        (np.float32, 'd', 'd'),
+        (np.float32, chainer.mixed16, 'f'),
+    ],
+)
 def test_batch_normalization_dtypes(config, dtype, expected):
     with chainer.using_config('dtype', config):
         bn = L.BatchNormalization(3, dtype=dtype)
@@ -110,15 +128,16 @@ def test_finetuning():
         bn(x, finetune=True)
         assert bn.N == n
     np.testing.assert_allclose(bn.avg_mean, np.mean([x.mean(0) for x in xs], 0), atol=1e-6)
-    np.testing.assert_allclose(
-        bn.avg_var, np.mean([x.var(0, ddof=1) for x in xs], 0), atol=1e-6)
+    np.testing.assert_allclose(bn.avg_var, np.mean([x.var(0, ddof=1) for x in xs], 0), atol=1e-6)
     bn.start_finetuning()
     assert bn.N == 0
 
 
 RECOMPUTED = [
-    lambda: L.BatchNormalization(4), lambda: L.BatchRenormalization(4, 2, 1),
-    lambda: L.DecorrelatedBatchNormalization(4, 2)]
+    lambda: L.BatchNormalization(4),
+    lambda: L.BatchRenormalization(4, 2, 1),
+    lambda: L.DecorrelatedBatchNormalization(4, 2),
+]
 
 
 @pytest.mark.parametrize('make', RECOMPUTED)
@@ -138,8 +157,16 @@ def test_batch_renormalization():
     x = f(5, 3)
     mean, var = link.avg_mean.copy(), link.avg_var.copy()
     expected = F.batch_renormalization(
-        x, link.gamma, link.beta, 2, 1, running_mean=mean, running_var=var, decay=0.5,
-        update_statistics=True)
+        x,
+        link.gamma,
+        link.beta,
+        2,
+        1,
+        running_mean=mean,
+        running_var=var,
+        decay=0.5,
+        update_statistics=True,
+    )
     np.testing.assert_array_equal(link(x).array, expected.array)
     np.testing.assert_array_equal(link.avg_mean, mean)
     np.testing.assert_array_equal(link.avg_var, var)
@@ -157,7 +184,8 @@ def test_decorrelated_batch_normalization():
     np.testing.assert_allclose(link.avg_mean.ravel(), 0.5 * x.mean(0), atol=1e-6)
     with chainer.using_config('train', False):
         expected = F.fixed_decorrelated_batch_normalization(
-            x, link.avg_mean, link.avg_projection, groups=2)
+            x, link.avg_mean, link.avg_projection, groups=2
+        )
         np.testing.assert_array_equal(link(x).array, expected.array)
     link(x, finetune=True)
     assert link.N == 1
@@ -215,7 +243,8 @@ def test_group_normalization():
         mean = x[:, part].mean((1, 2), keepdims=True)
         std = np.sqrt(x[:, part].var((1, 2), keepdims=True) + 1e-3)
         np.testing.assert_allclose(
-            y[:, part], (x[:, part] - mean) / std * link.gamma.array[part, None], atol=1e-5)
+            y[:, part], (x[:, part] - mean) / std * link.gamma.array[part, None], atol=1e-5
+        )
     with pytest.raises(ValueError, match='at least 2'):
         L.GroupNormalization(2)(f(4))
 
@@ -235,12 +264,23 @@ def test_rms_normalization():
     assert link.gamma.shape == (4,)
 
 
-@pytest.mark.parametrize('make', [
-    lambda: L.BatchNormalization(4), lambda: L.GroupNormalization(2, 4),
-    lambda: L.LayerNormalization(4)])
+@pytest.mark.parametrize(
+    'make',
+    [
+        lambda: L.BatchNormalization(4),
+        lambda: L.GroupNormalization(2, 4),
+        lambda: L.LayerNormalization(4),
+    ],
+)
 def test_gradients(make):
     link = make()
     x = f(5, 4).astype('d')
     chainer.gradient_check.check_backward(
-        link, x, f(5, 4).astype('d'), params=(link.gamma, link.beta), dtype='d',
-        atol=1e-3, rtol=1e-3)
+        link,
+        x,
+        f(5, 4).astype('d'),
+        params=(link.gamma, link.beta),
+        dtype='d',
+        atol=1e-3,
+        rtol=1e-3,
+    )

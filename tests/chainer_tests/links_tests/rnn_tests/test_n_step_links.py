@@ -22,25 +22,28 @@ def lstm(w, b, states, x):
 
 
 def gru(w, b, states, x):
-    h, = states
+    (h,) = states
     r, z = (sigmoid(x @ w[j].T + b[j] + h @ w[j + 3].T + b[j + 3]) for j in range(2))
     h_bar = np.tanh(x @ w[2].T + b[2] + r * (h @ w[5].T + b[5]))
-    return (1 - z) * h_bar + z * h,
+    return ((1 - z) * h_bar + z * h,)
 
 
 def rnn(activation):
-    return lambda w, b, states, x: (
-        activation(x @ w[0].T + b[0] + states[0] @ w[1].T + b[1]),)
+    return lambda w, b, states, x: (activation(x @ w[0].T + b[0] + states[0] @ w[1].T + b[1]),)
 
 
 relu = rnn(lambda x: np.maximum(x, 0))
 tanh = rnn(np.tanh)
 
 LINKS = {
-    L.NStepLSTM: (lstm, 1), L.NStepBiLSTM: (lstm, 2),
-    L.NStepGRU: (gru, 1), L.NStepBiGRU: (gru, 2),
-    L.NStepRNNTanh: (tanh, 1), L.NStepBiRNNTanh: (tanh, 2),
-    L.NStepRNNReLU: (relu, 1), L.NStepBiRNNReLU: (relu, 2),
+    L.NStepLSTM: (lstm, 1),
+    L.NStepBiLSTM: (lstm, 2),
+    L.NStepGRU: (gru, 1),
+    L.NStepBiGRU: (gru, 2),
+    L.NStepRNNTanh: (tanh, 1),
+    L.NStepBiRNNTanh: (tanh, 2),
+    L.NStepRNNReLU: (relu, 1),
+    L.NStepBiRNNReLU: (relu, 2),
 }
 ALL = pytest.mark.parametrize('cls', LINKS, ids=lambda cls: cls.__name__)
 
@@ -95,14 +98,17 @@ def test_parameters(cls):
             n_in = 4 if j >= link.n_weights // 2 else 3 if i < direction else 4 * direction
             np.testing.assert_allclose(
                 getattr(layer, f'w{j}').array,
-                np.random.normal(0, np.sqrt(1 / n_in), (4, n_in)).astype('f'), rtol=1e-6)
+                np.random.normal(0, np.sqrt(1 / n_in), (4, n_in)).astype('f'),
+                rtol=1e-6,
+            )
             np.testing.assert_array_equal(getattr(layer, f'b{j}').array, np.zeros(4, 'f'))
     assert dict(link.namedparams())['/0/w0'] is link.ws[0][0]
     assert (link.n_layers, link.dropout, link.out_size) == (2, 0.5, 4)
     for mode in 'copy', 'share', 'init':
         other = link.copy(mode)
         assert [p for ws in other.ws for p in ws] == [
-            p for path, p in other.namedparams() if '/w' in path]
+            p for path, p in other.namedparams() if '/w' in path
+        ]
 
 
 def test_empty_sequences():
@@ -122,15 +128,22 @@ def test_dropout_between_layers():
         np.testing.assert_array_equal(link(None, xs)[1][0].array, link(None, xs)[1][0].array)
 
 
-@pytest.mark.parametrize('call, error, match', [
-    (lambda: L.NStepLSTM(1, 3, 2, 0, use_cudnn=True), ValueError, 'use_cudnn'),
-    (lambda: L.NStepLSTM(1, 3, 2, 0, bias=True), TypeError, 'bias'),
-    (lambda: L.NStepLSTM(1, 3, 2, 0)(None, None, [f(2, 3)], train=True), ValueError, 'train'),
-    (lambda: L.NStepGRU(1, 3, 2, 0)(None, f(2, 2, 3)), TypeError, 'xs'),
-    (lambda: L.NStepGRU(1, 3, 2, 0)(None, []), ValueError, 'xs'),
-    (lambda: L.NStepGRU(1, 3, 2, 0)(None, [f(2, 4)]), chainer.utils.type_check.InvalidType, None),
-    (lambda: n_step_rnn.NStepRNNBase.rnn(L.NStepGRU(1, 3, 2, 0)), NotImplementedError, None),
-])
+@pytest.mark.parametrize(
+    'call, error, match',
+    [
+        (lambda: L.NStepLSTM(1, 3, 2, 0, use_cudnn=True), ValueError, 'use_cudnn'),
+        (lambda: L.NStepLSTM(1, 3, 2, 0, bias=True), TypeError, 'bias'),
+        (lambda: L.NStepLSTM(1, 3, 2, 0)(None, None, [f(2, 3)], train=True), ValueError, 'train'),
+        (lambda: L.NStepGRU(1, 3, 2, 0)(None, f(2, 2, 3)), TypeError, 'xs'),
+        (lambda: L.NStepGRU(1, 3, 2, 0)(None, []), ValueError, 'xs'),
+        (
+            lambda: L.NStepGRU(1, 3, 2, 0)(None, [f(2, 4)]),
+            chainer.utils.type_check.InvalidType,
+            None,
+        ),
+        (lambda: n_step_rnn.NStepRNNBase.rnn(L.NStepGRU(1, 3, 2, 0)), NotImplementedError, None),
+    ],
+)
 def test_errors(call, error, match):
     with pytest.raises(error, match=match):
         call()

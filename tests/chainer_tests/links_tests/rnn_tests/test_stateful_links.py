@@ -33,13 +33,13 @@ def gru(link, h, x):
     r = sigmoid(linear(link.W_r, x) + linear(link.U_r, h))
     z = sigmoid(linear(link.W_z, x) + linear(link.U_z, h))
     h_bar = np.tanh(linear(link.W, x) + linear(link.U, r * h))
-    return z * h_bar + (1 - z) * h,
+    return (z * h_bar + (1 - z) * h,)
 
 
 def mgu(link, h, x):
     g = sigmoid(linear(link.W_f, np.concatenate([h, x], 1)))
     h_bar = np.tanh(linear(link.W_h, np.concatenate([g * h, x], 1)))
-    return g * h_bar + (1 - g) * h,
+    return (g * h_bar + (1 - g) * h,)
 
 
 def peephole(link, c, h, x):
@@ -161,10 +161,12 @@ def test_gru_with_biases():
 
 def test_lstm_parameters():
     Normal = chainer.initializers.Normal
-    link = L.LSTM(4, 3, lateral_init=Normal(2), upward_init=Normal(3), bias_init=5,
-                  forget_bias_init=7)
+    link = L.LSTM(
+        4, 3, lateral_init=Normal(2), upward_init=Normal(3), bias_init=5, forget_bias_init=7
+    )
     np.testing.assert_array_equal(
-        link.upward.b.array.reshape(3, 4), np.tile(np.array([5, 5, 7, 5], 'f'), (3, 1)))
+        link.upward.b.array.reshape(3, 4), np.tile(np.array([5, 5, 7, 5], 'f'), (3, 1))
+    )
     np.random.seed(0)
     link = L.LSTM(4, 3)
     np.random.seed(0)
@@ -172,11 +174,14 @@ def test_lstm_parameters():
     for gate in range(4):
         for layer, n_in in ((link.lateral, 3), (link.upward, 4)):
             np.testing.assert_allclose(
-                layer.W.array[3 * gate:3 * gate + 3],
-                np.random.normal(0, np.sqrt(1 / n_in), (3, n_in)).astype('f'), rtol=1e-6)
+                layer.W.array[3 * gate : 3 * gate + 3],
+                np.random.normal(0, np.sqrt(1 / n_in), (3, n_in)).astype('f'),
+                rtol=1e-6,
+            )
     assert link.lateral.b is None
     np.testing.assert_array_equal(
-        link.upward.b.array.reshape(3, 4), np.tile(np.array([0, 0, 1, 0], 'f'), (3, 1)))
+        link.upward.b.array.reshape(3, 4), np.tile(np.array([0, 0, 1, 0], 'f'), (3, 1))
+    )
     assert link.state_size == 3
 
 
@@ -237,8 +242,14 @@ def test_gradients_through_time(name):
         return link(x1)
 
     chainer.gradient_check.check_backward(
-        run, tuple(xs), f(2, 3).astype('d'), params=tuple(link.params()), dtype='d',
-        atol=1e-4, rtol=1e-4)
+        run,
+        tuple(xs),
+        f(2, 3).astype('d'),
+        params=tuple(link.params()),
+        dtype='d',
+        atol=1e-4,
+        rtol=1e-4,
+    )
 
 
 def test_tree_lstm_child_sum():
@@ -248,7 +259,8 @@ def test_tree_lstm_child_sum():
     v = linear(link.W_x, x)
     a, i, o = np.split(v[:, :9] + linear(link.W_h_aio, sum(hs)), 3, 1)
     c = np.tanh(a) * sigmoid(i) + sum(
-        sigmoid(v[:, 9:] + linear(link.W_h_f, h)) * c for c, h in zip(cs, hs))
+        sigmoid(v[:, 9:] + linear(link.W_h_f, h)) * c for c, h in zip(cs, hs)
+    )
     y_c, y_h = link(*cs, *hs, x)
     np.testing.assert_allclose(y_c.array, c, atol=1e-5)
     np.testing.assert_allclose(y_h.array, sigmoid(o) * np.tanh(c), atol=1e-5)
@@ -264,7 +276,8 @@ def test_tree_lstm_nary():
     x = f(2, 4)
     cs, hs = [f(2, 3) for _ in range(2)], [f(2, 3) for _ in range(2)]
     a, i, o, f1, f2 = np.split(
-        linear(link.W_x, x) + linear(link.W_h1, hs[0]) + linear(link.W_h2, hs[1]), 5, 1)
+        linear(link.W_x, x) + linear(link.W_h1, hs[0]) + linear(link.W_h2, hs[1]), 5, 1
+    )
     c = np.tanh(a) * sigmoid(i) + sigmoid(f1) * cs[0] + sigmoid(f2) * cs[1]
     y_c, y_h = link(*cs, *hs, x)
     np.testing.assert_allclose(y_c.array, c, atol=1e-5)

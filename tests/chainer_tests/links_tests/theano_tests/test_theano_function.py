@@ -27,6 +27,7 @@ class TensorVariable:
 @pytest.fixture
 def theano(monkeypatch):
     """A Theano that knows the product of two inputs, and its gradients."""
+
     def function(inputs, outputs, on_unused_input=None):
         return lambda *values: [y.compute(*values) for y in outputs]
 
@@ -43,7 +44,8 @@ def theano(monkeypatch):
 
 def test_computes(theano):
     link = L.TheanoFunction(
-        (TensorVariable(), TensorVariable()), TensorVariable(lambda x, y: x * y))
+        (TensorVariable(), TensorVariable()), TensorVariable(lambda x, y: x * y)
+    )
     x, y, g = (np.random.uniform(-1, 1, (2, 3)) for _ in range(3))
     chainer.gradient_check.check_backward(link, (x, y), g, dtype='d')
     np.testing.assert_array_equal(link(x, y).array, x * y)

@@ -9,7 +9,6 @@ from chainer.training import extensions
 
 
 class Target(chainer.Chain):
-
     def __init__(self):
         super().__init__()
         self.calls = []
@@ -31,7 +30,6 @@ def make_iterator(data=DATA, **kwargs):
 
 
 class TestEvaluator:
-
     def test_result(self):
         target = Target()
         evaluator = extensions.Evaluator(make_iterator(), target)
@@ -43,19 +41,27 @@ class TestEvaluator:
 
     def test_in_trainer(self, tmp_path):
         from chainer import testing
+
         trainer = testing.get_trainer_with_mock_updater((2, 'iteration'), iter_per_epoch=1)
         trainer.out = str(tmp_path)
         trainer.extend(extensions.Evaluator(make_iterator(), Target()))
         trainer.extend(extensions.Evaluator(make_iterator(), Target()), name='test')
         trainer.run()
         assert set(trainer.observation) == {
-            'validation/main/loss', 'validation/main/child/value', 'test/main/loss',
-            'test/main/child/value'}
+            'validation/main/loss',
+            'validation/main/child/value',
+            'test/main/loss',
+            'test/main/child/value',
+        }
 
-    @pytest.mark.parametrize('data,check', [
-        (list(zip(DATA, DATA)), lambda args, kwargs: len(args) == 2 and not kwargs),
-        ([{'x': x} for x in DATA], lambda args, kwargs: not args and list(kwargs) == ['x']),
-        (DATA, lambda args, kwargs: len(args) == 1 and not kwargs)])
+    @pytest.mark.parametrize(
+        'data,check',
+        [
+            (list(zip(DATA, DATA)), lambda args, kwargs: len(args) == 2 and not kwargs),
+            ([{'x': x} for x in DATA], lambda args, kwargs: not args and list(kwargs) == ['x']),
+            (DATA, lambda args, kwargs: len(args) == 1 and not kwargs),
+        ],
+    )
     def test_arguments(self, data, check):
         target = Target()
         extensions.Evaluator(make_iterator(data), target)()
@@ -71,8 +77,13 @@ class TestEvaluator:
             return dataset.concat_examples(batch, device)
 
         evaluator = extensions.Evaluator(
-            {'main': make_iterator()}, {'main': target}, converter=convert, device='@numpy',
-            eval_hook=hooked.append, eval_func=lambda x: target(x * 2))
+            {'main': make_iterator()},
+            {'main': target},
+            converter=convert,
+            device='@numpy',
+            eval_hook=hooked.append,
+            eval_func=lambda x: target(x * 2),
+        )
         assert evaluator()['main/loss'] == pytest.approx(20 / 3)
         assert hooked == [evaluator]
         assert devices == [-1] * 3
@@ -85,7 +96,10 @@ class TestEvaluator:
     def test_attributes(self):
         evaluator = extensions.Evaluator(make_iterator(), Target())
         assert (evaluator.trigger, evaluator.priority, evaluator.default_name) == (
-            (1, 'epoch'), training.PRIORITY_WRITER, 'validation')
+            (1, 'epoch'),
+            training.PRIORITY_WRITER,
+            'validation',
+        )
 
     def test_override(self):
         class Own(extensions.Evaluator):
@@ -122,8 +136,7 @@ class TestEvaluator:
     def test_progress_bar(self, capsys):
         extensions.Evaluator(make_iterator(), Target(), progress_bar=True)()
         out = capsys.readouterr().out
-        assert re.findall(r'validation \[#*\.*\] *([\d.]+)%', out) == [
-            '40.00', '80.00', '100.00']
+        assert re.findall(r'validation \[#*\.*\] *([\d.]+)%', out) == ['40.00', '80.00', '100.00']
         assert '         4 / 5 iterations\n' in out
         assert out.endswith('\x1b[J')
         with pytest.raises(TypeError, match='progress'):

@@ -7,12 +7,14 @@ from chainer import iterators, optimizers, serializers, testing, training
 from chainer.serializers import _storage
 from chainer.training import extensions
 
-DEVICES = ['@numpy', pytest.param('native:0', marks=pytest.mark.chainerx),
-           pytest.param('@cupy:0', marks=pytest.mark.gpu)]
+DEVICES = [
+    '@numpy',
+    pytest.param('native:0', marks=pytest.mark.chainerx),
+    pytest.param('@cupy:0', marks=pytest.mark.gpu),
+]
 
 
 class Model(chainer.Chain):
-
     """Reports its parameter."""
 
     def __init__(self, n_in=2):
@@ -41,7 +43,7 @@ def test_values(device):
     extension = extensions.ExponentialMovingAverage(model, 0.75)
     assert extension.averages == {}
     expected = None
-    for value in 1., 5., -2., 0.:
+    for value in 1.0, 5.0, -2.0, 0.0:
         set_all(model, value)
         extension()
         expected = value if expected is None else 0.75 * expected + 0.25 * value
@@ -50,7 +52,8 @@ def test_values(device):
             average = extension.averages[name]
             assert param.device.is_array_supported(average)
             numpy.testing.assert_allclose(
-                numbers(average), numpy.full(param.shape, expected), rtol=1e-6)
+                numbers(average), numpy.full(param.shape, expected), rtol=1e-6
+            )
             assert (numbers(param.array) == value).all()
     assert expected == 0.75 * (0.75 * 2 - 0.25 * 2)
 
@@ -90,7 +93,7 @@ def test_applied(device):
         raise ZeroDivisionError
     assert (numbers(model.l.W.array) == 1).all()
     # Training goes on with the parameters.
-    optimizer = optimizers.SGD(1.).setup(model)
+    optimizer = optimizers.SGD(1.0).setup(model)
     x = model.device.send(numpy.ones((1, 2), 'f'))
     optimizer.update(model, x)
     assert (numbers(model.l.W.array) == 0).all()
@@ -106,7 +109,7 @@ def test_float16_is_averaged_in_float32():
     for _ in range(10):
         extension()
     assert extension.averages['/l/W'].dtype == numpy.float32
-    assert extension.averages['/l/W'][0, 0] == pytest.approx(2 - 0.9999 ** 10)
+    assert extension.averages['/l/W'][0, 0] == pytest.approx(2 - 0.9999**10)
     with extension.applied():
         assert model.l.W.dtype == numpy.float16
 
@@ -139,7 +142,7 @@ def test_shared_parameters():
     assert (model.a.l.W.array == 4).all()
 
 
-@pytest.mark.parametrize('decay', [-0.1, 1, 2., float('nan')])
+@pytest.mark.parametrize('decay', [-0.1, 1, 2.0, float('nan')])
 def test_bad_decay(decay):
     with pytest.raises(ValueError, match='decay must be'):
         extensions.ExponentialMovingAverage(Model(), decay)
@@ -150,19 +153,22 @@ def make_trainer(out, n_iterations, device='@numpy'):
     model = Model()
     data = numpy.random.RandomState(1).rand(8, 2).astype('f')
     updater = training.StandardUpdater(
-        iterators.SerialIterator(data, 2), optimizers.Adam().setup(model), device=device)
+        iterators.SerialIterator(data, 2), optimizers.Adam().setup(model), device=device
+    )
     trainer = training.Trainer(updater, (n_iterations, 'iteration'), out=str(out))
     average = extensions.ExponentialMovingAverage(model, 0.5)
     trainer.extend(average)
 
     def evaluator():
         return extensions.Evaluator(
-            iterators.SerialIterator(data, 4, repeat=False, shuffle=False), model, device=device)
+            iterators.SerialIterator(data, 4, repeat=False, shuffle=False), model, device=device
+        )
 
     trainer.extend(evaluator(), trigger=(1, 'iteration'))
     trainer.extend(average.wrap(evaluator()), name='average', trigger=(1, 'iteration'))
     trainer.extend(
-        average.wrap(extensions.snapshot_object(model, 'average')), trigger=(1, 'iteration'))
+        average.wrap(extensions.snapshot_object(model, 'average')), trigger=(1, 'iteration')
+    )
     trainer.extend(extensions.LogReport(trigger=(1, 'iteration')))
     trainer.extend(extensions.snapshot(filename='last'), trigger=(1, 'iteration'))
     return trainer, model, average
@@ -249,7 +255,10 @@ def test_wrap_any_extension(tmp_path):
 
     wrapped = average.wrap(Base())
     assert (wrapped.trigger, wrapped.priority, wrapped.default_name) == (
-        (3, 'iteration'), 7, 'Base')
+        (3, 'iteration'),
+        7,
+        'Base',
+    )
     wrapped.initialize(None)
     wrapped(None)
     wrapped.on_error(None, None, None)

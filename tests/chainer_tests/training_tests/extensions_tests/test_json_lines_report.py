@@ -14,7 +14,8 @@ def make_trainer(out, n_iterations=6, **kwargs):
     trainer = testing.get_trainer_with_mock_updater((n_iterations, 'iteration'), iter_per_epoch=2)
     trainer.out = str(out)
     trainer.updater.serialize = lambda serializer: setattr(
-        trainer.updater, 'iteration', serializer('iteration', trainer.updater.iteration))
+        trainer.updater, 'iteration', serializer('iteration', trainer.updater.iteration)
+    )
 
     @training.make_extension(priority=training.PRIORITY_WRITER)
     def source(trainer):
@@ -40,13 +41,18 @@ def iterations(path):
 def test_lines(tmp_path):
     trainer, _ = make_trainer(tmp_path)
     counts = []
-    trainer.extend(lambda trainer: counts.append(
-        len(read(tmp_path / 'log.jsonl')) if trainer.updater.iteration > 1 else 0), name='count')
+    trainer.extend(
+        lambda trainer: counts.append(
+            len(read(tmp_path / 'log.jsonl')) if trainer.updater.iteration > 1 else 0
+        ),
+        name='count',
+    )
     trainer.run()
     entries = read(tmp_path / 'log.jsonl')
     assert counts == [0, 1, 1, 2, 2, 3]  # each line is there at once
     assert [list(entry) for entry in entries] == [
-        ['x', 'y', 'epoch', 'iteration', 'elapsed_time']] * 3
+        ['x', 'y', 'epoch', 'iteration', 'elapsed_time']
+    ] * 3
     assert [entry['x'] for entry in entries] == [1.5, 3.5, 5.5]
     assert [entry['y'] for entry in entries] == [-1.5, -3.5, -5.5]
     assert [(entry['epoch'], entry['iteration']) for entry in entries] == [(1, 2), (2, 4), (3, 6)]
@@ -57,13 +63,23 @@ def test_options(tmp_path):
         stats.update(extra='é', nothing=float('nan'), large=float('-inf'))
 
     trainer, _ = make_trainer(
-        tmp_path, keys=['x', 'unknown'], trigger=(4, 'iteration'), postprocess=postprocess,
-        filename='other')
+        tmp_path,
+        keys=['x', 'unknown'],
+        trigger=(4, 'iteration'),
+        postprocess=postprocess,
+        filename='other',
+    )
     trainer.run()
-    entry, = read(tmp_path / 'other')
+    (entry,) = read(tmp_path / 'other')
     assert entry.pop('elapsed_time') > 0
-    assert entry == {'x': 2.5, 'epoch': 2, 'iteration': 4, 'extra': 'é', 'nothing': None,
-                     'large': None}
+    assert entry == {
+        'x': 2.5,
+        'epoch': 2,
+        'iteration': 4,
+        'extra': 'é',
+        'nothing': None,
+        'large': None,
+    }
 
 
 def test_a_new_training_starts_a_new_file(tmp_path):
@@ -78,7 +94,8 @@ def test_resume_without_duplicates(tmp_path, tail):
     trainer, _ = make_trainer(tmp_path)
     trainer.extend(
         extensions.snapshot(filename='s'),
-        trigger=training.triggers.ManualScheduleTrigger(3, 'iteration'))
+        trigger=training.triggers.ManualScheduleTrigger(3, 'iteration'),
+    )
     trainer.run()
     # As if it was killed while a line was written.
     path.write_text(path.read_text() + tail)
@@ -113,9 +130,15 @@ def test_snapshots_come_after_the_lines_on_the_disk(tmp_path, monkeypatch):
     trainer, report = make_trainer(tmp_path)
     synced = []
     trainer.extend(
-        lambda trainer: (monkeypatch.setattr(os, 'fsync', synced.append),
-                         serializers.npz.serialize(report), monkeypatch.undo()),
-        name='save', trigger=(6, 'iteration'), priority=-1)
+        lambda trainer: (
+            monkeypatch.setattr(os, 'fsync', synced.append),
+            serializers.npz.serialize(report),
+            monkeypatch.undo(),
+        ),
+        name='save',
+        trigger=(6, 'iteration'),
+        priority=-1,
+    )
     trainer.run()
     assert len(synced) == 1
 

@@ -1,4 +1,5 @@
 """The extensions that write logs, tables, progress bars and plots."""
+
 import io
 import json
 import re
@@ -31,7 +32,6 @@ def trainer(tmp_path):
 
 
 class TestLogReport:
-
     def test_log(self, trainer, tmp_path):
         report = extensions.LogReport()
         trainer.extend(report)
@@ -44,7 +44,8 @@ class TestLogReport:
         assert [list(entry) for entry in log] == [
             ['x', 'y', 'epoch', 'iteration', 'elapsed_time'],
             ['x', 'y', 'rare', 'epoch', 'iteration', 'elapsed_time'],
-            ['x', 'y', 'rare', 'epoch', 'iteration', 'elapsed_time']]
+            ['x', 'y', 'rare', 'epoch', 'iteration', 'elapsed_time'],
+        ]
         assert [entry['x'] for entry in log] == [1.5, 3.5, 5.5]
         assert [entry['y'] for entry in log] == [-1.5, -3.5, -5.5]
         assert [entry.get('rare') for entry in log] == [None, 3, 6]
@@ -52,13 +53,18 @@ class TestLogReport:
         assert [path.name for path in tmp_path.iterdir()] == ['log']
 
     def test_options(self, trainer, tmp_path):
-        trainer.extend(extensions.LogReport(
-            keys=['x', 'unknown'], trigger=(4, 'iteration'), filename='log_{epoch}.json',
-            postprocess=lambda stats: stats.update(extra=1)))
+        trainer.extend(
+            extensions.LogReport(
+                keys=['x', 'unknown'],
+                trigger=(4, 'iteration'),
+                filename='log_{epoch}.json',
+                postprocess=lambda stats: stats.update(extra=1),
+            )
+        )
         trainer.extend(extensions.LogReport(log_name='old_name'))
         trainer.run()
         assert sorted(path.name for path in tmp_path.iterdir()) == ['log_2.json', 'old_name']
-        entry, = json.loads((tmp_path / 'log_2.json').read_text())
+        (entry,) = json.loads((tmp_path / 'log_2.json').read_text())
         assert entry.pop('elapsed_time') > 0
         assert entry == {'x': 2.5, 'epoch': 2, 'iteration': 4, 'extra': 1}
         with pytest.raises(TypeError):
@@ -74,20 +80,24 @@ class TestLogReport:
         whole = extensions.LogReport()
         trainer.extend(whole)
         targets = []
-        trainer.extend(lambda trainer: targets.append(serializers.npz.serialize(whole)),
-                       name='save', priority=-1)
+        trainer.extend(
+            lambda trainer: targets.append(serializers.npz.serialize(whole)),
+            name='save',
+            priority=-1,
+        )
         trainer.run()
         resumed = extensions.LogReport()
         resumed.serialize(serializers.NpzDeserializer(targets[2]))
         assert [entry['x'] for entry in resumed.log] == [1.5]
-        trainer.observation = {'x': 4.}
+        trainer.observation = {'x': 4.0}
         trainer.updater.iteration, trainer.updater.epoch_detail = 4, 2
         resumed(trainer)
         assert resumed.log[1]['x'] == 3.5
 
     def test_file_stays_complete(self, trainer, tmp_path):
         report = extensions.LogReport(
-            postprocess=lambda stats: stats.update(bad=object()) if stats['x'] > 2 else None)
+            postprocess=lambda stats: stats.update(bad=object()) if stats['x'] > 2 else None
+        )
         trainer.extend(report)
         with pytest.raises(TypeError, match='JSON'):
             trainer.run(show_loop_exception_msg=False)
@@ -96,17 +106,16 @@ class TestLogReport:
 
 
 class TestPrintReport:
-
     def test_table(self, trainer):
         out = io.StringIO()
         trainer.extend(extensions.LogReport())
-        trainer.extend(extensions.PrintReport(
-            ['epoch', 'x', 'rare', 'a_very_long_name'], out=out))
+        trainer.extend(extensions.PrintReport(['epoch', 'x', 'rare', 'a_very_long_name'], out=out))
         trainer.run()
         rows = [('1', '1.5', '', ''), ('2', '3.5', '3', ''), ('3', '5.5', '6', '')]
         assert out.getvalue() == (
-            'epoch       x           rare        a_very_long_name\n' + ''.join(
-                '\x1b[J{:<10}  {:<10}  {:<10}  {:<16}  \n'.format(*row) for row in rows))
+            'epoch       x           rare        a_very_long_name\n'
+            + ''.join('\x1b[J{:<10}  {:<10}  {:<10}  {:<16}  \n'.format(*row) for row in rows)
+        )
 
     def test_standard_output(self, trainer, capsys):
         trainer.extend(extensions.LogReport())
@@ -117,7 +126,8 @@ class TestPrintReport:
     def test_own_log_report(self, trainer):
         out = io.StringIO()
         report = extensions.PrintReport(
-            ['x'], extensions.LogReport(trigger=(3, 'iteration'), filename='other'), out)
+            ['x'], extensions.LogReport(trigger=(3, 'iteration'), filename='other'), out
+        )
         trainer.extend(report)
         trainer.run()
         assert out.getvalue().count('\n') == 3
@@ -131,37 +141,42 @@ class TestPrintReport:
 
 
 class TestProgressBar:
-
-    @pytest.mark.parametrize('length,status', [
-        ((6, 'iteration'), '         4 iter, 2 epoch / 6 iterations\n'),
-        ((4, 'epoch'), '         4 iter, 2 epoch / 4 epochs\n')])
+    @pytest.mark.parametrize(
+        'length,status',
+        [
+            ((6, 'iteration'), '         4 iter, 2 epoch / 6 iterations\n'),
+            ((4, 'epoch'), '         4 iter, 2 epoch / 4 epochs\n'),
+        ],
+    )
     @pytest.mark.parametrize('given', [True, False])
     def test_lines(self, trainer, length, status, given):
         out = io.StringIO()
         if not given:
             trainer.stop_trigger = training.get_trigger(length)
-        trainer.extend(extensions.ProgressBar(
-            length if given else None, update_interval=4, bar_length=10, out=out))
+        trainer.extend(
+            extensions.ProgressBar(
+                length if given else None, update_interval=4, bar_length=10, out=out
+            )
+        )
         trainer.run()
         done = 4 / 6 if length[1] == 'iteration' else 0.5
         marks = '#' * int(done * 10)
-        total = '     total [{:.<10}] {:6.2%}\n'.format(marks, done)
+        total = f'     total [{marks:.<10}] {done:6.2%}\n'
         first = out.getvalue().split('\x1b[4A')[0]
         lines = first.splitlines(keepends=True)
         assert lines[0] == '\x1b[J' + total
         assert lines[1] == 'this epoch [..........]  0.00%\n'
         assert lines[2] == status
-        assert lines[3] == (
-            '       inf iters/sec. Estimated time to finish: 0:00:00.\n')
+        assert lines[3] == ('       inf iters/sec. Estimated time to finish: 0:00:00.\n')
         assert len(lines) == 4
         assert out.getvalue().endswith('\x1b[J')
 
     def test_speed(self, monkeypatch):
-        now = [100.]
+        now = [100.0]
         monkeypatch.setattr(util.time, 'time', lambda: now[0])
         bar = util.ProgressBar()
-        assert bar.update_speed(0, 0.) == (float('inf'), float('inf'))
-        now[0] = 102.
+        assert bar.update_speed(0, 0.0) == (float('inf'), float('inf'))
+        now[0] = 102.0
         assert bar.update_speed(10, 0.5) == (5, 0.25)
         with pytest.raises(NotImplementedError):
             bar.update()
@@ -173,14 +188,18 @@ class TestProgressBar:
 
 
 class TestPlotReport:
-
     @pytest.fixture(autouse=True)
     def matplotlib(self):
         pytest.importorskip('matplotlib')
 
-    @pytest.mark.parametrize('kwargs,name', [
-        ({}, 'plot.png'), ({'file_name': 'a.png'}, 'a.png'),
-        ({'filename': 'a.svg', 'marker': None, 'grid': False, 'x_key': 'epoch'}, 'a.svg')])
+    @pytest.mark.parametrize(
+        'kwargs,name',
+        [
+            ({}, 'plot.png'),
+            ({'file_name': 'a.png'}, 'a.png'),
+            ({'filename': 'a.svg', 'marker': None, 'grid': False, 'x_key': 'epoch'}, 'a.svg'),
+        ],
+    )
     def test_file(self, trainer, tmp_path, kwargs, name):
         trainer.extend(extensions.PlotReport(['x', 'rare', 'unknown'], **kwargs))
         pyplot_loaded = 'matplotlib.pyplot' in sys.modules
@@ -193,9 +212,12 @@ class TestPlotReport:
     def test_data(self, trainer):
         seen = []
         report = extensions.PlotReport(
-            'x', trigger=(3, 'iteration'),
+            'x',
+            trigger=(3, 'iteration'),
             postprocess=lambda figure, axes, summary: seen.append(
-                (axes.lines[0].get_xydata().tolist(), summary.compute_mean()['x'])))
+                (axes.lines[0].get_xydata().tolist(), summary.compute_mean()['x'])
+            ),
+        )
         trainer.extend(report)
         trainer.run()
         assert seen == [([[3, 2]], 2), ([[3, 2], [6, 5]], 5)]
@@ -222,7 +244,6 @@ class TestPlotReport:
 
 
 class TestVariableStatisticsPlot:
-
     def test_file(self, trainer, tmp_path):
         pytest.importorskip('matplotlib')
         link = L.Linear(3, 2)
@@ -230,7 +251,8 @@ class TestVariableStatisticsPlot:
         link.W.grad = numpy.ones((2, 3), 'f')
         x = chainer.Variable(numpy.arange(4, dtype='f'))
         plot = extensions.VariableStatisticsPlot(
-            [link, x], max_sample_size=3, trigger=(3, 'iteration'))
+            [link, x], max_sample_size=3, trigger=(3, 'iteration')
+        )
         trainer.extend(plot)
         trainer.run()
         assert (tmp_path / 'statistics.png').read_bytes()[:4] == b'\x89PNG'
@@ -239,18 +261,22 @@ class TestVariableStatisticsPlot:
         assert data.shape == (3, 2 + 9)
         numpy.testing.assert_allclose(data[0, :2], [values.mean(), values.std()], rtol=1e-5)
         numpy.testing.assert_allclose(
-            data[0, 2:], numpy.percentile(values, plot._percentile_sigmas), rtol=1e-5, atol=1e-7)
+            data[0, 2:], numpy.percentile(values, plot._percentile_sigmas), rtol=1e-5, atol=1e-7
+        )
         other = extensions.VariableStatisticsPlot(x, max_sample_size=3)
         other.serialize(serializers.NpzDeserializer(serializers.npz.serialize(plot)))
         numpy.testing.assert_array_equal(other._samples['data'].get_data()[1], data)
         from matplotlib import pyplot
+
         plot.save_plot_using_module(str(tmp_path / 'own.png'), pyplot)
         assert (tmp_path / 'own.png').exists()
 
     def test_errors(self):
         x = chainer.Variable(numpy.zeros(1, 'f'))
-        for kwargs in ({'report_data': False, 'report_grad': False},
-                       {'plot_mean': False, 'plot_std': False, 'percentile_sigmas': ()}):
+        for kwargs in (
+            {'report_data': False, 'report_grad': False},
+            {'plot_mean': False, 'plot_std': False, 'percentile_sigmas': ()},
+        ):
             with pytest.raises(ValueError):
                 extensions.VariableStatisticsPlot(x, **kwargs)
         with pytest.raises(TypeError, match='targets'):
@@ -282,24 +308,26 @@ class TestVariableStatisticsPlot:
 
 
 class TestParameterStatistics:
-
     def test_keys_and_values(self, trainer):
         link = L.Linear(3, 2)
         link.cleargrads()
         link.W.grad = numpy.ones((2, 3), 'f')
-        trainer.extend(extensions.ParameterStatistics(
-            link, trigger=(1, 'iteration'), prefix='model'))
+        trainer.extend(
+            extensions.ParameterStatistics(link, trigger=(1, 'iteration'), prefix='model')
+        )
         trainer.run()
         observation = trainer.observation
         names = {name for name in observation if name.startswith('model')}
-        statistics = ['mean', 'std', 'min', 'max', 'zeros'] + [
-            'percentile/%d' % i for i in range(7)]
+        statistics = ['mean', 'std', 'min', 'max', 'zeros'] + [f'percentile/{i}' for i in range(7)]
         assert names == {
-            'model/None/%s/%s' % (key, name) for key in ('W/data', 'W/grad', 'b/data')
-            for name in statistics}
+            f'model/None/{key}/{name}'
+            for key in ('W/data', 'W/grad', 'b/data')
+            for name in statistics
+        }
         assert observation['model/None/W/data/mean'] == pytest.approx(link.W.array.mean())
         assert observation['model/None/W/data/percentile/3'] == pytest.approx(
-            numpy.median(link.W.array))
+            numpy.median(link.W.array)
+        )
         assert observation['model/None/b/data/zeros'] == 2
 
     def test_options(self, trainer):
@@ -308,20 +336,24 @@ class TestParameterStatistics:
             model.l = L.Linear(3, 2)
         model.l.W.array[0, 0] = float('nan')
         extension = extensions.ParameterStatistics(
-            [model.l], {'sum': numpy.sum}, report_grads=False, trigger=(2, 'iteration'),
-            skip_nan_params=True)
+            [model.l],
+            {'sum': numpy.sum},
+            report_grads=False,
+            trigger=(2, 'iteration'),
+            skip_nan_params=True,
+        )
         extension.register_statistics('size', lambda x: x.size)
         trainer.extend(extension)
         trainer.run()
-        observation = {key: value for key, value in trainer.observation.items()
-                       if key.startswith('l/')}
-        assert set(observation) == {'l/%s/data/%s' % (p, f) for p in 'Wb' for f in ('sum', 'size')}
+        observation = {
+            key: value for key, value in trainer.observation.items() if key.startswith('l/')
+        }
+        assert set(observation) == {f'l/{p}/data/{f}' for p in 'Wb' for f in ('sum', 'size')}
         assert numpy.isnan(observation['l/W/data/size'])
         assert observation['l/b/data/size'] == 2
 
 
 class TestMicroAverage:
-
     @pytest.mark.parametrize('resume_at', [None, 2, 3])
     def test_quotient(self, resume_at):
         def new():
@@ -359,16 +391,17 @@ def test_observe_value(trainer):
 
 
 class TestFailOnNonNumber:
-
-    @pytest.mark.parametrize('value,fails', [
-        (float('nan'), True), (float('inf'), True), (3e38, False), (1., False)])
+    @pytest.mark.parametrize(
+        'value,fails', [(float('nan'), True), (float('inf'), True), (3e38, False), (1.0, False)]
+    )
     def test_check(self, trainer, value, fails):
         link = L.Linear(2, 2)
         link.W.array[...] = value
         lazy = L.Linear(None, 2)
         trainer.updater.get_all_optimizers = lambda: {
             'lazy': chainer.optimizers.SGD().setup(lazy),
-            'name': chainer.optimizers.SGD().setup(link)}
+            'name': chainer.optimizers.SGD().setup(link),
+        }
         with numpy.errstate(over='ignore'):
             if fails:
                 with pytest.raises(RuntimeError, match="optimizer 'name' diverge. R.I.P.\n/W"):
@@ -378,25 +411,28 @@ class TestFailOnNonNumber:
 
 
 class TestGraphs:
-
     @pytest.fixture
     def graph_trainer(self, tmp_path):
         trainer = testing.get_trainer_with_mock_updater((2, 'iteration'))
         trainer.out = str(tmp_path)
         x = chainer.Variable(numpy.ones(2, 'f'), name='input')
-        trainer.updater.update_core.side_effect = lambda: chainer.report({
-            'loss': chainer.functions.sum(chainer.functions.relu(x)), 'number': 1})
+        trainer.updater.update_core.side_effect = lambda: chainer.report(
+            {'loss': chainer.functions.sum(chainer.functions.relu(x)), 'number': 1}
+        )
         return trainer
 
-    @pytest.mark.parametrize('kwargs,name', [
-        ({}, 'cg.dot'), ({'filename': 'g.dot'}, 'g.dot'), ({'out_name': 'h.dot'}, 'h.dot')])
+    @pytest.mark.parametrize(
+        'kwargs,name',
+        [({}, 'cg.dot'), ({'filename': 'g.dot'}, 'g.dot'), ({'out_name': 'h.dot'}, 'h.dot')],
+    )
     def test_dump(self, graph_trainer, tmp_path, kwargs, name):
         extension = extensions.dump_graph('loss', **kwargs)
         graph_trainer.extend(extension)
         assert extension.name == 'dump_graph'
         flags = []
-        graph_trainer.extend(lambda trainer: flags.append(
-            chainer.config.keep_graph_on_report), name='flag')
+        graph_trainer.extend(
+            lambda trainer: flags.append(chainer.config.keep_graph_on_report), name='flag'
+        )
         graph_trainer.run()
         text = (tmp_path / name).read_text()
         assert text.startswith('digraph graphname{') and 'ReLU' in text and 'octagon' in text
@@ -433,5 +469,6 @@ class TestGraphs:
 
 def test_notebook_is_not_assumed():
     from chainer.training.extensions import _ipynb
+
     assert not _ipynb.is_notebook()
     assert re.search('print_report$', extensions.PrintReport.__module__)

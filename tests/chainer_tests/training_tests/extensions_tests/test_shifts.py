@@ -1,4 +1,5 @@
 """The extensions that change a hyperparameter."""
+
 import math
 
 import pytest
@@ -8,7 +9,6 @@ from chainer.training import extensions
 
 
 class Optimizer:
-
     def __init__(self, x):
         self.x = x
 
@@ -24,7 +24,7 @@ def run(make, n, initial, resume_at=None):
     for i in range(n):
         if i == resume_at:
             target = serializers.npz.serialize(extension)
-            optimizer.x = 1000.  # what a script would give to a new optimizer
+            optimizer.x = 1000.0  # what a script would give to a new optimizer
             extension = make()
             extension.serialize(serializers.NpzDeserializer(target))
             extension.initialize(trainer)
@@ -35,28 +35,31 @@ def run(make, n, initial, resume_at=None):
 
 
 CASES = [
-    (lambda: extensions.ExponentialShift('x', 0.5), 2., [2, 1, .5, .25, .125]),
-    (lambda: extensions.ExponentialShift('x', 0.5, init=4), 2., [4, 2, 1, .5, .25]),
-    (lambda: extensions.ExponentialShift('x', 0.5, target=.3), 2., [2, 1, .5, .3, .3]),
-    (lambda: extensions.ExponentialShift('x', 2, target=10), 2., [2, 4, 8, 10, 10]),
-    (lambda: extensions.ExponentialShift('x', 2, target=-10), -2., [-2, -4, -8, -10, -10]),
-    (lambda: extensions.InverseShift('x', 1, 1), 6., [6, 3, 2, 1.5, 1.2]),
-    (lambda: extensions.InverseShift('x', 1, 2, target=.5), 4., [4, 1, .5, .5, .5]),
-    (lambda: extensions.InverseShift('x', 1, -1, target=10), 4., [4, 8, 10, 10, 10]),
-    (lambda: extensions.PolynomialShift('x', 1, 4), 2., [2, 1.5, 1, .5, 0, 0]),
-    (lambda: extensions.PolynomialShift('x', 2, 4, target=.3), 2., [2, 1.125, .5, .3, .3]),
-    (lambda: extensions.StepShift('x', 0.5, 2), 8., [8, 8, 4, 4, 2, 2]),
-    (lambda: extensions.StepShift('x', 0.5, 1, target=3), 8., [8, 4, 3, 3]),
-    (lambda: extensions.StepShift('x', 2, 1, init=1, target=3), 8., [1, 2, 3, 3]),
-    (lambda: extensions.MultistepShift('x', 0.1, [2, 3], 10), 1., [10, 10, 1, .1, .1]),
-    (lambda: extensions.MultistepShift('x', 0.1, [1], None), 2., [2, .2, .2]),
-    (lambda: extensions.LinearShift('x', (2, 6), (1, 3)), 9., [2, 2, 4, 6, 6]),
-    (lambda: extensions.LinearShift('x', (6, 2), (0, 4)), 9., [6, 5, 4, 3, 2, 2]),
-    (lambda: extensions.WarmupShift('x', 0.1, 3, 1.), 9., [.1, .4, .7, 1, 1]),
-    (lambda: extensions.WarmupShift('x', 1., 2, None), 3., [1, 2, 3, 3]),
-    (lambda: extensions.CosineShift('x', 4), 2.,
-     [2, 1 + math.cos(math.pi / 4), 1, 1 - math.cos(math.pi / 4), 0, 0]),
-    (lambda: extensions.CosineShift('x', 2, init=4, target=2), 1., [4, 3, 2, 2]),
+    (lambda: extensions.ExponentialShift('x', 0.5), 2.0, [2, 1, 0.5, 0.25, 0.125]),
+    (lambda: extensions.ExponentialShift('x', 0.5, init=4), 2.0, [4, 2, 1, 0.5, 0.25]),
+    (lambda: extensions.ExponentialShift('x', 0.5, target=0.3), 2.0, [2, 1, 0.5, 0.3, 0.3]),
+    (lambda: extensions.ExponentialShift('x', 2, target=10), 2.0, [2, 4, 8, 10, 10]),
+    (lambda: extensions.ExponentialShift('x', 2, target=-10), -2.0, [-2, -4, -8, -10, -10]),
+    (lambda: extensions.InverseShift('x', 1, 1), 6.0, [6, 3, 2, 1.5, 1.2]),
+    (lambda: extensions.InverseShift('x', 1, 2, target=0.5), 4.0, [4, 1, 0.5, 0.5, 0.5]),
+    (lambda: extensions.InverseShift('x', 1, -1, target=10), 4.0, [4, 8, 10, 10, 10]),
+    (lambda: extensions.PolynomialShift('x', 1, 4), 2.0, [2, 1.5, 1, 0.5, 0, 0]),
+    (lambda: extensions.PolynomialShift('x', 2, 4, target=0.3), 2.0, [2, 1.125, 0.5, 0.3, 0.3]),
+    (lambda: extensions.StepShift('x', 0.5, 2), 8.0, [8, 8, 4, 4, 2, 2]),
+    (lambda: extensions.StepShift('x', 0.5, 1, target=3), 8.0, [8, 4, 3, 3]),
+    (lambda: extensions.StepShift('x', 2, 1, init=1, target=3), 8.0, [1, 2, 3, 3]),
+    (lambda: extensions.MultistepShift('x', 0.1, [2, 3], 10), 1.0, [10, 10, 1, 0.1, 0.1]),
+    (lambda: extensions.MultistepShift('x', 0.1, [1], None), 2.0, [2, 0.2, 0.2]),
+    (lambda: extensions.LinearShift('x', (2, 6), (1, 3)), 9.0, [2, 2, 4, 6, 6]),
+    (lambda: extensions.LinearShift('x', (6, 2), (0, 4)), 9.0, [6, 5, 4, 3, 2, 2]),
+    (lambda: extensions.WarmupShift('x', 0.1, 3, 1.0), 9.0, [0.1, 0.4, 0.7, 1, 1]),
+    (lambda: extensions.WarmupShift('x', 1.0, 2, None), 3.0, [1, 2, 3, 3]),
+    (
+        lambda: extensions.CosineShift('x', 4),
+        2.0,
+        [2, 1 + math.cos(math.pi / 4), 1, 1 - math.cos(math.pi / 4), 0, 0],
+    ),
+    (lambda: extensions.CosineShift('x', 2, init=4, target=2), 1.0, [4, 3, 2, 2]),
 ]
 
 
@@ -69,16 +72,16 @@ def test_values(make, initial, expected, resume_at):
 
 def test_snapshot_of_old_version():
     trainer = testing.get_trainer_with_mock_updater()
-    trainer.updater.get_optimizer = {'main': Optimizer(1.)}.__getitem__
+    trainer.updater.get_optimizer = {'main': Optimizer(1.0)}.__getitem__
     extension = extensions.ExponentialShift('x', 0.5, init=8)
-    extension.serialize(serializers.NpzDeserializer({'_t': 2, '_last_value': 2.}))
+    extension.serialize(serializers.NpzDeserializer({'_t': 2, '_last_value': 2.0}))
     extension.initialize(trainer)
     extension(trainer)
     assert trainer.updater.get_optimizer('main').x == 1
 
 
 def test_given_optimizer():
-    optimizer = Optimizer(4.)
+    optimizer = Optimizer(4.0)
     extension = extensions.ExponentialShift('x', 0.5, optimizer=optimizer)
     trainer = testing.get_trainer_with_mock_updater()
     extension.initialize(trainer)
@@ -86,13 +89,17 @@ def test_given_optimizer():
     assert optimizer.x == 2
 
 
-@pytest.mark.parametrize('make', [
-    lambda: extensions.ExponentialShift('x', -1),
-    lambda: extensions.InverseShift('x', -1, 1),
-    lambda: extensions.PolynomialShift('x', -1, 1),
-    lambda: extensions.StepShift('x', -1, 1),
-    lambda: extensions.MultistepShift('x', -1, [1], 1),
-    lambda: extensions.CosineShift('x', 0)])
+@pytest.mark.parametrize(
+    'make',
+    [
+        lambda: extensions.ExponentialShift('x', -1),
+        lambda: extensions.InverseShift('x', -1, 1),
+        lambda: extensions.PolynomialShift('x', -1, 1),
+        lambda: extensions.StepShift('x', -1, 1),
+        lambda: extensions.MultistepShift('x', -1, [1], 1),
+        lambda: extensions.CosineShift('x', 0),
+    ],
+)
 def test_errors(make):
     with pytest.raises(ValueError):
         make()

@@ -14,7 +14,6 @@ from chainer.training.extensions import _snapshot, snapshot_writers
 
 
 class Model(chainer.Chain):
-
     def __init__(self):
         super().__init__()
         with self.init_scope():
@@ -38,8 +37,11 @@ def make_trainer(out, n_epochs=4, optimizer=None, iterator=iterators.SerialItera
 
 
 def plain(arrays):
-    return {key: value.tolist() for key, value in arrays.items()
-            if 'elapsed_time' not in key and '/_log' not in key}
+    return {
+        key: value.tolist()
+        for key, value in arrays.items()
+        if 'elapsed_time' not in key and '/_log' not in key
+    }
 
 
 def state(trainer):
@@ -53,7 +55,6 @@ def read(path):
 
 
 class TestSnapshot:
-
     def test_files(self, tmp_path):
         trainer = make_trainer(tmp_path)
         extension = extensions.snapshot()
@@ -61,7 +62,11 @@ class TestSnapshot:
         trainer.extend(extension)
         trainer.run()
         assert sorted(os.listdir(tmp_path)) == [
-            'snapshot_iter_10', 'snapshot_iter_3', 'snapshot_iter_5', 'snapshot_iter_8']
+            'snapshot_iter_10',
+            'snapshot_iter_3',
+            'snapshot_iter_5',
+            'snapshot_iter_8',
+        ]
         model = trainer.updater.get_optimizer('main').target
         with numpy.load(tmp_path / 'snapshot_iter_10') as npz:
             numpy.testing.assert_array_equal(npz['updater/model:main/l/W'], model.l.W.array)
@@ -71,8 +76,11 @@ class TestSnapshot:
         trainer = make_trainer(tmp_path, 2)
         model = trainer.updater.get_optimizer('main').target
         trainer.extend(extensions.snapshot_object(model, 'm_{.updater.epoch}.npz'))
-        trainer.extend(extensions.snapshot(
-            target=model, filename=lambda trainer: 'f_%d' % trainer.updater.iteration))
+        trainer.extend(
+            extensions.snapshot(
+                target=model, filename=lambda trainer: f'f_{trainer.updater.iteration}'
+            )
+        )
         trainer.run()
         assert sorted(os.listdir(tmp_path)) == ['f_3', 'f_5', 'm_1.npz', 'm_2.npz']
         for name in 'f_5', 'm_2.npz':
@@ -134,7 +142,10 @@ class TestSnapshot:
         trainer.extend(extensions.snapshot(n_retains=2))
         trainer.run()
         assert sorted(os.listdir(tmp_path)) == [
-            'snapshot_iter_10', 'snapshot_iter_8', 'snapshot_iter_x']
+            'snapshot_iter_10',
+            'snapshot_iter_8',
+            'snapshot_iter_x',
+        ]
 
     def test_failing_savefun_leaves_no_file(self, tmp_path):
         def savefun(path, target):
@@ -150,7 +161,6 @@ class TestSnapshot:
 
 
 class TestAutoload:
-
     def save(self, tmp_path):
         trainer = make_trainer(tmp_path, 2)
         trainer.extend(extensions.LogReport())
@@ -169,17 +179,19 @@ class TestAutoload:
     def test_latest(self, tmp_path, capsys):
         expected = self.save(tmp_path)
         trainer = self.load(tmp_path)
-        trainer._done, trainer._final_elapsed_time = True, 0.
+        trainer._done, trainer._final_elapsed_time = True, 0.0
         assert state(trainer) == expected
         assert trainer.updater.iteration == 5
         assert capsys.readouterr().out == 'Snapshot loaded from {}\n'.format(
-            tmp_path / 'snapshot_iter_5')
+            tmp_path / 'snapshot_iter_5'
+        )
 
     def test_nothing(self, tmp_path, capsys):
         trainer = self.load(tmp_path / 'new')
         assert trainer.updater.iteration == 0
         assert capsys.readouterr().out == (
-            'No snapshot file that matches snapshot_iter_{.updater.iteration} was found\n')
+            'No snapshot file that matches snapshot_iter_{.updater.iteration} was found\n'
+        )
 
     @pytest.mark.parametrize('damage', ['truncate', 'flip', 'empty', 'foreign', 'other model'])
     def test_fallback(self, tmp_path, damage):
@@ -187,7 +199,7 @@ class TestAutoload:
         path = tmp_path / 'snapshot_iter_5'
         content = bytearray(path.read_bytes())
         if damage == 'truncate':
-            path.write_bytes(content[:len(content) // 2])
+            path.write_bytes(content[: len(content) // 2])
         elif damage == 'flip':
             for i in range(200, len(content), 500):
                 content[i] ^= 255
@@ -217,7 +229,7 @@ class TestAutoload:
         trainer.extend(extensions.snapshot())
         trainer.extend(extensions.LogReport())
         trainer.updater.update()
-        trainer._done, trainer._final_elapsed_time = True, 0.
+        trainer._done, trainer._final_elapsed_time = True, 0.0
         before = state(trainer)
         random_state = numpy.random.get_state()[1].tolist()
         numpy.savez(tmp_path / 'x.npz', **arrays)
@@ -240,31 +252,40 @@ class TestAutoload:
 
 
 class TestResume:
-
-    @pytest.mark.parametrize('optimizer', [
-        optimizers.SGD, optimizers.MomentumSGD, optimizers.Adam, optimizers.RMSprop])
-    @pytest.mark.parametrize('iterator', [
-        iterators.SerialIterator, iterators.MultithreadIterator,
-        lambda *args: iterators.MultiprocessIterator(*args, n_processes=1, n_prefetch=3)])
+    @pytest.mark.parametrize(
+        'optimizer', [optimizers.SGD, optimizers.MomentumSGD, optimizers.Adam, optimizers.RMSprop]
+    )
+    @pytest.mark.parametrize(
+        'iterator',
+        [
+            iterators.SerialIterator,
+            iterators.MultithreadIterator,
+            lambda *args: iterators.MultiprocessIterator(*args, n_processes=1, n_prefetch=3),
+        ],
+    )
     @pytest.mark.parametrize('iteration', [2, 5])
     def test_bit_identical(self, tmp_path, optimizer, iterator, iteration):
         def run(folder, n_iterations, resume):
             trainer = make_trainer(tmp_path / folder, optimizer=optimizer, iterator=iterator)
             trainer.stop_trigger = training.triggers.EarlyStoppingTrigger(
-                (1, 'iteration'), patience=100, max_trigger=(n_iterations, 'iteration'))
+                (1, 'iteration'), patience=100, max_trigger=(n_iterations, 'iteration')
+            )
             trainer.extend(extensions.LogReport(trigger=(3, 'iteration')))
-            trainer.extend(extensions.observe_value('alpha', lambda trainer: 1.))
-            trainer.extend(extensions.ExponentialShift('eps' if optimizer in (
-                optimizers.Adam, optimizers.RMSprop) else 'lr', 0.9))
+            trainer.extend(extensions.observe_value('alpha', lambda trainer: 1.0))
+            trainer.extend(
+                extensions.ExponentialShift(
+                    'eps' if optimizer in (optimizers.Adam, optimizers.RMSprop) else 'lr', 0.9
+                )
+            )
             trainer.extend(
                 extensions.snapshot(filename='best'),
-                trigger=training.triggers.MinValueTrigger('main/loss', (2, 'iteration')))
+                trigger=training.triggers.MinValueTrigger('main/loss', (2, 'iteration')),
+            )
             trainer.extend(extensions.snapshot(filename='last'), trigger=(1, 'iteration'))
             if resume is not None:
                 serializers.load_npz(resume, trainer)
             trainer.run()
-            return (plain(read(tmp_path / folder / 'last')),
-                    trainer.get_extension('LogReport').log)
+            return (plain(read(tmp_path / folder / 'last')), trainer.get_extension('LogReport').log)
 
         numpy.random.seed(0)
         expected, log = run('whole', 9, None)
@@ -279,9 +300,12 @@ class TestResume:
 
 
 WRITERS = [
-    snapshot_writers.SimpleWriter, snapshot_writers.ThreadWriter,
-    snapshot_writers.ProcessWriter, snapshot_writers.ThreadQueueWriter,
-    snapshot_writers.ProcessQueueWriter]
+    snapshot_writers.SimpleWriter,
+    snapshot_writers.ThreadWriter,
+    snapshot_writers.ProcessWriter,
+    snapshot_writers.ThreadQueueWriter,
+    snapshot_writers.ProcessQueueWriter,
+]
 
 
 def _fail(path, target):
@@ -290,25 +314,25 @@ def _fail(path, target):
 
 def _slow_save(path, target):
     import time
+
     time.sleep(0.05)
     serializers.save_npz(path, target)
 
 
 class TestWriters:
-
     @pytest.mark.parametrize('writer', WRITERS)
     def test_write(self, tmp_path, writer):
         w = writer()
         for i in range(3):
             array = numpy.full(3, i)
-            w('file%d' % i, str(tmp_path), _snapshot._SerializedObject(x=array))
+            w(f'file{i}', str(tmp_path), _snapshot._SerializedObject(x=array))
             if writer is not snapshot_writers.SimpleWriter:
                 array[...] = -1  # training goes on
         w.finalize()
         w.finalize()
         assert sorted(os.listdir(tmp_path)) == ['file0', 'file1', 'file2']
         for i in range(3):
-            with numpy.load(tmp_path / ('file%d' % i)) as npz:
+            with numpy.load(tmp_path / (f'file{i}')) as npz:
                 assert npz['x'].tolist() == [i] * 3
 
     @pytest.mark.parametrize('writer', WRITERS)
@@ -337,8 +361,11 @@ class TestWriters:
 
     def test_task(self, tmp_path):
         done = []
-        w = snapshot_writers.ThreadQueueWriter(task=lambda *args: done.append(
-            (args, threading.current_thread() is threading.main_thread())))
+        w = snapshot_writers.ThreadQueueWriter(
+            task=lambda *args: done.append(
+                (args, threading.current_thread() is threading.main_thread())
+            )
+        )
         w('file', 'out', {'x': numpy.zeros(1)})
         w.finalize()
         assert done[0][0][:2] == ('file', 'out') and done[0][1] is False
@@ -351,8 +378,10 @@ class TestWriters:
         assert os.path.getsize(tmp_path / 'big') > 80000 > os.path.getsize(tmp_path / 'small')
 
     def test_abstract(self):
-        for call in (lambda: snapshot_writers.Writer()('f', 'o', {}),
-                     lambda: snapshot_writers.StandardWriter()('f', 'o', {}),
-                     snapshot_writers.QueueWriter):
+        for call in (
+            lambda: snapshot_writers.Writer()('f', 'o', {}),
+            lambda: snapshot_writers.StandardWriter()('f', 'o', {}),
+            snapshot_writers.QueueWriter,
+        ):
             with pytest.raises(NotImplementedError):
                 call()

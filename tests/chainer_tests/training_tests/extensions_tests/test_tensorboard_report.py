@@ -10,7 +10,6 @@ from chainer.training import extensions
 
 
 class Writer:
-
     """Records what the writers of tensorboardX are asked to do."""
 
     def __init__(self, logdir=None, purge_step=None):
@@ -38,13 +37,11 @@ def tensorboardx(monkeypatch):
         writers.append(Writer(*args, **kwargs))
         return writers[-1]
 
-    monkeypatch.setitem(
-        sys.modules, 'tensorboardX', types.SimpleNamespace(SummaryWriter=make))
+    monkeypatch.setitem(sys.modules, 'tensorboardX', types.SimpleNamespace(SummaryWriter=make))
     return writers
 
 
 class Message:
-
     """Stands for any protocol buffer."""
 
     START = 1
@@ -65,7 +62,7 @@ def tensorboard(monkeypatch):
         def add_event(self, event):
             assert event.wall_time > 0
             if hasattr(event, 'summary'):
-                value, = event.summary.value
+                (value,) = event.summary.value
                 calls.append((event.step, value.tag, value.simple_value))
             else:
                 calls.append((event.step, event.session_log.status))
@@ -83,10 +80,13 @@ def tensorboard(monkeypatch):
         'tensorboard.compat': types.SimpleNamespace(),
         'tensorboard.compat.proto': types.SimpleNamespace(
             event_pb2=types.SimpleNamespace(Event=Message, SessionLog=Message),
-            summary_pb2=types.SimpleNamespace(Summary=Summary)),
+            summary_pb2=types.SimpleNamespace(Summary=Summary),
+        ),
         'tensorboard.summary': types.SimpleNamespace(),
         'tensorboard.summary.writer': types.SimpleNamespace(
-            event_file_writer=types.SimpleNamespace(EventFileWriter=EventFileWriter))}
+            event_file_writer=types.SimpleNamespace(EventFileWriter=EventFileWriter)
+        ),
+    }
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
     return calls
@@ -96,11 +96,12 @@ def make_trainer(out, n_iterations, *args, **kwargs):
     trainer = testing.get_trainer_with_mock_updater((n_iterations, 'iteration'), iter_per_epoch=2)
     trainer.out = str(out)
     trainer.updater.serialize = lambda serializer: setattr(
-        trainer.updater, 'iteration', serializer('iteration', trainer.updater.iteration))
+        trainer.updater, 'iteration', serializer('iteration', trainer.updater.iteration)
+    )
 
     @training.make_extension(priority=training.PRIORITY_WRITER)
     def source(trainer):
-        chainer.report({'x': float(trainer.updater.iteration), 'y': 1.})
+        chainer.report({'x': float(trainer.updater.iteration), 'y': 1.0})
 
     trainer.extend(source)
     trainer.extend(extensions.TensorBoardReport(*args, **kwargs))
@@ -111,19 +112,35 @@ def test_tensorboardx(tmp_path, tensorboardx):
     trainer = make_trainer(tmp_path, 4)
     assert tensorboardx == []  # no file before the training starts
     trainer.run()
-    writer, = tensorboardx
+    (writer,) = tensorboardx
     assert os.path.samefile(writer.logdir, tmp_path)
     assert writer.purge_step == 1
     assert writer.calls == [
-        (2, 'x', 1.5), (2, 'y', 1.), (2, 'epoch', 1), 'flush',
-        (4, 'x', 3.5), (4, 'y', 1.), (4, 'epoch', 2), 'flush', 'close']
+        (2, 'x', 1.5),
+        (2, 'y', 1.0),
+        (2, 'epoch', 1),
+        'flush',
+        (4, 'x', 3.5),
+        (4, 'y', 1.0),
+        (4, 'epoch', 2),
+        'flush',
+        'close',
+    ]
 
 
 def test_tensorboard(tmp_path, tensorboard):
     make_trainer(tmp_path, 4, ['x'], (2, 'iteration'), logdir='events').run()
     assert tensorboard == [
-        str(tmp_path / 'events'), (1, Message.START), (2, 'x', 1.5), (2, 'epoch', 1), 'flush',
-        (4, 'x', 3.5), (4, 'epoch', 2), 'flush', 'close']
+        str(tmp_path / 'events'),
+        (1, Message.START),
+        (2, 'x', 1.5),
+        (2, 'epoch', 1),
+        'flush',
+        (4, 'x', 3.5),
+        (4, 'epoch', 2),
+        'flush',
+        'close',
+    ]
 
 
 def test_not_installed(monkeypatch):
@@ -135,26 +152,43 @@ def test_not_installed(monkeypatch):
 
 def test_own_writer(tmp_path):
     writer = Writer()
-    make_trainer(tmp_path, 2, trigger=(1, 'iteration'), keys=['y'], writer=writer,
-                 postprocess=lambda stats: stats.update(extra=0.5)).run()
+    make_trainer(
+        tmp_path,
+        2,
+        trigger=(1, 'iteration'),
+        keys=['y'],
+        writer=writer,
+        postprocess=lambda stats: stats.update(extra=0.5),
+    ).run()
     assert writer.calls == [
-        (1, 'y', 1.), (1, 'epoch', 0), (1, 'extra', 0.5), 'flush',
-        (2, 'y', 1.), (2, 'epoch', 1), (2, 'extra', 0.5), 'flush']
+        (1, 'y', 1.0),
+        (1, 'epoch', 0),
+        (1, 'extra', 0.5),
+        'flush',
+        (2, 'y', 1.0),
+        (2, 'epoch', 1),
+        (2, 'extra', 0.5),
+        'flush',
+    ]
     with pytest.raises(TypeError, match='logdir and writer'):
         extensions.TensorBoardReport(logdir='x', writer=writer)
 
 
 def test_resume(tmp_path, tensorboardx):
     trainer = make_trainer(tmp_path, 4)
-    trainer.extend(extensions.snapshot(filename='s_{.updater.iteration}'),
-                   trigger=(1, 'iteration'))
+    trainer.extend(extensions.snapshot(filename='s_{.updater.iteration}'), trigger=(1, 'iteration'))
     trainer.run()
     trainer = make_trainer(tmp_path, 4)
     serializers.load_npz(tmp_path / 's_3', trainer)
     trainer.run()
     assert tensorboardx[1].purge_step == 4
     assert tensorboardx[1].calls == [
-        (4, 'x', 3.5), (4, 'y', 1.), (4, 'epoch', 2), 'flush', 'close']
+        (4, 'x', 3.5),
+        (4, 'y', 1.0),
+        (4, 'epoch', 2),
+        'flush',
+        'close',
+    ]
 
 
 def test_absolute_folder(tmp_path, tensorboardx):

@@ -30,10 +30,17 @@ def reload(trigger, new):
 
 
 class TestInterval:
-
-    @pytest.mark.parametrize('period,unit,expected', [
-        (1, 'iteration', range(1, 9)), (3, 'iteration', (3, 6)), (1, 'epoch', (4, 8)),
-        (2, 'epoch', (8,)), (0.5, 'epoch', (2, 4, 6, 8)), (100, 'epoch', ())])
+    @pytest.mark.parametrize(
+        'period,unit,expected',
+        [
+            (1, 'iteration', range(1, 9)),
+            (3, 'iteration', (3, 6)),
+            (1, 'epoch', (4, 8)),
+            (2, 'epoch', (8,)),
+            (0.5, 'epoch', (2, 4, 6, 8)),
+            (100, 'epoch', ()),
+        ],
+    )
     @pytest.mark.parametrize('resume_at', range(0, 8, 3))
     def test_fires(self, period, unit, expected, resume_at):
         trainer = make_trainer()
@@ -63,7 +70,7 @@ class TestInterval:
             trainer.updater.iteration, trainer.updater.epoch_detail = 3, 0.75
             trainer.updater.previous_epoch_detail = 0.5
             assert not trigger(trainer)
-            trainer.updater.iteration, trainer.updater.epoch_detail = 4, 1.
+            trainer.updater.iteration, trainer.updater.epoch_detail = 4, 1.0
             assert trigger(trainer)
 
     def test_attributes(self):
@@ -79,10 +86,15 @@ class TestInterval:
 
 
 class TestManualSchedule:
-
-    @pytest.mark.parametrize('points,unit,expected', [
-        ([2, 5], 'iteration', (2, 5)), (3, 'iteration', (3,)), ([1, 1.5], 'epoch', (4, 6)),
-        ([0.3], 'epoch', (2,))])
+    @pytest.mark.parametrize(
+        'points,unit,expected',
+        [
+            ([2, 5], 'iteration', (2, 5)),
+            (3, 'iteration', (3,)),
+            ([1, 1.5], 'epoch', (4, 6)),
+            ([0.3], 'epoch', (2,)),
+        ],
+    )
     @pytest.mark.parametrize('resume_at', range(0, 8, 2))
     def test_fires(self, points, unit, expected, resume_at):
         trainer = make_trainer()
@@ -97,7 +109,6 @@ class TestManualSchedule:
 
 
 class TestOnce:
-
     @pytest.mark.parametrize('call_on_resume', [False, True])
     def test_fires(self, call_on_resume):
         trainer = make_trainer()
@@ -135,12 +146,13 @@ def test_time():
 
 
 class TestBestValue:
-
-    @pytest.mark.parametrize('cls,expected', [
-        (triggers.MaxValueTrigger, (2, 6)), (triggers.MinValueTrigger, (2, 8))])
+    @pytest.mark.parametrize(
+        'cls,expected', [(triggers.MaxValueTrigger, (2, 6)), (triggers.MinValueTrigger, (2, 8))]
+    )
     @pytest.mark.parametrize('resume_at', range(8))
-    @pytest.mark.parametrize('wrap', [
-        float, numpy.float32, lambda v: chainer.Variable(numpy.array(v, 'f'))])
+    @pytest.mark.parametrize(
+        'wrap', [float, numpy.float32, lambda v: chainer.Variable(numpy.array(v, 'f'))]
+    )
     def test_fires(self, cls, expected, resume_at, wrap):
         # Means of two: 1, 1, 4, 0
         values = [wrap(v) for v in (0, 2, 2, 0, 7, 1, 1, -1)]
@@ -152,10 +164,10 @@ class TestBestValue:
         assert fired == fires(*expected, n=8)
 
     def test_compare(self):
-        trigger = triggers.BestValueTrigger('x', lambda best, new: new == best + 1,
-                                            (1, 'iteration'))
-        assert run(make_trainer(), trigger, 5, [3, 5, 4, 4, 5]) == [
-            True, False, True, False, True]
+        trigger = triggers.BestValueTrigger(
+            'x', lambda best, new: new == best + 1, (1, 'iteration')
+        )
+        assert run(make_trainer(), trigger, 5, [3, 5, 4, 4, 5]) == [True, False, True, False, True]
 
     def test_missing(self):
         with pytest.raises(KeyError):
@@ -163,15 +175,18 @@ class TestBestValue:
 
 
 class TestEarlyStopping:
-
-    @pytest.mark.parametrize('mode,monitor,values', [
-        ('min', 'x', [3, 2, 2.5, 1, 1, 2, 0, 0]), ('auto', 'x', [3, 2, 2.5, 1, 1, 2, 0, 0]),
-        ('max', 'x', [-3, -2, -2.5, -1, -1, -2, 0, 0])])
+    @pytest.mark.parametrize(
+        'mode,monitor,values',
+        [
+            ('min', 'x', [3, 2, 2.5, 1, 1, 2, 0, 0]),
+            ('auto', 'x', [3, 2, 2.5, 1, 1, 2, 0, 0]),
+            ('max', 'x', [-3, -2, -2.5, -1, -1, -2, 0, 0]),
+        ],
+    )
     @pytest.mark.parametrize('resume_at', [0, 3, 5])
     def test_fires(self, mode, monitor, values, resume_at):
         def new():
-            return triggers.EarlyStoppingTrigger(
-                (1, 'iteration'), monitor, patience=2, mode=mode)
+            return triggers.EarlyStoppingTrigger((1, 'iteration'), monitor, patience=2, mode=mode)
 
         trainer = make_trainer()
         trigger = new()
@@ -187,8 +202,7 @@ class TestEarlyStopping:
         assert capsys.readouterr().out == 'early stopping: operator is greater\n'
 
     def test_max_trigger(self):
-        trigger = triggers.EarlyStoppingTrigger(
-            (1, 'iteration'), 'x', max_trigger=(2, 'iteration'))
+        trigger = triggers.EarlyStoppingTrigger((1, 'iteration'), 'x', max_trigger=(2, 'iteration'))
         assert run(make_trainer(), trigger, 2, [1, 0]) == [False, True]
         assert trigger.get_training_length() == (2, 'iteration')
 
@@ -203,7 +217,8 @@ class TestEarlyStopping:
             triggers.EarlyStoppingTrigger(patience=1, patients=1)
         run(make_trainer(1), trigger, 2, [1, 2])
         assert capsys.readouterr().out == (
-            'early stopping: operator is less\nEpoch 2: early stopping\n')
+            'early stopping: operator is less\nEpoch 2: early stopping\n'
+        )
 
 
 def test_get_trigger():
@@ -214,5 +229,6 @@ def test_get_trigger():
     assert trigger.get_training_length() == (2, 'epoch')
     # Old module paths
     from chainer.training import trigger as old
+
     assert old.get_trigger is training.get_trigger
     assert old.IntervalTrigger is training.IntervalTrigger

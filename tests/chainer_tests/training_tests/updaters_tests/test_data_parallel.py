@@ -1,4 +1,5 @@
 """Training on four devices gives the parameters that training on one of them gives."""
+
 import numpy
 import pytest
 
@@ -11,10 +12,11 @@ from chainer.dataset import concat_examples
 N_UPDATES = 6
 DEVICES = [
     pytest.param(['@numpy'] * 4, id='numpy'),
-    pytest.param(['native:%d' % i for i in range(4)], id='native', marks=pytest.mark.chainerx),
-    pytest.param(['native:0', '@numpy', 'native:3', '@numpy'], id='mixed',
-                 marks=pytest.mark.chainerx),
-    pytest.param(['@cupy:%d' % i for i in range(4)], id='gpu', marks=pytest.mark.multi_gpu(4)),
+    pytest.param([f'native:{i}' for i in range(4)], id='native', marks=pytest.mark.chainerx),
+    pytest.param(
+        ['native:0', '@numpy', 'native:3', '@numpy'], id='mixed', marks=pytest.mark.chainerx
+    ),
+    pytest.param([f'@cupy:{i}' for i in range(4)], id='gpu', marks=pytest.mark.multi_gpu(4)),
 ]
 
 
@@ -40,13 +42,13 @@ def make_iterator(batch_size):
 
 def make_model(batch_size=None):
     """Makes a classifier; its loss is the sum divided by the size of the whole batch, if given."""
+
     def lossfun(y, t):
         if batch_size is None:
             return F.softmax_cross_entropy(y, t)
         return F.sum(F.softmax_cross_entropy(y, t, reduce='no')) / batch_size
 
-    return L.Classifier(
-        chainer.Sequential(L.Linear(64, 20), F.tanh, L.Linear(20, 10)), lossfun)
+    return L.Classifier(chainer.Sequential(L.Linear(64, 20), F.tanh, L.Linear(20, 10)), lossfun)
 
 
 def parameters(model):
@@ -56,8 +58,7 @@ def parameters(model):
 
 def assert_trained_as_on_one_device(model, single, optimizer, batch_size, device):
     initial = parameters(single.copy('copy'))
-    updater = training.StandardUpdater(
-        make_iterator(batch_size), optimizer, device=device)
+    updater = training.StandardUpdater(make_iterator(batch_size), optimizer, device=device)
     for _ in range(N_UPDATES):
         updater.update()
     actual, expected = parameters(model), parameters(single)
@@ -74,8 +75,10 @@ def test_parallel_updater(devices, batch_size, optimizer):
     model = make_model(batch_size)
     single = model.copy('copy')
     updater = training.ParallelUpdater(
-        make_iterator(batch_size), optimizer(model),
-        devices=dict(zip(('main', 'b', 'c', 'd'), devices)))
+        make_iterator(batch_size),
+        optimizer(model),
+        devices=dict(zip(('main', 'b', 'c', 'd'), devices)),
+    )
     for _ in range(N_UPDATES):
         updater.update()
     for copy in updater._models.values():
@@ -89,11 +92,15 @@ def test_parallel_updater_of_mean_losses(devices):
     model = make_model()
     single = model.copy('copy')
     updater = training.ParallelUpdater(
-        make_iterator(40), optimizers.SGD(0.1 / len(devices)).setup(model),
-        devices=dict(zip(('main', 'b', 'c', 'd'), devices)))
+        make_iterator(40),
+        optimizers.SGD(0.1 / len(devices)).setup(model),
+        devices=dict(zip(('main', 'b', 'c', 'd'), devices)),
+    )
     for _ in range(N_UPDATES):
         updater.update()
-    assert_trained_as_on_one_device(model, single, optimizers.SGD(0.1).setup(single), 40, devices[0])
+    assert_trained_as_on_one_device(
+        model, single, optimizers.SGD(0.1).setup(single), 40, devices[0]
+    )
 
 
 @pytest.mark.parametrize('devices', DEVICES)
@@ -111,7 +118,7 @@ def test_by_hand(devices, batch_size, optimizer):
     for _ in range(N_UPDATES):
         batch = iterator.next()
         for i, (model, device) in enumerate(zip(models, devices)):
-            part = batch[i::len(models)]
+            part = batch[i :: len(models)]
             with chainer.using_device(device):
                 loss = model(*concat_examples(part, device)) * (len(part) / len(batch))
                 model.cleargrads()

@@ -12,7 +12,6 @@ DATA = list(zip(RNG.rand(24, 3).astype('f'), RNG.rand(24, 2).astype('f')))
 
 
 class Model(chainer.Chain):
-
     def __init__(self, lazy=False):
         super().__init__()
         with self.init_scope():
@@ -20,13 +19,23 @@ class Model(chainer.Chain):
 
     def forward(self, x, y):
         loss = F.mean_squared_error(self.l(x), y)
-        chainer.report({'loss': loss, 'n': len(x), 'first': x[0].sum().item(), 'text': str(len(x))},
-                       self)
+        chainer.report(
+            {'loss': loss, 'n': len(x), 'first': x[0].sum().item(), 'text': str(len(x))}, self
+        )
         return loss
 
 
-def make(steps, batch_size, lazy=False, optimizer=optimizers.Adam, dtype='f', scaling=None,
-         repeat=True, shuffle=False, **kwargs):
+def make(
+    steps,
+    batch_size,
+    lazy=False,
+    optimizer=optimizers.Adam,
+    dtype='f',
+    scaling=None,
+    repeat=True,
+    shuffle=False,
+    **kwargs,
+):
     numpy.random.seed(0)
     with chainer.using_config('dtype', numpy.dtype(dtype)):
         model = Model(lazy)
@@ -40,8 +49,9 @@ def make(steps, batch_size, lazy=False, optimizer=optimizers.Adam, dtype='f', sc
 
 
 def send(model):
-    return {name: chainer.get_device('@numpy').send(param.array)
-            for name, param in model.namedparams()}
+    return {
+        name: chainer.get_device('@numpy').send(param.array) for name, param in model.namedparams()
+    }
 
 
 def assert_equal_models(actual, expected, **kwargs):
@@ -52,30 +62,33 @@ def assert_equal_models(actual, expected, **kwargs):
 
 
 @pytest.mark.parametrize('lazy', [False, True])
-@pytest.mark.parametrize('device', [
-    '@numpy', pytest.param('native:0', marks=pytest.mark.chainerx),
-    pytest.param('@cupy:0', marks=pytest.mark.gpu)])
+@pytest.mark.parametrize(
+    'device',
+    [
+        '@numpy',
+        pytest.param('native:0', marks=pytest.mark.chainerx),
+        pytest.param('@cupy:0', marks=pytest.mark.gpu),
+    ],
+)
 def test_equals_one_large_batch(device, lazy):
     model, updater = make(4, 3, lazy, device=device)
     reference, large = make(1, 12, lazy)
-    standard = training.StandardUpdater(
-        large.get_iterator('main'), large.get_optimizer('main'))
+    standard = training.StandardUpdater(large.get_iterator('main'), large.get_optimizer('main'))
     for _ in range(5):
         for u in updater, standard:
             numpy.random.seed(0)  # the first update may draw parameters
             u.update()
         assert_equal_models(model, reference, rtol=1e-5, atol=1e-6)
-        for name in ('iteration', 'epoch', 'epoch_detail', 'is_new_epoch',
-                     'previous_epoch_detail'):
+        for name in ('iteration', 'epoch', 'epoch_detail', 'is_new_epoch', 'previous_epoch_detail'):
             assert getattr(updater, name) == getattr(standard, name), name
         assert updater.get_optimizer('main').t == standard.get_optimizer('main').t
         assert updater.get_optimizer('main').epoch == standard.get_optimizer('main').epoch
 
 
-@pytest.mark.parametrize('dtype,scaling,tolerance', [
-    ('f4', {'scale': 128.}, 1e-6),
-    ('f4', {'interval': 2}, 1e-6),
-    ('f2', {'scale': 128.}, 2e-3)])
+@pytest.mark.parametrize(
+    'dtype,scaling,tolerance',
+    [('f4', {'scale': 128.0}, 1e-6), ('f4', {'interval': 2}, 1e-6), ('f2', {'scale': 128.0}, 2e-3)],
+)
 def test_loss_scaling(dtype, scaling, tolerance):
     sgd = lambda: optimizers.SGD(0.1)
     model, updater = make(4, 3, optimizer=sgd, dtype=dtype, scaling=scaling)
@@ -89,11 +102,11 @@ def test_loss_scaling(dtype, scaling, tolerance):
 
 
 def test_loss_scale_argument():
-    model, updater = make(4, 3, loss_scale=64.)
+    model, updater = make(4, 3, loss_scale=64.0)
     reference, standard = make(1, 12)
     updater.update()
     standard.update()
-    assert updater.get_optimizer('main')._loss_scale == 64.
+    assert updater.get_optimizer('main')._loss_scale == 64.0
     assert_equal_models(model, reference, rtol=1e-5)
 
 
@@ -102,8 +115,10 @@ def test_overflow_of_one_batch_skips_the_update():
     model, updater = make(2, 3, scaling={'interval': 10})
     before = send(model)
     updater.converter = chainer.dataset.converter()(
-        lambda batch, device: tuple(array * 1e30 for array in chainer.dataset.concat_examples(
-            batch, device)))
+        lambda batch, device: tuple(
+            array * 1e30 for array in chainer.dataset.concat_examples(batch, device)
+        )
+    )
     with numpy.errstate(over='ignore', invalid='ignore'):
         updater.update()
     numpy.testing.assert_array_equal(send(model)['/l/W'], before['/l/W'])
@@ -175,8 +190,7 @@ def test_arguments():
 def test_resume(tmp_path, scaling):
     def run(folder, n_iterations, resume=None):
         model, updater = make(3, 5, scaling=scaling, shuffle=True)
-        trainer = training.Trainer(
-            updater, (n_iterations, 'iteration'), out=str(tmp_path / folder))
+        trainer = training.Trainer(updater, (n_iterations, 'iteration'), out=str(tmp_path / folder))
         trainer.extend(extensions.LogReport(trigger=(2, 'iteration')))
         trainer.extend(extensions.snapshot(filename='last'), trigger=(1, 'iteration'))
         if resume is not None:
@@ -191,8 +205,7 @@ def test_resume(tmp_path, scaling):
 
 def test_snapshot_of_a_standard_updater(tmp_path):
     _, large = make(1, 12)
-    standard = training.StandardUpdater(
-        large.get_iterator('main'), large.get_optimizer('main'))
+    standard = training.StandardUpdater(large.get_iterator('main'), large.get_optimizer('main'))
     standard.update()
     serializers.save_npz(tmp_path / 'x', standard)
     model, updater = make(4, 3)

@@ -14,7 +14,6 @@ Y = numpy.random.RandomState(1).rand(12, 2).astype('f')
 
 
 class Regressor(chainer.Chain):
-
     def __init__(self, lazy=False):
         super().__init__()
         with self.init_scope():
@@ -32,8 +31,9 @@ def make_iterator(batch_size=4, **kwargs):
 
 
 def params(model):
-    return {name: chainer.get_device('@numpy').send(param.array)
-            for name, param in model.namedparams()}
+    return {
+        name: chainer.get_device('@numpy').send(param.array) for name, param in model.namedparams()
+    }
 
 
 def assert_equal_params(a, b, **kwargs):
@@ -48,7 +48,6 @@ def saved(updater):
 
 
 class TestStandardUpdater:
-
     def test_update(self):
         model = Regressor()
         reference = model.copy(mode='copy')
@@ -72,7 +71,8 @@ class TestStandardUpdater:
         iterator = make_iterator()
         optimizer = optimizers.SGD().setup(Regressor())
         updater = training.StandardUpdater(
-            {'main': iterator, 'other': iterator}, {'main': optimizer})
+            {'main': iterator, 'other': iterator}, {'main': optimizer}
+        )
         assert updater.get_iterator('other') is iterator
         assert updater.get_optimizer('main') is optimizer
         assert updater.get_all_optimizers() == {'main': optimizer}
@@ -82,15 +82,17 @@ class TestStandardUpdater:
         with pytest.raises(TypeError, match='devise'):
             training.StandardUpdater(iterator, optimizer, devise=0)
 
-    @pytest.mark.parametrize('converted', [
-        (1, 2), {'a': 1, 'b': 2}, numpy.zeros(1), [1, 2]])
+    @pytest.mark.parametrize('converted', [(1, 2), {'a': 1, 'b': 2}, numpy.zeros(1), [1, 2]])
     @pytest.mark.parametrize('own_loss', [True, False])
     def test_arguments(self, converted, own_loss):
         optimizer = mock.Mock()
         loss_func = mock.Mock() if own_loss else None
         updater = training.StandardUpdater(
-            make_iterator(), optimizer, converter=lambda batch, device: converted,
-            loss_func=loss_func)
+            make_iterator(),
+            optimizer,
+            converter=lambda batch, device: converted,
+            loss_func=loss_func,
+        )
         updater.update()
         (func, *args), kwargs = optimizer.update.call_args
         assert func is (loss_func or optimizer.target)
@@ -111,7 +113,7 @@ class TestStandardUpdater:
 
     def test_loss_scale(self):
         results = []
-        for scale in None, 64.:
+        for scale in None, 64.0:
             numpy.random.seed(0)
             model = Regressor()
             optimizer = optimizers.SGD(0.1).setup(model)
@@ -119,9 +121,15 @@ class TestStandardUpdater:
             results.append(model)
         assert_equal_params(*results, rtol=1e-5)
 
-    @pytest.mark.parametrize('device', [
-        '@numpy', -1, pytest.param('native:1', marks=pytest.mark.chainerx),
-        pytest.param(0, marks=pytest.mark.gpu)])
+    @pytest.mark.parametrize(
+        'device',
+        [
+            '@numpy',
+            -1,
+            pytest.param('native:1', marks=pytest.mark.chainerx),
+            pytest.param(0, marks=pytest.mark.gpu),
+        ],
+    )
     def test_device(self, device):
         model = Regressor()
         optimizer = optimizers.SGD().setup(model)
@@ -135,9 +143,13 @@ class TestStandardUpdater:
         model = Regressor()
         seen = []
         updater = training.StandardUpdater(
-            make_iterator(), optimizers.SGD().setup(model), input_device='native:1',
-            loss_func=lambda x, y: seen.append(x) or model(
-                *chainer.get_device('@numpy').send((x, y))))
+            make_iterator(),
+            optimizers.SGD().setup(model),
+            input_device='native:1',
+            loss_func=lambda x, y: (
+                seen.append(x) or model(*chainer.get_device('@numpy').send((x, y)))
+            ),
+        )
         updater.update()
         assert model.device == chainer.get_device('@numpy')
         assert chainer.backend.get_device_from_array(seen[0]) == chainer.get_device('native:1')
@@ -156,15 +168,21 @@ class TestStandardUpdater:
         for _ in range(4):
             updater.update()
         target = saved(updater)
-        assert {'iteration', 'iterator:main/epoch', 'model:main/l/W', 'optimizer:main/t',
-                'optimizer:main/l/W/v'} <= set(target)
+        assert {
+            'iteration',
+            'iterator:main/epoch',
+            'model:main/l/W',
+            'optimizer:main/t',
+            'optimizer:main/l/W/v',
+        } <= set(target)
         resumed = new()
         resumed.serialize(serializers.NpzDeserializer(target))
         assert (resumed.iteration, resumed.epoch) == (4, 1)
         for u in updater, resumed:
             u.update()
-        assert_equal_params(updater.get_optimizer('main').target,
-                            resumed.get_optimizer('main').target, rtol=0)
+        assert_equal_params(
+            updater.get_optimizer('main').target, resumed.get_optimizer('main').target, rtol=0
+        )
 
 
 DEVICES = [
@@ -177,7 +195,6 @@ DEVICES = [
 
 
 class TestParallelUpdater:
-
     def reference(self, model, n, n_updates, lr):
         """Updates with the sum of the losses of the parts, on one device."""
         model = model.copy(mode='copy')
@@ -187,8 +204,7 @@ class TestParallelUpdater:
             batch = iterator.next()
             xs, ys = zip(*batch)
             x, y = numpy.stack(xs), numpy.stack(ys)
-            optimizer.update(lambda: sum(  # noqa: B023
-                model(x[i::n], y[i::n]) for i in range(n)))  # noqa: B023
+            optimizer.update(lambda x=x, y=y: sum(model(x[i::n], y[i::n]) for i in range(n)))
         return model
 
     @pytest.mark.parametrize('devices', DEVICES)
@@ -196,8 +212,7 @@ class TestParallelUpdater:
         model = Regressor()
         expected = self.reference(model, len(devices), 5, 0.1)
         optimizer = optimizers.SGD(0.1).setup(model)
-        updater = training.updaters.ParallelUpdater(
-            make_iterator(5), optimizer, devices=devices)
+        updater = training.updaters.ParallelUpdater(make_iterator(5), optimizer, devices=devices)
         for _ in range(5):
             updater.update()
         for name, copy in updater._models.items():
@@ -211,9 +226,12 @@ class TestParallelUpdater:
         single = model.copy(mode='copy')
         updaters = [
             training.ParallelUpdater(
-                make_iterator(), optimizers.SGD(0.1 / 2).setup(model),
-                devices={'main': '@numpy', 'second': '@numpy'}),
-            training.StandardUpdater(make_iterator(), optimizers.SGD(0.1).setup(single))]
+                make_iterator(),
+                optimizers.SGD(0.1 / 2).setup(model),
+                devices={'main': '@numpy', 'second': '@numpy'},
+            ),
+            training.StandardUpdater(make_iterator(), optimizers.SGD(0.1).setup(single)),
+        ]
         for _ in range(4):
             for updater in updaters:
                 updater.update()
@@ -223,12 +241,15 @@ class TestParallelUpdater:
         # The first update must see the same initial parameters everywhere.
         model = Regressor(lazy=True)
         updater = training.ParallelUpdater(
-            make_iterator(5), optimizers.SGD(0.).setup(model),
-            devices={'a': '@numpy', 'main': '@numpy'})
+            make_iterator(5),
+            optimizers.SGD(0.0).setup(model),
+            devices={'a': '@numpy', 'main': '@numpy'},
+        )
         seen = []
         for copy in updater._models.values():
             copy.forward = lambda x, y, copy=copy: (
-                seen.append((copy, copy.l(x).shape)) or F.sum(copy.l.W.array - copy.l.W))
+                seen.append((copy, copy.l(x).shape)) or F.sum(copy.l.W.array - copy.l.W)
+            )
         updater.update()
         assert [copy for copy, _ in seen][0] is model
         assert_equal_params(*updater._models.values(), rtol=0)
@@ -236,9 +257,13 @@ class TestParallelUpdater:
     def test_resumed(self):
         def new():
             numpy.random.seed(len(made))
-            made.append(training.ParallelUpdater(
-                make_iterator(), optimizers.SGD(0.1).setup(Regressor()),
-                devices={'main': '@numpy', 'second': '@numpy'}))
+            made.append(
+                training.ParallelUpdater(
+                    make_iterator(),
+                    optimizers.SGD(0.1).setup(Regressor()),
+                    devices={'main': '@numpy', 'second': '@numpy'},
+                )
+            )
             return made[-1]
 
         made = []
@@ -255,8 +280,10 @@ class TestParallelUpdater:
         model = Regressor()
         expected = self.reference(model, 1, 0, 0.1)
         updater = training.ParallelUpdater(
-            make_iterator(1), optimizers.SGD(0.1).setup(model),
-            devices={'main': '@numpy', 'second': '@numpy'})
+            make_iterator(1),
+            optimizers.SGD(0.1).setup(model),
+            devices={'main': '@numpy', 'second': '@numpy'},
+        )
         optimizer = optimizers.SGD(0.1).setup(expected)
         updater.update()
         optimizer.update(expected, X[:1], Y[:1])
@@ -271,15 +298,20 @@ class TestParallelUpdater:
             return main(x, y)
 
         training.ParallelUpdater(
-            make_iterator(), optimizers.SGD().setup(main), models={'main': main, 'b': other},
-            loss_func=loss_func).update()
+            make_iterator(),
+            optimizers.SGD().setup(main),
+            models={'main': main, 'b': other},
+            loss_func=loss_func,
+        ).update()
         assert losses == [2, 2]
         assert_equal_params(main, other, rtol=0)
 
     def test_reports(self, tmp_path):
         updater = training.ParallelUpdater(
-            make_iterator(), optimizers.SGD().setup(Regressor()),
-            devices={'main': '@numpy', 'second': '@numpy'})
+            make_iterator(),
+            optimizers.SGD().setup(Regressor()),
+            devices={'main': '@numpy', 'second': '@numpy'},
+        )
         trainer = training.Trainer(updater, (1, 'iteration'), out=str(tmp_path))
         trainer.run()
         assert set(trainer.observation) == {'main/loss', 'second/loss'}
@@ -294,35 +326,48 @@ class TestParallelUpdater:
             training.ParallelUpdater(make_iterator(), optimizer, models={'a': Regressor()})
         with pytest.raises(KeyError, match='no device is given for the models: b'):
             training.ParallelUpdater(
-                make_iterator(), optimizer, devices={'main': -1},
-                models={'main': optimizer.target, 'b': Regressor()})
+                make_iterator(),
+                optimizer,
+                devices={'main': -1},
+                models={'main': optimizer.target, 'b': Regressor()},
+            )
 
 
 class TestMultiprocessParallelUpdater:
-
     @pytest.mark.skipif(
-        training.updaters.MultiprocessParallelUpdater.available(), reason='NCCL is there')
+        training.updaters.MultiprocessParallelUpdater.available(), reason='NCCL is there'
+    )
     def test_unavailable(self):
         with pytest.raises(RuntimeError, match='NCCL is not enabled'):
             training.updaters.MultiprocessParallelUpdater(
-                [make_iterator()], optimizers.SGD().setup(Regressor()), devices=[0])
+                [make_iterator()], optimizers.SGD().setup(Regressor()), devices=[0]
+            )
 
-    @pytest.mark.parametrize(('devices', 'message'), [
-        (None, 'devices must be specified'),
-        ([], 'devices must be specified'),
-        (['@numpy'], 'GPUs of CuPy.*CpuDevice'),
-        pytest.param(['native:0'], 'GPUs of CuPy.*native:0', marks=pytest.mark.chainerx),
-        pytest.param([0, 1], '1 iterators are given for 2 devices', marks=pytest.mark.gpu),
-    ])
+    @pytest.mark.parametrize(
+        ('devices', 'message'),
+        [
+            (None, 'devices must be specified'),
+            ([], 'devices must be specified'),
+            (['@numpy'], 'GPUs of CuPy.*CpuDevice'),
+            pytest.param(['native:0'], 'GPUs of CuPy.*native:0', marks=pytest.mark.chainerx),
+            pytest.param([0, 1], '1 iterators are given for 2 devices', marks=pytest.mark.gpu),
+        ],
+    )
     def test_wrong_devices(self, devices, message, monkeypatch):
         monkeypatch.setattr(multiprocess_parallel_updater, '_nccl', lambda: True)
         with pytest.raises(ValueError, match=message):
             training.updaters.MultiprocessParallelUpdater(
-                [make_iterator()], optimizers.SGD().setup(Regressor()), devices=devices)
+                [make_iterator()], optimizers.SGD().setup(Regressor()), devices=devices
+            )
 
-    @pytest.mark.parametrize('device', [
-        '@numpy', pytest.param('native:0', marks=pytest.mark.chainerx),
-        pytest.param('@cupy:0', marks=pytest.mark.gpu)])
+    @pytest.mark.parametrize(
+        'device',
+        [
+            '@numpy',
+            pytest.param('native:0', marks=pytest.mark.chainerx),
+            pytest.param('@cupy:0', marks=pytest.mark.gpu),
+        ],
+    )
     def test_gather_scatter(self, device):
         module = multiprocess_parallel_updater
         model, other = Regressor(), Regressor()

@@ -106,6 +106,7 @@ def mills(k):
     def f(u):
         a = k * u / (1 - u)
         return (a + k) * mp.erfc(a / mp.sqrt(2)) * mp.exp(a * a / 2) / 2
+
     return f
 
 
@@ -118,25 +119,61 @@ QUARTER_PI2 = (mp.pi / 4) ** 2 * mp.mpf('1.01')
 POLYNOMIALS = [
     ('Exp', '(exp(r) - 1 - r) / r^2, |r| <= log(2) / 2', exp_tail, (-LN2, LN2), 5, 11),
     ('Exp2', '(2^r - 1) / r, |r| <= 1/2', exp2_tail, (mp.mpf('-0.505'), mp.mpf('0.505')), 6, 12),
-    ('Log', '(log(1 + f) - f + f^2 / 2) / f^3, sqrt(1/2) <= 1 + f <= sqrt(2)', log_tail,
-     (LOG_LOW, LOG_HIGH), 8, 0),
-    ('LogRatio', '(log((1 + s) / (1 - s)) - 2 s) / s^3 of s^2, s = f / (2 + f)', log_ratio,
-     (0, mp.mpf('0.0296')), 0, 8),
+    (
+        'Log',
+        '(log(1 + f) - f + f^2 / 2) / f^3, sqrt(1/2) <= 1 + f <= sqrt(2)',
+        log_tail,
+        (LOG_LOW, LOG_HIGH),
+        8,
+        0,
+    ),
+    (
+        'LogRatio',
+        '(log((1 + s) / (1 - s)) - 2 s) / s^3 of s^2, s = f / (2 + f)',
+        log_ratio,
+        (0, mp.mpf('0.0296')),
+        0,
+        8,
+    ),
     ('Log2', 'log2(1 + f) / f', lambda f: log_over(f) / mp.log(2), (LOG_LOW, LOG_HIGH), 10, 0),
     ('Log10', 'log10(1 + f) / f', lambda f: log_over(f) / mp.log(10), (LOG_LOW, LOG_HIGH), 10, 0),
-    ('PowLog', '(log2((1 + s) / (1 - s)) / s - c - c s^2 / 3) / s^4 of s^2 <= 1/81, c = 2 / log(2)',
-     log2_ratio_tail, (0, mp.mpf('0.01235')), 2, 6),
+    (
+        'PowLog',
+        '(log2((1 + s) / (1 - s)) / s - c - c s^2 / 3) / s^4 of s^2 <= 1/81, c = 2 / log(2)',
+        log2_ratio_tail,
+        (0, mp.mpf('0.01235')),
+        2,
+        6,
+    ),
     ('Sin', '(sin(r) - r) / r^3 of r^2, |r| <= pi / 4', sin_tail, (0, QUARTER_PI2), 3, 6),
     ('Cos', '(cos(r) - 1 + r^2 / 2) / r^4 of r^2, |r| <= pi / 4', cos_tail, (0, QUARTER_PI2), 3, 6),
     ('Asin', '(asin(x) - x) / x^3 of x^2, |x| <= 1/2', asin_tail, (0, mp.mpf('0.25')), 5, 13),
     ('Atan', '(atan(x) - x) / x^3 of x^2, |x| <= tan(pi / 8)', atan_tail, (0, TAN_PI_8**2), 4, 12),
     ('Erf', 'erf(x) / x of x^2, |x| <= 1', erf_ratio, (0, 1), 6, 12),
-    ('Erfcx', '(1 + 2 x) exp(x^2) erfc(x) of t = (x - 4) / (x + 4), x >= 0', erfcx_mapped,
-     (-1, 1), 14, 25),
-    ('Mills', '(a + 2) Phi(-a) exp(a^2 / 2) of a / (a + 2), 0 <= a <= 16', mills(mp.mpf(2)),
-     (0, mp.mpf(16) / 18), 12, 0),
-    ('Mills', '(a + 3) Phi(-a) exp(a^2 / 2) of a / (a + 3), 0 <= a <= 42', mills(mp.mpf(3)),
-     (0, mp.mpf(42) / 45), 0, 25),
+    (
+        'Erfcx',
+        '(1 + 2 x) exp(x^2) erfc(x) of t = (x - 4) / (x + 4), x >= 0',
+        erfcx_mapped,
+        (-1, 1),
+        14,
+        25,
+    ),
+    (
+        'Mills',
+        '(a + 2) Phi(-a) exp(a^2 / 2) of a / (a + 2), 0 <= a <= 16',
+        mills(mp.mpf(2)),
+        (0, mp.mpf(16) / 18),
+        12,
+        0,
+    ),
+    (
+        'Mills',
+        '(a + 3) Phi(-a) exp(a^2 / 2) of a / (a + 3), 0 <= a <= 42',
+        mills(mp.mpf(3)),
+        (0, mp.mpf(42) / 45),
+        0,
+        25,
+    ),
 ]
 
 
@@ -144,6 +181,7 @@ def emit(name, comment, coefficients, dtype):
     digits, suffix = (10, 'F') if dtype == 'float' else (18, '')
     print(f'// {comment}')
     print(f'CHAINERX_INLINE {dtype} {name}Polynomial({dtype} x) {{')
+
     def number(c):
         return mp.nstr(c, digits, strip_zeros=False, min_fixed=-2, max_fixed=2) + suffix
 
