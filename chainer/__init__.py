@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy
 
 import chainerx
-from chainer._backprop import backward
-from chainer._dtype import get_dtype, mixed16
-from chainer._fallback import Fallback
-from chainer._fallback_report import FallbackReport
-from chainer._runtime_info import print_runtime_info
+from chainer._core.backprop import backward
+from chainer._core.dtype import get_dtype, mixed16
+from chainer._core.fallback import Fallback
+from chainer._core.fallback_report import FallbackReport
+from chainer._core.runtime_info import print_runtime_info
 from chainer._version import __version__
 from chainer.backend import get_device, using_device
 from chainer.backends import cuda
@@ -47,7 +47,7 @@ from chainer.serializer import AbstractSerializer, Deserializer, Serializer
 from chainer.variable import Parameter, Variable, as_array, as_variable
 
 # Users reach these as attributes after a mere `import chainer`.
-from chainer import backends, functions, initializers, types, utils  # isort: skip
+from chainer import backends, functions, initializers, memory_layouts, types, utils  # isort: skip
 
 if TYPE_CHECKING:  # for editors, which do not run __getattr__
     from chainer import (
@@ -251,10 +251,3 @@ class DebugMode:
 
     def __exit__(self, *args):
         self._using.__exit__(*args)
-
-
-from chainer.functions.array import get_item as _get_item  # noqa: E402
-from chainer.functions.math import basic_math as _basic_math  # noqa: E402
-
-_basic_math.install_variable_arithmetics()
-_get_item.install_variable_get_item()

@@ -5,7 +5,7 @@ import types
 import numpy
 
 import chainerx
-from chainer._backend import Device
+from chainer._core.device import Device
 from chainer.backends import cuda, intel64
 from chainer.backends._chainerx import ChainerxDevice, from_chx, to_chx  # noqa: F401
 from chainer.backends._cpu import CpuDevice, _to_cpu

@@ -4,7 +4,7 @@ import contextlib
 import sys
 import threading
 
-from chainer import _environment
+from chainer._core import environment
 
 
 def _print_attrs(obj, keys, file):
@@ -200,7 +200,7 @@ class _UsingConfig(contextlib.ContextDecorator):
 
 
 global_config = GlobalConfig()
-for _name, _value in _environment.get_default_config().items():
+for _name, _value in environment.get_default_config().items():
     setattr(global_config, _name, _value)
 config = LocalConfig(global_config)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 
 from chainer import backend, configuration
-from chainer._backprop import refuse_gradient
+from chainer._core.backprop import refuse_gradient
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.variable import Variable
@@ -128,7 +128,7 @@ class FunctionAdapter(FunctionNode):
 
     def backward(self, target_input_indexes, grad_outputs):
         retained = self.get_retained_inputs()
-        arrays = [None] * self._n_inputs()
+        arrays = [None] * len(self.inputs)
         for i, x in zip(self._input_indexes_to_retain, retained):
             arrays[i] = x.array
         gys = tuple([None if gy is None else gy.array for gy in grad_outputs])
@@ -154,11 +154,6 @@ class FunctionAdapter(FunctionNode):
         node = _OldStyleGradient(self.label, present)
         variables = iter(node.apply((*retained, *[g for g in grad_outputs if g is not None])))
         return tuple([None if gx is None else next(variables) for gx in gxs])
-
-    def _n_inputs(self):
-        if self.inputs is not None:
-            return len(self.inputs)
-        return self._n_chainerx_inputs
 
 
 class _OldStyleGradient(FunctionNode):

@@ -8,23 +8,63 @@ import weakref
 import numpy
 
 import chainerx
-from chainer import _backprop, backend, configuration
-from chainer._backprop import grad  # noqa: F401
-from chainer._fallback import Fallback
+from chainer import backend, configuration
+from chainer._core.array_types import is_arrays_compatible
+from chainer._core.backprop import grad, hooks_of
+from chainer._core.engines import arrays as array_engine
+from chainer._core.engines import kernels as kernel_engine
+from chainer._core.engines.chainerx import apply as _apply_chainerx
+from chainer._core.engines.kernels import NO_KERNELS, Kernels
+from chainer._core.fallback import NO_NATIVE_PATH
+from chainer._core.gradients import find_nan
+from chainer._core.tape import AccumulatingRule, ArrayRule, VariableRule
+from chainer._core.variable import Variable, as_variable
+from chainer._core.variable_node import VariableNode
 from chainer.backends import cuda
-from chainer.function_hook import _thread_hooks
+from chainer.function_hook import FunctionHook, _thread_hooks
 from chainer.utils import type_check
-from chainer.variable import Variable, VariableNode, as_variable
+
+__all__ = ['FunctionNode', 'grad']
 
 _ndarray = numpy.ndarray
 _chx_ndarray = chainerx.ndarray
 _config = configuration.config
+_variable = Variable._from_array
+
+# Methods that compute on NumPy arrays.
+_numpy_code = frozenset(('forward', 'forward_cpu', 'backward', 'backward_accumulate', 'gradients'))
 
 
-#: What computes on NumPy arrays.
-_numpy_code = frozenset(
-    ('forward', 'forward_cpu', 'backward', 'backward_accumulate', '_backward_arrays')
-)
+class _TwoRules:
+    @staticmethod
+    def grad(func, targets, gys, double, known):
+        if double:
+            return VariableRule.grad(func, targets, gys, double, known)
+        return func._backward_arrays(targets, gys)
+
+
+class _Extras:
+    """State of the few calls that have hooks, memory layouts or a ChainerX graph."""
+
+    hooks = None
+    input_layouts = None
+    output_layouts = None
+    stack = None
+    chainerx_device = None
+    retained = None  # variables of inputs and of outputs, where ChainerX retains the arrays
+    n_outputs = None
+
+
+def _extra(name, doc):
+    """Property of a function that is kept in its extras."""
+
+    def get(self):
+        return getattr(self._extras, name, None)
+
+    def set_(self, value):
+        setattr(self._get_extras(), name, value)
+
+    return property(get, set_, doc=doc)
 
 
 class FunctionNode:
@@ -62,49 +102,54 @@ class FunctionNode:
 
     """
 
+    # What Chainer 7 has.
     inputs = None
     outputs = None
     rank = 0
-    stack = None
-    chainerx_device = None
     is_elementwise = False
     lazy_grad_sum = False
 
-    _input_indexes_to_retain = ()
-    _output_indexes_to_retain = ()
-    _retained_output_data = None
-    _local_function_hooks = None
-    _input_layouts = None
-    _output_layouts = None
-    # Arrays retained by ChainerX and handed back for the backward in fallback.
-    _chainerx_retained = None
-    # Gradients on plain arrays, `(target_indexes, grad_outputs) -> gradients of the targets`:
-    # a class with such a method skips variables when the backward itself is not recorded.
-    _backward_arrays = None
-    # Whether the class overrides `backward_accumulate`.
-    _accumulates = False
-    # Whether ChainerX itself refuses what `check_type_forward` refuses, so that inputs are not
-    # checked before `forward_chainerx`. For functions whose time counts on small arrays.
-    _checked_natively = False
-    # Set where kernels of ChainerX may serve NumPy arrays, by `forward_chainerx`: indexes of the
-    # inputs to retain (see `chainer/_native_kernels.py`).
+    # How the class states its gradient (see `chainer/_core/tape.py`).
+    _rule = VariableRule
+    # How it uses kernels of ChainerX.
+    _kernels = NO_KERNELS
+    # What few calls have.
+    _extras = None
+
     _native_inputs = None
-    # Elements of all inputs together from which on that pays.
+    _checked_natively = False
     _least_native_size = 0
-    # What they recorded, which then is the backward.
-    _native_graph = None
+
+    stack = _extra('stack', 'Stack of the call, recorded in debug mode.')
+    chainerx_device = _extra('chainerx_device', 'Device of the inputs, where they are of ChainerX.')
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        cls._accumulates = cls.backward_accumulate is not FunctionNode.backward_accumulate
-        if 'backward' in cls.__dict__ and '_backward_arrays' not in cls.__dict__:
-            # The gradient on arrays of a base class does not know of the new backward.
-            cls._backward_arrays = None
-        if not chainerx.is_available() or (
-            '_native_inputs' not in cls.__dict__ and not _numpy_code.isdisjoint(cls.__dict__)
+        own = cls.__dict__
+        # The gradient that a class states last counts, whatever its form.
+        if 'backward_accumulate' in own:
+            cls._rule = AccumulatingRule
+        elif 'backward' in own:
+            cls._rule = VariableRule
+        elif not hasattr(cls, 'compose') and ('gradients' in own or 'gradient' in own):
+            cls._rule = ArrayRule
+        elif '_backward_arrays' in own:
+            cls._rule = _TwoRules
+        if '_backward_arrays' in own:
+            cls._rule = _TwoRules
+        if not {'_native_inputs', '_checked_natively', '_least_native_size'}.isdisjoint(own):
+            cls._kernels = Kernels(
+                cls._native_inputs is not None and chainerx.is_available(),
+                cls._native_inputs or (),
+                cls._least_native_size,
+                cls._checked_natively,
+            )
+        elif cls.forward_chainerx is FunctionNode.forward_chainerx or (
+            own.keys().isdisjoint(('_kernels', 'forward_chainerx'))
+            and not _numpy_code.isdisjoint(own)
         ):
-            # Nor do kernels know of a new way to compute.
-            cls._native_inputs = None
+            # Kernels do not know of a new way to compute.
+            cls._kernels = cls._kernels._replace(under_numpy=False)
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError(
@@ -118,9 +163,15 @@ class FunctionNode:
     @property
     def local_function_hooks(self):
         """Ordered dictionary of the hooks of this function only."""
-        if self._local_function_hooks is None:
-            self._local_function_hooks = {}
-        return self._local_function_hooks
+        extras = self._get_extras()
+        if extras.hooks is None:
+            extras.hooks = {}
+        return extras.hooks
+
+    def _get_extras(self):
+        if self._extras is None:
+            self._extras = _Extras()
+        return self._extras
 
     @property
     def label(self):
@@ -130,9 +181,10 @@ class FunctionNode:
     @property
     def output_data(self):
         """Tuple of the retained output arrays (``None`` where not retained or released)."""
-        if self._chainerx_retained is not None:
-            arrays = [None] * self._n_chainerx_outputs
-            for i, y in zip(self._output_indexes_to_retain, self._chainerx_retained[1]):
+        extras = self._extras
+        if extras is not None and extras.retained is not None:
+            arrays = [None] * extras.n_outputs
+            for i, y in zip(self._output_indexes_to_retain, extras.retained[1]):
                 arrays[i] = y.array
             return tuple(arrays)
         if self.outputs is None:
@@ -142,20 +194,21 @@ class FunctionNode:
     @property
     def input_layouts(self):
         """Tuple of the memory layouts of the inputs; ``None`` stands for the usual one."""
-        if self._input_layouts is None:
+        layouts = getattr(self._extras, 'input_layouts', None)
+        if layouts is None:
             return (None,) * (0 if self.inputs is None else len(self.inputs))
-        return self._input_layouts
+        return layouts
 
     @property
     def output_layouts(self):
         """Tuple of the memory layouts of the outputs, or ``None`` if all have the usual one."""
-        return self._output_layouts
+        return getattr(self._extras, 'output_layouts', None)
 
     @output_layouts.setter
     def output_layouts(self, layouts):
         if not isinstance(layouts, tuple):
             raise TypeError(f'output_layouts must be a tuple, not {type(layouts)}')
-        self._output_layouts = layouts
+        self._get_extras().output_layouts = layouts
 
     # -- forward -------------------------------------------------------------------------
 
@@ -207,70 +260,34 @@ class FunctionNode:
         if debug:
             self.stack = traceback.extract_stack()
         if has_layout:
-            self._input_layouts = tuple([x._layout for x in in_vars])
+            self._get_extras().input_layouts = tuple([x._layout for x in in_vars])
         if _config.type_check:
             self._check_types(in_data)
         if has_layout:
             self.check_layout_forward(tuple(in_vars))
 
-        hooks = _thread_hooks.hooks or self._local_function_hooks
-        if hooks:
-            hooks = _backprop._hooks_of(self, _thread_hooks.hooks)
+        hooks = None
+        if _thread_hooks.hooks or self._extras is not None:
+            hooks = hooks_of(self, _thread_hooks.hooks)
             for hook in hooks:
                 hook.forward_preprocess(self, in_data)
-        outputs = None
-        if self._native_inputs is not None and kind is _ndarray:
-            outputs = _native_kernels.forward(self, in_vars, in_data)
-        if outputs is None:
-            outputs = self._run_forward(in_data)
+        ran = None
+        if kind is _ndarray and self._kernels.under_numpy:
+            ran = kernel_engine.run(self, in_vars, in_data)
+        outputs, self._tape = ran or array_engine.run(self, in_vars, in_data)
         if hooks:
             for hook in hooks:
                 hook.forward_postprocess(self, in_data)
-        if debug and _backprop._find_nan(outputs):
+        if debug and find_nan(outputs):
             raise RuntimeError(f'NaN is detected on forward computation of {self.label}')
 
         result = tuple([_variable(y, requires_grad) for y in outputs])
-        if self._output_layouts is not None:
-            for y, layout in zip(result, self._output_layouts):
+        if self._extras is not None and self._extras.output_layouts is not None:
+            for y, layout in zip(result, self._extras.output_layouts):
                 y._layout = layout
         if _config.enable_backprop:
             self._record(in_vars, result)
         return result
-
-    def _run_forward(self, in_data):
-        """Calls ``forward`` and checks what it returns."""
-        self._input_indexes_to_retain = ()
-        self._output_indexes_to_retain = ()
-        if in_data and not isinstance(in_data[0], _ndarray):
-            with cuda.get_device_from_array(*in_data):
-                outputs = self.forward(in_data)
-        else:
-            outputs = self.forward(in_data)
-        if type(outputs) is not tuple:
-            if not isinstance(outputs, (tuple, list)):
-                raise TypeError(
-                    f'forward output must be a tuple ({self.label})\nActual: {type(outputs)}'
-                )
-            outputs = tuple(outputs)
-        for y in outputs:
-            if type(y) is not _ndarray:
-                return self._checked_outputs(outputs)
-        return outputs
-
-    def _checked_outputs(self, outputs):
-        from chainer import get_array_types
-
-        checked = []
-        for y in outputs:
-            if isinstance(y, numpy.generic):
-                y = numpy.asarray(y)
-            elif y is not None and not isinstance(y, get_array_types()):
-                raise TypeError(
-                    'forward output must be a tuple of ndarrays, but '
-                    f'{self.label} returned {type(y)}'
-                )
-            checked.append(y)
-        return tuple(checked)
 
     def _record(self, in_vars, out_vars):
         """Adds this function and its outputs to the graph."""
@@ -305,8 +322,6 @@ class FunctionNode:
         self.lazy_grad_sum = _config.lazy_grad_sum
 
     def _check_array_kinds(self, in_data):
-        from chainer import is_arrays_compatible
-
         if not is_arrays_compatible(in_data):
             kinds = ', '.join(str(type(x)) for x in in_data)
             devices = ', '.join(str(backend.get_device_from_array(x)) for x in in_data)
@@ -355,9 +370,9 @@ class FunctionNode:
             RuntimeError: If there is a layout that the function does not support.
 
         """
-        if self._input_layouts is not None and any(x is not None for x in self._input_layouts):
+        if any(x is not None for x in self.input_layouts):
             raise RuntimeError(
-                f'{self.label} does not support non-standard memory layouts: {self._input_layouts}'
+                f'{self.label} does not support non-standard memory layouts: {self.input_layouts}'
             )
 
     def forward(self, inputs):
@@ -418,7 +433,7 @@ class FunctionNode:
             :meth:`forward` on NumPy or CuPy views of the inputs.
 
         """
-        return Fallback
+        return NO_NATIVE_PATH
 
     def retain_inputs(self, indexes):
         """Keeps inputs for :meth:`get_retained_inputs`; call it in forward.
@@ -476,16 +491,18 @@ class FunctionNode:
 
     def get_retained_inputs(self):
         """Returns the input variables named in :meth:`retain_inputs`, for use in backward."""
-        if self._chainerx_retained is not None:
-            return self._chainerx_retained[0]
+        extras = self._extras
+        if extras is not None and extras.retained is not None:
+            return extras.retained[0]
         if self.inputs is None:
             raise ValueError('retained inputs are not available: the function is not in a graph')
         return tuple([self.inputs[i].get_variable() for i in self._input_indexes_to_retain])
 
     def get_retained_outputs(self):
         """Returns the output variables named in :meth:`retain_outputs`, for use in backward."""
-        if self._chainerx_retained is not None:
-            return self._chainerx_retained[1]
+        extras = self._extras
+        if extras is not None and extras.retained is not None:
+            return extras.retained[1]
         if not self._output_indexes_to_retain:
             return ()
         if self.outputs is None:
@@ -511,11 +528,27 @@ class FunctionNode:
 
     def _retained_arrays(self):
         """Arrays of the retained inputs and of the retained outputs."""
+        extras = self._extras
+        if extras is not None and extras.retained is not None:
+            return [[x._array for x in xs] for xs in extras.retained]
         inputs = self.inputs
         return (
             [inputs[i]._data for i in self._input_indexes_to_retain],
-            self._retained_output_data or (),
+            self._retained_output_data if self._output_indexes_to_retain else (),
         )
+
+    def _retain_views(self, inputs, outputs, n_outputs):
+        """Sets what the methods above give, for a call that ran below ChainerX."""
+        extras = self._get_extras()
+        extras.retained = tuple(inputs), tuple(outputs)
+        extras.n_outputs = n_outputs
+
+    def _record_gradients(self, inputs, gradients, tape):
+        """Adds the gradients of this function to the graph, as a function of ``inputs``."""
+        node = _RecordedGradients(f'{self.label}Grad')
+        node._tape = tape
+        node._input_indexes_to_retain = node._output_indexes_to_retain = ()
+        node._record(inputs, gradients)
 
     def unchain(self):
         """Removes this function from the graph."""
@@ -523,9 +556,6 @@ class FunctionNode:
             if y is not None:
                 y.unchain()
         self.inputs = None
-
-    def _native_backward(self, target_input_indexes, grad_outputs, double):
-        return _native_kernels.backward(self, target_input_indexes, grad_outputs, double)
 
     # -- hooks ---------------------------------------------------------------------------
 
@@ -541,8 +571,6 @@ class FunctionNode:
             KeyError: If the name is taken.
 
         """
-        from chainer.function_hook import FunctionHook
-
         if not isinstance(hook, FunctionHook):
             raise TypeError('Hook must be of type FunctionHook')
         if name is None:
@@ -565,19 +593,13 @@ class FunctionNode:
             raise KeyError(f'Hook {name} does not exist')
         hooks.pop(name).deleted(self)
 
-    # -- ChainerX ------------------------------------------------------------------------
 
-    def _backward_chainerx(
-        self, target_input_indexes, grad_outputs, retained_inputs, retained_outputs
-    ):
-        """Called by ChainerX for the backward of a function that ran in fallback."""
-        return _chainerx_apply.backward(
-            self, target_input_indexes, grad_outputs, retained_inputs, retained_outputs
-        )
+class _RecordedGradients(FunctionNode):
+    """Gradients of a function whose tape recorded them."""
 
+    def __init__(self, label):
+        self._label = label
 
-_variable = Variable._from_array
-
-from chainer import _chainerx_apply, _native_kernels  # noqa: E402
-
-_apply_chainerx = _chainerx_apply.apply
+    @property
+    def label(self):
+        return self._label

@@ -403,7 +403,7 @@ def _saved_grads(variables):
 
 def _backward(ys, gys, enable_double_backprop=False):
     """Backpropagates from all outputs that have a gradient."""
-    from chainer import _backprop
+    from chainer._core import backprop
     from chainer.variable import Variable, as_variable
 
     roots = {}
@@ -422,7 +422,7 @@ def _backward(ys, gys, enable_double_backprop=False):
         y.grad_var = gy
         outputs.append(y)
     if outputs:
-        _backprop.backward(outputs, enable_double_backprop=enable_double_backprop)
+        backprop.backward(outputs, enable_double_backprop=enable_double_backprop)
 
 
 def _random_directions(shapes):

@@ -4,16 +4,19 @@ A variable may hold its array in another order of axes than its shape tells: tha
 the *semantic* one, that of the array the *raw* one.
 """
 
-from chainer import backend, function_node
+from chainer import function_node
+from chainer._core.layouts import (  # noqa: F401
+    CUDNN_CHANNEL_FIRST_W,
+    CUDNN_CHANNEL_FIRST_X,
+    CUDNN_CHANNEL_LAST_W,
+    CUDNN_CHANNEL_LAST_X,
+    LAYOUTS,
+    transpose_array,
+    transpose_shape,
+)
+from chainer._core.namespace import operators
+from chainer._core.variable import Variable
 from chainer.utils import type_check
-
-CUDNN_CHANNEL_FIRST_X = 'CUDNN_CHANNEL_FIRST_X'
-CUDNN_CHANNEL_LAST_X = 'CUDNN_CHANNEL_LAST_X'
-CUDNN_CHANNEL_FIRST_W = 'CUDNN_CHANNEL_FIRST_W'
-CUDNN_CHANNEL_LAST_W = 'CUDNN_CHANNEL_LAST_W'
-
-_channel_last_layouts = (CUDNN_CHANNEL_LAST_X, CUDNN_CHANNEL_LAST_W)
-_layouts = (None, CUDNN_CHANNEL_FIRST_X, CUDNN_CHANNEL_FIRST_W, *_channel_last_layouts)
 
 
 class _Unspecified:
@@ -22,37 +25,6 @@ class _Unspecified:
 
 
 _unspecified = _Unspecified()
-
-
-def _get_layout_transpose_axes(ndim, src_layout, dst_layout):
-    """Axes that transpose an array between layouts, ``None`` if it stays as it is."""
-    for layout in (src_layout, dst_layout):
-        if layout not in _layouts:
-            raise ValueError(f'Unknown memory layout: {layout!r}')
-    src_last = src_layout in _channel_last_layouts
-    dst_last = dst_layout in _channel_last_layouts
-    if src_last == dst_last:
-        return None
-    if ndim < 2:
-        raise ValueError(
-            f'Arrays of {ndim} dimensions have no channel axis for the memory layout '
-            f'{dst_layout or src_layout}'
-        )
-    if dst_last:
-        return (0, *range(2, ndim), 1)
-    return (0, ndim - 1, *range(1, ndim - 1))
-
-
-def _transpose_array(arr, src_layout, dst_layout):
-    axes = _get_layout_transpose_axes(arr.ndim, src_layout, dst_layout)
-    if axes is None:
-        return arr
-    return backend.get_array_module(arr).ascontiguousarray(arr.transpose(axes))
-
-
-def _transpose_shape(shape, src_layout, dst_layout):
-    axes = _get_layout_transpose_axes(len(shape), src_layout, dst_layout)
-    return shape if axes is None else tuple([shape[axis] for axis in axes])
 
 
 def get_raw_shape(arr_or_var):
@@ -73,8 +45,6 @@ def get_raw_shape(arr_or_var):
         (2, 4, 5, 3)
 
     """
-    from chainer.variable import Variable
-
     if isinstance(arr_or_var, Variable):
         return arr_or_var.raw_array.shape
     return arr_or_var.shape
@@ -103,8 +73,6 @@ def get_semantic_shape(arr_or_var, *, assumed_layout=_unspecified):
         (2, 3, 4, 5)
 
     """
-    from chainer.variable import Variable
-
     if isinstance(arr_or_var, Variable):
         if assumed_layout not in (_unspecified, arr_or_var.layout):
             raise ValueError(
@@ -112,7 +80,7 @@ def get_semantic_shape(arr_or_var, *, assumed_layout=_unspecified):
             )
         return arr_or_var.shape
     layout = None if assumed_layout is _unspecified else assumed_layout
-    return _transpose_shape(arr_or_var.shape, layout, None)
+    return transpose_shape(arr_or_var.shape, layout, None)
 
 
 class AsLayout(function_node.FunctionNode):
@@ -138,7 +106,7 @@ class AsLayout(function_node.FunctionNode):
     in_layout = None
 
     def __init__(self, layout):
-        if layout not in _layouts:
+        if layout not in LAYOUTS:
             raise ValueError(f'Unknown memory layout: {layout!r}')
         self.out_layout = layout
 
@@ -158,7 +126,7 @@ class AsLayout(function_node.FunctionNode):
         if self.input_layouts:
             (self.in_layout,) = self.input_layouts
         self.output_layouts = (self.out_layout,)
-        return (_transpose_array(x, self.in_layout, self.out_layout),)
+        return (transpose_array(x, self.in_layout, self.out_layout),)
 
     def forward_chainerx(self, inputs):
         # Arrays of ChainerX have the standard layout only.
@@ -171,3 +139,10 @@ class AsLayout(function_node.FunctionNode):
         grad = AsLayout(self.in_layout)
         grad.in_layout = self.out_layout
         return grad.apply(grad_outputs)
+
+
+def _as_layout(x, layout):
+    return AsLayout(layout).apply((x,))[0]
+
+
+operators.as_layout = _as_layout

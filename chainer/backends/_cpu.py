@@ -1,7 +1,7 @@
 import numpy
 
 import chainerx
-from chainer import _backend
+from chainer._core import device as _backend
 from chainer.backends import _chainerx, cuda, intel64
 
 

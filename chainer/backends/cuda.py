@@ -20,7 +20,8 @@ import warnings
 import numpy
 
 import chainerx
-from chainer import _backend, _environment
+from chainer._core import device as _backend
+from chainer._core import environment as _environment
 from chainer.backends._cuda_kernels import (  # noqa: F401
     clear_memo,
     elementwise,

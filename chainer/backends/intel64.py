@@ -8,7 +8,8 @@ import importlib
 
 import numpy
 
-from chainer import _backend, configuration
+from chainer import configuration
+from chainer._core import device as _backend
 
 _error = None
 try:

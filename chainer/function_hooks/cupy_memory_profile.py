@@ -1,7 +1,8 @@
 import collections
 import typing as tp
 
-from chainer import _profile_report, function_hook
+from chainer import function_hook
+from chainer._core import profile_report
 from chainer.backends import cuda
 
 _factors = {'TB': 2**-40, 'GB': 2**-30, 'MB': 2**-20, 'KB': 2**-10, 'B': 1}
@@ -62,7 +63,7 @@ class CupyMemoryProfileHook(function_hook.FunctionHook):
         used = hook.used_bytes - start_used
         acquired = hook.acquired_bytes - start_acquired
         depth = len(self._running_stack)
-        self.call_history.append(_Entry(_profile_report.get_name(function), used, acquired, depth))
+        self.call_history.append(_Entry(profile_report.get_name(function), used, acquired, depth))
         if depth == 0:
             self._total_used_bytes += used
             self._total_acquired_bytes += acquired
@@ -114,7 +115,7 @@ class CupyMemoryProfileHook(function_hook.FunctionHook):
             file: Text file to print to; standard output by default.
 
         """
-        _profile_report.print_table(
+        profile_report.print_table(
             'FunctionName',
             self.summary(),
             {'used_bytes': 'UsedBytes', 'acquired_bytes': 'AcquiredBytes'},

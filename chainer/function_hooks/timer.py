@@ -2,7 +2,8 @@ import collections
 import time
 import typing as tp
 
-from chainer import _profile_report, function_hook
+from chainer import function_hook
+from chainer._core import profile_report
 from chainer.backends import cuda
 
 
@@ -58,7 +59,7 @@ class TimerHook(function_hook.FunctionHook):
             elapsed = cuda.cupy.cuda.get_elapsed_time(start, stop) / 1000
         else:
             elapsed = time.perf_counter() - start
-        self.call_history.append(_Entry(_profile_report.get_name(function), elapsed))
+        self.call_history.append(_Entry(profile_report.get_name(function), elapsed))
         if not self._running_stack:
             self._total_time += elapsed
 
@@ -102,6 +103,6 @@ class TimerHook(function_hook.FunctionHook):
             file: Text file to print to; standard output by default.
 
         """
-        _profile_report.print_table(
+        profile_report.print_table(
             'FunctionName', self.summary(), {'elapsed_time': 'ElapsedTime'}, self.table, unit, file
         )

@@ -25,6 +25,7 @@ array([0., 1.], dtype=float32)
 """
 
 # Activation
+from chainer._core.namespace import F
 from chainer.functions.activation.clipped_relu import clipped_relu, relu6
 from chainer.functions.activation.crelu import crelu
 from chainer.functions.activation.elu import elu
@@ -256,3 +257,6 @@ from chainer.functions.rnn.tree_lstm import tree_lstm
 
 # Utility
 from chainer.functions.util.forget import forget
+
+# What gradient rules and variables call.
+F.__dict__.update({name: value for name, value in globals().items() if name[0] != '_'})

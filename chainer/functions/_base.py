@@ -1,10 +1,9 @@
 """Shared machinery of functions: one base class per kind of function.
 
-A gradient rule is written once and serves two callers. When the backward pass is recorded
-(double backprop) it gets variables and ``m`` is :mod:`chainer.functions`; otherwise it gets
-plain arrays and ``m`` is their array module, which spares every intermediate variable. A rule
-therefore uses operators, and only those routines of ``m`` that both modules have under one name
-(``exp``, ``cos``, ``sqrt``, ``where``, ``maximum``...).
+A gradient rule is written once, and serves two callers. If the backward pass is recorded (double
+backprop), it gets variables, and ``m`` has the functions of :mod:`chainer.functions`. Otherwise it
+gets plain arrays, and ``m`` has the same functions for arrays. A rule therefore uses operators and
+functions of ``m``, and ``m.apply(node, inputs)`` for function nodes.
 """
 
 from __future__ import annotations
@@ -16,7 +15,9 @@ import numpy
 import chainer
 import chainerx
 from chainer import backend, utils
-from chainer._fallback import Fallback
+from chainer._core.engines.kernels import Kernels
+from chainer._core.fallback import NO_NATIVE_PATH
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
@@ -40,10 +41,47 @@ def select(mask, positive, negative, dtype):
 def call_chainerx(name, *args, **kwargs):
     """Outputs of a ChainerX routine of one output, or ``Fallback`` if ChainerX lacks it."""
     routine = getattr(chainerx, name, None)
-    return Fallback if routine is None else (routine(*args, **kwargs),)
+    return NO_NATIVE_PATH if routine is None else (routine(*args, **kwargs),)
 
 
-class CallableFunction(FunctionNode):
+class Operation(FunctionNode):
+    """Function of this package.
+
+    Subclasses state the gradient in :meth:`gradients`. Where ChainerX is built, its kernels serve
+    NumPy arrays by ``forward_chainerx``, unless the class says no: ``_kernels = NO_KERNELS``.
+    """
+
+    _kernels = Kernels(under_numpy=chainerx.is_available())
+
+    def gradients(self, m, targets, xs, ys, gys):
+        """Gradients of the inputs with the indexes ``targets``.
+
+        Args:
+            m: Namespace of functions for what follows.
+            targets (tuple of int): Sorted indexes of inputs.
+            xs: Retained inputs: variables or arrays.
+            ys: Retained outputs.
+            gys: Gradients of the outputs, ``None`` where an output has none.
+
+        Returns:
+            Sequence of gradients or ``None``, one per target.
+
+        """
+        raise NotImplementedError(f'{type(self).__name__} states no gradient')
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return tuple(
+            self.gradients(
+                F,
+                target_input_indexes,
+                self.get_retained_inputs(),
+                self.get_retained_outputs(),
+                grad_outputs,
+            )
+        )
+
+
+class CallableFunction(Operation):
     """Function whose objects are called with its inputs, as those of old-style functions."""
 
     def __call__(self, *inputs):
@@ -51,13 +89,13 @@ class CallableFunction(FunctionNode):
         return outputs[0] if len(outputs) == 1 else outputs
 
 
-class _Routine(FunctionNode):
+class _Routine(Operation):
     """Function that ChainerX may have under its own name."""
 
     #: Name of the ChainerX routine (default: the name of the class in lower case).
     chainerx_routine = None
     _chainerx_function = None
-    _checked_natively = True
+    _kernels = Kernels(under_numpy=chainerx.is_available(), check=True)
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -67,7 +105,7 @@ class _Routine(FunctionNode):
 
     def forward_chainerx(self, inputs):
         routine = self._chainerx_function
-        return Fallback if routine is None else (routine(*inputs),)
+        return NO_NATIVE_PATH if routine is None else (routine(*inputs),)
 
 
 class UnaryFunction(_Routine):
@@ -93,18 +131,9 @@ class UnaryFunction(_Routine):
             self.retain_outputs((0,))
         return (_as_array(self.compute(cuda.get_array_module(x), x), x.dtype),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        x = self.get_retained_inputs()[0] if 'x' in self.retains else None
-        y = self.get_retained_outputs()[0] if 'y' in self.retains else None
-        return (self.gradient(chainer.functions, x, y, grad_outputs[0]),)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        inputs, outputs = self._retained_arrays()
-        (gy,) = grad_outputs
-        x = inputs[0] if inputs else None
-        y = outputs[0] if outputs else None
-        gx = self.gradient(cuda.get_array_module(gy), x, y, gy)
-        return (_as_array(gx, gy.dtype),)
+    def gradients(self, m, targets, xs, ys, gys):
+        (gy,) = gys
+        return (self.gradient(m, xs[0] if xs else None, ys[0] if ys else None, gy),)
 
     def compute(self, xp, x):
         raise NotImplementedError
@@ -139,29 +168,16 @@ class BinaryFunction(_Routine):
         y = self.compute(cuda.get_array_module(x0), x0, x1)
         return ((y if type(y) is numpy.ndarray else utils.force_array(y)),)
 
-    def _gradients(self, m, sum_to, targets, x0, x1, y, gy):
+    def gradients(self, m, targets, xs, ys, gys):
+        x0, x1 = xs or (None, None)
+        y = ys[0] if ys else None
+        (gy,) = gys
         gradients = []
         for i in targets:
             gx = self.gradient(m, i, x0, x1, y, gy)
             shape = self.inputs[i].shape
-            gradients.append(gx if gx is None or gx.shape == shape else sum_to(gx, shape))
-        return tuple(gradients)
-
-    def backward(self, target_input_indexes, grad_outputs):
-        x0, x1 = self.get_retained_inputs() if 'x' in self.retains else (None, None)
-        y = self.get_retained_outputs()[0] if 'y' in self.retains else None
-        F = chainer.functions
-        return self._gradients(F, F.sum_to, target_input_indexes, x0, x1, y, grad_outputs[0])
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        inputs, outputs = self._retained_arrays()
-        x0, x1 = inputs or (None, None)
-        y = outputs[0] if outputs else None
-        (gy,) = grad_outputs
-        gradients = self._gradients(
-            cuda.get_array_module(gy), utils.sum_to, target_input_indexes, x0, x1, y, gy
-        )
-        return tuple([None if g is None else _as_array(g, gy.dtype) for g in gradients])
+            gradients.append(gx if gx is None or gx.shape == shape else m.sum_to(gx, shape))
+        return gradients
 
     def compute(self, xp, x0, x1):
         raise NotImplementedError
@@ -234,7 +250,7 @@ class ReductionFunction(_Routine):
     def forward_chainerx(self, inputs):
         routine = self._chainerx_function
         if routine is None:
-            return Fallback
+            return NO_NATIVE_PATH
         return (routine(inputs[0], axis=self.axis, keepdims=self.keepdims),)
 
     def kept_shape(self, shape):
@@ -285,16 +301,14 @@ def draw_like(x, sample):
         return device.send(xp.asarray(sample(xp)))
 
 
-def special(m):
-    """Module of special functions for ``m``: SciPy's, CuPy's, or :mod:`chainer.functions`.
+def special(xp):
+    """Module of special functions of an array module: SciPy's or CuPy's.
 
     Raises:
         ImportError: If SciPy is needed and not installed.
 
     """
-    if m is chainer.functions:
-        return m
-    if m is numpy:
+    if xp is numpy:
         try:
             import scipy.special
         except ImportError as e:

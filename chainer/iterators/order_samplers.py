@@ -1,6 +1,6 @@
 import numpy
 
-from chainer import _random_state
+from chainer._core import random_state
 
 
 class OrderSampler:
@@ -63,4 +63,4 @@ class ShuffleOrderSampler(OrderSampler):
     def serialize(self, serializer):
         """Reads or writes the state of the generator, unless it is the global one."""
         if isinstance(self._random_state, numpy.random.RandomState):
-            _random_state.serialize_random_state(serializer, self._random_state)
+            random_state.serialize_random_state(serializer, self._random_state)

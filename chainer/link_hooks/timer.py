@@ -1,6 +1,7 @@
 import time
 
-from chainer import _profile_report, link_hook
+from chainer import link_hook
+from chainer._core import profile_report
 
 
 class TimerHook(link_hook.LinkHook):
@@ -68,6 +69,6 @@ class TimerHook(link_hook.LinkHook):
             file: Text file; standard output by default.
 
         """
-        _profile_report.print_table(
+        profile_report.print_table(
             'LinkName', self.summary(), {'elapsed_time': 'ElapsedTime'}, self.table, unit, file
         )

@@ -3,7 +3,8 @@
 import numpy
 
 import chainer
-from chainer import _native_kernels, _update, optimizer
+from chainer import _update, optimizer
+from chainer._core.engines import kernels
 from chainer.backends import cuda
 
 _BLOCK = 131072  # elements
@@ -73,7 +74,7 @@ class ElementwiseRule(optimizer.UpdateRule):
 
     def _step_on(self, arrays, scalars):
         """Runs the step on NumPy arrays: by a kernel, or in blocks for the cache and for memory."""
-        views = _native_kernels.update_views(arrays)
+        views = kernels.update_views(arrays)
         if views is not None and _update.run_kernel(self._chainerx_name, views, scalars):
             return
         size = arrays[0].size

@@ -7,9 +7,9 @@ import traceback
 
 import numpy
 
-from chainer import _random_state
 from chainer import reporter as reporter_module
 from chainer import serializer as serializer_module
+from chainer._core import random_state
 from chainer.training import _serialization, util
 from chainer.training import extension as extension_module
 from chainer.utils import argument
@@ -305,7 +305,7 @@ class Trainer:
         else:
             self._snapshot_elapsed_time = serializer('_snapshot_elapsed_time', 0.0)
         self._serialize_observation(serializer)
-        _random_state.serialize_global_states(serializer['_random_state'])
+        random_state.serialize_global_states(serializer['_random_state'])
 
     def _serialize_observation(self, serializer):
         # A snapshot is written before the stop trigger sees the observation of the iteration.

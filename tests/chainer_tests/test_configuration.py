@@ -8,7 +8,8 @@ import numpy
 import pytest
 
 import chainer
-from chainer import _environment, configuration
+from chainer import configuration
+from chainer._core import environment
 
 DEFAULTS = {
     'autotune': False,
@@ -53,7 +54,7 @@ def test_defaults(monkeypatch):
     for name in list(os.environ):
         if name.startswith('CHAINER'):
             monkeypatch.delenv(name)
-    assert _environment.get_default_config() == DEFAULTS
+    assert environment.get_default_config() == DEFAULTS
     assert set(vars(chainer.global_config)) >= set(DEFAULTS)
 
 
@@ -179,7 +180,7 @@ def test_show(configs, capsys):
 )
 def test_environment(monkeypatch, name, value, entry, expected):
     monkeypatch.setenv(name, value)
-    result = _environment.get_default_config()[entry]
+    result = environment.get_default_config()[entry]
     assert result == expected and type(result) is type(expected)
 
 
@@ -197,7 +198,7 @@ def test_environment(monkeypatch, name, value, entry, expected):
 def test_bad_environment(monkeypatch, name, value, error):
     monkeypatch.setenv(name, value)
     with pytest.raises(error, match=f'{name}.*{value}'):
-        _environment.get_default_config()
+        environment.get_default_config()
 
 
 def test_environment_sets_config():

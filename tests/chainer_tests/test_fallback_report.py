@@ -12,7 +12,7 @@ import pytest
 import chainer
 import chainer.functions as F
 import chainerx
-from chainer import _fallback_report
+from chainer._core import fallback_report
 from chainer.warnings import PerformanceWarning
 
 pytestmark = pytest.mark.chainerx
@@ -104,7 +104,7 @@ def test_nested_and_reused():
             outer.__enter__()
     assert outer.summary()['Double']['forward'] == 3
     assert inner.summary()['Double']['forward'] == 2
-    assert not _fallback_report._reports
+    assert not fallback_report._reports
 
 
 def test_sees_other_threads():
@@ -123,7 +123,7 @@ def test_failed_call_is_not_counted():
     with chainer.FallbackReport() as report:
         with pytest.raises(KeyError):
             Bad().apply((_x(1),))
-    assert report.summary() == {} and not _fallback_report._reports
+    assert report.summary() == {} and not fallback_report._reports
 
 
 def test_raise():
@@ -139,7 +139,7 @@ def test_raise():
 
 
 def test_warn(monkeypatch):
-    monkeypatch.setattr(_fallback_report, '_warned', set())
+    monkeypatch.setattr(fallback_report, '_warned', set())
     with chainer.using_config('chainerx_fallback', 'warn'):
         with pytest.warns(PerformanceWarning, match='Double fell back') as record:
             Double().apply((_x(3),))

@@ -20,7 +20,8 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 import chainerx
-from chainer import _native_kernels, function_node
+from chainer import function_node
+from chainer._core.engines import kernels
 from chainer.functions.activation.relu import ReLU
 
 pytestmark = pytest.mark.skipif(
@@ -39,7 +40,7 @@ def sample(*shape, dtype='f'):
 
 
 def ran_on_kernel(y):
-    return y.creator_node._native_graph is not None
+    return isinstance(y.creator_node._tape, kernels.KernelTape)
 
 
 def softmax_of(x):
@@ -140,11 +141,8 @@ def test_gradients_of_any_layout(layout):
     for setting in 'never', 'always':
         with chainer.using_config('use_native_kernels', setting):
             y = F.sigmoid(chainer.Variable(x))
-            gxs.append(
-                y.creator_node._native_backward((0,), (gy,), False)[0]
-                if setting == 'always'
-                else y.creator_node._backward_arrays((0,), (gy,))[0]
-            )
+            node = y.creator_node
+            gxs.append(node._tape.grad(node, (0,), (gy,), False, None)[0])
     numpy.testing.assert_allclose(gxs[1], gxs[0], 1e-6)
 
 
@@ -168,7 +166,7 @@ def test_functions_with_kernels_have_a_way_to_chainerx():
             yield c
             yield from subclasses(c)
 
-    served = [c for c in subclasses(function_node.FunctionNode) if c._native_inputs is not None]
+    served = [c for c in subclasses(function_node.FunctionNode) if c._kernels.under_numpy]
     assert len(served) > 20
     for c in served:
         assert c.forward_chainerx is not function_node.FunctionNode.forward_chainerx, c
@@ -178,11 +176,11 @@ def test_without_chainerx(monkeypatch):
     monkeypatch.setattr(chainerx, 'is_available', lambda: False)
 
     class Late(ReLU):
-        _native_inputs = ()
+        pass
 
     (y,) = Late().apply((chainer.Variable(sample(3)),))
     assert not ran_on_kernel(y)
-    assert _native_kernels.update_views([sample(3)]) is None
+    assert kernels.update_views([sample(3)]) is None
 
 
 # -- what comes out ---------------------------------------------------------------------------

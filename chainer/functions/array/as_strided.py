@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy
 
-from chainer._fallback import Fallback
+from chainer._core.fallback import Fallback
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions.array.get_item import GetItem, GetItemGrad

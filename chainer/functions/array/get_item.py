@@ -9,7 +9,8 @@ import numpy
 import chainer
 import chainerx
 from chainer import backend, utils, variable
-from chainer._fallback import Fallback
+from chainer._core.fallback import Fallback
+from chainer._core.namespace import operators
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions._scatter import add_rows
@@ -145,5 +146,8 @@ def get_item(x, slices):
 
 
 def install_variable_get_item():
-    """Makes :func:`get_item` the indexing of variables."""
-    variable.Variable.__getitem__ = get_item
+    """Makes :func:`get_item` the indexing of :class:`~chainer.Variable`."""
+    operators.get_item = get_item
+
+
+install_variable_get_item()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import chainerx
-from chainer._fallback import Fallback
+from chainer._core.fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.utils import conv, type_check
 

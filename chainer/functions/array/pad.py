@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 
 import chainerx
-from chainer._fallback import Fallback
+from chainer._core.fallback import Fallback
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions.array.get_item import GetItemGrad

@@ -5,7 +5,7 @@ from __future__ import annotations
 import chainer
 import chainerx
 from chainer import backend
-from chainer._fallback import Fallback
+from chainer._core.fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.functions._base import check_reduce
 from chainer.utils import type_check

@@ -7,7 +7,7 @@ import numpy
 import chainer
 import chainerx
 from chainer import backend, utils
-from chainer._fallback import Fallback
+from chainer._core.fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.functions._base import check_reduce
 from chainer.utils import type_check
@@ -82,7 +82,7 @@ class SoftmaxCrossEntropy(FunctionNode):
     def y(self):
         """Softmax probabilities, if the score is cached."""
         log_y = self._log_y
-        if log_y is None and self.cache_score and self._native_graph is not None:
+        if log_y is None and self.cache_score and self.inputs is not None:
             log_y = _log_softmax(numpy, self.inputs[0].data)
         return None if log_y is None else numpy.exp(log_y)
 

@@ -11,7 +11,7 @@ import numpy
 import chainer
 import chainerx
 from chainer import utils
-from chainer._chainerx_apply import operate as _operate
+from chainer._core.namespace import operators
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions._base import BinaryFunction, UnaryFunction, _as_array
@@ -521,33 +521,13 @@ def rmatmul(self, rhs):  # rhs @ lhs
     return chainer.functions.matmul(_operand(self, rhs), self)
 
 
-def _operator(operation, function):
-    """Method of variables for a binary operator: the short way for ChainerX, else ``function``."""
-
-    @functools.wraps(function)
-    def method(self, rhs):
-        if type(self._array) is _chx_ndarray:
-            y = _operate(operation, self, rhs)
-            if y is not None:
-                return y
-        return function(self, rhs)
-
-    return method
-
-
 def install_variable_arithmetics():
-    """Gives :class:`~chainer.Variable` the operators of this module."""
-    Variable.__neg__ = neg
-    Variable.__abs__ = absolute
-    Variable.__add__ = Variable.__radd__ = _operator(operator.add, add)
-    Variable.__sub__ = _operator(operator.sub, sub)
-    Variable.__rsub__ = _operator(_reflected(operator.sub), rsub)
-    Variable.__mul__ = Variable.__rmul__ = _operator(operator.mul, mul)
-    Variable.__truediv__ = Variable.__div__ = _operator(operator.truediv, div)
-    Variable.__rtruediv__ = Variable.__rdiv__ = _operator(_reflected(operator.truediv), rdiv)
-    Variable.__floordiv__ = floordiv
-    Variable.__rfloordiv__ = rfloordiv
-    Variable.__pow__ = _operator(operator.pow, pow)
-    Variable.__rpow__ = _operator(_reflected(operator.pow), rpow)
-    Variable.__matmul__ = matmul
-    Variable.__rmatmul__ = rmatmul
+    """Hands the functions of this module to the operators of :class:`~chainer.Variable`."""
+    for function in (
+        *(neg, absolute, add, sub, rsub, mul, div, rdiv),
+        *(floordiv, rfloordiv, pow, rpow, matmul, rmatmul),
+    ):
+        setattr(operators, function.__name__, function)
+
+
+install_variable_arithmetics()

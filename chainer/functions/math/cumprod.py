@@ -5,7 +5,7 @@ from __future__ import annotations
 import chainer
 import chainerx
 from chainer import backend
-from chainer._fallback import Fallback
+from chainer._core.fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.functions._base import _as_array, expect_axis, parse_single_axis
 from chainer.utils import type_check
@@ -17,7 +17,7 @@ def _shift(m, x, axis, first):
     index[axis] = slice(0, 1)
     head = x[tuple(index)] * 0 + first
     index[axis] = slice(0, -1)
-    join = m.concat if m is chainer.functions else m.concatenate
+    join = m.concat
     return join([head, x[tuple(index)]], axis=axis)
 
 

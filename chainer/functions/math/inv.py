@@ -7,7 +7,7 @@ import numpy
 import chainer
 import chainerx
 from chainer import backend
-from chainer._fallback import Fallback
+from chainer._core.fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
 

@@ -7,7 +7,7 @@ import numbers
 
 import chainerx
 from chainer import backend
-from chainer._fallback import Fallback
+from chainer._core.fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.functions._base import _as_array, expect_axis, parse_axis
 from chainer.utils import type_check

@@ -29,7 +29,7 @@ class Zeta(UnaryFunction):
 
     def gradient(self, m, q, y, gy):
         x = self._x
-        return -x * special(m).zeta(x + 1, q) * gy
+        return -x * m.zeta(x + 1, q) * gy
 
 
 def zeta(x, q):

@@ -8,8 +8,9 @@ import warnings
 
 import chainer
 import chainerx
-from chainer import _native_kernels, backend
-from chainer._fallback import Fallback
+from chainer import backend
+from chainer._core.engines import kernels
+from chainer._core.fallback import Fallback
 from chainer.backends import cuda
 from chainer.configuration import config
 from chainer.functions._fused import FusedFunction
@@ -54,7 +55,7 @@ class GeneralBatchNormalizationImpl(_BatchNormalizationImpl):
         return partial
 
 
-_NATIVE_INPUTS = (0, 1) if chainerx.is_available() else None
+_KERNELS = kernels.Kernels(chainerx.is_available(), (0, 1), check=True)
 _general = GeneralBatchNormalizationImpl()
 
 
@@ -175,7 +176,7 @@ class BatchNormalization(_Normalization):
         if self._updates_statistics():
             running = self.running_mean, self.running_var
             if not all([isinstance(a, chainerx.ndarray) for a in running]):
-                running = _native_kernels.views(running, x.device)
+                running = kernels.views(running, x.device)
             if running is None:
                 return Fallback
         if self._impl_selector is not _impl_selector:
@@ -362,7 +363,7 @@ def batch_normalization(x, gamma, beta, **kwargs):
     )
     func = BatchNormalization(eps, running_mean, running_var, decay, axis)
     # Kernels do not tell mean and inv_std, which nobody reads here.
-    func._native_inputs = _NATIVE_INPUTS
+    func._kernels = _KERNELS
     return func.apply((x, gamma, beta))[0]
 
 

@@ -6,7 +6,7 @@ import warnings
 
 import chainerx
 from chainer import backend
-from chainer._fallback import Fallback
+from chainer._core.fallback import Fallback
 from chainer.functions._base import CallableFunction
 from chainer.functions.normalization import _moments
 from chainer.functions.normalization.batch_normalization import (

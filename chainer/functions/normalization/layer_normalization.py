@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import chainerx
-from chainer._fallback import Fallback
+from chainer._core.fallback import Fallback
 from chainer.functions.normalization._rows import RowNormalization
 from chainer.utils import type_check
 

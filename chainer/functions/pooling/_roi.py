@@ -15,7 +15,7 @@ import numpy
 
 import chainerx
 from chainer import backend
-from chainer._fallback import Fallback
+from chainer._core.fallback import Fallback
 from chainer.backends import cuda
 from chainer.functions._base import CallableFunction, sent_like
 from chainer.functions.pooling._windows import LinearMap

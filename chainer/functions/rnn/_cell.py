@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import chainer
 import chainerx
-from chainer._fallback import Fallback
+from chainer._core.fallback import Fallback
 from chainer.backends import cuda
 from chainer.functions._fused import FusedFunction
 

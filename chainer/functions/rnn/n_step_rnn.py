@@ -9,7 +9,8 @@ import numpy
 import chainer
 import chainerx
 from chainer import backend
-from chainer._fallback import Fallback
+from chainer._core.engines.kernels import Kernels
+from chainer._core.fallback import Fallback
 from chainer.backends import cuda
 from chainer.configuration import config
 from chainer.functions._fused import FusedFunction
@@ -51,7 +52,7 @@ class BaseNStepRNN(FusedFunction):
     n_weights = 2
     directions = 1
     chainerx_routine = None
-    _checked_natively = True
+    _kernels = Kernels(retain=None, check=True)
 
     def __init__(self, n_layers, states, lengths, **kwargs):
         argument.assert_kwargs_empty(kwargs)
@@ -67,10 +68,6 @@ class BaseNStepRNN(FusedFunction):
     @property
     def _n_cells(self):
         return self.n_layers * self.directions
-
-    @property
-    def _native_inputs(self):
-        return range(self.n_states + 1 + 2 * self.n_weights * self._n_cells)
 
     def check_type_forward(self, in_types):
         n_in = self.n_states + 1 + 2 * self.n_weights * self._n_cells

@@ -59,7 +59,7 @@ class Forget(FunctionNode):
             tuple([None if a is None else chainer.as_variable(a.as_grad_stopped()) for a in arrays])
             for arrays in (retained_inputs, grad_outputs)
         ]
-        self._chainerx_retained = xs, ()
+        self._retain_views(xs, (), len(gys))
         with chainer.using_config('enable_backprop', double):
             gxs = self.backward(target_input_indexes, gys)
         return tuple([None if gx is None else gx.array for gx in gxs])

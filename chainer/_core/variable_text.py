@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy
 
+from chainer import backend
+
 
 def _cpu_array(var):
-    from chainer import backend
-
     return backend.CpuDevice().send(var.array)
 
 
@@ -61,8 +61,6 @@ def _statistics(array):
 
 def debug_text(var):
     """Returns the text of :meth:`chainer.Variable.debug_print`."""
-    from chainer import backend
-
     if var.raw_array is None:
         names = 'device', 'backend', 'shape', 'dtype', 'statistics', 'grad'
         return '\n'.join([var.summary(), *[f'- {name}: None' for name in names]])

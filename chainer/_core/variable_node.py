@@ -1,8 +1,45 @@
-"""Node of the computational graph that stands for a variable."""
+"""Nodes of the computational graph, and the state of the variables they stand for."""
 
 from __future__ import annotations
 
 import weakref
+
+_new_object = object.__new__
+
+
+class BaseVariable:
+    """State of a variable.
+
+    Engines and backpropagation make variables without knowing the class that users see: the
+    subclass declared with ``public=True``.
+    """
+
+    # Defaults live in the class: a result of a function sets only `_array` and
+    # `_requires_grad`, and gets a node when something refers to it in a graph.
+    _array = None
+    _requires_grad = True
+    _node = None
+    _name = None
+    _grad = None  # gradient array
+    _grad_var = None  # gradient variable, made from `_grad` when asked for
+    _layout = None
+    _chainerx_array_cache = None
+    _loss_scale = None  # factor in `grad`, which the update rule divides out
+
+    _public_class = None
+
+    def __init_subclass__(cls, public=False, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if public:
+            BaseVariable._public_class = cls
+
+    @staticmethod
+    def _from_array(array, requires_grad):
+        """Makes a variable of a trusted array without checks."""
+        self = _new_object(BaseVariable._public_class)
+        self._array = array
+        self._requires_grad = requires_grad
+        return self
 
 
 class VariableNode:
@@ -33,6 +70,7 @@ class VariableNode:
 
     """
 
+    __module__ = 'chainer.variable'
     __slots__ = (
         '_creator_node',
         '_data',
@@ -136,9 +174,7 @@ class VariableNode:
         """Returns the variable of this node, making a new one if it is gone."""
         var = self._variable()
         if var is None:
-            from chainer.variable import Variable
-
-            var = Variable._from_array(self._data, self.requires_grad)
+            var = BaseVariable._from_array(self._data, self.requires_grad)
             var._name = self._name
             var._layout = self._layout
             var._node = self

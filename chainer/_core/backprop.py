@@ -1,9 +1,8 @@
 """Backpropagation: the walk from outputs of a graph back to its inputs.
 
-Two ways of carrying gradients share one walk. Without double backprop gradients are
-plain arrays: a function that offers ``_backward_arrays`` never meets a variable, others
-get variables that record nothing. With double backprop gradients are variables and every
-function is differentiated in terms of other functions.
+Without double backprop gradients are plain arrays; with it they are variables, and the walk is
+itself recorded. Either way the tape of each function gives its gradients (see
+:mod:`chainer._core.tape`).
 """
 
 from __future__ import annotations
@@ -16,102 +15,16 @@ import numpy
 
 import chainerx
 from chainer import backend, configuration
+from chainer._core.gradients import Gradients, Owners, find_nan, force_array
+from chainer._core.tape import raw
+from chainer._core.variable_node import BaseVariable
 from chainer.backends import cuda
+from chainer.function_hook import get_function_hooks
+from chainer.utils import argument
 
 _ndarray = numpy.ndarray
 _chx_ndarray = chainerx.ndarray
 _config = configuration.config
-
-
-class _Gradients:
-    """Gradients known so far, by variable node.
-
-    A leaf met for the first time starts from the gradient its variable already has if
-    ``load`` is set. Contributions are kept in a list and added when the gradient is
-    needed, so that functions with ``lazy_grad_sum`` add all of them at once.
-    """
-
-    def __init__(self, load, as_variables):
-        self._grads = {}
-        self._load = load
-        self._as_variables = as_variables
-
-    def __contains__(self, node):
-        return node in self._grads
-
-    def _first(self, node):
-        grads = []
-        if self._load and node._creator_node is None:
-            var = node._variable()
-            if var is not None:
-                grad = var.grad_var if self._as_variables else var.grad
-                if grad is not None:
-                    grads.append(grad)
-        self._grads[node] = grads
-        return grads
-
-    def set(self, node, grad):
-        self._grads[node] = [] if grad is None else [grad]
-
-    def add(self, node, grad):
-        grads = self._grads.get(node)
-        if grads is None:
-            grads = self._first(node)
-        grads.append(grad)
-
-    def peek(self, node):
-        grads = self._grads.get(node)
-        if grads is None:
-            grads = self._first(node)
-        return grads[0] if len(grads) == 1 else self._sum(grads)
-
-    def pop(self, node):
-        grads = self._grads.pop(node, None)
-        if grads is None:
-            grads = self._first(node)
-            del self._grads[node]
-        return grads[0] if len(grads) == 1 else self._sum(grads)
-
-    def _sum(self, grads):
-        if not grads:
-            return None
-        grads[:] = [_add(grads, self._as_variables)]
-        return grads[0]
-
-
-def _add(grads, as_variables):
-    if as_variables:
-        if len(grads) > 2:
-            from chainer.functions.math.basic_math import add
-
-            return add(*grads)
-        return grads[0] + grads[1]
-    total = grads[0] + grads[1]
-    for grad in grads[2:]:
-        total += grad  # which nobody else has
-    return _array(total)
-
-
-def _array(result):
-    # NumPy makes a scalar of a sum or product of 0-d arrays.
-    return numpy.asarray(result) if isinstance(result, numpy.generic) else result
-
-
-def _find_nan(arrays):
-    for array in arrays:
-        if array is not None and array.dtype.kind == 'f':
-            if isinstance(array, _chx_ndarray):
-                array = array.as_grad_stopped()
-                if bool((array != array).any()):
-                    return True
-            elif bool(cuda.get_array_module(array).isnan(array).any()):
-                return True
-    return False
-
-
-def _raw(grad):
-    """Array of a gradient given as variable or array."""
-    return getattr(grad, 'raw_array', grad)
 
 
 def refuse_gradient(func, index, grad, shape, dtype):
@@ -141,41 +54,13 @@ def refuse_gradient(func, index, grad, shape, dtype):
 def _backward_one(func, targets, grad_outputs, grads, double, hooks):
     """Runs the backward of one function and adds its results to ``grads``."""
     inputs = func.inputs
-    gxs = None
     if hooks:
         in_data = tuple([x._data for x in inputs])
-        out_grad = tuple([_raw(g) for g in grad_outputs])
+        out_grad = tuple([raw(g) for g in grad_outputs])
         for hook in hooks:
             hook.backward_preprocess(func, in_data, out_grad)
 
-    if func._native_graph is not None:
-        gxs = func._native_backward(targets, grad_outputs, double)
-    elif not double and func._backward_arrays is not None:
-        gxs = func._backward_arrays(targets, grad_outputs)
-    else:
-        gys = grad_outputs
-        if not double:
-            gys = tuple([None if g is None else _variable(g) for g in gys])
-        if func._accumulates:
-            gxs = _run_accumulate(func, targets, gys, grads, double)
-        else:
-            gxs = func.backward(targets, gys)
-            if not isinstance(gxs, tuple):
-                if not isinstance(gxs, list):
-                    raise TypeError(
-                        f'{func.label}.backward must return a tuple of variables, '
-                        f'got {type(gxs).__name__}'
-                    )
-                gxs = tuple(gxs)
-            if len(gxs) != len(targets):
-                if len(gxs) != len(inputs):
-                    raise ValueError(
-                        f'{func.label}.backward returned {len(gxs)} gradients for '
-                        f'{len(targets)} target inputs'
-                    )
-                gxs = tuple([gxs[i] for i in targets])
-            if not double:
-                gxs = tuple([None if g is None else _raw(g) for g in gxs])
+    gxs = func._tape.grad(func, targets, grad_outputs, double, grads)
 
     if hooks:
         for hook in hooks:
@@ -190,57 +75,8 @@ def _backward_one(func, targets, grad_outputs, grads, double, hooks):
             if not fits:
                 refuse_gradient(func, index, grad, node.shape, node.dtype)
             grads.add(node, grad)
-    if _config.debug and _find_nan([_raw(g) for g in gxs if g is not None]):
+    if _config.debug and find_nan([raw(g) for g in gxs if g is not None]):
         raise RuntimeError(f'NaN is detected on backward computation of {func.label}')
-
-
-def _run_accumulate(func, targets, gys, grads, double):
-    """Calls a user's ``backward_accumulate``, which adds to the gradients it is given."""
-    nodes = [func.inputs[i] for i in targets]
-    # An input given twice is accumulated once: later occurrences start from nothing.
-    known, seen = [], set()
-    for node in nodes:
-        grad = None if node in seen else grads.peek(node)
-        seen.add(node)
-        known.append(grad if grad is None or double else _variable(grad))
-    gxs = func.backward_accumulate(targets, gys, tuple(known))
-    for node in seen:
-        grads.set(node, None)
-    return tuple([g if g is None or double else _raw(g) for g in gxs])
-
-
-def _variable(array):
-    from chainer.variable import Variable
-
-    return Variable._from_array(array, False)
-
-
-class _Owners:
-    """Sees to it that gradients which users get can be changed in place, as optimizer hooks do.
-
-    Functions return views of the gradients that they are given: repeated ones, or the same one
-    for several inputs.
-    """
-
-    def __init__(self):
-        self._grads = {}
-
-    def own(self, grad):
-        """Returns the array, or a copy if it repeats its elements or shares memory."""
-        base = grad.base
-        if base is None:
-            base = grad
-        elif 0 in grad.strides:
-            return grad.copy()
-        others = self._grads.get(id(base))
-        if others is None:
-            self._grads[id(base)] = [grad]
-            return grad
-        xp = cuda.get_array_module(grad)
-        if any([xp.may_share_memory(grad, other) for other in others]):
-            return grad.copy()
-        others.append(grad)
-        return grad
 
 
 class _Queue:
@@ -261,9 +97,11 @@ class _Queue:
             yield heapq.heappop(self._heap)[2]
 
 
-def _hooks_of(func, thread_hooks):
-    if thread_hooks or func._local_function_hooks:
-        return [*(thread_hooks or {}).values(), *(func._local_function_hooks or {}).values()]
+def hooks_of(func, thread_hooks):
+    """Returns the hooks of the thread and of the function, in the order in which they run."""
+    own = getattr(func._extras, 'hooks', None)
+    if thread_hooks or own:
+        return [*(thread_hooks or {}).values(), *(own or {}).values()]
     return ()
 
 
@@ -279,8 +117,6 @@ def _walk(queue, grads, double, store, allowed=None, keep=()):
         Leaf nodes met; their gradients are in ``grads``.
 
     """
-    from chainer import get_function_hooks
-
     thread_hooks = get_function_hooks()
     leaves = {}
     for func in queue:
@@ -306,12 +142,12 @@ def _walk(queue, grads, double, store, allowed=None, keep=()):
         )
         if targets and some_gy is not None:
             hooks = ()
-            if thread_hooks or func._local_function_hooks:
-                hooks = _hooks_of(func, thread_hooks)
+            if thread_hooks or func._extras is not None:
+                hooks = hooks_of(func, thread_hooks)
             if isinstance(some_gy, _ndarray):
                 _backward_one(func, targets, tuple(gys), grads, double, hooks)
             else:
-                with _device_of(_raw(some_gy)):
+                with _device_of(raw(some_gy)):
                     _backward_one(func, targets, tuple(gys), grads, double, hooks)
         for y, gy in zip(outputs, gys):
             if y is not None:
@@ -355,7 +191,7 @@ def _scaled_root(array, grad, loss_scale):
         if loss_scale is not None:
             grad *= loss_scale
     elif loss_scale is not None:
-        grad = _array(grad * array.dtype.type(loss_scale))
+        grad = force_array(grad * array.dtype.type(loss_scale))
     return grad
 
 
@@ -424,16 +260,13 @@ def backward(outputs, grad_outputs=None, **kwargs):
         array([2., 8.], dtype=float32)
 
     """
-    from chainer.utils import argument
-    from chainer.variable import Variable
-
     retain_grad, enable_double_backprop, loss_scale = argument.parse_kwargs(
         kwargs, ('retain_grad', False), ('enable_double_backprop', False), ('loss_scale', None)
     )
     if not isinstance(outputs, (tuple, list)):
         raise TypeError(f'outputs must be a tuple or a list, not {type(outputs)}')
     for y in outputs:
-        if not isinstance(y, Variable):
+        if not isinstance(y, BaseVariable):
             raise TypeError(f'outputs must be variables, got {type(y)}')
     if grad_outputs is not None:
         if not isinstance(grad_outputs, (tuple, list)):
@@ -472,9 +305,9 @@ def backward(outputs, grad_outputs=None, **kwargs):
 
 
 def _backward(outputs, retain_grad, double, loss_scale):
-    grads = _Gradients(load=True, as_variables=double)
+    grads = Gradients(load=True, as_variables=double)
     queue = _Queue()
-    own = _keep if double else _Owners().own
+    own = _keep if double else Owners().own
     with configuration.using_config('enable_backprop', bool(double)):
         for y in outputs:
             if y._node in grads:
@@ -482,7 +315,7 @@ def _backward(outputs, retain_grad, double, loss_scale):
             grad = y.grad_var if double else y._grad
             if grad is None or loss_scale is not None:
                 with _device_of(y._array):
-                    grad = _scaled_root(y._array, _raw(grad), loss_scale)
+                    grad = _scaled_root(y._array, raw(grad), loss_scale)
                 y._set_grad(grad)
                 grad = y.grad_var if double else grad
             own(grad)
@@ -565,16 +398,14 @@ def grad(
         True
 
     """
-    from chainer.variable import Variable
-
-    _check_sequence('outputs', outputs, Variable)
-    _check_sequence('inputs', inputs, Variable)
+    _check_sequence('outputs', outputs, BaseVariable)
+    _check_sequence('inputs', inputs, BaseVariable)
     for name, values, others in (
         ('grad_outputs', grad_outputs, outputs),
         ('grad_inputs', grad_inputs, inputs),
     ):
         if values is not None:
-            _check_sequence(name, values, (Variable, type(None)))
+            _check_sequence(name, values, (BaseVariable, type(None)))
             if len(values) != len(others):
                 raise ValueError(f'{name} has {len(values)} elements, expected {len(others)}')
     if any(isinstance(v._array, _chx_ndarray) for v in (*outputs, *inputs)):
@@ -591,8 +422,8 @@ def grad(
 
     double = enable_double_backprop
     allowed = _nodes_between(outputs, inputs)
-    grads = _Gradients(load=False, as_variables=double)
-    own = _keep if double else _Owners().own
+    grads = Gradients(load=False, as_variables=double)
+    own = _keep if double else Owners().own
     queue = _Queue()
     input_nodes = {x.node for x in inputs}
     with configuration.using_config('enable_backprop', bool(double)):
@@ -609,9 +440,9 @@ def grad(
                     scaled = gy * loss_scale
                 else:
                     with _device_of(y._array):
-                        array = _scaled_root(y._array, _raw(gy), loss_scale)
+                        array = _scaled_root(y._array, raw(gy), loss_scale)
                     own(array)
-                    scaled = Variable._from_array(array, True) if double else array
+                    scaled = BaseVariable._from_array(array, True) if double else array
                 grads.add(y.node, scaled)
             if y.node in allowed:
                 queue.push(y.node._creator_node)
@@ -620,7 +451,7 @@ def grad(
         for x in inputs:
             gx = grads.peek(x.node) if x.node in grads else None
             if gx is not None and not double:
-                gx = Variable._from_array(own(gx), True)
+                gx = BaseVariable._from_array(own(gx), True)
             if set_grad and gx is not None:
                 x.grad_var = gx
             results.append(gx)
@@ -646,8 +477,6 @@ def _check_sequence(name, values, types):
 def _grad_chainerx(
     outputs, inputs, grad_outputs, grad_inputs, set_grad, retain_grad, double, loss_scale
 ):
-    from chainer.variable import as_variable
-
     gys = [None if gy is None else gy._array for gy in grad_outputs or ()]
     gxs = chainerx.grad(
         [y._array for y in outputs],
@@ -658,7 +487,10 @@ def _grad_chainerx(
         grad_outputs=gys,
         loss_scale=loss_scale,
     )
-    gxs = [None if gx is None else as_variable(gx) for gx in gxs]
+    gxs = [
+        None if gx is None else BaseVariable._from_array(gx, gx.is_backprop_required())
+        for gx in gxs
+    ]
     if grad_inputs is not None:
         gxs = [a if b is None else b if a is None else a + b for a, b in zip(gxs, grad_inputs)]
         if set_grad:

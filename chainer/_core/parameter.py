@@ -8,8 +8,10 @@ import numpy
 
 import chainerx
 from chainer import backend, initializers
+from chainer._core import layouts
+from chainer._core.array_types import get_array_types
+from chainer._core.variable import Variable
 from chainer.initializers import constant
-from chainer.variable import Variable
 
 
 class Parameter(Variable):
@@ -45,6 +47,8 @@ class Parameter(Variable):
 
     """
 
+    __module__ = 'chainer.variable'
+
     initializer = None
     update_rule = None
     _grad_initializer = None
@@ -55,8 +59,6 @@ class Parameter(Variable):
             initializer = constant.NaN()
         elif isinstance(initializer, numbers.Number):
             initializer = constant.Constant(initializer)
-
-        from chainer import get_array_types
 
         is_array = isinstance(initializer, get_array_types())
         if shape is None:
@@ -173,15 +175,14 @@ class Parameter(Variable):
                 )
         self._set_array(array)
         if self._layout is not None:
-            from chainer import memory_layouts
-
-            self._array = xp.ascontiguousarray(
-                memory_layouts._transpose_array(array, None, self._layout)
-            )
+            self._array = xp.ascontiguousarray(layouts.transpose_array(array, None, self._layout))
             grad = None
         if self._array.dtype.kind != 'f':
             grad = None
         self._set_grad(grad)
+
+    def _initialize(self, shape):
+        self.initialize(shape)
 
     def _initialize_like(self, src):
         self.initialize(src.shape)
@@ -211,3 +212,6 @@ def _unpickle_parameter(
         if grad is not None:
             param._set_grad(grad)
     return param
+
+
+_unpickle_parameter.__module__ = 'chainer.variable'  # pickles name no private module

@@ -10,13 +10,11 @@ import time
 import typing as tp
 import warnings
 
-from chainer._profile_report import get_name
+from chainer._core.profile_report import get_name
 from chainer.configuration import config
 from chainer.warnings import PerformanceWarning
 
 MODES = ('silent', 'warn', 'raise', 'report')
-NO_PATH = 'no native path'
-ARGUMENTS = 'arguments not supported'
 
 _reports: list[FallbackReport] = []  # active ones, of all threads
 _process_report: FallbackReport | None = None
@@ -92,8 +90,8 @@ class FallbackReport:
         """Returns the figures by function.
 
         Returns:
-            dict: From names of functions to dictionaries of ``reason`` (``'no native path'`` or
-            ``'arguments not supported'``), the numbers of calls ``forward`` and ``backward``, and
+            dict: From names of functions to dictionaries of ``reason`` (what the function's
+            :data:`~chainer.Fallback` says), the numbers of calls ``forward`` and ``backward``, and
             the times ``forward_time`` and ``backward_time`` in seconds.
 
         """
@@ -132,20 +130,11 @@ def _time(item):
     return item[1]['forward_time'] + item[1]['backward_time']
 
 
-def _reason(func):
-    # The methods of the base classes fall back only where ChainerX has nothing to call.
-    inherited = type(func).forward_chainerx.__module__ in (
-        'chainer.function_node',
-        'chainer.functions._base',
-    )
-    return NO_PATH if inherited else ARGUMENTS
-
-
 def _describe(arrays):
     return ', '.join([f'{x.dtype}{list(x.shape)}' for x in arrays])
 
 
-def notice(func, inputs):
+def notice(func, inputs, reason):
     """Does what the configuration says about the fallback of ``func``."""
     mode = config.chainerx_fallback
     if mode == 'silent':
@@ -153,7 +142,7 @@ def notice(func, inputs):
     name = get_name(func)
     if mode in ('warn', 'raise'):
         text = (
-            f'{name} fell back from ChainerX to NumPy or CuPy ({_reason(func)}); '
+            f'{name} fell back from ChainerX to NumPy or CuPy ({reason}); '
             f'inputs: {_describe(inputs)}'
         )
         if mode == 'raise':
@@ -187,17 +176,17 @@ def _print_process_report():
 
 
 @contextlib.contextmanager
-def _measure(func, part) -> tp.Iterator[None]:
+def _measure(func, part, reason) -> tp.Iterator[None]:
     start = time.perf_counter()
     yield
     elapsed = time.perf_counter() - start
     for report in tuple(_reports):
-        report._record(get_name(func), reason=_reason(func), **{part: 1, part + '_time': elapsed})
+        report._record(get_name(func), reason=reason, **{part: 1, part + '_time': elapsed})
 
 
 _nothing = contextlib.nullcontext()
 
 
-def measuring(func, part):
+def measuring(func, part, reason):
     """Context manager that tells active reports of a ``'forward'`` or ``'backward'``."""
-    return _measure(func, part) if _reports else _nothing
+    return _measure(func, part, reason) if _reports else _nothing

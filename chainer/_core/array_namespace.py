@@ -1,0 +1,69 @@
+"""Functions of Chainer on plain arrays, for gradient rules of a backward that is not recorded."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy
+
+from chainer import utils
+from chainer._core.engines import arrays
+from chainer._core.namespace import F
+from chainer.backends import cuda
+
+# Routines that NumPy, CuPy and `chainer.functions` have under one name, with the same meaning.
+_SHARED = frozenset(
+    'absolute arccos arcsin arctan arctan2 broadcast_to ceil cos cosh cumprod cumsum exp '
+    'expand_dims expm1 flip fliplr flipud floor log log10 log1p log2 maximum minimum moveaxis '
+    'prod repeat reshape rollaxis sign sin sinh sqrt square squeeze sum swapaxes tan tanh tile '
+    'transpose where'.split()
+)
+
+
+class Arrays:
+    """Namespace with the names of :mod:`chainer.functions` whose functions give arrays.
+
+    Args:
+        xp: Array module, :mod:`numpy` or :mod:`cupy`.
+
+    """
+
+    sum_to = staticmethod(utils.sum_to)
+
+    def __init__(self, xp):
+        self._xp = xp
+
+    def __getattr__(self, name):
+        # Called once for each name: what is found is kept in the instance.
+        if name in _SHARED:
+            function = getattr(self._xp, name)
+        else:
+            function = functools.partial(_on_arrays, getattr(F, name))
+        setattr(self, name, function)
+        return function
+
+    @staticmethod
+    def apply(func, inputs):
+        """Outputs of a function node; nothing is recorded."""
+        return arrays.forward(func, tuple(inputs))
+
+    @staticmethod
+    def cast(x, dtype):
+        return x.astype(dtype, copy=False)
+
+
+def _on_arrays(function, *args, **kwargs):
+    ys = function(*args, **kwargs)
+    return tuple([y._array for y in ys]) if isinstance(ys, (tuple, list)) else ys._array
+
+
+_of_numpy = Arrays(numpy)
+_of_cupy = Arrays(None)
+
+
+def arrays_like(array):
+    """Namespace for arrays of the module of ``array``."""
+    if isinstance(array, (numpy.ndarray, numpy.generic)):
+        return _of_numpy
+    _of_cupy._xp = cuda.cupy
+    return _of_cupy

@@ -1,0 +1,82 @@
+"""The engine of ChainerX arrays: it calls ``forward_chainerx``, and ChainerX keeps the tape."""
+
+from __future__ import annotations
+
+import chainerx
+from chainer import configuration
+from chainer._core import backprop
+from chainer._core.engines import fallback
+from chainer._core.fallback import ARGUMENT_ERRORS, FallbackType
+from chainer._core.gradients import find_nan
+from chainer._core.operators import is_recording
+from chainer._core.variable import Variable, as_variable
+from chainer.function_hook import _thread_hooks
+
+_new_object = object.__new__
+_config = configuration.config
+_ndarray = chainerx.ndarray
+
+
+def _variable(array, requires_grad):
+    """The same as ``Variable._from_array``, one bound method shorter."""
+    var = _new_object(Variable)
+    var._array = array
+    var._requires_grad = requires_grad
+    return var
+
+
+def apply(func, inputs):
+    """Applies ``func`` to variables or arrays of ChainerX; returns a tuple of variables."""
+    in_data = tuple([x._array if isinstance(x, Variable) else x for x in inputs])
+    for x in in_data:
+        if type(x) is not _ndarray:
+            func._check_array_kinds([as_variable(x)._array for x in inputs])
+    if (
+        _thread_hooks.hooks
+        or func._extras is not None
+        or _config.debug
+        or (not _config.enable_backprop and is_recording())
+    ):
+        return _apply_watched(func, in_data)
+    outputs = _run(func, in_data)
+    if len(outputs) == 1:
+        (y,) = outputs
+        return (_variable(y, y is not None and y.is_backprop_required()),)
+    return _wrap(outputs)
+
+
+def _wrap(outputs):
+    return tuple([_variable(y, y is not None and y.is_backprop_required()) for y in outputs])
+
+
+def _apply_watched(func, in_data):
+    """Does the same with hooks, in debug mode, or without a graph."""
+    hooks = backprop.hooks_of(func, _thread_hooks.hooks)
+    for hook in hooks:
+        hook.forward_preprocess(func, in_data)
+    if _config.enable_backprop:
+        outputs = _run(func, in_data)
+    else:
+        with chainerx.no_backprop_mode():
+            outputs = _run(func, in_data)
+    for hook in hooks:
+        hook.forward_postprocess(func, in_data)
+    if _config.debug and find_nan(outputs):
+        raise RuntimeError(f'NaN is detected on forward computation of {func.label}')
+    return _wrap(outputs)
+
+
+def _run(func, in_data):
+    if not func._kernels.check and _config.type_check:
+        func._check_types(in_data)
+    try:
+        outputs = func.forward_chainerx(in_data)
+    except ARGUMENT_ERRORS:
+        fallback.check_devices(func, in_data)
+        # A type error that Chainer can explain is better told in its own words.
+        if _config.type_check:
+            func._check_types(in_data)
+        raise
+    if isinstance(outputs, FallbackType):
+        return fallback.run(func, in_data, outputs.reason)
+    return outputs

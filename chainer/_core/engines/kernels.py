@@ -1,0 +1,148 @@
+"""The engine of ChainerX's compiled kernels under NumPy arrays.
+
+It runs ``forward_chainerx`` on views of the NumPy inputs and gives views of the outputs. ChainerX
+records a ``_Subgraph`` meanwhile, which is the tape: no array is copied, and gradients of any order
+follow from it. Unusual arrays run on the NumPy code.
+"""
+
+from __future__ import annotations
+
+import typing as tp
+
+import numpy
+
+import chainerx
+from chainer import configuration
+from chainer._core.engines import arrays
+from chainer._core.fallback import ARGUMENT_ERRORS, FallbackType
+from chainer._core.tape import NoGradient
+from chainer._core.variable_node import BaseVariable
+
+_config = configuration.config
+_from_array = BaseVariable._from_array
+
+if chainerx.is_available():
+    from chainerx import _core
+
+
+class Kernels(tp.NamedTuple):
+    """How a class of functions uses kernels of ChainerX.
+
+    Attributes:
+        under_numpy: Whether kernels serve NumPy arrays.
+        retain: Indexes of the inputs to retain for those who look at the graph, where kernels serve
+            NumPy arrays; ``None`` for all. The kernels keep what they need themselves.
+        least_size: Elements of all inputs together from which on kernels pay for NumPy arrays.
+        check: Whether ChainerX itself refuses what ``check_type_forward`` refuses, so that inputs
+            are not checked before ``forward_chainerx``. For functions whose time counts on small
+            arrays.
+
+    """
+
+    under_numpy: bool = True
+    retain: tuple[int, ...] | None = ()
+    least_size: int = 0
+    check: bool = False
+
+
+#: For functions that users write: NumPy arrays run on their own code.
+NO_KERNELS = Kernels(under_numpy=False)
+
+
+def update_views(arrays):
+    """ChainerX arrays for an update of NumPy arrays; ``None`` if no kernel serves them."""
+    if not chainerx.is_available() or _config.use_native_kernels == 'never':
+        return None
+    return _core._numpy_views(arrays, [False] * len(arrays))
+
+
+def views(arrays, device):
+    """ChainerX arrays of ``device`` over the memory of NumPy arrays; ``None`` if that cannot be."""
+    xs = _core._numpy_views(arrays, [False] * len(arrays))
+    return xs if xs is not None and xs[0].device == device else None
+
+
+def _least_size(kernels):
+    """Number of elements of all inputs from which on kernels are used."""
+    setting = _config.use_native_kernels
+    if setting == 'auto':
+        return kernels.least_size
+    if setting == 'always':
+        return 0
+    if setting == 'never':
+        return numpy.inf
+    raise ValueError(
+        f'invalid use_native_kernels configuration: {setting!r} '
+        "(must be 'always', 'auto', or 'never')"
+    )
+
+
+def run(func, in_vars, in_data):
+    """Runs a function.
+
+    Returns:
+        tuple: Tuple of the outputs, and the tape; ``None`` where NumPy's code has to run.
+
+    """
+    size = 0
+    for x in in_data:
+        size += x.size
+    if size < _least_size(func._kernels):
+        return None
+    enable_backprop = bool(_config.enable_backprop)
+    xs = _core._numpy_views(in_data, [enable_backprop and x._requires_grad for x in in_vars])
+    if xs is None:
+        return None
+    try:
+        ys = func.forward_chainerx(xs)
+    except ARGUMENT_ERRORS:
+        # NumPy's code explains a wrong argument better. If it takes the arguments, the error is a
+        # defect of the kernel, and nobody would find it behind a slow but right result.
+        arrays.forward(func, in_data)
+        raise
+    if isinstance(ys, FallbackType):
+        return None
+    func._output_indexes_to_retain = ()
+    retain = func._kernels.retain
+    func._input_indexes_to_retain = range(len(xs)) if retain is None else retain
+    outputs, graph = _core._numpy_outputs(xs, ys)
+    return outputs, NoGradient if graph is None else KernelTape(graph)
+
+
+class KernelTape:
+    """What ChainerX recorded while a function ran on kernels."""
+
+    __slots__ = ('_graph',)
+
+    def __init__(self, graph):
+        self._graph = graph
+
+    def grad(self, func, targets, gys, double, known):
+        """Gradients by ChainerX; see :mod:`chainer._core.tape`."""
+        if double:
+            return self._recorded_grad(func, targets, gys)
+        return self._graph.numpy_grad(targets, gys)
+
+    def _recorded_grad(self, func, targets, grad_outputs):
+        gys = _core._numpy_gradients([None if gy is None else gy._array for gy in grad_outputs])
+        present = []
+        for gy, var in zip(gys, grad_outputs):
+            if gy is not None:
+                present.append(var)
+                if var._requires_grad:
+                    gy.require_grad()
+        gys_present = [gy for gy in gys if gy is not None]
+        with chainerx.force_backprop_mode(gys_present[0].device.context):
+            gxs = self._graph.grad(targets, gys)
+            known = [gx for gx in gxs if gx is not None]
+            required = [gx.is_backprop_required() for gx in known]
+        outputs, _ = _core._numpy_outputs(gys_present, known)
+        results = [_from_array(*pair) for pair in zip(outputs, required)]
+        if any(required):
+            tape = KernelTape(self._graph.of_gradients(gys_present, known))
+            # What a variable of an input holds does not matter: ChainerX keeps what it needs.
+            func._record_gradients(
+                [*[x.get_variable() for x in func.inputs], *present], results, tape
+            )
+        results = iter(results)
+        return tuple([None if gx is None else next(results) for gx in gxs])

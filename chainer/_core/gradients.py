@@ -1,0 +1,123 @@
+"""Gradients on their way: sums of contributions, and who may change them in place."""
+
+from __future__ import annotations
+
+import numpy
+
+import chainerx
+from chainer._core.namespace import F
+from chainer.backends import cuda
+
+_chx_ndarray = chainerx.ndarray
+
+
+class Gradients:
+    """Gradients known so far, by variable node.
+
+    A leaf met for the first time starts from the gradient its variable already has if
+    ``load`` is set. Contributions are kept in a list and added when the gradient is
+    needed, so that functions with ``lazy_grad_sum`` add all of them at once.
+    """
+
+    def __init__(self, load, as_variables):
+        self._grads = {}
+        self._load = load
+        self._as_variables = as_variables
+
+    def __contains__(self, node):
+        return node in self._grads
+
+    def _first(self, node):
+        grads = []
+        if self._load and node._creator_node is None:
+            var = node._variable()
+            if var is not None:
+                grad = var.grad_var if self._as_variables else var.grad
+                if grad is not None:
+                    grads.append(grad)
+        self._grads[node] = grads
+        return grads
+
+    def set(self, node, grad):
+        self._grads[node] = [] if grad is None else [grad]
+
+    def add(self, node, grad):
+        grads = self._grads.get(node)
+        if grads is None:
+            grads = self._first(node)
+        grads.append(grad)
+
+    def peek(self, node):
+        grads = self._grads.get(node)
+        if grads is None:
+            grads = self._first(node)
+        return grads[0] if len(grads) == 1 else self._sum(grads)
+
+    def pop(self, node):
+        grads = self._grads.pop(node, None)
+        if grads is None:
+            grads = self._first(node)
+            del self._grads[node]
+        return grads[0] if len(grads) == 1 else self._sum(grads)
+
+    def _sum(self, grads):
+        if not grads:
+            return None
+        grads[:] = [_add(grads, self._as_variables)]
+        return grads[0]
+
+
+def _add(grads, as_variables):
+    if as_variables:
+        if len(grads) > 2:
+            return F.add(*grads)
+        return grads[0] + grads[1]
+    total = grads[0] + grads[1]
+    for grad in grads[2:]:
+        total += grad  # which nobody else has
+    return force_array(total)
+
+
+def force_array(result):
+    # NumPy makes a scalar of a sum or product of 0-d arrays.
+    return numpy.asarray(result) if isinstance(result, numpy.generic) else result
+
+
+def find_nan(arrays):
+    for array in arrays:
+        if array is not None and array.dtype.kind == 'f':
+            if isinstance(array, _chx_ndarray):
+                array = array.as_grad_stopped()
+                if bool((array != array).any()):
+                    return True
+            elif bool(cuda.get_array_module(array).isnan(array).any()):
+                return True
+    return False
+
+
+class Owners:
+    """Sees to it that gradients which users get can be changed in place, as optimizer hooks do.
+
+    Functions return views of the gradients that they are given: repeated ones, or the same one
+    for several inputs.
+    """
+
+    def __init__(self):
+        self._grads = {}
+
+    def own(self, grad):
+        """Returns the array, or a copy if it repeats its elements or shares memory."""
+        base = grad.base
+        if base is None:
+            base = grad
+        elif 0 in grad.strides:
+            return grad.copy()
+        others = self._grads.get(id(base))
+        if others is None:
+            self._grads[id(base)] = [grad]
+            return grad
+        xp = cuda.get_array_module(grad)
+        if any([xp.may_share_memory(grad, other) for other in others]):
+            return grad.copy()
+        others.append(grad)
+        return grad

@@ -1,0 +1,148 @@
+"""Operators of variables."""
+
+from __future__ import annotations
+
+import operator
+
+import chainerx
+from chainer._core.fallback import ARGUMENT_ERRORS
+from chainer._core.namespace import F, operators
+from chainer._core.variable_node import BaseVariable
+from chainer.configuration import config as _config
+from chainer.function_hook import _thread_hooks
+
+_chx_ndarray = chainerx.ndarray
+_new_object = object.__new__
+
+# False inside `chainer.no_backprop_mode()`, which sets the mode of ChainerX, too: it need not be
+# entered for each function then.
+is_recording = getattr(chainerx, 'is_backprop_required', None)
+
+
+def _operate(operation, lhs, rhs):
+    """Applies an operator to a variable of ChainerX and another one or a number.
+
+    Returns:
+        Variable, or ``None`` where a :class:`~chainer.FunctionNode` is needed: hooks or debug mode
+        have to see it, or it has to explain an error.
+
+    """
+    kind = type(rhs)
+    if kind is not float and kind is not int:
+        if not isinstance(rhs, BaseVariable):
+            return None
+        rhs = rhs._array
+        if type(rhs) is not _chx_ndarray:
+            return None
+    if _thread_hooks.hooks or _config.debug or (not _config.enable_backprop and is_recording()):
+        return None
+    try:
+        array = operation(lhs._array, rhs)
+    except ARGUMENT_ERRORS:
+        return None
+    var = _new_object(BaseVariable._public_class)
+    var._array = array
+    var._requires_grad = array.is_backprop_required()
+    return var
+
+
+def _binary(operation, name):
+    """Method for a binary operator: the short way for ChainerX, else the function ``name``."""
+
+    def method(self, rhs):
+        if type(self._array) is _chx_ndarray:
+            y = _operate(operation, self, rhs)
+            if y is not None:
+                return y
+        return getattr(operators, name)(self, rhs)
+
+    method.__name__ = f'__{name}__'
+    return method
+
+
+def _by_function(name):
+    """Method for an operator that calls the function ``name``."""
+
+    def method(self, *args):
+        return getattr(operators, name)(self, *args)
+
+    method.__name__ = f'__{name}__'
+    return method
+
+
+def _reflected(operation):
+    return lambda lhs, rhs: operation(rhs, lhs)
+
+
+class VariableOperators:
+    """Operators, indexing and the methods that rearrange a variable, by functions."""
+
+    __neg__ = _by_function('neg')
+    __abs__ = _by_function('absolute')
+    __add__ = __radd__ = _binary(operator.add, 'add')
+    __sub__ = _binary(operator.sub, 'sub')
+    __rsub__ = _binary(_reflected(operator.sub), 'rsub')
+    __mul__ = __rmul__ = _binary(operator.mul, 'mul')
+    __truediv__ = __div__ = _binary(operator.truediv, 'div')
+    __rtruediv__ = __rdiv__ = _binary(_reflected(operator.truediv), 'rdiv')
+    __floordiv__ = _by_function('floordiv')
+    __rfloordiv__ = _by_function('rfloordiv')
+    __pow__ = _binary(operator.pow, 'pow')
+    __rpow__ = _binary(_reflected(operator.pow), 'rpow')
+    __matmul__ = _by_function('matmul')
+    __rmatmul__ = _by_function('rmatmul')
+
+    def __getitem__(self, slices):
+        return operators.get_item(self, slices)
+
+    def reshape(self, *shape):
+        """Returns a variable of another shape; see :func:`chainer.functions.reshape`.
+
+        Args:
+            shape (ints, or a tuple or list of them): Shape. One of the sizes may be -1, and then
+                follows from the others.
+        """
+        if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+            shape = tuple(shape[0])
+        return F.reshape(self, shape)
+
+    def transpose(self, *axes):
+        """Permutes the axes; see :func:`chainer.functions.transpose`.
+
+        Args:
+            axes (ints, or a tuple or list of them): For each axis of the result, the axis of this
+                variable. Without any, the order is reversed.
+
+        Returns:
+            ~chainer.Variable: Variable with the axes in another order.
+
+        """
+        if len(axes) == 0:
+            axes = None
+        elif len(axes) == 1 and (isinstance(axes[0], (tuple, list)) or axes[0] is None):
+            axes = axes[0]
+        return F.transpose(self, axes)
+
+    @property
+    def T(self):
+        """Variable with its axes reversed."""
+        return self.transpose()
+
+    def mean(self, axis=None, *, weights=None, keepdims=False):
+        """Weighted mean over axes; see :func:`chainer.functions.average`.
+
+        Args:
+            axis (None, int or tuple of ints): Axes. All by default.
+            weights (~chainer.Variable or :ref:`ndarray`): Weights, of the shape of the variable
+                or of the length of the one axis. Equal ones by default.
+            keepdims (bool): Whether the axes stay, of length one.
+
+        Returns:
+            ~chainer.Variable: Mean.
+
+        """
+        return F.average(self, axis, weights=weights, keepdims=keepdims)
+
+    def as_layout(self, layout):
+        """Returns a variable of the same value in another memory layout."""
+        return operators.as_layout(self, layout)

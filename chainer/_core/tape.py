@@ -1,0 +1,113 @@
+"""Tapes: how the gradient of a function that ran is found.
+
+An engine runs a function and gives its outputs and a tape. Backpropagation knows nothing of a tape
+but ``tape.grad(func, targets, grad_outputs, double, known)``:
+
+- ``func`` is the :class:`~chainer.FunctionNode` that ran, ``targets`` the indexes of the inputs
+  whose gradients are asked for.
+- Without ``double``, ``grad_outputs`` and the result are arrays, and nothing is recorded.
+- With ``double`` they are variables, and the result can be differentiated.
+- ``known`` are the :class:`~chainer._core.gradients.Gradients` so far, for functions that add to
+  them on their own.
+
+The tapes here serve functions that ran on arrays. They hold nothing, so all nodes share them: the
+gradient is the rule that the class of the function states.
+"""
+
+from __future__ import annotations
+
+import numpy
+
+from chainer import utils
+from chainer._core.array_namespace import arrays_like
+from chainer._core.variable_node import BaseVariable
+
+_from_array = BaseVariable._from_array
+
+
+def raw(grad):
+    """Array of a gradient given as variable or array."""
+    return getattr(grad, 'raw_array', grad)
+
+
+class VariableRule:
+    """The rule is ``backward``, on variables; users write this form."""
+
+    @staticmethod
+    def _backward(func, targets, gys, double, known):
+        return func.backward(targets, gys)
+
+    @classmethod
+    def grad(cls, func, targets, gys, double, known):
+        """Gradients by ``backward``: variables that record nothing stand for arrays."""
+        if not double:
+            gys = tuple([None if g is None else _from_array(g, False) for g in gys])
+        gxs = cls._backward(func, targets, gys, double, known)
+        if not isinstance(gxs, tuple):
+            if not isinstance(gxs, list):
+                raise TypeError(
+                    f'{func.label}.backward must return a tuple of variables, '
+                    f'got {type(gxs).__name__}'
+                )
+            gxs = tuple(gxs)
+        if len(gxs) != len(targets):
+            if len(gxs) != len(func.inputs):
+                raise ValueError(
+                    f'{func.label}.backward returned {len(gxs)} gradients for '
+                    f'{len(targets)} target inputs'
+                )
+            gxs = tuple([gxs[i] for i in targets])
+        return gxs if double else tuple([None if g is None else raw(g) for g in gxs])
+
+
+class AccumulatingRule(VariableRule):
+    """The rule is ``backward_accumulate``, which a class overrides to add on its own."""
+
+    @staticmethod
+    def _backward(func, targets, gys, double, known):
+        if known is None:
+            return func.backward_accumulate(targets, gys, (None,) * len(targets))
+        # An input given twice is accumulated once: later occurrences start from nothing.
+        taken = {}
+        for i in targets:
+            taken.setdefault(func.inputs[i], i)
+        grads = []
+        for i in targets:
+            node = func.inputs[i]
+            grad = known.pop(node) if taken[node] == i else None
+            grads.append(grad if grad is None or double else _from_array(grad, False))
+        for node in taken:
+            known.set(node, None)
+        return func.backward_accumulate(targets, gys, tuple(grads))
+
+
+class NoGradient:
+    """The function has no gradient: integers come out, or a native path records nothing."""
+
+    @staticmethod
+    def grad(func, targets, gys, double, known):
+        """``None`` for each target."""
+        return (None,) * len(targets)
+
+
+class ArrayRule:
+    """The rule is ``gradients``, which serves arrays and variables alike."""
+
+    @staticmethod
+    def grad(func, targets, gys, double, known):
+        """Gradients by ``gradients``."""
+        if double:
+            return tuple(func.backward(targets, gys))
+        xs, ys = func._retained_arrays()
+        for gy in gys:
+            if gy is not None:
+                break
+        gxs = func.gradients(arrays_like(gy), targets, xs, ys, gys)
+        return tuple([_array(gx, func.inputs[i].dtype) for i, gx in zip(targets, gxs)])
+
+
+def _array(gx, dtype):
+    """Gradient as an array of ``dtype``: NumPy makes scalars of 0-d arrays, of another dtype."""
+    if gx is None or (type(gx) is numpy.ndarray and gx.dtype == dtype):
+        return gx
+    return utils.force_array(gx, dtype)

@@ -1,0 +1,682 @@
+"""Variables: arrays that take part in a computational graph."""
+
+from __future__ import annotations
+
+import numpy
+
+import chainerx
+from chainer import backend
+from chainer._core import backprop, layouts
+from chainer._core.array_types import get_array_types
+from chainer._core.operators import VariableOperators
+from chainer._core.variable_node import BaseVariable, VariableNode
+from chainer._core.variable_text import debug_text, variable_repr, variable_str
+from chainer.backends import _cpu, cuda, intel64
+
+_ndarray = numpy.ndarray
+_chx_ndarray = chainerx.ndarray
+
+
+def _check_array(array):
+    if array is not None and not isinstance(array, get_array_types()):
+        expected = ' or '.join(f'{t.__module__}.{t.__name__}' for t in get_array_types())
+        raise TypeError(f'{expected} is expected as the data of a variable. Actual: {type(array)}')
+
+
+def _check_grad(array, grad, what='grad'):
+    """Raises unless ``grad`` can be the gradient of a variable holding ``array``."""
+    if grad is None or array is None:
+        return
+    if isinstance(array, _chx_ndarray) is not isinstance(grad, _chx_ndarray) or not isinstance(
+        grad, backend.get_device_from_array(array).supported_array_types
+    ):
+        raise TypeError(f'Type of data and {what} mismatch: {type(array)} != {type(grad)}')
+    if array.dtype != grad.dtype:
+        raise TypeError(f'Dtype of data and {what} mismatch: {array.dtype} != {grad.dtype}')
+    if array.shape != grad.shape:
+        raise ValueError(f'Shape of data and {what} mismatch: {array.shape} != {grad.shape}')
+
+
+class Variable(VariableOperators, BaseVariable, public=True):
+    """Array with a place in a computational graph.
+
+    Functions applied to variables record how their results were made;
+    :meth:`backward` then walks the record from the last result to the first
+    inputs and fills in the gradient of each input.
+
+    Args:
+        data (array or None): Array (NumPy, CuPy or ChainerX) of any shape and dtype. It is not
+            copied.
+        name (str or None): Name of the variable, used in graph dumps. The arguments after
+            ``data`` are given by name.
+        grad (array or None): Initial gradient, of the type, dtype and shape of ``data``.
+        requires_grad (bool): Whether a gradient is to be computed.
+        layout: Memory layout of ``data`` (see :mod:`chainer.memory_layouts`).
+
+    Attributes:
+        name (str): Name, or ``None``.
+        shape (tuple of int): Shape of the array.
+        ndim (int): Number of axes.
+        size (int): Number of elements.
+        dtype (numpy.dtype): Dtype of the array.
+        layout: Memory layout, or ``None`` for the usual one.
+
+    Raises:
+        TypeError: If ``data`` is not an array, or ``grad`` is of another type or dtype.
+        ValueError: If ``grad`` is of another shape.
+
+    .. admonition:: Example
+
+        >>> x = chainer.Variable(np.array([1, 2, 3], np.float32), name='x')
+        >>> x
+        variable x([1., 2., 3.])
+        >>> y = F.sum(x * x)
+        >>> y.backward()
+        >>> x.grad
+        array([2., 4., 6.], dtype=float32)
+        >>> y.creator is not None, x.creator is None
+        (True, True)
+
+    """
+
+    __module__ = 'chainer.variable'
+    __array_priority__ = 200
+    # NumPy must leave ``array + variable`` to the reflected operator below.
+    __array_ufunc__ = None
+
+    def __init__(
+        self, data=None, *, name=None, grad=None, requires_grad=True, layout=None, **kwargs
+    ):
+        if kwargs:
+            if 'volatile' in kwargs:
+                raise ValueError(
+                    'volatile argument is not supported anymore. '
+                    'Use chainer.using_config or chainer.no_backprop_mode'
+                )
+            raise TypeError(
+                'Variable() got unexpected keyword arguments: ' + ', '.join(sorted(kwargs))
+            )
+        if not isinstance(data, _ndarray):
+            _check_array(data)
+        self._requires_grad = requires_grad
+        if name is not None:
+            self._name = name
+        if layout is not None:
+            self._layout = layout
+        if isinstance(data, _chx_ndarray):
+            if requires_grad and data.dtype.kind == 'f' and not data.is_backprop_required():
+                # The user's array stays outside the graph: require the gradient of a view.
+                data = data.view()
+                data.require_grad()
+            elif not requires_grad and data.is_backprop_required():
+                data = data.as_grad_stopped()
+            self._requires_grad = data.is_backprop_required()
+        self._array = data
+        if grad is not None:
+            self.grad = grad
+
+    # -- state ---------------------------------------------------------------------------
+
+    def __copy__(self):
+        return self._copy_to(_new_object(type(self)))
+
+    def _copy_to(self, target):
+        target.__dict__.update(self.__dict__)
+        if self._node is not None:
+            target._node = node = VariableNode(target, self._name)
+            node._creator_node = self._node._creator_node
+            node._rank = self._node._rank
+            node._data = self._node._data
+        return target
+
+    def __reduce__(self):
+        grad = self.grad
+        return _unpickle_variable, (type(self), self.array, self._name, grad, self._requires_grad)
+
+    @property
+    def _has_chainerx_array(self):
+        return isinstance(self._array, _chx_ndarray)
+
+    @property
+    def xp(self):
+        """Array module (:mod:`numpy`, :mod:`cupy` or :mod:`chainerx`) of the array."""
+        device = self.device
+        return None if device is None else device.xp
+
+    @property
+    def device(self):
+        """Device the array is on, or ``None`` without an array."""
+        array = self._array
+        return None if array is None else backend.get_device_from_array(array)
+
+    @property
+    def name(self):
+        """Name, for computational graphs and messages, or ``None``; it can be assigned."""
+        return self._name
+
+    @name.setter
+    def name(self, name):
+        self._name = name
+        if self._node is not None:
+            self._node._name = name
+
+    @property
+    def node(self):
+        """:class:`~chainer.variable.VariableNode` of this variable."""
+        node = self._node
+        if node is None:
+            if self._has_chainerx_array:
+                raise RuntimeError('A variable of ChainerX does not provide a node.')
+            node = self._node = VariableNode(self, self._name)
+        return node
+
+    @property
+    def creator(self):
+        """Function that made this variable, or ``None`` for a leaf.
+
+        Old-style functions give their :class:`~chainer.Function`, others their
+        :class:`~chainer.FunctionNode`.
+        """
+        self._refuse_chainerx('creator')
+        return None if self._node is None else self._node.creator
+
+    @creator.setter
+    def creator(self, func):
+        self._refuse_chainerx('creator')
+        self.node.creator = func
+
+    @property
+    def creator_node(self):
+        """:class:`~chainer.FunctionNode` that made this variable, or ``None`` for a leaf."""
+        self._refuse_chainerx('creator_node')
+        return None if self._node is None else self._node._creator_node
+
+    @creator_node.setter
+    def creator_node(self, func):
+        self._refuse_chainerx('creator_node')
+        self.node.creator_node = func
+
+    def set_creator(self, gen_func):
+        """Notifies the variable that ``gen_func`` (:class:`~chainer.Function`) made it."""
+        self.creator = gen_func
+
+    def set_creator_node(self, fnode):
+        """Notifies the variable that ``fnode`` (:class:`~chainer.FunctionNode`) made it."""
+        self.creator_node = fnode
+
+    def _refuse_chainerx(self, what):
+        if isinstance(self._array, _chx_ndarray):
+            raise RuntimeError(
+                f'A variable of ChainerX does not provide {what}: '
+                'its graph is recorded by ChainerX.'
+            )
+
+    @property
+    def rank(self):
+        """Length of the longest path from a leaf to this variable in the graph."""
+        return 0 if self._node is None else self._node._rank
+
+    @property
+    def requires_grad(self):
+        """Whether a gradient is computed for this variable."""
+        return self._requires_grad
+
+    @property
+    def label(self):
+        """Short text that represents the variable."""
+        return VariableNode(self, self._name).label
+
+    # -- array and gradient --------------------------------------------------------------
+
+    @property
+    def layout(self):
+        """Memory layout of :mod:`chainer.memory_layouts`, or ``None`` for the usual one."""
+        return self._layout
+
+    @property
+    def raw_array(self):
+        """Array as it lies in memory, whatever the layout."""
+        return self._array
+
+    @property
+    def array(self):
+        """Underlying array; on ChainerX a view without the graph."""
+        self._check_no_layout()
+        array = self._array
+        if isinstance(array, _chx_ndarray) and self._requires_grad:
+            if self._chainerx_array_cache is None:
+                self._chainerx_array_cache = array.as_grad_stopped()
+            return self._chainerx_array_cache
+        return array
+
+    @array.setter
+    def array(self, array):
+        self._check_no_layout()
+        _check_array(array)
+        old = self._array
+        grad = self.grad if isinstance(old, _chx_ndarray) else None
+        self._set_array(array)
+        # ChainerX keeps a gradient with its array, and Chainer with the variable.
+        if (
+            grad is not None
+            and isinstance(array, _chx_ndarray)
+            and array.device is old.device
+            and array.shape == old.shape
+            and array.dtype == old.dtype
+        ):
+            self._set_grad(grad)
+
+    def _set_array(self, array):
+        self._chainerx_array_cache = None
+        if isinstance(array, _chx_ndarray):
+            self._node = None
+            if self._requires_grad and array.dtype.kind == 'f' and not array.is_backprop_required():
+                array = array.view()
+                array.require_grad()
+        self._array = array
+        if self._node is not None:
+            node = self._node
+            if node._data is not None or array is None:
+                node._data = array
+            if array is not None:
+                node.dtype, node.shape = array.dtype, array.shape
+
+    @property
+    def data(self):
+        """Same as :attr:`array`; prefer that name, which ``numpy.ndarray.data`` does not share."""
+        return self.array
+
+    @data.setter
+    def data(self, array):
+        self.array = array
+
+    @property
+    def chx_array(self):
+        """ChainerX array with its graph.
+
+        Raises:
+            ValueError: If the variable is not on a ChainerX device.
+
+        """
+        if not self._has_chainerx_array:
+            raise ValueError(
+                'chx_array is not available for a variable of '
+                f'{type(self._array).__module__}.{type(self._array).__name__}'
+            )
+        return self._array
+
+    @property
+    def grad(self):
+        """Gradient array, or ``None``."""
+        array = self._array
+        if isinstance(array, _chx_ndarray):
+            if not self._requires_grad:
+                return None
+            grad = array.grad
+            if grad is not None and grad.is_backprop_required():
+                return grad.as_grad_stopped()
+            return grad
+        return self._grad
+
+    @grad.setter
+    def grad(self, grad):
+        if grad is not None:
+            _check_array(grad)
+            _check_grad(self._array, grad)
+        self._set_grad(grad)
+
+    def _set_grad(self, grad):
+        if isinstance(self._array, _chx_ndarray):
+            if grad is not None or self._requires_grad:
+                self._check_chainerx_requires_grad()
+                self._array.set_grad(grad) if grad is not None else self._array.cleargrad()
+            return
+        self._grad = grad
+        self._grad_var = None
+
+    def _check_chainerx_requires_grad(self):
+        if not self._requires_grad:
+            raise RuntimeError(
+                'Cannot set a gradient of a ChainerX variable that does not require one.'
+            )
+
+    @property
+    def grad_var(self):
+        """Gradient variable, or ``None``."""
+        if isinstance(self._array, _chx_ndarray):
+            grad = self._array.grad if self._requires_grad else None
+            return None if grad is None else Variable._from_array(grad, grad.is_backprop_required())
+        if self._grad_var is None and self._grad is not None:
+            self._grad_var = Variable._from_array(self._grad, True)
+        return self._grad_var
+
+    @grad_var.setter
+    def grad_var(self, grad_var):
+        if grad_var is None:
+            self._set_grad(None)
+            return
+        _check_grad(self._array, grad_var._array)
+        self._set_grad_var(grad_var)
+
+    def _set_grad_var(self, grad_var):
+        if isinstance(self._array, _chx_ndarray):
+            self._set_grad(grad_var._array)
+        else:
+            self._grad = grad_var._array
+            self._grad_var = grad_var
+
+    @property
+    def shape(self):
+        """Shape of the array, in the usual order of the axes whatever the layout is."""
+        if self._layout is not None:
+            return layouts.transpose_shape(self._array.shape, self._layout, None)
+        return self._array.shape
+
+    @property
+    def ndim(self):
+        """Number of dimensions of the array."""
+        return self._array.ndim
+
+    @property
+    def size(self):
+        """Number of elements of the array."""
+        return self._array.size
+
+    @property
+    def dtype(self):
+        """Data type of the array."""
+        return self._array.dtype
+
+    def _check_no_layout(self):
+        if self._layout is not None:
+            raise RuntimeError(
+                'Cannot directly retrieve the underlying array from a variable '
+                f'with the non-standard layout {self._layout}.'
+            )
+
+    def __len__(self):
+        return len(self._array)
+
+    def item(self):
+        """Converts a variable of one element to a Python scalar.
+
+        Returns:
+            bool, int, float or complex: The element.
+
+        Raises:
+            ValueError: If there is not exactly one element.
+
+        """
+        return self.array.item()
+
+    def cleargrad(self):
+        """Forgets the gradient."""
+        self._set_grad(None)
+
+    def zerograd(self):
+        """Fills the gradient with zeros.
+
+        .. deprecated:: v1.15
+            Use :meth:`cleargrad`, which is faster.
+        """
+        import warnings
+
+        warnings.warn(
+            'Variable.zerograd is deprecated. Use Variable.cleargrad instead.',
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        array = self.array
+        if array is None:
+            return
+        with backend.using_device(backend.get_device_from_array(array)):
+            self.grad = backend.get_array_module(array).zeros_like(array)
+
+    def copydata(self, var):
+        """Copies the array of ``var`` into this variable's array, across devices if needed.
+
+        Where one of the two is a parameter without an array, it is initialized first, to the
+        shape of the other. Where both are, nothing happens.
+
+        Args:
+            var (Variable): Variable to copy from, of the same shape.
+
+        Raises:
+            RuntimeError: If ``var`` is no parameter and has no array.
+
+        """
+        src, dst = var.array, self.array
+        if src is None:
+            if dst is None:
+                return
+            var._initialize(dst.shape)
+            src = var.array
+        elif dst is None:
+            self._initialize_like(src)
+            dst = self.array
+        backend.copyto(dst, src)
+
+    def _initialize(self, shape):
+        raise RuntimeError('Data array is None: cannot copy from a variable without array')
+
+    def _initialize_like(self, src):
+        self._set_array(src.copy())
+
+    def addgrad(self, var):
+        """Adds the gradient of ``var`` to this variable's gradient, across devices if needed.
+
+        Args:
+            var (Variable): Variable of the same shape. If it has no gradient, nothing happens.
+        """
+        src = var.grad
+        if src is None:
+            return
+        if self._array is None:
+            self._initialize_like(src)
+        device = self.device
+        src = device.send(src)
+        dst = self.grad
+        with backend.using_device(device):
+            if dst is None:
+                src_owned = src.copy() if src is var.grad else src
+                self.grad = src_owned
+            elif isinstance(dst, _chx_ndarray):
+                self.grad = dst + src
+            else:
+                self._set_grad(dst + src)
+
+    # -- devices -------------------------------------------------------------------------
+
+    def to_cpu(self):
+        """Moves the array and the gradient to NumPy."""
+        self.to_device(_cpu.CpuDevice())
+
+    def to_gpu(self, device=None):
+        """Moves the array and the gradient to a CUDA device (the current one by default)."""
+        cuda.check_cuda_available()
+        self.to_device(cuda._get_device_or_current(device))
+
+    def to_intel64(self):
+        """Moves the array and the gradient to iDeep arrays where that is available."""
+        intel64.check_ideep_available()
+        self.to_device(intel64.Intel64Device())
+
+    def to_chx(self):
+        """Moves the array and the gradient to ChainerX without copying."""
+        if self._array is not None and not self._has_chainerx_array:
+            self._move(backend.to_chx)
+
+    def from_chx(self):
+        """Moves the array and the gradient from ChainerX to NumPy or CuPy without copying."""
+        if self._has_chainerx_array:
+            self._move(backend.from_chx)
+
+    def to_device(self, device):
+        """Moves the array and the gradient to ``device`` (see :func:`chainer.get_device`)."""
+        device = backend.get_device(device)
+        if self._array is not None and not (self.device == device):
+            self._move(device.send)
+
+    def _move(self, send):
+        grad = self.grad
+        was_chainerx = self._has_chainerx_array
+        array = send(self.array)
+        new_grad = None if grad is None else send(grad)
+        is_chainerx = isinstance(array, _chx_ndarray)
+        if (
+            is_chainerx
+            and not was_chainerx
+            and self._node is not None
+            and self._node._creator_node is not None
+        ):
+            raise RuntimeError(
+                'A variable with a creator cannot be moved to ChainerX: '
+                'its graph is recorded outside ChainerX.'
+            )
+        self._grad = self._grad_var = None
+        self._set_array(array)
+        if new_grad is not None:
+            self._set_grad(new_grad)
+
+    # -- graph ---------------------------------------------------------------------------
+
+    def backward(self, retain_grad=False, enable_double_backprop=False, loss_scale=None):
+        """Runs backpropagation from this variable to every leaf that requires a gradient.
+
+        If the variable has one element and no gradient, its gradient starts at one.
+        Gradients of leaves are accumulated.
+
+        Args:
+            retain_grad (bool): Whether intermediate variables keep their gradients.
+            enable_double_backprop (bool): Whether the backward pass is itself recorded,
+                so that gradients can be differentiated.
+            loss_scale (float or None): Factor of the initial gradient, for float16 training.
+
+        Raises:
+            ValueError: If the variable has several elements and no gradient was set.
+
+        .. admonition:: Example
+
+            >>> x = chainer.Variable(np.array([1, 2], np.float32))
+            >>> y = x * x * x
+            >>> y.grad = np.array([1, 10], np.float32)
+            >>> y.backward()
+            >>> x.grad
+            array([  3., 120.], dtype=float32)
+
+        """
+        backprop.backward_from_variable(self, retain_grad, enable_double_backprop, loss_scale)
+
+    def unchain(self):
+        """Cuts the edge to the function that made this variable."""
+        if self._has_chainerx_array:
+            self._array = self.array
+            self._requires_grad = False
+        elif self._node is not None:
+            self._node.unchain()
+
+    def unchain_backward(self):
+        """Cuts every edge from this variable back to the leaves (truncated backprop)."""
+        if self._has_chainerx_array:
+            chainerx._core._unchain_backward(self._array)
+        elif self._node is not None:
+            backprop.unchain_backward(self._node)
+
+    def retain_data(self):
+        """Lets the node of this variable keep the array."""
+        self.node._data = self._array
+
+    # -- text ----------------------------------------------------------------------------
+
+    def __repr__(self):
+        return variable_repr(self)
+
+    def __str__(self):
+        return variable_str(self)
+
+    def summary(self):
+        """Text naming the variable without its values.
+
+        Returns:
+            str: Text with the name of the variable, or with its address if it has no name.
+
+        """
+        return f'<variable {self._name}>' if self._name else f'<variable at 0x{id(self):x}>'
+
+    def debug_print(self):
+        """Text with the device, shape, dtype and statistics of the array and the gradient.
+
+        Returns:
+            str: Text of several lines.
+
+        """
+        return debug_text(self)
+
+    # -- comparison: undefined on purpose, identity stays ---------------------------------
+
+    def _no_comparison(self, other):
+        raise NotImplementedError(
+            'Variables cannot be compared: compare their arrays (variable.array)'
+        )
+
+    __lt__ = __le__ = __eq__ = __ne__ = __gt__ = __ge__ = _no_comparison
+
+    def __bool__(self):
+        raise NotImplementedError('A variable has no truth value: use variable.array')
+
+    __hash__ = object.__hash__
+
+
+_new_object = object.__new__
+
+
+def _unpickle_variable(cls, array, name, grad, requires_grad):
+    return cls(array, name=name, grad=grad, requires_grad=requires_grad)
+
+
+_unpickle_variable.__module__ = 'chainer.variable'  # pickles name no private module
+
+
+def as_variable(obj):
+    """Converts an array or a variable to a variable.
+
+    Args:
+        obj (array or Variable): Object to convert.
+
+    Returns:
+        ``obj`` itself if it is a variable, otherwise a new variable that holds the
+        array and does not require a gradient (for ChainerX arrays: that stays connected
+        to the graph of the array).
+
+    .. admonition:: Example
+
+        >>> x = chainer.as_variable(np.array([1, 2], np.float32))
+        >>> x, x.requires_grad
+        (variable([1., 2.]), False)
+        >>> chainer.as_variable(x) is x
+        True
+
+    """
+    if isinstance(obj, Variable):
+        return obj
+    if isinstance(obj, _chx_ndarray):
+        return Variable._from_array(obj, obj.is_backprop_required())
+    return Variable(obj, requires_grad=False)
+
+
+def as_array(obj):
+    """Returns the underlying array of a variable, or the array itself.
+
+    Args:
+        obj (array or Variable): Object to convert.
+
+    Returns:
+        array: ``obj.array`` of a variable, anything else as it is.
+
+    .. admonition:: Example
+
+        >>> chainer.as_array(chainer.Variable(np.array([1, 2], np.float32)))
+        array([1., 2.], dtype=float32)
+
+    """
+    return obj.array if isinstance(obj, Variable) else obj
