@@ -6,6 +6,7 @@ the *semantic* one, that of the array the *raw* one.
 
 from chainer import backend, function_node
 from chainer.utils import type_check
+from chainer.variable import Variable
 
 CUDNN_CHANNEL_FIRST_X = 'CUDNN_CHANNEL_FIRST_X'
 CUDNN_CHANNEL_LAST_X = 'CUDNN_CHANNEL_LAST_X'
@@ -73,8 +74,6 @@ def get_raw_shape(arr_or_var):
         (2, 4, 5, 3)
 
     """
-    from chainer.variable import Variable
-
     if isinstance(arr_or_var, Variable):
         return arr_or_var.raw_array.shape
     return arr_or_var.shape
@@ -103,8 +102,6 @@ def get_semantic_shape(arr_or_var, *, assumed_layout=_unspecified):
         (2, 3, 4, 5)
 
     """
-    from chainer.variable import Variable
-
     if isinstance(arr_or_var, Variable):
         if assumed_layout not in (_unspecified, arr_or_var.layout):
             raise ValueError(

@@ -24,6 +24,9 @@ array([0., 1.], dtype=float32)
 
 """
 
+# Namespace that the functions themselves use, filled below
+from chainer._core.namespace import F as _F
+
 # Activation
 from chainer.functions.activation.clipped_relu import clipped_relu, relu6
 from chainer.functions.activation.crelu import crelu
@@ -256,3 +259,6 @@ from chainer.functions.rnn.tree_lstm import tree_lstm
 
 # Utility
 from chainer.functions.util.forget import forget
+
+# The namespace shares the names of this package, also those that are set later.
+_F.__dict__ = globals()

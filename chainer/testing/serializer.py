@@ -1,7 +1,7 @@
 import os
 import tempfile
 
-import chainer
+from chainer import serializers
 
 
 def save_and_load(src, dst, filename, saver, loader):
@@ -46,7 +46,7 @@ def save_and_load_npz(src, dst):
         variable W([[3., 3.]])
 
     """
-    save_and_load(src, dst, 'tmp.npz', chainer.serializers.save_npz, chainer.serializers.load_npz)
+    save_and_load(src, dst, 'tmp.npz', serializers.save_npz, serializers.load_npz)
 
 
 def save_and_load_hdf5(src, dst):
@@ -68,4 +68,4 @@ def save_and_load_hdf5(src, dst):
         variable W([[3., 3.]])
 
     """
-    save_and_load(src, dst, 'tmp.h5', chainer.serializers.save_hdf5, chainer.serializers.load_hdf5)
+    save_and_load(src, dst, 'tmp.h5', serializers.save_hdf5, serializers.load_hdf5)

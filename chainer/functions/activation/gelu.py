@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import chainer
 import chainerx
 from chainer.functions._base import UnaryFunction, special
 
@@ -19,8 +18,7 @@ class GELU(UnaryFunction):
 
     def gradient(self, m, x, y, gy):
         density = m.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
-        erf = m.erf if m is chainer.functions else special(m).erf
-        return gy * (_distribution(erf, x) + x * density)
+        return gy * (_distribution(special(m).erf, x) + x * density)
 
 
 class TanhGELU(UnaryFunction):

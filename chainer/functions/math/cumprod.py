@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import chainer
 import chainerx
 from chainer import backend
+from chainer._core.namespace import F
 from chainer._fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.functions._base import _as_array, expect_axis, parse_single_axis
@@ -17,7 +17,7 @@ def _shift(m, x, axis, first):
     index[axis] = slice(0, 1)
     head = x[tuple(index)] * 0 + first
     index[axis] = slice(0, -1)
-    join = m.concat if m is chainer.functions else m.concatenate
+    join = m.concat if m is F else m.concatenate
     return join([head, x[tuple(index)]], axis=axis)
 
 
@@ -46,7 +46,6 @@ class Cumprodsum(FunctionNode):
         return (xp.moveaxis(y, 0, self.axis),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         axis = self.axis
         (b,) = self.get_retained_inputs()
         (y,) = self.get_retained_outputs()
@@ -82,7 +81,6 @@ class Cumprod(FunctionNode):
     def backward(self, target_input_indexes, grad_outputs):
         # dy_j / dx_i is a product without x_i: a recurrence gives the sum over j >= i
         # without dividing by x_i, which may be zero.
-        F = chainer.functions
         (x,) = self.get_retained_inputs()
         (gy,) = grad_outputs
         shape, axis = x.shape, self.axis

@@ -6,9 +6,9 @@ import collections.abc
 import numbers
 import warnings
 
-import chainer
 import chainerx
 from chainer import _native_kernels, backend
+from chainer._core.namespace import F
 from chainer._fallback import Fallback
 from chainer.backends import cuda
 from chainer.configuration import config
@@ -295,7 +295,6 @@ class BatchNormalization(_Normalization):
             raise NotImplementedError(
                 'double backprop of batch normalization over several workers is not supported'
             )
-        F = chainer.functions
         dtype = _moments.compute_dtype(x, gamma)
         y_dtype = x.dtype
         x = F.cast(x, dtype)
@@ -419,7 +418,6 @@ class FixedBatchNormalization(_Normalization):
         return [gxs[i] for i in targets]
 
     def compose(self, x, gamma, beta, mean, var):
-        F = chainer.functions
         y_dtype, dtype = x.dtype, _moments.compute_dtype(x, gamma)
         gamma, beta, mean, var = [F.cast(_flat(a), dtype) for a in (gamma, beta, mean, var)]
         scale = gamma * F.rsqrt(var + dtype.type(self.eps))
