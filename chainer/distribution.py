@@ -2,8 +2,8 @@
 
 import math
 
-import chainer
 from chainer import backend
+from chainer import functions as F
 
 
 class Distribution:
@@ -83,7 +83,7 @@ class Distribution:
     @property
     def stddev(self):
         """~chainer.Variable: Standard deviation, the square root of the variance."""
-        return chainer.functions.sqrt(self.variance)
+        return F.sqrt(self.variance)
 
     @property
     def covariance(self):
@@ -104,7 +104,7 @@ class Distribution:
         Returns:
             ~chainer.Variable: Perplexity.
         """
-        return chainer.functions.exp(self.entropy)
+        return F.exp(self.entropy)
 
     def log_prob(self, x):
         """Evaluates the logarithm of the density or of the probability.
@@ -126,7 +126,7 @@ class Distribution:
         Returns:
             ~chainer.Variable: Density at ``x``.
         """
-        return chainer.functions.exp(self.log_prob(x))
+        return F.exp(self.log_prob(x))
 
     def cdf(self, x):
         """Evaluates the cumulative distribution function.
@@ -159,7 +159,7 @@ class Distribution:
         Returns:
             ~chainer.Variable: Logarithm at ``x``.
         """
-        return chainer.functions.log(self.cdf(x))
+        return F.log(self.cdf(x))
 
     def survival_function(self, x):
         """Evaluates the survival function :math:`1 - cdf(x)`.
@@ -181,7 +181,7 @@ class Distribution:
         Returns:
             ~chainer.Variable: Logarithm at ``x``.
         """
-        return chainer.functions.log(self.survival_function(x))
+        return F.log(self.survival_function(x))
 
     def sample(self, sample_shape=()):
         """Draws samples.
@@ -199,7 +199,7 @@ class Distribution:
             sample_shape = (sample_shape,)
         shape = tuple(sample_shape) + self.batch_shape + self.event_shape
         samples = self.sample_n(math.prod(sample_shape))
-        return samples if samples.shape == shape else chainer.functions.reshape(samples, shape)
+        return samples if samples.shape == shape else F.reshape(samples, shape)
 
     def sample_n(self, n):
         """Draws ``n`` samples.

@@ -6,6 +6,8 @@ import warnings
 import numpy
 
 from chainer import backend
+from chainer.utils import _allclose
+from chainer.variable import Variable, as_variable
 
 
 class NondifferentiableError(Exception):
@@ -42,9 +44,7 @@ def assert_allclose(x, y, atol=1e-5, rtol=1e-4, verbose=True):
         >>> gradient_check.assert_allclose(np.array([1., 2.]), [1., 2.0001])
 
     """
-    from chainer import testing
-
-    testing.assert_allclose(x, y, atol=atol, rtol=rtol, verbose=verbose)
+    _allclose.assert_allclose(x, y, atol=atol, rtol=rtol, verbose=verbose)
 
 
 # -- numerical gradients ------------------------------------------------------
@@ -286,8 +286,6 @@ class _BackwardCheck:
         return [x for x, no_grad in zip(xs, self.no_grads) if not no_grad] + list(self.params)
 
     def _forward(self, x_data):
-        from chainer.variable import Variable
-
         xs = [
             # ChainerX takes no gradients of integers, otherwise the function is to give none.
             Variable(
@@ -404,7 +402,7 @@ def _saved_grads(variables):
 def _backward(ys, gys, enable_double_backprop=False):
     """Backpropagates from all outputs that have a gradient."""
     from chainer._core import backprop
-    from chainer.variable import Variable, as_variable
+    from chainer.variable import Variable
 
     roots = {}
     for y, gy in zip(ys, gys):

@@ -8,9 +8,9 @@ import warnings
 
 import numpy
 
-import chainer
 from chainer import backend, device_resident, initializers, link_hook, variable
 from chainer import serializer as serializer_module
+from chainer._core.array_types import get_array_types
 
 _COPY_MODES = ('share', 'copy', 'init')
 
@@ -72,6 +72,8 @@ class Link(device_resident.DeviceResident):
 
     """
 
+    # Class that `repeat` makes, set by `chainer.sequential`, which is built on links.
+    _sequential_class = None
     _has_mixin_call = False
 
     def __init_subclass__(cls, **kwargs):
@@ -519,7 +521,7 @@ class Link(device_resident.DeviceResident):
 
         """
         _check_copy_mode(mode)
-        return chainer.Sequential(*[self.copy(mode) for _ in range(n_repeat)])
+        return self._sequential_class(*[self.copy(mode) for _ in range(n_repeat)])
 
     def copyparams(self, link, copy_persistent=True):
         """Copies the parameters of another link of the same structure into this one.
@@ -533,7 +535,7 @@ class Link(device_resident.DeviceResident):
         for name in sorted(self._params):
             dst[name].copydata(src[name])
         if copy_persistent:
-            arrays = chainer.get_array_types()
+            arrays = get_array_types()
             for name in sorted(self._persistent):
                 if isinstance(dst[name], arrays) and isinstance(src[name], arrays):
                     backend.copyto(dst[name], src[name])
@@ -550,7 +552,7 @@ class Link(device_resident.DeviceResident):
         d = self.__dict__
         for name in sorted(self._params):
             visitor.visit_variable(d[name])
-        arrays = chainer.get_array_types()
+        arrays = get_array_types()
         for name in sorted(self._persistent):
             value = d[name]
             if isinstance(value, arrays):
@@ -578,7 +580,7 @@ class Link(device_resident.DeviceResident):
             data = serializer(name, param.array)
             if data is not None and not param.is_initialized:
                 _initialize_by_loading(param, data, serializer)
-        arrays = chainer.get_array_types()
+        arrays = get_array_types()
         for name in sorted(self._persistent):
             value = serializer(name, d[name])
             if d[name] is None and isinstance(value, arrays):

@@ -15,8 +15,8 @@ from chainer._core.layouts import (  # noqa: F401
     transpose_shape,
 )
 from chainer._core.namespace import operators
-from chainer._core.variable import Variable
 from chainer.utils import type_check
+from chainer.variable import Variable
 
 
 class _Unspecified:

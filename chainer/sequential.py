@@ -274,3 +274,6 @@ class Sequential(link_module.ChainList):
                 'Pickle does not support lambda functions.'
             )
         return super().__reduce__()
+
+
+link_module.Link._sequential_class = Sequential

@@ -1,20 +1,37 @@
-"""Array classes of all backends."""
+"""The array classes of all backends."""
 
 import numpy
 
 import chainerx
 from chainer.backends import cuda, intel64
 
-_numpy_only = (numpy.ndarray,)
-_known_array_types = None
-
 
 def get_array_types():
+    """Returns the tuple of all array classes, of every backend that is available.
+
+    .. admonition:: Example
+
+        >>> np.ndarray in chainer.get_array_types()
+        True
+
+    """
     return _array_types()
 
 
 def get_cpu_array_types():
+    """Returns the tuple of the array classes that live in host memory.
+
+    .. admonition:: Example
+
+        >>> np.ndarray in chainer.get_cpu_array_types()
+        True
+
+    """
     return (numpy.ndarray, intel64.mdarray) if intel64.is_ideep_available() else _numpy_only
+
+
+_numpy_only = (numpy.ndarray,)
+_known_array_types = None
 
 
 def _array_types():
@@ -30,6 +47,22 @@ def _array_types():
 
 
 def is_arrays_compatible(arrays):
+    """Returns whether arrays (or ``None``) can be inputs of one function.
+
+    They can if all are of one backend: NumPy (with iDeep), CuPy or ChainerX.
+
+    Args:
+        arrays (sequence of arrays or None): Arrays to look at.
+
+    Returns:
+        bool: Whether they can.
+
+    .. admonition:: Example
+
+        >>> chainer.is_arrays_compatible([np.zeros(2), None, np.ones(3)])
+        True
+
+    """
     arrays = [a for a in arrays if a is not None]
     if not arrays:
         return True

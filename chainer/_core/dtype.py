@@ -1,31 +1,9 @@
-"""The ``mixed16`` dtype and the default dtype."""
+"""Dtypes that users choose."""
 
 import numpy
 
-
-class _Mixed16:
-    """Pseudo dtype: float16, and float32 where a link needs the precision for its parameters."""
-
-    __slots__ = ()
-
-    dtype = numpy.dtype(numpy.float16)
-
-    def __repr__(self):
-        return "dtype('mixed16')"
-
-    __str__ = __repr__
-
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
-
-    def __reduce__(self):
-        return 'mixed16'
-
-
-mixed16 = _Mixed16()
+from chainer._core.mixed16 import mixed16
+from chainer.configuration import config
 
 
 def get_dtype(dtype=None, map_mixed16=None):
@@ -48,9 +26,7 @@ def get_dtype(dtype=None, map_mixed16=None):
 
     """
     if dtype is None:
-        from chainer import configuration
-
-        dtype = configuration.config.dtype
+        dtype = config.dtype
     if dtype is mixed16 and map_mixed16 is not None:
         dtype = map_mixed16
     return numpy.dtype(dtype)

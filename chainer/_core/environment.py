@@ -4,7 +4,7 @@ import os
 
 import numpy
 
-from chainer._core.dtype import mixed16
+from chainer._core.mixed16 import mixed16
 
 
 def get_flag(name, default=False):

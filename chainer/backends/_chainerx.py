@@ -1,8 +1,6 @@
-import numpy
-
 import chainerx
 from chainer._core import device as _backend
-from chainer.backends import cuda
+from chainer.backends import _cpu, _transfer, cuda
 
 
 class ChainerxDevice(_backend.Device):
@@ -71,8 +69,6 @@ class ChainerxDevice(_backend.Device):
         """NumPy or CuPy device that shares its memory with this device."""
         backend_name = self.device.backend.name
         if backend_name == 'native':
-            from chainer.backends import _cpu
-
             return _cpu.CpuDevice()
         if backend_name == 'cuda':
             return cuda.GpuDevice.from_device_id(self.device.index)
@@ -93,7 +89,7 @@ class ChainerxDevice(_backend.Device):
     def send_array(self, array):
         if isinstance(array, chainerx.ndarray):
             return array if array.device is self.device else array.to_device(self.device)
-        return _array_to_chainerx(array, self.device)
+        return _transfer.to_chainerx(array, self.device)
 
 
 def to_chx(array):
@@ -118,7 +114,7 @@ def to_chx(array):
         array([1., 1.], dtype=float32)
 
     """
-    return _backend.convert_arrays(array, _array_to_chainerx)
+    return _backend.convert_arrays(array, _transfer.to_chainerx)
 
 
 def from_chx(array):
@@ -138,66 +134,4 @@ def from_chx(array):
         {'x': array([0., 0.], dtype=float32), 'y': array([1.])}
 
     """
-    return _backend.convert_arrays(array, _array_from_chx)
-
-
-def _array_to_chainerx(array, device=None):
-    """Converts an array, to the device that shares its memory unless one is given."""
-    if array is None or isinstance(array, chainerx.ndarray):
-        if array is None or device is None or array.device is device:
-            return array
-        return array.to_device(device)
-    if not chainerx.is_available():
-        raise RuntimeError(
-            'ChainerX is not available: reinstall Chainer with CHAINER_BUILD_CHAINERX=1.'
-        )
-    if isinstance(array, (numpy.number, numpy.bool_)):
-        array = numpy.asarray(array)
-    if isinstance(array, numpy.ndarray):
-        if device is None:
-            return chainerx.array(array, device='native:0', copy=False)
-        if device.backend.name == 'native':
-            return chainerx.array(array, device=device, copy=False)
-        return chainerx.array(array, device=device)
-    if isinstance(array, cuda.ndarray):
-        memory = array.data.mem
-        chx_array = chainerx._core._fromrawpointer(
-            memory.ptr,
-            array.shape,
-            array.dtype,
-            array.strides,
-            f'cuda:{array.device.id}',
-            array.data.ptr - memory.ptr,
-            array,
-        )
-        return chx_array if device is None else chx_array.to_device(device)
-    raise TypeError(
-        'The array sent to ChainerX must be a NumPy, CuPy or ChainerX array, or a NumPy scalar.\n'
-        f'Actual type: {type(array)}.'
-    )
-
-
-def _array_from_chx(array):
-    if not isinstance(array, chainerx.ndarray):
-        return array
-    backend_name = array.device.backend.name
-    if backend_name == 'native':
-        return chainerx.to_numpy(array.as_grad_stopped(), copy=False)
-    if backend_name == 'cuda':
-        return _cuda_array_from_chx(array)
-    raise RuntimeError(
-        "Only arrays of 'native' or 'cuda' devices can be converted from ChainerX: "
-        f'{array.device.name}'
-    )
-
-
-def _cuda_array_from_chx(array):
-    cuda.check_cuda_available()
-    cupy = cuda.cupy
-    with cuda.Device(array.device.index):
-        memory = cupy.cuda.UnownedMemory(
-            array.data_ptr + array.offset, array.data_size, array, array.device.index
-        )
-        return cupy.ndarray(
-            array.shape, array.dtype, cupy.cuda.MemoryPointer(memory, 0), strides=array.strides
-        )
+    return _backend.convert_arrays(array, _transfer.from_chainerx)

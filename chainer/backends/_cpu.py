@@ -1,8 +1,7 @@
 import numpy
 
-import chainerx
 from chainer._core import device as _backend
-from chainer.backends import _chainerx, cuda, intel64
+from chainer.backends import _transfer
 
 
 class CpuDevice(_backend.Device):
@@ -40,29 +39,9 @@ class CpuDevice(_backend.Device):
         return isinstance(array, numpy.ndarray)
 
     def send_array(self, array):
-        return _array_to_cpu(array)
+        return _transfer.to_cpu(array)
 
 
 def _to_cpu(array):
     """Converts arrays, nested in lists, tuples and dictionaries, to NumPy arrays."""
-    return _backend.convert_arrays(array, _array_to_cpu)
-
-
-def _array_to_cpu(array):
-    if array is None or isinstance(array, numpy.ndarray):
-        return array
-    if isinstance(array, (numpy.number, numpy.bool_)):
-        return numpy.asarray(array)
-    if isinstance(array, chainerx.ndarray):
-        if array.device.backend.name == 'cuda':
-            return _array_to_cpu(_chainerx._array_from_chx(array))
-        return chainerx.to_numpy(array.as_grad_stopped(), copy=False)
-    if isinstance(array, intel64.mdarray):
-        return numpy.array(array)
-    if isinstance(array, cuda.ndarray):
-        with array.device:
-            return array.get()
-    raise TypeError(
-        'The array sent to cpu must be a numpy.ndarray, a cupy.ndarray, a chainerx.ndarray or a '
-        f'NumPy scalar.\nActual type: {type(array)}.'
-    )
+    return _backend.convert_arrays(array, _transfer.to_cpu)

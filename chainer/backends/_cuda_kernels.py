@@ -2,7 +2,7 @@
 
 import functools
 
-from chainer.backends import cuda
+from chainer.backends import _cupy
 
 
 def _lazy_decorator(wrap):
@@ -18,7 +18,7 @@ def _lazy_decorator(wrap):
         def wrapper(*args, **kwargs):
             nonlocal wrapped
             if wrapped is None:
-                wrapped = wrap(func) if cuda.available else func
+                wrapped = wrap(func) if _cupy.available else func
             return wrapped(*args, **kwargs)
 
         return wrapper
@@ -47,7 +47,7 @@ def memoize(for_each_device=False):
         array([0, 1, 2])
 
     """
-    return _lazy_decorator(lambda func: cuda.cupy.memoize(for_each_device)(func))
+    return _lazy_decorator(lambda func: _cupy.cupy.memoize(for_each_device)(func))
 
 
 def clear_memo():
@@ -59,8 +59,8 @@ def clear_memo():
         >>> cuda.clear_memo()
 
     """
-    if cuda.available:
-        cuda.cupy.clear_memo()
+    if _cupy.available:
+        _cupy.cupy.clear_memo()
 
 
 def fuse(*args, **kwargs):
@@ -87,13 +87,13 @@ def fuse(*args, **kwargs):
 
     """
     if len(args) == 1 and not kwargs and callable(args[0]):
-        return _lazy_decorator(lambda func: cuda.cupy.fuse(func))(args[0])
-    return _lazy_decorator(lambda func: cuda.cupy.fuse(*args, **kwargs)(func))
+        return _lazy_decorator(lambda func: _cupy.cupy.fuse(func))(args[0])
+    return _lazy_decorator(lambda func: _cupy.cupy.fuse(*args, **kwargs)(func))
 
 
 @memoize()
 def _elementwise_kernel(in_params, out_params, operation, name, **kwargs):
-    return cuda.cupy.ElementwiseKernel(in_params, out_params, operation, name, **kwargs)
+    return _cupy.cupy.ElementwiseKernel(in_params, out_params, operation, name, **kwargs)
 
 
 def elementwise(in_params, out_params, operation, name, **kwargs):
@@ -119,13 +119,13 @@ def elementwise(in_params, out_params, operation, name, **kwargs):
         >>> z = kernel(x, y)  # doctest: +SKIP
 
     """
-    cuda.check_cuda_available()
+    _cupy.check_cuda_available()
     return _elementwise_kernel(in_params, out_params, operation, name, **kwargs)
 
 
 @memoize()
 def _reduction_kernel(*args, **kwargs):
-    return cuda.cupy.ReductionKernel(*args, **kwargs)
+    return _cupy.cupy.ReductionKernel(*args, **kwargs)
 
 
 def reduce(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name, **kwargs):
@@ -155,7 +155,7 @@ def reduce(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity
         >>> y = norm(x, axis=1)  # doctest: +SKIP
 
     """
-    cuda.check_cuda_available()
+    _cupy.check_cuda_available()
     return _reduction_kernel(
         in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name, **kwargs
     )
@@ -163,7 +163,7 @@ def reduce(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity
 
 @memoize()
 def _raw_kernel(*args, **kwargs):
-    return cuda.cupy.RawKernel(*args, **kwargs)
+    return _cupy.cupy.RawKernel(*args, **kwargs)
 
 
 def raw(code, name, *args, **kwargs):
@@ -188,5 +188,5 @@ def raw(code, name, *args, **kwargs):
         >>> kernel((1,), (x.size,), (x,))  # doctest: +SKIP
 
     """
-    cuda.check_cuda_available()
+    _cupy.check_cuda_available()
     return _raw_kernel(code, name, *args, **kwargs)

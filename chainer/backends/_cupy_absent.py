@@ -4,11 +4,15 @@ import typing as tp
 
 import numpy
 
+error = None  # why CuPy is not usable, set by `_cupy`
 
-def _check():
-    from chainer.backends import cuda
 
-    cuda.check_cuda_available()
+def fail():
+    """Raises an error that says why CuPy is not usable."""
+    raise RuntimeError(
+        'CUDA environment is not correctly set up: install a CuPy that fits your CUDA, such '
+        f'as cupy-cuda12x.\nReason: {error}'
+    )
 
 
 class CupyPlaceholder:
@@ -18,7 +22,7 @@ class CupyPlaceholder:
         if name.startswith('__'):
             raise AttributeError(name)
         try:
-            _check()
+            fail()
         except RuntimeError as e:
             # An attribute error, so that ``hasattr`` and ``getattr`` with a default work.
             raise AttributeError(f'cupy.{name} cannot be used. {e}') from None
@@ -31,7 +35,7 @@ class ndarray:
     """Stands for ``cupy.ndarray``. No array is an instance of it."""
 
     def __init__(self, *args, **kwargs):
-        _check()
+        fail()
 
     @property
     def device(self) -> 'Device':
@@ -52,7 +56,7 @@ class Device:
     """Stands for ``cupy.cuda.Device``."""
 
     def __init__(self, device: int | None = None) -> None:
-        _check()
+        fail()
 
     def __enter__(self) -> 'Device':
         raise NotImplementedError
@@ -65,7 +69,7 @@ class Event:
     """Stands for ``cupy.cuda.Event``."""
 
     def __init__(self, *args, **kwargs):
-        _check()
+        fail()
 
 
 class Stream:
@@ -74,7 +78,7 @@ class Stream:
     null = None
 
     def __init__(self, *args, **kwargs):
-        _check()
+        fail()
 
 
 for _cls in (ndarray, Device, Event, Stream):

@@ -11,17 +11,19 @@ Attributes:
 
 """
 
-import importlib
 import importlib.util
+import itertools
 import os
 import sys
+import threading
 import warnings
 
 import numpy
 
 import chainerx
+from chainer import configuration
 from chainer._core import device as _backend
-from chainer._core import environment as _environment
+from chainer.backends import _cupy, _transfer
 from chainer.backends._cuda_kernels import (  # noqa: F401
     clear_memo,
     elementwise,
@@ -30,32 +32,7 @@ from chainer.backends._cuda_kernels import (  # noqa: F401
     raw,
     reduce,
 )
-from chainer.backends._cudnn import (  # noqa: F401
-    get_cudnn_dropout_states,
-    get_cudnn_dropout_states_core,
-    get_max_workspace_size,
-    set_max_workspace_size,
-    should_use_cudnn,
-    should_use_cudnn_tensor_core,
-)
-
-# Names that come from CuPy, or from `_cupy_absent` where it is not usable.
-_LAZY_NAMES = frozenset(
-    (
-        'available',
-        'cudnn_enabled',
-        'cupy',
-        'cudnn',
-        'libcudnn',
-        'ndarray',
-        'Device',
-        'Event',
-        'Stream',
-        '_resolution_error',
-        '_cudnn_version',
-    )
-)
-_OLDEST_CUPY = 13
+from chainer.backends._cupy import check_cuda_available
 
 # Attribute access through the module object triggers the import of CuPy, as for users.
 _this = sys.modules[__name__]
@@ -63,98 +40,18 @@ _integer_types = (int, numpy.integer)
 
 
 def __getattr__(name):
-    if name not in _LAZY_NAMES:
+    if name not in _cupy.LAZY_NAMES:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     _load_cupy()
     return globals()[name]
 
 
-def __dir__():
-    return sorted({*globals(), *_LAZY_NAMES})
-
-
 def _load_cupy():
-    from chainer.backends import _cupy_absent
-
-    error = None
-    try:
-        if importlib.util.find_spec('cupy') is None:
-            raise ImportError("No module named 'cupy'")
-        if 'CHAINER_SEED' in os.environ:
-            # CuPy reads its seed from its own variable.
-            os.environ.setdefault('CUPY_SEED', os.environ['CHAINER_SEED'])
-        module = importlib.import_module('cupy')
-        if not module.cuda.is_available():
-            raise RuntimeError('CuPy finds no CUDA device')
-    except Exception as e:
-        error = e
-    names = globals()
-    names.update(cudnn=None, libcudnn=None, cudnn_enabled=False, _cudnn_version=-1)
-    if error is not None:
-        names.update(
-            available=False,
-            _resolution_error=error,
-            cupy=_cupy_absent.CupyPlaceholder(),
-            ndarray=_cupy_absent.ndarray,
-            Device=_cupy_absent.Device,
-            Event=_cupy_absent.Event,
-            Stream=_cupy_absent.Stream,
-        )
-        return
-    names.update(
-        available=True,
-        _resolution_error=None,
-        cupy=module,
-        ndarray=module.ndarray,
-        Device=module.cuda.Device,
-        Event=module.cuda.Event,
-        Stream=module.cuda.Stream,
-    )
-    _check_cupy_version(module)
-    if _environment.get_flag('CHAINER_CUDNN', True):
-        try:
-            names.update(
-                cudnn=importlib.import_module('cupy.cudnn'),
-                libcudnn=importlib.import_module('cupy_backends.cuda.libs.cudnn'),
-            )
-            names.update(cudnn_enabled=True, _cudnn_version=_this.libcudnn.getVersion())
-        except Exception:
-            # CuPy 14 has no bindings, and those of CuPy 13 fail without cuDNN.
-            names.update(cudnn=None, libcudnn=None, cudnn_enabled=False, _cudnn_version=-1)
+    globals().update({name: getattr(_cupy, name) for name in _cupy.LAZY_NAMES})
 
 
-def _check_cupy_version(module):
-    major = module.__version__.split('.')[0]
-    if (
-        major.isdigit()
-        and int(major) < _OLDEST_CUPY
-        and _environment.get_flag('CHAINER_WARN_VERSION_MISMATCH', True)
-    ):
-        warnings.warn(
-            f'CuPy ({module.__version__}) is older than the oldest version that this version of '
-            f'Chainer supports ({_OLDEST_CUPY}.0).'
-        )
-
-
-def check_cuda_available():
-    """Raises an error that says why, if CUDA is not available.
-
-    Raises:
-        RuntimeError: If CUDA is not available.
-
-    .. admonition:: Example
-
-        >>> from chainer.backends import cuda
-        >>> def send(array):
-        ...     cuda.check_cuda_available()
-        ...     return cuda.to_gpu(array)
-
-    """
-    if not _this.available:
-        raise RuntimeError(
-            'CUDA environment is not correctly set up: install a CuPy that fits your CUDA, such '
-            f'as cupy-cuda12x.\nReason: {_this._resolution_error}'
-        )
+def __dir__():
+    return sorted({*globals(), *_cupy.LAZY_NAMES})
 
 
 # -- devices ------------------------------------------------------------------
@@ -294,7 +191,7 @@ class GpuDevice(_backend.Device):
         return isinstance(array, _this.ndarray) and self.device == array.device
 
     def send_array(self, array):
-        return _array_to_gpu(array, self.device)
+        return _transfer.to_gpu(array, self.device)
 
 
 def _get_device_or_current(device):
@@ -490,39 +387,7 @@ def to_gpu(array, device=None, stream=None):
         _warn_stream('to_gpu')
     check_cuda_available()
     device = _get_device_or_current(device)
-    return _backend.convert_arrays(array, lambda x: _array_to_gpu(x, device, stream))
-
-
-def _array_to_gpu(array, device, stream=None):
-    if array is None:
-        return None
-    if isinstance(array, chainerx.ndarray):
-        from chainer.backends import _chainerx
-
-        array = _chainerx._array_from_chx(array)
-    elif isinstance(array, (numpy.number, numpy.bool_)):
-        array = numpy.asarray(array)
-    if isinstance(array, _this.ndarray):
-        if array.device == device:
-            return array
-        is_numpy = False
-    elif isinstance(array, numpy.ndarray):
-        is_numpy = True
-    else:
-        raise TypeError(
-            'The array sent to gpu must be an array or a NumPy scalar.\n'
-            f'Actual type: {type(array)}.'
-        )
-    with device:
-        if stream is None or stream.ptr == 0:
-            return _this.cupy.array(array)
-        with stream:
-            if is_numpy:
-                result = _this.cupy.empty(array.shape, array.dtype)
-                result.set(numpy.ascontiguousarray(array), stream)
-            else:
-                result = array.copy()
-            return result
+    return _backend.convert_arrays(array, lambda x: _transfer.to_gpu(x, device, stream))
 
 
 def to_cpu(array, stream=None):
@@ -550,13 +415,11 @@ def to_cpu(array, stream=None):
         [array(1., dtype=float32), None]
 
     """
-    from chainer.backends import _cpu
-
     if stream is None:
-        return _cpu._to_cpu(array)
+        return _backend.convert_arrays(array, _transfer.to_cpu)
     _warn_stream('to_cpu')
     with stream:
-        return _cpu._to_cpu(array)
+        return _backend.convert_arrays(array, _transfer.to_cpu)
 
 
 def copy(array, out=None, out_device=None, stream=None):
@@ -600,6 +463,170 @@ def copy(array, out=None, out_device=None, stream=None):
             with stream:
                 _this.cupy.copyto(out, array)
     return out
+
+
+# -- cuDNN --------------------------------------------------------------------
+
+_USE_CUDNN_LEVELS = {
+    '==always': {'always': True, 'auto': False, 'never': False},
+    '>=auto': {'always': True, 'auto': True, 'never': False},
+}
+_max_workspace_size = 8 * 1024 * 1024
+
+
+def should_use_cudnn(level, lowest_version=0):
+    """Tells whether cuDNN is to be used, by ``chainer.config.use_cudnn``.
+
+    Args:
+        level (str): ``'==always'`` or ``'>=auto'``: which settings ask for it.
+        lowest_version (int): Version of cuDNN that is needed.
+
+    Returns:
+        bool: ``False`` always where cuDNN is not enabled.
+
+    Raises:
+        ValueError: If the level or the configuration is not understood.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+        >>> with chainer.using_config('use_cudnn', 'never'):
+        ...     cuda.should_use_cudnn('>=auto')
+        False
+
+    """
+    if level not in _USE_CUDNN_LEVELS:
+        raise ValueError(
+            f'invalid cuDNN use level: {level!r} (must be either of "==always" or ">=auto")'
+        )
+    flags = _USE_CUDNN_LEVELS[level]
+    use_cudnn = configuration.config.use_cudnn
+    if use_cudnn not in flags:
+        raise ValueError(
+            f'invalid use_cudnn configuration: {use_cudnn!r} '
+            '(must be either of "always", "auto", or "never")'
+        )
+    return flags[use_cudnn] and _this._cudnn_version >= max(lowest_version, 0)
+
+
+def should_use_cudnn_tensor_core(dtype):
+    """Tells whether Tensor Cores are to be used, by ``chainer.config.use_cudnn_tensor_core``.
+
+    Args:
+        dtype: Dtype of the computation; ``'auto'`` means Tensor Cores for float16.
+
+    Returns:
+        bool: ``False`` always where cuDNN is not enabled.
+
+    Raises:
+        ValueError: If the configuration is not understood.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+        >>> with chainer.using_config('use_cudnn_tensor_core', 'never'):
+        ...     cuda.should_use_cudnn_tensor_core(np.float16)
+        False
+
+    """
+    setting = configuration.config.use_cudnn_tensor_core
+    if setting not in ('always', 'auto', 'never'):
+        raise ValueError(
+            f'invalid use_cudnn_tensor_core configuration: {setting!r} '
+            '(must be either of "always", "auto", or "never")'
+        )
+    if not _this.cudnn_enabled or setting == 'never':
+        return False
+    return setting == 'always' or numpy.dtype(dtype) == numpy.float16
+
+
+def get_max_workspace_size():
+    """Gets the largest workspace of cuDNN, in bytes.
+
+    Returns:
+        int: Bytes.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+        >>> cuda.get_max_workspace_size()
+        8388608
+
+    """
+    return _max_workspace_size
+
+
+def set_max_workspace_size(size):
+    """Sets the largest workspace of cuDNN.
+
+    Args:
+        size (int): Bytes.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+        >>> size = cuda.get_max_workspace_size()
+        >>> cuda.set_max_workspace_size(16 * 1024 * 1024)
+        >>> cuda.get_max_workspace_size()
+        16777216
+        >>> cuda.set_max_workspace_size(size)
+
+    """
+    global _max_workspace_size
+    _max_workspace_size = int(size)
+    if _this.cudnn_enabled:
+        _this.cudnn.set_max_workspace_size(_max_workspace_size)
+
+
+@memoize(for_each_device=True)
+def get_cudnn_dropout_states_core(thread_id):
+    """Makes the dropout states of a thread on the current device.
+
+    They are made once for each thread and device. :func:`get_cudnn_dropout_states` is what to
+    call.
+
+    Args:
+        thread_id (int): Identifier of the thread.
+
+    Returns:
+        cupy.cudnn.DropoutStates: States, seeded by ``CHAINER_SEED`` where that is set.
+
+    .. admonition:: Example
+
+        >>> import threading
+        >>> from chainer.backends import cuda
+        >>> states = cuda.get_cudnn_dropout_states_core(threading.get_ident())  # doctest: +SKIP
+
+    """
+    states_id = next(_dropout_states_count)
+    seed = os.getenv('CHAINER_SEED')
+    seed = int(seed) + states_id if seed is not None else int(numpy.random.randint(1 << 31))
+    return _this.cudnn.DropoutStates(None, seed)
+
+
+_dropout_states_count = itertools.count()
+
+
+def get_cudnn_dropout_states():
+    """Gets the cuDNN dropout states of the current thread and device.
+
+    Returns:
+        cupy.cudnn.DropoutStates: States, the same at each call.
+
+    Raises:
+        RuntimeError: If cuDNN is not enabled.
+
+    .. admonition:: Example
+
+        >>> from chainer.backends import cuda
+        >>> states = cuda.get_cudnn_dropout_states()  # doctest: +SKIP
+        >>> states is cuda.get_cudnn_dropout_states()  # doctest: +SKIP
+        True
+
+    """
+    if not _this.cudnn_enabled:
+        raise RuntimeError('cuDNN is not enabled: CuPy has no cuDNN bindings here.')
+    return get_cudnn_dropout_states_core(threading.get_ident())
 
 
 if importlib.util.find_spec('cupy') is None:

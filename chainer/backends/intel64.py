@@ -4,32 +4,13 @@ The module stays importable for scripts that ask whether iDeep is there, and wor
 installed ``ideep4py``.
 """
 
-import importlib
-
 import numpy
 
 from chainer import configuration
 from chainer._core import device as _backend
-
-_error = None
-try:
-    ideep = importlib.import_module('ideep4py')
-    mdarray = ideep.mdarray
-except ImportError as e:
-    ideep = None
-    _error = e
-
-    class mdarray:
-        """Stands for the array type of iDeep where iDeep is absent: nothing is of it.
-
-        .. admonition:: Example
-
-            >>> from chainer.backends import intel64
-            >>> isinstance(np.zeros(2), intel64.mdarray)
-            False
-
-        """
-
+from chainer.backends import _transfer
+from chainer.backends._ideep import error as _error
+from chainer.backends._ideep import ideep, mdarray
 
 _USE_IDEEP_LEVELS = {
     '==always': {'always': True, 'auto': False, 'never': False},
@@ -81,9 +62,7 @@ class Intel64Device(_backend.Device):
 def _array_to_intel64(array):
     if array is None or isinstance(array, mdarray):
         return array
-    from chainer.backends import _cpu
-
-    array = _cpu._array_to_cpu(array)
+    array = _transfer.to_cpu(array)
     if array.ndim in (1, 2, 4) and array.size > 0 and array.dtype == numpy.float32:
         return ideep.array(array, itype=ideep.wgt_array)
     return array

@@ -6,8 +6,9 @@ import threading
 
 import numpy
 
-import chainer
 from chainer import backend
+from chainer._core.array_types import get_array_types
+from chainer.backend import using_device
 from chainer.backends import cuda
 
 
@@ -213,14 +214,14 @@ concat_examples = _ArbitraryCallableConverter(concat_examples_func)
 
 
 def _concat_arrays(arrays, padding):
-    if not isinstance(arrays[0], chainer.get_array_types()):
+    if not isinstance(arrays[0], get_array_types()):
         arrays = numpy.asarray(arrays)
     if padding is not None:
         return _concat_arrays_with_padding(arrays, padding)
     if isinstance(arrays, numpy.ndarray):
         return arrays
     device = backend.get_device_from_array(arrays[0])
-    with chainer.using_device(device):
+    with using_device(device):
         # concatenate (not stack) checks the shapes and is the one of the two that all
         # backends have had from the start.
         return device.xp.concatenate([array[None] for array in arrays])
@@ -229,7 +230,7 @@ def _concat_arrays(arrays, padding):
 def _concat_arrays_with_padding(arrays, padding):
     shape = tuple(numpy.max([array.shape for array in arrays], axis=0).astype(int).tolist())
     device = backend.get_device_from_array(arrays[0])
-    with chainer.using_device(device):
+    with using_device(device):
         result = device.xp.full((len(arrays),) + shape, padding, dtype=arrays[0].dtype)
         for i, array in enumerate(arrays):
             result[(i,) + tuple([slice(size) for size in array.shape])] = array

@@ -5,7 +5,7 @@ import struct
 
 import numpy
 
-import chainer
+from chainer._core.dtype import get_dtype
 from chainer.dataset import download
 from chainer.datasets import tuple_dataset
 
@@ -41,7 +41,7 @@ def make_dataset(
     images = images.reshape((len(images),) + shape)
     if rgb_format and ndim == 3:
         images = numpy.broadcast_to(images, (len(images), 3) + image_shape[-2:])
-    images = images.astype(chainer.get_dtype(dtype))
+    images = images.astype(get_dtype(dtype))
     images *= scale / depth
     if not withlabel:
         return images

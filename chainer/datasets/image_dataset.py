@@ -7,7 +7,7 @@ import zipfile
 
 import numpy
 
-import chainer
+from chainer._core.dtype import get_dtype
 from chainer.dataset import dataset_mixin
 
 
@@ -46,7 +46,7 @@ class ImageDataset(dataset_mixin.DatasetMixin):
                 paths = [line.strip() for line in f]
         self._paths = paths
         self._root = root
-        self._dtype = chainer.get_dtype(dtype)
+        self._dtype = get_dtype(dtype)
 
     def __len__(self):
         return len(self._paths)
@@ -86,7 +86,7 @@ class LabeledImageDataset(dataset_mixin.DatasetMixin):
         _import_pillow()
         self._pairs = _read_pairs(pairs) if isinstance(pairs, str) else pairs
         self._root = root
-        self._dtype = chainer.get_dtype(dtype)
+        self._dtype = get_dtype(dtype)
         self._label_dtype = label_dtype
 
     def __len__(self):
@@ -126,7 +126,7 @@ class ZippedImageDataset(dataset_mixin.DatasetMixin):
     def __init__(self, zipfilename, dtype=None):
         _import_pillow()
         self._zipfilename = zipfilename
-        self._dtype = chainer.get_dtype(dtype)
+        self._dtype = get_dtype(dtype)
         self._open()
         self._paths = [name for name in self._zf.namelist() if not name.endswith('/')]
 

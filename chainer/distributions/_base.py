@@ -2,28 +2,28 @@
 
 import numpy
 
-import chainer
 from chainer import backend
 from chainer import functions as F
+from chainer._core.dtype import get_dtype
+from chainer.backend import using_device
 from chainer.distribution import Distribution
+from chainer.variable import Variable, as_variable
 
 
-def _as_variable(x, get_dtype, device):
+def _as_variable(x, default_dtype, device):
     """Makes a variable of an array, a variable or a number; numbers get a dtype."""
     if isinstance(x, numpy.generic):
         x = numpy.asarray(x)
     elif not hasattr(x, 'dtype'):
-        x = numpy.asarray(x, get_dtype())
+        x = numpy.asarray(x, default_dtype())
     else:
-        return chainer.as_variable(x)
-    return chainer.as_variable(x if device is None else device.send(x))
+        return as_variable(x)
+    return as_variable(x if device is None else device.send(x))
 
 
 def as_parameters(*values):
     """Makes variables of arrays, variables and numbers, and broadcasts them to one shape."""
-    values = [
-        _as_variable(v, lambda: chainer.get_dtype(map_mixed16=numpy.float32), None) for v in values
-    ]
+    values = [_as_variable(v, lambda: get_dtype(map_mixed16=numpy.float32), None) for v in values]
     if any(v.shape != values[0].shape for v in values):
         values = F.broadcast(*values)
     return tuple(values)
@@ -50,7 +50,7 @@ def draw(method, shape, like, *args):
     device = like.device
     # ChainerX cannot draw most distributions itself: its NumPy or CuPy counterpart does.
     generator = getattr(device, 'fallback_device', device)
-    with chainer.using_device(generator):
+    with using_device(generator):
         args = [generator.send(a.array) for a in args]
         samples = getattr(generator.xp.random, method)(*args, size=shape)
         samples = generator.xp.asarray(samples, dtype=like.dtype)
@@ -81,7 +81,7 @@ def within(valid, function, x, inside, outside=-numpy.inf):
     """
     if bool(valid.all()):
         return function(x)
-    if isinstance(inside, chainer.Variable):
+    if isinstance(inside, Variable):
         inside = F.broadcast_to(inside, x.shape)
     else:
         inside = full_like(x, inside)
@@ -168,7 +168,7 @@ class OverClasses(Distribution):
         generator = self.p.device
         generator = getattr(generator, 'fallback_device', generator)
         xp = generator.xp
-        with chainer.using_device(generator):
+        with using_device(generator):
             cdf = xp.cumsum(generator.send(p), axis=-1)
             # Scaling by the last element keeps rounding errors from adding a class.
             return (cdf <= generator.send(u) * cdf[..., -1:]).sum(axis=-1).astype(numpy.int32)

@@ -1,11 +1,11 @@
 import numpy
 
-import chainer
 from chainer import backend, distribution, function_node, utils
 from chainer import functions as F
 from chainer.distributions._base import Parametric, as_parameters, as_point, draw, full_like
 from chainer.distributions.utils import _modified_xlogx
 from chainer.utils import cache
+from chainer.variable import as_variable
 
 
 class BernoulliLogProb(function_node.FunctionNode):
@@ -128,7 +128,7 @@ class Bernoulli(Parametric):
     def sample_n(self, n):
         p = self.p
         u = draw('uniform', (n,) + self.batch_shape, p)
-        return chainer.as_variable((u < p.array).astype(p.dtype))
+        return as_variable((u < p.array).astype(p.dtype))
 
     @property
     def entropy(self):

@@ -1,7 +1,7 @@
-import chainer
 from chainer import distribution
 from chainer import functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+from chainer.variable import as_variable
 
 
 def _log_beta(a, b):
@@ -51,7 +51,7 @@ class Beta(Parametric):
 
     def sample_n(self, n):
         samples = draw('beta', (n,) + self.batch_shape, self.a, self.a, self.b)
-        return chainer.as_variable(samples)
+        return as_variable(samples)
 
     @property
     def entropy(self):

@@ -1,11 +1,11 @@
 import numpy
 
-import chainer
 from chainer import distribution
 from chainer import functions as F
 from chainer.distributions._base import OverClasses, Parameter, as_parameters, full_like
 from chainer.distributions.utils import _modified_xlogx
 from chainer.utils import argument, cache
+from chainer.variable import Variable, as_variable
 
 
 def _log_p(p):
@@ -70,7 +70,7 @@ class Categorical(OverClasses):
         return ()
 
     def log_prob(self, x):
-        x = x.array if isinstance(x, chainer.Variable) else x
+        x = x.array if isinstance(x, Variable) else x
         if not hasattr(x, 'dtype'):
             x = self.p.device.send(numpy.asarray(x))
         log_p = self.log_p
@@ -83,7 +83,7 @@ class Categorical(OverClasses):
 
     def sample_n(self, n):
         indices = self._sample_indices(n)
-        return chainer.as_variable(self.p.device.send(indices))
+        return as_variable(self.p.device.send(indices))
 
     @property
     def entropy(self):

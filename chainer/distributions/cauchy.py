@@ -1,9 +1,9 @@
 import math
 import warnings
 
-import chainer
 from chainer import functions as F
 from chainer.distributions._base import LocationScale, as_point, full_like
+from chainer.variable import as_variable
 
 
 class Cauchy(LocationScale):
@@ -48,9 +48,9 @@ class Cauchy(LocationScale):
     @property
     def mean(self):
         warnings.warn('Mean of the cauchy distribution is undefined.', RuntimeWarning)
-        return chainer.as_variable(full_like(self.loc, math.nan))
+        return as_variable(full_like(self.loc, math.nan))
 
     @property
     def variance(self):
         warnings.warn('Variance of the cauchy distribution is undefined.', RuntimeWarning)
-        return chainer.as_variable(full_like(self.loc, math.nan))
+        return as_variable(full_like(self.loc, math.nan))

@@ -1,8 +1,8 @@
 import math
 
-import chainer
 from chainer import functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+from chainer.variable import as_variable
 
 
 class Chisquare(Parametric):
@@ -44,7 +44,7 @@ class Chisquare(Parametric):
         )
 
     def sample_n(self, n):
-        return chainer.as_variable(draw('chisquare', (n,) + self.batch_shape, self.k, self.k))
+        return as_variable(draw('chisquare', (n,) + self.batch_shape, self.k, self.k))
 
     @property
     def entropy(self):

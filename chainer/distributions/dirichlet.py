@@ -1,8 +1,8 @@
-import chainer
 from chainer import distribution
 from chainer import functions as F
 from chainer.distributions._base import Parameter, as_parameters, as_point, draw, within
 from chainer.utils import cache
+from chainer.variable import as_variable
 
 
 def _log_norm(alpha, alpha0):
@@ -65,7 +65,7 @@ class Dirichlet(distribution.Distribution):
     def sample_n(self, n):
         alpha = self.alpha
         gammas = draw('standard_gamma', (n,) + alpha.shape, alpha, alpha)
-        return chainer.as_variable(gammas / gammas.sum(axis=-1, keepdims=True))
+        return as_variable(gammas / gammas.sum(axis=-1, keepdims=True))
 
     def _spread(self):
         return F.broadcast_to(F.expand_dims(self.alpha0, -1), self.alpha.shape)

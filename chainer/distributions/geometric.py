@@ -1,7 +1,7 @@
-import chainer
 from chainer import distribution
 from chainer import functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+from chainer.variable import as_variable
 
 
 class Geometric(Parametric):
@@ -34,7 +34,7 @@ class Geometric(Parametric):
         return within(x.array >= 1, lambda x: (x - 1) * F.log1p(-self.p) + F.log(self.p), x, 1.0)
 
     def sample_n(self, n):
-        return chainer.as_variable(draw('geometric', (n,) + self.batch_shape, self.p, self.p))
+        return as_variable(draw('geometric', (n,) + self.batch_shape, self.p, self.p))
 
     @property
     def mean(self):

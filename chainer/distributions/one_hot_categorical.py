@@ -1,9 +1,9 @@
-import chainer
 from chainer import backend, distribution
 from chainer import functions as F
 from chainer.distributions._base import OverClasses, Parameter, as_parameters, as_point, full_like
 from chainer.distributions.categorical import _expected_log_ratio, _log_p
 from chainer.utils import cache
+from chainer.variable import as_variable
 
 
 class OneHotCategorical(OverClasses):
@@ -48,7 +48,7 @@ class OneHotCategorical(OverClasses):
         indices = self._sample_indices(n)
         xp = backend.get_array_module(indices)
         one_hot = (indices[..., None] == xp.arange(self.p.shape[-1])).astype(self.p.dtype)
-        return chainer.as_variable(self.p.device.send(one_hot))
+        return as_variable(self.p.device.send(one_hot))
 
     @property
     def mean(self):

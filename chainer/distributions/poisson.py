@@ -1,7 +1,7 @@
-import chainer
 from chainer import distribution
 from chainer import functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+from chainer.variable import as_variable
 
 
 class Poisson(Parametric):
@@ -38,7 +38,7 @@ class Poisson(Parametric):
         )
 
     def sample_n(self, n):
-        return chainer.as_variable(draw('poisson', (n,) + self.batch_shape, self.lam, self.lam))
+        return as_variable(draw('poisson', (n,) + self.batch_shape, self.lam, self.lam))
 
     @property
     def mean(self):

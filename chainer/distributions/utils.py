@@ -1,6 +1,6 @@
-import chainer
 from chainer import backend, function_node, utils
 from chainer import functions as F
+from chainer.variable import as_variable
 
 
 class ModifiedXLogX(function_node.FunctionNode):
@@ -39,7 +39,7 @@ class ModifiedXLogX(function_node.FunctionNode):
 
 
 def _modified_xlogx(x):
-    x = chainer.as_variable(x)
+    x = as_variable(x)
     xp = backend.get_array_module(x.array)
     one_for_zero = xp.where(x.array == 0, x.dtype.type(1), x.array)
     return ModifiedXLogX(xp.log(one_for_zero)).apply((x,))[0]

@@ -7,7 +7,10 @@ import struct
 
 import numpy
 
-import chainer
+from chainer.backend import get_device
+from chainer.configuration import using_config
+from chainer.function import force_backprop_mode
+from chainer.function_hook import FunctionHook
 from chainer.variable import Variable
 
 # -- protocol buffers: the few forms that a Caffe network needs ---------------------------
@@ -231,7 +234,7 @@ _WITH_PARAMETERS = (
 )
 
 
-class _Recorder(chainer.FunctionHook):
+class _Recorder(FunctionHook):
     """Keeps input arrays of functions, which the graph itself need not keep."""
 
     name = 'chainer.exporters.caffe'
@@ -278,7 +281,7 @@ def _layers(args, outputs, recorder):
                 'argument of the model nor a result of a function'
             ) from None
         params = [
-            numpy.asarray(chainer.get_device('@numpy').send(a))
+            numpy.asarray(get_device('@numpy').send(a))
             for a in recorder.inputs[id(func)][1][n_bottoms:]
         ]
         for part, (layer, options, blobs) in enumerate(_CONVERTERS[kind](func, params)):
@@ -321,7 +324,7 @@ def export(model, args, directory=None, export_params=True, graph_name='Graph'):
     if not isinstance(args, (list, tuple)) or not all(isinstance(x, Variable) for x in args):
         raise TypeError('args must be a list or tuple of variables')
     recorder = _Recorder()
-    with chainer.using_config('train', False), chainer.force_backprop_mode(), recorder:
+    with using_config('train', False), force_backprop_mode(), recorder:
         outputs = model(*args)
     if isinstance(outputs, Variable):
         outputs = [outputs]

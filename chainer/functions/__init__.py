@@ -24,8 +24,10 @@ array([0., 1.], dtype=float32)
 
 """
 
+# Namespace that the functions themselves use, filled below
+from chainer._core.namespace import F as _F
+
 # Activation
-from chainer._core.namespace import F
 from chainer.functions.activation.clipped_relu import clipped_relu, relu6
 from chainer.functions.activation.crelu import crelu
 from chainer.functions.activation.elu import elu
@@ -258,5 +260,5 @@ from chainer.functions.rnn.tree_lstm import tree_lstm
 # Utility
 from chainer.functions.util.forget import forget
 
-# What gradient rules and variables call.
-F.__dict__.update({name: value for name, value in globals().items() if name[0] != '_'})
+# The namespace shares the names of this package, also those that are set later.
+_F.__dict__ = globals()

@@ -12,15 +12,16 @@ import numbers
 
 import numpy
 
-import chainer
 import chainerx
 from chainer import backend, utils
+from chainer._core.debug import is_debug
 from chainer._core.engines.kernels import Kernels
 from chainer._core.fallback import NO_NATIVE_PATH
 from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
+from chainer.variable import as_array, as_variable
 
 
 def _as_array(y, dtype):
@@ -263,14 +264,14 @@ class ReductionFunction(_Routine):
 
 def apply_without_gradient(name, x):
     """Applies the array routine ``name`` to a variable or array, outside any graph."""
-    x = chainer.as_array(x)
+    x = as_array(x)
     xp = backend.get_array_module(x)
     if xp is chainerx and not hasattr(chainerx, name):
         device = backend.ChainerxDevice(x.device)
         y = device.send(getattr(device.fallback_device.xp, name)(backend.from_chx(x)))
     else:
         y = getattr(xp, name)(x)
-    return chainer.as_variable(_as_array(y, x.dtype) if xp is not chainerx else y)
+    return as_variable(_as_array(y, x.dtype) if xp is not chainerx else y)
 
 
 def positive_part(xp, x):
@@ -296,7 +297,7 @@ def draw_like(x, sample):
     device = backend.get_device_from_array(x)
     if not isinstance(device, backend.ChainerxDevice):
         return device.xp.asarray(sample(device.xp))
-    with chainer.using_device(device.fallback_device):
+    with backend.using_device(device.fallback_device):
         xp = device.fallback_device.xp
         return device.send(xp.asarray(sample(xp)))
 
@@ -326,11 +327,10 @@ def broadcast_along(x, y, axis):
     """Broadcasts ``y``, whose axes are those of ``x`` from ``axis`` on, to the shape of ``x``."""
     x_shape, y_shape = x.shape, y.shape
     stop = axis + len(y_shape)
-    if chainer.is_debug():
+    if is_debug():
         assert x_shape[axis:stop] == y_shape, (
             f'x.shape[{axis}:{stop}] == y.shape is expected, got {x_shape[axis:stop]} != {y_shape}'
         )
-    F = chainer.functions
     y = F.reshape(y, (1,) * axis + y_shape + (1,) * (len(x_shape) - stop))
     return F.broadcast_to(y, x_shape)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import chainer
 from chainer import backend
-from chainer.function_node import FunctionNode
+from chainer.configuration import config
+from chainer.function_node import FunctionNode, grad
 from chainer.functions.math.identity import Identity
+from chainer.variable import Variable, as_variable
 
 
 class FusedFunction(FunctionNode):
@@ -30,8 +31,8 @@ class FusedFunction(FunctionNode):
 
     def forward_chainerx(self, inputs):
         # Constants that it makes have to be where the inputs are.
-        with chainer.using_device(backend.ChainerxDevice(inputs[0].device)):
-            ys = self.compose(*[chainer.as_variable(x) for x in inputs])
+        with backend.using_device(backend.ChainerxDevice(inputs[0].device)):
+            ys = self.compose(*[as_variable(x) for x in inputs])
         return tuple([y._array for y in ys])
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
@@ -40,7 +41,7 @@ class FusedFunction(FunctionNode):
 
     def backward(self, target_input_indexes, grad_outputs):
         xs = self.get_retained_inputs()
-        if not chainer.config.enable_backprop:
+        if not config.enable_backprop:
             ys = [y.array for y in self.get_retained_outputs()]
             gxs = self.gradients(
                 target_input_indexes,
@@ -48,9 +49,7 @@ class FusedFunction(FunctionNode):
                 ys,
                 tuple([None if gy is None else gy.array for gy in grad_outputs]),
             )
-            return tuple(
-                [None if gx is None else chainer.Variable(gx, requires_grad=False) for gx in gxs]
-            )
+            return tuple([None if gx is None else Variable(gx, requires_grad=False) for gx in gxs])
         inputs = [None] * len(self.inputs)
         for i, x in zip(self._input_indexes_to_retain, xs):
             inputs[i] = x
@@ -62,7 +61,7 @@ class FusedFunction(FunctionNode):
         inputs = Identity().apply(inputs)
         pairs = [(y, gy) for y, gy in zip(self.compose(*inputs), grad_outputs) if gy is not None]
         return tuple(
-            chainer.grad(
+            grad(
                 [y for y, _ in pairs],
                 [inputs[i] for i in target_input_indexes],
                 [gy for _, gy in pairs],

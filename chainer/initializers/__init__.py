@@ -2,7 +2,9 @@
 
 import numpy
 
-import chainer
+from chainer._core.array_types import get_array_types
+from chainer._core.dtype import get_dtype
+from chainer.backend import get_device, using_device
 from chainer.initializers.constant import Constant, Identity, NaN, One, Zero
 from chainer.initializers.normal import GlorotNormal, HeNormal, LeCunNormal, Normal
 from chainer.initializers.orthogonal import Orthogonal
@@ -64,12 +66,12 @@ def generate_array(initializer, shape, xp, dtype=None, device=None):
         dtype = own_dtype
     elif own_dtype is not None and numpy.dtype(dtype) != numpy.dtype(own_dtype):
         raise ValueError(f'dtype mismatch: {dtype} != {own_dtype}')
-    dtype = chainer.get_dtype(dtype)
+    dtype = get_dtype(dtype)
 
-    device = chainer.get_device(xp if device is None else device)
+    device = get_device(xp if device is None else device)
     if device.xp is not xp:
         raise ValueError(f'xp ({xp.__name__}) and device ({device}) are inconsistent')
-    with chainer.using_device(device):
+    with using_device(device):
         array = xp.empty(shape, dtype=dtype)
         initializer(array)
     return array
@@ -79,7 +81,7 @@ def _get_initializer(initializer):
     """Returns the initializer for what users may give instead of one."""
     if initializer is None:
         return LeCunNormal()
-    if numpy.isscalar(initializer) or isinstance(initializer, chainer.get_array_types()):
+    if numpy.isscalar(initializer) or isinstance(initializer, get_array_types()):
         return Constant(initializer)
     if not callable(initializer):
         raise TypeError(

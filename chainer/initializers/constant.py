@@ -1,7 +1,7 @@
 import numpy
 
-import chainer
 from chainer import backend, initializer
+from chainer._core.array_types import get_array_types
 
 
 class _Constant(initializer.Initializer):
@@ -10,7 +10,7 @@ class _Constant(initializer.Initializer):
     def __call__(self, array):
         self._check_dtype(array)
         value = self.fill_value
-        if not isinstance(value, chainer.get_array_types()):
+        if not isinstance(value, get_array_types()):
             array.fill(value)
         elif value.shape == array.shape:
             backend.copyto(array, backend.from_chx(value).astype(array.dtype, copy=False))

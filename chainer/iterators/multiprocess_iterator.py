@@ -83,6 +83,7 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
             # Made without drawing a number, which would change the order of the examples.
             self._worker_seed = zlib.crc32(numpy.random.get_state()[1].tobytes())
         if self._pool is None:
+            # Loaded on first use: importing Chainer should not pay for it.
             from chainer.iterators import _worker_pool
 
             self._pool = _worker_pool.WorkerPool(

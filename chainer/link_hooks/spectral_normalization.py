@@ -1,7 +1,7 @@
 import numpy
 
-import chainer
 from chainer import backend, configuration, initializers, variable
+from chainer.backend import using_device
 from chainer.functions.math import matmul
 from chainer.link_hooks import _weight
 
@@ -187,7 +187,7 @@ class SpectralNormalization(_weight.WeightHook):
         if config.in_recomputing:
             v = self.v
         else:
-            with chainer.using_device(link.device):
+            with using_device(link.device):
                 new_u, v = update_approximate_vectors(
                     self.reshape_W(W.array), u, self.n_power_iteration, self.eps
                 )

@@ -8,9 +8,10 @@ import uuid
 
 import numpy
 
-import chainer
 from chainer import backend
+from chainer._core.array_types import get_array_types
 from chainer.backends import _cpu
+from chainer.variable import Variable
 
 
 def to_numpy(value):
@@ -18,9 +19,9 @@ def to_numpy(value):
 
     ``None`` becomes a 0-dimensional object array.
     """
-    if isinstance(value, chainer.Variable):
+    if isinstance(value, Variable):
         value = value.array
-    if isinstance(value, chainer.get_array_types()):
+    if isinstance(value, get_array_types()):
         return _cpu._to_cpu(value)
     array = numpy.asarray(value)
     if array.dtype.kind == 'O' and value is not None:
@@ -43,7 +44,7 @@ def restore(key, value, stored, journal):
     """
     if value is None:
         return stored
-    if isinstance(value, chainer.get_array_types()):
+    if isinstance(value, get_array_types()):
         if stored.shape != value.shape:
             raise ValueError(
                 f"shape mismatch for '{key}': the stored array has shape {stored.shape}, but "

@@ -5,9 +5,10 @@ import unittest
 
 import numpy
 
-import chainer
 from chainer import backend, gradient_check
+from chainer.function import no_backprop_mode
 from chainer.testing.array import assert_allclose
+from chainer.variable import Variable
 
 # How often inputs are drawn again after meeting a nondifferentiable point.
 _MAX_DODGES = 100
@@ -85,7 +86,7 @@ class _TestBase:
         check = self._error.check
         check(isinstance(outputs, tuple), f'{what} must return a tuple, actual: {type(outputs)}')
         check(
-            all(isinstance(y, chainer.Variable) for y in outputs),
+            all(isinstance(y, Variable) for y in outputs),
             f'{what} must return variables, actual: {[type(y) for y in outputs]}',
         )
 
@@ -121,7 +122,7 @@ class _TestBase:
         return arrays
 
     def _variables(self, arrays):
-        return tuple(chainer.Variable(a, requires_grad=a.dtype.kind == 'f') for a in arrays)
+        return tuple(Variable(a, requires_grad=a.dtype.kind == 'f') for a in arrays)
 
     def _check_forward(self, arrays, forward, outputs_expected):
         """Runs ``forward(variables)`` and compares outputs and the untouched inputs."""
@@ -165,7 +166,7 @@ class _TestBase:
 
     def _output_templates(self, arrays, forward):
         """Returns arrays like the outputs for given inputs."""
-        with self.backend_config, chainer.no_backprop_mode():
+        with self.backend_config, no_backprop_mode():
             outputs = forward(self._variables(self._send(arrays)))
         self._check_outputs(outputs, 'forward()')
         return tuple(numpy.empty(y.shape, y.dtype) for y in outputs)

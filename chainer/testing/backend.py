@@ -3,9 +3,11 @@ import functools
 import inspect
 import unittest
 
-import chainer
+import chainerx
 from chainer import backend
+from chainer.backend import using_device
 from chainer.backends import cuda, intel64
+from chainer.configuration import using_config
 from chainer.testing import _bundle, attr
 
 
@@ -107,8 +109,8 @@ class BackendConfig:
     def __enter__(self):
         with contextlib.ExitStack() as stack:
             for name in self._config_entries:
-                stack.enter_context(chainer.using_config(name, self.params[name]))
-            stack.enter_context(chainer.using_device(self.device))
+                stack.enter_context(using_config(name, self.params[name]))
+            stack.enter_context(using_device(self.device))
             self._contexts.append(stack.pop_all())
         return self
 
@@ -150,8 +152,6 @@ class BackendConfig:
                 unittest.skipIf(not intel64.is_ideep_available(), 'iDeep required'),
             ]
         if self.use_chainerx:
-            import chainerx
-
             marks += [
                 attr.chainerx,
                 unittest.skipIf(not chainerx.is_available(), 'ChainerX required'),

@@ -2,10 +2,10 @@ import unittest
 
 import numpy
 
-import chainer
 from chainer.backends import cuda
 from chainer.testing import attr
 from chainer.testing.array import assert_allclose
+from chainer.variable import Variable
 
 # Chainer's names of values at a point and without one, and SciPy's.
 _pointwise = {
@@ -119,7 +119,7 @@ class distribution_unittest(unittest.TestCase):
     def _make_dist(self, gpu):
         params = {name: cuda.to_gpu(value) if gpu else value for name, value in self.params.items()}
         if self.is_variable:
-            params = {name: chainer.Variable(value) for name, value in params.items()}
+            params = {name: Variable(value) for name, value in params.items()}
         return self.dist(**params, **self.options)
 
     def _scipy(self, name, *args):
@@ -169,7 +169,7 @@ class distribution_unittest(unittest.TestCase):
             name = _pointwise.get(target, density if target == 'prob' else 'log' + density)
             actual = getattr(dist, _methods.get(target, target))(cuda.to_gpu(x) if gpu else x)
             expected = self._scipy(name, x)
-        self.assertIsInstance(actual, chainer.Variable)
+        self.assertIsInstance(actual, Variable)
         self.assertEqual(actual.shape, numpy.shape(expected))
         assert_allclose(actual.array, expected, **self.tolerances)
 

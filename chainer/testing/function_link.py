@@ -4,10 +4,11 @@ import unittest
 
 import numpy
 
-import chainer
 from chainer import backend, gradient_check, initializers
+from chainer.link import Link
 from chainer.testing._function_link_base import _TestBase, _TestError, _uniform_like
 from chainer.testing.array import assert_allclose
+from chainer.variable import Parameter
 
 
 class FunctionTestError(_TestError):
@@ -297,7 +298,7 @@ class _LinkTestBase(_TestBase):
     def _create_link(self, initializers):
         link = self.create_link(initializers)
         self._error.check(
-            isinstance(link, chainer.Link),
+            isinstance(link, Link),
             f'create_link() must return a link, actual: {type(link)}',
         )
         link.to_device(self.backend_config.device)
@@ -310,7 +311,7 @@ class _LinkTestBase(_TestBase):
             for part in name.split('.'):
                 target = getattr(target, part)
             self._error.check(
-                isinstance(target, chainer.Parameter),
+                isinstance(target, Parameter),
                 f'{name} of the link is not a parameter: {type(target)}',
             )
             params.append(target)

@@ -1,8 +1,6 @@
 import os
 import tempfile
 
-import chainer
-
 
 def save_and_load(src, dst, filename, saver, loader):
     """Saves an object to a temporary file and loads the file into another one.
@@ -46,7 +44,10 @@ def save_and_load_npz(src, dst):
         variable W([[3., 3.]])
 
     """
-    save_and_load(src, dst, 'tmp.npz', chainer.serializers.save_npz, chainer.serializers.load_npz)
+    # Loaded on first use: most tests save nothing.
+    from chainer import serializers
+
+    save_and_load(src, dst, 'tmp.npz', serializers.save_npz, serializers.load_npz)
 
 
 def save_and_load_hdf5(src, dst):
@@ -68,4 +69,7 @@ def save_and_load_hdf5(src, dst):
         variable W([[3., 3.]])
 
     """
-    save_and_load(src, dst, 'tmp.h5', chainer.serializers.save_hdf5, chainer.serializers.load_hdf5)
+    # Loaded on first use: most tests save nothing.
+    from chainer import serializers
+
+    save_and_load(src, dst, 'tmp.h5', serializers.save_hdf5, serializers.load_hdf5)

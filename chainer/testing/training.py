@@ -1,7 +1,5 @@
 from unittest import mock
 
-import chainer
-
 
 def is_available():
     """Tells whether mock updaters can be made. They always can.
@@ -69,6 +67,9 @@ def get_trainer_with_mock_updater(
         (1.5, True)
 
     """
+    # Loaded on first use: most tests need no trainer.
+    from chainer.training import Trainer
+
     updater = mock.Mock()
     updater.get_all_optimizers.return_value = {}
     updater.iteration = 0
@@ -87,4 +88,4 @@ def get_trainer_with_mock_updater(
         updater.is_new_epoch = updater.epoch != previous_epoch
 
     updater.update = update
-    return chainer.training.Trainer(updater, stop_trigger, extensions=extensions)
+    return Trainer(updater, stop_trigger, extensions=extensions)

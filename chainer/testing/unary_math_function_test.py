@@ -2,8 +2,8 @@ import unittest
 
 import numpy
 
-import chainer
 from chainer.testing import attr, backend, function_link, parameterized
+from chainer.variable import Variable
 
 
 def is_available():
@@ -172,7 +172,7 @@ def unary_math_function_unittest(
         members['test_double_backward'] = lambda self, config: self.run_test_double_backward(config)
 
     def test_label(self):
-        (y,) = self.forward((chainer.Variable(self._data[0]),), None)
+        (y,) = self.forward((Variable(self._data[0]),), None)
         assert y.creator.label == label_expected, (
             f'label is {y.creator.label!r}, expected {label_expected!r}'
         )

@@ -2,6 +2,7 @@
 
 import collections.abc as collections_abc  # noqa: F401
 import contextlib
+import importlib
 
 import numpy
 
@@ -18,7 +19,6 @@ from chainer.utils.error import _format_array_props  # noqa: F401
 from chainer.utils.experimental import experimental  # noqa: F401
 from chainer.utils.meta import enable_final, final  # noqa: F401
 from chainer.utils.nondeterministic import nondeterministic  # noqa: F401
-from chainer.utils.sparse import CooMatrix, get_order, to_coo  # noqa: F401
 
 
 def force_array(x, dtype=None):
@@ -98,10 +98,20 @@ def tempdir(**kwargs):
         shutil.rmtree(path, ignore_errors=ignore_errors)
 
 
-def __getattr__(name):
-    if name == 'WalkerAlias':
-        # Its base class needs modules that need this package.
-        from chainer.utils.walker_alias import WalkerAlias
+# They are built on variables and devices, which are built on this package.
+_LAZY = {
+    'CooMatrix': 'chainer.utils.sparse',
+    'get_order': 'chainer.utils.sparse',
+    'to_coo': 'chainer.utils.sparse',
+    'WalkerAlias': 'chainer.utils.walker_alias',
+}
 
-        return WalkerAlias
+
+def __getattr__(name):
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+
+
+def __dir__():
+    return sorted({*globals(), *_LAZY})

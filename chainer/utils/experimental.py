@@ -1,5 +1,6 @@
 """Warnings of experimental features."""
 
+import sys
 import warnings
 
 
@@ -24,9 +25,8 @@ def experimental(api_name):
         my_package.fast_path is experimental. The interface can change in the future.
 
     """
-    import chainer
-
-    if not chainer.disable_experimental_feature_warning:
+    # Users set the switch on the root, which imports this module.
+    if not sys.modules['chainer'].disable_experimental_feature_warning:
         warnings.warn(
             f'{api_name} is experimental. The interface can change in the future.',
             FutureWarning,

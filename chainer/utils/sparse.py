@@ -3,6 +3,7 @@
 import numpy
 
 from chainer.backends import cuda
+from chainer.variable import Variable
 
 
 class CooMatrix:
@@ -42,8 +43,6 @@ class CooMatrix:
     """
 
     def __init__(self, data, row, col, shape, order=None, requires_grad=False):
-        from chainer.variable import Variable
-
         if not 1 <= data.ndim <= 2:
             raise ValueError(f'ndim of data must be 1 or 2, not {data.ndim}.')
         if not data.ndim == row.ndim == col.ndim:

@@ -2,7 +2,7 @@
 
 import numpy
 
-from chainer import device_resident
+from chainer import backend, device_resident
 from chainer.backends import cuda
 
 
@@ -101,8 +101,6 @@ class WalkerAlias(device_resident.DeviceResident):
             Array of type int32.
 
         """
-        from chainer import backend
-
         threshold, values = backend.from_chx((self.threshold, self.values))
         device = backend.get_device_from_array(threshold)
         with device.create_context():

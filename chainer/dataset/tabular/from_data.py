@@ -1,4 +1,4 @@
-import chainer
+from chainer._core.array_types import get_array_types
 from chainer.dataset.tabular import _selection, tabular_dataset
 
 
@@ -69,7 +69,7 @@ def _make_dataset(key, data, size):
         raise ValueError('only a function can make several columns, {}'.format(', '.join(key)))
     if size is not None and len(data) != size:
         raise ValueError(f'the size is {size}, but {key} has {len(data)} rows')
-    if not isinstance(data, chainer.get_array_types()):
+    if not isinstance(data, get_array_types()):
         data = list(data)
     return _Column(key, data)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import chainer
 from chainer.functions import _base
+from chainer.variable import as_array
 
 
 class ClippedReLU(_base.UnaryFunction):
@@ -25,7 +25,7 @@ class ClippedReLU(_base.UnaryFunction):
         return xp.minimum(xp.maximum(x, 0), self.cap)
 
     def gradient(self, m, x, y, gy):
-        x = chainer.as_array(x)
+        x = as_array(x)
         return gy * ((x > 0) & (x < self.cap))
 
 

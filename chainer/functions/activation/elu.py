@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import chainer
 from chainer.functions import _base
+from chainer.variable import as_array
 
 
 class ELU(_base.UnaryFunction):
@@ -23,7 +23,7 @@ class ELU(_base.UnaryFunction):
         return xp.maximum(x, 0) + xp.expm1(xp.minimum(x, 0)) * self.alpha
 
     def gradient(self, m, x, y, gy):
-        negative = chainer.as_array(x) <= 0
+        negative = as_array(x) <= 0
         # What the masks discard must not overflow.
         slope = m.exp(m.clip(x, None, 0)) * _base.select(negative, self.alpha, 0, gy.dtype)
         return gy * (slope + (~negative).astype(gy.dtype))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import chainer
 import chainerx
 from chainer.functions import _base
+from chainer.variable import as_array
 
 
 class HardSigmoid(_base.UnaryFunction):
@@ -20,7 +20,7 @@ class HardSigmoid(_base.UnaryFunction):
         return (x * 0.2 + 0.5).clip(0, 1)
 
     def gradient(self, m, x, y, gy):
-        x = chainer.as_array(x)
+        x = as_array(x)
         return gy * ((x > -2.5) & (x < 2.5)) * 0.2
 
 

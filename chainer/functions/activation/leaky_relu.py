@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import chainer
 from chainer.functions import _base
+from chainer.variable import as_array
 
 
 class LeakyReLU(_base.UnaryFunction):
@@ -25,7 +25,7 @@ class LeakyReLU(_base.UnaryFunction):
         return xp.where(x >= 0, x, x * self.slope)
 
     def gradient(self, m, x, y, gy):
-        sign = chainer.as_array(y if x is None else x)
+        sign = as_array(y if x is None else x)
         return gy * _base.select(sign >= 0, 1, self.slope, gy.dtype)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import chainer
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
@@ -58,7 +58,6 @@ class LogSoftmax(FunctionNode):
         return (_log_softmax(inputs[0], self.axis),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         (y,) = self.get_retained_outputs()
         (gy,) = grad_outputs
         total = F.sum(gy, axis=self.axis, keepdims=True)

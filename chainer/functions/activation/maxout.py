@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import chainer
+from chainer._core.namespace import F
 from chainer.utils import type_check
 
 
@@ -44,4 +44,4 @@ def maxout(x, pool_size, axis=1):
         )
     axis %= len(shape)
     groups = (*shape[:axis], shape[axis] // pool_size, pool_size, *shape[axis + 1 :])
-    return chainer.functions.max(chainer.functions.reshape(x, groups), axis=axis + 1)
+    return F.max(F.reshape(x, groups), axis=axis + 1)

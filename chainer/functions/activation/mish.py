@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import chainer
 import chainerx
 from chainer.functions import _base
 from chainer.functions.activation.swish import _sigmoid
+from chainer.variable import as_array
 
 
 class Mish(_base.UnaryFunction):
@@ -26,7 +26,7 @@ class Mish(_base.UnaryFunction):
 
 def _tanh_softplus(m, x):
     # With e = exp(x) it is (e^2 + 2 e) / (e^2 + 2 e + 2), divided by e^2 where e could overflow.
-    positive = chainer.as_array(x) > 0
+    positive = as_array(x) > 0
     e = m.exp(m.where(positive, -x, x))
     numerator = m.where(positive, 1, e * e) + e * 2
     return numerator / (numerator + m.where(positive, e * e * 2, 2))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import chainer
 import chainerx
 from chainer import utils
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 
 class PReLUFunction(FunctionNode):
@@ -40,7 +41,7 @@ class PReLUFunction(FunctionNode):
 
     def _gradients(self, sum_to, targets, x, W, gy):
         shape = self.inputs[1].shape
-        negative = (chainer.as_array(x) < 0).astype(gy.dtype)
+        negative = (as_array(x) < 0).astype(gy.dtype)
         gy_negative = gy * negative
         gxs = []
         for i in targets:
@@ -52,7 +53,6 @@ class PReLUFunction(FunctionNode):
         return tuple(gxs)
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         x, W = self.get_retained_inputs()
         W = F.broadcast_to(_extended(W, x), x.shape)
         return self._gradients(F.sum_to, target_input_indexes, x, W, grad_outputs[0])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import chainer
 from chainer.functions import _base
+from chainer.variable import as_array
 
 
 class ReLU(_base.UnaryFunction):
@@ -16,7 +16,7 @@ class ReLU(_base.UnaryFunction):
         return xp.maximum(x, 0)
 
     def gradient(self, m, x, y, gy):
-        return gy * (chainer.as_array(y) > 0).astype(gy.dtype)
+        return gy * (as_array(y) > 0).astype(gy.dtype)
 
 
 def relu(x):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
 import chainerx
 from chainer import backend
+from chainer.configuration import config
 from chainer.functions import _base
 from chainer.utils import argument, type_check
 
@@ -40,7 +40,7 @@ class RReLU(_base.UnaryFunction):
         return (self.compute(chainerx, inputs[0]),)
 
     def compute(self, xp, x):
-        if not chainer.config.train:
+        if not config.train:
             self.r = _base.sent_like(x, numpy.full(x.shape, (self.lower + self.upper) / 2, x.dtype))
         elif self.r is None:
             self.r = _base.draw_like(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import chainer
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
@@ -36,7 +36,6 @@ class Softmax(FunctionNode):
         return (y,)
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         (y,) = self.get_retained_outputs()
         gx = y * grad_outputs[0]
         total = F.sum(gx, axis=self.axis, keepdims=True)

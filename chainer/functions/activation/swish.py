@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import chainer
 from chainer import backend, utils
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions.activation.prelu import _extended, _extended_shape
@@ -47,7 +47,6 @@ class Swish(FunctionNode):
         return tuple(gxs)
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         x, beta = self.get_retained_inputs()
         beta = F.broadcast_to(_extended(beta, x), x.shape)
         return self._gradients(F, F.sum_to, target_input_indexes, x, beta, grad_outputs[0])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import chainer
 import chainerx
 from chainer import utils
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
+from chainer.variable import as_variable
 
 
 class Broadcast(FunctionNode):
@@ -31,7 +32,7 @@ class Broadcast(FunctionNode):
         )
 
     def backward(self, target_input_indexes, grad_outputs):
-        return self._sums(chainer.functions.sum_to, target_input_indexes, grad_outputs)
+        return self._sums(F.sum_to, target_input_indexes, grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         return self._sums(utils.sum_to, target_input_indexes, grad_outputs)
@@ -64,7 +65,7 @@ class BroadcastTo(FunctionNode):
         return (cuda.get_array_module(x).broadcast_to(x, self._shape),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        return (chainer.functions.sum_to(grad_outputs[0], self.inputs[0].shape),)
+        return (F.sum_to(grad_outputs[0], self.inputs[0].shape),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         return (utils.sum_to(grad_outputs[0], self.inputs[0].shape),)
@@ -92,7 +93,7 @@ def broadcast(*args):
 
     """
     if args and all([x.shape == args[0].shape for x in args]):
-        return tuple([chainer.as_variable(x) for x in args])
+        return tuple([as_variable(x) for x in args])
     return Broadcast().apply(args)
 
 
@@ -119,5 +120,5 @@ def broadcast_to(x, shape):
 
     """
     if x.shape == tuple(shape):
-        return chainer.as_variable(x)
+        return as_variable(x)
     return BroadcastTo(shape).apply((x,))[0]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import chainer
+from chainer.configuration import config
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
+from chainer.variable import as_variable
 
 
 class Cast(FunctionNode):
@@ -49,6 +50,6 @@ def cast(x, typ):
         dtype('float64')
 
     """
-    if x.dtype == typ and not chainer.config.enable_backprop:
-        return chainer.as_variable(x)
+    if x.dtype == typ and not config.enable_backprop:
+        return as_variable(x)
     return Cast(typ).apply((x,))[0]

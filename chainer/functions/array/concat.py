@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numbers
 
-import chainer
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
+from chainer.variable import as_variable
 
 
 def _expect_alike(in_types, axis):
@@ -58,7 +59,7 @@ class Concat(FunctionNode):
         sections = []
         for x in self.inputs[:-1]:
             sections.append((sections[-1] if sections else 0) + x.shape[self.axis])
-        return chainer.functions.split_axis(grad_outputs[0], sections, self.axis)
+        return F.split_axis(grad_outputs[0], sections, self.axis)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         return self._pieces(target_input_indexes, grad_outputs[0])
@@ -89,5 +90,5 @@ def concat(xs, axis=1):
 
     """
     if len(xs) == 1:
-        return chainer.as_variable(xs[0])
+        return as_variable(xs[0])
     return Concat(axis).apply(xs)[0]

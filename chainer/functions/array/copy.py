@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
 import chainerx
 from chainer import backend
+from chainer.backend import get_device
 from chainer.backends import cuda
+from chainer.configuration import config
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
+from chainer.variable import as_variable
 
 
 class Copy(FunctionNode):
@@ -37,8 +39,8 @@ class Copy(FunctionNode):
 def _device(dst):
     """Device of a specifier, or of a CUDA device number (negative: the CPU)."""
     if isinstance(dst, int):
-        return chainer.get_device('@numpy' if dst < 0 else (cuda.cupy, dst))
-    return chainer.get_device(dst)
+        return get_device('@numpy' if dst < 0 else (cuda.cupy, dst))
+    return get_device(dst)
 
 
 def copy(x, dst):
@@ -61,7 +63,7 @@ def copy(x, dst):
         array([1., 1.], dtype=float32)
 
     """
-    x = chainer.as_variable(x)
+    x = as_variable(x)
     in_device = x.device
     if (
         dst == -1
@@ -74,10 +76,10 @@ def copy(x, dst):
     on_chainerx = [device.xp is chainerx for device in (in_device, out_device)]
     if on_chainerx[0] != on_chainerx[1]:
         # Each side keeps its own graph.
-        if x.requires_grad and chainer.config.enable_backprop:
+        if x.requires_grad and config.enable_backprop:
             raise RuntimeError(
                 f'F.copy cannot pass gradients between {out_device} and {in_device}: '
                 'only one of them is a ChainerX device'
             )
-        return chainer.as_variable(out_device.send(x.array))
+        return as_variable(out_device.send(x.array))
     return Copy(in_device, out_device).apply((x,))[0]

@@ -6,9 +6,9 @@ import numbers
 
 import numpy
 
-import chainer
 import chainerx
 from chainer import backend, utils, variable
+from chainer._core.debug import is_debug
 from chainer._core.fallback import Fallback
 from chainer._core.namespace import operators
 from chainer.backends import cuda
@@ -26,7 +26,7 @@ def _parse_slices(slices):
     elif not isinstance(slices, tuple):
         slices = (slices,)
     slices = tuple([s.array if isinstance(s, variable.Variable) else s for s in slices])
-    if chainer.is_debug() and sum([s is Ellipsis for s in slices]) > 1:
+    if is_debug() and sum([s is Ellipsis for s in slices]) > 1:
         raise ValueError('Only one Ellipsis is allowed')
     return slices
 

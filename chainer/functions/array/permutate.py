@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
 from chainer import backend
+from chainer._core.debug import is_debug
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 
 def _check_indices(indices):
@@ -49,7 +50,7 @@ class Permutate(FunctionNode):
     def forward(self, inputs):
         (x,) = inputs
         indices = backend.from_chx(self.indices)
-        if chainer.is_debug():
+        if is_debug():
             _check_indices(indices)
         if cuda.get_array_module(x) is not numpy:
             indices = cuda.to_gpu(indices)
@@ -59,7 +60,7 @@ class Permutate(FunctionNode):
 
     def forward_chainerx(self, inputs):
         indices = cuda.to_cpu(backend.from_chx(self.indices))
-        if chainer.is_debug():
+        if is_debug():
             _check_indices(indices)
         return (inputs[0].take(_inverse(indices) if self.inv else indices, self.axis),)
 
@@ -100,7 +101,7 @@ def permutate(x, indices, axis=0, inv=False):
         array([1., 2., 0.], dtype=float32)
 
     """
-    indices = chainer.as_array(indices)
+    indices = as_array(indices)
     if indices.dtype.kind != 'i' or indices.ndim != 1:
         raise ValueError(
             'indices must be a one-dimensional array of ints, got shape '

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import chainer
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
+from chainer.variable import as_variable
 
 
 class Reshape(FunctionNode):
@@ -66,5 +66,5 @@ def reshape(x, shape):
 
     """
     if x.shape == tuple(shape):
-        return chainer.as_variable(x)
+        return as_variable(x)
     return Reshape(shape).apply((x,))[0]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
 import chainerx
 from chainer import utils
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.functions._base import sent_like
 from chainer.functions.array.get_item import _add_at, _for_array, _parse_slices
@@ -55,12 +55,7 @@ class ScatterAdd(FunctionNode):
 
     def backward(self, target_input_indexes, grad_outputs):
         (gy,) = grad_outputs
-        return tuple(
-            [
-                gy if i == 0 else chainer.functions.get_item(gy, self.slices)
-                for i in target_input_indexes
-            ]
-        )
+        return tuple([gy if i == 0 else F.get_item(gy, self.slices) for i in target_input_indexes])
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         (gy,) = grad_outputs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
+from chainer._core.debug import is_debug
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions._base import sent_like
@@ -27,7 +27,7 @@ class SelectItem(FunctionNode):
     def forward(self, inputs):
         x, t = inputs
         self.retain_inputs((1,))
-        if chainer.is_debug() and not ((0 <= t).all() and (t < x.shape[1]).all()):
+        if is_debug() and not ((0 <= t).all() and (t < x.shape[1]).all()):
             raise ValueError('Each label t must satisfy 0 <= t < x.shape[1]')
         return (x[sent_like(x, numpy.arange(t.size)), t],)
 

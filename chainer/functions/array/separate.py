@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import chainer
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 
 class Separate(FunctionNode):
@@ -36,12 +37,12 @@ class Separate(FunctionNode):
 
     def _filled(self, gys):
         """Gradients of all outputs; zeros stand for those of unused ones."""
-        array = chainer.as_array(next(gy for gy in gys if gy is not None))
+        array = as_array(next(gy for gy in gys if gy is not None))
         xp = cuda.get_array_module(array)
         return [xp.zeros_like(array) if gy is None else gy for gy in gys]
 
     def backward(self, target_input_indexes, grad_outputs):
-        return (chainer.functions.stack(self._filled(grad_outputs), self.axis),)
+        return (F.stack(self._filled(grad_outputs), self.axis),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         gys = self._filled(grad_outputs)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
 from chainer import backend
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.functions._base import CallableFunction, sent_like
 from chainer.utils import argument, type_check
@@ -50,8 +50,8 @@ class SpatialTransformerGrid(CallableFunction):
         xp = cuda.get_array_module(ggrid)
         points = _points(self.output_shape, xp, numpy.float64).astype(ggrid.dtype)
         n, ndim = ggrid.shape[:2]
-        rows = chainer.functions.reshape(ggrid, (n * ndim, points.shape[1]))
-        return (chainer.functions.matmul(rows, points.T).reshape(n, ndim, ndim + 1),)
+        rows = F.reshape(ggrid, (n * ndim, points.shape[1]))
+        return (F.matmul(rows, points.T).reshape(n, ndim, ndim + 1),)
 
 
 def spatial_transformer_grid(theta, output_shape, **kwargs):

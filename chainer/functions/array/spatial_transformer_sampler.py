@@ -7,8 +7,8 @@ import math
 
 import numpy
 
-import chainer
 from chainer import backend
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.functions._base import CallableFunction, sent_like
 from chainer.functions._fused import FusedFunction
@@ -127,7 +127,6 @@ class SpatialTransformerSampler(CallableFunction, FusedFunction):
         return gxs
 
     def compose(self, x, grid):
-        F = chainer.functions
         rows = _rows(F, x)
         corners = _Corners(grid.array, x.shape[2:])
         y = 0

@@ -5,11 +5,13 @@ from __future__ import annotations
 import collections.abc
 import numbers
 
-import chainer
 import chainerx
+from chainer._core.fallback import Fallback
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 
 class SplitAxis(FunctionNode):
@@ -55,7 +57,7 @@ class SplitAxis(FunctionNode):
     def forward_chainerx(self, inputs):
         split = getattr(chainerx, 'split', None)
         if split is None:
-            return chainer.Fallback
+            return Fallback
         sections = self.indices if self.sections is None else self.sections
         return tuple(split(inputs[0], sections, self.axis))
 
@@ -77,7 +79,7 @@ class SplitAxis(FunctionNode):
     def _joined(self, concat, gys):
         """Joins gradients; zeros stand for those of unused outputs."""
         if any([gy is None for gy in gys]):
-            array = chainer.as_array(next(gy for gy in gys if gy is not None))
+            array = as_array(next(gy for gy in gys if gy is not None))
             xp = cuda.get_array_module(array)
             gys = [
                 xp.zeros(shape, array.dtype) if gy is None else gy
@@ -86,7 +88,7 @@ class SplitAxis(FunctionNode):
         return (concat(gys, self.axis),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        return self._joined(chainer.functions.concat, grad_outputs)
+        return self._joined(F.concat, grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         array = next(gy for gy in grad_outputs if gy is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import chainer
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
@@ -42,7 +42,7 @@ class Tile(FunctionNode):
         return (gx.reshape(shape),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        return self._gradient(chainer.functions, grad_outputs[0])
+        return self._gradient(F, grad_outputs[0])
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         (gy,) = grad_outputs

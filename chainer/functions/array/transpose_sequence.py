@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
 import chainerx
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 
 def _transpose(xs, length):
@@ -60,7 +60,7 @@ class TransposeSequence(FunctionNode):
 
     def _filled(self, gys):
         """Gradients of all outputs; zeros stand for those of unused ones."""
-        array = chainer.as_array(next(gy for gy in gys if gy is not None))
+        array = as_array(next(gy for gy in gys if gy is not None))
         xp = cuda.get_array_module(array)
         lengths = [x.shape[0] for x in self.inputs]
         return [

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numbers
 
-import chainer
 import chainerx
 from chainer import backend, utils, variable
+from chainer._core.namespace import F
+from chainer.backend import using_device
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 
 class Where(FunctionNode):
@@ -47,9 +49,7 @@ class Where(FunctionNode):
         return tuple(gxs)
 
     def backward(self, target_input_indexes, grad_outputs):
-        return self._masked(
-            where, chainer.functions.sum_to, 0, target_input_indexes, grad_outputs[0]
-        )
+        return self._masked(where, F.sum_to, 0, target_input_indexes, grad_outputs[0])
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         (gy,) = grad_outputs
@@ -100,6 +100,6 @@ def _as_arrays(x, y):
 
 
 def _number(value, like):
-    array = chainer.as_array(like)
-    with chainer.using_device(backend.get_device_from_array(array)):
+    array = as_array(like)
+    with using_device(backend.get_device_from_array(array)):
         return backend.get_array_module(array).full((), value, dtype=array.dtype)

@@ -6,8 +6,9 @@ import math
 
 import numpy
 
-import chainer
 import chainerx
+from chainer._core.fallback import Fallback
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.functions.connection._convolution_plan import get_plan
 from chainer.utils import conv, conv_nd, type_check
@@ -116,7 +117,7 @@ class Convolution(_Base):
 
     def forward_chainerx(self, inputs):
         if not self._chainerx_supports(inputs) or self.outs is not None:
-            return chainer.Fallback
+            return Fallback
         return (
             chainerx.conv(
                 *inputs,
@@ -138,7 +139,7 @@ class Convolution(_Base):
             elif i == 1:
                 gxs.append(_GradW(self, W, gy.shape[2:]).apply((x, gy))[0])
             else:
-                gxs.append(chainer.functions.sum(gy, axis=(0, *range(2, gy.ndim))))
+                gxs.append(F.sum(gy, axis=(0, *range(2, gy.ndim))))
         return tuple(gxs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
@@ -218,7 +219,7 @@ class Deconvolution(_Base):
 
     def forward_chainerx(self, inputs):
         if not self._chainerx_supports(inputs):
-            return chainer.Fallback
+            return Fallback
         self._find_outs(*inputs[:2])
         return (
             chainerx.conv_transpose(
@@ -241,7 +242,7 @@ class Deconvolution(_Base):
             elif i == 1:
                 gxs.append(_GradW(self, W, x.shape[2:]).apply((gy, x))[0])
             else:
-                gxs.append(chainer.functions.sum(gy, axis=(0, *range(2, gy.ndim))))
+                gxs.append(F.sum(gy, axis=(0, *range(2, gy.ndim))))
         return tuple(gxs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-import chainer
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import array, type_check
@@ -85,9 +85,7 @@ class BilinearFunction(FunctionNode):
         return tuple(gxs)
 
     def backward(self, target_input_indexes, grad_outputs):
-        return self._gradients(
-            target_input_indexes, self.get_retained_inputs(), grad_outputs[0], chainer.functions
-        )
+        return self._gradients(target_input_indexes, self.get_retained_inputs(), grad_outputs[0], F)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         inputs, _ = self._retained_arrays()

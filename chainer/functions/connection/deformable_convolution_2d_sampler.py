@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
 from chainer import backend
+from chainer._core.namespace import F
 from chainer.functions.array.im2col import _pair
+from chainer.variable import as_array
 
 
 def deformable_convolution_2d_sampler(x, offset, W, b=None, stride=1, pad=0):
@@ -48,7 +49,6 @@ def deformable_convolution_2d_sampler(x, offset, W, b=None, stride=1, pad=0):
         array([ 5., 15., 25., 15.], dtype=float32)
 
     """
-    F = chainer.functions
     sy, sx = _pair(stride)
     ph, pw = _pair(pad)
     n_out, n_in, kh, kw = W.shape
@@ -65,11 +65,11 @@ def deformable_convolution_2d_sampler(x, offset, W, b=None, stride=1, pad=0):
     shape = kh, kw, out_h, out_w
     places = numpy.stack([numpy.broadcast_to(a, shape) for a in (columns, rows)])
     places = places.reshape(1, n_offsets, out_h, out_w).astype(offset.dtype)
-    places = backend.get_device_from_array(chainer.as_array(offset)).send(places)
+    places = backend.get_device_from_array(as_array(offset)).send(places)
     grid = F.reshape(offset + places, (n, 2, kh * kw, out_h * out_w))
     # The sampler counts from -1 to 1.
     last = numpy.array([w + 2 * pw - 1, h + 2 * ph - 1], offset.dtype).reshape(1, 2, 1, 1)
-    last = backend.get_device_from_array(chainer.as_array(offset)).send(last)
+    last = backend.get_device_from_array(as_array(offset)).send(last)
     grid = grid / last * 2 - 1
 
     if ph or pw:

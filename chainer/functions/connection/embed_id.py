@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import chainer
 import chainerx
+from chainer._core.debug import is_debug
+from chainer._core.fallback import Fallback
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions._scatter import add_rows
@@ -29,7 +30,7 @@ class EmbedIDFunction(FunctionNode):
         x, W = inputs
         self.retain_inputs((0,))
         ignore_label = self.ignore_label
-        if chainer.is_debug():
+        if is_debug():
             valid = (0 <= x) & (x < len(W))
             if ignore_label is not None:
                 valid |= x == ignore_label
@@ -48,8 +49,8 @@ class EmbedIDFunction(FunctionNode):
     def forward_chainerx(self, inputs):
         x, W = inputs
         # ChainerX counts out-of-range numbers from the end; debug mode must refuse them.
-        if chainer.is_debug() or x.ndim == 0:
-            return chainer.Fallback
+        if is_debug() or x.ndim == 0:
+            return Fallback
         return (chainerx.embed_id(x, W, self.ignore_label),)
 
     def _grad(self, x):

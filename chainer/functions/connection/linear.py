@@ -6,8 +6,8 @@ import math
 
 import numpy
 
-import chainer
 import chainerx
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
 
@@ -55,7 +55,6 @@ class LinearFunction(FunctionNode):
     def backward(self, target_input_indexes, grad_outputs):
         x, W = self.get_retained_inputs()
         (gy,) = grad_outputs
-        F = chainer.functions
         gxs = []
         for i in target_input_indexes:
             if i == 0:
@@ -124,11 +123,9 @@ def linear(x, W, b=None, n_batch_axes=1):
     if n_batch_axes > 1 or x.ndim > 2:
         # No -1 in the new shape: it is undefined for empty arrays.
         batch_shape = x.shape[:n_batch_axes]
-        x = chainer.functions.reshape(
-            x, (math.prod(batch_shape), math.prod(x.shape[n_batch_axes:]))
-        )
+        x = F.reshape(x, (math.prod(batch_shape), math.prod(x.shape[n_batch_axes:])))
     args = (x, W) if b is None else (x, W, b)
     (y,) = LinearFunction().apply(args)
     if n_batch_axes > 1:
-        y = chainer.functions.reshape(y, (*batch_shape, y.shape[1]))
+        y = F.reshape(y, (*batch_shape, y.shape[1]))
     return y

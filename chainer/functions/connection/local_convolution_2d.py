@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-import chainer
 import chainerx
+from chainer._core.fallback import Fallback
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions.array.im2col import Im2Col, Im2ColGrad, _pair
@@ -61,7 +62,7 @@ class LocalConvolution2DFunction(FunctionNode):
 
     def forward_chainerx(self, inputs):
         if inputs[0].size == 0:
-            return chainer.Fallback
+            return Fallback
         return (self._convolve(inputs, chainerx, Im2Col.forward_chainerx),)
 
     def _convolve(self, inputs, xp, apply):
@@ -88,7 +89,6 @@ class LocalConvolution2DFunction(FunctionNode):
         return tuple(gxs)
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         x, W = self.get_retained_inputs()
         return self._gradients(
             target_input_indexes,

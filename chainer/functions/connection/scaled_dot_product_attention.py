@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 
-import chainer
 import chainerx
 from chainer import backend
+from chainer._core.namespace import F
+from chainer.configuration import config
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
+from chainer.variable import as_variable
 
 
 class _Fused(FunctionNode):
@@ -91,24 +93,23 @@ def scaled_dot_product_attention(
                [2.]], dtype=float32)
 
     """
-    F = chainer.functions
-    q = chainer.as_variable(q)
+    q = as_variable(q)
     if mask is not None:
-        mask = chainer.as_variable(mask)
+        mask = as_variable(mask)
         if is_causal:
             raise ValueError('mask cannot be combined with is_causal')
         if mask.dtype.kind not in 'bf':
             raise TypeError(f'mask must be of dtype bool or floating point, not {mask.dtype}')
     if scale is None:
         scale = 1 / math.sqrt(q.shape[-1])
-    if isinstance(q.array, chainerx.ndarray) and not (dropout_ratio and chainer.config.train):
+    if isinstance(q.array, chainerx.ndarray) and not (dropout_ratio and config.train):
         inputs = (q, k, v) if mask is None else (q, k, v, mask)
         return _Fused(scale, is_causal).apply(inputs)[0]
     score = F.matmul(q * scale, k, transb=True)
     device = backend.get_device_from_array(q.array)
     if is_causal:
         positions = [device.xp.arange(n) for n in score.shape[-2:]]
-        mask = chainer.as_variable(positions[0][:, None] >= positions[1])
+        mask = as_variable(positions[0][:, None] >= positions[1])
     allowed = None
     if mask is not None:
         if mask.dtype.kind == 'f':

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
+from chainer._core.debug import is_debug
 from chainer.functions._base import CallableFunction, sent_like
 from chainer.utils import type_check
 
@@ -35,7 +35,7 @@ class ClassificationSummary(CallableFunction):
     def forward(self, inputs):
         y, t = inputs
         n = int(t.max()) + 1 if self.label_num is None else self.label_num
-        if chainer.is_debug():
+        if is_debug():
             assert (t < n).all(), f'labels must be less than label_num: {int(t.max())} and {n}'
         predicted = y.argmax(axis=1).reshape(t.shape)
         counted = t != self.ignore_label

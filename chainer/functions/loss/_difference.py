@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import chainer
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.functions._base import _as_array, _Routine
 from chainer.utils import type_check
@@ -38,7 +38,7 @@ class DifferenceFunction(_Routine):
 
     def backward(self, target_input_indexes, grad_outputs):
         x0, x1 = self.get_retained_inputs()
-        return self._both(chainer.functions, x0 - x1, grad_outputs[0], target_input_indexes)
+        return self._both(F, x0 - x1, grad_outputs[0], target_input_indexes)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         (x0, x1), _ = self._retained_arrays()

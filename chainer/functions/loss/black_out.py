@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import chainer
+from chainer._core.namespace import F
 from chainer.functions._base import check_reduce
 
 
@@ -43,7 +43,6 @@ def black_out(x, t, W, samples, reduce='mean'):
 
     """
     check_reduce(reduce)
-    F = chainer.functions
     positive = F.sum(F.embed_id(t, W) * x, axis=1, keepdims=True)
     negative = F.embed_id(samples, W)
     x = F.broadcast_to(F.expand_dims(x, 1), negative.shape)

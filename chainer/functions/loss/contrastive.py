@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import chainer
 from chainer import backend, utils
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.functions._base import check_reduce, norm_of_squared, positive_part
 from chainer.utils import type_check
@@ -47,7 +47,6 @@ class Contrastive(FunctionNode):
     forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         x0, x1, y = self.get_retained_inputs()
         (gy,) = grad_outputs
         if self.reduce == 'mean':

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
 from chainer import backend
+from chainer._core.namespace import F
 from chainer.functions._base import check_reduce, sent_like
+from chainer.variable import as_array, as_variable
 
 
 def crf1d(cost, xs, ys, reduce='mean'):
@@ -47,7 +48,6 @@ def crf1d(cost, xs, ys, reduce='mean'):
     check_reduce(reduce)
     if len(xs) != len(ys):
         raise ValueError(f'xs and ys must be of one length, got {len(xs)} and {len(ys)}')
-    F = chainer.functions
     n_batch, n_label = xs[0].shape
     assert cost.shape == (n_label, n_label), (
         f'cost must be of shape {(n_label, n_label)} for {n_label} labels, got {cost.shape}'
@@ -57,7 +57,7 @@ def crf1d(cost, xs, ys, reduce='mean'):
         return F.broadcast_to(F.expand_dims(alpha, 2), (*alpha.shape, n_label))
 
     # Logarithm of the normalizer; sequences that end early leave the recursion.
-    alpha, finished = chainer.as_variable(xs[0]), []
+    alpha, finished = as_variable(xs[0]), []
     score = F.select_item(alpha, ys[0])
     finished_scores = []
     for x, y_before, y in zip(xs[1:], ys[:-1], ys[1:]):
@@ -67,7 +67,7 @@ def crf1d(cost, xs, ys, reduce='mean'):
             finished.append(ended)
             score, ended_score = F.split_axis(score, [size], axis=0)
             finished_scores.append(ended_score)
-        y_before, y = chainer.as_array(y_before)[:size], chainer.as_array(y)
+        y_before, y = as_array(y_before)[:size], as_array(y)
         transitions = F.broadcast_to(F.expand_dims(cost, 0), (size, n_label, n_label))
         alpha = F.logsumexp(expand(alpha) + transitions, axis=1) + x
         flat = F.reshape(cost, (n_label * n_label, 1))
@@ -108,8 +108,8 @@ def argmax_crf1d(cost, xs):
         (array([7.], dtype=float32), [0, 1])
 
     """
-    cost = chainer.as_array(cost)
-    xs = [chainer.as_array(x) for x in xs]
+    cost = as_array(cost)
+    xs = [as_array(x) for x in xs]
     xp = backend.get_array_module(cost)
     alpha, finished, pointers = xs[0], [], []
     for x in xs[1:]:
@@ -126,4 +126,4 @@ def argmax_crf1d(cost, xs):
         previous = pointer[sent_like(pointer, numpy.arange(len(pointer))), path[-1]].astype('i')
         # Sequences that end here start from their own best label.
         path.append(xp.concatenate([previous, labels[len(previous) : len(x)]]))
-    return chainer.as_variable(alphas.max(axis=1)), path[::-1]
+    return as_variable(alphas.max(axis=1)), path[::-1]

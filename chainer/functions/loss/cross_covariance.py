@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import chainer
+from chainer import utils
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.functions._base import check_reduce
 from chainer.utils import type_check
@@ -32,13 +33,12 @@ class CrossCovariance(FunctionNode):
         covariance = y.T.dot(z) / y.dtype.type(len(y))
         if self.reduce == 'half_squared_sum':
             covariance = (covariance * covariance).sum() * y.dtype.type(0.5)
-        return (chainer.utils.force_array(covariance, y.dtype),)
+        return (utils.force_array(covariance, y.dtype),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         y, z = [
             x - F.broadcast_to(F.mean(x, axis=0, keepdims=True), x.shape)
             for x in self.get_retained_inputs()

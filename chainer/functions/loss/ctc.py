@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
-from chainer import backend
+from chainer import backend, utils
+from chainer._core.namespace import F
 from chainer.functions._base import CallableFunction, check_reduce
 from chainer.functions._fused import FusedFunction
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 # Logarithm of a probability that counts as zero; finite, so that no difference is NaN.
 _NEVER = -1e10
@@ -135,7 +136,7 @@ class ConnectionistTemporalClassification(CallableFunction, FusedFunction):
         loss = -(xp.log(xp.exp(alpha - largest).sum(axis=1)) + largest[:, 0])
         if self.reduce == 'mean':
             loss = loss.mean()
-        return (chainer.utils.force_array(loss, inputs[3].dtype),)
+        return (utils.force_array(loss, inputs[3].dtype),)
 
     def gradients(self, targets, xs, ys, gys):
         xp = backend.get_array_module(*xs)
@@ -166,7 +167,6 @@ class ConnectionistTemporalClassification(CallableFunction, FusedFunction):
         return [None if i < 3 else gx[i - 3] for i in targets]
 
     def compose(self, *inputs):
-        F = chainer.functions
         input_length, label_length, t = [v.array for v in inputs[:3]]
         out_dtype = inputs[3].dtype
         dtype = _wide(out_dtype)
@@ -240,7 +240,7 @@ def connectionist_temporal_classification(
         raise TypeError('blank_symbol must be non-negative integer.')
     if not 0 <= blank_symbol < x[0].shape[1]:
         raise ValueError(f'blank_symbol must be in [0, {x[0].shape[1]}), got {blank_symbol}')
-    device = backend.get_device_from_array(chainer.as_array(x[0]))
+    device = backend.get_device_from_array(as_array(x[0]))
     n_batch = len(x[0])
     if input_length is None:
         input_length = device.send(numpy.full(n_batch, len(x), 'i'))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
+from chainer import utils
+from chainer._core.namespace import F
 from chainer.functions._base import CallableFunction, check_reduce, sent_like
 from chainer.utils import type_check
 
@@ -32,13 +33,12 @@ class DeCov(CallableFunction):
         covariance = covariance / h.dtype.type(len(h))
         if self.reduce == 'half_squared_sum':
             covariance = (covariance * covariance).sum() * h.dtype.type(0.5)
-        return (chainer.utils.force_array(covariance, h.dtype),)
+        return (utils.force_array(covariance, h.dtype),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         (h,) = self.get_retained_inputs()
         (gy,) = grad_outputs
         centered = h - F.broadcast_to(F.mean(h, axis=0, keepdims=True), h.shape)

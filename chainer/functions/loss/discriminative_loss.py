@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
 from chainer import backend
+from chainer._core.namespace import F
 from chainer.functions._base import sent_like
+from chainer.variable import as_array
 
 
 class DiscriminativeMarginBasedClusteringLoss:
@@ -48,7 +49,6 @@ class DiscriminativeMarginBasedClusteringLoss:
 
     def norm_function(self, x):
         """Norm along the last axis."""
-        F = chainer.functions
         if self.norm == 1:
             return F.sum(abs(x), axis=-1)
         # Away from zero, where the norm has no gradient.
@@ -63,8 +63,7 @@ class DiscriminativeMarginBasedClusteringLoss:
                 zero is the background.
 
         """
-        F = chainer.functions
-        labels = chainer.as_array(labels)
+        labels = as_array(labels)
         if embeddings.shape[0] != labels.shape[0] or embeddings.shape[2:] != labels.shape[1:]:
             raise ValueError(
                 f'embeddings of shape {embeddings.shape} and labels of shape '

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
-from chainer import backend
+from chainer import backend, utils
+from chainer._core.namespace import F
 from chainer.functions._base import CallableFunction, check_reduce, positive_part, sent_like
 from chainer.utils import type_check
 
@@ -46,13 +46,12 @@ class Hinge(CallableFunction):
             loss = loss * loss
         if self.reduce == 'mean':
             loss = loss.sum() / x.dtype.type(len(x))
-        return (chainer.utils.force_array(loss, x.dtype),)
+        return (utils.force_array(loss, x.dtype),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         x, t = self.get_retained_inputs()
         (gy,) = grad_outputs
         signs = self._signs(x.array, t.array)

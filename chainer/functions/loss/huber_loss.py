@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import chainer
-from chainer import backend
+from chainer import backend, utils
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.functions._base import check_reduce
 from chainer.functions.loss._difference import check_pair
@@ -33,13 +33,12 @@ class HuberLoss(FunctionNode):
         y = xp.where(a < delta, difference * difference * half, (a - half * delta) * delta)
         if self.reduce == 'sum_along_second_axis':
             y = y.sum(axis=1)
-        return (chainer.utils.force_array(y, x.dtype),)
+        return (utils.force_array(y, x.dtype),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         x, t = self.get_retained_inputs()
         (gy,) = grad_outputs
         if self.reduce == 'sum_along_second_axis':

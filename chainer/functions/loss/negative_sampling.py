@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
 import chainerx
-from chainer import backend
+from chainer import backend, utils
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.functions._base import check_reduce, sent_like
 from chainer.utils import argument, type_check
@@ -68,13 +68,12 @@ class NegativeSamplingFunction(FunctionNode):
         loss = (loss * abs(signs)).sum(axis=1)
         if self.reduce == 'sum':
             loss = loss.sum()
-        return (chainer.utils.force_array(loss, x.dtype),)
+        return (utils.force_array(loss, x.dtype),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         x, t, W = self.get_retained_inputs()
         (gy,) = grad_outputs
         signs = self._signs(x.array)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import chainer
 import chainerx
-from chainer import backend
+from chainer import backend, utils
 from chainer._core.fallback import Fallback
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.functions._base import check_reduce
 from chainer.utils import type_check
@@ -47,7 +47,7 @@ class SigmoidCrossEntropy(FunctionNode):
         loss = mask * (xp.maximum(x, 0) + xp.log1p(xp.exp(-abs(x))) - x * t.astype(x.dtype))
         if self.reduce == 'mean':
             loss = loss.sum() * x.dtype.type(1.0 / self.count)
-        return (chainer.utils.force_array(loss, x.dtype),)
+        return (utils.force_array(loss, x.dtype),)
 
     def forward_chainerx(self, inputs):
         x, t = inputs
@@ -64,8 +64,8 @@ class SigmoidCrossEntropy(FunctionNode):
         (gy,) = grad_outputs
         mask = self._mask_and_count(x.array, t.array)
         if self.reduce == 'mean':
-            gy = chainer.functions.broadcast_to(gy * (1.0 / self.count), x.shape)
-        gx = gy * mask * (chainer.functions.sigmoid(x) - t.array.astype(x.dtype))
+            gy = F.broadcast_to(gy * (1.0 / self.count), x.shape)
+        gx = gy * mask * (F.sigmoid(x) - t.array.astype(x.dtype))
         return tuple([None if i else gx for i in target_input_indexes])
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
 import chainerx
 from chainer import backend, utils
+from chainer._core.debug import is_debug
 from chainer._core.fallback import Fallback
+from chainer._core.namespace import F
+from chainer.function import no_backprop_mode
 from chainer.function_node import FunctionNode
 from chainer.functions._base import check_reduce
 from chainer.utils import type_check
+from chainer.variable import Variable, as_variable
 
 
 def _log_softmax(xp, x):
@@ -23,7 +26,7 @@ def _log_softmax(xp, x):
 def _check_class_weight(class_weight):
     if class_weight is None:
         return
-    if isinstance(class_weight, chainer.Variable):
+    if isinstance(class_weight, Variable):
         raise ValueError('class_weight must be an array, not a Variable')
     if class_weight.ndim != 1:
         raise ValueError(f'class_weight.ndim should be 1, got {class_weight.ndim}')
@@ -132,7 +135,7 @@ class SoftmaxCrossEntropy(FunctionNode):
             self._log_y = log_y
         if t.dtype.kind == 'f':
             return (self._soft_target_loss(xp, x, t, log_y),)
-        if chainer.is_debug():
+        if is_debug():
             self._check_labels(x, t)
         loss = -log_y[self._one_hot_index(xp, t)]
         weight, coefficient = self._weights(xp, x, t)
@@ -168,7 +171,7 @@ class SoftmaxCrossEntropy(FunctionNode):
             if not self._target_has_gradient:
                 t = t.as_grad_stopped()
             return (self._soft_target_loss(chainerx, x, t, chainerx.log_softmax(x, axis=1)),)
-        if chainer.is_debug():
+        if is_debug():
             self._check_labels(x, t)
         class_weight = self.class_weight
         if class_weight is not None:
@@ -187,7 +190,6 @@ class SoftmaxCrossEntropy(FunctionNode):
     def backward(self, target_input_indexes, grad_outputs):
         x, t = self.get_retained_inputs()
         (gloss,) = grad_outputs
-        F = chainer.functions
         if x.size == 0:
             return tuple(
                 [
@@ -211,7 +213,6 @@ class SoftmaxCrossEntropy(FunctionNode):
         return tuple([None if i else gx for i in target_input_indexes])
 
     def _soft_target_backward(self, x, t, gloss):
-        F = chainer.functions
         n = x.size // x.shape[1]
         if self.reduce == 'mean':
             gloss = F.broadcast_to(gloss * (1.0 / n), x.shape[:1] + x.shape[2:])
@@ -234,8 +235,8 @@ class SoftmaxCrossEntropy(FunctionNode):
         (x, t), _ = self._retained_arrays()
         (gloss,) = grad_outputs
         if t.dtype.kind == 'f' or x.size == 0:
-            with chainer.no_backprop_mode():
-                gxs = self.backward(target_input_indexes, (chainer.as_variable(gloss),))
+            with no_backprop_mode():
+                gxs = self.backward(target_input_indexes, (as_variable(gloss),))
             return tuple([None if g is None else g.array for g in gxs])
         xp = backend.get_array_module(x)
         gx = _log_softmax(xp, x) if self._log_y is None else self._log_y

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import chainer
 from chainer import backend, utils
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.functions._base import check_reduce, positive_part
 from chainer.utils import type_check
@@ -42,7 +42,6 @@ class Triplet(FunctionNode):
     forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         anchor, positive, negative = self.get_retained_inputs()
         (gy,) = grad_outputs
         violated = self._violations(anchor.array, positive.array, negative.array) > 0

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 
-import chainer
+from chainer._core.namespace import F
 from chainer.functions._base import check_reduce
+from chainer.variable import as_variable
 
 _REDUCTIONS = ('sum', 'mean', 'no')
 
 
 def _reduce(loss, reduce):
     if reduce == 'sum':
-        return chainer.functions.sum(loss)
+        return F.sum(loss)
     if reduce == 'mean':
-        return chainer.functions.mean(loss)
+        return F.mean(loss)
     return loss
 
 
@@ -49,8 +50,8 @@ def gaussian_kl_divergence(mean, ln_var, reduce='sum'):
 
     """
     check_reduce(reduce, _REDUCTIONS)
-    mean, ln_var = chainer.as_variable(mean), chainer.as_variable(ln_var)
-    loss = (mean * mean + chainer.functions.exp(ln_var) - ln_var - 1) * 0.5
+    mean, ln_var = as_variable(mean), as_variable(ln_var)
+    loss = (mean * mean + F.exp(ln_var) - ln_var - 1) * 0.5
     return _reduce(loss, reduce)
 
 
@@ -85,8 +86,8 @@ def bernoulli_nll(x, y, reduce='sum'):
 
     """
     check_reduce(reduce, _REDUCTIONS)
-    x, y = chainer.as_variable(x), chainer.as_variable(y)
-    return _reduce(chainer.functions.softplus(y) - x * y, reduce)
+    x, y = as_variable(x), as_variable(y)
+    return _reduce(F.softplus(y) - x * y, reduce)
 
 
 def gaussian_nll(x, mean, ln_var, reduce='sum'):
@@ -120,8 +121,8 @@ def gaussian_nll(x, mean, ln_var, reduce='sum'):
 
     """
     check_reduce(reduce, _REDUCTIONS)
-    x, mean, ln_var = [chainer.as_variable(v) for v in (x, mean, ln_var)]
+    x, mean, ln_var = [as_variable(v) for v in (x, mean, ln_var)]
     difference = x - mean
-    precision = chainer.functions.exp(-ln_var)
+    precision = F.exp(-ln_var)
     loss = (ln_var + math.log(2 * math.pi) + difference * difference * precision) * 0.5
     return _reduce(loss, reduce)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-import chainer
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.functions._base import ReductionFunction, _as_array, parse_axis
+from chainer.variable import as_variable
 
 
 class Mean(ReductionFunction):
@@ -24,7 +25,6 @@ class Mean(ReductionFunction):
         return 1.0 / max(count, 1)
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         (gy,) = grad_outputs
         shape = self.inputs[0].shape
         gy = F.reshape(gy, self.kept_shape(shape)) * self._factor(shape)
@@ -68,7 +68,6 @@ def average(x, axis=None, weights=None, keepdims=False):
     """
     if weights is None:
         return Mean(axis, keepdims).apply((x,))[0]
-    F = chainer.functions
     axes = parse_axis(axis)
     if axes is None:
         axes = tuple(range(x.ndim))
@@ -78,7 +77,7 @@ def average(x, axis=None, weights=None, keepdims=False):
     expected = tuple([x.shape[a] for a in sorted(axes)])
     if weights.shape != expected:
         raise ValueError(f'weights must be of shape {expected}, got {weights.shape}')
-    weights = chainer.as_variable(weights)
+    weights = as_variable(weights)
     total = F.sum(weights)
     weights = F.reshape(weights, [n if i in axes else 1 for i, n in enumerate(x.shape)])
     return F.sum(x * F.broadcast_to(weights, x.shape), axis, keepdims) / total

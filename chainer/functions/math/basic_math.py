@@ -8,10 +8,10 @@ import operator
 
 import numpy
 
-import chainer
 import chainerx
 from chainer import utils
-from chainer._core.namespace import operators
+from chainer._core.array_types import get_array_types
+from chainer._core.namespace import F, operators
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions._base import BinaryFunction, UnaryFunction, _as_array
@@ -22,7 +22,7 @@ _chx_ndarray = chainerx.ndarray
 
 
 def _check_operand(value):
-    if not isinstance(value, chainer.get_array_types()):
+    if not isinstance(value, get_array_types()):
         raise TypeError(
             'Value must be a scalar, numpy.ndarray, cupy.ndarray, chainerx.ndarray or '
             f'a Variable.\nActual: {type(value)}'
@@ -191,9 +191,7 @@ class MultiAdd(FunctionNode):
 
     def backward(self, target_input_indexes, grad_outputs):
         (gy,) = grad_outputs
-        return tuple(
-            [chainer.functions.sum_to(gy, self.inputs[i].shape) for i in target_input_indexes]
-        )
+        return tuple([F.sum_to(gy, self.inputs[i].shape) for i in target_input_indexes])
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         (gy,) = grad_outputs
@@ -402,7 +400,7 @@ def floordiv(self, rhs):  # lhs // rhs
     array([0., 1.], dtype=float32)
 
     """
-    return chainer.functions.floor(div(self, rhs))
+    return F.floor(div(self, rhs))
 
 
 def rfloordiv(self, rhs):  # rhs // lhs
@@ -415,7 +413,7 @@ def rfloordiv(self, rhs):  # rhs // lhs
     array([9., 2.], dtype=float32)
 
     """
-    return chainer.functions.floor(rdiv(self, rhs))
+    return F.floor(rdiv(self, rhs))
 
 
 class PowVarVar(_Binary):
@@ -507,7 +505,7 @@ def matmul(self, rhs):  # lhs @ rhs
     array([13., 18.], dtype=float32)
 
     """
-    return chainer.functions.matmul(self, _operand(self, rhs))
+    return F.matmul(self, _operand(self, rhs))
 
 
 def rmatmul(self, rhs):  # rhs @ lhs
@@ -518,7 +516,7 @@ def rmatmul(self, rhs):  # rhs @ lhs
     array([ 9., 19.], dtype=float32)
 
     """
-    return chainer.functions.matmul(_operand(self, rhs), self)
+    return F.matmul(_operand(self, rhs), self)
 
 
 def install_variable_arithmetics():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import chainer
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
 
@@ -25,8 +25,8 @@ class BatchL2NormSquared(FunctionNode):
 
     def backward(self, target_input_indexes, grad_outputs):
         (x,) = self.get_retained_inputs()
-        gy = chainer.functions.reshape(grad_outputs[0], (-1,) + (1,) * (x.ndim - 1))
-        return (2 * x * chainer.functions.broadcast_to(gy, x.shape),)
+        gy = F.reshape(grad_outputs[0], (-1,) + (1,) * (x.ndim - 1))
+        return (2 * x * F.broadcast_to(gy, x.shape),)
 
 
 def batch_l2_norm_squared(x):

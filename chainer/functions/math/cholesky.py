@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
 import chainerx
 from chainer import backend
 from chainer._core.fallback import Fallback
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.functions.math.inv import linalg
 from chainer.utils import type_check
@@ -38,7 +38,6 @@ class Cholesky(FunctionNode):
         # Murray, Differentiation of the Cholesky decomposition, 2016 (arXiv:1602.07527):
         # the symmetric gradient is L^-T P(L^T gL) L^-1 with P the lower triangle, its
         # diagonal halved.
-        F = chainer.functions
         (y,) = self.get_retained_outputs()
         xp = backend.get_array_module(y.array)
         lower = xp.tril(xp.ones(y.shape, y.dtype))

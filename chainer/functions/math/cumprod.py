@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import chainer
 import chainerx
 from chainer import backend
 from chainer._core.fallback import Fallback
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.functions._base import _as_array, expect_axis, parse_single_axis
 from chainer.utils import type_check
@@ -46,7 +46,6 @@ class Cumprodsum(FunctionNode):
         return (xp.moveaxis(y, 0, self.axis),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         axis = self.axis
         (b,) = self.get_retained_inputs()
         (y,) = self.get_retained_outputs()
@@ -82,7 +81,6 @@ class Cumprod(FunctionNode):
     def backward(self, target_input_indexes, grad_outputs):
         # dy_j / dx_i is a product without x_i: a recurrence gives the sum over j >= i
         # without dividing by x_i, which may be zero.
-        F = chainer.functions
         (x,) = self.get_retained_inputs()
         (gy,) = grad_outputs
         shape, axis = x.shape, self.axis

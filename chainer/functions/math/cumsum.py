@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import chainer
 from chainer import backend
 from chainer._core.fallback import Fallback
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.functions._base import _as_array, expect_axis, parse_single_axis
 from chainer.utils import type_check
@@ -42,7 +42,7 @@ class Cumsum(FunctionNode):
         return m.reshape(_reversed_cumsum(m, gy, axis), shape)
 
     def backward(self, target_input_indexes, grad_outputs):
-        return (self._gradient(chainer.functions, grad_outputs[0]),)
+        return (self._gradient(F, grad_outputs[0]),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         (gy,) = grad_outputs

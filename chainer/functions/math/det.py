@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
 import chainerx
 from chainer._core.fallback import Fallback
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.functions.math.inv import linalg
 from chainer.utils import type_check
+from chainer.variable import as_variable
 
 
 class BatchDet(FunctionNode):
@@ -35,7 +36,6 @@ class BatchDet(FunctionNode):
         return Fallback if a.dtype == numpy.float16 else (chainerx.linalg.det(a),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         (a,) = self.get_retained_inputs()
         (y,) = self.get_retained_outputs()
         factor = F.reshape(grad_outputs[0] * y, (-1, 1, 1))
@@ -85,6 +85,6 @@ def det(a):
         array(6., dtype=float32)
 
     """
-    a = chainer.as_variable(a)
-    y = batch_det(chainer.functions.reshape(a, (1, *a.shape)))
-    return chainer.functions.reshape(y, ())
+    a = as_variable(a)
+    y = batch_det(F.reshape(a, (1, *a.shape)))
+    return F.reshape(y, ())

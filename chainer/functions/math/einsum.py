@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import chainer
 import chainerx
 from chainer import backend
 from chainer._core.fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.functions._base import _as_array
 from chainer.utils import type_check
+from chainer.variable import as_variable
 
 _LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
@@ -187,7 +187,7 @@ def einsum(*operands):
     subs, out, inputs = _parse(operands)
     if len(subs) != len(inputs):
         raise ValueError(f'{len(subs)} subscripts are given for {len(inputs)} operands')
-    inputs = [chainer.as_variable(x) for x in inputs]
+    inputs = [as_variable(x) for x in inputs]
     subs, out = _expand_ellipses(subs, out, inputs)
     for i, c in enumerate(out):
         if c in out[:i]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import chainer
 from chainer import backend
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
+from chainer.variable import as_variable
 
 
 class FFT(FunctionNode):
@@ -39,9 +39,9 @@ class FFT(FunctionNode):
         # The adjoint of one transform is the other, up to the factor that ifft has.
         gr, gi = grad_outputs
         if gr is None:
-            gr = chainer.as_variable(backend.get_array_module(gi.array).zeros_like(gi.array))
+            gr = as_variable(backend.get_array_module(gi.array).zeros_like(gi.array))
         if gi is None:
-            gi = chainer.as_variable(backend.get_array_module(gr.array).zeros_like(gr.array))
+            gi = as_variable(backend.get_array_module(gr.array).zeros_like(gr.array))
         n = gr.shape[-1]
         method, factor = ('ifft', n) if self._method == 'fft' else ('fft', 1 / n)
         gxs = FFT(method).apply((gr, gi))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import chainer
+from chainer._core.namespace import F
 from chainer.functions._base import BinaryFunction
 from chainer.variable import as_array
 
@@ -22,7 +22,7 @@ class Fmod(BinaryFunction):
     def gradient(self, m, i, x, divisor, y, gy):
         if i == 0:
             return gy
-        return gy * -chainer.functions.fix(as_array(x) / as_array(divisor)).array
+        return gy * -F.fix(as_array(x) / as_array(divisor)).array
 
 
 def fmod(x, divisor):

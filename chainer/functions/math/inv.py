@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
 import chainerx
 from chainer import backend
 from chainer._core.fallback import Fallback
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
 
@@ -41,7 +41,7 @@ class BatchInv(FunctionNode):
 
     def backward(self, target_input_indexes, grad_outputs):
         (y,) = self.get_retained_outputs()
-        matmul = chainer.functions.matmul
+        matmul = F.matmul
         return (-matmul(matmul(y, grad_outputs[0], transa=True), y, transb=True),)
 
 

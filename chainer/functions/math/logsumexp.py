@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import chainer
 import chainerx
 from chainer._core.fallback import Fallback
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.functions._base import ReductionFunction, _as_array
 
@@ -35,7 +35,6 @@ class LogSumExp(ReductionFunction):
         return (chainerx.logsumexp(inputs[0], axis=self.axis),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         (x,) = self.get_retained_inputs()
         (y,) = self.get_retained_outputs()
         shape = self.kept_shape(x.shape)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import chainer
 import chainerx
 from chainer import backend, utils
 from chainer._core.fallback import Fallback
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.functions._base import _as_array
 from chainer.utils import type_check
@@ -89,7 +89,6 @@ class MatMul(FunctionNode):
         return tuple(gradients)
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         a, b = self.get_retained_inputs()
 
         def product(x, y, transx, transy, transz):
@@ -181,7 +180,6 @@ class BatchMatMul(FunctionNode):
     forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         a, b = self.get_retained_inputs()
         (gy,) = grad_outputs
         a3, b3 = [F.reshape(x, (*x.shape, 1)) if x.ndim == 2 else x for x in (a, b)]

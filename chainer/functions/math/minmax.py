@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import chainer
 import chainerx
 from chainer import backend
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.functions._base import ReductionFunction, _as_array, expect_axis, parse_single_axis
 from chainer.utils import type_check
@@ -26,7 +26,6 @@ class SelectorBase(ReductionFunction):
         return (_as_array(self._fwd(x, backend.get_array_module(x)), x.dtype),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         x = self.get_retained_inputs()[0].array
         y = self.get_retained_outputs()[0].array
         (gy,) = grad_outputs

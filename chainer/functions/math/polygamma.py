@@ -6,12 +6,13 @@ import numbers
 
 import numpy
 
-import chainer
 import chainerx
 from chainer import backend
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.functions._base import _as_array, sent_like, special
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 
 class PolyGamma(FunctionNode):
@@ -44,7 +45,7 @@ class PolyGamma(FunctionNode):
     def backward(self, target_input_indexes, grad_outputs):
         n, x = self.get_retained_inputs()
         gx = polygamma(n.array + 1, x) * grad_outputs[0]
-        gx = chainer.functions.sum_to(gx, x.shape)
+        gx = F.sum_to(gx, x.shape)
         return tuple([gx if i else None for i in target_input_indexes])
 
 
@@ -75,5 +76,5 @@ def polygamma(n, x):
     """
     if numpy.isscalar(n):
         dtype = 'i' if isinstance(n, numbers.Integral) else None
-        n = sent_like(chainer.as_array(x), numpy.full(x.shape, n, dtype))
+        n = sent_like(as_array(x), numpy.full(x.shape, n, dtype))
     return PolyGamma().apply((n, x))[0]

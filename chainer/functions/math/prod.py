@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-import chainer
+from chainer._core.namespace import F
 from chainer.functions._base import ReductionFunction, _as_array
 from chainer.functions.math.cumprod import _shift
 
@@ -18,14 +18,12 @@ class Prod(ReductionFunction):
         return (_as_array(x.prod(axis=self.axis, keepdims=self.keepdims), x.dtype),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         (x,) = self.get_retained_inputs()
         gy = F.reshape(grad_outputs[0], self.kept_shape(x.shape))
         return (F.broadcast_to(gy, x.shape) * self._product_of_others(x),)
 
     def _product_of_others(self, x):
         """Product of all elements but one, for every element, without dividing."""
-        F = chainer.functions
         ndim = x.ndim
         if x.size == 0:
             return x

@@ -6,12 +6,13 @@ import math
 
 import numpy
 
-import chainer
 import chainerx
 from chainer import backend, utils
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.functions._base import sent_like
 from chainer.utils import type_check
+from chainer.utils.sparse import CooMatrix
 
 
 class CooMatMul(FunctionNode):
@@ -116,7 +117,6 @@ class CooMatMul(FunctionNode):
         return (utils.force_array(y, self.dtype),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         sp, dn = self.get_retained_inputs()
         (gy,) = grad_outputs
         if self.transc:
@@ -176,13 +176,12 @@ def sparse_matmul(a, b, transa=False, transb=False):
                [ 3., 30.]], dtype=float32)
 
     """
-    sparse = utils.CooMatrix
-    if isinstance(a, sparse) is isinstance(b, sparse):
+    if isinstance(a, CooMatrix) is isinstance(b, CooMatrix):
         raise ValueError(
             'This combination of type of inputs is not supported.\n'
             f'    a: {type(a)}\n    b: {type(b)}'
         )
-    if isinstance(a, sparse):
+    if isinstance(a, CooMatrix):
         func = CooMatMul(
             a.row, a.col, a.shape, a.order, transa=transa, transb=transb, dtype=b.dtype
         )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import chainer
 from chainer import utils
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions._base import ReductionFunction, _as_array
 from chainer.utils import type_check
+from chainer.variable import as_variable
 
 
 class Sum(ReductionFunction):
@@ -21,8 +22,8 @@ class Sum(ReductionFunction):
         (gy,) = grad_outputs
         shape = self.inputs[0].shape
         if not self.keepdims:
-            gy = chainer.functions.reshape(gy, self.kept_shape(shape))
-        return (chainer.functions.broadcast_to(gy, shape),)
+            gy = F.reshape(gy, self.kept_shape(shape))
+        return (F.broadcast_to(gy, shape),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         (gy,) = grad_outputs
@@ -87,7 +88,7 @@ class SumTo(FunctionNode):
         return (x.sum(axis=axes).reshape(self._shape),)
 
     def backward(self, target_input_indexes, grad_outputs):
-        return (chainer.functions.broadcast_to(grad_outputs[0], self.inputs[0].shape),)
+        return (F.broadcast_to(grad_outputs[0], self.inputs[0].shape),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         (gy,) = grad_outputs
@@ -118,5 +119,5 @@ def sum_to(x, shape):
 
     """
     if x.shape == tuple(shape):
-        return chainer.as_variable(x)
+        return as_variable(x)
     return SumTo(shape).apply((x,))[0]

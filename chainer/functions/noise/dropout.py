@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import chainer
 from chainer import backend
+from chainer.backend import using_device
 from chainer.configuration import config
 from chainer.function_node import FunctionNode
 from chainer.utils import argument, type_check
+from chainer.variable import as_variable
 
 
 class Dropout(FunctionNode):
@@ -40,7 +41,7 @@ class Dropout(FunctionNode):
         device = backend.ChainerxDevice(x.device)
         if self.mask is None:
             fallback = device.fallback_device
-            with chainer.using_device(fallback):
+            with using_device(fallback):
                 mask = self._make_mask(fallback.xp, x)
             self.mask = device.send(fallback.xp.asarray(mask, x.dtype))
         return (x * device.send(self.mask),)
@@ -95,7 +96,7 @@ def dropout(x, ratio=0.5, **kwargs):
         train='train argument is not supported anymore. Use chainer.using_config',
     )
     if not config.train:
-        y = chainer.as_variable(x)
+        y = as_variable(x)
         return (y, None) if return_mask else y
     func = Dropout(ratio, mask, return_mask)
     (y,) = func.apply((x,))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import chainer
-from chainer import backend
+from chainer import backend, utils
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.functions._base import draw_like, sent_like
 from chainer.utils import argument, type_check
@@ -33,7 +33,7 @@ class Gaussian(FunctionNode):
             )
         self._noise = sent_like(mean, self.eps)
         half = ln_var.dtype.type(0.5)
-        return (chainer.utils.force_array(mean + xp.exp(ln_var * half) * self._noise, mean.dtype),)
+        return (utils.force_array(mean + xp.exp(ln_var * half) * self._noise, mean.dtype),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
@@ -43,7 +43,7 @@ class Gaussian(FunctionNode):
         (gy,) = grad_outputs
         gxs = []
         for i in target_input_indexes:
-            gxs.append(gy * chainer.functions.exp(ln_var * 0.5) * self._noise * 0.5 if i else gy)
+            gxs.append(gy * F.exp(ln_var * 0.5) * self._noise * 0.5 if i else gy)
         return tuple(gxs)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import chainer
+from chainer._core.namespace import F
 from chainer.functions._base import draw_like
+from chainer.variable import as_variable
 
 
 def gumbel_softmax(log_pi, tau=0.1, axis=1):
@@ -36,11 +37,11 @@ def gumbel_softmax(log_pi, tau=0.1, axis=1):
         ((1, 3), True)
 
     """
-    log_pi = chainer.as_variable(log_pi)
+    log_pi = as_variable(log_pi)
     if log_pi.ndim == 0:
         # The only category there is.
-        return chainer.as_variable(log_pi.xp.ones_like(log_pi.array))
+        return as_variable(log_pi.xp.ones_like(log_pi.array))
     noise = draw_like(
         log_pi.array, lambda xp: xp.asarray(xp.random.gumbel(size=log_pi.shape), dtype=log_pi.dtype)
     )
-    return chainer.functions.softmax((log_pi + noise) * (1 / tau), axis=axis)
+    return F.softmax((log_pi + noise) * (1 / tau), axis=axis)

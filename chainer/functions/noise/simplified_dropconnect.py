@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
-import chainer
 from chainer import backend
+from chainer._core.namespace import F
 from chainer.function_node import FunctionNode
 from chainer.functions._base import draw_like, sent_like
 from chainer.utils import type_check
+from chainer.variable import Variable
 
 
 class SimplifiedDropconnect(FunctionNode):
@@ -60,7 +61,7 @@ class SimplifiedDropconnect(FunctionNode):
         if self.mask is None:
             shape = (x.shape[0], *W.shape) if self.use_batchwise_mask else W.shape
             self.mask = draw_like(x, lambda xp: xp.random.rand(*shape) >= self.ratio)
-        elif isinstance(self.mask, chainer.Variable):
+        elif isinstance(self.mask, Variable):
             self.mask = self.mask.array
         self._scaled_mask = sent_like(x, self.mask) * x.dtype.type(1.0 / (1 - self.ratio))
         masked = W * self._scaled_mask
@@ -76,7 +77,6 @@ class SimplifiedDropconnect(FunctionNode):
     forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         x, W = self.get_retained_inputs()
         (gy,) = grad_outputs
         flat = F.reshape(x, (len(x), math.prod(x.shape[1:])))
@@ -146,6 +146,6 @@ def simplified_dropconnect(x, W, b=None, ratio=0.5, train=True, mask=None, use_b
 
     """
     if not train:
-        return chainer.functions.linear(x, W, b)
+        return F.linear(x, W, b)
     func = SimplifiedDropconnect(ratio, mask, use_batchwise_mask)
     return func.apply((x, W) if b is None else (x, W, b))[0]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import chainer
 from chainer import backend
 from chainer.configuration import config
 from chainer.function_node import FunctionNode
 from chainer.functions._base import draw_like, sent_like
 from chainer.utils import argument, type_check
+from chainer.variable import as_variable
 
 
 class Zoneout(FunctionNode):
@@ -82,5 +82,5 @@ def zoneout(h, x, ratio=0.5, **kwargs):
         argument.assert_kwargs_empty(kwargs)
     if config.train:
         return Zoneout(ratio).apply((h, x))[0]
-    h, x = chainer.as_variable(h), chainer.as_variable(x)
+    h, x = as_variable(h), as_variable(x)
     return h * ratio + x * (1 - ratio)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import chainer
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.functions._fused import FusedFunction
 from chainer.functions.normalization import _moments
@@ -131,7 +131,6 @@ class RowNormalization(FusedFunction):
         ]
 
     def compose(self, x, gamma, beta=None):
-        F = chainer.functions
         dtype = _moments.compute_dtype(x, gamma)
         n, r, k, b = shape = self._shape(x.shape)
         t = F.cast(x, dtype).reshape(n, r, k * b)

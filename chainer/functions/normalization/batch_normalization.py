@@ -6,11 +6,11 @@ import collections.abc
 import numbers
 import warnings
 
-import chainer
 import chainerx
 from chainer import backend
 from chainer._core.engines import kernels
 from chainer._core.fallback import Fallback
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.configuration import config
 from chainer.functions._fused import FusedFunction
@@ -296,7 +296,6 @@ class BatchNormalization(_Normalization):
             raise NotImplementedError(
                 'double backprop of batch normalization over several workers is not supported'
             )
-        F = chainer.functions
         dtype = _moments.compute_dtype(x, gamma)
         y_dtype = x.dtype
         x = F.cast(x, dtype)
@@ -420,7 +419,6 @@ class FixedBatchNormalization(_Normalization):
         return [gxs[i] for i in targets]
 
     def compose(self, x, gamma, beta, mean, var):
-        F = chainer.functions
         y_dtype, dtype = x.dtype, _moments.compute_dtype(x, gamma)
         gamma, beta, mean, var = [F.cast(_flat(a), dtype) for a in (gamma, beta, mean, var)]
         scale = gamma * F.rsqrt(var + dtype.type(self.eps))

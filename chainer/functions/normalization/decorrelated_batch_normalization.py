@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import chainer
 from chainer import backend
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.configuration import config
 from chainer.function_node import FunctionNode
@@ -50,7 +50,6 @@ class _Sylvester(FunctionNode):
         )
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         (r,) = self.get_retained_inputs()
         (x,) = self.get_retained_outputs()
         gc = _sylvester(r, grad_outputs[0])
@@ -62,7 +61,7 @@ class _Sylvester(FunctionNode):
 
 def _sylvester(r, c):
     # Everything of interest is symmetric; gradients that come in need not be.
-    c = (c + chainer.functions.swapaxes(c, -2, -1)) * 0.5
+    c = (c + F.swapaxes(c, -2, -1)) * 0.5
     return _Sylvester().apply((r, c))[0]
 
 
@@ -151,7 +150,6 @@ class DecorrelatedBatchNormalization(FusedFunction):
         return (_from_groups(gx, x.shape).astype(x.dtype, copy=False),)
 
     def compose(self, x):
-        F = chainer.functions
         x3 = _to_groups(F.cast(x, _wide(x)), self.groups)
         size, m = x3.shape[1:]
         centered = x3 - F.mean(x3, axis=2, keepdims=True)
@@ -216,7 +214,6 @@ class FixedDecorrelatedBatchNormalization(FusedFunction):
         return gxs
 
     def compose(self, x, mean, projection):
-        F = chainer.functions
         centered = F.cast(_to_groups(x, self.groups), mean.dtype) - mean[:, :, None]
         y = F.matmul(projection, centered)
         return (F.cast(_from_groups(y, x.shape), x.dtype),)

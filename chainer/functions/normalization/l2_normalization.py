@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import chainer
 from chainer import backend
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
@@ -36,7 +36,6 @@ class NormalizeL2(FunctionNode):
     forward_chainerx = forward
 
     def backward(self, target_input_indexes, grad_outputs):
-        F = chainer.functions
         (x,) = self.get_retained_inputs()
         return (self._gradient(F, x, grad_outputs[0]),)
 

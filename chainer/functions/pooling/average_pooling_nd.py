@@ -6,7 +6,7 @@ import math
 
 import numpy
 
-import chainer
+from chainer._core.fallback import Fallback
 from chainer.backends import cuda
 from chainer.functions._base import call_chainerx
 from chainer.functions.pooling._windows import LinearMap
@@ -25,7 +25,7 @@ class _Average(_PoolingND):
 
     def forward_chainerx(self, inputs):
         if self.cover_all:
-            return chainer.Fallback
+            return Fallback
         mode = 'zero' if self.pad_value == 0 else 'ignore'
         return call_chainerx('average_pool', inputs[0], self.ksize, self.stride, self.pad, mode)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
 from chainer import configuration
+from chainer._core.fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.functions._base import call_chainerx
 from chainer.functions.pooling.pooling_nd import _check_ndim, _PoolingND
@@ -33,7 +33,7 @@ class MaxPoolingND(_PoolingND):
 
     def forward_chainerx(self, inputs):
         if self.return_indices:
-            return chainer.Fallback
+            return Fallback
         return call_chainerx(
             'max_pool', inputs[0], self.ksize, self.stride, self.pad, self.cover_all
         )

@@ -7,9 +7,9 @@ All of them are :math:`c = \\sum_j \\tanh(a_j) \\sigma(i_j) + \\sum_k \\sigma(f_
 
 from __future__ import annotations
 
-import chainer
 import chainerx
 from chainer._core.fallback import Fallback
+from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.functions._fused import FusedFunction
 
@@ -122,7 +122,6 @@ class Cell(FusedFunction):
         return [gxs[i] for i in targets]
 
     def compose(self, *xs):
-        F = chainer.functions
         gates, children = self._gates(xs)
         n = self.n_tanh
         a = [F.tanh(x) for x in gates[:n]]

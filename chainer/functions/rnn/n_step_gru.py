@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import chainer
+from chainer._core.namespace import F
 from chainer.functions.rnn.n_step_rnn import BaseNStepRNN, _apply, _old_arguments
 from chainer.utils import argument
 
 
 def _gru(x, h, c, w, b):
     """One step of one layer; weights are in the order r, z, h."""
-    F = chainer.functions
     r_x, z_x, h_x = [F.linear(x, w[k], b[k]) for k in range(3)]
     r_h, z_h, h_h = [F.linear(h, w[k], b[k]) for k in range(3, 6)]
     r = F.sigmoid(r_x + r_h)

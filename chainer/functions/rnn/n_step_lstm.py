@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import chainer
+from chainer._core.namespace import F
 from chainer.functions.rnn.n_step_rnn import (
     BaseNStepRNN,
     _apply,
@@ -14,7 +14,6 @@ from chainer.utils import argument
 
 def _lstm(x, h, c, w, b):
     """One step of one layer; weights are in the order i, f, a, o."""
-    F = chainer.functions
     order = 2, 0, 1, 3
     gates = F.linear(
         x, _stack_weight([w[k] for k in order]), _stack_weight([b[k] for k in order])

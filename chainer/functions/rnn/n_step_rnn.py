@@ -6,11 +6,12 @@ import itertools
 
 import numpy
 
-import chainer
 import chainerx
 from chainer import backend
 from chainer._core.engines.kernels import Kernels
 from chainer._core.fallback import Fallback
+from chainer._core.namespace import F
+from chainer.backend import using_device
 from chainer.backends import cuda
 from chainer.configuration import config
 from chainer.functions._fused import FusedFunction
@@ -24,7 +25,7 @@ _old_arguments = {
 
 def _stack_weight(ws):
     """Interleaves the rows of weights, as :func:`~chainer.functions.lstm` wants its gates."""
-    w = chainer.functions.stack(ws, axis=1)
+    w = F.stack(ws, axis=1)
     return w.reshape(w.shape[0] * w.shape[1], *w.shape[2:])
 
 
@@ -128,7 +129,7 @@ class BaseNStepRNN(FusedFunction):
         # Dropout is between layers, so they run one by one.
         device = backend.ChainerxDevice(x.device)
         fallback = device.fallback_device
-        with chainer.using_device(fallback):
+        with using_device(fallback):
             self._draw_masks(fallback.xp, len(x), states[0].shape[2], x.dtype)
         finals = []
         for layer in range(self.n_layers):
@@ -240,7 +241,6 @@ class BaseNStepRNN(FusedFunction):
         return [gxs[i].astype(xs[i].dtype, copy=False) for i in targets]
 
     def compose(self, *inputs):
-        F = chainer.functions
         states, x, params = self._unpack(inputs)
         stops = [s.stop for s in self._steps]
 
@@ -320,7 +320,6 @@ class _SimpleRNN(BaseNStepRNN):
     """Cells of one gate."""
 
     def _cell(self, x, h, c, ws, bs):
-        F = chainer.functions
         activation = getattr(F, self.activation)
         return activation(F.linear(x, ws[0], bs[0]) + F.linear(h, ws[1], bs[1])), None
 
@@ -400,7 +399,6 @@ class NStepBiRNNReLU(NStepRNNReLU):
 
 def _apply(cls, n_layers, dropout_ratio, states, ws, bs, xs):
     """Applies a stacked network; returns the final states and the tuple of outputs."""
-    F = chainer.functions
     n_cells = n_layers * cls.directions
     for name, values in (('ws', ws), ('bs', bs)):
         if len(values) != n_cells:
@@ -424,7 +422,6 @@ def _apply(cls, n_layers, dropout_ratio, states, ws, bs, xs):
 
 def _unroll(f, n_layers, drop, hx, cx, ws, bs, xs, directions):
     """Runs a stacked network step by step on variables."""
-    F = chainer.functions
     hx = F.separate(hx)
     cx = [None] * len(hx) if cx is None else F.separate(cx)
     hy, cy = [], []
@@ -487,7 +484,7 @@ def n_step_rnn_impl(f, n_layers, dropout_ratio, hx, cx, ws, bs, xs, use_bi_direc
     """
 
     def drop(layer, xs):
-        return [chainer.functions.dropout(x, dropout_ratio) for x in xs]
+        return [F.dropout(x, dropout_ratio) for x in xs]
 
     return _unroll(f, n_layers, drop, hx, cx, ws, bs, xs, 2 if use_bi_direction else 1)
 

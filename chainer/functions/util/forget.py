@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy
 
-import chainer
 import chainerx
+from chainer._core import backprop
+from chainer.configuration import config, using_config
+from chainer.function import force_backprop_mode, no_backprop_mode
 from chainer.function_node import FunctionNode
-from chainer.variable import Variable
+from chainer.variable import Variable, as_variable
 
 
 class Forget(FunctionNode):
@@ -38,11 +40,11 @@ class Forget(FunctionNode):
         return self._results([Variable(x) for x in inputs])
 
     def _results(self, xs):
-        with chainer.no_backprop_mode():
+        with no_backprop_mode():
             return tuple([y.array for y in self._call(xs)])
 
     def forward_chainerx(self, inputs):
-        outputs = self._results([chainer.as_variable(x.as_grad_stopped()) for x in inputs])
+        outputs = self._results([as_variable(x.as_grad_stopped()) for x in inputs])
         return tuple(
             chainerx._core._function_node_forward(
                 self, list(inputs), list(outputs), list(range(len(inputs))), []
@@ -56,29 +58,29 @@ class Forget(FunctionNode):
             x.is_backprop_required() for x in (*retained_inputs, *grad_outputs) if x is not None
         )
         xs, gys = [
-            tuple([None if a is None else chainer.as_variable(a.as_grad_stopped()) for a in arrays])
+            tuple([None if a is None else as_variable(a.as_grad_stopped()) for a in arrays])
             for arrays in (retained_inputs, grad_outputs)
         ]
         self._retain_views(xs, (), len(gys))
-        with chainer.using_config('enable_backprop', double):
+        with using_config('enable_backprop', double):
             gxs = self.backward(target_input_indexes, gys)
         return tuple([None if gx is None else gx.array for gx in gxs])
 
     def backward(self, target_input_indexes, grad_outputs):
-        if chainer.config.enable_backprop:
+        if config.enable_backprop:
             raise RuntimeError('double backpropagation in functions.forget is not allowed.')
         # Fresh variables: gradients of the inputs are taken here, those of parameters that
         # func uses are accumulated where they are.
-        with chainer.force_backprop_mode():
+        with force_backprop_mode():
             xs = [Variable(x.array) for x in self.get_retained_inputs()]
-            with chainer.using_config('in_recomputing', True):
+            with using_config('in_recomputing', True):
                 outputs = self._call(xs)
             pairs = [
                 (y, gy)
                 for y, gy in zip(outputs, grad_outputs)
                 if gy is not None and y.requires_grad
             ]
-            chainer.backward([y for y, _ in pairs], [gy for _, gy in pairs])
+            backprop.backward([y for y, _ in pairs], [gy for _, gy in pairs])
         return tuple([xs[i].grad_var for i in target_input_indexes])
 
 
@@ -111,7 +113,7 @@ def forget(func, *xs):
     """
     if not callable(func):
         raise TypeError(f'func must be callable, got {type(func)}')
-    xs = tuple([chainer.as_variable(x) for x in xs])
+    xs = tuple([as_variable(x) for x in xs])
     if not any(x.requires_grad for x in xs):
         # Parameters inside func get gradients only if the walk back reaches it.
         func, inner = (lambda *args: inner(*args[:-1])), func

@@ -4,8 +4,8 @@ import warnings
 
 import numpy
 
-import chainer
 from chainer import functions, link
+from chainer.configuration import using_config
 from chainer.links.caffe import _schema
 from chainer.links.connection import convolution_2d, deconvolution_2d, linear, scale
 from chainer.links.normalization import batch_normalization
@@ -363,7 +363,7 @@ class _ChildLink:
     def __call__(self, child, *xs):
         if not self.test_mode:
             return child(*xs)
-        with chainer.using_config('train', False):
+        with using_config('train', False):
             return child(*xs)
 
 

@@ -1,5 +1,5 @@
-import chainer
 from chainer import link, variable
+from chainer._core.debug import is_debug
 from chainer.functions.math import bias
 
 
@@ -58,7 +58,7 @@ def _get_operands(xs, param, name):
     """Returns the input and the other operand, which is either a parameter or the second input."""
     n_expected = 2 if param is None else 1
     if len(xs) != n_expected:
-        error = AssertionError if chainer.is_debug() else ValueError
+        error = AssertionError if is_debug() else ValueError
         raise error(
             f'{n_expected} input(s) expected by a {name} link '
             f'{"without" if param is None else "with"} a parameter, but {len(xs)} given'

@@ -3,9 +3,18 @@ import heapq
 
 import numpy
 
-import chainer
 import chainerx
-from chainer import backend, device_resident, function_node, functions, initializers, link, variable
+from chainer import (
+    backend,
+    device_resident,
+    function_node,
+    functions,
+    initializers,
+    link,
+    utils,
+    variable,
+)
+from chainer._core.dtype import get_dtype
 from chainer.utils import type_check
 
 
@@ -155,7 +164,7 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, function
         rows, nodes, codes = self._steps(x, t)
         scores = (W[nodes] * x[rows]).sum(axis=1) * codes
         loss = xp.logaddexp(x.dtype.type(0), -scores).sum(dtype=x.dtype)
-        return (chainer.utils.force_array(loss, x.dtype),)
+        return (utils.force_array(loss, x.dtype),)
 
     def forward_chainerx(self, inputs):
         x, t, W = inputs
@@ -250,7 +259,7 @@ class BinaryHierarchicalSoftmax(link.Link):
 
     def __init__(self, in_size, tree, dtype=None):
         super().__init__()
-        dtype = chainer.get_dtype(dtype, map_mixed16=numpy.float16)
+        dtype = get_dtype(dtype, map_mixed16=numpy.float16)
         self._func = BinaryHierarchicalSoftmaxFunction(tree, dtype)
         with self.init_scope():
             self.W = variable.Parameter(

@@ -1,7 +1,7 @@
 import numpy
 
-import chainer
 from chainer import functions, initializers, link, variable
+from chainer._core.dtype import get_dtype
 from chainer.utils import walker_alias
 
 
@@ -38,7 +38,7 @@ class NegativeSampling(link.Link):
 
     def __init__(self, in_size, counts, sample_size, power=0.75, dtype=None):
         super().__init__()
-        dtype = chainer.get_dtype(dtype, map_mixed16=numpy.float16)
+        dtype = get_dtype(dtype, map_mixed16=numpy.float16)
         weights = numpy.power(numpy.array(counts, dtype=numpy.float64), power)
         self.sampler = walker_alias.WalkerAlias(weights)
         self.sample_size = sample_size

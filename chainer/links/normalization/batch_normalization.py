@@ -1,7 +1,8 @@
 import numpy
 
-import chainer
 from chainer import configuration, functions, initializers, link
+from chainer._core.dtype import get_dtype
+from chainer.backend import using_device
 from chainer.links.normalization import _parameters
 from chainer.utils import argument
 
@@ -97,7 +98,7 @@ class BatchNormalization(link.Link):
             raise RuntimeError('size or axis is required')
         self._initial_avg_mean = initial_avg_mean
         self._initial_avg_var = initial_avg_var
-        self._highprec_dtype = chainer.get_dtype(dtype, map_mixed16=numpy.float32)
+        self._highprec_dtype = get_dtype(dtype, map_mixed16=numpy.float32)
         self.N = 0
         self.decay = decay
         self.eps = eps
@@ -147,7 +148,7 @@ class BatchNormalization(link.Link):
             self._initialize_params(tuple([n for i, n in enumerate(x.shape) if i not in self.axis]))
         gamma, beta = self.gamma, self.beta
         if gamma is None or beta is None:
-            with chainer.using_device(self.device):
+            with using_device(self.device):
                 shape, dtype = self.avg_mean.shape, self._highprec_dtype
                 if gamma is None:
                     gamma = self.xp.ones(shape, dtype=dtype)

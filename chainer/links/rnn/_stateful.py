@@ -1,6 +1,7 @@
 """States of recurrent links."""
 
 from chainer import link, variable
+from chainer.backend import using_device
 
 
 class StatefulChain(link.Chain):
@@ -34,7 +35,5 @@ class StatefulChain(link.Chain):
 
 def zero_state(link, x, size):
     """Returns a state of zeros for a batch of inputs."""
-    import chainer
-
-    with chainer.using_device(link.device):
+    with using_device(link.device):
         return variable.Variable(link.xp.zeros((x.shape[0], size), dtype=x.dtype))

@@ -1,7 +1,7 @@
 import math
 
-import chainer
 from chainer import functions, initializers, link
+from chainer.backend import using_device
 from chainer.links.connection import linear
 from chainer.links.rnn import _stateful
 
@@ -78,7 +78,7 @@ class LSTMBase(link.Chain):
 
     def _initialize_for(self, x):
         if self.upward.W.array is None:
-            with chainer.using_device(self.device):
+            with using_device(self.device):
                 self.upward._initialize_params(math.prod(x.shape[1:]))
                 self._initialize_params()
 

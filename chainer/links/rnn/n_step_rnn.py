@@ -1,7 +1,7 @@
 import numpy
 
-import chainer
 from chainer import functions, initializers, link, variable
+from chainer.backend import using_device
 from chainer.utils import argument
 
 
@@ -136,7 +136,7 @@ class NStepRNNBase(link.ChainList):
 
         """
         shape = (self.n_layers * self.direction, len(xs), self.out_size)
-        with chainer.using_device(self.device):
+        with using_device(self.device):
             return variable.Variable(self.xp.zeros(shape, dtype=xs[0].dtype))
 
     def rnn(self, *args):

@@ -1,5 +1,5 @@
-import chainer
 from chainer import functions, link, variable
+from chainer.backend import using_device
 from chainer.links.connection import linear
 
 
@@ -18,7 +18,7 @@ class _TreeLSTM(link.Chain):
         def fill(value, size):
             if value is not None:
                 return value
-            with chainer.using_device(self.device):
+            with using_device(self.device):
                 return variable.Variable(self.xp.zeros((batch, size), dtype=dtype))
 
         return (

@@ -1,6 +1,6 @@
-import chainer
 from chainer import configuration
 from chainer.training import extension
+from chainer.variable import Variable
 
 
 class unchain_variables(extension.Extension):
@@ -36,7 +36,7 @@ class unchain_variables(extension.Extension):
 
     def __call__(self, trainer):
         for value in trainer.observation.values():
-            if isinstance(value, chainer.Variable):
+            if isinstance(value, Variable):
                 value.unchain_backward()
         # What was turned on by another extension may have been turned off in this iteration.
         self._keep_graph = configuration.config.keep_graph_on_report

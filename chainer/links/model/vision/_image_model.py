@@ -4,9 +4,11 @@ import os
 
 import numpy
 
-import chainer
 from chainer import functions, link, variable
+from chainer._core.dtype import get_dtype
+from chainer.configuration import using_config
 from chainer.dataset import convert, download
+from chainer.function import no_backprop_mode
 from chainer.serializers import npz
 from chainer.utils import argument, imgproc
 
@@ -36,7 +38,7 @@ def prepare_image(image, size, mean):
         raise ImportError(
             f'PIL cannot be loaded. Install Pillow!\nThe actual import error is as follows:\n{e}'
         ) from e
-    dtype = chainer.get_dtype(map_mixed16=numpy.float16)
+    dtype = get_dtype(map_mixed16=numpy.float16)
     if isinstance(image, numpy.ndarray):
         if image.ndim == 3:
             if image.shape[0] == 1:
@@ -172,7 +174,7 @@ class ImageModel(link.Chain):
             x = imgproc.oversample(x, (224, 224))
         else:
             x = x[:, :, 16:240, 16:240]
-        with chainer.no_backprop_mode(), chainer.using_config('train', False):
+        with no_backprop_mode(), using_config('train', False):
             y = self(self._to_variable(x), ['prob'])['prob']
             if oversample:
                 y = functions.average(functions.reshape(y, (-1, 10, y.shape[1])), axis=1)

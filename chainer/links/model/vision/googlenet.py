@@ -1,5 +1,6 @@
 from chainer import functions, initializers
 from chainer.dataset import download
+from chainer.links.caffe import caffe_function
 from chainer.links.connection import convolution_2d, inception, linear
 from chainer.links.model.vision import _image_model
 from chainer.serializers import npz
@@ -192,9 +193,7 @@ class GoogLeNet(_image_model.ImageModel):
             path_npz (str): Path of the npz file to write.
 
         """
-        from chainer.links.caffe.caffe_function import CaffeFunction
-
-        source = CaffeFunction(path_caffemodel)
+        source = caffe_function.CaffeFunction(path_caffemodel)
         model = cls(pretrained_model=None)
         for name, caffe_name in _CAFFE_LAYERS.items():
             model[name].copyparams(source[caffe_name])

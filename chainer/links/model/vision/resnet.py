@@ -4,6 +4,7 @@ import warnings
 
 from chainer import functions, initializers, link
 from chainer.dataset import download
+from chainer.links.caffe import caffe_function
 from chainer.links.connection import convolution_2d, linear
 from chainer.links.model.vision import _image_model
 from chainer.links.normalization import batch_normalization
@@ -296,9 +297,7 @@ class ResNetLayers(_image_model.ImageModel):
             n_layers (int): Number of layers, 50, 101 or 152.
 
         """
-        from chainer.links.caffe.caffe_function import CaffeFunction
-
-        source = CaffeFunction(path_caffemodel)
+        source = caffe_function.CaffeFunction(path_caffemodel)
         model = ResNetLayers(pretrained_model=None, n_layers=n_layers)
         _copy_model(source, model, n_layers)
         npz.save_npz(path_npz, model, compression=False)

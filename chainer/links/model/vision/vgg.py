@@ -1,5 +1,6 @@
 from chainer import functions, initializers
 from chainer.dataset import download
+from chainer.links.caffe import caffe_function
 from chainer.links.connection import convolution_2d, linear
 from chainer.links.model.vision import _image_model
 from chainer.serializers import npz
@@ -139,9 +140,7 @@ class VGGLayers(_image_model.ImageModel):
             path_npz (str): Path of the npz file to write.
 
         """
-        from chainer.links.caffe.caffe_function import CaffeFunction
-
-        npz.save_npz(path_npz, CaffeFunction(path_caffemodel), compression=False)
+        npz.save_npz(path_npz, caffe_function.CaffeFunction(path_caffemodel), compression=False)
 
 
 class VGG16Layers(VGGLayers):

@@ -1,0 +1,24 @@
+"""The package of iDeep, or what stands for it. The public names are in ``intel64``."""
+
+import importlib
+
+error = None
+try:
+    ideep = importlib.import_module('ideep4py')
+    mdarray = ideep.mdarray
+except ImportError as e:
+    ideep = None
+    error = e
+
+    class mdarray:
+        """Stands for the array type of iDeep where iDeep is absent: nothing is of it.
+
+        .. admonition:: Example
+
+            >>> from chainer.backends import intel64
+            >>> isinstance(np.zeros(2), intel64.mdarray)
+            False
+
+        """
+
+    mdarray.__module__ = 'chainer.backends.intel64'

@@ -1,0 +1,122 @@
+"""Conversion of single arrays among NumPy, CuPy and ChainerX."""
+
+import numpy
+
+import chainerx
+from chainer.backends import _cupy
+from chainer.backends._ideep import mdarray
+
+
+def to_cpu(array):
+    """Converts an array to NumPy, without a copy where it shares its memory."""
+    if array is None or isinstance(array, numpy.ndarray):
+        return array
+    if isinstance(array, (numpy.number, numpy.bool_)):
+        return numpy.asarray(array)
+    if isinstance(array, chainerx.ndarray):
+        if array.device.backend.name == 'cuda':
+            return to_cpu(from_chainerx(array))
+        return chainerx.to_numpy(array.as_grad_stopped(), copy=False)
+    if isinstance(array, mdarray):
+        return numpy.array(array)
+    if isinstance(array, _cupy.ndarray):
+        with array.device:
+            return array.get()
+    raise TypeError(
+        'The array sent to cpu must be a numpy.ndarray, a cupy.ndarray, a chainerx.ndarray or a '
+        f'NumPy scalar.\nActual type: {type(array)}.'
+    )
+
+
+def to_gpu(array, device, stream=None):
+    """Converts an array to CuPy, on a CUDA device."""
+    if array is None:
+        return None
+    if isinstance(array, chainerx.ndarray):
+        array = from_chainerx(array)
+    elif isinstance(array, (numpy.number, numpy.bool_)):
+        array = numpy.asarray(array)
+    if isinstance(array, _cupy.ndarray):
+        if array.device == device:
+            return array
+        is_numpy = False
+    elif isinstance(array, numpy.ndarray):
+        is_numpy = True
+    else:
+        raise TypeError(
+            'The array sent to gpu must be an array or a NumPy scalar.\n'
+            f'Actual type: {type(array)}.'
+        )
+    with device:
+        if stream is None or stream.ptr == 0:
+            return _cupy.cupy.array(array)
+        with stream:
+            if is_numpy:
+                result = _cupy.cupy.empty(array.shape, array.dtype)
+                result.set(numpy.ascontiguousarray(array), stream)
+            else:
+                result = array.copy()
+            return result
+
+
+def to_chainerx(array, device=None):
+    """Converts an array, to the device that shares its memory unless one is given."""
+    if array is None or isinstance(array, chainerx.ndarray):
+        if array is None or device is None or array.device is device:
+            return array
+        return array.to_device(device)
+    if not chainerx.is_available():
+        raise RuntimeError(
+            'ChainerX is not available: reinstall Chainer with CHAINER_BUILD_CHAINERX=1.'
+        )
+    if isinstance(array, (numpy.number, numpy.bool_)):
+        array = numpy.asarray(array)
+    if isinstance(array, numpy.ndarray):
+        if device is None:
+            return chainerx.array(array, device='native:0', copy=False)
+        if device.backend.name == 'native':
+            return chainerx.array(array, device=device, copy=False)
+        return chainerx.array(array, device=device)
+    if isinstance(array, _cupy.ndarray):
+        memory = array.data.mem
+        chx_array = chainerx._core._fromrawpointer(
+            memory.ptr,
+            array.shape,
+            array.dtype,
+            array.strides,
+            f'cuda:{array.device.id}',
+            array.data.ptr - memory.ptr,
+            array,
+        )
+        return chx_array if device is None else chx_array.to_device(device)
+    raise TypeError(
+        'The array sent to ChainerX must be a NumPy, CuPy or ChainerX array, or a NumPy scalar.\n'
+        f'Actual type: {type(array)}.'
+    )
+
+
+def from_chainerx(array):
+    """Converts a ChainerX array to the NumPy or CuPy array that shares its memory."""
+    if not isinstance(array, chainerx.ndarray):
+        return array
+    backend_name = array.device.backend.name
+    if backend_name == 'native':
+        return chainerx.to_numpy(array.as_grad_stopped(), copy=False)
+    if backend_name == 'cuda':
+        return _cuda_from_chainerx(array)
+    raise RuntimeError(
+        "Only arrays of 'native' or 'cuda' devices can be converted from ChainerX: "
+        f'{array.device.name}'
+    )
+
+
+def _cuda_from_chainerx(array):
+    _cupy.check_cuda_available()
+    cupy = _cupy.cupy
+    with _cupy.Device(array.device.index):
+        memory = cupy.cuda.UnownedMemory(
+            array.data_ptr + array.offset, array.data_size, array, array.device.index
+        )
+        return cupy.ndarray(
+            array.shape, array.dtype, cupy.cuda.MemoryPointer(memory, 0), strides=array.strides
+        )
