@@ -3,6 +3,7 @@ import pytest
 
 import chainer
 from chainer import memory_layouts as m
+from chainer._core import layouts
 
 PAIRS = [(m.CUDNN_CHANNEL_LAST_X, None), (m.CUDNN_CHANNEL_LAST_W, m.CUDNN_CHANNEL_FIRST_W)]
 
@@ -13,11 +14,11 @@ PAIRS = [(m.CUDNN_CHANNEL_LAST_X, None), (m.CUDNN_CHANNEL_LAST_W, m.CUDNN_CHANNE
 )
 def test_transpose(last, first, shape, raw):
     x = numpy.random.rand(*shape)
-    y = m._transpose_array(x, first, last)
-    assert y.shape == raw == m._transpose_shape(shape, first, last)
+    y = layouts.transpose_array(x, first, last)
+    assert y.shape == raw == layouts.transpose_shape(shape, first, last)
     assert y.flags.c_contiguous
-    numpy.testing.assert_array_equal(m._transpose_array(y, last, first), x)
-    assert m._transpose_array(x, first, first) is x
+    numpy.testing.assert_array_equal(layouts.transpose_array(y, last, first), x)
+    assert layouts.transpose_array(x, first, first) is x
 
 
 def test_as_layout():
@@ -46,7 +47,7 @@ def test_bad():
     with pytest.raises(ValueError, match='Unknown memory layout'):
         m.AsLayout('unknown')
     with pytest.raises(ValueError, match='no channel axis'):
-        m._transpose_array(numpy.zeros(3), None, m.CUDNN_CHANNEL_LAST_X)
+        layouts.transpose_array(numpy.zeros(3), None, m.CUDNN_CHANNEL_LAST_X)
     with pytest.raises(ValueError, match='layout of the variable'):
         m.get_semantic_shape(
             chainer.Variable(numpy.zeros((2, 3))), assumed_layout=m.CUDNN_CHANNEL_LAST_X
