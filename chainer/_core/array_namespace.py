@@ -48,7 +48,17 @@ class Arrays:
         return arrays.forward(func, tuple(inputs))
 
     @staticmethod
+    def matmul(a, b, transa=False, transb=False):
+        """Product of matrices, as :func:`chainer.functions.matmul`."""
+        if transa and a.ndim > 1:
+            a = a.swapaxes(-2, -1)
+        if transb and b.ndim > 1:
+            b = b.swapaxes(-2, -1)
+        return a @ b
+
+    @staticmethod
     def cast(x, dtype):
+        """Array of another dtype."""
         return x.astype(dtype, copy=False)
 
 

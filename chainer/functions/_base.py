@@ -45,6 +45,11 @@ def call_chainerx(name, *args, **kwargs):
     return NO_NATIVE_PATH if routine is None else (routine(*args, **kwargs),)
 
 
+def kernels(**options):
+    """How a class uses kernels: under NumPy arrays, too, where ChainerX is built."""
+    return Kernels(under_numpy=chainerx.is_available(), **options)
+
+
 class Operation(FunctionNode):
     """Function of this package.
 
@@ -52,7 +57,7 @@ class Operation(FunctionNode):
     NumPy arrays by ``forward_chainerx``, unless the class says no: ``_kernels = NO_KERNELS``.
     """
 
-    _kernels = Kernels(under_numpy=chainerx.is_available())
+    _kernels = kernels()
 
     def gradients(self, m, targets, xs, ys, gys):
         """Gradients of the inputs with the indexes ``targets``.
@@ -96,7 +101,7 @@ class _Routine(Operation):
     #: Name of the ChainerX routine (default: the name of the class in lower case).
     chainerx_routine = None
     _chainerx_function = None
-    _kernels = Kernels(under_numpy=chainerx.is_available(), check=True)
+    _kernels = kernels(check=True)
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)

@@ -8,8 +8,7 @@ import numpy
 
 import chainerx
 from chainer._core.fallback import Fallback
-from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation, kernels
 from chainer.functions.connection._convolution_plan import get_plan
 from chainer.utils import conv, conv_nd, type_check
 
@@ -20,7 +19,7 @@ def _expect_bias(in_types, n_channels):
     type_check.expect(b_type.dtype == x_type.dtype, b_type.ndim == 1, b_type.shape[0] == n_channels)
 
 
-class _Base(FunctionNode):
+class _Base(Operation):
     """What convolution and deconvolution share.
 
     Attributes:
@@ -77,8 +76,7 @@ class Convolution(_Base):
 
     cover_all = False
     outs = None
-    _checked_natively = True
-    _native_inputs = 0, 1
+    _kernels = kernels(retain=(0, 1), check=True)
 
     def check_type_forward(self, in_types):
         n_in = type_check.eval(in_types.size())
@@ -116,8 +114,10 @@ class Convolution(_Base):
         return (self._plan(x, W).convolve(*inputs),)
 
     def forward_chainerx(self, inputs):
-        if not self._chainerx_supports(inputs) or self.outs is not None:
-            return Fallback
+        if not self._chainerx_supports(inputs):
+            return Fallback('mixed dtypes')
+        if self.outs is not None:
+            return Fallback('given output size')
         return (
             chainerx.conv(
                 *inputs,
@@ -129,33 +129,17 @@ class Convolution(_Base):
             ),
         )
 
-    def backward(self, target_input_indexes, grad_outputs):
-        x, W = self.get_retained_inputs()
-        (gy,) = grad_outputs
-        gxs = []
-        for i in target_input_indexes:
-            if i == 0:
-                gxs.append(self._transposed(x.shape[2:]).apply((gy, W))[0])
-            elif i == 1:
-                gxs.append(_GradW(self, W, gy.shape[2:]).apply((x, gy))[0])
-            else:
-                gxs.append(F.sum(gy, axis=(0, *range(2, gy.ndim))))
-        return tuple(gxs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (x, W), _ = self._retained_arrays()
-        (gy,) = grad_outputs
-        plan = self._plan(x, W)
-        return tuple(
-            [
-                plan.transpose(gy, W)
-                if i == 0
-                else plan.weight(x, gy, W.dtype)
-                if i == 1
-                else _sum_channels(gy)
-                for i in target_input_indexes
-            ]
-        )
+    def gradients(self, m, targets, xs, ys, gys):
+        x, W = xs
+        (gy,) = gys
+        return [
+            m.apply(self._transposed(x.shape[2:]), (gy, W))[0]
+            if i == 0
+            else m.apply(_GradW(self, W, gy.shape[2:]), (x, gy))[0]
+            if i == 1
+            else _sum_channels(m, gy)
+            for i in targets
+        ]
 
 
 class Deconvolution(_Base):
@@ -167,8 +151,7 @@ class Deconvolution(_Base):
     """
 
     outs = None
-    _checked_natively = True
-    _native_inputs = 0, 1
+    _kernels = kernels(retain=(0, 1), check=True)
 
     def check_type_forward(self, in_types):
         n_in = type_check.eval(in_types.size())
@@ -219,7 +202,7 @@ class Deconvolution(_Base):
 
     def forward_chainerx(self, inputs):
         if not self._chainerx_supports(inputs):
-            return Fallback
+            return Fallback('mixed dtypes')
         self._find_outs(*inputs[:2])
         return (
             chainerx.conv_transpose(
@@ -232,36 +215,20 @@ class Deconvolution(_Base):
             ),
         )
 
-    def backward(self, target_input_indexes, grad_outputs):
-        x, W = self.get_retained_inputs()
-        (gy,) = grad_outputs
-        gxs = []
-        for i in target_input_indexes:
-            if i == 0:
-                gxs.append(self._transposed(x.shape[2:]).apply((gy, W))[0])
-            elif i == 1:
-                gxs.append(_GradW(self, W, x.shape[2:]).apply((gy, x))[0])
-            else:
-                gxs.append(F.sum(gy, axis=(0, *range(2, gy.ndim))))
-        return tuple(gxs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (x, W), _ = self._retained_arrays()
-        (gy,) = grad_outputs
-        plan = self._plan(x, W)
-        return tuple(
-            [
-                plan.convolve(gy, W)
-                if i == 0
-                else plan.weight(gy, x, W.dtype)
-                if i == 1
-                else _sum_channels(gy)
-                for i in target_input_indexes
-            ]
-        )
+    def gradients(self, m, targets, xs, ys, gys):
+        x, W = xs
+        (gy,) = gys
+        return [
+            m.apply(self._transposed(x.shape[2:]), (gy, W))[0]
+            if i == 0
+            else m.apply(_GradW(self, W, x.shape[2:]), (gy, x))[0]
+            if i == 1
+            else _sum_channels(m, gy)
+            for i in targets
+        ]
 
 
-class _GradW(FunctionNode):
+class _GradW(Operation):
     """Gradient of the weight, from the image and the gradient of the output of a convolution.
 
     Args:
@@ -283,9 +250,9 @@ class _GradW(FunctionNode):
         plan = self._func._plan_of(x.shape, self._w_shape, self._outs, x)
         return (plan.weight(x, y, self._w_dtype),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        x, y = self.get_retained_inputs()
-        (W,) = grad_outputs
+    def gradients(self, m, targets, xs, ys, gys):
+        x, y = xs
+        (W,) = gys
         func = self._func
         is_convolution = isinstance(func, Convolution)
         convolution = (
@@ -294,18 +261,16 @@ class _GradW(FunctionNode):
             else (func._transposed(None)._transposed(self._outs))
         )
         transpose = convolution._transposed(x.shape[2:])
-        return tuple(
-            [
-                transpose.apply((y, W))[0] if i == 0 else convolution.apply((x, W))[0]
-                for i in target_input_indexes
-            ]
-        )
+        return [
+            m.apply(transpose, (y, W))[0] if i == 0 else m.apply(convolution, (x, W))[0]
+            for i in targets
+        ]
 
 
-def _sum_channels(gy):
-    """Sum over all axes but the second."""
+def _sum_channels(m, gy):
+    """Sum over all axes but the second, along contiguous elements first."""
     n, c = gy.shape[:2]
-    return gy.reshape(n, c, math.prod(gy.shape[2:])).sum(axis=2).sum(axis=0)
+    return m.sum(m.sum(gy.reshape(n, c, math.prod(gy.shape[2:])), axis=2), axis=0)
 
 
 def _check_groups(groups, n_in, n_out):

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 
-from chainer._core.namespace import F
-from chainer.backends import cuda
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation
 from chainer.utils import array, type_check
 
 
-class BilinearFunction(FunctionNode):
+class BilinearFunction(Operation):
     """Bilinear form of each pair of rows, with optional linear terms and bias."""
 
     def check_type_forward(self, in_types):
@@ -58,8 +56,8 @@ class BilinearFunction(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def _gradients(self, targets, inputs, gy, m):
-        """``m`` has ``matmul`` and ``sum``, of arrays or of variables."""
+    def gradients(self, m, targets, inputs, ys, gys):
+        (gy,) = gys
         shapes = [x.shape for x in inputs]
         n, (n1, n2, n_out) = len(gy), shapes[2]
         e1, e2 = [e.reshape(n, math.prod(e.shape[1:])) for e in inputs[:2]]
@@ -82,15 +80,7 @@ class BilinearFunction(FunctionNode):
             if i < 2 and len(inputs) > 3:
                 gx = gx + m.matmul(gy, inputs[3 + i].transpose())
             gxs.append(gx.reshape(shapes[i]) if i < 3 else gx)
-        return tuple(gxs)
-
-    def backward(self, target_input_indexes, grad_outputs):
-        return self._gradients(target_input_indexes, self.get_retained_inputs(), grad_outputs[0], F)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        inputs, _ = self._retained_arrays()
-        (gy,) = grad_outputs
-        return self._gradients(target_input_indexes, inputs, gy, cuda.get_array_module(gy))
+        return gxs
 
 
 def _pairs(e1, e2):

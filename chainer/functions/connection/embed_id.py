@@ -6,15 +6,16 @@ import chainerx
 from chainer._core.debug import is_debug
 from chainer._core.fallback import Fallback
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation, kernels
 from chainer.functions._scatter import add_rows
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 
-class EmbedIDFunction(FunctionNode):
+class EmbedIDFunction(Operation):
     """Picks rows of a matrix, and zeros for an ignored number."""
 
-    _checked_natively = True
+    _kernels = kernels(check=True)
 
     def __init__(self, ignore_label=None):
         self.ignore_label = ignore_label
@@ -49,25 +50,19 @@ class EmbedIDFunction(FunctionNode):
     def forward_chainerx(self, inputs):
         x, W = inputs
         # ChainerX counts out-of-range numbers from the end; debug mode must refuse them.
-        if is_debug() or x.ndim == 0:
-            return Fallback
+        if is_debug():
+            return Fallback('debug mode')
+        if x.ndim == 0:
+            return Fallback('a number')
         return (chainerx.embed_id(x, W, self.ignore_label),)
 
-    def _grad(self, x):
-        return EmbedIDGrad(x, self.inputs[1].shape, self.ignore_label)
-
-    def backward(self, target_input_indexes, grad_outputs):
-        (x,) = self.get_retained_inputs()
-        (gW,) = self._grad(x.array).apply(grad_outputs)
-        return tuple([gW if i == 1 else None for i in target_input_indexes])
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (x,), _ = self._retained_arrays()
-        (gW,) = self._grad(x).forward(grad_outputs)
-        return tuple([gW if i == 1 else None for i in target_input_indexes])
+    def gradients(self, m, targets, xs, ys, gys):
+        grad = EmbedIDGrad(as_array(xs[0]), self.inputs[1].shape, self.ignore_label)
+        (gW,) = m.apply(grad, gys)
+        return [gW if i == 1 else None for i in targets]
 
 
-class EmbedIDGrad(FunctionNode):
+class EmbedIDGrad(Operation):
     """Adds rows to a matrix of zeros."""
 
     def __init__(self, x, shape, ignore_label):
@@ -86,11 +81,8 @@ class EmbedIDGrad(FunctionNode):
         add_rows(gW, x, rows)
         return (gW,)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return EmbedIDFunction(self.ignore_label).apply((self.x, grad_outputs[0]))
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return EmbedIDFunction(self.ignore_label).forward((self.x, grad_outputs[0]))
+    def gradients(self, m, targets, xs, ys, gys):
+        return m.apply(EmbedIDFunction(self.ignore_label), (self.x, gys[0]))
 
 
 def embed_id(x, W, ignore_label=None):

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 
-import numpy
-
 import chainerx
 from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 
 
-class LinearFunction(FunctionNode):
+class LinearFunction(Operation):
     """y = x W^T + b of matrices."""
 
-    _checked_natively = True
-    _native_inputs = 0, 1
+    _kernels = kernels(retain=(0, 1), check=True)
 
     def check_type_forward(self, in_types):
         n_in = type_check.eval(in_types.size())
@@ -52,38 +49,18 @@ class LinearFunction(FunctionNode):
         dtype = inputs[0].dtype
         return ((y if y.dtype == dtype else y.astype(dtype)),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        x, W = self.get_retained_inputs()
-        (gy,) = grad_outputs
+    def gradients(self, m, targets, xs, ys, gys):
+        x, W = xs
+        (gy,) = gys
         gxs = []
-        for i in target_input_indexes:
+        for i in targets:
             if i == 0:
-                gxs.append(F.cast(F.matmul(gy, W), x.dtype))
+                gxs.append(m.cast(m.matmul(gy, W), x.dtype))
             elif i == 1:
-                gxs.append(F.cast(F.matmul(gy, x, transa=True), W.dtype))
+                gxs.append(m.cast(m.matmul(gy, x, transa=True), W.dtype))
             else:
-                gxs.append(F.sum(gy, axis=0))
-        return tuple(gxs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (x, W), _ = self._retained_arrays()
-        (gy,) = grad_outputs
-        gxs = []
-        for i in target_input_indexes:
-            if i == 0:
-                gxs.append(gy.dot(W).astype(x.dtype, copy=False))
-            elif i == 1:
-                gxs.append(_outer_product(gy, x).astype(W.dtype, copy=False))
-            else:
-                gxs.append(gy.sum(axis=0))
-        return tuple(gxs)
-
-
-def _outer_product(gy, x):
-    """gy^T x, where BLAS is slower than a plain product for a single row."""
-    if len(gy) == 1 and isinstance(gy, numpy.ndarray):
-        return gy.reshape(-1, 1) * x
-    return gy.T.dot(x)
+                gxs.append(m.sum(gy, axis=0))
+        return gxs
 
 
 def linear(x, W, b=None, n_batch_axes=1):

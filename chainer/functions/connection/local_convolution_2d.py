@@ -6,14 +6,13 @@ import math
 
 import chainerx
 from chainer._core.fallback import Fallback
-from chainer._core.namespace import F
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation
 from chainer.functions.array.im2col import Im2Col, Im2ColGrad, _pair
 from chainer.utils import conv, type_check
 
 
-class LocalConvolution2DFunction(FunctionNode):
+class LocalConvolution2DFunction(Operation):
     """Convolution of images whose kernel depends on the place.
 
     The images become matrices with one row per place: (h_O * w_O, n, c_I * kh * kw).
@@ -62,7 +61,7 @@ class LocalConvolution2DFunction(FunctionNode):
 
     def forward_chainerx(self, inputs):
         if inputs[0].size == 0:
-            return Fallback
+            return Fallback('no elements')
         return (self._convolve(inputs, chainerx, Im2Col.forward_chainerx),)
 
     def _convolve(self, inputs, xp, apply):
@@ -72,46 +71,24 @@ class LocalConvolution2DFunction(FunctionNode):
         y = y.transpose(1, 2, 0).reshape(len(x), *W.shape[:3])
         return y + inputs[2] if len(inputs) == 3 else y
 
-    def _gradients(self, targets, x, W, gy, matmul, apply, total):
+    def gradients(self, m, targets, xs, ys, gys):
+        x, W = xs
+        (gy,) = gys
         im2col = self._im2col(W.shape)
         rows = self._rows(gy)
         gxs = []
         for i in targets:
             if i == 0:
-                col = matmul(rows, self._weight_matrices(W)).transpose(1, 2, 0)
+                col = m.matmul(rows, self._weight_matrices(W)).transpose(1, 2, 0)
                 col = col.reshape(*col.shape[:2], *gy.shape[2:])
-                gxs.append(apply(Im2ColGrad(im2col, x.shape), col))
+                gxs.append(m.apply(Im2ColGrad(im2col, x.shape), (col,))[0])
             elif i == 1:
-                gW = matmul(rows.transpose(0, 2, 1), self._rows(apply(im2col, x)))
+                (col,) = m.apply(im2col, (x,))
+                gW = m.matmul(rows.transpose(0, 2, 1), self._rows(col))
                 gxs.append(gW.transpose(1, 0, 2).reshape(W.shape))
             else:
-                gxs.append(total(gy, axis=0))
-        return tuple(gxs)
-
-    def backward(self, target_input_indexes, grad_outputs):
-        x, W = self.get_retained_inputs()
-        return self._gradients(
-            target_input_indexes,
-            x,
-            W,
-            grad_outputs[0],
-            F.matmul,
-            lambda func, x: func.apply((x,))[0],
-            F.sum,
-        )
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (x, W), _ = self._retained_arrays()
-        xp = cuda.get_array_module(x)
-        return self._gradients(
-            target_input_indexes,
-            x,
-            W,
-            grad_outputs[0],
-            xp.matmul,
-            lambda func, x: func.forward((x,))[0],
-            xp.sum,
-        )
+                gxs.append(m.sum(gy, axis=0))
+        return gxs
 
 
 def local_convolution_2d(x, W, b=None, stride=1):

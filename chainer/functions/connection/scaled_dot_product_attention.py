@@ -8,16 +8,15 @@ import chainerx
 from chainer import backend
 from chainer._core.namespace import F
 from chainer.configuration import config
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 from chainer.variable import as_variable
 
 
-class _Fused(FunctionNode):
+class _Fused(Operation):
     """The routine of ChainerX: attention without dropout, whose scores are not kept."""
 
-    _checked_natively = True
-    _native_inputs = 0, 1, 2
+    _kernels = kernels(retain=(0, 1, 2), check=True)
 
     def __init__(self, scale, is_causal):
         self.scale = scale

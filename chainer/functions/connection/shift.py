@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import chainerx
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation
 from chainer.functions.array.im2col import _pair
 from chainer.utils import type_check
 
 
-class Shift(FunctionNode):
+class Shift(Operation):
     """Moves each group of channels of images in a direction of its own."""
 
     def __init__(self, ksize=3, dilate=1):
@@ -69,11 +69,8 @@ class Shift(FunctionNode):
     def _inverse(self):
         return Shift((self.kh, self.kw), (-self.dy, -self.dx))
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return self._inverse().apply(grad_outputs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return self._inverse().forward(grad_outputs)
+    def gradients(self, m, targets, xs, ys, gys):
+        return m.apply(self._inverse(), gys)
 
 
 def _overlap(size, move):
