@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy
-
-import chainerx
 from chainer._backprop import backward
+from chainer._core.array_types import (
+    get_array_types,
+    get_cpu_array_types,
+    is_arrays_compatible,
+)
 from chainer._dtype import get_dtype, mixed16
 from chainer._fallback import Fallback
 from chainer._fallback_report import FallbackReport
@@ -20,7 +22,6 @@ from chainer._runtime_info import print_runtime_info
 from chainer._version import __version__
 from chainer.backend import get_device, using_device
 from chainer.backends import cuda
-from chainer.backends import intel64 as _intel64
 from chainer.backends.cuda import should_use_cudnn, should_use_cudnn_tensor_core
 from chainer.configuration import config, global_config, using_config
 from chainer.device_resident import DeviceResident
@@ -98,74 +99,6 @@ def __getattr__(name):
 
 def __dir__():
     return sorted({*globals(), *_LAZY})
-
-
-def get_array_types():
-    """Returns the tuple of all array classes, of every backend that is available.
-
-    .. admonition:: Example
-
-        >>> np.ndarray in chainer.get_array_types()
-        True
-
-    """
-    return _array_types()
-
-
-def get_cpu_array_types():
-    """Returns the tuple of the array classes that live in host memory.
-
-    .. admonition:: Example
-
-        >>> np.ndarray in chainer.get_cpu_array_types()
-        True
-
-    """
-    return (numpy.ndarray, _intel64.mdarray) if _intel64.is_ideep_available() else _numpy_only
-
-
-_numpy_only = (numpy.ndarray,)
-_known_array_types = None
-
-
-def _array_types():
-    global _known_array_types
-    if _known_array_types is None:
-        types_ = [*get_cpu_array_types()]
-        if cuda.available:
-            types_.append(cuda.ndarray)
-        if chainerx.is_available():
-            types_.append(chainerx.ndarray)
-        _known_array_types = tuple(types_)
-    return _known_array_types
-
-
-def is_arrays_compatible(arrays):
-    """Returns whether arrays (or ``None``) can be inputs of one function.
-
-    They can if all are of one backend: NumPy (with iDeep), CuPy or ChainerX.
-
-    Args:
-        arrays (sequence of arrays or None): Arrays to look at.
-
-    Returns:
-        bool: Whether they can.
-
-    .. admonition:: Example
-
-        >>> chainer.is_arrays_compatible([np.zeros(2), None, np.ones(3)])
-        True
-
-    """
-    arrays = [a for a in arrays if a is not None]
-    if not arrays:
-        return True
-    first = arrays[0]
-    for types_ in ((chainerx.ndarray,), (cuda.ndarray,)):
-        if isinstance(first, types_):
-            return all(isinstance(a, types_) for a in arrays)
-    cpu_types = get_cpu_array_types()
-    return all(isinstance(a, cpu_types) for a in arrays)
 
 
 def get_compute_mode():
