@@ -22,13 +22,6 @@ if chainerx.is_available():
     from chainerx import _core
 
 
-def update_views(arrays):
-    """ChainerX arrays for an update of NumPy arrays, or ``None`` where no kernel is to do it."""
-    if not chainerx.is_available() or _config.use_native_kernels == 'never':
-        return None
-    return _core._numpy_views(arrays, [False] * len(arrays))
-
-
 def views(arrays, device):
     """ChainerX arrays of ``device`` over the memory of NumPy arrays; ``None`` if that cannot be."""
     xs = _core._numpy_views(arrays, [False] * len(arrays))

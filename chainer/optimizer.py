@@ -7,11 +7,14 @@ import warnings
 
 import numpy
 
-import chainer
-from chainer import _optimizer_hooks, _update, optimizer_hooks, variable
-from chainer import link as link_module
+from chainer import backend, optimizer_hooks
 from chainer import serializer as serializer_module
+from chainer._core import update
+from chainer._core.optimizer_hooks import add_hook, remove_hook
+from chainer.backends import cuda
+from chainer.link import Link
 from chainer.optimizer_hooks import _base as hooks_base
+from chainer.variable import Parameter, Variable
 
 
 class Hyperparameter:
@@ -160,7 +163,7 @@ class UpdateRule:
             ValueError: The name is taken.
 
         """
-        _optimizer_hooks.add(self, hook, name, timing, duplicate=ValueError)
+        add_hook(self, hook, name, timing, duplicate=ValueError)
 
     def remove_hook(self, name):
         """Removes a hook.
@@ -172,7 +175,7 @@ class UpdateRule:
             KeyError: There is no such hook.
 
         """
-        _optimizer_hooks.remove(self, name)
+        remove_hook(self, name)
 
     def update(self, param):
         """Calls the hooks and updates a parameter, unless the rule is disabled.
@@ -193,7 +196,7 @@ class UpdateRule:
         if param.array is not None:
             self._prepare(param)
         if param._loss_scale is not None:
-            _update.unscale_grad(param)
+            update.unscale_grad(param)
         for hook in self._pre_update_hooks.values():
             hook(self, param)
         self.update_core(param)
@@ -210,9 +213,7 @@ class UpdateRule:
         master = self._fp32_param
         if master is None or not param.device.is_array_supported(master.array):
             array = (param if master is None else master).array
-            master = variable.Parameter(
-                param.device.send(array).astype(numpy.float32), name=param.name
-            )
+            master = Parameter(param.device.send(array).astype(numpy.float32), name=param.name)
             self._fp32_param = master
         grad = param.grad
         if grad is not None:
@@ -240,10 +241,10 @@ class UpdateRule:
             self.update_core_cpu(param)
             return
         device = param.device
-        with chainer.using_device(device):
+        with backend.using_device(device):
             if device.xp is numpy:
                 self.update_core_cpu(param)
-            elif device.xp is chainer.backends.cuda.cupy:
+            elif device.xp is cuda.cupy:
                 self.update_core_gpu(param)
             else:
                 self.update_core_chainerx(param)
@@ -280,7 +281,7 @@ class UpdateRule:
             param (chainer.Parameter): Parameter to update.
 
         """
-        _update.update_core_by_sharing(self, param)
+        update.update_core_by_sharing(self, param)
 
     def init_state(self, param):
         """Initializes the entries of :attr:`state`.
@@ -290,15 +291,20 @@ class UpdateRule:
 
         """
 
+    @classmethod
+    def _is_only_a_step(cls):
+        """Tells whether parameters can be updated together, past the methods of the rules."""
+        return False
+
     def _prepare(self, param):
         """Makes the state, or moves it to the device of the parameter."""
         state = self._state
         if state is None:
             self._state = {}
-            with chainer.using_device(param.device):
+            with backend.using_device(param.device):
                 self.init_state(param)
         elif state:
-            _update.move_state(state, param)
+            update.move_state(state, param)
 
     def use_fp32_update(self, flag=True):
         """Makes float16 parameters be updated through a float32 master copy.
@@ -321,7 +327,7 @@ class UpdateRule:
         """
         serializer_module._remember(serializer, self)
         self.t = serializer('t', self.t)
-        loading = isinstance(serializer, chainer.Deserializer)
+        loading = isinstance(serializer, serializer_module.Deserializer)
         if self._state is None:
             if loading:
                 self._state = self._load_state(serializer)
@@ -337,7 +343,7 @@ class UpdateRule:
         probe = copy.copy(self)
         array = numpy.zeros(1, dtype=numpy.float32)
         try:
-            probe.init_state(variable.Variable(array, grad=array))
+            probe.init_state(Variable(array, grad=array))
         finally:
             self._state = None
         state = {}
@@ -359,7 +365,7 @@ class UpdateRule:
         except KeyError:  # not stored by versions before 8
             array = None
         if loading and master is None and array is not None:
-            self._fp32_param = variable.Parameter(array)
+            self._fp32_param = Parameter(array)
 
 
 class Optimizer:
@@ -412,7 +418,7 @@ class Optimizer:
             TypeError: ``link`` is no link.
 
         """
-        if not isinstance(link, link_module.Link):
+        if not isinstance(link, Link):
             raise TypeError(f'optimization target must be a link, but {type(link)} was given')
         self.target = link
         self.t = 0
@@ -473,7 +479,7 @@ class Optimizer:
         """
         if self._pre_update_hooks is None:
             raise RuntimeError('call `setup` method before `add_hook` method')
-        _optimizer_hooks.add(self, hook, name, timing)
+        add_hook(self, hook, name, timing)
 
     def remove_hook(self, name):
         """Removes a hook.
@@ -487,7 +493,7 @@ class Optimizer:
         """
         if self._pre_update_hooks is None:
             raise RuntimeError('call `setup` method before `remove_hook` method')
-        _optimizer_hooks.remove(self, name)
+        remove_hook(self, name)
 
     def call_hooks(self, timing='pre'):
         """Calls the hooks of a timing.
@@ -557,7 +563,7 @@ class Optimizer:
         if not self._loss_scaling_is_dynamic:
             return
         for name, param in self.target.namedparams(False):
-            if param.grad is not None and not _update.all_finite(param.grad):
+            if param.grad is not None and not update.all_finite(param.grad):
                 self._loss_scaling_isnan = True
                 self._loss_scaling_isnan_ever = True
                 warnings.warn(
@@ -688,8 +694,8 @@ class GradientMethod(Optimizer):
     def reallocate_cleared_grads(self):
         """Fills missing gradients of initialized parameters with zeros."""
         for param in self.target.params():
-            if _update.lacks_grad(param):
-                _update.fill_grad(param)
+            if update.lacks_grad(param):
+                update.fill_grad(param)
 
     def update(self, lossfun=None, *args, **kwds):
         """Updates the parameters by their gradients.
@@ -722,8 +728,8 @@ class GradientMethod(Optimizer):
         if self.is_safe_to_update():
             self.t += 1
             if self._buffers is None:
-                self._buffers = _update.Buffers()
-            _update.update_params(self.target.params(), self._buffers)
+                self._buffers = update.Buffers()
+            update.update_params(self.target.params(), self._buffers)
         else:
             for param in self.target.params():
                 param._loss_scale = None
