@@ -5,7 +5,7 @@ The owner has two ordered dictionaries, ``_pre_update_hooks`` and
 """
 
 
-def add_hook(owner, hook, name, timing, duplicate=KeyError):
+def add(owner, hook, name, timing, duplicate=KeyError):
     if not callable(hook):
         raise TypeError(f'hook function is not callable: {type(hook)}')
     if name is None:
@@ -22,7 +22,7 @@ def add_hook(owner, hook, name, timing, duplicate=KeyError):
     hooks[name] = hook
 
 
-def remove_hook(owner, name):
+def remove(owner, name):
     for hooks in (owner._pre_update_hooks, owner._post_update_hooks):
         if name in hooks:
             del hooks[name]
