@@ -1,365 +1,30 @@
 """The base classes of optimizers and update rules."""
 
 import collections
-import copy
 import math
 import warnings
 
-import numpy
-
-import chainer
-from chainer import _optimizer_hooks, _update, optimizer_hooks, variable
 from chainer import link as link_module
+from chainer import optimizer_hooks
 from chainer import serializer as serializer_module
+from chainer._core import optimizer_hooks as _optimizer_hooks
+from chainer._core import update
+from chainer._core.update_rule import Hyperparameter, HyperparameterProxy, UpdateRule
 from chainer.optimizer_hooks import _base as hooks_base
 
-
-class Hyperparameter:
-    """A set of hyperparameters, which falls back to a parent set.
-
-    A value is set as an attribute. An attribute that is not set is taken from
-    the parent, so that a parameter's update rule follows the optimizer except
-    where it has its own value.
-
-    Args:
-        parent (Hyperparameter): Parent set, or ``None``.
-
-    .. admonition:: Example
-
-        >>> from chainer import optimizer
-        >>> parent = optimizer.Hyperparameter()
-        >>> parent.lr = 0.1
-        >>> child = optimizer.Hyperparameter(parent)
-        >>> child.lr
-        0.1
-        >>> child.lr = 0.2
-        >>> parent.lr
-        0.1
-
-    """
-
-    def __init__(self, parent=None):
-        self._parent = parent
-
-    def __getattr__(self, name):
-        # While unpickling there is no _parent yet.
-        parent = self.__dict__.get('_parent')
-        if parent is None or name == '_parent':
-            raise AttributeError(f'{type(self).__name__} has no value of {name!r}')
-        return getattr(parent, name)
-
-    def __repr__(self):
-        values = ', '.join(f'{name}={value}' for name, value in sorted(self.get_dict().items()))
-        return f'{type(self).__name__}({values})'
-
-    @property
-    def parent(self):
-        """The parent set, or ``None``."""
-        return self._parent
-
-    def get_dict(self):
-        """Returns a dictionary of all values, those of the parent included."""
-        values = {} if self._parent is None else self._parent.get_dict()
-        values.update(self.__dict__)
-        del values['_parent']
-        return values
-
-
-class HyperparameterProxy:
-    """Descriptor that shows an entry of ``self.hyperparam`` as an attribute.
-
-    Args:
-        attr_name (str): Name of the hyperparameter.
-
-    .. admonition:: Example
-
-        >>> class Method(chainer.GradientMethod):
-        ...     lr = chainer.optimizer.HyperparameterProxy('lr')
-        >>> method = Method()
-        >>> method.lr = 0.1
-        >>> method.hyperparam
-        Hyperparameter(lr=0.1)
-
-    """
-
-    def __init__(self, attr_name):
-        self._attr_name = attr_name
-        self.__doc__ = f'Alias to ``self.hyperparam.{attr_name}``'
-
-    def __get__(self, obj, type=None):
-        if obj is None:
-            return self
-        return getattr(obj.hyperparam, self._attr_name)
-
-    def __set__(self, obj, value):
-        setattr(obj.hyperparam, self._attr_name, value)
-
-
-class UpdateRule:
-    """Base class of update rules: how one parameter is updated, and its state.
-
-    Every parameter has its own update rule. Subclasses define
-    :meth:`init_state`, and :meth:`update_core` or its variants by device.
-
-    Args:
-        parent_hyperparam (Hyperparameter): Hyperparameters of the optimizer.
-
-    Attributes:
-        enabled (bool): If ``False``, the parameter is not updated.
-        hyperparam (Hyperparameter): Hyperparameters of this parameter.
-        t (int): Number of updates made.
-
-    .. seealso:: :meth:`add_hook` for hooks of one parameter.
-
-    .. admonition:: Example
-
-        >>> class SignRule(chainer.UpdateRule):
-        ...     def update_core(self, param):
-        ...         param.array -= self.hyperparam.lr * np.sign(param.grad)
-        >>> param = chainer.Parameter(np.array([1, 2], np.float32))
-        >>> param.grad = np.array([3, -4], np.float32)
-        >>> param.update_rule = SignRule()
-        >>> param.update_rule.hyperparam.lr = 0.5
-        >>> param.update()
-        >>> param.array, param.update_rule.t
-        (array([0.5, 2.5], dtype=float32), 1)
-
-    """
-
-    is_elementwise = False
-
-    _own_values = None  # what an update depends on beside the hyperparameters and the state
-
-    def __init__(self, parent_hyperparam=None):
-        self._pre_update_hooks = collections.OrderedDict()
-        self._post_update_hooks = collections.OrderedDict()
-        self._state = None
-        self.enabled = True
-        self.hyperparam = Hyperparameter(parent_hyperparam)
-        self.t = 0
-        self._use_fp32_update = False
-        self._fp32_param = None
-
-    @property
-    def state(self):
-        """Dictionary of the state arrays, or ``None`` before the first update."""
-        return self._state
-
-    def add_hook(self, hook, name=None, timing='auto'):
-        """Adds a hook, called as ``hook(rule, param)`` at every update.
-
-        Args:
-            hook (callable): The hook.
-            name (str): Its name. If ``None``, ``hook.name`` or the name of the
-                function.
-            timing (str): ``'pre'`` or ``'post'`` (before or after the update),
-                or ``'auto'``: ``hook.timing`` if there is such, or else
-                ``'pre'``.
-
-        Raises:
-            ValueError: The name is taken.
-
-        """
-        _optimizer_hooks.add(self, hook, name, timing, duplicate=ValueError)
-
-    def remove_hook(self, name):
-        """Removes a hook.
-
-        Args:
-            name (str): Name of the hook.
-
-        Raises:
-            KeyError: There is no such hook.
-
-        """
-        _optimizer_hooks.remove(self, name)
-
-    def update(self, param):
-        """Calls the hooks and updates a parameter, unless the rule is disabled.
-
-        Args:
-            param (chainer.Parameter): Parameter to update.
-
-        """
-        if not self.enabled:
-            return
-        self.t += 1
-        if self._use_fp32_update and param.dtype == numpy.float16:
-            self._update_fp32(param)
-        else:
-            self._update_with_hooks(param)
-
-    def _update_with_hooks(self, param):
-        if param.array is not None:
-            self._prepare(param)
-        if param._loss_scale is not None:
-            _update.unscale_grad(param)
-        for hook in self._pre_update_hooks.values():
-            hook(self, param)
-        self.update_core(param)
-        for hook in self._post_update_hooks.values():
-            hook(self, param)
-
-    def _update_fp32(self, param):
-        """Updates the float32 master copy of a float16 parameter."""
-        self._update_with_hooks(self._take_master(param))
-        self._give_master(param)
-
-    def _take_master(self, param):
-        """Returns the master copy, with the gradient and the loss scale of the parameter."""
-        master = self._fp32_param
-        if master is None or not param.device.is_array_supported(master.array):
-            array = (param if master is None else master).array
-            master = variable.Parameter(
-                param.device.send(array).astype(numpy.float32), name=param.name
-            )
-            self._fp32_param = master
-        grad = param.grad
-        if grad is not None:
-            grad = grad.astype(numpy.float32)
-            if param._loss_scale is not None:
-                grad /= param._loss_scale
-        param._loss_scale = None
-        master._set_grad(grad)
-        return master
-
-    def _give_master(self, param):
-        """Brings the value of the master copy to the parameter."""
-        master = self._fp32_param
-        master.cleargrad()
-        param.array = master.array.astype(param.dtype)
-
-    def update_core(self, param):
-        """Updates a parameter, without hooks.
-
-        Args:
-            param (chainer.Parameter): Parameter to update.
-
-        """
-        if type(param.array) is numpy.ndarray:
-            self.update_core_cpu(param)
-            return
-        device = param.device
-        with chainer.using_device(device):
-            if device.xp is numpy:
-                self.update_core_cpu(param)
-            elif device.xp is chainer.backends.cuda.cupy:
-                self.update_core_gpu(param)
-            else:
-                self.update_core_chainerx(param)
-
-    def update_core_cpu(self, param):
-        """Updates a parameter on the CPU.
-
-        Args:
-            param (chainer.Parameter): Parameter to update.
-
-        """
-        raise NotImplementedError(
-            f'{type(self).__name__} overrides neither update_core nor update_core_cpu'
-        )
-
-    def update_core_gpu(self, param):
-        """Updates a parameter on a GPU.
-
-        Args:
-            param (chainer.Parameter): Parameter to update.
-
-        """
-        raise NotImplementedError(
-            f'{type(self).__name__} overrides neither update_core nor update_core_gpu'
-        )
-
-    def update_core_chainerx(self, param):
-        """Updates a parameter that is a ChainerX array.
-
-        By default :meth:`update_core_cpu` or :meth:`update_core_gpu` runs on
-        NumPy or CuPy arrays that share the memory.
-
-        Args:
-            param (chainer.Parameter): Parameter to update.
-
-        """
-        _update.update_core_by_sharing(self, param)
-
-    def init_state(self, param):
-        """Initializes the entries of :attr:`state`.
-
-        Args:
-            param (chainer.Parameter): Parameter that is going to be updated.
-
-        """
-
-    def _prepare(self, param):
-        """Makes the state, or moves it to the device of the parameter."""
-        state = self._state
-        if state is None:
-            self._state = {}
-            with chainer.using_device(param.device):
-                self.init_state(param)
-        elif state:
-            _update.move_state(state, param)
-
-    def use_fp32_update(self, flag=True):
-        """Makes float16 parameters be updated through a float32 master copy.
-
-        Args:
-            flag (bool): ``True`` to use a master copy.
-
-        """
-        self._use_fp32_update = flag
-
-    def serialize(self, serializer):
-        """Saves or loads the state.
-
-        A rule that was never used gets its state from what is stored.
-
-        Args:
-            serializer (~chainer.AbstractSerializer): Serializer or
-                deserializer.
-
-        """
-        serializer_module._remember(serializer, self)
-        self.t = serializer('t', self.t)
-        loading = isinstance(serializer, chainer.Deserializer)
-        if self._state is None:
-            if loading:
-                self._state = self._load_state(serializer)
-        else:
-            self._state = {key: serializer(key, value) for key, value in self._state.items()}
-        if self._use_fp32_update:
-            self._serialize_master(serializer, loading)
-
-    def _load_state(self, serializer):
-        """Returns the stored state, or ``None`` if it was stored before it existed."""
-        # The dictionary is that of this rule, too, for an init_state that was set from outside.
-        self._state = {}
-        probe = copy.copy(self)
-        array = numpy.zeros(1, dtype=numpy.float32)
-        try:
-            probe.init_state(variable.Variable(array, grad=array))
-        finally:
-            self._state = None
-        state = {}
-        for key in probe._state:
-            try:
-                state[key] = serializer(key, None)
-            except KeyError:
-                if self.t == 0 or not self.enabled:
-                    return None
-                raise
-        if state and all(value is None for value in state.values()):
-            return None
-        return state
-
-    def _serialize_master(self, serializer, loading):
-        master = self._fp32_param
-        try:
-            array = serializer('_fp32_param', None if master is None else master.array)
-        except KeyError:  # not stored by versions before 8
-            array = None
-        if loading and master is None and array is not None:
-            self._fp32_param = variable.Parameter(array)
+__all__ = [
+    'GradientClipping',
+    'GradientHardClipping',
+    'GradientMethod',
+    'GradientNoise',
+    'Hyperparameter',
+    'HyperparameterProxy',
+    'Lasso',
+    'Optimizer',
+    'UpdateRule',
+    'WeightDecay',
+    'make_deprecation_message',
+]
 
 
 class Optimizer:
@@ -557,7 +222,7 @@ class Optimizer:
         if not self._loss_scaling_is_dynamic:
             return
         for name, param in self.target.namedparams(False):
-            if param.grad is not None and not _update.all_finite(param.grad):
+            if param.grad is not None and not update.all_finite(param.grad):
                 self._loss_scaling_isnan = True
                 self._loss_scaling_isnan_ever = True
                 warnings.warn(
@@ -688,8 +353,8 @@ class GradientMethod(Optimizer):
     def reallocate_cleared_grads(self):
         """Fills missing gradients of initialized parameters with zeros."""
         for param in self.target.params():
-            if _update.lacks_grad(param):
-                _update.fill_grad(param)
+            if update.lacks_grad(param):
+                update.fill_grad(param)
 
     def update(self, lossfun=None, *args, **kwds):
         """Updates the parameters by their gradients.
@@ -722,8 +387,8 @@ class GradientMethod(Optimizer):
         if self.is_safe_to_update():
             self.t += 1
             if self._buffers is None:
-                self._buffers = _update.Buffers()
-            _update.update_params(self.target.params(), self._buffers)
+                self._buffers = update.Buffers()
+            update.update_params(self.target.params(), self._buffers)
         else:
             for param in self.target.params():
                 param._loss_scale = None

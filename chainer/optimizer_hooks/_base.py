@@ -3,7 +3,7 @@
 import numpy
 
 import chainerx
-from chainer import _update
+from chainer._core import update
 from chainer.backends import cuda
 
 
@@ -69,16 +69,12 @@ class AddingHook(GradientHook):
             arrays = [param._array for param in group]
             grads = [array.grad for array in arrays]
             terms = [self._term(array) for array in arrays]
-            if not _update.run_kernel('sgd', grads + terms, [-float(self.rate) * scale]):
+            if not update.run_kernel('sgd', grads + terms, [-float(self.rate) * scale]):
                 super()._call_for_all(group)
 
     def _apply(self, p, g, scale, rule):
         rate = self.rate * scale
-        term = self._term(p)
-        if isinstance(g, cuda.ndarray):
-            cuda.elementwise('T term, T rate', 'T g', 'g += rate * term', 'add_term')(term, rate, g)
-        else:
-            g += rate * term
+        g += rate * self._term(p)
 
 
 def call_for_each_param(hook, params):

@@ -2,65 +2,59 @@
 
 import numpy
 
-import chainer
-from chainer import _update, optimizer
-from chainer._core.engines import kernels
-from chainer.backends import cuda
+from chainer import backend
+from chainer._core import update
+from chainer.optimizer import Hyperparameter, UpdateRule
 
 _BLOCK = 131072  # elements
 
 
-def make_hyperparam(**values):
-    hyperparam = optimizer.Hyperparameter()
-    hyperparam.__dict__.update(values)
-    return hyperparam
-
-
-class ElementwiseRule(optimizer.UpdateRule):
+class ElementwiseRule(UpdateRule):
     """Update rule that treats every element of a parameter alike.
 
-    A subclass states its hyperparameters and state arrays, and its step three
-    times: for NumPy as ``_step``, for CuPy as CUDA code, and as the name of the
-    rule in ChainerX. float16 parameters are computed in float32.
-
-    The CUDA code gets the element of the parameter as ``param``, of the
-    gradient as ``grad``, those of the state and the scalars under their names.
+    A subclass has the defaults of its hyperparameters, the names of its state
+    arrays, the name of the rule in ChainerX, whose kernel makes the step
+    wherever ChainerX is built, and the same step as array operations: ``_step``,
+    for NumPy without ChainerX and for CuPy. Both round alike. float16 parameters
+    are computed in float32.
     """
 
     is_elementwise = True
 
-    _default_hyperparam = None
+    _defaults = {}
     _state_names = ()
-    _scalar_names = ()  # by default the names of the hyperparameters
-    _gpu_code = None
     _chainerx_name = None  # of the update rule in ChainerX
 
     def __init__(self, parent_hyperparam=None, **values):
-        super().__init__(parent_hyperparam or self._default_hyperparam)
+        if parent_hyperparam is None:
+            parent_hyperparam = Hyperparameter()
+            parent_hyperparam.__dict__.update(self._defaults)
+        super().__init__(parent_hyperparam)
         for name, value in values.items():
             if value is not None:
                 setattr(self.hyperparam, name, value)
 
     def init_state(self, param):
-        with chainer.using_device(param.device):
+        with backend.using_device(param.device):
             xp = param.device.xp
             for name in self._state_names:
                 self.state[name] = xp.zeros_like(param.array)
 
     def _scalars(self):
-        """Returns the scalar arguments of the step."""
+        """Returns the scalar arguments of the step, by default the hyperparameters."""
         hyperparam = self.hyperparam
-        return tuple([getattr(hyperparam, name) for name in self._scalar_names])
+        return [getattr(hyperparam, name) for name in self._defaults]
 
     def _step(self, p, g, *args):
         """Updates the array ``p`` and the state arrays in place.
 
-        ``args`` are the state arrays, then the scalars.
+        ``args`` are the state arrays, then the scalars. NumPy's functions work
+        on CuPy arrays, too.
         """
         raise NotImplementedError
 
     def _check_eps(self, dtype):
-        if 'eps' not in self._scalar_names:
+        if 'eps' not in self._defaults:
             return
         eps = self.hyperparam.eps
         if eps != 0 and dtype.type(eps) == 0:
@@ -74,8 +68,7 @@ class ElementwiseRule(optimizer.UpdateRule):
 
     def _step_on(self, arrays, scalars):
         """Runs the step on NumPy arrays: by a kernel, or in blocks for the cache and for memory."""
-        views = kernels.update_views(arrays)
-        if views is not None and _update.run_kernel(self._chainerx_name, views, scalars):
+        if update.run_kernel_on_numpy(self._chainerx_name, arrays, scalars):
             return
         size = arrays[0].size
         if size > 8 * _BLOCK and all([array.flags.c_contiguous for array in arrays]):
@@ -86,6 +79,7 @@ class ElementwiseRule(optimizer.UpdateRule):
             self._step_block(arrays, scalars)
 
     def _step_block(self, arrays, scalars):
+        """Runs the step on NumPy or CuPy arrays, of at least one axis and single precision."""
         if arrays[0].ndim == 0:  # which NumPy 1 would compute in float64
             arrays = [array.reshape(1) for array in arrays]
         if arrays[0].dtype != numpy.float16:
@@ -105,44 +99,27 @@ class ElementwiseRule(optimizer.UpdateRule):
         if param.grad is not None:
             self._step_on(self._arrays(param), self._scalars_for(param.dtype))
 
+    def update_core_gpu(self, param):
+        if param.grad is not None:
+            self._step_block(self._arrays(param), self._scalars_for(param.dtype))
+
     def update_core_chainerx(self, param):
         if param.grad is None:
             return
         is_overridden = type(self).update_core_cpu is not ElementwiseRule.update_core_cpu
-        if is_overridden or not _update.run_kernel(
+        if is_overridden or not update.run_kernel(
             self._chainerx_name, self._arrays(param), self._scalars_for(param.dtype)
         ):
             super().update_core_chainerx(param)
 
-    def update_core_gpu(self, param):
-        if param.grad is None:
-            return
-        dtype = numpy.promote_types(param.dtype, numpy.float32)
-        kernel = _kernel(
-            type(self).__name__.lower(),
-            dtype.name,
-            self._state_names,
-            self._scalar_names,
-            self._gpu_code,
-        )
-        array, grad, *state = self._arrays(param)
-        kernel(grad, *self._scalars_for(dtype), array, *state)
+    @classmethod
+    def _is_only_a_step(cls):
+        return all(getattr(cls, name) is getattr(ElementwiseRule, name) for name in _UPDATES)
+
+
+_UPDATES = 'update', 'update_core', 'update_core_cpu', 'update_core_gpu', 'update_core_chainerx'
 
 
 def _to_number(value):
     # An array may have a value for each element.
     return value if getattr(value, 'ndim', 0) else float(value)
-
-
-def _kernel(name, dtype, state_names, scalar_names, code):
-    outs = ['param', *state_names]
-    ins = ['T grad_', *[f'{dtype} {scalar}' for scalar in scalar_names]]
-    load = ''.join(f'S {out} = static_cast<S>({out}_);' for out in ['grad', *outs])
-    store = ''.join(f'{out}_ = static_cast<T>({out});' for out in outs)
-    c_type = 'double' if dtype == 'float64' else 'float'
-    return cuda.elementwise(
-        ', '.join(ins),
-        ', '.join(f'T {out}_' for out in outs),
-        f'typedef {c_type} S; {load} {code} {store}',
-        name,
-    )

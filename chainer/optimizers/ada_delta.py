@@ -25,15 +25,9 @@ class AdaDeltaRule(_elementwise.ElementwiseRule):
 
     """
 
-    _default_hyperparam = _elementwise.make_hyperparam(rho=0.95, eps=1e-6)
+    _defaults = {'rho': 0.95, 'eps': 1e-6}
     _state_names = ('msg', 'msdx')
     _chainerx_name = 'ada_delta'
-    _scalar_names = ('rho', 'eps')
-    _gpu_code = (
-        'msg = rho * msg + (1 - rho) * grad * grad;'
-        'S dx = sqrt((msdx + eps) / (msg + eps)) * grad;'
-        'msdx = rho * msdx + (1 - rho) * dx * dx; param -= dx;'
-    )
 
     def __init__(self, parent_hyperparam=None, rho=None, eps=None):
         super().__init__(parent_hyperparam, rho=rho, eps=eps)

@@ -25,11 +25,9 @@ class AdaGradRule(_elementwise.ElementwiseRule):
 
     """
 
-    _default_hyperparam = _elementwise.make_hyperparam(lr=0.001, eps=1e-8)
+    _defaults = {'lr': 0.001, 'eps': 1e-8}
     _state_names = ('h',)
     _chainerx_name = 'ada_grad'
-    _scalar_names = ('lr', 'eps')
-    _gpu_code = 'h += grad * grad; param -= lr * grad / (sqrt(h) + eps);'
 
     def __init__(self, parent_hyperparam=None, lr=None, eps=None):
         super().__init__(parent_hyperparam, lr=lr, eps=eps)

@@ -59,28 +59,18 @@ class AdamRule(_elementwise.ElementwiseRule):
 
     """
 
-    _default_hyperparam = _elementwise.make_hyperparam(
-        alpha=0.001,
-        beta1=0.9,
-        beta2=0.999,
-        eps=1e-8,
-        eta=1.0,
-        weight_decay_rate=0,
-        amsgrad=False,
-        adabound=False,
-        final_lr=0.1,
-        gamma=0.001,
-    )
-    _scalar_names = (
-        'alpha_t',
-        'rate1',
-        'rate2',
-        'eps',
-        'eta',
-        'weight_decay_rate',
-        'lower',
-        'upper',
-    )
+    _defaults = {
+        'alpha': 0.001,
+        'beta1': 0.9,
+        'beta2': 0.999,
+        'eps': 1e-8,
+        'eta': 1.0,
+        'weight_decay_rate': 0,
+        'amsgrad': False,
+        'adabound': False,
+        'final_lr': 0.1,
+        'gamma': 0.001,
+    }
 
     def __init__(
         self,
@@ -198,18 +188,6 @@ class AdamRule(_elementwise.ElementwiseRule):
         if eta != 1:
             step *= eta
         p -= step
-
-    @property
-    def _gpu_code(self):
-        hp = self.hyperparam
-        code = ['m += rate1 * (grad - m); v += rate2 * (grad * grad - v);']
-        if hp.amsgrad:
-            code.append('vhat = max(vhat, v);')
-        code.append(f'S rate = alpha_t / (sqrt({"vhat" if hp.amsgrad else "v"}) + eps);')
-        if hp.adabound:
-            code.append('rate = max(lower, min(rate, upper));')
-        code.append('param -= eta * (rate * m + weight_decay_rate * param);')
-        return ' '.join(code)
 
 
 class Adam(optimizer.GradientMethod):

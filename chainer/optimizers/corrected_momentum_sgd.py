@@ -23,11 +23,9 @@ class CorrectedMomentumSGDRule(_elementwise.ElementwiseRule):
 
     """
 
-    _default_hyperparam = _elementwise.make_hyperparam(lr=0.01, momentum=0.9)
+    _defaults = {'lr': 0.01, 'momentum': 0.9}
     _state_names = ('v',)
     _chainerx_name = 'corrected_momentum_sgd'
-    _scalar_names = ('lr', 'momentum')
-    _gpu_code = 'v = momentum * v - grad; param += lr * v;'
 
     def __init__(self, parent_hyperparam=None, lr=None, momentum=None):
         super().__init__(parent_hyperparam, lr=lr, momentum=momentum)

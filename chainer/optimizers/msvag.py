@@ -28,20 +28,9 @@ class MSVAGRule(_elementwise.ElementwiseRule):
 
     """
 
-    _default_hyperparam = _elementwise.make_hyperparam(
-        lr=0.1, beta=0.9, eta=1.0, weight_decay_rate=0
-    )
+    _defaults = {'lr': 0.1, 'beta': 0.9, 'eta': 1.0, 'weight_decay_rate': 0}
     _state_names = ('m', 'v')
     _chainerx_name = 'msvag'
-    _scalar_names = ('lr', 'rate', 'fix', 'rho', 'eta', 'weight_decay_rate')
-    _gpu_code = (
-        'm += rate * (grad - m); v += rate * (grad * grad - v);'
-        'S mean = m / fix; S mean2 = mean * mean;'
-        'S noise = rho < 1 ? max((S)0, (v / fix - mean2) / (1 - rho)) : (S)0;'
-        'S total = mean2 + rho * noise;'
-        'S factor = total > 0 ? mean2 / total : (S)0;'
-        'param -= eta * (lr * factor * mean + weight_decay_rate * param);'
-    )
 
     def __init__(
         self, parent_hyperparam=None, lr=None, beta=None, eta=None, weight_decay_rate=None

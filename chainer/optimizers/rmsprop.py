@@ -28,16 +28,9 @@ class RMSpropRule(_elementwise.ElementwiseRule):
 
     """
 
-    _default_hyperparam = _elementwise.make_hyperparam(
-        lr=0.01, alpha=0.99, eps=1e-8, eps_inside_sqrt=False
-    )
+    _defaults = {'lr': 0.01, 'alpha': 0.99, 'eps': 1e-8, 'eps_inside_sqrt': False}
     _state_names = ('ms',)
     _chainerx_name = 'rmsprop'
-    _scalar_names = ('lr', 'alpha', 'eps', 'eps_inside_sqrt')
-    _gpu_code = (
-        'ms = alpha * ms + (1 - alpha) * grad * grad;'
-        'param -= lr * grad / (eps_inside_sqrt ? sqrt(ms + eps) : sqrt(ms) + eps);'
-    )
 
     def __init__(self, parent_hyperparam=None, lr=None, alpha=None, eps=None, eps_inside_sqrt=None):
         super().__init__(

@@ -27,14 +27,9 @@ class RMSpropGravesRule(_elementwise.ElementwiseRule):
 
     """
 
-    _default_hyperparam = _elementwise.make_hyperparam(lr=1e-4, alpha=0.95, momentum=0.9, eps=1e-4)
+    _defaults = {'lr': 1e-4, 'alpha': 0.95, 'momentum': 0.9, 'eps': 1e-4}
     _state_names = ('n', 'g', 'delta')
     _chainerx_name = 'rmsprop_graves'
-    _scalar_names = ('lr', 'alpha', 'momentum', 'eps')
-    _gpu_code = (
-        'n = alpha * n + (1 - alpha) * grad * grad; g = alpha * g + (1 - alpha) * grad;'
-        'delta = momentum * delta - lr * grad / sqrt(n - g * g + eps); param += delta;'
-    )
 
     def __init__(self, parent_hyperparam=None, lr=None, alpha=None, momentum=None, eps=None):
         super().__init__(parent_hyperparam, lr=lr, alpha=alpha, momentum=momentum, eps=eps)

@@ -22,10 +22,8 @@ class SGDRule(_elementwise.ElementwiseRule):
 
     """
 
-    _default_hyperparam = _elementwise.make_hyperparam(lr=0.01)
+    _defaults = {'lr': 0.01}
     _chainerx_name = 'sgd'
-    _scalar_names = ('lr',)
-    _gpu_code = 'param -= lr * grad;'
 
     def __init__(self, parent_hyperparam=None, lr=None):
         super().__init__(parent_hyperparam, lr=lr)
@@ -53,7 +51,7 @@ class SGD(optimizer.GradientMethod):
 
     lr = optimizer.HyperparameterProxy('lr')
 
-    def __init__(self, lr=SGDRule._default_hyperparam.lr):
+    def __init__(self, lr=0.01):
         super().__init__()
         self.hyperparam.lr = lr
 

@@ -25,15 +25,9 @@ class SMORMS3Rule(_elementwise.ElementwiseRule):
 
     """
 
-    _default_hyperparam = _elementwise.make_hyperparam(lr=0.001, eps=1e-16)
+    _defaults = {'lr': 0.001, 'eps': 1e-16}
     _state_names = ('mem', 'g', 'g2')
     _chainerx_name = 'smorms3'
-    _scalar_names = ('lr', 'eps')
-    _gpu_code = (
-        'S r = 1 / (mem + 1); g = (1 - r) * g + r * grad; g2 = (1 - r) * g2 + r * grad * grad;'
-        'S x = g * g / (g2 + eps); param -= grad * min(lr, x) / (sqrt(g2) + eps);'
-        'mem = 1 + mem * (1 - x);'
-    )
 
     def __init__(self, parent_hyperparam=None, lr=None, eps=None):
         super().__init__(parent_hyperparam, lr=lr, eps=eps)

@@ -172,11 +172,6 @@ def test_functions_with_kernels_have_a_way_to_chainerx():
         assert c.forward_chainerx is not function_node.FunctionNode.forward_chainerx, c
 
 
-def test_without_chainerx(monkeypatch):
-    monkeypatch.setattr(chainerx, 'is_available', lambda: False)
-    assert kernels.update_views([sample(3)]) is None
-
-
 # -- what comes out ---------------------------------------------------------------------------
 
 

@@ -8,6 +8,12 @@ from chainer import optimizer, testing
 from chainer.serializers import npz
 
 
+@pytest.mark.parametrize('name', optimizer.__all__)
+def test_public_place(name):
+    # Files of pickled objects name it.
+    assert getattr(optimizer, name).__module__ == 'chainer.optimizer'
+
+
 class TestHyperparameter:
     def setup_method(self):
         self.parent = optimizer.Hyperparameter()

@@ -49,13 +49,6 @@ class Kernels(tp.NamedTuple):
 NO_KERNELS = Kernels(under_numpy=False)
 
 
-def update_views(arrays):
-    """ChainerX arrays for an update of NumPy arrays; ``None`` if no kernel serves them."""
-    if not chainerx.is_available() or _config.use_native_kernels == 'never':
-        return None
-    return _core._numpy_views(arrays, [False] * len(arrays))
-
-
 def views(arrays, device):
     """ChainerX arrays of ``device`` over the memory of NumPy arrays; ``None`` if that cannot be."""
     xs = _core._numpy_views(arrays, [False] * len(arrays))

@@ -15,8 +15,9 @@ namespace chainerx {
 namespace update_rules {
 
 // A rule is made of its scalars and computes the step of one element: the parameter, the gradient, the states. T is
-// float or double. Rounding is that of NumPy's operations in chainer.optimizers, so the results are the same bit for
-// bit as long as a compiler does not contract products and sums.
+// float or double. NumPy arrays come here too, as views. chainer.optimizers has the same step as array operations, for
+// CuPy and for installs without ChainerX; it rounds alike, so the results are the same bit for bit as long as a
+// compiler does not contract products and sums.
 
 template <class T>
 struct Sgd {

@@ -1,144 +1,15 @@
 import copy
 import pickle
+import types
 import warnings
 
 import numpy
 import pytest
+from helpers.update_rules import DEFAULTS, ROWS, all_rows
 
 import chainer
 from chainer import optimizers, testing
 from chainer.serializers import npz
-
-# Each reference computes one step in float64: (p, g, state, t, hyperparameters) -> p
-
-
-def sgd(p, g, s, t, h):
-    return p - h.lr * g
-
-
-def momentum(p, g, s, t, h):
-    s['v'] = h.momentum * s.get('v', 0) - h.lr * g
-    return p + s['v']
-
-
-def corrected_momentum(p, g, s, t, h):
-    s['v'] = h.momentum * s.get('v', 0) - g
-    return p + h.lr * s['v']
-
-
-def nesterov(p, g, s, t, h):
-    v = s.get('v', 0)
-    s['v'] = h.momentum * v - h.lr * g
-    return p - h.momentum * v + (1 + h.momentum) * s['v']
-
-
-def ada_grad(p, g, s, t, h):
-    s['h'] = s.get('h', 0) + g**2
-    return p - h.lr * g / (s['h'] ** 0.5 + h.eps)
-
-
-def ada_delta(p, g, s, t, h):
-    s['a'] = h.rho * s.get('a', 0) + (1 - h.rho) * g**2
-    dx = ((s.get('b', 0) + h.eps) / (s['a'] + h.eps)) ** 0.5 * g
-    s['b'] = h.rho * s.get('b', 0) + (1 - h.rho) * dx**2
-    return p - dx
-
-
-def rmsprop(p, g, s, t, h):
-    s['ms'] = h.alpha * s.get('ms', 0) + (1 - h.alpha) * g**2
-    root = (s['ms'] + h.eps) ** 0.5 if h.eps_inside_sqrt else s['ms'] ** 0.5 + h.eps
-    return p - h.lr * g / root
-
-
-def rmsprop_graves(p, g, s, t, h):
-    s['n'] = h.alpha * s.get('n', 0) + (1 - h.alpha) * g**2
-    s['g'] = h.alpha * s.get('g', 0) + (1 - h.alpha) * g
-    s['d'] = h.momentum * s.get('d', 0) - h.lr * g / (s['n'] - s['g'] ** 2 + h.eps) ** 0.5
-    return p + s['d']
-
-
-def smorms3(p, g, s, t, h):
-    mem = s.get('mem', 1.0)
-    r = 1 / (mem + 1)
-    s['g'] = (1 - r) * s.get('g', 0) + r * g
-    s['g2'] = (1 - r) * s.get('g2', 0) + r * g**2
-    x = s['g'] ** 2 / (s['g2'] + h.eps)
-    s['mem'] = 1 + mem * (1 - x)
-    return p - g * numpy.minimum(x, h.lr) / (s['g2'] ** 0.5 + h.eps)
-
-
-def adam(p, g, s, t, h):
-    s['m'] = h.beta1 * s.get('m', 0) + (1 - h.beta1) * g
-    s['v'] = h.beta2 * s.get('v', 0) + (1 - h.beta2) * g**2
-    v = s['v']
-    if h.amsgrad:
-        v = s['vhat'] = numpy.maximum(s.get('vhat', 0), v)
-    alpha_t = h.alpha * (1 - h.beta2**t) ** 0.5 / (1 - h.beta1**t)
-    rate = alpha_t / (v**0.5 + h.eps)
-    if h.adabound:
-        rate = numpy.clip(
-            rate, h.final_lr * (1 - 1 / (h.gamma * t + 1)), h.final_lr * (1 + 1 / (h.gamma * t))
-        )
-    return p - h.eta * (rate * s['m'] + h.weight_decay_rate * p)
-
-
-def msvag(p, g, s, t, h):
-    s['m'] = h.beta * s.get('m', 0) + (1 - h.beta) * g
-    s['v'] = h.beta * s.get('v', 0) + (1 - h.beta) * g**2
-    m, v = s['m'] / (1 - h.beta**t), s['v'] / (1 - h.beta**t)
-    rho = (1 - h.beta) * (1 + h.beta**t) / ((1 + h.beta) * (1 - h.beta**t))
-    if t > 1:
-        m = m * m**2 / (m**2 + rho * (v - m**2) / (1 - rho))
-    return p - h.eta * (h.lr * m + h.weight_decay_rate * p)
-
-
-CASES = [
-    (optimizers.SGD, {}, sgd),
-    (optimizers.MomentumSGD, {}, momentum),
-    (optimizers.CorrectedMomentumSGD, {}, corrected_momentum),
-    (optimizers.NesterovAG, {}, nesterov),
-    (optimizers.AdaGrad, {}, ada_grad),
-    (optimizers.AdaDelta, {}, ada_delta),
-    (optimizers.RMSprop, {}, rmsprop),
-    (optimizers.RMSprop, {'eps_inside_sqrt': True, 'eps': 0.1}, rmsprop),
-    (optimizers.RMSpropGraves, {}, rmsprop_graves),
-    (optimizers.SMORMS3, {}, smorms3),
-    (optimizers.Adam, {}, adam),
-    (optimizers.Adam, {'eta': 0.5, 'weight_decay_rate': 0.1}, adam),
-    (optimizers.AdamW, {'weight_decay_rate': 0.1}, adam),
-    (optimizers.AMSGrad, {}, adam),
-    (optimizers.AdaBound, {}, adam),
-    (optimizers.AMSBound, {}, adam),
-    (optimizers.MSVAG, {}, msvag),
-    (optimizers.MSVAG, {'eta': 0.5, 'weight_decay_rate': 0.1}, msvag),
-]
-ids = [f'{c.__name__}-{i}' for i, (c, _, _) in enumerate(CASES)]
-all_cases = pytest.mark.parametrize('make,kwargs,reference', CASES, ids=ids)
-
-HYPERPARAMETERS = {
-    optimizers.SGD: {'lr': 0.01},
-    optimizers.MomentumSGD: {'lr': 0.01, 'momentum': 0.9},
-    optimizers.CorrectedMomentumSGD: {'lr': 0.01, 'momentum': 0.9},
-    optimizers.NesterovAG: {'lr': 0.01, 'momentum': 0.9},
-    optimizers.AdaGrad: {'lr': 0.001, 'eps': 1e-8},
-    optimizers.AdaDelta: {'rho': 0.95, 'eps': 1e-6},
-    optimizers.RMSprop: {'lr': 0.01, 'alpha': 0.99, 'eps': 1e-8, 'eps_inside_sqrt': False},
-    optimizers.RMSpropGraves: {'lr': 1e-4, 'alpha': 0.95, 'momentum': 0.9, 'eps': 1e-4},
-    optimizers.SMORMS3: {'lr': 0.001, 'eps': 1e-16},
-    optimizers.MSVAG: {'lr': 0.1, 'beta': 0.9, 'eta': 1.0, 'weight_decay_rate': 0},
-    optimizers.Adam: {
-        'alpha': 0.001,
-        'beta1': 0.9,
-        'beta2': 0.999,
-        'eps': 1e-8,
-        'eta': 1.0,
-        'weight_decay_rate': 0,
-        'amsgrad': False,
-        'adabound': False,
-        'final_lr': 0.1,
-        'gamma': 0.001,
-    },
-}
 
 
 def make_link(dtype='f', shape=(2, 3), seed=0):
@@ -156,66 +27,76 @@ def set_grad(link, t):
     return W.grad.astype('d')
 
 
-@pytest.mark.parametrize('dtype', ['e', 'f', 'd'])
-@all_cases
-def test_values(make, kwargs, reference, dtype):
-    link = make_link(dtype)
-    array = link.W.array
-    opt = make(**kwargs).setup(link)
-    expected, state = array.astype('d'), {}
+def check_steps(row, link, tol):
+    """Makes four steps, each against the formula in float64."""
+    opt = row.make().setup(link)
+    expected = [link.W.array.astype('d'), *row.states]
     for t in range(1, 5):
         g = set_grad(link, t)
-        expected = reference(expected, g, state, t, opt.hyperparam)
+        p, *states = expected
+        expected = row.formula(p, g, *states, *row.scalars(opt.hyperparam, t))
         opt.update()
+    assert opt.t == link.W.update_rule.t == 4
+    got = [link.W.array, *link.W.update_rule.state.values()]
+    for value, e in zip(got, expected, strict=True):
+        testing.assert_allclose(value, e, atol=tol, rtol=tol)
+
+
+def test_every_optimizer_has_a_row():
+    assert {row.optimizer.__name__ for row in ROWS} == set(optimizers.__all__)
+
+
+@pytest.mark.parametrize('kernels', ['always', 'never'])
+@pytest.mark.parametrize('dtype', ['e', 'f', 'd'])
+@all_rows
+def test_values(row, dtype, kernels):
+    link = make_link(dtype)
+    array = link.W.array
+    with chainer.using_config('use_native_kernels', kernels):
+        check_steps(row, link, {'e': 2e-2, 'f': 1e-5, 'd': 1e-10}[dtype])
     assert link.W.array is array
     assert array.dtype == dtype
-    assert opt.t == link.W.update_rule.t == 4
-    tol = {'e': 2e-2, 'f': 1e-5, 'd': 1e-10}[dtype]
-    testing.assert_allclose(array, expected, atol=tol, rtol=tol)
 
 
+@pytest.mark.parametrize('kernels', ['always', 'never'])
 @pytest.mark.parametrize('shape', [(), (0,), (1,)])
-@all_cases
-def test_shapes(make, kwargs, reference, shape):
+@all_rows
+def test_shapes(row, shape, kernels):
     link = make_link('d', shape)
-    opt = make(**kwargs).setup(link)
-    expected, state = link.W.array.copy(), {}
-    for t in (1, 2):
-        expected = reference(expected, set_grad(link, t), state, t, opt.hyperparam)
-        opt.update()
+    with chainer.using_config('use_native_kernels', kernels):
+        check_steps(row, link, 1e-10)
     assert link.W.shape == shape
-    testing.assert_allclose(link.W.array, expected)
 
 
-@all_cases
-def test_zero_gradients_leave_parameters(make, kwargs, reference):
+@all_rows
+def test_zero_gradients_leave_parameters(row):
     link = make_link()
     before = link.W.array.copy()
-    kwargs = {key: value for key, value in kwargs.items() if key != 'weight_decay_rate'}
-    opt = make(**kwargs).setup(link)
+    opt = row.make().setup(link)
+    opt.hyperparam.weight_decay_rate = 0
     link.cleargrads()
     for _ in range(2):
         opt.update()
     testing.assert_allclose(link.W.array, before)
 
 
-@all_cases
+@all_rows
 @pytest.mark.parametrize('compress', [True, False])
-def test_resume_is_bit_identical(make, kwargs, reference, compress, tmp_path):
+def test_resume_is_bit_identical(row, compress, tmp_path):
     def train(link, opt, steps):
         for t in steps:
             set_grad(link, t)
             opt.update()
 
     link = make_link()
-    opt = make(**kwargs).setup(link)
+    opt = row.make().setup(link)
     train(link, opt, range(3))
     npz.save_npz(tmp_path / 'opt', opt, compress)
     npz.save_npz(tmp_path / 'link', link, compress)
     train(link, opt, range(3, 6))
 
     link2 = make_link(seed=1)
-    opt2 = make(**kwargs).setup(link2)
+    opt2 = row.make().setup(link2)
     npz.load_npz(tmp_path / 'opt', opt2)
     npz.load_npz(tmp_path / 'link', link2)
     assert opt2.t == 3
@@ -223,7 +104,7 @@ def test_resume_is_bit_identical(make, kwargs, reference, compress, tmp_path):
     numpy.testing.assert_array_equal(link.W.array, link2.W.array)
 
 
-@pytest.mark.parametrize('make,expected', HYPERPARAMETERS.items())
+@pytest.mark.parametrize('make,expected', DEFAULTS.items())
 def test_hyperparameters(make, expected):
     opt = make()
     assert opt.hyperparam.get_dict() == expected
@@ -354,14 +235,79 @@ def test_no_warnings_from_plain_use():
         optimizers.Adam().setup(link).update(lambda: chainer.functions.sum(link.W * link.W))
 
 
+class Array(numpy.lib.mixins.NDArrayOperatorsMixin):
+    """An array of another library, which NumPy's functions hand over to it as they do to CuPy."""
+
+    def __init__(self, values):
+        self.values = values
+
+    dtype = property(lambda self: self.values.dtype)
+    ndim = property(lambda self: self.values.ndim)
+
+    def astype(self, dtype):
+        return Array(self.values.astype(dtype))
+
+    def reshape(self, *shape):
+        return Array(self.values.reshape(*shape))
+
+    def __setitem__(self, key, value):
+        self.values[key] = value.values
+
+    def __array__(self, *args, **kwargs):
+        raise TypeError('implicit conversion to a NumPy array')
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
+        assert method == '__call__'
+        return self._call(ufunc, inputs, {**kwargs, **({'out': out[0]} if out else {})})
+
+    def __array_function__(self, func, types, args, kwargs):
+        assert func.__name__ in ('empty_like', 'where', 'clip')  # as CuPy has them
+        return self._call(func, args, kwargs)
+
+    @staticmethod
+    def _call(func, args, kwargs):
+        def unwrap(value):
+            assert isinstance(value, (Array, float, int))
+            return value.values if isinstance(value, Array) else value
+
+        result = func(*map(unwrap, args), **{name: unwrap(v) for name, v in kwargs.items()})
+        return kwargs['out'] if 'out' in kwargs else Array(result)
+
+
+@pytest.mark.parametrize('shape', [(2, 3), ()])
+@pytest.mark.parametrize('dtype', ['e', 'f', 'd'])
+@all_rows
+def test_steps_of_arrays_of_another_library(row, dtype, shape):
+    link, other = make_link(dtype, shape), make_link(dtype, shape)
+    for target in link, other:
+        row.make().setup(target)
+    for t in range(3):
+        set_grad(link, t)
+        set_grad(other, t)
+        with chainer.using_config('use_native_kernels', 'never'):
+            link.W.update()
+        rule = other.W.update_rule
+        rule.t += 1
+        rule._prepare(other.W)
+        arrays, state = rule._arrays(other.W), rule._state
+        rule._state = {name: Array(value) for name, value in state.items()}
+        param = types.SimpleNamespace(
+            array=Array(arrays[0]), grad=Array(arrays[1]), dtype=other.W.dtype
+        )
+        rule.update_core_gpu(param)
+        rule._state = state
+    for a, b in zip(link.W.update_rule._arrays(link.W), rule._arrays(other.W), strict=True):
+        numpy.testing.assert_array_equal(a, b)
+
+
 @pytest.mark.gpu
-@all_cases
-def test_gpu_agrees(make, kwargs, reference):
+@all_rows
+def test_gpu_agrees(row):
     results = []
     for device in ('@numpy', '@cupy:0'):
         link = make_link()
         link.to_device(device)
-        opt = make(**kwargs).setup(link)
+        opt = row.make().setup(link)
         for t in range(3):
             rng = numpy.random.RandomState(t)
             link.W.grad = link.device.send(rng.uniform(-1, 1, link.W.shape).astype('f'))

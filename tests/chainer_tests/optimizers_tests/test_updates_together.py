@@ -5,40 +5,20 @@ import pickle
 
 import numpy
 import pytest
+from helpers.update_rules import all_rows
 
 import chainer
 import chainerx
 from chainer import optimizers
+from chainer._core import update
 from chainer.optimizers import _elementwise
 from chainer.serializers import npz
 
 native = pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
 DEVICES = ['@numpy', pytest.param('native:0', marks=native)]
 
-CASES = [
-    (optimizers.SGD, {}),
-    (optimizers.MomentumSGD, {}),
-    (optimizers.CorrectedMomentumSGD, {}),
-    (optimizers.NesterovAG, {}),
-    (optimizers.AdaGrad, {}),
-    (optimizers.AdaDelta, {}),
-    (optimizers.RMSprop, {}),
-    (optimizers.RMSprop, {'eps_inside_sqrt': True}),
-    (optimizers.RMSpropGraves, {}),
-    (optimizers.SMORMS3, {}),
-    (optimizers.MSVAG, {}),
-    (optimizers.MSVAG, {'eta': 0.5, 'weight_decay_rate': 0.1}),
-] + [
-    (optimizers.Adam, {'amsgrad': amsgrad, 'adabound': adabound, **more})
-    for amsgrad in (False, True)
-    for adabound in (False, True)
-    for more in ({}, {'eta': 0.5, 'weight_decay_rate': 0.1})
-]
-ids = [f'{c.__name__}-{i}' for i, (c, _) in enumerate(CASES)]
-all_cases = pytest.mark.parametrize('make,kwargs', CASES, ids=ids)
-
-# Small ones that are joined on NumPy, and such that are not.
-SHAPES = [(3, 4), (), (5,), (0, 3), (1, 2, 3), (40, 50), (7,), (2, 2)]
+# Small ones that are joined on NumPy, and one that is not.
+SHAPES = [(3, 4), (), (5,), (0, 3), (1, 2, 3), (50, 60), (7,), (2, 2)]
 
 
 def make_link(dtype='f', device='@numpy', shapes=SHAPES, seed=0):
@@ -76,19 +56,20 @@ def assert_equal(link, expected):
 
 @pytest.mark.parametrize('device', DEVICES)
 @pytest.mark.parametrize('dtype', ['e', 'f', 'd'])
-@all_cases
-def test_same_bits_as_one_by_one_on_numpy(make, kwargs, dtype, device):
+@all_rows
+def test_same_bits_as_array_operations_one_by_one(row, dtype, device):
     link, reference = make_link(dtype, device), make_link(dtype)
-    opt = make(**kwargs).setup(link)
-    make(**kwargs).setup(reference)
+    opt = row.make().setup(link)
+    row.make().setup(reference)
     arrays = [param.array for param in link.params()]
     for t in range(3):
         set_grads(link, t)
         set_grads(reference, t)
         grads = [to_numpy(param.grad).copy() for param in link.params()]
         opt.update()
-        for param in reference.params():
-            param.update()
+        with chainer.using_config('use_native_kernels', 'never'):
+            for param in reference.params():
+                param.update()
         for param, array, grad in zip(link.params(), arrays, grads):
             assert param.array is array
             numpy.testing.assert_array_equal(to_numpy(param.grad), grad)
@@ -96,15 +77,15 @@ def test_same_bits_as_one_by_one_on_numpy(make, kwargs, dtype, device):
 
 
 @pytest.mark.parametrize('dtype', ['e', 'f'])
-@all_cases
-def test_blocks_of_large_arrays(make, kwargs, dtype, monkeypatch):
+@all_rows
+def test_blocks_of_large_arrays(row, dtype, monkeypatch):
     shapes = [(7, 30), (7, 31), (200,)]
     link, reference = make_link(dtype, shapes=shapes), make_link(dtype, shapes=shapes)
     for target in link, reference:
         target.p1.array = target.p1.array.T  # not contiguous
     for target, block in (link, 10), (reference, 10**6):
         monkeypatch.setattr(_elementwise, '_BLOCK', block)
-        make(**kwargs).setup(target)
+        row.make().setup(target)
         for t in range(2):
             set_grads(target, t)
             for param in target.params():
@@ -114,11 +95,11 @@ def test_blocks_of_large_arrays(make, kwargs, dtype, monkeypatch):
 
 @native
 @pytest.mark.parametrize('loss_scale', [None, 8])
-@all_cases
-def test_one_by_one_on_chainerx(make, kwargs, loss_scale):
+@all_rows
+def test_one_by_one_on_chainerx(row, loss_scale):
     link, reference = make_link('f', 'native:0'), make_link('f')
     for target in (link, reference):
-        make(**kwargs).setup(target)
+        row.make().setup(target)
         for t in range(2):
             set_grads(target, t)
             for param in target.params():
@@ -129,15 +110,13 @@ def test_one_by_one_on_chainerx(make, kwargs, loss_scale):
 
 @pytest.mark.parametrize('loss_scale', [None, 8])
 @pytest.mark.parametrize('device', DEVICES)
-@pytest.mark.parametrize(
-    'make,kwargs', [(optimizers.SGD, {}), (optimizers.Adam, {}), (optimizers.AMSBound, {})]
-)
-def test_master_copies(make, kwargs, device, loss_scale):
+@pytest.mark.parametrize('make', [optimizers.SGD, optimizers.Adam, optimizers.AMSBound])
+def test_master_copies(make, device, loss_scale):
     link, reference = make_link('e', device), make_link('f')
-    opt = make(**kwargs)
+    opt = make()
     opt.use_fp32_update()
     opt.setup(link)
-    make(**kwargs).setup(reference)
+    make().setup(reference)
     for t in range(3):
         set_grads(link, t)
         for p, q in zip(link.params(), reference.params()):
@@ -316,10 +295,10 @@ def test_arrays_that_are_replaced():
 
 @pytest.mark.parametrize('convert', [copy.deepcopy, lambda opt: pickle.loads(pickle.dumps(opt))])
 @pytest.mark.parametrize('device', DEVICES)
-@all_cases
-def test_copies_go_on_alike(make, kwargs, device, convert):
+@all_rows
+def test_copies_go_on_alike(row, device, convert):
     link = make_link('f', device)
-    opt = make(**kwargs).setup(link)
+    opt = row.make().setup(link)
     set_grads(link, 0)
     opt.update()
     other = convert(opt)
@@ -335,11 +314,11 @@ def test_copies_go_on_alike(make, kwargs, device, convert):
 @pytest.mark.parametrize(
     'saved,loaded', [('native:0', 'native:0'), ('native:0', '@numpy'), ('@numpy', 'native:0')]
 )
-@all_cases
-def test_resume_on_another_device(make, kwargs, saved, loaded, fp32):
+@all_rows
+def test_resume_on_another_device(row, saved, loaded, fp32):
     def begin(device, seed):
         link = make_link('e' if fp32 else 'f', device, seed=seed)
-        opt = make(**kwargs)
+        opt = row.make()
         opt.use_fp32_update(fp32)
         return link, opt.setup(link)
 
@@ -362,11 +341,11 @@ def test_resume_on_another_device(make, kwargs, saved, loaded, fp32):
 
 
 @native
-@all_cases
-def test_state_follows_the_device(make, kwargs):
+@all_rows
+def test_state_follows_the_device(row):
     link, reference = make_link(), make_link()
-    opt = make(**kwargs).setup(link)
-    make(**kwargs).setup(reference)
+    opt = row.make().setup(link)
+    row.make().setup(reference)
     for t, device in enumerate(['native:0', '@numpy', 'native:0', 'native:1', '@numpy']):
         link.to_device(device)
         set_grads(link, t)
@@ -402,3 +381,65 @@ def test_gradients_that_are_missing(device):
     assert all(param.grad is not None for param in link.params(False))
     for p, q in zip(link.params(False), reference.params(False)):
         numpy.testing.assert_array_equal(to_numpy(p.array), q.array)
+
+
+@pytest.mark.parametrize('base', [optimizers.sgd.SGDRule, optimizers.adam.AdamRule])
+@pytest.mark.parametrize('device', DEVICES)
+@pytest.mark.parametrize('method', ['update', 'update_core', 'update_core_cpu'])
+def test_overridden_methods_are_called(base, method, device):
+    check_that_an_override_is_called(base, method, device)
+
+
+@native
+def test_overridden_update_on_chainerx_is_called():
+    check_that_an_override_is_called(optimizers.adam.AdamRule, 'update_core_chainerx', 'native:0')
+
+
+def check_that_an_override_is_called(base, method, device):
+    called = []
+
+    def override(rule, param):
+        called.append(param.name)
+        param.array[...] -= param.grad
+
+    rule_class = type('Rule', (base,), {method: override})
+    link = make_link('f', device)
+    opt = optimizers.Adam().setup(link)
+    for param in link.params():
+        param.update_rule = rule_class(opt.hyperparam, 1)
+    set_grads(link, 0)
+    expected = [to_numpy(p.array) - to_numpy(p.grad) for p in link.params()]
+    opt.update()
+    assert sorted(called) == sorted(param.name for param in link.params())
+    for param, e in zip(link.params(), expected):
+        numpy.testing.assert_array_equal(to_numpy(param.array), e)
+
+
+@pytest.mark.parametrize('device', DEVICES)
+def test_overridden_initial_state(device):
+    class Rule(optimizers.momentum_sgd.MomentumSGDRule):
+        def init_state(self, param):
+            super().init_state(param)
+            self.state['v'] += 1
+
+    link = make_link('f', device)
+    opt = optimizers.MomentumSGD(lr=1, momentum=0.5).setup(link)
+    for param in link.params():
+        param.update_rule = Rule(opt.hyperparam)
+    set_grads(link, 0)
+    expected = [to_numpy(p.array) + (0.5 - to_numpy(p.grad)) for p in link.params()]
+    opt.update()
+    for param, e in zip(link.params(), expected):
+        numpy.testing.assert_allclose(to_numpy(param.array), e, rtol=1e-5)
+
+
+@all_rows
+def test_without_chainerx(row, monkeypatch):
+    link, reference = make_link(), make_link()
+    opts = [row.make().setup(target) for target in (link, reference)]
+    for target, opt in zip((link, reference), opts):
+        set_grads(target, 0)
+        opt.update()
+        monkeypatch.setattr(chainerx, 'is_available', lambda: False)
+        monkeypatch.setattr(update, 'run_kernel', None)  # which would be an error
+    assert_equal(link, reference)

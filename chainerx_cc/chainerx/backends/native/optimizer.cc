@@ -3,6 +3,7 @@
 #include "chainerx/ops/optimizer.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "chainerx/backends/native/elementwise.h"
@@ -17,41 +18,24 @@ namespace {
 // Elements that are worth a thread.
 constexpr int64_t kGrain = 32768;
 
-template <template <class> class Rule, int kStates, class T>
-struct UpdateLoop {
-    static constexpr int kWidth = 2 + kStates;
+template <template <class> class Rule, class T, class States>
+struct UpdateLoop;
 
+template <template <class> class Rule, class T, size_t... K>
+struct UpdateLoop<Rule, T, std::index_sequence<K...>> {
     CHAINERX_HOST_DEVICE static void Run(const double* scalars, int64_t n, T* const* data) {
         using C = typename ComputeType<T>::type;
         const Rule<C> rule{scalars};
         T* const p = data[0];
         const T* const g = data[1];
-        T* const s0 = kStates > 0 ? data[kWidth - kStates] : nullptr;
-        T* const s1 = kStates > 1 ? data[kWidth - kStates + 1] : nullptr;
-        T* const s2 = kStates > 2 ? data[kWidth - 1] : nullptr;
+        // A rule may have no state, but arrays have an element at least.
+        [[maybe_unused]] T* const states[] = {data[2 + K]..., nullptr};
 #pragma GCC ivdep
         for (int64_t i = 0; i < n; ++i) {
             auto param = static_cast<C>(p[i]);
-            auto grad = static_cast<C>(g[i]);
-            if constexpr (kStates == 0) {
-                rule.Step(param, grad);
-            } else {
-                auto state0 = static_cast<C>(s0[i]);
-                if constexpr (kStates == 1) {
-                    rule.Step(param, grad, state0);
-                } else {
-                    auto state1 = static_cast<C>(s1[i]);
-                    if constexpr (kStates == 2) {
-                        rule.Step(param, grad, state0, state1);
-                    } else {
-                        auto state2 = static_cast<C>(s2[i]);
-                        rule.Step(param, grad, state0, state1, state2);
-                        s2[i] = static_cast<T>(state2);
-                    }
-                    s1[i] = static_cast<T>(state1);
-                }
-                s0[i] = static_cast<T>(state0);
-            }
+            C values[] = {static_cast<C>(states[K][i])..., C{}};
+            rule.Step(param, static_cast<C>(g[i]), values[K]...);
+            ((states[K][i] = static_cast<T>(values[K])), ...);
             p[i] = static_cast<T>(param);
         }
     }
@@ -77,7 +61,8 @@ bool Overlap(const Array* params, int64_t count) {
 template <template <class> class Rule, int kStates, class T>
 void RunRanges(const double* scalars, const Array* arrays, int64_t count) {
     constexpr int kWidth = 2 + kStates;
-    static const auto loop = MultiVersion<UpdateLoop<Rule, kStates, T>, const double*, int64_t, T* const*>::Pick();
+    static const auto loop = MultiVersion<UpdateLoop<Rule, T, std::make_index_sequence<kStates>>, const double*,
+                                          int64_t, T* const*>::Pick();
     std::vector<int64_t> starts(count + 1, 0);
     for (int64_t i = 0; i < count; ++i) starts[i + 1] = starts[i] + arrays[i].GetTotalSize();
     ParallelFor(starts[count], kGrain, [&](int64_t begin, int64_t end) {

@@ -5,12 +5,15 @@ import operator
 
 import numpy
 
-import chainer
 import chainerx
-from chainer import backend, variable
+from chainer import backend, configuration
+from chainer._core.array_types import get_array_types
+from chainer._core.parameter import Parameter
+from chainer._core.variable import Variable
 
 _ndarray = numpy.ndarray
 _chx_ndarray = chainerx.ndarray
+_config = configuration.config
 
 
 def all_finite(array):
@@ -37,7 +40,7 @@ def move_state(state, param):
             return
     device = param.device
     for name, value in state.items():
-        if isinstance(value, chainer.get_array_types()) and not (device.is_array_supported(value)):
+        if isinstance(value, get_array_types()) and not (device.is_array_supported(value)):
             state[name] = device.send(value)
 
 
@@ -47,7 +50,7 @@ def update_core_by_sharing(rule, param):
     if grad is None:
         return
     array = backend.from_chx(param.array)
-    shared_param = variable.Variable(array, name=param.name, grad=backend.from_chx(grad))
+    shared_param = Variable(array, name=param.name, grad=backend.from_chx(grad))
     state = rule._state or {}
     shared_state = backend.from_chx(state)
     rule._state = dict(shared_state)
@@ -59,7 +62,7 @@ def update_core_by_sharing(rule, param):
         # What was updated in place is kept, what was replaced moves to ChainerX.
         for name, value in rule._state.items():
             if name not in state or value is not shared_state[name]:
-                is_array = isinstance(value, chainer.get_array_types())
+                is_array = isinstance(value, get_array_types())
                 state[name] = param.device.send(value) if is_array else value
         rule._state = state
 
@@ -77,7 +80,7 @@ def lacks_grad(param):
 def fill_grad(param):
     """Sets a gradient of zeros."""
     device = param.device
-    with chainer.using_device(device):
+    with backend.using_device(device):
         param.grad = device.xp.zeros_like(param.array)
 
 
@@ -164,23 +167,7 @@ def update_params(params, buffers):
 @functools.cache
 def _is_plain(rule_class, param_class):
     """Tells whether an update is nothing but the step of the rule's class."""
-    from chainer.optimizers import _elementwise
-
-    base = _elementwise.ElementwiseRule
-    return (
-        issubclass(rule_class, base)
-        and param_class.update is variable.Parameter.update
-        and all(
-            getattr(rule_class, name) is getattr(base, name)
-            for name in (
-                'update',
-                'update_core',
-                'update_core_cpu',
-                'update_core_gpu',
-                'update_core_chainerx',
-            )
-        )
-    )
+    return param_class.update is Parameter.update and rule_class._is_only_a_step()
 
 
 class _Group:
@@ -348,6 +335,14 @@ class _Joined:
 def are_numbers(scalars):
     """Tells whether none of the scalars of a step is an array with values for the elements."""
     return set(map(type, scalars)) == {float}
+
+
+def run_kernel_on_numpy(name, arrays, scalars):
+    """Runs an update rule of ChainerX on NumPy arrays; returns ``False`` if it cannot."""
+    if not chainerx.is_available() or _config.use_native_kernels == 'never':
+        return False
+    views = chainerx._core._numpy_views(arrays, [False] * len(arrays))
+    return views is not None and run_kernel(name, views, scalars)
 
 
 def run_kernel(name, arrays, scalars):
