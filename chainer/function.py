@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 
+import chainerx
 from chainer import backend, configuration
 from chainer._core.backprop import refuse_gradient
 from chainer.backends import cuda
@@ -54,8 +56,6 @@ class _BackpropMode:
         self._scopes = []
 
     def __enter__(self):
-        import chainerx
-
         scopes = [configuration.using_config('enable_backprop', self._enabled)]
         if chainerx.is_available():
             scopes.append(
@@ -70,8 +70,6 @@ class _BackpropMode:
             scope.__exit__(*exc_info)
 
     def __call__(self, func):
-        import functools
-
         @functools.wraps(func)
         def wrapper(*args, **kwargs):
             with self:

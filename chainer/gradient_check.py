@@ -6,6 +6,7 @@ import warnings
 import numpy
 
 from chainer import backend
+from chainer._core import backprop
 from chainer.utils import _allclose
 from chainer.variable import Variable, as_variable
 
@@ -401,9 +402,6 @@ def _saved_grads(variables):
 
 def _backward(ys, gys, enable_double_backprop=False):
     """Backpropagates from all outputs that have a gradient."""
-    from chainer._core import backprop
-    from chainer.variable import Variable
-
     roots = {}
     for y, gy in zip(ys, gys):
         if gy is None:

@@ -5,14 +5,12 @@ the *semantic* one, that of the array the *raw* one.
 """
 
 from chainer import function_node
+from chainer._core import layouts
 from chainer._core.layouts import (  # noqa: F401
     CUDNN_CHANNEL_FIRST_W,
     CUDNN_CHANNEL_FIRST_X,
     CUDNN_CHANNEL_LAST_W,
     CUDNN_CHANNEL_LAST_X,
-    LAYOUTS,
-    transpose_array,
-    transpose_shape,
 )
 from chainer._core.namespace import operators
 from chainer.utils import type_check
@@ -80,7 +78,7 @@ def get_semantic_shape(arr_or_var, *, assumed_layout=_unspecified):
             )
         return arr_or_var.shape
     layout = None if assumed_layout is _unspecified else assumed_layout
-    return transpose_shape(arr_or_var.shape, layout, None)
+    return layouts.transpose_shape(arr_or_var.shape, layout, None)
 
 
 class AsLayout(function_node.FunctionNode):
@@ -106,7 +104,7 @@ class AsLayout(function_node.FunctionNode):
     in_layout = None
 
     def __init__(self, layout):
-        if layout not in LAYOUTS:
+        if layout not in layouts.LAYOUTS:
             raise ValueError(f'Unknown memory layout: {layout!r}')
         self.out_layout = layout
 
@@ -126,7 +124,7 @@ class AsLayout(function_node.FunctionNode):
         if self.input_layouts:
             (self.in_layout,) = self.input_layouts
         self.output_layouts = (self.out_layout,)
-        return (transpose_array(x, self.in_layout, self.out_layout),)
+        return (layouts.transpose_array(x, self.in_layout, self.out_layout),)
 
     def forward_chainerx(self, inputs):
         # Arrays of ChainerX have the standard layout only.

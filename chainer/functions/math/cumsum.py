@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import chainerx
 from chainer import backend
 from chainer._core.fallback import Fallback
 from chainer._core.namespace import F
@@ -30,8 +31,6 @@ class Cumsum(FunctionNode):
         return (_as_array(backend.get_array_module(x).cumsum(x, axis=self.axis), x.dtype),)
 
     def forward_chainerx(self, inputs):
-        import chainerx
-
         if not hasattr(chainerx, 'cumsum'):
             return Fallback
         return (chainerx.cumsum(inputs[0], axis=self.axis),)
