@@ -54,12 +54,16 @@ LAYERS = {
         'chainer.variable',
     ),
     'engines': ('chainer._core.engines',),
-    'function nodes': ('chainer.function', 'chainer.function_node', 'chainer.memory_layouts'),
+    'function nodes': (
+        'chainer.function',
+        'chainer.function_node',
+        'chainer.memory_layouts',
+        'chainer.utils.sparse',
+    ),
     'functions': ('chainer.functions',),
     'models': (
         'chainer.device_resident',
         'chainer.utils._allclose',
-        'chainer.utils.sparse',
         'chainer.utils.walker_alias',
         'chainer.reporter',
         'chainer.distribution',
