@@ -1,0 +1,52 @@
+"""Functions and engines meet in one small protocol."""
+
+import ast
+from pathlib import Path
+
+import chainer
+from chainer import FunctionNode
+from chainer.functions._base import Operation
+
+CORE = Path(chainer.__file__).parent / '_core'
+RULES = {'backward', 'backward_accumulate', 'gradients', 'gradient'}
+
+
+def _subclasses(cls):
+    for subclass in cls.__subclasses__():
+        yield subclass
+        yield from _subclasses(subclass)
+
+
+def _functions():
+    for name in 'distributions', 'links', 'exporters', 'training':
+        getattr(chainer, name)  # imports it
+    return {cls for cls in _subclasses(FunctionNode) if cls.__module__.startswith('chainer.')}
+
+
+def test_each_function_states_its_gradient_once():
+    twice = {
+        cls.__qualname__: sorted(RULES & cls.__dict__.keys())
+        for cls in _functions() - {Operation}
+        if len(RULES & cls.__dict__.keys()) > 1
+    }
+    assert not twice
+    assert len(_functions()) > 200
+
+
+def test_protocol_attributes_are_few():
+    data = [
+        name
+        for name, value in FunctionNode.__dict__.items()
+        if not name.startswith('__')
+        and (isinstance(value, type) or not hasattr(type(value), '__get__'))
+    ]
+    assert len(data) <= 8, data
+
+
+def test_engines_swallow_no_errors():
+    # print_runtime_info shows what a broken CuPy says.
+    for path in set(CORE.rglob('*.py')) - {CORE / 'runtime_info.py'}:
+        for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+            if isinstance(node, ast.ExceptHandler):
+                caught = 'everything' if node.type is None else ast.unparse(node.type)
+                assert caught not in ('everything', 'Exception', 'BaseException'), path
