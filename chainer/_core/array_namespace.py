@@ -63,6 +63,8 @@ class Arrays:
 
 
 def _on_arrays(function, *args, **kwargs):
+    # NumPy makes scalars of 0-d arrays.
+    args = [numpy.asarray(x) if isinstance(x, numpy.generic) else x for x in args]
     ys = function(*args, **kwargs)
     return tuple([y._array for y in ys]) if isinstance(ys, (tuple, list)) else ys._array
 

@@ -15,7 +15,7 @@ import numpy
 import chainerx
 from chainer import backend, utils
 from chainer._core.debug import is_debug
-from chainer._core.engines.kernels import Kernels
+from chainer._core.engines.kernels import NO_KERNELS, Kernels
 from chainer._core.fallback import NO_NATIVE_PATH
 from chainer._core.namespace import F
 from chainer.backends import cuda
@@ -60,7 +60,7 @@ class Operation(FunctionNode):
     _kernels = kernels()
 
     def gradients(self, m, targets, xs, ys, gys):
-        """Gradients of the inputs with the indexes ``targets``.
+        """Gradients of the inputs with the indexes ``targets``; by default there are none.
 
         Args:
             m: Namespace of functions for what follows.
@@ -73,7 +73,7 @@ class Operation(FunctionNode):
             Sequence of gradients or ``None``, one per target.
 
         """
-        raise NotImplementedError(f'{type(self).__name__} states no gradient')
+        return (None,) * len(targets)
 
     def backward(self, target_input_indexes, grad_outputs):
         return tuple(
@@ -122,6 +122,8 @@ class UnaryFunction(_Routine):
     not named is ``None`` there.
     """
 
+    # A call of NumPy on few elements costs less than views of its arrays.
+    _kernels = kernels(least_size=4096, check=True)
     is_elementwise = True
     retains = 'x'
 
@@ -156,6 +158,8 @@ class BinaryFunction(_Routine):
     along which the input was broadcast. ``retains`` is a subset of ``'xy'``.
     """
 
+    # NumPy's arithmetic is as fast, and shares the gradient of ties in its own way.
+    _kernels = NO_KERNELS._replace(check=True)
     is_elementwise = True
     retains = 'x'
     arguments = ('lhs', 'rhs')
