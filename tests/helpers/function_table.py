@@ -29,6 +29,7 @@ class Row:
             function of variables, and its inputs. Integer arrays get no gradient.
         random: Such calls that draw at random, so that values are not compared.
         falls_back: Such calls of a native function that fall back from ChainerX.
+        noisy: Whether it draws noise on the device, where a seed gives other numbers.
         checks: Options of :func:`helpers.functions.check_function`.
 
     """
@@ -41,6 +42,7 @@ class Row:
     calls: typing.Sequence = ()
     random: typing.Sequence = ()
     falls_back: typing.Sequence = ()
+    noisy: bool = False
     checks: dict = dataclasses.field(default_factory=dict)
 
 
@@ -72,7 +74,7 @@ def _on(x, array):
 ROWS: dict[str, Row] = {}
 
 
-def _row(name, f, inputs, bad=None, error=InvalidType, params=(), calls=(), random=(), falls_back=(), **checks):
+def _row(name, f, inputs, bad=None, error=InvalidType, params=(), calls=(), random=(), falls_back=(), noisy=False, **checks):
     inputs = [np.asarray(x) for x in inputs]
     if bad is None:
         # Most functions take floating point numbers only.
@@ -80,7 +82,8 @@ def _row(name, f, inputs, bad=None, error=InvalidType, params=(), calls=(), rand
 
         def bad():
             return f(*wrong)
-    ROWS[name] = Row(f, inputs, bad, error, params, calls, random, falls_back, checks)
+    assert name not in ROWS, f'{name} has two rows'
+    ROWS[name] = Row(f, inputs, bad, error, params, calls, random, falls_back, noisy, checks)
 
 
 def positive(*shape):
@@ -366,14 +369,14 @@ _row('dropout', lambda x: F.dropout(x, mask=_on(x, _MASK)), [X])
 _row('gaussian', lambda m, v: F.gaussian(m, v, eps=_on(m, draw(2, 3, seed=2))), [X, Y],
      random=[(F.gaussian, X, X)])
 _row('gumbel_softmax', _seeded(F.gumbel_softmax), [X], lambda: F.gumbel_softmax(X.astype('i')),
-     dtypes='d', grad_tolerance=1e-3)
+     noisy=True, dtypes='d', grad_tolerance=1e-3)
 _row('simplified_dropconnect', lambda x, W: F.simplified_dropconnect(
     x, W, mask=_on(x, _MASK[None].repeat(2, 0) > 0)), [X, draw(2, 3)], params=(1,),
      calls=[
          (lambda x, W: F.simplified_dropconnect(x, W, mask=np.ones((2, 4, 3), bool)), X, draw(4, 3)),
          (lambda x, W: F.simplified_dropconnect(x, W, mask=np.eye(4, 3, dtype=bool), use_batchwise_mask=False), X, draw(4, 3))],
      random=[(F.simplified_dropconnect, X, draw(4, 3), draw(4))])
-_row('zoneout', _seeded(F.zoneout), [X, Y])
+_row('zoneout', _seeded(F.zoneout), [X, Y], noisy=True)
 
 # -- recurrent cells ----------------------------------------------------------------------
 _row('lstm', F.lstm, [X, draw(2, 12)],

@@ -41,7 +41,7 @@ ROWS = [
          [In(3, 4), at([3, 3], 'int32'), {'axis': 1}],
          [In(3, 4), at([7, 0], 'int8')],
          [In(3, 4), at([9, -5]), {'axis': 1, 'mode': 'wrap'}],
-         [In(3, 4), at([9, -5]), {'axis': 1, 'mode': 'clip'}]], ALL,
+         [In(3, 4), at([9, -5]), {'axis': 1, 'mode': 'clip'}]], ALL, allows=['NumPy indices'],
         wrong=[(IndexError, lambda f: f(zeros(3), indices(3))),
                (IndexError, lambda f: f(zeros(3), indices(-4))),
                (DtypeError, lambda f: f(zeros(3), zeros(1))),

@@ -29,13 +29,15 @@ class Row:
         ulp: The most that float32 results of any input may be off in units in the last place, and
             the range that is sampled densely: ``(bound, low, high)``.
         wrong: Calls that only this op must refuse: pairs of the error and a function of the op.
+        allows: What this op takes although others refuse it: ``'devices'`` that differ, ``'repeated axes'``,
+            ``'NumPy indices'``.
         bench: Benchmarks (:class:`~op_table.bench.Bench`); for elementwise ops, a dtype is one of a
             million elements.
 
     """
 
     def __init__(self, name, reference, cases, dtypes=FLOATS, result='same', *, grad=True, double=True, elementwise=False,
-                 call=None, tolerance=1, grad_inputs=None, ulp=None, wrong=(), bench=()):
+                 call=None, tolerance=1, grad_inputs=None, ulp=None, wrong=(), allows=(), bench=()):
         self.name = name
         self.reference = reference
         self.cases = [(c[:-1], c[-1]) if isinstance(c[-1], dict) else (c, {}) for c in map(tuple, cases)]
@@ -49,6 +51,7 @@ class Row:
         self.grad_inputs = grad_inputs
         self.ulp = ulp
         self.wrong = wrong
+        self.allows = allows
         self.bench = benchmarks.elementwise(name, self.cases[0][0], bench) if elementwise else bench
 
     def __repr__(self):
