@@ -18,7 +18,7 @@ from run import THREAD_VARIABLES
 BARS = {'small': ('small: the cost of a call', 1.3), 'large': ('large', 1.1)}
 
 
-def _cells(harness, kind, row, times):
+def _cells(harness, kind, label, times):
     others = [times[engine] for engine in ('numpy', 'torch') if engine in times]
     if kind == 'small':
         others = others[:1]
@@ -28,12 +28,14 @@ def _cells(harness, kind, row, times):
         for engine in ('numpy', 'torch', 'bare')
     ]
     over = ratio > BARS[kind][1]
-    return [f'`{row.name}`', *cells, '{:.2f}x{}'.format(ratio, ' **over**' * over)], over
+    return [f'`{label}`', *cells, '{:.2f}x{}'.format(ratio, ' **over**' * over)], over
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('text', nargs='*', help='run the rows whose name starts with one of these')
+    parser.add_argument(
+        'text', nargs='*', help='run these ops, and the rows whose label starts with one of these'
+    )
     parser.add_argument('--kind', choices=list(BARS), help='small or large only')
     parser.add_argument('--threads', type=int, default=1, help='threads for every library')
     parser.add_argument('--rounds', type=int, default=20, help='turns that each library gets')
@@ -44,29 +46,24 @@ def main():
 
     import harness
     import ops
+    from ops.timers import make_timers
 
     clock = time.process_time if args.threads == 1 else time.perf_counter
     harness.print_machine(args.threads)
     for kind, (title, bar) in BARS.items():
         if args.kind not in (None, kind):
             continue
-        rows = {'small': ops.SMALL, 'large': ops.LARGE}[kind]
         cells = []
         misses = 0
-        for row in rows:
-            if args.text and not row.name.startswith(tuple(args.text)):
-                continue
-            times = harness.measure(row.timers(clock), args.rounds, args.seconds, min)
-            row_cells, over = _cells(harness, kind, row, times)
+        for bench in ops.select(kind, args.text):
+            times = harness.measure(make_timers(bench, clock), args.rounds, args.seconds, min)
+            row_cells, over = _cells(harness, kind, bench.label, times)
             cells.append(row_cells)
             misses += over
             print('measured', *row_cells, file=sys.stderr)
         if cells:
             harness.print_table([title, 'NumPy', 'PyTorch', 'chainerx', 'ratio'], cells)
-            print(
-                f"""
-{misses} of {len(cells)} rows are over the bar of {bar:.1f}."""
-            )
+            print(f'\n{misses} of {len(cells)} rows are over the bar of {bar:.1f}.')
 
 
 if __name__ == '__main__':

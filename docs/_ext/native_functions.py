@@ -1,53 +1,48 @@
-"""Writes which functions run natively on ChainerX, from the table that the tests go by."""
+"""Writes which functions run natively on ChainerX."""
 
 import inspect
-import sys
 from pathlib import Path
-
-
-def _table():
-    sys.path.append(str(Path(__file__).resolve().parents[2] / 'tests'))
-    try:
-        from helpers import chainerx_functions
-    finally:
-        sys.path.pop()
-    return chainerx_functions
 
 
 def _reference(name):
     return f':func:`~chainer.functions.{name}`'
 
 
-def _text(table, functions):
+def _items(texts):
+    return [f'- {_reference(name)}: {text}.' for name, text in sorted(texts.items())]
+
+
+def _text():
+    from chainer import functions
+    from chainer.functions._fallbacks import ARGUMENTS, FALLBACKS
+
     names = sorted(
         name
         for name, f in vars(functions).items()
         if inspect.isfunction(f) and not name.startswith('_')
     )
-    native = [name for name in names if name not in table.FALLBACKS]
+    native = [name for name in names if name not in FALLBACKS]
     lines = [
         f'Of the {len(names)} functions of :mod:`chainer.functions` these {len(native)} run '
         'natively on ChainerX:',
         '',
-    ]
-    lines += [', '.join([_reference(name) for name in native]) + '.', '']
-    lines += ['These fall back:', '']
-    lines += [
-        f'- {_reference(name)}: {reason}.' for name, reason in sorted(table.FALLBACKS.items())
-    ]
-    lines += ['', 'Native functions that fall back for some arguments:', '']
-    lines += [
-        f'- {_reference(name)}: {arguments}.' for name, arguments in sorted(table.ARGUMENTS.items())
+        ', '.join([_reference(name) for name in native]) + '.',
+        '',
+        'These fall back:',
+        '',
+        *_items(FALLBACKS),
+        '',
+        'Native functions that fall back for some arguments:',
+        '',
+        *_items(ARGUMENTS),
     ]
     return '\n'.join(lines) + '\n'
 
 
 def write_list(app):
-    import chainer.functions
-
     path = Path(app.srcdir) / 'reference' / 'generated' / 'native_functions.inc'
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_text(_table(), chainer.functions))
+    path.write_text(_text())
 
 
 def setup(app):

@@ -1,6 +1,6 @@
 """chainerx.linalg where values are not unique, matrices are large, empty or singular, or input is bad.
 
-Values and gradients of ordinary matrices are tested from the rows of op_table_linalg.py.
+Values and gradients of ordinary matrices are tested from the rows of op_table/factorization.py.
 """
 
 import numpy as np

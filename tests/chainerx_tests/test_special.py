@@ -1,4 +1,4 @@
-"""Special functions far out, at poles, and in every dtype; op_table.py has the rest."""
+"""Special functions far out, at poles, and in every dtype; the table of operations has the rest."""
 
 import numpy as np
 import pytest

@@ -1,10 +1,14 @@
-"""Every public function with inputs to run it on: the table behind sweeps over all functions."""
+"""The table of functions: one row for each public function, with its calls and a bad one.
+
+The sweeps over all functions run it: test_every_function.py and test_chainerx.py.
+"""
 import dataclasses
 import typing
 
 import numpy as np
 
 import chainer
+import chainerx
 from chainer import functions as F
 from chainer.utils import type_check
 
@@ -21,6 +25,11 @@ class Row:
         bad: Call that must fail, without arguments.
         error: What ``bad`` must raise.
         params: Indexes of the inputs that are parameters of links: float32 in ``mixed16``.
+        calls: Calls with other arguments, which ChainerX has to compute natively as NumPy does: a
+            function of variables, and its inputs. Integer arrays get no gradient.
+        random: Such calls that draw at random, so that values are not compared.
+        falls_back: Such calls of a native function that fall back from ChainerX.
+        noisy: Whether it draws noise on the device, where a seed gives other numbers.
         checks: Options of :func:`helpers.functions.check_function`.
 
     """
@@ -30,6 +39,10 @@ class Row:
     bad: typing.Callable | None = None
     error: type = InvalidType
     params: tuple = ()
+    calls: typing.Sequence = ()
+    random: typing.Sequence = ()
+    falls_back: typing.Sequence = ()
+    noisy: bool = False
     checks: dict = dataclasses.field(default_factory=dict)
 
 
@@ -45,6 +58,11 @@ def ints(*values):
     return np.array(values, np.int32)
 
 
+def _float32(x, array):
+    """Sends a float32 constant to the device of ``x``."""
+    return chainer.backend.get_device_from_array(chainer.as_array(x)).send(array.astype('f'))
+
+
 def _on(x, array):
     """Sends a constant to the device of ``x``; a floating point one takes its dtype."""
     array = np.asarray(array)
@@ -53,11 +71,10 @@ def _on(x, array):
     return chainer.backend.get_device_from_array(chainer.as_array(x)).send(array)
 
 
-# name -> Row, or a list of rows
-ROWS: dict = {}
+ROWS: dict[str, Row] = {}
 
 
-def _row(name, f, inputs, bad=None, error=InvalidType, params=(), **checks):
+def _row(name, f, inputs, bad=None, error=InvalidType, params=(), calls=(), random=(), falls_back=(), noisy=False, **checks):
     inputs = [np.asarray(x) for x in inputs]
     if bad is None:
         # Most functions take floating point numbers only.
@@ -65,15 +82,20 @@ def _row(name, f, inputs, bad=None, error=InvalidType, params=(), **checks):
 
         def bad():
             return f(*wrong)
-    ROWS[name] = Row(f, inputs, bad, error, params, checks)
+    assert name not in ROWS, f'{name} has two rows'
+    ROWS[name] = Row(f, inputs, bad, error, params, calls, random, falls_back, noisy, checks)
 
 
-_f = np.float32
+def positive(*shape):
+    return draw(*shape, low=.2, high=.9)
+
+
 X, Y = draw(2, 3), draw(2, 3, seed=1)
 IMAGE = draw(2, 4, 4, 4)
+T = ints(2, 0)
 
 # -- elementwise --------------------------------------------------------------------------
-for _name in ('clipped_relu', 'elu', 'gelu', 'hard_sigmoid', 'leaky_relu', 'mish', 'relu', 'relu6',
+for _name in ('clipped_relu', 'elu', 'hard_sigmoid', 'leaky_relu', 'mish', 'relu', 'relu6',
               'selu', 'sigmoid', 'silu', 'softplus', 'tanh', 'arctan', 'arcsin', 'arccos',
               'arctanh', 'cos', 'cosh', 'sin', 'sinh', 'tan', 'erf', 'erfc', 'erfcx', 'exp',
               'expm1', 'log_ndtr', 'ndtr', 'square'):
@@ -81,24 +103,31 @@ for _name in ('clipped_relu', 'elu', 'gelu', 'hard_sigmoid', 'leaky_relu', 'mish
 for _name in ('erfcinv', 'ndtri'):
     _row(_name, getattr(F, _name), [draw(2, 3, low=0.2, high=0.8)])
 _row('erfinv', F.erfinv, [X * 0.8])
+_row('gelu', F.gelu, [X * 0.8], calls=[(lambda x: F.gelu(x, approximate=True), X)])
 for _name in ('digamma', 'lgamma', 'log', 'log10', 'log1p', 'log2', 'rsqrt', 'sqrt'):
     _row(_name, getattr(F, _name), [draw(2, 3, low=0.5, high=2.5)])
-_row('absolute', F.absolute, [X], lambda: F.absolute([1.]), TypeError)
-for _name in ('ceil', 'floor', 'fix', 'sign'):
+_row('absolute', F.absolute, [X], lambda: F.absolute([1.]), TypeError,
+     calls=[(lambda x: abs(x), X)])
+for _name in ('ceil', 'fix', 'sign'):
     _row(_name, getattr(F, _name), [X * 3], lambda f=getattr(F, _name): f([1.]), AttributeError,
          grad=False)
-_row('polygamma', lambda x: F.polygamma(1, x), [draw(2, 3, low=0.5, high=2.5)])
+_row('floor', F.floor, [X * 3], lambda: F.floor([1.]), AttributeError, grad=False, calls=[(lambda x: x // .3, X)])
+_row('polygamma', lambda x: F.polygamma(1, x), [draw(2, 3, low=0.5, high=2.5)],
+     calls=[(F.polygamma, ints(1, 2, 0), positive(3)), (lambda x: F.polygamma(2, x), positive(3))])
 _row('zeta', lambda q: F.zeta(3., q), [draw(2, 3, low=1, high=3)])
-_row('clip', lambda x: F.clip(x, -0.55, 0.55), [X])
+_row('clip', lambda x: F.clip(x, -0.55, 0.55), [X],
+     calls=[(lambda x: F.clip(x, None, .5), X)])
 _row('cast', lambda x: F.cast(x, x.dtype), [X], lambda: F.cast([1.], 'f'), AttributeError)
 _row('identity', F.identity, [X], lambda: F.identity([1.]), TypeError)
 _row('prelu', F.prelu, [X, draw(3)])
 _row('swish', F.swish, [X, draw(3)])
-_row('rrelu', lambda x: F.rrelu(x, r=_on(x, abs(Y))), [X])
+_row('rrelu', lambda x: F.rrelu(x, r=_on(x, abs(Y))), [X],
+     calls=[(lambda x: F.rrelu(x, r=np.full((2, 3), .2, x.dtype)), X)], random=[(F.rrelu, X)])
 for _name in ('arctan2', 'fmod', 'maximum', 'minimum'):
     _row(_name, getattr(F, _name), [X, abs(Y) + 0.6],
          lambda f=getattr(F, _name): f(X.astype('f'), X.astype('d')))
-_row('add', F.add, [X, Y], lambda: F.add(X, X[:, :2]))
+_row('add', F.add, [X, Y], lambda: F.add(X, X[:, :2]),
+     calls=[(F.add, X, positive(3)), (lambda x: x + 1, X), (F.add, X, X, positive(2, 3))])
 _row('linear_interpolate', F.linear_interpolate, [abs(X), Y, draw(2, 3, seed=2)])
 _row('bias', F.bias, [X, draw(3)], lambda: F.bias(X, X[0, :2]))
 _row('scale', F.scale, [X, draw(3)], lambda: F.scale(X, X[0, :2]))
@@ -107,29 +136,49 @@ _row('squared_difference', F.squared_difference, [X, Y])
 _row('absolute_error', F.absolute_error, [X, Y])
 
 # -- along an axis ------------------------------------------------------------------------
-for _name in ('average', 'max', 'mean', 'min', 'prod', 'sum', 'logsumexp', 'cumsum', 'cumprod',
-              'softmax', 'log_softmax', 'crelu', 'normalize'):
-    _row(_name, lambda x, f=getattr(F, _name): f(x, axis=1), [X])
-for _name in ('argmax', 'argmin'):
-    _row(_name, lambda x, f=getattr(F, _name): f(x, axis=1), [X], grad=False)
+def _along(name, *calls, **options):
+    f = getattr(F, name)
+    _row(name, lambda x: f(x, axis=1), [X], calls=calls, **options)
+
+
+_along('average', (F.average, X), (lambda x, w: F.average(x, 1, w), X, positive(3)))
+_along('max', (F.max, X), (lambda x: F.max(x, axis=1, keepdims=True), X))
+_along('mean', (F.mean, X), (lambda x: F.mean(x, axis=(0, 1), keepdims=True), X))
+_along('min', (F.min, X), (lambda x: F.min(x, axis=0), X))
+_along('prod', (F.prod, X))
+_along('sum', (F.sum, X), (lambda x: F.sum(x, axis=1, keepdims=True), X))
+_along('logsumexp', (F.logsumexp, X))
+_along('cumsum', (F.cumsum, X))
+_along('cumprod', (F.cumprod, X), falls_back=[(F.cumprod, np.array([.5, 0., 2.]))])
+_along('softmax')
+_along('log_softmax')
+_along('crelu')
+_along('normalize', (lambda x: F.normalize(x, axis=(1, 2)), draw(2, 3, 4)))
+_along('argmax', (F.argmax, X), grad=False)
+_along('argmin', (F.argmin, X), grad=False)
 _row('maxout', lambda x: F.maxout(x, 2), [draw(2, 4)], lambda: F.maxout(X, 2))
 _row('sum_to', lambda x: F.sum_to(x, (1, 3)), [X], lambda: F.sum_to([1.], (1,)), AttributeError)
 
 # -- shapes -------------------------------------------------------------------------------
 _row('as_strided', lambda x: F.as_strided(x + 0, (3, 2), (1, 2)), [X],
-     lambda: F.as_strided(X, (9,), (1,)), ValueError)
+     lambda: F.as_strided(X, (9,), (1,)), ValueError,
+     falls_back=[(lambda x: F.as_strided(x[1:], (2,), (1,)), X)])
 _row('broadcast', lambda *xs: F.broadcast(*xs), [X, draw(3)], lambda: F.broadcast(X, X[:, :2]))
 _row('broadcast_to', lambda x: F.broadcast_to(x, (2, 2, 3)), [X],
      lambda: F.broadcast_to(X, (2, 4)))
 _row('concat', lambda *xs: F.concat(xs), [X, Y], lambda: F.concat([X, X[:1]]))
 _row('copy', lambda x: F.copy(x, chainer.as_variable(x).device), [X],
-     lambda: F.copy(X, 'nowhere:0'), Exception)
+     lambda: F.copy(X, 'nowhere:0'), Exception,
+     calls=[(lambda x: F.copy(F.copy(x, 'native:0' if x.xp is chainerx else '@numpy'), x.device), X)])
 _row('depth2space', lambda x: F.depth2space(x, 2), [IMAGE])
 _row('space2depth', lambda x: F.space2depth(x, 2), [IMAGE])
-_row('diagonal', F.diagonal, [X], lambda: F.diagonal(X[0]))
-for _name in ('dstack', 'hstack', 'vstack'):
-    _row(_name, lambda *xs, f=getattr(F, _name): f(xs), [X, Y],
-         lambda f=getattr(F, _name): f([X, draw(3, 4)]))
+_row('diagonal', F.diagonal, [X], lambda: F.diagonal(X[0]),
+     calls=[(F.diagonal, draw(3, 4)), (lambda x: F.diagonal(x, 1, 0, 2), draw(3, 2, 4)), (lambda x: F.diagonal(x, -1, -1, -2), draw(2, 3, 4))])
+_row('dstack', lambda *xs: F.dstack(xs), [X, Y], lambda: F.dstack([X, draw(3, 4)]))
+_row('hstack', lambda *xs: F.hstack(xs), [X, Y], lambda: F.hstack([X, draw(3, 4)]),
+     calls=[(lambda *xs: F.hstack(xs), X, positive(2, 2)), (lambda *xs: F.hstack(xs), draw(3), positive(2))])
+_row('vstack', lambda *xs: F.vstack(xs), [X, Y], lambda: F.vstack([X, draw(3, 4)]),
+     calls=[(lambda *xs: F.vstack(xs), X, positive(1, 3)), (lambda *xs: F.vstack(xs), draw(3), positive(3))])
 _row('stack', lambda *xs: F.stack(xs), [X, Y], lambda: F.stack([X, X[:1]]))
 _row('expand_dims', lambda x: F.expand_dims(x, 1), [X], lambda: F.expand_dims(X, 3))
 _row('flatten', F.flatten, [X], lambda: F.flatten([1.]), AttributeError)
@@ -137,72 +186,112 @@ _row('flip', lambda x: F.flip(x, 1), [X], lambda: F.flip(X, 2))
 _row('fliplr', F.fliplr, [X])
 _row('flipud', F.flipud, [X])
 _row('get_item', lambda x: F.get_item(x, (slice(None), [2, 0, 0])), [X],
-     lambda: F.get_item(X, (0, 0, 0)), IndexError)
-_row('im2col', lambda x: F.im2col(x, 3, pad=1), [IMAGE])
+     lambda: F.get_item(X, (0, 0, 0)), IndexError,
+     calls=[
+         (lambda x: x[0], X), (lambda x: x[:, ::-1], X), (lambda x: x[[1, 0]], X),
+         (lambda x: F.get_item(x, (ints(0, 1, 1), ints(2, 2, 0))), X),
+         (lambda x: x[np.array([True, False])], X), (lambda x: x[:, None, ints(2, 0)], X),
+         (lambda x: x[np.array([[True, False, True], [False, True, True]])], X),
+         (lambda x: x[1, ints(0, 2)], X), (lambda x: x[..., ints(-1)], X)],
+     falls_back=[(lambda x: x[True], X), (lambda x: x[False], X)])
+_row('im2col', lambda x: F.im2col(x, 3, pad=1), [IMAGE],
+     calls=[(lambda x: F.im2col(x, 2, 2, cover_all=True), draw(1, 2, 5, 5))])
 _row('moveaxis', lambda x: F.moveaxis(x, 0, 2), [draw(2, 3, 2)], lambda: F.moveaxis(X, 0, 2))
-_row('pad', lambda x: F.pad(x, 1, 'constant'), [X])
+_row('pad', lambda x: F.pad(x, 1, 'constant'), [X],
+     calls=[(lambda x: F.pad(x, ((1, 2), (0, 1)), 'constant'), X), (lambda x: F.pad(x, 1, 'constant', constant_values=2.), X)],
+     falls_back=[(lambda x: F.pad(x.array, 1, 'mean'), X)])
 _row('pad_sequence', lambda *xs: F.pad_sequence(xs), [X, X[:1]],
      lambda: F.pad_sequence([X, X[0]]))
 _row('permutate', lambda x: F.permutate(x, ints(2, 0, 1), 1), [X],
-     lambda: F.permutate(X, ints(1, 0), 1))
-_row('repeat', lambda x: F.repeat(x, 2, 1), [X], lambda: F.repeat(X, 2, 2))
+     lambda: F.permutate(X, ints(1, 0), 1),
+     calls=[(F.permutate, draw(3, 2), ints(2, 0, 1)), (lambda x, k: F.permutate(x, k, axis=1, inv=True), X, ints(2, 0, 1))])
+_row('repeat', lambda x: F.repeat(x, 2, 1), [X], lambda: F.repeat(X, 2, 2),
+     calls=[(lambda x: F.repeat(x, (1, 2), 0), X)])
 _row('reshape', lambda x: F.reshape(x, (3, -1)), [X], lambda: F.reshape(X, (4, 2)))
-_row('resize_images', lambda x: F.resize_images(x, (3, 5)), [IMAGE])
+_row('resize_images', lambda x: F.resize_images(x, (3, 5)), [IMAGE],
+     calls=[(lambda x: F.resize_images(x, (3, 6)), IMAGE), (lambda x: F.resize_images(x, (3, 6), align_corners=False), IMAGE),
+            (lambda x: F.resize_images(x, (3, 6), mode='nearest', align_corners=False), IMAGE)])
 _row('rollaxis', lambda x: F.rollaxis(x, 2), [draw(2, 3, 2)], lambda: F.rollaxis(X, 2))
 _row('scatter_add', lambda a, b: F.scatter_add(a, [0, 1, 1], b), [X, draw(3, 3)],
-     lambda: F.scatter_add(X, (0, 0, 0), X))
+     lambda: F.scatter_add(X, (0, 0, 0), X),
+     calls=[(lambda a, b: F.scatter_add(a, 1, b), X, draw(3)), (lambda a, b: F.scatter_add(a, (slice(None), ints(0, 0)), b), X, draw(2, 2))])
 _row('select_item', F.select_item, [X, ints(2, 0)])
 _row('separate', F.separate, [X], lambda: F.separate(X, 2))
 _row('spatial_transformer_grid', lambda x: F.spatial_transformer_grid(x, (3, 2)), [draw(2, 2, 3)])
 _row('spatial_transformer_sampler', F.spatial_transformer_sampler,
      [IMAGE, draw(2, 2, 3, 3, low=-0.9, high=0.9)], tolerances={np.float16: 2e-2})
-_row('split_axis', lambda x: F.split_axis(x, [1], 1), [X], lambda: F.split_axis(X, 2, 1))
+_row('split_axis', lambda x: F.split_axis(x, [1], 1), [X], lambda: F.split_axis(X, 2, 1),
+     calls=[(lambda x: F.split_axis(x, 3, 1), X)])
 _row('squeeze', lambda x: F.squeeze(x, 1), [draw(2, 1, 3)], lambda: F.squeeze(X, 2))
 _row('swapaxes', lambda x: F.swapaxes(x, 0, 1), [X], lambda: F.swapaxes(X, 0, 2), ValueError)
 _row('tile', lambda x: F.tile(x, (2, 1)), [X], lambda: F.tile(X, -1), ValueError)
-_row('transpose', F.transpose, [X], lambda: F.transpose(X, (0, 2)), ValueError)
+_row('transpose', F.transpose, [X], lambda: F.transpose(X, (0, 2)), ValueError,
+     calls=[(lambda x: F.transpose(x, (1, 0, 2)), draw(2, 3, 4))])
 _row('transpose_sequence', lambda *xs: F.transpose_sequence(xs), [X, X[:1]],
-     lambda: F.transpose_sequence([X[:1], X]))
+     lambda: F.transpose_sequence([X[:1], X]),
+     calls=[(lambda *xs: F.transpose_sequence(xs), draw(0, 2), draw(0, 2))])
 _row('where', lambda x, y: F.where(_on(x, X > 0), x, y), [X, Y],
      lambda: F.where(X > 0, X, Y.astype('f')))
 
 # -- products -----------------------------------------------------------------------------
 SQUARE = draw(3, 3) + np.eye(3) * 3
-_row('matmul', F.matmul, [X, draw(3, 4)], lambda: F.matmul(X, X))
+_row('matmul', F.matmul, [X, draw(3, 4)], lambda: F.matmul(X, X),
+     calls=[(F.matmul, draw(3), positive(3)), (lambda a, b: F.matmul(a, b, transa=True), draw(2, 3, 4), draw(2, 3, 2))])
 _row('batch_matmul', F.batch_matmul, [draw(2, 3, 2), draw(2, 2, 4)])
-_row('tensordot', lambda a, b: F.tensordot(a, b, 1), [X, draw(3, 4)])
-_row('einsum', lambda a, b: F.einsum('ij,jk->ik', a, b), [X, draw(3, 4)])
-_row('inv', F.inv, [SQUARE])
+_row('tensordot', lambda a, b: F.tensordot(a, b, 1), [X, draw(3, 4)],
+     falls_back=[(lambda a: F.tensordot(a, _float32(a, draw(3, 4)), 1), X)])
+_row('einsum', lambda a, b: F.einsum('ij,jk->ik', a, b), [X, draw(3, 4)],
+     falls_back=[(lambda a: F.einsum('ij,jk->ik', a, _float32(a, draw(3, 4))), X)])
+_row('inv', F.inv, [SQUARE],
+     falls_back=[(F.inv, np.eye(2, dtype='e'))])
 _row('batch_inv', F.batch_inv, [np.stack([SQUARE, SQUARE.T])])
-_row('det', F.det, [SQUARE])
+_row('det', F.det, [SQUARE],
+     falls_back=[(F.det, np.eye(2, dtype='e'))])
 _row('batch_det', F.batch_det, [np.stack([SQUARE, SQUARE.T])])
 _row('cholesky', lambda a: F.cholesky(F.matmul(a, a, transb=True)), [SQUARE],
-     lambda: F.cholesky(X), tolerances={np.float16: 5e-2})
+     lambda: F.cholesky(X), tolerances={np.float16: 5e-2},
+     falls_back=[(F.cholesky, np.eye(2, dtype='e'))])
 _row('fft', lambda r, i: F.fft((r, i)), [X, Y])
 _row('ifft', lambda r, i: F.ifft((r, i)), [X, Y])
 
 
-def _sparse_matmul(data, b):
-    a = chainer.utils.CooMatrix(chainer.as_array(data), _on(data, ints(0, 1, 1)),
-                                _on(data, ints(2, 0, 1)), (2, 3))
+def _sparse_matmul(data, b, transa=False):
+    row, column = [np.broadcast_to(a, data.shape) for a in (ints(0, 1, 1), ints(2, 0, -1))]
+    a = chainer.utils.CooMatrix(chainer.as_array(data), _on(data, row), _on(data, column), (2, 3))
     a.data = chainer.as_variable(data)
-    return F.sparse_matmul(a, b)
+    return F.sparse_matmul(a, b, transa=transa)
 
 
-_row('sparse_matmul', _sparse_matmul, [draw(3), SQUARE])
+_row('sparse_matmul', _sparse_matmul, [draw(3), SQUARE],
+     calls=[(_sparse_matmul, draw(3), draw(3, 2)), (_sparse_matmul, X, draw(2, 3, 2)), (lambda a, b: _sparse_matmul(a, b, True), draw(3), draw(2, 2))])
 _row('batch_l2_norm_squared', F.batch_l2_norm_squared, [X])
-_row('linear', F.linear, [X, draw(2, 3), draw(2)])
-_row('bilinear', F.bilinear, [X, draw(2, 2), draw(3, 2, 2)], tolerances={np.float16: 2e-2})
-_row('embed_id', F.embed_id, [ints(1, 0, 1), X], params=(1,))
+_row('linear', F.linear, [X, draw(2, 3), draw(2)],
+     calls=[(lambda x, W: F.linear(x, W, n_batch_axes=2), draw(2, 2, 3), draw(4, 3))])
+_row('bilinear', F.bilinear, [X, draw(2, 2), draw(3, 2, 2)], tolerances={np.float16: 2e-2},
+     calls=[(F.bilinear, X, positive(2, 4), draw(3, 4, 5)), (F.bilinear, X, positive(2, 4), draw(3, 4, 5), draw(3, 5), draw(4, 5), draw(5))])
+_row('embed_id', F.embed_id, [ints(1, 0, 1), X], params=(1,),
+     calls=[(lambda x, W: F.embed_id(x, W, 0), ints(1, 0), draw(4, 3))])
 _row('scaled_dot_product_attention', F.scaled_dot_product_attention,
      [draw(2, 3, 2), draw(2, 3, 2, seed=1), draw(2, 3, 2, seed=2)])
 
 # -- convolution --------------------------------------------------------------------------
-for _n in (1, 2, 3):
-    _row(f'convolution_{_n}d', lambda x, W, b, f=getattr(F, f'convolution_{_n}d'): f(x, W, b),
-         [draw(2, 2, *(3,) * _n), draw(3, 2, *(2,) * _n), draw(3)])
-    _row(f'deconvolution_{_n}d', lambda x, W, b, f=getattr(F, f'deconvolution_{_n}d'): f(x, W, b),
-         [draw(2, 2, *(2,) * _n), draw(2, 3, *(2,) * _n), draw(3)])
+def _convolution(n, **options):
+    _row(f'convolution_{n}d', getattr(F, f'convolution_{n}d'), [draw(2, 2, *(3,) * n), draw(3, 2, *(2,) * n), draw(3)], **options)
+
+
+def _deconvolution(n):
+    _row(f'deconvolution_{n}d', getattr(F, f'deconvolution_{n}d'), [draw(2, 2, *(2,) * n), draw(2, 3, *(2,) * n), draw(3)])
+
+
+_convolution(1)
+_convolution(2, calls=[
+    (F.convolution_2d, IMAGE, draw(3, 4, 3, 3), draw(3)),
+    (lambda x, W: F.convolution_2d(x, W, stride=2, pad=1, groups=2), IMAGE, draw(4, 2, 3, 3)),
+    (lambda x, W: F.convolution_2d(x, W, dilate=2, pad=2), IMAGE, draw(3, 4, 3, 3))])
+_convolution(3)
+_deconvolution(1)
+_deconvolution(2)
+_deconvolution(3)
 _row('convolution_nd', F.convolution_nd, [IMAGE, draw(2, 4, 2, 2)])
 _row('deconvolution_nd', F.deconvolution_nd, [IMAGE, draw(4, 2, 2, 2)])
 _row('depthwise_convolution_2d', F.depthwise_convolution_2d, [IMAGE, draw(2, 4, 2, 2)])
@@ -213,15 +302,24 @@ _row('local_convolution_2d', F.local_convolution_2d,
 _row('deformable_convolution_2d_sampler', F.deformable_convolution_2d_sampler,
      [draw(2, 2, 4, 4), draw(2, 8, 3, 3, low=0.1, high=0.8), draw(2, 2, 2, 2)],
      tolerances={np.float16: 5e-2})
-_row('shift', F.shift, [draw(1, 9, 3, 3)])
+_row('shift', F.shift, [draw(1, 9, 3, 3)],
+     calls=[(F.shift, draw(1, 9, 4, 4)), (lambda x: F.shift(x, 3, 2), draw(1, 10, 5, 5))])
 
 # -- pooling ------------------------------------------------------------------------------
-for _n in (1, 2, 3):
-    for _kind in ('average_pooling', 'max_pooling', 'unpooling'):
-        _row(f'{_kind}_{_n}d', lambda x, f=getattr(F, f'{_kind}_{_n}d'): f(x, 2),
-             [draw(2, 2, *(4,) * _n)])
+def _pooling(name, x, **options):
+    f = getattr(F, name)
+    _row(name, lambda x: f(x, 2), [x], **options)
+
+
 for _kind in ('average_pooling', 'max_pooling', 'unpooling'):
-    _row(f'{_kind}_nd', lambda x, f=getattr(F, f'{_kind}_nd'): f(x, 2), [IMAGE])
+    _pooling(f'{_kind}_1d', draw(2, 2, 4))
+    _pooling(f'{_kind}_3d', draw(2, 2, 4, 4, 4))
+_pooling('average_pooling_2d', IMAGE)
+_pooling('max_pooling_2d', IMAGE)
+_pooling('unpooling_2d', IMAGE, calls=[(lambda x: F.unpooling_2d(x, 3, 2, 1, cover_all=False), IMAGE)])
+_pooling('average_pooling_nd', IMAGE)
+_pooling('max_pooling_nd', IMAGE, falls_back=[(lambda x: F.max_pooling_nd(x, 2, return_indices=True)[0], IMAGE)])
+_pooling('unpooling_nd', IMAGE)
 _row('spatial_pyramid_pooling_2d', lambda x: F.spatial_pyramid_pooling_2d(x, 2, 'max'), [IMAGE])
 _row('upsampling_2d', lambda x: F.upsampling_2d(
     x, _on(x, ints(*range(4), *range(4)).reshape(1, 2, 2, 2)), 2), [draw(1, 2, 2, 2)])
@@ -235,11 +333,13 @@ _row('roi_pooling_2d', lambda x: F.roi_pooling_2d(
 # -- normalization ------------------------------------------------------------------------
 _BATCH, _GAMMA, _BETA = draw(5, 3), draw(3, low=0.5, high=1.5), draw(3)
 _loose = {'tolerances': {np.float16: 2e-2}, 'grad_tolerance': 1e-4}
-_row('batch_normalization', F.batch_normalization, [_BATCH, _GAMMA, _BETA], params=(1, 2), **_loose)
+_row('batch_normalization', F.batch_normalization, [_BATCH, _GAMMA, _BETA], params=(1, 2), **_loose,
+     falls_back=[(lambda *xs: F.batch_normalization(*xs, running_mean=np.zeros(3), running_var=np.ones(3)), _BATCH, _GAMMA, _BETA)])
 _row('batch_renormalization', lambda x, gamma, beta: F.batch_renormalization(
     x, gamma, beta, 2., 1., running_mean=_on(gamma, np.zeros(3)),
     running_var=_on(gamma, np.ones(3))), [_BATCH, _GAMMA, _BETA], params=(1, 2), grad=False,
-    **_loose)
+    **_loose,
+     falls_back=[(lambda *xs: F.batch_renormalization(*xs, 2., 1., running_mean=np.zeros(3), running_var=np.ones(3)), _BATCH, _GAMMA, _BETA)])
 for _name in ('fixed_batch_normalization', 'fixed_batch_renormalization'):
     _row(_name, getattr(F, _name), [_BATCH, _GAMMA, _BETA, draw(3, seed=1), _GAMMA],
          params=(1, 2, 3, 4))
@@ -266,15 +366,21 @@ def _seeded(f):
 
 
 _row('dropout', lambda x: F.dropout(x, mask=_on(x, _MASK)), [X])
-_row('gaussian', lambda m, v: F.gaussian(m, v, eps=_on(m, draw(2, 3, seed=2))), [X, Y])
+_row('gaussian', lambda m, v: F.gaussian(m, v, eps=_on(m, draw(2, 3, seed=2))), [X, Y],
+     random=[(F.gaussian, X, X)])
 _row('gumbel_softmax', _seeded(F.gumbel_softmax), [X], lambda: F.gumbel_softmax(X.astype('i')),
-     dtypes='d', grad_tolerance=1e-3)
+     noisy=True, dtypes='d', grad_tolerance=1e-3)
 _row('simplified_dropconnect', lambda x, W: F.simplified_dropconnect(
-    x, W, mask=_on(x, _MASK[None].repeat(2, 0) > 0)), [X, draw(2, 3)], params=(1,))
-_row('zoneout', _seeded(F.zoneout), [X, Y])
+    x, W, mask=_on(x, _MASK[None].repeat(2, 0) > 0)), [X, draw(2, 3)], params=(1,),
+     calls=[
+         (lambda x, W: F.simplified_dropconnect(x, W, mask=np.ones((2, 4, 3), bool)), X, draw(4, 3)),
+         (lambda x, W: F.simplified_dropconnect(x, W, mask=np.eye(4, 3, dtype=bool), use_batchwise_mask=False), X, draw(4, 3))],
+     random=[(F.simplified_dropconnect, X, draw(4, 3), draw(4))])
+_row('zoneout', _seeded(F.zoneout), [X, Y], noisy=True)
 
 # -- recurrent cells ----------------------------------------------------------------------
-_row('lstm', F.lstm, [X, draw(2, 12)])
+_row('lstm', F.lstm, [X, draw(2, 12)],
+     calls=[(F.lstm, draw(3, 3), draw(2, 12))])
 _row('slstm', F.slstm, [X, Y, draw(2, 12), draw(2, 12, seed=1)])
 _row('tree_lstm', F.tree_lstm, [X, Y, draw(2, 15)])
 for _kind, _n_states, _n_weights in (('rnn', 1, 2), ('gru', 1, 6), ('lstm', 2, 8)):
@@ -294,17 +400,31 @@ for _kind, _n_states, _n_weights in (('rnn', 1, 2), ('gru', 1, 6), ('lstm', 2, 8
              params=tuple(range(_n_states, _n_states + 2 * _bi * _n_weights)), **_loose)
 
 # -- loss ---------------------------------------------------------------------------------
-T, PAIR = ints(2, 0), draw(2, 3, seed=2)
-_row('softmax_cross_entropy', F.softmax_cross_entropy, [X, T])
-_row('sigmoid_cross_entropy', F.sigmoid_cross_entropy, [X, ints([0, 1, 1], [-1, 0, 1])])
-_row('hinge', F.hinge, [X, T])
-_row('huber_loss', lambda x, t: F.huber_loss(x, t, 0.5), [X, Y])
+PAIR = draw(2, 3, seed=2)
+_row('softmax_cross_entropy', F.softmax_cross_entropy, [X, T],
+     calls=[
+         (lambda x, t: F.softmax_cross_entropy(x, t, normalize=False, reduce='no'), X, ints(-1, 2)),
+         (lambda x, t: F.softmax_cross_entropy(x, t, ignore_label=None), X, T),
+         (lambda x, t: F.softmax_cross_entropy(x, t, class_weight=np.array([1, 2, 3], x.dtype), enable_double_backprop=True), X, T),
+         (lambda x, t: F.softmax_cross_entropy(x, t, enable_double_backprop=True), X, positive(2, 3)),
+         (lambda x, t: F.softmax_cross_entropy(x, t, class_weight=np.array([1, 2, 3], x.dtype), soft_target_loss='kl-divergence',
+                                               reduce='no', enable_double_backprop=True), X, positive(2, 3))],
+     falls_back=[(F.softmax_cross_entropy, X[:0], T[:0])])
+_row('sigmoid_cross_entropy', F.sigmoid_cross_entropy, [X, ints([0, 1, 1], [-1, 0, 1])],
+     calls=[(lambda x, t: F.sigmoid_cross_entropy(x, t, normalize=False, reduce='no'), X, ints([1, 0, -1], [0, 0, 1]))])
+_row('hinge', F.hinge, [X, T],
+     calls=[(lambda x, t: F.hinge(x, t, 'L2', 'no'), X, T)])
+_row('huber_loss', lambda x, t: F.huber_loss(x, t, 0.5), [X, Y],
+     calls=[(lambda x, t: F.huber_loss(x, t, .4, 'no'), X, positive(2, 3))])
 _row('mean_squared_error', F.mean_squared_error, [X, Y])
 _row('mean_absolute_error', F.mean_absolute_error, [X, Y])
 _row('contrastive', F.contrastive, [X, Y, ints(0, 1)], grad_tolerance=1e-4)
-_row('triplet', F.triplet, [X, Y, PAIR])
-_row('cross_covariance', F.cross_covariance, [X, draw(2, 2)])
-_row('decov', F.decov, [X])
+_row('triplet', F.triplet, [X, Y, PAIR],
+     calls=[(lambda a, b, c: F.triplet(a, b, c, reduce='no'), X, positive(2, 3), PAIR)])
+_row('cross_covariance', F.cross_covariance, [X, draw(2, 2)],
+     calls=[(F.cross_covariance, draw(4, 2), positive(4, 3)), (lambda y, z: F.cross_covariance(y, z, 'no'), draw(4, 2), positive(4, 3))])
+_row('decov', F.decov, [X],
+     calls=[(lambda h: F.decov(h, 'no'), draw(4, 3))])
 _row('bernoulli_nll', F.bernoulli_nll, [X, Y], lambda: F.bernoulli_nll(X, Y.astype('i')))
 _row('gaussian_kl_divergence', F.gaussian_kl_divergence, [X, Y],
      lambda: F.gaussian_kl_divergence(X, Y.astype('i')))
@@ -328,9 +448,11 @@ _row('discriminative_margin_based_clustering_loss',
      ValueError, tolerances={np.float16: 2e-2})
 
 # -- evaluation ---------------------------------------------------------------------------
-_row('accuracy', F.accuracy, [X, T], grad=False)
+_row('accuracy', F.accuracy, [X, T], grad=False,
+     calls=[(lambda y, t: F.accuracy(y, t, 0), X, T)])
 _row('binary_accuracy', F.binary_accuracy, [X, ints([0, 1, 1], [-1, 0, 1])], grad=False)
-_row('r2_score', F.r2_score, [X, Y], grad=False, tolerances={np.float16: 0.1})
+_row('r2_score', F.r2_score, [X, Y], grad=False, tolerances={np.float16: 0.1},
+     calls=[(F.r2_score, draw(4, 3), positive(4, 3)), (lambda y, t: F.r2_score(y, t, multioutput='raw_values'), draw(4, 3), positive(4, 3))])
 _SCORES = np.eye(3)[[2, 0, 1, 1]] + draw(4, 3) / 4
 for _name in ('classification_summary', 'f1_score', 'fbeta_score', 'precision', 'recall'):
     _row(_name, getattr(F, _name), [_SCORES, ints(2, 0, 1, 0)], grad=False, result_dtype='d')

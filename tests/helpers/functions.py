@@ -1,13 +1,16 @@
 """One check for a differentiable function: values, dtypes, layouts, gradients, ChainerX."""
 
+import contextlib
+import inspect
 import itertools
+import sys
 
 import numpy
-from helpers.chainerx_functions import no_fallback
 
 import chainer
 import chainerx
 from chainer._core.engines.kernels import KernelTape
+from chainer.functions._fallbacks import ARGUMENTS, FALLBACKS
 
 TOLERANCES = {'e': 5e-3, 'f': 1e-5, 'd': 1e-9}
 
@@ -15,6 +18,28 @@ TOLERANCES = {'e': 5e-3, 'f': 1e-5, 'd': 1e-9}
 def devices():
     """Devices on which functions are checked: NumPy, and ChainerX where it is built."""
     return ['@numpy', 'native:0'] if chainerx.is_available() else ['@numpy']
+
+
+def _classes(name):
+    """Names of the function nodes in the module of a function."""
+    module = sys.modules[getattr(chainer.functions, name).__module__]
+    return [
+        c.__name__
+        for c in vars(module).values()
+        if inspect.isclass(c) and issubclass(c, chainer.FunctionNode)
+    ]
+
+
+@contextlib.contextmanager
+def no_fallback():
+    """Fails if a function falls back in the block that ``chainer/functions/_fallbacks.py`` does not list."""
+    with chainer.FallbackReport() as report:
+        yield
+    allowed = {c for name in (*FALLBACKS, *ARGUMENTS) for c in _classes(name)}
+    fallen = {
+        name: record['reason'] for name, record in report.summary().items() if name not in allowed
+    }
+    assert not fallen, f'fell back from ChainerX: {fallen}'
 
 
 class _KernelWatch(chainer.FunctionHook):
@@ -55,7 +80,7 @@ def check_function(
     Checked are forward values for contiguous and other inputs, that inputs are not changed, that
     outputs have the dtype of the inputs, gradients on plain arrays and on variables, gradients of
     gradients, and values and gradients on ``native:0``, where only those functions may fall back that
-    :mod:`helpers.chainerx_functions` lists. Functions that kernels of ChainerX serve on NumPy arrays
+    ``chainer/functions/_fallbacks.py`` lists. Functions that kernels of ChainerX serve on NumPy arrays
     are checked there with and without them.
 
     Args:

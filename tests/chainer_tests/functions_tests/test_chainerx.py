@@ -2,20 +2,22 @@
 
 import numpy as np
 import pytest
-from helpers import chainerx_functions as table
 from helpers.function_table import ROWS
 
 import chainer
 import chainer.functions as F
 import chainerx
+from chainer.functions._fallbacks import ARGUMENTS, FALLBACKS
 from chainer.utils.type_check import InvalidType
 
 pytestmark = [pytest.mark.chainerx, pytest.mark.filterwarnings('ignore::DeprecationWarning')]
-CALLS = [
-    (name, call)
-    for name, row in ROWS.items()
-    for call in [(row.f, *row.inputs), *table.CALLS.get(name, [])]
-]
+CALLS = [(name, call) for name, row in ROWS.items() for call in [(row.f, *row.inputs), *row.calls]]
+RANDOM = [(name, call) for name, row in ROWS.items() for call in row.random]
+FALLING_BACK = [(name, call) for name, row in ROWS.items() for call in row.falls_back]
+
+
+def _calls(calls):
+    return pytest.mark.parametrize('name, call', calls, ids=[name for name, _ in calls])
 
 
 def _as_tuple(ys):
@@ -49,20 +51,16 @@ def _results(call, send, double):
     return [None if v is None else chainer.backends.cuda.to_cpu(v.array) for v in variables]
 
 
-def test_names():
-    assert set(table.FALLBACKS) | set(table.ARGUMENTS) | set(table.CALLS) <= set(ROWS)
-
-
-@pytest.mark.parametrize('name, call', CALLS, ids=[name for name, _ in CALLS])
-def test_call(name, call):
+def _on_chainerx(name, call, mode):
+    """Results on ChainerX, and whether a function fell back."""
     double = ROWS[name].checks.get('double', True)
-    mode = 'silent' if name in table.FALLBACKS else 'raise'
     with chainer.using_config('chainerx_fallback', mode), chainer.FallbackReport() as report:
-        actual = _results(call, lambda x: chainerx.array(x, device='native:1'), double)
-    assert bool(report.summary()) == (name in table.FALLBACKS)
-    if any(call is c for c in table.RANDOM):
-        return
-    expected = _results(call, np.array, double)
+        results = _results(call, lambda x: chainerx.array(x, device='native:1'), double)
+    return results, bool(report.summary())
+
+
+def _compare_with_numpy(name, call, actual):
+    expected = _results(call, np.array, ROWS[name].checks.get('double', True))
     assert len(actual) == len(expected)
     for i, (a, b) in enumerate(zip(actual, expected)):
         if a is None or b is None:
@@ -71,6 +69,30 @@ def test_call(name, call):
             continue
         assert a.shape == b.shape and a.dtype == b.dtype
         np.testing.assert_allclose(a, b, 1e-7, 1e-9, err_msg=str(i))
+
+
+@_calls(CALLS)
+def test_call(name, call):
+    actual, fell_back = _on_chainerx(name, call, 'silent' if name in FALLBACKS else 'raise')
+    assert fell_back == (name in FALLBACKS)
+    _compare_with_numpy(name, call, actual)
+
+
+@_calls(RANDOM)
+def test_random_call(name, call):
+    _on_chainerx(name, call, 'raise')
+
+
+@_calls(FALLING_BACK)
+def test_call_that_falls_back(name, call):
+    actual, fell_back = _on_chainerx(name, call, 'silent')
+    assert fell_back
+    _compare_with_numpy(name, call, actual)
+
+
+def test_lists_of_fallbacks():
+    assert {name for name, _ in FALLING_BACK} == set(ARGUMENTS)
+    assert set(FALLBACKS) <= set(ROWS)
 
 
 def _misshaped(arrays):

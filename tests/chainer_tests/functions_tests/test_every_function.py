@@ -75,8 +75,6 @@ DIFFERENTIABLE = [
     for name in PUBLIC
     if ROWS[name].checks.get('grad', True) and ROWS[name].checks.get('double', True)
 ]
-# These draw their noise on the device, where the seed gives other numbers.
-NOISY = {'gumbel_softmax', 'zoneout'}
 
 
 @pytest.mark.parametrize(
@@ -88,7 +86,7 @@ NOISY = {'gumbel_softmax', 'zoneout'}
 )
 @pytest.mark.parametrize('name', DIFFERENTIABLE)
 def test_second_gradients_on_device(name, device):
-    if device == '@cupy:0' and name in NOISY:
+    if device == '@cupy:0' and ROWS[name].noisy:
         pytest.skip('other noise')
     expected, actual = [
         _second_gradients(ROWS[name], chainer.get_device(d)) for d in ('@numpy', device)
@@ -98,7 +96,7 @@ def test_second_gradients_on_device(name, device):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize('name', sorted(set(PUBLIC) - NOISY))
+@pytest.mark.parametrize('name', [name for name in PUBLIC if not ROWS[name].noisy])
 def test_values_on_gpu(name):
     row = ROWS[name]
     device = chainer.get_device('@cupy:0')

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from helpers.chainerx_functions import no_fallback
+from helpers.functions import no_fallback
 
 import chainer
 import chainerx

@@ -1,0 +1,29 @@
+"""The functions that fall back from ChainerX to NumPy or CuPy, and why; all others run natively.
+
+The documentation lists them from here. The tests compare the lists with what calls do.
+"""
+
+#: Functions that have no native path.
+FALLBACKS = {
+    'decorrelated_batch_normalization': 'its square root of matrices has no native path',
+    'fft': 'ChainerX has no Fourier transform',
+    'ifft': 'ChainerX has no Fourier transform',
+}
+
+#: Arguments that have no native path, of functions that have one.
+ARGUMENTS = {
+    'as_strided': 'arrays that are views of a part of their memory',
+    'batch_normalization': 'running statistics that are NumPy arrays, unless they are contiguous '
+    'and ``x`` is on ``native:0``',
+    'batch_renormalization': 'running statistics that are not ChainerX arrays',
+    'cholesky': 'float16',
+    'cumprod': 'zeros among the elements',
+    'det': 'float16',
+    'einsum': 'operands of different dtypes',
+    'get_item': 'a single ``True`` or ``False`` as an index',
+    'inv': 'float16',
+    'max_pooling_nd': '``return_indices``',
+    'pad': 'modes that compute values, such as ``mean``',
+    'softmax_cross_entropy': 'no samples',
+    'tensordot': 'operands of different dtypes',
+}

@@ -1,0 +1,52 @@
+"""Elements by their positions, and sorting."""
+import numpy as np
+
+from chainerx import DimensionError, DtypeError
+from op_table.bench import Bench, backward, matrix
+from op_table.inputs import In
+from op_table.row import ALL, FLOATS, NUMBERS, Row, indices, zeros
+
+_TABLE = {'a': In(20000, 64), 'rows': In(10000, low=0, high=19999, dtype='int64')}
+
+
+def _add_at(a, indices, b):
+    a = a.copy()
+    np.add.at(a, indices, b)
+    return a
+
+
+def _embed_id(x, w, ignore_label=None):
+    y = w[x]
+    return y if ignore_label is None else np.where((x == ignore_label)[..., None], 0, y)
+
+
+def at(values, dtype='int64'):
+    return In(*np.shape(values), dtype=dtype, values=values)
+
+
+ROWS = [
+    Row('sort', np.sort, [[In(2, 5, distinct=True)], [In(4, 3, distinct=True), {'axis': 0}], [In(2, 3, distinct=True), {'axis': None}]], NUMBERS, wrong=[(DimensionError, lambda f: f(zeros()))],
+        bench=[matrix('np.sort(a.ravel())', 'torch.sort(a.ravel())[0]', 'xp.sort(a.ravel())'), matrix('np.sort(a, 0)', 'torch.sort(a, 0)[0]', 'xp.sort(a, 0)'), matrix('np.sort(a, 1)', 'torch.sort(a, 1)[0]', 'xp.sort(a, 1)')]),
+    Row('argsort', np.argsort, [[In(2, 5, distinct=True)], [In(4, 3, distinct=True), {'axis': 0}]], FLOATS, 'int64', grad=False, wrong=[(DimensionError, lambda f: f(zeros()))],
+        bench=[matrix('xp.argsort(a.ravel())', check=False), matrix('xp.argsort(a, 1)', check=False)]),
+    Row('embed_id', _embed_id, [[at([[0, 2], [1, 2]], 'int32'), In(3, 4)], [at([-1, 2, 0]), In(3, 4), {'ignore_label': -1}]],
+        wrong=[(DtypeError, lambda f: f(zeros(2), zeros(2, 2))),
+               (IndexError, lambda f: f(indices(2), zeros(2, 2))),
+               (IndexError, lambda f: f(indices(-3), zeros(2, 2)))],
+        bench=[Bench('a[rows]', 'F.embedding(rows, a)', 'xp.embed_id(rows, a)', **_TABLE),
+               backward('F.embedding(rows, a)', 'xp.embed_id(rows, a)', 'a', 'embed_id(rows, a)', gy=(10000, 64), **_TABLE)]),
+    Row('nonzero', np.nonzero, [[In(2, 3)]], ALL, 'int64', grad=False, wrong=[(DimensionError, lambda f: f(zeros()))]),
+    Row('take', np.take,
+        [[In(3, 4), at([[0, 2], [1, -1]]), {'axis': 0}],
+         [In(3, 4), at([3, 3], 'int32'), {'axis': 1}],
+         [In(3, 4), at([7, 0], 'int8')],
+         [In(3, 4), at([9, -5]), {'axis': 1, 'mode': 'wrap'}],
+         [In(3, 4), at([9, -5]), {'axis': 1, 'mode': 'clip'}]], ALL, allows=['NumPy indices'],
+        wrong=[(IndexError, lambda f: f(zeros(3), indices(3))),
+               (IndexError, lambda f: f(zeros(3), indices(-4))),
+               (DtypeError, lambda f: f(zeros(3), zeros(1))),
+               (IndexError, lambda f: f(zeros(0), indices(0)))],
+        bench=[Bench('a.take(rows, 0)', 'a.index_select(0, rows)', 'a.take(rows, 0)', **_TABLE),
+               Bench('a.take(numbers)', 'a.take(numbers)', 'a.take(numbers, 0)', a=In(20000 * 64), numbers=In(100000, low=0, high=20000 * 64 - 1, dtype='int64'))]),
+    Row('_add_at', _add_at, [[In(4), at([3, 0, 3]), In(3)], [In(4), at([[1, -1]], 'int32'), In(1, 2)]]),
+]
