@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import typing as tp
 
-import numpy
-
 import chainerx
 from chainer import configuration
 from chainer._core.engines import arrays
@@ -55,15 +53,14 @@ def views(arrays, device):
     return xs if xs is not None and xs[0].device == device else None
 
 
-def _least_size(kernels):
-    """Number of elements of all inputs from which on kernels are used."""
+def _serve(kernels, in_data):
+    """Whether kernels run on these arrays, as the configuration says."""
     setting = _config.use_native_kernels
     if setting == 'auto':
-        return kernels.least_size
-    if setting == 'always':
-        return 0
-    if setting == 'never':
-        return numpy.inf
+        least_size = kernels.least_size
+        return not least_size or sum([x.size for x in in_data]) >= least_size
+    if setting in ('always', 'never'):
+        return setting == 'always'
     raise ValueError(
         f'invalid use_native_kernels configuration: {setting!r} '
         "(must be 'always', 'auto', or 'never')"
@@ -77,10 +74,7 @@ def run(func, in_vars, in_data):
         tuple: Tuple of the outputs, and the tape; ``None`` where NumPy's code has to run.
 
     """
-    size = 0
-    for x in in_data:
-        size += x.size
-    if size < _least_size(func._kernels):
+    if not _serve(func._kernels, in_data):
         return None
     enable_backprop = bool(_config.enable_backprop)
     xs = _core._numpy_views(in_data, [enable_backprop and x._requires_grad for x in in_vars])
