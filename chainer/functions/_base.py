@@ -225,7 +225,7 @@ def parse_single_axis(axis):
         TypeError: If ``axis`` is of another type.
 
     """
-    if axis is not None and not isinstance(axis, numbers.Integral):
+    if axis is not None and (isinstance(axis, bool) or not isinstance(axis, numbers.Integral)):
         raise TypeError(f'axis must be None or an int, not {axis!r}')
     return axis
 

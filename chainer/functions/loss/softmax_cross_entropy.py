@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numbers
+
 import numpy
 
 import chainerx
@@ -170,6 +172,8 @@ class SoftmaxCrossEntropy(Operation):
         ignore_label = self.ignore_label
         if ignore_label is None:
             ignore_label = numpy.iinfo(numpy.int64).min
+        elif not isinstance(ignore_label, numbers.Integral):
+            return Fallback('ignored label of another type')
         return (
             chainerx.softmax_cross_entropy(
                 x, t, ignore_label, class_weight, self.reduce, self.normalize
