@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import chainerx
 from chainer import backend
+from chainer._core.tape import NoGradient
 from chainer.functions._base import (
     Operation,
     ReductionFunction,
@@ -56,6 +57,7 @@ class IndexSelectorBase(Operation):
     """Base of functions that give the index of a selected element; there is no gradient."""
 
     _kernels = kernels()
+    _rule = NoGradient
 
     def __init__(self, axis=None):
         self.axis = parse_single_axis(axis)
