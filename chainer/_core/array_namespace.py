@@ -45,7 +45,7 @@ class Arrays:
     @staticmethod
     def apply(func, inputs):
         """Outputs of a function node; nothing is recorded."""
-        return arrays.forward(func, tuple(inputs))
+        return arrays.forward(func, tuple([_array(x) for x in inputs]))
 
     @staticmethod
     def matmul(a, b, transa=False, transb=False):
@@ -62,10 +62,13 @@ class Arrays:
         return x.astype(dtype, copy=False)
 
 
+def _array(x):
+    """Operators of 0-d arrays give scalars, which no function takes."""
+    return numpy.asarray(x) if isinstance(x, numpy.generic) else x
+
+
 def _on_arrays(function, *args, **kwargs):
-    # NumPy makes scalars of 0-d arrays.
-    args = [numpy.asarray(x) if isinstance(x, numpy.generic) else x for x in args]
-    ys = function(*args, **kwargs)
+    ys = function(*[_array(x) for x in args], **kwargs)
     return tuple([y._array for y in ys]) if isinstance(ys, (tuple, list)) else ys._array
 
 

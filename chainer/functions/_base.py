@@ -105,6 +105,8 @@ class _Routine(Operation):
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
+        if 'retains' in cls.__dict__:
+            cls._kernels = cls._kernels._replace(retain=None if 'x' in cls.retains else ())
         if chainerx.is_available():
             name = cls.chainerx_routine or cls.__name__.lower()
             cls._chainerx_function = staticmethod(getattr(chainerx, name, None))
@@ -126,6 +128,7 @@ class UnaryFunction(_Routine):
     _kernels = kernels(least_size=4096, check=True)
     is_elementwise = True
     retains = 'x'
+    _kernels = kernels(retain=None, check=True)
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x',))
@@ -163,6 +166,7 @@ class BinaryFunction(_Routine):
     is_elementwise = True
     retains = 'x'
     arguments = ('lhs', 'rhs')
+    _kernels = kernels(retain=None, check=True)
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, self.arguments)
@@ -225,7 +229,7 @@ def parse_single_axis(axis):
         TypeError: If ``axis`` is of another type.
 
     """
-    if axis is not None and not isinstance(axis, numbers.Integral):
+    if axis is not None and (isinstance(axis, bool) or not isinstance(axis, numbers.Integral)):
         raise TypeError(f'axis must be None or an int, not {axis!r}')
     return axis
 
@@ -239,8 +243,11 @@ def expect_axis(in_type, axis):
             type_check.expect(-a - 1 < in_type.ndim)
 
 
-class ReductionFunction(_Routine):
+class ReductionFunction(UnaryFunction):
     """Function that reduces axes of one floating point array.
+
+    Subclasses give ``compute(xp, x)`` and ``gradient(m, x, y, gy)``, which gets ``y`` and ``gy``
+    with the reduced axes.
 
     Args:
         axis (None, int or tuple of int): Axes to reduce (``None``: all).
@@ -248,13 +255,15 @@ class ReductionFunction(_Routine):
 
     """
 
+    is_elementwise = False
+    retains = ''
+
     def __init__(self, axis=None, keepdims=False):
         self.axis = parse_axis(axis)
         self.keepdims = keepdims
 
     def check_type_forward(self, in_types):
-        type_check._argname(in_types, ('x',))
-        type_check.expect(in_types[0].dtype.kind == 'f')
+        super().check_type_forward(in_types)
         expect_axis(in_types[0], self.axis)
 
     def forward_chainerx(self, inputs):
@@ -263,8 +272,14 @@ class ReductionFunction(_Routine):
             return NO_NATIVE_PATH
         return (routine(inputs[0], axis=self.axis, keepdims=self.keepdims),)
 
-    def kept_shape(self, shape):
+    def gradients(self, m, targets, xs, ys, gys):
+        shape = self._kept_shape()
+        ys, gys = [[y.reshape(shape) for y in arrays] for arrays in (ys, gys)]
+        return super().gradients(m, targets, xs, ys, gys)
+
+    def _kept_shape(self):
         """Shape of the output if the reduced axes were kept with length one."""
+        shape = self.inputs[0].shape
         if self.axis is None:
             return (1,) * len(shape)
         axes = {a % len(shape) for a in self.axis}

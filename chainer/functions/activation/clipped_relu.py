@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import chainerx
 from chainer.functions import _base
 from chainer.variable import as_array
 
 
 class ClippedReLU(_base.UnaryFunction):
     """Rectified linear unit with an upper bound."""
-
-    _native_inputs = (0,)
 
     def __init__(self, z):
         if not isinstance(z, float):
@@ -19,7 +18,7 @@ class ClippedReLU(_base.UnaryFunction):
         self.cap = z
 
     def forward_chainerx(self, inputs):
-        return _base.call_chainerx('clipped_relu', inputs[0], self.cap)
+        return (chainerx.clipped_relu(inputs[0], self.cap),)
 
     def compute(self, xp, x):
         return xp.minimum(xp.maximum(x, 0), self.cap)

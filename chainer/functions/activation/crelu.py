@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import chainerx
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 
-class CReLU(FunctionNode):
+class CReLU(_base.Operation):
     """Concatenates the rectified input and the rectified negative input."""
+
+    _kernels = _base.kernels(retain=(0,))
 
     def __init__(self, axis=1):
         if not isinstance(axis, int):
@@ -22,7 +25,7 @@ class CReLU(FunctionNode):
         _base.expect_axis(in_types[0], (self.axis,))
 
     def forward_chainerx(self, inputs):
-        return _base.call_chainerx('crelu', inputs[0], axis=self.axis)
+        return (chainerx.crelu(inputs[0], axis=self.axis),)
 
     def forward(self, inputs):
         (x,) = inputs
@@ -30,17 +33,12 @@ class CReLU(FunctionNode):
         xp = cuda.get_array_module(x)
         return (xp.concatenate((xp.maximum(x, 0), xp.maximum(-x, 0)), axis=self.axis),)
 
-    def _gradient(self, x, gy):
-        """Works on an array and on a variable ``gy`` alike."""
+    def gradients(self, m, targets, xs, ys, gys):
+        x = as_array(xs[0])
+        (gy,) = gys
         before = (slice(None),) * (self.axis % x.ndim)
         n = x.shape[self.axis]
         return ((gy[before + (slice(n),)] * (x > 0) - gy[before + (slice(n, None),)] * (x < 0)),)
-
-    def backward(self, target_input_indexes, grad_outputs):
-        return self._gradient(self.get_retained_inputs()[0].array, grad_outputs[0])
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return self._gradient(self._retained_arrays()[0][0], grad_outputs[0])
 
 
 def crelu(x, axis=1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import chainerx
 from chainer.functions import _base
 from chainer.variable import as_array
 
@@ -9,14 +10,11 @@ from chainer.variable import as_array
 class ELU(_base.UnaryFunction):
     """Exponential linear unit."""
 
-    retains = 'x'
-    _native_inputs = (0,)
-
     def __init__(self, alpha=1.0):
         self.alpha = float(alpha)
 
     def forward_chainerx(self, inputs):
-        return _base.call_chainerx('elu', inputs[0], self.alpha)
+        return (chainerx.elu(inputs[0], self.alpha),)
 
     def compute(self, xp, x):
         # Each part is zero where the other one counts.

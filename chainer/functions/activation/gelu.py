@@ -11,8 +11,6 @@ from chainer.functions._base import UnaryFunction, special
 class GELU(UnaryFunction):
     """Input times the standard normal distribution function of it."""
 
-    _native_inputs = (0,)
-
     def compute(self, xp, x):
         return x * _distribution(special(xp).erf, x)
 
@@ -24,8 +22,6 @@ class GELU(UnaryFunction):
 
 class TanhGELU(UnaryFunction):
     """Approximation of :class:`GELU` by a hyperbolic tangent."""
-
-    _native_inputs = (0,)
 
     def forward_chainerx(self, inputs):
         return (self.compute(chainerx, inputs[0]),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import chainerx
 from chainer.functions import _base
 from chainer.variable import as_array
 
@@ -9,15 +10,16 @@ from chainer.variable import as_array
 class LeakyReLU(_base.UnaryFunction):
     """Rectified linear unit with a slope for negative values."""
 
-    _native_inputs = ()
+    retains = 'y'
 
     def __init__(self, slope=0.2):
         self.slope = slope
         # The sign of the output tells that of the input if the slope keeps it.
-        self.retains = 'y' if slope > 0 else 'x'
+        if slope <= 0:
+            self.retains = 'x'
 
     def forward_chainerx(self, inputs):
-        return _base.call_chainerx('leaky_relu', inputs[0], self.slope)
+        return (chainerx.leaky_relu(inputs[0], self.slope),)
 
     def compute(self, xp, x):
         if 0 < self.slope <= 1:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from chainer._core.namespace import F
+import chainerx
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
 
@@ -36,11 +35,10 @@ def _log_softmax(x, axis=1):
     return x - logsumexp(x, axis) if x.size else x.copy()
 
 
-class LogSoftmax(FunctionNode):
+class LogSoftmax(_base.Operation):
     """Logarithm of softmax along an axis."""
 
-    _checked_natively = True
-    _native_inputs = ()
+    _kernels = _base.kernels(check=True)
 
     def __init__(self, axis=1):
         self.axis = axis
@@ -51,23 +49,15 @@ class LogSoftmax(FunctionNode):
         _base.expect_axis(in_types[0], (self.axis,))
 
     def forward_chainerx(self, inputs):
-        return _base.call_chainerx('log_softmax', inputs[0], axis=self.axis)
+        return (chainerx.log_softmax(inputs[0], axis=self.axis),)
 
     def forward(self, inputs):
         self.retain_outputs((0,))
         return (_log_softmax(inputs[0], self.axis),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (y,) = self.get_retained_outputs()
-        (gy,) = grad_outputs
-        total = F.sum(gy, axis=self.axis, keepdims=True)
-        return (gy - F.exp(y) * F.broadcast_to(total, y.shape),)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (y,) = self._retained_arrays()[1]
-        (gy,) = grad_outputs
-        xp = cuda.get_array_module(gy)
-        return (gy - xp.exp(y) * gy.sum(axis=self.axis, keepdims=True),)
+    def gradients(self, m, targets, xs, ys, gys):
+        (gy,) = gys
+        return (gy - m.exp(ys[0]) * m.sum(gy, axis=self.axis, keepdims=True),)
 
 
 def log_softmax(x, axis=1):

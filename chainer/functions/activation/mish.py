@@ -11,8 +11,6 @@ from chainer.variable import as_array
 class Mish(_base.UnaryFunction):
     """Input times the hyperbolic tangent of its softplus."""
 
-    _native_inputs = (0,)
-
     def forward_chainerx(self, inputs):
         return (self.compute(chainerx, inputs[0]),)
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import chainerx
-from chainer import utils
-from chainer._core.namespace import F
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 from chainer.variable import as_array
 
 
-class PReLUFunction(FunctionNode):
+class PReLUFunction(Operation):
     """Rectified linear unit with learned slopes for negative values."""
 
-    _native_inputs = 0, 1
+    _kernels = kernels(retain=(0, 1))
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x', 'W'))
@@ -39,27 +37,18 @@ class PReLUFunction(FunctionNode):
         x, W = inputs
         return (chainerx.where(x >= 0, x, x * _extended(W, x)),)
 
-    def _gradients(self, sum_to, targets, x, W, gy):
-        shape = self.inputs[1].shape
-        negative = (as_array(x) < 0).astype(gy.dtype)
-        gy_negative = gy * negative
+    def gradients(self, m, targets, xs, ys, gys):
+        x, W = xs
+        (gy,) = gys
+        gy_negative = gy * (as_array(x) < 0).astype(gy.dtype)
         gxs = []
         for i in targets:
             if i == 0:
                 gxs.append(gy_negative * _extended(W, x) + (gy - gy_negative))
             else:
-                gW = sum_to(gy_negative * x, _extended_shape(shape, x.ndim))
-                gxs.append(gW.reshape(shape))
-        return tuple(gxs)
-
-    def backward(self, target_input_indexes, grad_outputs):
-        x, W = self.get_retained_inputs()
-        W = F.broadcast_to(_extended(W, x), x.shape)
-        return self._gradients(F.sum_to, target_input_indexes, x, W, grad_outputs[0])
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        x, W = self._retained_arrays()[0]
-        return self._gradients(utils.sum_to, target_input_indexes, x, W, grad_outputs[0])
+                gW = m.sum_to(gy_negative * x, _extended_shape(W.shape, x.ndim))
+                gxs.append(gW.reshape(W.shape))
+        return gxs
 
 
 def _extended_shape(shape, ndim):

@@ -6,6 +6,7 @@ import numpy
 
 import chainerx
 from chainer import backend
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.configuration import config
 from chainer.functions import _base
 from chainer.utils import argument, type_check
@@ -15,7 +16,8 @@ class RReLU(_base.UnaryFunction):
     """Rectified linear unit with random slopes for negative values."""
 
     retains = ''
-    _checked_natively = False
+    # The slopes in `r` are arrays of the kind that the caller uses.
+    _kernels = NO_KERNELS
 
     def __init__(self, lower=1.0 / 8, upper=1.0 / 3, r=None):
         if not 0.0 <= lower < 1.0:

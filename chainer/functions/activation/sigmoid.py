@@ -9,7 +9,6 @@ class Sigmoid(_base.UnaryFunction):
     """Logistic sigmoid."""
 
     retains = 'y'
-    _native_inputs = ()
 
     def compute(self, xp, x):
         # The form with tanh cannot overflow.

@@ -9,8 +9,6 @@ from chainer.functions.activation.swish import _sigmoid
 class SiLU(_base.UnaryFunction):
     """Input times its sigmoid."""
 
-    _native_inputs = (0,)
-
     def compute(self, xp, x):
         return x * _sigmoid(xp, x)
 

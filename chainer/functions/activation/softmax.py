@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from chainer._core.namespace import F
+import chainerx
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
 
 
-class Softmax(FunctionNode):
+class Softmax(_base.Operation):
     """Softmax along an axis."""
 
-    _checked_natively = True
-    _native_inputs = ()
+    _kernels = _base.kernels(check=True)
 
     def __init__(self, axis=1):
         self.axis = axis
@@ -24,7 +22,7 @@ class Softmax(FunctionNode):
         _base.expect_axis(in_types[0], (self.axis,))
 
     def forward_chainerx(self, inputs):
-        return _base.call_chainerx('softmax', inputs[0], axis=self.axis)
+        return (chainerx.softmax(inputs[0], axis=self.axis),)
 
     def forward(self, inputs):
         (x,) = inputs
@@ -35,17 +33,9 @@ class Softmax(FunctionNode):
         self.retain_outputs((0,))
         return (y,)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (y,) = self.get_retained_outputs()
-        gx = y * grad_outputs[0]
-        total = F.sum(gx, axis=self.axis, keepdims=True)
-        return (gx - y * F.broadcast_to(total, y.shape),)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (y,) = self._retained_arrays()[1]
-        gx = y * grad_outputs[0]
-        gx -= y * gx.sum(axis=self.axis, keepdims=True)
-        return (gx,)
+    def gradients(self, m, targets, xs, ys, gys):
+        gx = ys[0] * gys[0]
+        return (gx - ys[0] * m.sum(gx, axis=self.axis, keepdims=True),)
 
 
 def softmax(x, axis=1):

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import chainerx
 from chainer.functions import _base
 
 
 class Softplus(_base.UnaryFunction):
     """Smooth approximation of the rectified linear unit."""
 
-    _native_inputs = (0,)
-
     def __init__(self, beta=1.0):
         self.beta = float(beta)
 
     def forward_chainerx(self, inputs):
-        return _base.call_chainerx('softplus', inputs[0], self.beta)
+        return (chainerx.softplus(inputs[0], self.beta),)
 
     def compute(self, xp, x):
         x = x * self.beta

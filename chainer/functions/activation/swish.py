@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from chainer import backend, utils
-from chainer._core.namespace import F
-from chainer.backends import cuda
-from chainer.function_node import FunctionNode
-from chainer.functions.activation.prelu import _extended, _extended_shape
+from chainer import backend
+from chainer.functions._base import Operation, kernels
+from chainer.functions.activation.prelu import _extended
 from chainer.utils import type_check
 
 
-class Swish(FunctionNode):
+class Swish(Operation):
     """Input times the sigmoid of the scaled input."""
+
+    _kernels = kernels(retain=(0, 1))
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x', 'beta'))
@@ -32,31 +32,19 @@ class Swish(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def _gradients(self, m, sum_to, targets, x, beta, gy):
-        """Works on arrays and on variables alike; ``beta`` broadcasts to ``x``."""
-        shape = self.inputs[1].shape
-        sigmoid = _sigmoid(m, x * beta)
+    def gradients(self, m, targets, xs, ys, gys):
+        x, beta = xs
+        (gy,) = gys
+        shape, extended = beta.shape, _extended(beta, x)
+        sigmoid = _sigmoid(m, x * extended)
         slope = x * sigmoid * (1 - sigmoid)
         gxs = []
         for i in targets:
             if i == 0:
-                gxs.append(gy * (sigmoid + beta * slope))
+                gxs.append(gy * (sigmoid + extended * slope))
             else:
-                gbeta = sum_to(gy * x * slope, _extended_shape(shape, x.ndim))
-                gxs.append(gbeta.reshape(shape))
-        return tuple(gxs)
-
-    def backward(self, target_input_indexes, grad_outputs):
-        x, beta = self.get_retained_inputs()
-        beta = F.broadcast_to(_extended(beta, x), x.shape)
-        return self._gradients(F, F.sum_to, target_input_indexes, x, beta, grad_outputs[0])
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        x, beta = self._retained_arrays()[0]
-        (gy,) = grad_outputs
-        return self._gradients(
-            cuda.get_array_module(gy), utils.sum_to, target_input_indexes, x, _extended(beta, x), gy
-        )
+                gxs.append(m.sum_to(gy * x * slope, extended.shape).reshape(shape))
+        return gxs
 
 
 def _sigmoid(m, x):

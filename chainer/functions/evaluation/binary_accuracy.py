@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy
 
 from chainer import utils
-from chainer.functions._base import CallableFunction
+from chainer._core.tape import NoGradient
+from chainer.functions._base import CallableFunction, kernels
 from chainer.utils import type_check
 
 
 class BinaryAccuracy(CallableFunction):
     """Function node of :func:`~chainer.functions.binary_accuracy`."""
 
+    _kernels = kernels()
+    _rule = NoGradient
     ignore_label = -1
 
     def check_type_forward(self, in_types):
@@ -28,7 +31,6 @@ class BinaryAccuracy(CallableFunction):
         count = max(int(mask.sum()), 1)
         return (utils.force_array(hits / numpy.float64(count), y.dtype),)
 
-    # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy
 
 from chainer._core.debug import is_debug
-from chainer.functions._base import CallableFunction, sent_like
+from chainer._core.tape import NoGradient
+from chainer.functions._base import CallableFunction, kernels, sent_like
 from chainer.utils import type_check
 
 
 class ClassificationSummary(CallableFunction):
     """Precision, recall, F-beta score and support of each class."""
+
+    _kernels = kernels()
+    _rule = NoGradient
 
     def __init__(self, label_num, beta, ignore_label):
         self.label_num = label_num
@@ -53,7 +57,6 @@ class ClassificationSummary(CallableFunction):
             fbeta = (1 + beta2) * precision * recall / (beta2 * precision + recall)
         return precision, recall, fbeta, support
 
-    # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from chainer import backend, utils
-from chainer.functions._base import CallableFunction
+from chainer._core.tape import NoGradient
+from chainer.functions._base import CallableFunction, kernels
 from chainer.utils import type_check
 
 
 class R2_score(CallableFunction):
     """Function node of :func:`~chainer.functions.r2_score`."""
+
+    _kernels = kernels()
+    _rule = NoGradient
 
     def __init__(self, sample_weight, multioutput):
         if sample_weight is not None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from chainer._core.namespace import F
-from chainer.backends import cuda
-from chainer.functions._base import _as_array, _Routine
+from chainer.functions._base import _as_array, _Routine, kernels
 from chainer.utils import type_check
 
 
@@ -26,7 +24,7 @@ class DifferenceFunction(_Routine):
     """
 
     is_elementwise = True
-    _checked_natively = False
+    _kernels = kernels(retain=(0, 1))
 
     def check_type_forward(self, in_types):
         check_pair(in_types)
@@ -36,18 +34,10 @@ class DifferenceFunction(_Routine):
         x0, x1 = inputs
         return (_as_array(self.compute(x0 - x1), x0.dtype),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        x0, x1 = self.get_retained_inputs()
-        return self._both(F, x0 - x1, grad_outputs[0], target_input_indexes)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (x0, x1), _ = self._retained_arrays()
-        gxs = self._both(cuda.get_array_module(x0), x0 - x1, grad_outputs[0], target_input_indexes)
-        return tuple([_as_array(g, x0.dtype) for g in gxs])
-
-    def _both(self, m, difference, gy, targets):
-        gx = self.gradient(m, difference, gy)
-        return tuple([-gx if i else gx for i in targets])
+    def gradients(self, m, targets, xs, ys, gys):
+        x0, x1 = xs
+        gx = self.gradient(m, x0 - x1, gys[0])
+        return [-gx if i else gx for i in targets]
 
 
 class MeanDifferenceFunction(DifferenceFunction):
@@ -59,7 +49,6 @@ class MeanDifferenceFunction(DifferenceFunction):
         x0, x1 = inputs
         return (self.compute(x0 - x1),)
 
-    def _both(self, m, difference, gy, targets):
-        if difference.size == 0:
-            return tuple([difference for _ in targets])
-        return super()._both(m, difference, gy * (1.0 / difference.size), targets)
+    def gradients(self, m, targets, xs, ys, gys):
+        (gy,) = gys
+        return super().gradients(m, targets, xs, ys, (gy * (1.0 / max(xs[0].size, 1)),))

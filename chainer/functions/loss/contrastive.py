@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from chainer import backend, utils
-from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
-from chainer.functions._base import check_reduce, norm_of_squared, positive_part
+from chainer.functions._base import Operation, check_reduce, kernels, norm_of_squared, positive_part
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 
-class Contrastive(FunctionNode):
+class Contrastive(Operation):
     """Function node of :func:`~chainer.functions.contrastive`."""
+
+    _kernels = kernels(retain=(0, 1, 2))
 
     def __init__(self, margin, reduce='mean'):
         if margin <= 0:
@@ -46,20 +47,20 @@ class Contrastive(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
-        x0, x1, y = self.get_retained_inputs()
-        (gy,) = grad_outputs
+    def gradients(self, m, targets, xs, ys, gys):
+        x0, x1, y = xs
+        (gy,) = gys
         if self.reduce == 'mean':
-            gy = F.broadcast_to(gy * (1.0 / len(x0)), y.shape)
+            gy = gy * (1.0 / len(x0))
         difference = x0 - x1
-        squared = F.sum(difference * difference, axis=1)
+        squared = m.sum(difference * difference, axis=1)
         # Coincident points have no direction: the norm is kept away from zero.
-        norm = F.sqrt(squared + x0.dtype.type(1e-12))
-        margin = F.relu(self.margin - norm)
-        same = (y.array == 1).astype(x0.dtype)
+        norm = m.sqrt(squared + x0.dtype.type(1e-12))
+        margin = m.relu(self.margin - norm)
+        same = (as_array(y) == 1).astype(x0.dtype)
         factor = gy * (same - (1 - same) * margin / norm)
-        gx = F.broadcast_to(F.expand_dims(factor, 1), x0.shape) * difference
-        return tuple([(gx, -gx, None)[i] for i in target_input_indexes])
+        gx = m.expand_dims(factor, 1) * difference
+        return [(gx, -gx, None)[i] for i in targets]
 
 
 def contrastive(x0, x1, y, margin=1, reduce='mean'):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from chainer import utils
-from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
-from chainer.functions._base import check_reduce
+from chainer.functions._base import Operation, check_reduce, kernels
 from chainer.utils import type_check
 
 
-class CrossCovariance(FunctionNode):
+class CrossCovariance(Operation):
     """Function node of :func:`~chainer.functions.cross_covariance`."""
+
+    _kernels = kernels(retain=(0, 1))
 
     def __init__(self, reduce='half_squared_sum'):
         check_reduce(reduce, ('half_squared_sum', 'no'))
@@ -38,18 +38,14 @@ class CrossCovariance(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
-        y, z = [
-            x - F.broadcast_to(F.mean(x, axis=0, keepdims=True), x.shape)
-            for x in self.get_retained_inputs()
-        ]
-        (gc,) = grad_outputs
+    def gradients(self, m, targets, xs, ys, gys):
+        y, z = [x - m.mean(x, axis=0, keepdims=True) for x in xs]
+        (gc,) = gys
         n = 1.0 / len(y)
         if self.reduce == 'half_squared_sum':
-            covariance = F.matmul(y, z, transa=True) * n
-            gc = F.broadcast_to(gc, covariance.shape) * covariance
-        rules = (lambda: F.matmul(z, gc, transb=True) * n, lambda: F.matmul(y, gc) * n)
-        return tuple([rules[i]() for i in target_input_indexes])
+            gc = gc * n * m.matmul(y, z, transa=True)
+        rules = (lambda: m.matmul(z, gc, transb=True) * n, lambda: m.matmul(y, gc) * n)
+        return [rules[i]() for i in targets]
 
 
 def cross_covariance(y, z, reduce='half_squared_sum'):

@@ -4,86 +4,84 @@ from __future__ import annotations
 
 import numpy
 
-from chainer import backend, utils
+from chainer import backend
+from chainer._core.array_namespace import arrays_like
 from chainer._core.namespace import F
 from chainer.functions._base import CallableFunction, check_reduce
-from chainer.functions._fused import FusedFunction
+from chainer.functions.array.get_item import GetItemGrad
 from chainer.utils import type_check
-from chainer.variable import as_array
+from chainer.variable import as_array, as_variable
 
 # Logarithm of a probability that counts as zero; finite, so that no difference is NaN.
 _NEVER = -1e10
 
 
-def _wide(dtype):
-    """Dtype to compute in: float16 has no room for ``_NEVER``."""
-    return numpy.result_type(dtype, numpy.float32)
-
-
-def _log_softmax(xp, x):
-    y = x - x.max(axis=-1, keepdims=True)
-    return y - xp.log(xp.exp(y).sum(axis=-1, keepdims=True))
-
-
 class _Paths:
-    """Label sequences with blanks between the labels, and which steps along them are allowed."""
+    """Label sequences with blanks between the labels, and which steps along them are allowed.
 
-    def __init__(self, xp, t, blank, label_length):
+    Attributes:
+        labels: Labels along each path, of shape (batch, position).
+        start, end, unused: Log-weights of the positions: zero, or ``_NEVER``.
+        before, after: Positions from which a step leads to each position, and to which one leads
+            from it, of shape (3, position).
+        before_weight, after_weight: Log-weights of these steps, of shape (batch, 3, position).
+
+    """
+
+    def __init__(self, xp, t, blank, label_length, dtype):
         n_batch, n_labels = t.shape
-        self.labels = xp.full((n_batch, 2 * n_labels + 1), blank, 'i')
-        self.labels[:, 1::2] = t
-        position = xp.arange(2 * n_labels + 1)[None]
-        self.last = 2 * label_length[:, None]
-        inside = position <= self.last
+        n = 2 * n_labels + 1
+        labels = xp.full((n_batch, n), blank, 'i')
+        labels[:, 1::2] = t
+        position = xp.arange(n)[None]
+        last = 2 * label_length[:, None]
+        inside = position <= last
         # Elements beyond the end of a sequence may hold any label.
-        self.labels = xp.where(inside, self.labels, blank)
-        self.unused = xp.where(inside, 0.0, _NEVER)
-        skip = xp.zeros(self.labels.shape, bool)
-        skip[:, 2:] = (self.labels[:, 2:] != blank) & (self.labels[:, 2:] != self.labels[:, :-2])
-        self.no_skip = xp.where(skip, 0.0, _NEVER)
-        self.start = xp.where(position <= 1, 0.0, _NEVER) + self.unused
-        self.end = xp.where((position == self.last) | (position == self.last - 1), 0.0, _NEVER)
+        self.labels = labels = xp.where(inside, labels, blank)
+
+        def weight(allowed):
+            return xp.where(allowed, 0.0, _NEVER).astype(dtype)
+
+        self.unused = weight(inside)
+        self.start = weight(inside & (position <= 1))
+        self.end = weight((position == last) | (position == last - 1))
+        # A blank between different labels may be skipped.
+        skip = xp.zeros((n_batch, n + 2), bool)
+        skip[:, 2:n] = (labels[:, 2:] != blank) & (labels[:, 2:] != labels[:, :-2])
+        always = xp.ones((n_batch, n), bool)
+        steps = xp.arange(3)[:, None]
+        self.before = xp.maximum(position - steps, 0)
+        self.before_weight = weight(xp.stack([always, always & (position >= 1), skip[:, :n]], 1))
+        self.after = xp.minimum(position + steps, n - 1)
+        self.after_weight = weight(xp.stack([always, always & (position < n - 1), skip[:, 2:]], 1))
 
 
-def _delayed(xp, a, n):
-    """Moves elements ``n`` places along the path, forwards or (negative) backwards."""
-    out = xp.full(a.shape, _NEVER, a.dtype)
-    if n > 0:
-        out[:, n:] = a[:, :-n]
-    else:
-        out[:, :n] = a[:, -n:]
-    return out
+def _step(m, log_weights, positions, step_weights):
+    """Log-weight of each position after a step from, or to, the given positions."""
+    return m.logsumexp(log_weights[:, positions] + step_weights, axis=1)
 
 
-def _alphas(xp, log_prob, paths, input_length):
-    """Log-probability of every path prefix, of shape (time, batch, position)."""
-    alphas = [paths.start + log_prob[0]]
+def _alphas(m, log_prob, paths, running):
+    """Log-probability of every path prefix at each time, of shape (batch, position)."""
+    alphas = [log_prob[0] + paths.start]
     for t in range(1, len(log_prob)):
-        a = alphas[-1]
-        new = xp.logaddexp(a, _delayed(xp, a, 1))
-        new = xp.logaddexp(new, _delayed(xp, a, 2) + paths.no_skip)
-        new = xp.maximum(new + log_prob[t] + paths.unused, _NEVER)
-        alphas.append(xp.where((t < input_length)[:, None], new, a))
+        new = _step(m, alphas[-1], paths.before, paths.before_weight) + log_prob[t] + paths.unused
+        alphas.append(m.where(running[t], new, alphas[-1]))
     return alphas
 
 
-def _betas(xp, log_prob, paths, input_length):
+def _betas(m, log_prob, paths, running):
     """Log-probability of every path suffix, without the present element."""
-    n_time = len(log_prob)
-    betas = [None] * n_time
-    b = xp.full(paths.end.shape, _NEVER)
-    for t in range(n_time - 1, -1, -1):
-        if t + 1 < n_time:
-            following = b + log_prob[t + 1]
-            new = xp.logaddexp(following, _delayed(xp, following, -1))
-            new = xp.logaddexp(new, _delayed(xp, following + paths.no_skip, -2))
-            b = xp.maximum(new, _NEVER)
-        b = xp.where((t == input_length - 1)[:, None], paths.end, b)
-        betas[t] = b
-    return betas
+    beta = paths.end
+    betas = [beta]
+    for t in range(len(log_prob) - 1, 0, -1):
+        new = _step(m, beta + log_prob[t], paths.after, paths.after_weight)
+        beta = m.where(running[t], new, paths.end)
+        betas.append(beta)
+    return betas[::-1]
 
 
-class ConnectionistTemporalClassification(CallableFunction, FusedFunction):
+class ConnectionistTemporalClassification(CallableFunction):
     """Inputs: lengths of the inputs, lengths of the labels, labels, then one array a time step."""
 
     def __init__(self, blank_symbol, reduce='mean'):
@@ -118,83 +116,46 @@ class ConnectionistTemporalClassification(CallableFunction, FusedFunction):
                 x_type.shape == x0.shape,
             )
 
-    def _prepare(self, xp, inputs):
-        input_length, label_length, t, *xs = inputs
-        x = xp.stack(xs).astype(_wide(xs[0].dtype), copy=False)
-        log_y = _log_softmax(xp, x)
-        paths = _Paths(xp, t, self.blank_symbol, label_length)
-        batch = xp.arange(x.shape[1])[:, None]
-        log_prob = log_y[:, batch, paths.labels]
-        return log_y, log_prob, paths, input_length
+    def _prepare(self, m, inputs):
+        """Scores, the paths, the index of their labels, and which sequences run at each time."""
+        input_length, label_length, t = [as_array(x) for x in inputs[:3]]
+        xp = backend.get_array_module(t)
+        # float16 has no room for `_NEVER`.
+        dtype = numpy.result_type(inputs[3].dtype, numpy.float32)
+        x = m.cast(m.stack(inputs[3:]), dtype)
+        paths = _Paths(xp, t, self.blank_symbol, label_length, dtype)
+        index = slice(None), xp.arange(len(t))[:, None], paths.labels
+        running = xp.arange(len(x))[:, None, None] < input_length[:, None]
+        running = xp.broadcast_to(running, (*running.shape[:2], paths.labels.shape[1]))
+        return x, paths, index, running
+
+    def _loss(self, m, inputs):
+        x, paths, index, running = self._prepare(m, inputs)
+        log_prob = m.log_softmax(x, axis=2)[index]
+        loss = -m.logsumexp(_alphas(m, log_prob, paths, running)[-1] + paths.end, axis=1)
+        return m.cast(m.mean(loss) if self.reduce == 'mean' else loss, inputs[3].dtype)
 
     def forward(self, inputs):
         self.retain_inputs(range(len(inputs)))
-        xp = backend.get_array_module(*inputs)
-        _, log_prob, paths, input_length = self._prepare(xp, inputs)
-        alpha = _alphas(xp, log_prob, paths, input_length)[-1] + paths.end
-        largest = alpha.max(axis=1, keepdims=True)
-        loss = -(xp.log(xp.exp(alpha - largest).sum(axis=1)) + largest[:, 0])
-        if self.reduce == 'mean':
-            loss = loss.mean()
-        return (utils.force_array(loss, inputs[3].dtype),)
+        return (self._loss(arrays_like(inputs[3]), inputs),)
 
-    def gradients(self, targets, xs, ys, gys):
-        xp = backend.get_array_module(*xs)
-        log_y, log_prob, paths, input_length = self._prepare(xp, xs)
-        alphas = xp.stack(_alphas(xp, log_prob, paths, input_length))
-        posterior = alphas + xp.stack(_betas(xp, log_prob, paths, input_length))
-        largest = posterior.max(axis=2, keepdims=True)
-        posterior = xp.exp(posterior - largest)
-        posterior /= posterior.sum(axis=2, keepdims=True)
-        gx = xp.exp(log_y)
-        n_time, n_batch = gx.shape[:2]
-        xp.add.at(
-            gx,
-            (
-                xp.arange(n_time)[:, None, None],
-                xp.arange(n_batch)[None, :, None],
-                paths.labels[None],
-            ),
-            -posterior,
-        )
+    def forward_chainerx(self, inputs):
+        # Constants that it makes have to be where the inputs are.
+        with backend.using_device(backend.ChainerxDevice(inputs[0].device)):
+            return (self._loss(F, [as_variable(x) for x in inputs])._array,)
+
+    def gradients(self, m, targets, xs, ys, gys):
+        x, paths, index, running = self._prepare(m, xs)
+        log_prob = m.log_softmax(x, axis=2)[index]
+        alphas = m.stack(_alphas(m, log_prob, paths, running))
+        betas = m.stack(_betas(m, log_prob, paths, running))
+        posterior = m.softmax(alphas + betas, axis=2)
+        (expected,) = m.apply(GetItemGrad(index, x.shape), (posterior,))
         (gy,) = gys
-        if self.reduce == 'mean':
-            gx *= gy / n_batch
-        else:
-            gx *= gy[None, :, None]
-        gx[xp.arange(n_time)[:, None] >= input_length[None]] = 0
-        gx = gx.astype(xs[3].dtype, copy=False)
+        gy = gy * (1.0 / x.shape[1]) if self.reduce == 'mean' else m.reshape(gy, (-1, 1))
+        gx = (m.softmax(x, axis=2) - expected) * gy * running[:, :, :1].astype(x.dtype)
+        gx = m.cast(gx, xs[3].dtype)
         return [None if i < 3 else gx[i - 3] for i in targets]
-
-    def compose(self, *inputs):
-        input_length, label_length, t = [v.array for v in inputs[:3]]
-        out_dtype = inputs[3].dtype
-        dtype = _wide(out_dtype)
-        xs = [F.cast(x, dtype) for x in inputs[3:]]
-        xp = backend.get_array_module(t)
-        paths = _Paths(xp, t, self.blank_symbol, label_length)
-        batch = xp.arange(len(t))[:, None]
-        never = {n: xp.full((len(t), n), _NEVER, dtype) for n in (1, 2)}
-
-        def delayed(a, n):
-            if a.shape[1] < n:
-                return a + _NEVER
-            return F.concat([never[n], a[:, : a.shape[1] - n]], axis=1)
-
-        no_skip, unused = paths.no_skip.astype(dtype), paths.unused.astype(dtype)
-        alpha = None
-        for step, x in enumerate(xs):
-            log_prob = F.get_item(F.log_softmax(x, axis=1), (batch, paths.labels))
-            if alpha is None:
-                alpha = log_prob + paths.start.astype(dtype)
-                continue
-            total = F.logsumexp(
-                F.stack([alpha, delayed(alpha, 1), delayed(alpha, 2) + no_skip]), axis=0
-            )
-            running = xp.broadcast_to((step < input_length)[:, None], total.shape)
-            alpha = F.where(running, total + log_prob + unused, alpha)
-        loss = -F.logsumexp(alpha + paths.end.astype(dtype), axis=1)
-        return (F.cast(F.mean(loss) if self.reduce == 'mean' else loss, out_dtype),)
 
 
 def connectionist_temporal_classification(

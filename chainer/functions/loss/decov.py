@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy
 
 from chainer import utils
-from chainer._core.namespace import F
-from chainer.functions._base import CallableFunction, check_reduce, sent_like
+from chainer.functions._base import CallableFunction, check_reduce, kernels, sent_like
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 
 class DeCov(CallableFunction):
     """Function node of :func:`~chainer.functions.decov`."""
+
+    _kernels = kernels(retain=(0,))
 
     def __init__(self, reduce='half_squared_sum'):
         check_reduce(reduce, ('half_squared_sum', 'no'))
@@ -38,16 +40,15 @@ class DeCov(CallableFunction):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (h,) = self.get_retained_inputs()
-        (gy,) = grad_outputs
-        centered = h - F.broadcast_to(F.mean(h, axis=0, keepdims=True), h.shape)
+    def gradients(self, m, targets, xs, ys, gys):
+        (h,) = xs
+        (gy,) = gys
+        centered = h - m.mean(h, axis=0, keepdims=True)
         n = 1.0 / len(h)
         if self.reduce == 'half_squared_sum':
-            covariance = F.matmul(centered, centered, transa=True) * n
-            gy = F.broadcast_to(gy, covariance.shape) * covariance
-        gy = gy * self._off_diagonal(h.array)
-        return (F.matmul(centered, gy + F.transpose(gy)) * n,)
+            gy = gy * n * m.matmul(centered, centered, transa=True)
+        gy = gy * self._off_diagonal(as_array(h))
+        return (m.matmul(centered, gy + m.transpose(gy)) * n,)
 
 
 def decov(h, reduce='half_squared_sum'):

@@ -5,13 +5,21 @@ from __future__ import annotations
 import numpy
 
 from chainer import backend, utils
-from chainer._core.namespace import F
-from chainer.functions._base import CallableFunction, check_reduce, positive_part, sent_like
+from chainer.functions._base import (
+    CallableFunction,
+    check_reduce,
+    kernels,
+    positive_part,
+    sent_like,
+)
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 
 class Hinge(CallableFunction):
     """Function node of :func:`~chainer.functions.hinge`."""
+
+    _kernels = kernels(retain=(0, 1))
 
     def __init__(self, norm='L1', reduce='mean'):
         if norm not in ('L1', 'L2'):
@@ -51,17 +59,17 @@ class Hinge(CallableFunction):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
-        x, t = self.get_retained_inputs()
-        (gy,) = grad_outputs
-        signs = self._signs(x.array, t.array)
+    def gradients(self, m, targets, xs, ys, gys):
+        x, t = xs
+        (gy,) = gys
+        signs = self._signs(as_array(x), as_array(t))
         margin = 1 + signs * x
         if self.reduce == 'mean':
-            gy = F.broadcast_to(gy * (1.0 / len(x)), x.shape)
-        gx = gy * (signs * (margin.array > 0))
+            gy = gy * (1.0 / len(x))
+        gx = gy * (signs * (as_array(margin) > 0))
         if self.norm == 'L2':
             gx = gx * 2 * margin
-        return tuple([None if i else gx for i in target_input_indexes])
+        return [None if i else gx for i in targets]
 
 
 def hinge(x, t, norm='L1', reduce='mean'):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from chainer import backend, utils
-from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
-from chainer.functions._base import check_reduce
+from chainer.functions._base import Operation, check_reduce, kernels
 from chainer.functions.loss._difference import check_pair
 
 
-class HuberLoss(FunctionNode):
+class HuberLoss(Operation):
     """Function node of :func:`~chainer.functions.huber_loss`."""
 
-    _native_inputs = 0, 1
+    _kernels = kernels(retain=(0, 1))
 
     def __init__(self, delta, reduce='sum_along_second_axis'):
         check_reduce(reduce, ('sum_along_second_axis', 'no'))
@@ -38,13 +36,13 @@ class HuberLoss(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
-        x, t = self.get_retained_inputs()
-        (gy,) = grad_outputs
+    def gradients(self, m, targets, xs, ys, gys):
+        x, t = xs
+        (gy,) = gys
         if self.reduce == 'sum_along_second_axis':
-            gy = F.broadcast_to(F.expand_dims(gy, 1), x.shape)
-        gx = gy * F.clip(x - t, -self.delta, self.delta)
-        return tuple([-gx if i else gx for i in target_input_indexes])
+            gy = m.expand_dims(gy, 1)
+        gx = gy * m.clip(x - t, -self.delta, self.delta)
+        return [-gx if i else gx for i in targets]
 
 
 def huber_loss(x, t, delta, reduce='sum_along_second_axis'):

@@ -6,15 +6,16 @@ import numpy
 
 import chainerx
 from chainer import backend, utils
-from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
-from chainer.functions._base import check_reduce, sent_like
+from chainer.functions._base import Operation, check_reduce, kernels, sent_like
+from chainer.functions.connection.embed_id import EmbedIDGrad
 from chainer.utils import argument, type_check
+from chainer.variable import as_array
 
 
-class NegativeSamplingFunction(FunctionNode):
+class NegativeSamplingFunction(Operation):
     """Function node of :func:`~chainer.functions.negative_sampling`."""
 
+    _kernels = kernels(retain=(0, 1, 2))
     ignore_label = -1
     #: Samples of the last forward: the true label, then the negative ones.
     samples = None
@@ -73,29 +74,23 @@ class NegativeSamplingFunction(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
-        x, t, W = self.get_retained_inputs()
-        (gy,) = grad_outputs
-        signs = self._signs(x.array)
-        samples = backend.get_array_module(t.array).where(self.samples < 0, 0, self.samples)
-        w = F.embed_id(samples, W)
-        shape = w.shape
-        x3 = F.broadcast_to(F.expand_dims(x, 1), shape)
-        scores = F.sum(w * x3, axis=2) * signs
-        if self.reduce == 'sum':
-            gy = F.broadcast_to(gy, (shape[0],))
-        gy = F.broadcast_to(F.expand_dims(gy, 1), scores.shape)
-        g = F.broadcast_to(F.expand_dims(gy * F.sigmoid(scores) * signs, 2), shape)
-        gxs = []
-        for i in target_input_indexes:
-            if i == 0:
-                gxs.append(F.sum(g * w, axis=1))
-            elif i == 1:
-                gxs.append(None)
-            else:
-                zeros = backend.get_array_module(W.array).zeros_like(W.array)
-                gxs.append(F.scatter_add(zeros, samples, g * x3))
-        return tuple(gxs)
+    def gradients(self, m, targets, xs, ys, gys):
+        x, t, W = xs
+        (gy,) = gys
+        signs = self._signs(as_array(x))
+        samples = backend.get_array_module(signs).where(self.samples < 0, 0, self.samples)
+        w = m.embed_id(samples, W)
+        x3 = m.expand_dims(x, 1)
+        scores = m.sum(w * x3, axis=2) * signs
+        if self.reduce == 'no':
+            gy = m.expand_dims(gy, 1)
+        g = m.expand_dims(gy * m.sigmoid(scores) * signs, 2)
+        rules = (
+            lambda: m.sum(g * w, axis=1),
+            lambda: None,
+            lambda: m.apply(EmbedIDGrad(samples, W.shape, None), (g * x3,))[0],
+        )
+        return [rules[i]() for i in targets]
 
 
 def negative_sampling(x, t, W, sampler, sample_size, reduce='sum', **kwargs):

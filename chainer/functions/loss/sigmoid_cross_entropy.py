@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import chainerx
 from chainer import backend, utils
-from chainer._core.fallback import Fallback
-from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
-from chainer.functions._base import check_reduce
+from chainer.functions._base import Operation, check_reduce, kernels
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 
-class SigmoidCrossEntropy(FunctionNode):
+class SigmoidCrossEntropy(Operation):
     """Sigmoid activation followed by a binary cross entropy loss."""
 
     ignore_label = -1
-    _checked_natively = True
+    _kernels = kernels(retain=(0, 1), check=True)
 
     def __init__(self, normalize=True, reduce='mean'):
         check_reduce(reduce)
@@ -51,22 +49,19 @@ class SigmoidCrossEntropy(FunctionNode):
 
     def forward_chainerx(self, inputs):
         x, t = inputs
-        if not hasattr(chainerx, 'sigmoid_cross_entropy'):
-            return Fallback
-        mask = self._mask_and_count(x, t)
-        loss = mask * chainerx.sigmoid_cross_entropy(x, t)
+        loss = self._mask_and_count(x, t) * chainerx.sigmoid_cross_entropy(x, t)
         if self.reduce == 'mean':
             loss = loss.sum() * (1.0 / self.count)
         return (loss,)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        x, t = self.get_retained_inputs()
-        (gy,) = grad_outputs
-        mask = self._mask_and_count(x.array, t.array)
+    def gradients(self, m, targets, xs, ys, gys):
+        x, t = xs[0], as_array(xs[1])
+        (gy,) = gys
+        mask = self._mask_and_count(x, t)
         if self.reduce == 'mean':
-            gy = F.broadcast_to(gy * (1.0 / self.count), x.shape)
-        gx = gy * mask * (F.sigmoid(x) - t.array.astype(x.dtype))
-        return tuple([None if i else gx for i in target_input_indexes])
+            gy = gy * (1.0 / self.count)
+        gx = gy * mask * (m.sigmoid(x) - t.astype(x.dtype))
+        return [None if i else gx for i in targets]
 
 
 def sigmoid_cross_entropy(x, t, normalize=True, reduce='mean'):

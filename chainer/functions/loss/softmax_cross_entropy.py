@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import numbers
+
 import numpy
 
 import chainerx
 from chainer import backend, utils
 from chainer._core.debug import is_debug
 from chainer._core.fallback import Fallback
-from chainer._core.namespace import F
-from chainer.function import no_backprop_mode
-from chainer.function_node import FunctionNode
-from chainer.functions._base import check_reduce
+from chainer.functions._base import Operation, check_reduce, kernels
 from chainer.utils import type_check
-from chainer.variable import Variable, as_variable
+from chainer.variable import Variable, as_array
 
 
 def _log_softmax(xp, x):
@@ -34,14 +33,10 @@ def _check_class_weight(class_weight):
         raise ValueError(f"The dtype of class_weight should be 'f', got {class_weight.dtype}")
 
 
-class SoftmaxCrossEntropy(FunctionNode):
+class SoftmaxCrossEntropy(Operation):
     """Softmax activation followed by a cross entropy loss."""
 
-    _native_inputs = 0, 1
-
-    #: Log-probabilities, kept from forward if the score is cached.
-    _log_y = None
-    _checked_natively = True
+    _kernels = kernels(retain=(0, 1), check=True)
 
     def __init__(
         self,
@@ -84,10 +79,10 @@ class SoftmaxCrossEntropy(FunctionNode):
     @property
     def y(self):
         """Softmax probabilities, if the score is cached."""
-        log_y = self._log_y
-        if log_y is None and self.cache_score and self.inputs is not None:
-            log_y = _log_softmax(numpy, self.inputs[0].data)
-        return None if log_y is None else numpy.exp(log_y)
+        if not self.cache_score or self.inputs is None:
+            return None
+        x = self.inputs[0].data
+        return None if x is None else numpy.exp(_log_softmax(backend.get_array_module(x), x))
 
     # -- parts shared by forward and backward --------------------------------------------
 
@@ -131,8 +126,6 @@ class SoftmaxCrossEntropy(FunctionNode):
             shape = () if self.reduce == 'mean' else x.shape[:1] + x.shape[2:]
             return (xp.zeros(shape, x.dtype),)
         log_y = _log_softmax(xp, x)
-        if self.cache_score:
-            self._log_y = log_y
         if t.dtype.kind == 'f':
             return (self._soft_target_loss(xp, x, t, log_y),)
         if is_debug():
@@ -164,10 +157,10 @@ class SoftmaxCrossEntropy(FunctionNode):
     def forward_chainerx(self, inputs):
         x, t = inputs
         if x.size == 0:
-            return Fallback
+            return Fallback('no elements')
         if t.dtype.kind == 'f':
             if t.shape != x.shape or t.dtype != x.dtype:
-                return Fallback
+                return Fallback('other probabilities than scores')
             if not self._target_has_gradient:
                 t = t.as_grad_stopped()
             return (self._soft_target_loss(chainerx, x, t, chainerx.log_softmax(x, axis=1)),)
@@ -179,6 +172,8 @@ class SoftmaxCrossEntropy(FunctionNode):
         ignore_label = self.ignore_label
         if ignore_label is None:
             ignore_label = numpy.iinfo(numpy.int64).min
+        elif not isinstance(ignore_label, numbers.Integral):
+            return Fallback('ignored label of another type')
         return (
             chainerx.softmax_cross_entropy(
                 x, t, ignore_label, class_weight, self.reduce, self.normalize
@@ -187,66 +182,37 @@ class SoftmaxCrossEntropy(FunctionNode):
 
     # -- backward ------------------------------------------------------------------------
 
-    def backward(self, target_input_indexes, grad_outputs):
-        x, t = self.get_retained_inputs()
-        (gloss,) = grad_outputs
-        if x.size == 0:
-            return tuple(
-                [
-                    F.broadcast_to(F.sum(gloss), x.shape) if i == 0 else None
-                    for i in target_input_indexes
-                ]
-            )
-        if t.dtype.kind == 'f':
-            gx, gt = self._soft_target_backward(x, t, gloss)
-            return tuple([gt if i else gx for i in target_input_indexes])
-        xp = backend.get_array_module(x.array)
-        weight, coefficient = self._weights(xp, x.array, t.array)
-        one_hot = xp.zeros(x.shape, x.dtype)
-        one_hot[self._one_hot_index(xp, t.array)] = 1
-        if coefficient is None:
-            scale = F.expand_dims(gloss * weight, 1)
-        else:
-            scale = F.broadcast_to(gloss * coefficient, weight.shape) * weight
-            scale = F.expand_dims(scale, 1)
-        gx = (F.softmax(x) - one_hot) * scale
-        return tuple([None if i else gx for i in target_input_indexes])
+    def gradients(self, m, targets, xs, ys, gys):
+        x, t = xs
+        (gy,) = gys
+        rule = self._soft_target_gradients if t.dtype.kind == 'f' else self._label_gradients
+        gxs = (m.broadcast_to(gy.sum(), x.shape), None) if x.size == 0 else rule(m, x, t, gy)
+        return [gxs[i] for i in targets]
 
-    def _soft_target_backward(self, x, t, gloss):
-        n = x.size // x.shape[1]
+    def _label_gradients(self, m, x, t, gy):
+        x_array, t = as_array(x), as_array(t)
+        xp = backend.get_array_module(t)
+        weight, coefficient = self._weights(xp, x_array, t)
+        one_hot = xp.zeros_like(x_array)
+        one_hot[self._one_hot_index(xp, t)] = 1
+        if coefficient is not None:
+            gy = gy * coefficient
+        return (m.softmax(x) - one_hot) * m.expand_dims(gy * weight, 1), None
+
+    def _soft_target_gradients(self, m, x, t, gy):
         if self.reduce == 'mean':
-            gloss = F.broadcast_to(gloss * (1.0 / n), x.shape[:1] + x.shape[2:])
-        gloss = F.expand_dims(gloss, 1)
-        tw = t
-        if self.class_weight is not None:
-            weight = self._broadcast_class_weight(x.array)
-            tw = t * weight
-        gx = (F.softmax(x) * F.sum(tw, axis=1, keepdims=True) - tw) * gloss
+            gy = gy * (x.shape[1] / x.size)
+        else:
+            gy = m.expand_dims(gy, 1)
+        weight = 1 if self.class_weight is None else self._broadcast_class_weight(as_array(x))
+        weighted = t * weight
+        gx = (m.softmax(x) * m.sum(weighted, axis=1, keepdims=True) - weighted) * gy
         if not self._target_has_gradient:
             return gx, None
-        gt = -F.log_softmax(x)
+        gt = -m.log_softmax(x)
         if self.soft_target_loss == 'kl-divergence':
-            gt += F.log(t) + 1
-        if self.class_weight is not None:
-            gt *= weight
-        return gx, gt * gloss
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (x, t), _ = self._retained_arrays()
-        (gloss,) = grad_outputs
-        if t.dtype.kind == 'f' or x.size == 0:
-            with no_backprop_mode():
-                gxs = self.backward(target_input_indexes, (as_variable(gloss),))
-            return tuple([None if g is None else g.array for g in gxs])
-        xp = backend.get_array_module(x)
-        gx = _log_softmax(xp, x) if self._log_y is None else self._log_y
-        # The cached score is left alone: backward may run again.
-        gx = xp.exp(gx)
-        gx[self._one_hot_index(xp, t)] -= 1
-        weight, coefficient = self._weights(xp, x, t)
-        weight *= gloss if coefficient is None else gloss * gloss.dtype.type(coefficient)
-        gx *= xp.expand_dims(weight, 1)
-        return tuple([None if i else gx for i in target_input_indexes])
+            gt = gt + m.log(t) + 1
+        return gx, gt * weight * gy
 
 
 def softmax_cross_entropy(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from chainer import backend, utils
-from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
-from chainer.functions._base import check_reduce, positive_part
+from chainer.functions._base import Operation, check_reduce, kernels, positive_part
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 
-class Triplet(FunctionNode):
+class Triplet(Operation):
     """Function node of :func:`~chainer.functions.triplet`."""
+
+    _kernels = kernels(retain=(0, 1, 2))
 
     def __init__(self, margin, reduce='mean'):
         if margin <= 0:
@@ -41,20 +42,19 @@ class Triplet(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
-        anchor, positive, negative = self.get_retained_inputs()
-        (gy,) = grad_outputs
-        violated = self._violations(anchor.array, positive.array, negative.array) > 0
+    def gradients(self, m, targets, xs, ys, gys):
+        anchor, positive, negative = xs
+        (gy,) = gys
+        violated = self._violations(*[as_array(x) for x in xs]) > 0
         if self.reduce == 'mean':
-            gy = F.broadcast_to(gy * (1.0 / violated.size), violated.shape)
-        gy = F.expand_dims(gy * violated.astype(gy.dtype) * 2, 1)
-        gy = F.broadcast_to(gy, anchor.shape)
+            gy = gy * (1.0 / violated.size)
+        gy = m.expand_dims(gy * violated.astype(gy.dtype) * 2, 1)
         rules = (
             lambda: gy * (negative - positive),
             lambda: gy * (positive - anchor),
             lambda: gy * (anchor - negative),
         )
-        return tuple([rules[i]() for i in target_input_indexes])
+        return [rules[i]() for i in targets]
 
 
 def triplet(anchor, positive, negative, margin=0.2, reduce='mean'):

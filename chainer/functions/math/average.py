@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from chainer._core.namespace import F
-from chainer.backends import cuda
-from chainer.functions._base import ReductionFunction, _as_array, parse_axis
+from chainer.functions._base import ReductionFunction, parse_axis
 from chainer.variable import as_variable
 
 
@@ -16,25 +15,13 @@ class Mean(ReductionFunction):
     def __init__(self, axis, keepdims):
         super().__init__(axis, keepdims)
 
-    def forward(self, inputs):
-        (x,) = inputs
-        return (_as_array(x.mean(axis=self.axis, keepdims=self.keepdims), x.dtype),)
+    def compute(self, xp, x):
+        return x.mean(axis=self.axis, keepdims=self.keepdims)
 
-    def _factor(self, shape):
-        count = math.prod([n for n, kept in zip(shape, self.kept_shape(shape)) if kept != n])
-        return 1.0 / max(count, 1)
-
-    def backward(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
+    def gradient(self, m, x, y, gy):
         shape = self.inputs[0].shape
-        gy = F.reshape(gy, self.kept_shape(shape)) * self._factor(shape)
-        return (F.broadcast_to(gy, shape),)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
-        shape = self.inputs[0].shape
-        gy = gy.reshape(self.kept_shape(shape)) * gy.dtype.type(self._factor(shape))
-        return (cuda.get_array_module(gy).broadcast_to(gy, shape),)
+        count = math.prod(shape) // max(gy.size, 1)
+        return m.broadcast_to(gy * (1.0 / max(count, 1)), shape)
 
 
 def average(x, axis=None, weights=None, keepdims=False):

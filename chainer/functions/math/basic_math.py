@@ -11,10 +11,10 @@ import numpy
 import chainerx
 from chainer import utils
 from chainer._core.array_types import get_array_types
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.namespace import F, operators
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
-from chainer.functions._base import BinaryFunction, UnaryFunction, _as_array
+from chainer.functions._base import BinaryFunction, Operation, UnaryFunction, _as_array, kernels
 from chainer.utils import type_check
 from chainer.variable import Variable
 
@@ -65,6 +65,8 @@ class _Constant(_Unary):
     text = ''
     operator = None  # operator with the constant on its side
     retains = ''
+    # In ChainerX the constant may widen the dtype.
+    _kernels = NO_KERNELS._replace(check=True)
 
     def __init__(self, value):
         self.value = value
@@ -170,12 +172,12 @@ class AddConstant(_Constant):
         return gy
 
 
-class MultiAdd(FunctionNode):
+class MultiAdd(Operation):
     """Sum of any number of arrays."""
 
     is_elementwise = True
     label = '_ + _'
-    _checked_natively = True
+    _kernels = kernels(check=True)
 
     def check_type_forward(self, in_types):
         type_check.expect(in_types.size() > 0)
@@ -189,13 +191,8 @@ class MultiAdd(FunctionNode):
     def forward_chainerx(self, xs):
         return (functools.reduce(operator.add, xs),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
-        return tuple([F.sum_to(gy, self.inputs[i].shape) for i in target_input_indexes])
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
-        return tuple([utils.sum_to(gy, self.inputs[i].shape) for i in target_input_indexes])
+    def gradients(self, m, targets, xs, ys, gys):
+        return [m.sum_to(gys[0], self.inputs[i].shape) for i in targets]
 
 
 def add(*xs):  # lhs + rhs or add more than 2 variables
@@ -341,6 +338,8 @@ class Div(_Binary):
 
     chainerx_routine = 'divide'
     label = '_ / _'
+    # Integers have a gradient here.
+    _kernels = NO_KERNELS._replace(check=True)
 
     def compute(self, xp, x0, x1):
         return x0 / x1
@@ -422,6 +421,8 @@ class PowVarVar(_Binary):
     retains = 'xy'
     chainerx_routine = 'power'
     label = '_ ** _'
+    # ChainerX takes other integers, and has another gradient at a base of zero.
+    _kernels = NO_KERNELS._replace(check=True)
 
     def compute(self, xp, x0, x1):
         return x0**x1

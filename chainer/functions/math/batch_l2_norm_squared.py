@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 
 
-class BatchL2NormSquared(FunctionNode):
+class BatchL2NormSquared(Operation):
     """Function node of :func:`~chainer.functions.batch_l2_norm_squared`."""
+
+    _kernels = kernels(retain=(0,))
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x',))
@@ -19,14 +20,12 @@ class BatchL2NormSquared(FunctionNode):
         self.retain_inputs((0,))
         return ((x * x).sum(axis=tuple(range(1, x.ndim))),)
 
-    def forward_chainerx(self, inputs):
-        (x,) = inputs
-        return ((x * x).sum(axis=tuple(range(1, x.ndim))),)
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (x,) = self.get_retained_inputs()
-        gy = F.reshape(grad_outputs[0], (-1,) + (1,) * (x.ndim - 1))
-        return (2 * x * F.broadcast_to(gy, x.shape),)
+    def gradients(self, m, targets, xs, ys, gys):
+        (x,) = xs
+        return (2 * x * m.reshape(gys[0], (-1,) + (1,) * (x.ndim - 1)),)
 
 
 def batch_l2_norm_squared(x):

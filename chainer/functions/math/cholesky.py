@@ -7,14 +7,16 @@ import numpy
 import chainerx
 from chainer import backend
 from chainer._core.fallback import Fallback
-from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation, kernels
 from chainer.functions.math.inv import linalg
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 
-class Cholesky(FunctionNode):
+class Cholesky(Operation):
     """Function node of :func:`~chainer.functions.cholesky`."""
+
+    _kernels = kernels()
 
     @property
     def label(self):
@@ -32,20 +34,22 @@ class Cholesky(FunctionNode):
 
     def forward_chainerx(self, inputs):
         (a,) = inputs
-        return Fallback if a.dtype == numpy.float16 else (chainerx.linalg.cholesky(a),)
+        if a.dtype == numpy.float16:
+            return Fallback('float16')
+        return (chainerx.linalg.cholesky(a),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def gradients(self, m, targets, xs, ys, gys):
         # Murray, Differentiation of the Cholesky decomposition, 2016 (arXiv:1602.07527):
         # the symmetric gradient is L^-T P(L^T gL) L^-1 with P the lower triangle, its
         # diagonal halved.
-        (y,) = self.get_retained_outputs()
-        xp = backend.get_array_module(y.array)
+        (y,) = ys
+        xp = backend.get_array_module(as_array(y))
         lower = xp.tril(xp.ones(y.shape, y.dtype))
         lower -= xp.eye(len(lower), dtype=y.dtype) * y.dtype.type(0.5)
-        inverse = F.inv(y)
-        middle = F.matmul(y, grad_outputs[0], transa=True) * lower
-        gx = F.matmul(F.matmul(inverse, middle, transa=True), inverse)
-        return ((gx + F.transpose(gx)) * 0.5,)
+        inverse = m.inv(y)
+        middle = m.matmul(y, gys[0], transa=True) * lower
+        gx = m.matmul(m.matmul(inverse, middle, transa=True), inverse)
+        return ((gx + m.transpose(gx)) * 0.5,)
 
 
 def cholesky(a):

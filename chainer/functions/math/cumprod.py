@@ -5,9 +5,13 @@ from __future__ import annotations
 import chainerx
 from chainer import backend
 from chainer._core.fallback import Fallback
-from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
-from chainer.functions._base import _as_array, expect_axis, parse_single_axis
+from chainer.functions._base import (
+    Operation,
+    _as_array,
+    expect_axis,
+    kernels,
+    parse_single_axis,
+)
 from chainer.utils import type_check
 
 
@@ -17,11 +21,10 @@ def _shift(m, x, axis, first):
     index[axis] = slice(0, 1)
     head = x[tuple(index)] * 0 + first
     index[axis] = slice(0, -1)
-    join = m.concat
-    return join([head, x[tuple(index)]], axis=axis)
+    return m.concat([head, x[tuple(index)]], axis=axis)
 
 
-class Cumprodsum(FunctionNode):
+class Cumprodsum(Operation):
     """Recurrence :math:`y_i = a_i + b_i y_{i-1}` along an axis, for inputs a and b."""
 
     def __init__(self, axis):
@@ -45,18 +48,18 @@ class Cumprodsum(FunctionNode):
             y[i] += b[i] * y[i - 1]
         return (xp.moveaxis(y, 0, self.axis),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def gradients(self, m, targets, xs, ys, gys):
         axis = self.axis
-        (b,) = self.get_retained_inputs()
-        (y,) = self.get_retained_outputs()
-        (gy,) = grad_outputs
-        factor = _shift(F, F.flip(b, axis), axis, 0)
-        ga = F.flip(Cumprodsum(axis).apply((F.flip(gy, axis), factor))[0], axis)
-        return tuple([ga * _shift(F, y, axis, 0) if i else ga for i in target_input_indexes])
+        factor = _shift(m, m.flip(xs[0], axis), axis, 0)
+        (ga,) = m.apply(Cumprodsum(axis), (m.flip(gys[0], axis), factor))
+        ga = m.flip(ga, axis)
+        return [ga * _shift(m, ys[0], axis, 0) if i else ga for i in targets]
 
 
-class Cumprod(FunctionNode):
+class Cumprod(Operation):
     """Cumulative product along an axis, or of the flattened array."""
+
+    _kernels = kernels(retain=(0,))
 
     def __init__(self, axis):
         self.axis = parse_single_axis(axis)
@@ -75,23 +78,22 @@ class Cumprod(FunctionNode):
         (x,) = inputs
         # Its gradient in ChainerX divides by the elements.
         if bool((x == 0).any()):
-            return Fallback
+            return Fallback('zeros')
         return (chainerx.cumprod(x, axis=self.axis),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def gradients(self, m, targets, xs, ys, gys):
         # dy_j / dx_i is a product without x_i: a recurrence gives the sum over j >= i
         # without dividing by x_i, which may be zero.
-        (x,) = self.get_retained_inputs()
-        (gy,) = grad_outputs
+        (x,) = xs
+        (gy,) = gys
         shape, axis = x.shape, self.axis
         if axis is None:
-            x, axis = F.flatten(x), 0
+            x, axis = m.reshape(x, (x.size,)), 0
         if x.size == 0:
-            return (F.reshape(gy, shape),)
-        factor = _shift(F, F.flip(x, axis), axis, 0)
-        rest = F.flip(Cumprodsum(axis).apply((F.flip(gy, axis), factor))[0], axis)
-        before = _shift(F, cumprod(x, axis), axis, 1)
-        return (F.reshape(rest * before, shape),)
+            return (m.reshape(gy, shape),)
+        factor = _shift(m, m.flip(x, axis), axis, 0)
+        (rest,) = m.apply(Cumprodsum(axis), (m.flip(gy, axis), factor))
+        return (m.reshape(m.flip(rest, axis) * _shift(m, m.cumprod(x, axis), axis, 1), shape),)
 
 
 def cumprod(x, axis=None):

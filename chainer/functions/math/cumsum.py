@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import chainerx
 from chainer import backend
-from chainer._core.fallback import Fallback
-from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
-from chainer.functions._base import _as_array, expect_axis, parse_single_axis
+from chainer.functions._base import (
+    Operation,
+    _as_array,
+    expect_axis,
+    kernels,
+    parse_single_axis,
+)
 from chainer.utils import type_check
 
 
-def _reversed_cumsum(m, g, axis):
-    return m.flip(m.cumsum(m.flip(g, axis), axis), axis)
-
-
-class Cumsum(FunctionNode):
+class Cumsum(Operation):
     """Cumulative sum along an axis, or of the flattened array."""
+
+    _kernels = kernels()
 
     def __init__(self, axis=None):
         self.axis = parse_single_axis(axis)
@@ -31,21 +32,12 @@ class Cumsum(FunctionNode):
         return (_as_array(backend.get_array_module(x).cumsum(x, axis=self.axis), x.dtype),)
 
     def forward_chainerx(self, inputs):
-        if not hasattr(chainerx, 'cumsum'):
-            return Fallback
         return (chainerx.cumsum(inputs[0], axis=self.axis),)
 
-    def _gradient(self, m, gy):
-        shape = self.inputs[0].shape
+    def gradients(self, m, targets, xs, ys, gys):
         axis = 0 if self.axis is None else self.axis
-        return m.reshape(_reversed_cumsum(m, gy, axis), shape)
-
-    def backward(self, target_input_indexes, grad_outputs):
-        return (self._gradient(F, grad_outputs[0]),)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
-        return (_as_array(self._gradient(backend.get_array_module(gy), gy), gy.dtype),)
+        gx = m.flip(m.cumsum(m.flip(gys[0], axis), axis), axis)
+        return (m.reshape(gx, self.inputs[0].shape),)
 
 
 def cumsum(x, axis=None):

@@ -7,14 +7,16 @@ import numpy
 import chainerx
 from chainer._core.fallback import Fallback
 from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation, kernels
 from chainer.functions.math.inv import linalg
 from chainer.utils import type_check
 from chainer.variable import as_variable
 
 
-class BatchDet(FunctionNode):
+class BatchDet(Operation):
     """Determinants of a batch of matrices."""
+
+    _kernels = kernels(retain=(0,))
 
     @property
     def label(self):
@@ -33,13 +35,13 @@ class BatchDet(FunctionNode):
 
     def forward_chainerx(self, inputs):
         (a,) = inputs
-        return Fallback if a.dtype == numpy.float16 else (chainerx.linalg.det(a),)
+        if a.dtype == numpy.float16:
+            return Fallback('float16')
+        return (chainerx.linalg.det(a),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (a,) = self.get_retained_inputs()
-        (y,) = self.get_retained_outputs()
-        factor = F.reshape(grad_outputs[0] * y, (-1, 1, 1))
-        return (F.broadcast_to(factor, a.shape) * F.transpose(F.batch_inv(a), (0, 2, 1)),)
+    def gradients(self, m, targets, xs, ys, gys):
+        factor = m.reshape(gys[0] * ys[0], (-1, 1, 1))
+        return (factor * m.swapaxes(m.batch_inv(xs[0]), 1, 2),)
 
 
 def batch_det(a):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import chainerx
 from chainer import backend
-from chainer._core.fallback import Fallback
-from chainer.function_node import FunctionNode
-from chainer.functions._base import _as_array
+from chainer._core.engines.kernels import NO_KERNELS
+from chainer._core.fallback import NO_NATIVE_PATH, Fallback
+from chainer.functions._base import Operation, _as_array, kernels
 from chainer.utils import type_check
 from chainer.variable import as_variable
 
 _LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
 
-class EinSum(FunctionNode):
+class EinSum(Operation):
     """Einstein summation of subscripts without ellipses.
 
     Args:
@@ -21,6 +21,8 @@ class EinSum(FunctionNode):
         out_sub (str): Subscript of the output, without repeated labels.
 
     """
+
+    _kernels = kernels(retain=None)
 
     def __init__(self, in_subs, out_sub):
         self.in_subs = in_subs
@@ -47,20 +49,18 @@ class EinSum(FunctionNode):
 
     def forward_chainerx(self, inputs):
         if any([x.dtype != inputs[0].dtype for x in inputs]):
-            return Fallback
+            return Fallback('mixed dtypes')
         return (chainerx.einsum(f'{self.in_subs}->{self.out_sub}', *inputs),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        inputs = self.get_retained_inputs()
+    def gradients(self, m, targets, xs, ys, gys):
         subs = self.in_subs.split(',')
-        (gy,) = grad_outputs
         gxs = []
-        for i in target_input_indexes:
+        for i in targets:
             others = [s for j, s in enumerate(subs) if j != i]
-            operands = [x for j, x in enumerate(inputs) if j != i]
-            func = DiagEinSum(','.join([self.out_sub, *others]), subs[i], inputs[i].shape)
-            gxs.append(func.apply((gy, *operands))[0])
-        return tuple(gxs)
+            operands = [x for j, x in enumerate(xs) if j != i]
+            func = DiagEinSum(','.join([self.out_sub, *others]), subs[i], xs[i].shape)
+            gxs += m.apply(func, (*gys, *operands))
+        return gxs
 
 
 class DiagEinSum(EinSum):
@@ -75,6 +75,8 @@ class DiagEinSum(EinSum):
         out_shape (tuple of int): Shape of the output.
 
     """
+
+    _kernels = NO_KERNELS
 
     def __init__(self, in_subs, out_sub, out_shape):
         super().__init__(in_subs, out_sub)
@@ -98,7 +100,7 @@ class DiagEinSum(EinSum):
         return (out,)
 
     def forward_chainerx(self, inputs):
-        return Fallback
+        return NO_NATIVE_PATH
 
 
 def _diagonal_view(x, sub, xp):

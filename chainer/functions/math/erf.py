@@ -10,8 +10,6 @@ from chainer.functions._base import UnaryFunction, special
 class Erf(UnaryFunction):
     """Function node of :func:`~chainer.functions.erf`."""
 
-    _native_inputs = (0,)
-
     @property
     def label(self):
         return 'erf'

@@ -10,8 +10,6 @@ from chainer.functions._base import UnaryFunction, special
 class Erfc(UnaryFunction):
     """Function node of :func:`~chainer.functions.erfc`."""
 
-    _native_inputs = (0,)
-
     @property
     def label(self):
         return 'erfc'

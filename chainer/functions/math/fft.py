@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from chainer import backend
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation
 from chainer.utils import type_check
-from chainer.variable import as_variable
+from chainer.variable import as_array
 
 
-class FFT(FunctionNode):
+class FFT(Operation):
     """Fourier transform along the last axis of a pair of real and imaginary part.
 
     Args:
@@ -35,17 +35,14 @@ class FFT(FunctionNode):
         y = getattr(xp.fft, self._method)(real + imag * 1j)
         return tuple([part.astype(real.dtype) for part in (y.real, y.imag)])
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def gradients(self, m, targets, xs, ys, gys):
         # The adjoint of one transform is the other, up to the factor that ifft has.
-        gr, gi = grad_outputs
-        if gr is None:
-            gr = as_variable(backend.get_array_module(gi.array).zeros_like(gi.array))
-        if gi is None:
-            gi = as_variable(backend.get_array_module(gr.array).zeros_like(gr.array))
-        n = gr.shape[-1]
+        present = as_array(gys[0] if gys[1] is None else gys[1])
+        zeros = backend.get_array_module(present).zeros_like(present)
+        n = present.shape[-1]
         method, factor = ('ifft', n) if self._method == 'fft' else ('fft', 1 / n)
-        gxs = FFT(method).apply((gr, gi))
-        return tuple([gxs[i] * factor for i in target_input_indexes])
+        gxs = m.apply(FFT(method), tuple([zeros if gy is None else gy for gy in gys]))
+        return [gxs[i] * factor for i in targets]
 
 
 def fft(x):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.namespace import F
 from chainer.functions._base import BinaryFunction
 from chainer.variable import as_array
@@ -11,6 +12,8 @@ class Fmod(BinaryFunction):
     """Function node of :func:`~chainer.functions.fmod`."""
 
     arguments = ('x', 'divisor')
+    # ChainerX has another gradient at infinities.
+    _kernels = NO_KERNELS._replace(check=True)
 
     @property
     def label(self):

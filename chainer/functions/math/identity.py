@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from chainer.function_node import FunctionNode
+from chainer._core.engines.kernels import NO_KERNELS
+from chainer.functions._base import Operation
 
 
-class Identity(FunctionNode):
+class Identity(Operation):
     """Function node of :func:`~chainer.functions.identity`."""
+
+    # The outputs hold the very arrays of the inputs.
+    _kernels = NO_KERNELS
 
     def forward(self, xs):
         return xs
@@ -14,10 +18,8 @@ class Identity(FunctionNode):
     def forward_chainerx(self, xs):
         return xs
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return tuple([grad_outputs[i] for i in target_input_indexes])
-
-    _backward_arrays = backward
+    def gradients(self, m, targets, xs, ys, gys):
+        return [gys[i] for i in targets]
 
 
 def identity(*inputs):

@@ -7,8 +7,7 @@ import numpy
 import chainerx
 from chainer import backend
 from chainer._core.fallback import Fallback
-from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 
 
@@ -20,10 +19,11 @@ def linalg(name, x):
     return routine(x)
 
 
-class BatchInv(FunctionNode):
+class BatchInv(Operation):
     """Inverses of a batch of matrices."""
 
     ndim = 3
+    _kernels = kernels()
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('a',))
@@ -37,12 +37,13 @@ class BatchInv(FunctionNode):
 
     def forward_chainerx(self, inputs):
         (a,) = inputs
-        return Fallback if a.dtype == numpy.float16 else (chainerx.linalg.inv(a),)
+        if a.dtype == numpy.float16:
+            return Fallback('float16')
+        return (chainerx.linalg.inv(a),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (y,) = self.get_retained_outputs()
-        matmul = F.matmul
-        return (-matmul(matmul(y, grad_outputs[0], transa=True), y, transb=True),)
+    def gradients(self, m, targets, xs, ys, gys):
+        (y,) = ys
+        return (-m.matmul(m.matmul(y, gys[0], transa=True), y, transb=True),)
 
 
 class Inv(BatchInv):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import UnaryFunction, special
 
 
 class LGamma(UnaryFunction):
     """Function node of :func:`~chainer.functions.lgamma`."""
+
+    # ChainerX gives another value at minus infinity.
+    _kernels = NO_KERNELS._replace(check=True)
 
     @property
     def label(self):

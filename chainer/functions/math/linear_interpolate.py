@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from chainer import utils
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 
 
-class LinearInterpolate(FunctionNode):
+class LinearInterpolate(Operation):
     """Function node of :func:`~chainer.functions.linear_interpolate`."""
+
+    _kernels = kernels(retain=(0, 1, 2))
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('p', 'x', 'y'))
@@ -24,29 +26,16 @@ class LinearInterpolate(FunctionNode):
     def forward(self, inputs):
         p, x, y = inputs
         self.retain_inputs((0, 1, 2))
-        one = p.dtype.type(1)
-        return (utils.force_array(p * x + (one - p) * y, p.dtype),)
+        return (utils.force_array(p * x + (1 - p) * y, p.dtype),)
 
-    def forward_chainerx(self, inputs):
-        p, x, y = inputs
-        return (p * x + (1 - p) * y,)
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
 
-    def _gradients(self, targets, p, x, y, g):
-        rules = (lambda: (x - y) * g, lambda: p * g, lambda: g - p * g)
-        return tuple([rules[i]() for i in targets])
-
-    def backward(self, target_input_indexes, grad_outputs):
-        return self._gradients(target_input_indexes, *self.get_retained_inputs(), *grad_outputs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        inputs, _ = self._retained_arrays()
-        (gy,) = grad_outputs
-        return tuple(
-            [
-                utils.force_array(g, gy.dtype)
-                for g in self._gradients(target_input_indexes, *inputs, gy)
-            ]
-        )
+    def gradients(self, m, targets, xs, ys, gys):
+        p, x, y = xs
+        (gy,) = gys
+        rules = (lambda: (x - y) * gy, lambda: p * gy, lambda: gy - p * gy)
+        return [rules[i]() for i in targets]
 
 
 def linear_interpolate(p, x, y):

@@ -3,49 +3,29 @@
 from __future__ import annotations
 
 import chainerx
-from chainer._core.fallback import Fallback
-from chainer._core.namespace import F
-from chainer.backends import cuda
-from chainer.functions._base import ReductionFunction, _as_array
+from chainer.functions._base import ReductionFunction
 
 
 class LogSumExp(ReductionFunction):
     """Logarithm of the sum of exponentials over given axes."""
 
-    _native_inputs = (0,)
+    retains = 'xy'
 
     def __init__(self, axis=None):
         super().__init__(axis, keepdims=False)
 
-    def forward(self, inputs):
-        (x,) = inputs
-        self.retain_inputs((0,))
-        self.retain_outputs((0,))
-        xp = cuda.get_array_module(x)
+    def compute(self, xp, x):
         largest = x.max(axis=self.axis, keepdims=True)
         # Keeps infinities out of the difference below.
         largest = xp.where(xp.isfinite(largest), largest, largest.dtype.type(0))
         total = xp.exp(x - largest).sum(axis=self.axis, keepdims=True)
-        y = xp.log(total) + largest
-        return (_as_array(y.squeeze(axis=self.axis), x.dtype),)
+        return (xp.log(total) + largest).squeeze(axis=self.axis)
 
     def forward_chainerx(self, inputs):
-        if not hasattr(chainerx, 'logsumexp'):
-            return Fallback
         return (chainerx.logsumexp(inputs[0], axis=self.axis),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (x,) = self.get_retained_inputs()
-        (y,) = self.get_retained_outputs()
-        shape = self.kept_shape(x.shape)
-        gy, y = [F.broadcast_to(F.reshape(v, shape), x.shape) for v in (grad_outputs[0], y)]
-        return (gy * F.exp(x - y),)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (x,), (y,) = self._retained_arrays()
-        shape = self.kept_shape(x.shape)
-        xp = cuda.get_array_module(x)
-        return (grad_outputs[0].reshape(shape) * xp.exp(x - y.reshape(shape)),)
+    def gradient(self, m, x, y, gy):
+        return gy * m.exp(x - y)
 
 
 def logsumexp(x, axis=None):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import chainerx
-from chainer import backend, utils
+from chainer import backend
 from chainer._core.fallback import Fallback
-from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
-from chainer.functions._base import _as_array
+from chainer.functions._base import Operation, _as_array, kernels
 from chainer.utils import type_check
 
 
@@ -33,10 +31,10 @@ def _matrix_type_check(a_type, b_type, transa, transb):
         type_check.expect_broadcast_shapes(a_type.shape[:-2], b_type.shape[:-2])
 
 
-class MatMul(FunctionNode):
+class MatMul(Operation):
     """Product of matrices, or of stacks of matrices with broadcasting."""
 
-    _checked_natively = True
+    _kernels = kernels(retain=(0, 1), check=True)
 
     def __init__(self, transa=False, transb=False, transc=False, dtype=None):
         self.transa = transa
@@ -57,64 +55,32 @@ class MatMul(FunctionNode):
     def forward_chainerx(self, inputs):
         a, b = inputs
         if a.dtype != b.dtype or (self.dtype is not None and self.dtype != a.dtype):
-            return Fallback
+            return Fallback('mixed dtypes')
         return (_matmul(a, b, self.transa, self.transb, self.transc, chainerx),)
 
-    def _gradients(self, targets, a, b, gy, matmul, reshape, sum_to, cast):
-        """Gradients by ``matmul(x, y, transx, transy, transz)``, on arrays or variables."""
+    def gradients(self, m, targets, xs, ys, gys):
+        a, b = xs
+        (gy,) = gys
         a_shape, b_shape = a.shape, b.shape
         # Vectors become matrices, with the axes that the product left out.
         if a.ndim == 1:
-            a, gy = (
-                reshape(a, (1, -1)),
-                reshape(gy, (*gy.shape[:-1], 1, *gy.shape[-1:]) if b.ndim > 1 else (1,)),
-            )
+            a = a.reshape(1, -1)
+            gy = gy.reshape((*gy.shape[:-1], 1, *gy.shape[-1:]) if b.ndim > 1 else (1,))
         if b.ndim == 1:
-            b, gy = reshape(b, (-1, 1)), reshape(gy, (*gy.shape, 1))
+            b, gy = b.reshape(-1, 1), gy.reshape(*gy.shape, 1)
         transa, transb = self.transa and len(a_shape) > 1, self.transb and len(b_shape) > 1
-        gradients = []
+        gxs = []
         for i in targets:
             if i == 0:
-                gx = matmul(gy, b, self.transc, not transb, transa)
-                shape = a_shape if len(a_shape) > 1 else a.shape
+                (gx,) = m.apply(MatMul(self.transc, not transb, transa), (gy, b))
+                shape = a.shape
             else:
-                gx = matmul(a, gy, not transa, self.transc, transb)
-                shape = b_shape if len(b_shape) > 1 else b.shape
+                (gx,) = m.apply(MatMul(not transa, self.transc, transb), (a, gy))
+                shape = b.shape
             if gx.shape != shape:
-                gx = sum_to(gx, shape)
-            x_shape = (a_shape, b_shape)[i]
-            if gx.shape != x_shape:
-                gx = reshape(gx, x_shape)
-            gradients.append(cast(gx, (a, b)[i].dtype))
-        return tuple(gradients)
-
-    def backward(self, target_input_indexes, grad_outputs):
-        a, b = self.get_retained_inputs()
-
-        def product(x, y, transx, transy, transz):
-            return MatMul(transx, transy, transz).apply((x, y))[0]
-
-        return self._gradients(
-            target_input_indexes, a, b, grad_outputs[0], product, F.reshape, F.sum_to, F.cast
-        )
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (a, b), _ = self._retained_arrays()
-        xp = backend.get_array_module(a)
-
-        def product(x, y, transx, transy, transz):
-            return _matmul(x, y, transx, transy, transz, xp)
-
-        return self._gradients(
-            target_input_indexes,
-            a,
-            b,
-            grad_outputs[0],
-            product,
-            xp.reshape,
-            utils.sum_to,
-            lambda x, dtype: x.astype(dtype, copy=False),
-        )
+                gx = m.sum_to(gx, shape)
+            gxs.append(m.cast(gx.reshape((a_shape, b_shape)[i]), (a, b)[i].dtype))
+        return gxs
 
 
 def matmul(a, b, transa=False, transb=False):
@@ -150,8 +116,10 @@ def matmul(a, b, transa=False, transb=False):
     return MatMul(transa=transa, transb=transb).apply((a, b))[0]
 
 
-class BatchMatMul(FunctionNode):
+class BatchMatMul(Operation):
     """Products of the matrices of two batches; vectors of a batch count as columns."""
+
+    _kernels = kernels(retain=(0, 1))
 
     def __init__(self, transa=False, transb=False):
         self.transa = transa
@@ -179,18 +147,17 @@ class BatchMatMul(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
-        a, b = self.get_retained_inputs()
-        (gy,) = grad_outputs
-        a3, b3 = [F.reshape(x, (*x.shape, 1)) if x.ndim == 2 else x for x in (a, b)]
-        gradients = []
-        for i in target_input_indexes:
+    def gradients(self, m, targets, xs, ys, gys):
+        a, b = [x.reshape(*x.shape, 1) if x.ndim == 2 else x for x in xs]
+        (gy,) = gys
+        gxs = []
+        for i in targets:
             if i == 0:
-                (gx,) = MatMul(False, not self.transb, self.transa).apply((gy, b3))
+                (gx,) = m.apply(MatMul(False, not self.transb, self.transa), (gy, b))
             else:
-                (gx,) = MatMul(not self.transa, False, self.transb).apply((a3, gy))
-            gradients.append(F.reshape(gx, (a, b)[i].shape))
-        return tuple(gradients)
+                (gx,) = m.apply(MatMul(not self.transa, False, self.transb), (a, gy))
+            gxs.append(gx.reshape(xs[i].shape))
+        return gxs
 
 
 def batch_matmul(a, b, transa=False, transb=False):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import BinaryFunction
 from chainer.variable import as_array
 
@@ -10,6 +11,8 @@ class Minimum(BinaryFunction):
     """Elementwise minimum; where both are equal the first input gets the gradient."""
 
     arguments = ('x1', 'x2')
+    # ChainerX gives both inputs half of the gradient where they are equal.
+    _kernels = NO_KERNELS._replace(check=True)
 
     def compute(self, xp, x1, x2):
         return xp.minimum(x1, x2)

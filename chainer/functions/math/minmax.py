@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import chainerx
 from chainer import backend
-from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
-from chainer.functions._base import ReductionFunction, _as_array, expect_axis, parse_single_axis
+from chainer._core.tape import NoGradient
+from chainer.functions._base import (
+    Operation,
+    ReductionFunction,
+    _as_array,
+    expect_axis,
+    kernels,
+    parse_single_axis,
+)
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 
 class SelectorBase(ReductionFunction):
@@ -16,28 +23,16 @@ class SelectorBase(ReductionFunction):
     Every element equal to the selected one gets the gradient.
     """
 
+    retains = 'xy'
+
     def _fwd(self, x, xp):
         raise NotImplementedError('_fwd should be implemented in sub-class.')
 
-    def forward(self, inputs):
-        (x,) = inputs
-        self.retain_inputs((0,))
-        self.retain_outputs((0,))
-        return (_as_array(self._fwd(x, backend.get_array_module(x)), x.dtype),)
+    def compute(self, xp, x):
+        return self._fwd(x, xp)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        x = self.get_retained_inputs()[0].array
-        y = self.get_retained_outputs()[0].array
-        (gy,) = grad_outputs
-        shape = self.kept_shape(x.shape)
-        selected = (x == y.reshape(shape)).astype(gy.dtype)
-        return (F.broadcast_to(F.reshape(gy, shape), x.shape) * selected,)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (x,), (y,) = self._retained_arrays()
-        (gy,) = grad_outputs
-        shape = self.kept_shape(x.shape)
-        return (gy.reshape(shape) * (x == y.reshape(shape)).astype(gy.dtype),)
+    def gradient(self, m, x, y, gy):
+        return gy * (as_array(x) == as_array(y)).astype(gy.dtype)
 
 
 class Max(SelectorBase):
@@ -58,8 +53,11 @@ class Min(SelectorBase):
         return x.min(axis=self.axis, keepdims=self.keepdims)
 
 
-class IndexSelectorBase(FunctionNode):
+class IndexSelectorBase(Operation):
     """Base of functions that give the index of a selected element; there is no gradient."""
+
+    _kernels = kernels()
+    _rule = NoGradient
 
     def __init__(self, axis=None):
         self.axis = parse_single_axis(axis)

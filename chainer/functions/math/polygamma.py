@@ -8,15 +8,17 @@ import numpy
 
 import chainerx
 from chainer import backend
-from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
-from chainer.functions._base import _as_array, sent_like, special
+from chainer._core.engines.kernels import NO_KERNELS
+from chainer.functions._base import Operation, _as_array, sent_like, special
 from chainer.utils import type_check
 from chainer.variable import as_array
 
 
-class PolyGamma(FunctionNode):
+class PolyGamma(Operation):
     """Derivative of the digamma function of the order given by the first input."""
+
+    # The series of ChainerX has no value at infinity.
+    _kernels = NO_KERNELS
 
     @property
     def label(self):
@@ -42,11 +44,10 @@ class PolyGamma(FunctionNode):
         series = factor * chainerx.zeta(chainerx.where(is_zero, 2, order + 1), x)
         return (chainerx.where(is_zero, chainerx.digamma(x), series),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        n, x = self.get_retained_inputs()
-        gx = polygamma(n.array + 1, x) * grad_outputs[0]
-        gx = F.sum_to(gx, x.shape)
-        return tuple([gx if i else None for i in target_input_indexes])
+    def gradients(self, m, targets, xs, ys, gys):
+        n, x = xs
+        gx = m.sum_to(m.polygamma(as_array(n) + 1, x) * gys[0], x.shape)
+        return [gx if i else None for i in targets]
 
 
 def polygamma(n, x):

@@ -4,39 +4,39 @@ from __future__ import annotations
 
 import math
 
-from chainer._core.namespace import F
-from chainer.functions._base import ReductionFunction, _as_array
+from chainer._core.engines.kernels import NO_KERNELS
+from chainer.functions._base import ReductionFunction
 from chainer.functions.math.cumprod import _shift
 
 
 class Prod(ReductionFunction):
     """Product of array elements over given axes."""
 
-    def forward(self, inputs):
-        (x,) = inputs
-        self.retain_inputs((0,))
-        return (_as_array(x.prod(axis=self.axis, keepdims=self.keepdims), x.dtype),)
+    retains = 'x'
+    # ChainerX divides by the elements to get the gradient.
+    _kernels = NO_KERNELS._replace(check=True)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (x,) = self.get_retained_inputs()
-        gy = F.reshape(grad_outputs[0], self.kept_shape(x.shape))
-        return (F.broadcast_to(gy, x.shape) * self._product_of_others(x),)
+    def compute(self, xp, x):
+        return x.prod(axis=self.axis, keepdims=self.keepdims)
 
-    def _product_of_others(self, x):
+    def gradient(self, m, x, y, gy):
+        return gy * self._product_of_others(m, x)
+
+    def _product_of_others(self, m, x):
         """Product of all elements but one, for every element, without dividing."""
         ndim = x.ndim
         if x.size == 0:
             return x
         reduced = range(ndim) if self.axis is None else sorted({a % ndim for a in self.axis})
         order = [a for a in range(ndim) if a not in reduced] + list(reduced)
-        moved = F.transpose(x, order) if ndim else x
+        moved = m.transpose(x, order)
         kept = [x.shape[a] for a in range(ndim) if a not in reduced]
-        flat = F.reshape(moved, (*kept, math.prod([x.shape[a] for a in reduced])))
-        before = _shift(F, F.cumprod(flat, -1), flat.ndim - 1, 1)
-        after = F.flip(_shift(F, F.cumprod(F.flip(flat, -1), -1), flat.ndim - 1, 1), -1)
-        others = F.reshape(before * after, moved.shape)
-        inverse = sorted(range(ndim), key=order.__getitem__)
-        return F.transpose(others, inverse) if ndim else others
+        flat = m.reshape(moved, (*kept, math.prod([x.shape[a] for a in reduced])))
+        axis = flat.ndim - 1
+        before = _shift(m, m.cumprod(flat, axis), axis, 1)
+        after = m.flip(_shift(m, m.cumprod(m.flip(flat, axis), axis), axis, 1), axis)
+        others = m.reshape(before * after, moved.shape)
+        return m.transpose(others, sorted(range(ndim), key=order.__getitem__))
 
 
 def prod(x, axis=None, keepdims=False):

@@ -8,14 +8,13 @@ import numpy
 
 import chainerx
 from chainer import backend, utils
-from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
-from chainer.functions._base import sent_like
+from chainer.functions._base import Operation, kernels, sent_like
 from chainer.utils import type_check
 from chainer.utils.sparse import CooMatrix
+from chainer.variable import as_array
 
 
-class CooMatMul(FunctionNode):
+class CooMatMul(Operation):
     """Product of a sparse matrix in coordinate format and a dense one.
 
     The inputs are the values of the sparse matrix and the dense matrix; both may be batches.
@@ -31,6 +30,8 @@ class CooMatMul(FunctionNode):
         dtype: Dtype of the result.
 
     """
+
+    _kernels = kernels(retain=(0, 1))
 
     def __init__(
         self,
@@ -116,22 +117,20 @@ class CooMatMul(FunctionNode):
             y = y.swapaxes(-1, -2)
         return (utils.force_array(y, self.dtype),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        sp, dn = self.get_retained_inputs()
-        (gy,) = grad_outputs
+    def gradients(self, m, targets, xs, ys, gys):
+        sp, dn = xs
+        (gy,) = gys
         if self.transc:
-            gy = F.swapaxes(gy, -1, -2)
+            gy = m.swapaxes(gy, -1, -2)
         gxs = []
-        for i in target_input_indexes:
+        for i in targets:
             if i == 0:
-                xp = backend.get_array_module(sp.array)
+                xp = backend.get_array_module(as_array(sp))
                 row, col = (self.sp_col, self.sp_row) if self.transa else (self.sp_row, self.sp_col)
                 used = ((row >= 0) & (col >= 0)).astype(sp.dtype)
-                dense = F.swapaxes(dn, -1, -2) if self.transb else dn
-                products = F.get_item(gy, self._index(xp, row)) * F.get_item(
-                    dense, self._index(xp, col)
-                )
-                gxs.append(F.sum(products, axis=-1) * used)
+                dense = m.swapaxes(dn, -1, -2) if self.transb else dn
+                products = gy[self._index(xp, row)] * dense[self._index(xp, col)]
+                gxs.append(m.sum(products, axis=-1) * used)
             else:
                 func = CooMatMul(
                     self.sp_row,
@@ -143,8 +142,8 @@ class CooMatMul(FunctionNode):
                     self.transb,
                     dn.dtype,
                 )
-                gxs.append(func.apply((sp, gy))[0])
-        return tuple(gxs)
+                gxs += m.apply(func, (sp, gy))
+        return gxs
 
 
 def sparse_matmul(a, b, transa=False, transb=False):

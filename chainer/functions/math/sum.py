@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from chainer import utils
-from chainer._core.namespace import F
-from chainer.backends import cuda
-from chainer.function_node import FunctionNode
-from chainer.functions._base import ReductionFunction, _as_array
+from chainer.functions._base import Operation, ReductionFunction, kernels
 from chainer.utils import type_check
 from chainer.variable import as_variable
 
@@ -14,22 +11,11 @@ from chainer.variable import as_variable
 class Sum(ReductionFunction):
     """Sum of array elements over given axes."""
 
-    def forward(self, inputs):
-        (x,) = inputs
-        return (_as_array(x.sum(axis=self.axis, keepdims=self.keepdims), x.dtype),)
+    def compute(self, xp, x):
+        return x.sum(axis=self.axis, keepdims=self.keepdims)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
-        shape = self.inputs[0].shape
-        if not self.keepdims:
-            gy = F.reshape(gy, self.kept_shape(shape))
-        return (F.broadcast_to(gy, shape),)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
-        shape = self.inputs[0].shape
-        xp = cuda.get_array_module(gy)
-        return (xp.broadcast_to(gy.reshape(self.kept_shape(shape)), shape),)
+    def gradient(self, m, x, y, gy):
+        return m.broadcast_to(gy, self.inputs[0].shape)
 
 
 def sum(x, axis=None, keepdims=False):
@@ -65,10 +51,10 @@ def sum(x, axis=None, keepdims=False):
     return Sum(axis, keepdims).apply((x,))[0]
 
 
-class SumTo(FunctionNode):
+class SumTo(Operation):
     """Sum over the axes along which a shape would be broadcast to the shape of the input."""
 
-    _checked_natively = True
+    _kernels = kernels(check=True)
 
     def __init__(self, shape):
         self._shape = tuple(shape)
@@ -87,12 +73,8 @@ class SumTo(FunctionNode):
         )
         return (x.sum(axis=axes).reshape(self._shape),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return (F.broadcast_to(grad_outputs[0], self.inputs[0].shape),)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
-        return (cuda.get_array_module(gy).broadcast_to(gy, self.inputs[0].shape),)
+    def gradients(self, m, targets, xs, ys, gys):
+        return (m.broadcast_to(gys[0], self.inputs[0].shape),)
 
 
 def sum_to(x, shape):

@@ -8,8 +8,7 @@ import numbers
 import chainerx
 from chainer import backend
 from chainer._core.fallback import Fallback
-from chainer.function_node import FunctionNode
-from chainer.functions._base import _as_array, expect_axis, parse_axis
+from chainer.functions._base import Operation, _as_array, expect_axis, kernels, parse_axis
 from chainer.utils import type_check
 
 
@@ -20,7 +19,7 @@ def _as_matrix(x, axes, xp):
     return xp.transpose(x, (*rows, *cols)).reshape(shape)
 
 
-class TensorDot(FunctionNode):
+class TensorDot(Operation):
     """Matrix product of arrays whose axes are grouped into rows and columns.
 
     Args:
@@ -30,6 +29,8 @@ class TensorDot(FunctionNode):
         dtype: Dtype of the result.
 
     """
+
+    _kernels = kernels(retain=(0, 1))
 
     def __init__(self, axes=2, a_axes=None, b_axes=None, c_axes=None, dtype=None):
         self.axes = axes
@@ -95,23 +96,25 @@ class TensorDot(FunctionNode):
 
     def forward_chainerx(self, inputs):
         a, b = inputs
-        if a.dtype != b.dtype or self.a_axes is not None:
-            return Fallback
+        if a.dtype != b.dtype:
+            return Fallback('mixed dtypes')
+        if self.a_axes is not None:
+            return Fallback('given axes of the result')
         return (chainerx.tensordot(a, b, self._contracted(a.ndim, b.ndim)),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        a, b = self.get_retained_inputs()
-        (gy,) = grad_outputs
+    def gradients(self, m, targets, xs, ys, gys):
+        a, b = xs
+        (gy,) = gys
         a_axes, b_axes, c_axes = self.a_axes, self.b_axes, self.c_axes
         gxs = []
-        for i in target_input_indexes:
+        for i in targets:
             if i == 0:
                 func = TensorDot(a_axes=c_axes, b_axes=b_axes[::-1], c_axes=a_axes, dtype=a.dtype)
-                gxs.append(func.apply((gy, b))[0])
+                gxs += m.apply(func, (gy, b))
             else:
                 func = TensorDot(a_axes=a_axes[::-1], b_axes=c_axes, c_axes=b_axes, dtype=b.dtype)
-                gxs.append(func.apply((a, gy))[0])
-        return tuple(gxs)
+                gxs += m.apply(func, (a, gy))
+        return gxs
 
 
 def tensordot(a, b, axes=2):

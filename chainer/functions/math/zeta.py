@@ -6,11 +6,15 @@ import numpy
 
 import chainerx
 from chainer import backend
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import UnaryFunction, sent_like, special
 
 
 class Zeta(UnaryFunction):
     """Function node of :func:`~chainer.functions.zeta`."""
+
+    # The series of ChainerX has no value at infinity.
+    _kernels = NO_KERNELS._replace(check=True)
 
     def __init__(self, x):
         self._x = x
