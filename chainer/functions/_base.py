@@ -87,11 +87,6 @@ class Operation(FunctionNode):
         )
 
 
-def kernels(**options):
-    """:class:`Kernels` that serve NumPy arrays where ChainerX is built, with these options."""
-    return Kernels(under_numpy=chainerx.is_available(), **options)
-
-
 class CallableFunction(Operation):
     """Function whose objects are called with its inputs, as those of old-style functions."""
 
