@@ -24,7 +24,7 @@ def _space2depth(x, r):
 class Depth2Space(Operation):
     """Rearranges channels to space."""
 
-    _kernels = kernels()
+    _kernels = kernels(least_size=4096)
 
     def __init__(self, r):
         self.r = r

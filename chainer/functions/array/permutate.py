@@ -33,7 +33,7 @@ def _inverse(indices):
 class Permutate(_base.Operation):
     """Permutes elements along an axis."""
 
-    _kernels = _base.kernels()
+    _kernels = _base.kernels(least_size=4096)
 
     def __init__(self, indices, axis, inv):
         self.indices = indices

@@ -12,7 +12,7 @@ from chainer.utils import type_check
 class Repeat(_base.Operation):
     """Repeats elements along an axis."""
 
-    _kernels = _base.kernels()
+    _kernels = _base.kernels(least_size=4096)
 
     def __init__(self, repeats, axis=None):
         if isinstance(repeats, int):

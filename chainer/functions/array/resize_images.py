@@ -152,7 +152,7 @@ def interpolate_grad_bilinear_gpu(gy, v, u, vw, uw, H, W):
 class ResizeImages(Operation):
     """Resizes images."""
 
-    _kernels = kernels()
+    _kernels = kernels(least_size=4096)
 
     def __init__(self, output_shape, mode, align_corners):
         if mode not in ('bilinear', 'nearest'):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy
 
 from chainer._core.debug import is_debug
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
-from chainer.functions._base import Operation, kernels, sent_like
+from chainer.functions._base import Operation, sent_like
 from chainer.utils import type_check
 from chainer.variable import as_array
 
@@ -14,7 +15,8 @@ from chainer.variable import as_array
 class SelectItem(Operation):
     """Selects an element of each row."""
 
-    _kernels = kernels(retain=(1,))
+    # NumPy takes few elements as fast.
+    _kernels = NO_KERNELS
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x', 't'))

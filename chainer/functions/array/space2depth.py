@@ -10,7 +10,7 @@ from chainer.utils import type_check
 class Space2Depth(Operation):
     """Rearranges space to channels."""
 
-    _kernels = kernels()
+    _kernels = kernels(least_size=4096)
 
     def __init__(self, r):
         self.r = r

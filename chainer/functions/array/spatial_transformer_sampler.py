@@ -74,7 +74,7 @@ def _product(factors, weight):
 class SpatialTransformerSampler(CallableFunction):
     """Samples images at points of a grid."""
 
-    _kernels = kernels(retain=(0, 1))
+    _kernels = kernels(retain=(0, 1), least_size=4096)
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x', 'grid'))

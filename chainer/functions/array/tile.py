@@ -10,7 +10,7 @@ from chainer.utils import type_check
 class Tile(_base.Operation):
     """Repeats a whole array along each axis."""
 
-    _kernels = _base.kernels()
+    _kernels = _base.kernels(least_size=4096)
 
     def __init__(self, reps):
         if isinstance(reps, int):
