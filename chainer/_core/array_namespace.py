@@ -15,8 +15,8 @@ from chainer.backends import cuda
 _SHARED = frozenset(
     'absolute arccos arcsin arctan arctan2 broadcast_to ceil cos cosh cumprod cumsum exp '
     'expand_dims expm1 flip fliplr flipud floor log log10 log1p log2 maximum minimum moveaxis '
-    'prod repeat reshape rollaxis sign sin sinh sqrt square squeeze sum swapaxes tan tanh tile '
-    'transpose where'.split()
+    'prod repeat reshape rollaxis sign sin sinh sqrt square squeeze stack sum swapaxes tan '
+    'tanh tile transpose where'.split()
 )
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
+
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.functions.array.concat import _expect_alike
+from chainer.functions.array.split_axis import SplitAxis
 from chainer.utils import type_check
 
 
-class Stacking(FunctionNode):
+class Stacking(_base.Operation):
     """Joins arrays with the NumPy and ChainerX routine :attr:`routine`.
 
     Arrays of less than :attr:`min_ndim` axes get the joined axis as a new one.
     """
 
+    # Gradients are views of that of the output, which kernels would copy.
+    _kernels = NO_KERNELS
     routine = None
     min_ndim = 0
 
@@ -33,19 +38,9 @@ class Stacking(FunctionNode):
     def forward(self, inputs):
         return (getattr(cuda.get_array_module(*inputs), self.routine)(inputs),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
+    def gradients(self, m, targets, xs, ys, gys):
         ndim = len(self.inputs[0].shape)
         axis = self.axis(ndim)
-        before = (slice(None),) * axis
-        starts = [0]
-        for x in self.inputs:
-            starts.append(starts[-1] + (1 if ndim < self.min_ndim else x.shape[axis]))
-        return tuple(
-            [
-                gy[before + (slice(starts[i], starts[i + 1]),)].reshape(self.inputs[i].shape)
-                for i in target_input_indexes
-            ]
-        )
-
-    _backward_arrays = backward
+        lengths = [1 if ndim < self.min_ndim else x.shape[axis] for x in self.inputs[:-1]]
+        gxs = m.apply(SplitAxis(itertools.accumulate(lengths), axis), gys)
+        return [gxs[i].reshape(self.inputs[i].shape) for i in targets]

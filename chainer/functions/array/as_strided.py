@@ -6,9 +6,8 @@ import numpy
 
 from chainer._core.fallback import Fallback
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
-from chainer.functions.array.get_item import GetItem, GetItemGrad
-from chainer.utils import type_check
+from chainer.functions.array._views import View
+from chainer.functions.array.get_item import GetItemGrad
 
 
 def _numpy_storage(array):
@@ -78,7 +77,7 @@ def _elements(shape, strides, offset):
     return positions
 
 
-class AsStrided(FunctionNode):
+class AsStrided(View):
     """Makes a view with given shape and strides."""
 
     def __init__(self, shape, strides, storage_offset=None):
@@ -89,9 +88,6 @@ class AsStrided(FunctionNode):
             raise ValueError(
                 f'shape and strides must have the same length: {self.shape} and {self.strides}'
             )
-
-    def check_type_forward(self, in_types):
-        type_check._argname(in_types, ('x',))
 
     def forward(self, inputs):
         x = _with_storage(inputs[0])
@@ -123,7 +119,7 @@ class AsStrided(FunctionNode):
             or x.offset
             or (places.size and not 0 <= places.min() <= places.max() < x.size)
         ):
-            return Fallback
+            return Fallback('elements outside of a contiguous array')
         return (x.reshape(-1).take(places, 0),)
 
     def _check_bounds(self, size):
@@ -152,13 +148,13 @@ class AsStrided(FunctionNode):
         owner[x_positions] = numpy.arange(x_positions.size)
         return owner[positions], x_positions.size
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
+    def gradients(self, m, targets, xs, ys, gys):
+        (gy,) = gys
         if gy.size == 0 or 0 in self._geometry.shape:
             raise ValueError('as_strided of an empty array has no gradient')
         sources, size = self._sources()
-        (gx,) = GetItemGrad((sources,), (size + 1,)).apply((gy,))
-        return (GetItem((slice(size),)).apply((gx,))[0].reshape(self._geometry.shape),)
+        (gx,) = m.apply(GetItemGrad((sources,), (size + 1,)), (gy,))
+        return (gx[:size].reshape(self._geometry.shape),)
 
 
 def as_strided(x, shape, strides, storage_offset=None):

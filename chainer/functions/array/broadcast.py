@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import chainerx
-from chainer import utils
-from chainer._core.namespace import F
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
 from chainer.functions import _base
+from chainer.functions.array._views import View
 from chainer.utils import type_check
 from chainer.variable import as_variable
 
 
-class Broadcast(FunctionNode):
+class Broadcast(_base.Operation):
     """Broadcasts several arrays to one shape."""
+
+    # Outputs are views, as those of View.
+    _kernels = NO_KERNELS
 
     def check_type_forward(self, in_types):
         type_check.expect(in_types.size() > 0)
@@ -26,22 +28,12 @@ class Broadcast(FunctionNode):
     def forward_chainerx(self, inputs):
         return tuple(chainerx.broadcast_arrays(*inputs))
 
-    def _sums(self, sum_to, targets, gys):
-        return tuple(
-            [None if gys[i] is None else sum_to(gys[i], self.inputs[i].shape) for i in targets]
-        )
-
-    def backward(self, target_input_indexes, grad_outputs):
-        return self._sums(F.sum_to, target_input_indexes, grad_outputs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return self._sums(utils.sum_to, target_input_indexes, grad_outputs)
+    def gradients(self, m, targets, xs, ys, gys):
+        return [None if gys[i] is None else m.sum_to(gys[i], self.inputs[i].shape) for i in targets]
 
 
-class BroadcastTo(FunctionNode):
+class BroadcastTo(View):
     """Broadcasts an array to a given shape."""
-
-    _checked_natively = True
 
     def __init__(self, shape):
         self._shape = tuple(shape)
@@ -64,11 +56,8 @@ class BroadcastTo(FunctionNode):
         (x,) = inputs
         return (cuda.get_array_module(x).broadcast_to(x, self._shape),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return (F.sum_to(grad_outputs[0], self.inputs[0].shape),)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return (utils.sum_to(grad_outputs[0], self.inputs[0].shape),)
+    def gradients(self, m, targets, xs, ys, gys):
+        return (m.sum_to(gys[0], self.inputs[0].shape),)
 
 
 def broadcast(*args):

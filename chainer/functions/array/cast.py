@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from chainer.configuration import config
-from chainer.function_node import FunctionNode
-from chainer.utils import type_check
+from chainer.functions.array._views import View
 from chainer.variable import as_variable
 
 
-class Cast(FunctionNode):
+class Cast(View):
     """Converts an array to another dtype."""
-
-    _checked_natively = True
 
     def __init__(self, typ):
         self.type = typ
-
-    def check_type_forward(self, in_types):
-        type_check._argname(in_types, ('x',))
 
     def forward_chainerx(self, inputs):
         return (inputs[0].astype(self.type),)
@@ -25,13 +19,9 @@ class Cast(FunctionNode):
     def forward(self, inputs):
         return (inputs[0].astype(self.type, copy=False),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def gradients(self, m, targets, xs, ys, gys):
         in_type = self.inputs[0].dtype
-        return ((cast(grad_outputs[0], in_type) if in_type.kind == 'f' else None),)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        in_type = self.inputs[0].dtype
-        return ((grad_outputs[0].astype(in_type, copy=False) if in_type.kind == 'f' else None),)
+        return ((m.cast(gys[0], in_type) if in_type.kind == 'f' else None),)
 
 
 def cast(x, typ):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import numbers
 
-from chainer._core.namespace import F
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
 from chainer.functions import _base
+from chainer.functions.array.split_axis import SplitAxis
 from chainer.utils import type_check
 from chainer.variable import as_variable
 
@@ -23,10 +24,11 @@ def _expect_alike(in_types, axis):
                 type_check.expect(first.shape[d] == in_types[i].shape[d])
 
 
-class Concat(FunctionNode):
+class Concat(_base.Operation):
     """Joins arrays along an axis."""
 
-    _checked_natively = True
+    # Gradients are views of that of the output, which kernels would copy.
+    _kernels = NO_KERNELS._replace(check=True)
 
     def __init__(self, axis=1):
         if not isinstance(axis, numbers.Integral):
@@ -45,24 +47,10 @@ class Concat(FunctionNode):
     def forward(self, inputs):
         return (cuda.get_array_module(*inputs).concatenate(inputs, self.axis),)
 
-    def _pieces(self, targets, gy):
-        """Parts of an array or variable that belong to the targets."""
-        before = (slice(None),) * (self.axis % gy.ndim)
-        starts = [0]
-        for x in self.inputs:
-            starts.append(starts[-1] + x.shape[len(before)])
-        return tuple([gy[before + (slice(starts[i], starts[i + 1]),)] for i in targets])
-
-    def backward(self, target_input_indexes, grad_outputs):
-        if len(target_input_indexes) < len(self.inputs):
-            return self._pieces(target_input_indexes, grad_outputs[0])
-        sections = []
-        for x in self.inputs[:-1]:
-            sections.append((sections[-1] if sections else 0) + x.shape[self.axis])
-        return F.split_axis(grad_outputs[0], sections, self.axis)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return self._pieces(target_input_indexes, grad_outputs[0])
+    def gradients(self, m, targets, xs, ys, gys):
+        stops = itertools.accumulate([x.shape[self.axis] for x in self.inputs[:-1]])
+        gxs = m.apply(SplitAxis(stops, self.axis), gys)
+        return [gxs[i] for i in targets]
 
 
 def concat(xs, axis=1):

@@ -6,16 +6,20 @@ import numpy
 
 import chainerx
 from chainer import backend
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backend import get_device
 from chainer.backends import cuda
 from chainer.configuration import config
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation
 from chainer.utils import type_check
 from chainer.variable import as_variable
 
 
-class Copy(FunctionNode):
+class Copy(Operation):
     """Copies an array to another device."""
+
+    # Kernels know nothing of NumPy's device.
+    _kernels = NO_KERNELS
 
     def __init__(self, in_device, out_device):
         self._in_device = in_device
@@ -32,8 +36,8 @@ class Copy(FunctionNode):
         y = self.out_device.send(x)
         return ((y.copy() if y is x else y),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return Copy(self.out_device, self._in_device).apply(grad_outputs)
+    def gradients(self, m, targets, xs, ys, gys):
+        return m.apply(Copy(self.out_device, self._in_device), gys)
 
 
 def _device(dst):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 
 
@@ -21,8 +21,10 @@ def _space2depth(x, r):
     return x.reshape(n, c * r**2, h // r, w // r)
 
 
-class Depth2Space(FunctionNode):
+class Depth2Space(Operation):
     """Rearranges channels to space."""
+
+    _kernels = kernels(least_size=4096)
 
     def __init__(self, r):
         self.r = r
@@ -39,10 +41,8 @@ class Depth2Space(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return (_space2depth(grad_outputs[0], self.r),)
-
-    _backward_arrays = backward
+    def gradients(self, m, targets, xs, ys, gys):
+        return (_space2depth(gys[0], self.r),)
 
 
 def depth2space(X, r):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import chainerx
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation
+from chainer.functions.array._views import View
 from chainer.utils import type_check
 
 
-class Diagonal(FunctionNode):
+class Diagonal(View):
     """Takes a diagonal of two axes."""
 
     def __init__(self, offset, axis1, axis2):
@@ -29,17 +30,12 @@ class Diagonal(FunctionNode):
     def forward_chainerx(self, inputs):
         return (chainerx.diagonal(inputs[0], self.offset, self.axis1, self.axis2),)
 
-    def _grad(self):
-        return _DiagonalGrad(self.inputs[0].shape, self.offset, self.axis1, self.axis2)
-
-    def backward(self, target_input_indexes, grad_outputs):
-        return self._grad().apply(grad_outputs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return self._grad().forward(grad_outputs)
+    def gradients(self, m, targets, xs, ys, gys):
+        shape = self.inputs[0].shape
+        return m.apply(_DiagonalGrad(shape, self.offset, self.axis1, self.axis2), gys)
 
 
-class _DiagonalGrad(FunctionNode):
+class _DiagonalGrad(Operation):
     """Puts an array on a diagonal of zeros."""
 
     def __init__(self, shape, offset, axis1, axis2):
@@ -57,11 +53,8 @@ class _DiagonalGrad(FunctionNode):
         front[i + max(-offset, 0), i + max(offset, 0)] = xp.moveaxis(gy, -1, 0)
         return (gx,)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return Diagonal(*self._args).apply(grad_outputs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return (grad_outputs[0].diagonal(*self._args),)
+    def gradients(self, m, targets, xs, ys, gys):
+        return m.apply(Diagonal(*self._args), gys)
 
 
 def diagonal(x, offset=0, axis1=0, axis2=1):

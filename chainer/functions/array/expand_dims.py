@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
 from chainer.functions import _base
+from chainer.functions.array._views import View
 from chainer.utils import type_check
 
 
-class ExpandDims(FunctionNode):
+class ExpandDims(View):
     """Inserts an axis of length one."""
-
-    _checked_natively = True
 
     def __init__(self, axis):
         self.axis = int(axis)
@@ -30,10 +28,8 @@ class ExpandDims(FunctionNode):
         (x,) = inputs
         return (cuda.get_array_module(x).expand_dims(x, self.axis),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return (grad_outputs[0].reshape(self.inputs[0].shape),)
-
-    _backward_arrays = backward
+    def gradients(self, m, targets, xs, ys, gys):
+        return (gys[0].reshape(self.inputs[0].shape),)
 
 
 def expand_dims(x, axis):

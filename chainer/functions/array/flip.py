@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from chainer.function_node import FunctionNode
+from chainer.backends import cuda
 from chainer.functions import _base
+from chainer.functions.array._views import View
 from chainer.utils import type_check
 
 
-class _Reversal(FunctionNode):
+class _Reversal(View):
     """Reverses the order of elements along :attr:`axis`."""
 
     axis = 0
 
+    def forward_chainerx(self, inputs):
+        return _base.call_chainerx('flip', inputs[0], self.axis)
+
     def forward(self, inputs):
-        return self.backward(None, inputs)
+        (x,) = inputs
+        return (cuda.get_array_module(x).flip(x, self.axis),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
-        return (gy[(slice(None),) * (self.axis % gy.ndim) + (slice(None, None, -1),)],)
-
-    _backward_arrays = backward
+    def gradients(self, m, targets, xs, ys, gys):
+        return (m.flip(gys[0], self.axis),)
 
 
 class Flip(_Reversal):
@@ -34,9 +36,6 @@ class Flip(_Reversal):
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].ndim > 0)
         _base.expect_axis(in_types[0], (self.axis,))
-
-    def forward_chainerx(self, inputs):
-        return _base.call_chainerx('flip', inputs[0], self.axis)
 
 
 def flip(x, axis):

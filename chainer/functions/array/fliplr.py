@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer.functions import _base
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions.array.flip import _Reversal
 from chainer.utils import type_check
 
@@ -10,14 +10,13 @@ from chainer.utils import type_check
 class FlipLR(_Reversal):
     """Reverses the order of columns."""
 
+    # ChainerX takes integers, too: inputs are checked before.
+    _kernels = NO_KERNELS
     axis = 1
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('a',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim >= 2)
-
-    def forward_chainerx(self, inputs):
-        return _base.call_chainerx('fliplr', inputs[0])
 
 
 def fliplr(a):

@@ -12,9 +12,9 @@ from chainer._core.debug import is_debug
 from chainer._core.fallback import Fallback
 from chainer._core.namespace import operators
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation
 from chainer.functions._scatter import add_rows
-from chainer.utils import type_check
+from chainer.functions.array._views import View
 
 
 def _parse_slices(slices):
@@ -67,35 +67,27 @@ def _add_at(array, slices, values):
     cuda.get_array_module(array).add.at(array, slices, values)
 
 
-class GetItem(FunctionNode):
+class GetItem(View):
     """Takes elements by an index."""
-
-    _checked_natively = True
 
     def __init__(self, slices):
         self.slices = _parse_slices(slices)
-
-    def check_type_forward(self, in_types):
-        type_check._argname(in_types, ('x',))
 
     def forward_chainerx(self, inputs):
         (x,) = inputs
         for s in self.slices:
             if s is True or s is False:
-                return Fallback
+                return Fallback('index True or False')
         return (x[self.slices],)
 
     def forward(self, inputs):
         return (utils.force_array(inputs[0][_for_array(self.slices, inputs[0])]),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return GetItemGrad(self.slices, self.inputs[0].shape).apply(grad_outputs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return GetItemGrad(self.slices, self.inputs[0].shape).forward(grad_outputs)
+    def gradients(self, m, targets, xs, ys, gys):
+        return m.apply(GetItemGrad(self.slices, self.inputs[0].shape), gys)
 
 
-class GetItemGrad(FunctionNode):
+class GetItemGrad(Operation):
     """Adds values at an index to an array of zeros."""
 
     def __init__(self, slices, in_shape):
@@ -111,11 +103,8 @@ class GetItemGrad(FunctionNode):
             _add_at(gx, _for_array(self.slices, gx), gy)
         return (gx,)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return GetItem(self.slices).apply(grad_outputs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return GetItem(self.slices).forward(grad_outputs)
+    def gradients(self, m, targets, xs, ys, gys):
+        return m.apply(GetItem(self.slices), gys)
 
 
 def get_item(x, slices):

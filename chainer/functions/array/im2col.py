@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import chainerx
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.fallback import Fallback
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation
 from chainer.utils import conv, type_check
 
 
@@ -12,8 +13,11 @@ def _pair(x):
     return x if hasattr(x, '__getitem__') else (x, x)
 
 
-class Im2Col(FunctionNode):
+class Im2Col(Operation):
     """Collects the patches of images."""
+
+    # NumPy's code copies once, ChainerX twice.
+    _kernels = NO_KERNELS
 
     def __init__(self, ksize, stride, pad, cover_all, dilate):
         self.kh, self.kw = _pair(ksize)
@@ -52,7 +56,7 @@ class Im2Col(FunctionNode):
             )
         ]
         if x.size == 0 or out_h <= 0 or out_w <= 0:
-            return Fallback
+            return Fallback('no patches')
         last_y = (self.kh - 1) * self.dy + (out_h - 1) * self.sy + 1
         last_x = (self.kw - 1) * self.dx + (out_w - 1) * self.sx + 1
         x = chainerx.pad(
@@ -76,14 +80,11 @@ class Im2Col(FunctionNode):
         ]
         return (chainerx.stack(taps, axis=2).reshape(len(x), x.shape[1] * len(taps), out_h, out_w),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return Im2ColGrad(self, self.inputs[0].shape).apply(grad_outputs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return Im2ColGrad(self, self.inputs[0].shape).forward(grad_outputs)
+    def gradients(self, m, targets, xs, ys, gys):
+        return m.apply(Im2ColGrad(self, self.inputs[0].shape), gys)
 
 
-class Im2ColGrad(FunctionNode):
+class Im2ColGrad(Operation):
     """Adds up patches at their places in the images."""
 
     def __init__(self, im2col, in_shape):
@@ -103,8 +104,8 @@ class Im2ColGrad(FunctionNode):
         col = gy.reshape(n, c, *ksize, *gy.shape[2:])
         return (conv.col2im(col, *stride, *pad, h, w, *dilate),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return Im2Col(*self._args).apply(grad_outputs)
+    def gradients(self, m, targets, xs, ys, gys):
+        return m.apply(Im2Col(*self._args), gys)
 
 
 def im2col(x, ksize, stride=1, pad=0, cover_all=False, dilate=1):

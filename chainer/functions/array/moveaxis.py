@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
 from chainer.functions import _base
+from chainer.functions.array._views import View
 from chainer.utils import type_check
 
 
@@ -16,7 +16,7 @@ def _axes(name, value):
     raise TypeError(f'{name} must be int or tuple of ints, not {value!r}')
 
 
-class Moveaxis(FunctionNode):
+class Moveaxis(View):
     """Moves axes to new positions."""
 
     def __init__(self, source, destination):
@@ -43,12 +43,8 @@ class Moveaxis(FunctionNode):
         (x,) = inputs
         return (cuda.get_array_module(x).moveaxis(x, self.source, self.destination),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return Moveaxis(self.destination, self.source).apply(grad_outputs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
-        return (cuda.get_array_module(gy).moveaxis(gy, self.destination, self.source),)
+    def gradients(self, m, targets, xs, ys, gys):
+        return (m.moveaxis(gys[0], self.destination, self.source),)
 
 
 def moveaxis(x, source, destination):

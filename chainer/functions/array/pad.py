@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy
 
 import chainerx
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.fallback import Fallback
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation
 from chainer.functions.array.get_item import GetItemGrad
 from chainer.utils import type_check
 
@@ -15,8 +16,11 @@ from chainer.utils import type_check
 _COPYING_MODES = 'edge', 'reflect', 'symmetric', 'wrap'
 
 
-class Pad(FunctionNode):
+class Pad(Operation):
     """Pads an array on all sides."""
+
+    # Gradients are mostly views of that of the output, which kernels would copy.
+    _kernels = NO_KERNELS
 
     def __init__(self, pad_width, mode, **keywords):
         self.pad_width = pad_width
@@ -40,11 +44,11 @@ class Pad(FunctionNode):
         elif options:
             supported = False
         if not supported:
-            return Fallback
+            return Fallback(f'mode {self.mode!r} with these options')
         return (chainerx.pad(inputs[0], self.pad_width, self.mode, **options),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
+    def gradients(self, m, targets, xs, ys, gys):
+        (gy,) = gys
         shape = self.inputs[0].shape
         if self.mode == 'constant':
             widths = numpy.broadcast_to(self.pad_width, (len(shape), 2)).tolist()
@@ -52,7 +56,7 @@ class Pad(FunctionNode):
         if self.mode in _COPYING_MODES and self.keywords.get('reflect_type', 'even') == 'even':
             size = int(numpy.prod(shape))
             sources = numpy.pad(numpy.arange(size).reshape(shape), self.pad_width, self.mode)
-            (gx,) = GetItemGrad((sources,), (size,)).apply((gy,))
+            (gx,) = m.apply(GetItemGrad((sources,), (size,)), (gy,))
             return (gx.reshape(shape),)
         raise NotImplementedError(f'pad has no gradient in mode {self.mode!r} with {self.keywords}')
 

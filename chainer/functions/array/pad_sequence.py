@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import chainerx
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation
 from chainer.utils import type_check
 
 
-class PadSequence(FunctionNode):
+class PadSequence(Operation):
     """Puts arrays of different lengths in one array."""
+
+    # Gradients are views of that of the output, which kernels would copy.
+    _kernels = NO_KERNELS
 
     def __init__(self, length, padding):
         self.length = length
@@ -54,11 +58,9 @@ class PadSequence(FunctionNode):
             ys.append(x)
         return (chainerx.stack(ys),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
-        return tuple([gy[i, : self.inputs[i].shape[0]] for i in target_input_indexes])
-
-    _backward_arrays = backward
+    def gradients(self, m, targets, xs, ys, gys):
+        (gy,) = gys
+        return tuple([gy[i, : self.inputs[i].shape[0]] for i in targets])
 
 
 def pad_sequence(xs, length=None, padding=0):

@@ -7,7 +7,6 @@ import numpy
 from chainer import backend
 from chainer._core.debug import is_debug
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
 from chainer.variable import as_array
@@ -31,8 +30,10 @@ def _inverse(indices):
     return inverse
 
 
-class Permutate(FunctionNode):
+class Permutate(_base.Operation):
     """Permutes elements along an axis."""
+
+    _kernels = _base.kernels(least_size=4096)
 
     def __init__(self, indices, axis, inv):
         self.indices = indices
@@ -64,11 +65,8 @@ class Permutate(FunctionNode):
             _check_indices(indices)
         return (inputs[0].take(_inverse(indices) if self.inv else indices, self.axis),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return Permutate(self.indices, self.axis, not self.inv).apply(grad_outputs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return Permutate(self.indices, self.axis, not self.inv).forward(grad_outputs)
+    def gradients(self, m, targets, xs, ys, gys):
+        return m.apply(Permutate(self.indices, self.axis, not self.inv), gys)
 
 
 def permutate(x, indices, axis=0, inv=False):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy
 
-from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.functions.array.get_item import GetItemGrad
 from chainer.utils import type_check
 
 
-class Repeat(FunctionNode):
+class Repeat(_base.Operation):
     """Repeats elements along an axis."""
+
+    _kernels = _base.kernels(least_size=4096)
 
     def __init__(self, repeats, axis=None):
         if isinstance(repeats, int):
@@ -50,14 +51,13 @@ class Repeat(FunctionNode):
             inputs[0].repeat(list(repeats) if isinstance(repeats, tuple) else repeats, self.axis),
         )
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
+    def gradients(self, m, targets, xs, ys, gys):
         shape = self.inputs[0].shape
         axis = 0 if self.axis is None else self.axis % len(shape)
         lengths = (int(numpy.prod(shape)),) if self.axis is None else shape
         sources = numpy.repeat(numpy.arange(lengths[axis]), self._numpy_repeats)
         slices = (slice(None),) * axis + (sources,)
-        (gx,) = GetItemGrad(slices, lengths).apply((gy,))
+        (gx,) = m.apply(GetItemGrad(slices, lengths), gys)
         return (gx.reshape(shape),)
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from chainer.function_node import FunctionNode
+from chainer.functions.array._views import View
 from chainer.utils import type_check
 from chainer.variable import as_variable
 
 
-class Reshape(FunctionNode):
+class Reshape(View):
     """Gives an array another shape, without a copy where possible."""
-
-    _checked_natively = True
 
     def __init__(self, shape):
         self.shape = tuple(shape)
@@ -29,16 +27,13 @@ class Reshape(FunctionNode):
         else:
             type_check.expect(type_check.prod(in_types[0].shape) == size)
 
-    def forward_chainerx(self, inputs):
-        return (inputs[0].reshape(self.shape),)
-
     def forward(self, inputs):
         return (inputs[0].reshape(self.shape),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return (grad_outputs[0].reshape(self.inputs[0].shape),)
+    forward_chainerx = forward
 
-    _backward_arrays = backward
+    def gradients(self, m, targets, xs, ys, gys):
+        return (gys[0].reshape(self.inputs[0].shape),)
 
 
 def reshape(x, shape):

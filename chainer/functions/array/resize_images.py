@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy
 
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
-from chainer.functions._base import sent_like
+from chainer.functions._base import Operation, kernels, sent_like
 from chainer.functions._scatter import add_rows
 from chainer.utils import type_check
 
@@ -150,8 +149,10 @@ def interpolate_grad_bilinear_gpu(gy, v, u, vw, uw, H, W):
     return interpolate_grad_bilinear_cpu(gy, v, u, vw, uw, H, W)
 
 
-class ResizeImages(FunctionNode):
+class ResizeImages(Operation):
     """Resizes images."""
+
+    _kernels = kernels(least_size=4096)
 
     def __init__(self, output_shape, mode, align_corners):
         if mode not in ('bilinear', 'nearest'):
@@ -182,11 +183,11 @@ class ResizeImages(FunctionNode):
         v, u, vw, uw = self._indices_and_weights(x.shape[2:], numpy)
         return (_interpolate_chainerx(_interpolate_chainerx(x, v, vw, 2), u, uw, 3),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return ResizeImagesGrad(self, self.inputs[0].shape).apply(grad_outputs)
+    def gradients(self, m, targets, xs, ys, gys):
+        return m.apply(ResizeImagesGrad(self, self.inputs[0].shape), gys)
 
 
-class ResizeImagesGrad(FunctionNode):
+class ResizeImagesGrad(Operation):
     """Gradient of resized images."""
 
     def __init__(self, resize, in_shape):
@@ -201,11 +202,10 @@ class ResizeImagesGrad(FunctionNode):
             return (interpolate_grad_bilinear_cpu(gy, *indices, *self._in_size),)
         return (interpolate_grad_bilinear_gpu(gy, *indices, *self._in_size),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        resize = self._resize
-        return ResizeImages((resize.out_H, resize.out_W), resize.mode, resize.align_corners).apply(
-            grad_outputs
-        )
+    def gradients(self, m, targets, xs, ys, gys):
+        func = self._resize
+        size = func.out_H, func.out_W
+        return m.apply(ResizeImages(size, func.mode, func.align_corners), gys)
 
 
 def resize_images(x, output_shape, *, mode='bilinear', align_corners=True):

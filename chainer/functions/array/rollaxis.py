@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
 from chainer.functions import _base
+from chainer.functions.array._views import View
 from chainer.utils import type_check
 
 
-class Rollaxis(FunctionNode):
+class Rollaxis(View):
     """Moves an axis before another."""
+
+    # ChainerX takes a start further to the left: inputs are checked before.
+    _kernels = NO_KERNELS
 
     def __init__(self, axis, start):
         for name, value in (('axis', axis), ('start', start)):
@@ -33,7 +37,7 @@ class Rollaxis(FunctionNode):
         (x,) = inputs
         return (cuda.get_array_module(x).rollaxis(x, self.axis, self.start),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def gradients(self, m, targets, xs, ys, gys):
         ndim = len(self.inputs[0].shape)
         axis = self.axis % ndim
         start = self.start + ndim if self.start < 0 else self.start
@@ -41,9 +45,7 @@ class Rollaxis(FunctionNode):
         axes = [a for a in range(ndim) if a != axis]
         axes.insert(start - (start > axis), axis)
         inverse = [axes.index(a) for a in range(ndim)]
-        return (grad_outputs[0].transpose(inverse),)
-
-    _backward_arrays = backward
+        return (gys[0].transpose(inverse),)
 
 
 def rollaxis(x, axis, start=0):

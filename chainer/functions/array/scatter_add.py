@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy
 
 import chainerx
-from chainer import utils
-from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
-from chainer.functions._base import sent_like
-from chainer.functions.array.get_item import _add_at, _for_array, _parse_slices
+from chainer._core.engines.kernels import NO_KERNELS
+from chainer.functions._base import Operation, sent_like
+from chainer.functions.array.get_item import GetItem, _add_at, _for_array, _parse_slices
 from chainer.utils import type_check
 
 
-class ScatterAdd(FunctionNode):
+class ScatterAdd(Operation):
     """Adds values to the elements at an index."""
+
+    # ChainerX needs the places of all elements, and looks them up by NumPy.
+    _kernels = NO_KERNELS
 
     def __init__(self, slices):
         self.slices = _parse_slices(slices)
@@ -53,18 +54,9 @@ class ScatterAdd(FunctionNode):
         y = chainerx._core._add_at(a.reshape(-1), sent_like(a, places), b)
         return (y.reshape(a.shape),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
-        return tuple([gy if i == 0 else F.get_item(gy, self.slices) for i in target_input_indexes])
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
-        return tuple(
-            [
-                gy if i == 0 else utils.force_array(gy[_for_array(self.slices, gy)])
-                for i in target_input_indexes
-            ]
-        )
+    def gradients(self, m, targets, xs, ys, gys):
+        (gy,) = gys
+        return [gy if i == 0 else m.apply(GetItem(self.slices), gys)[0] for i in targets]
 
 
 def scatter_add(a, slices, b):

@@ -5,14 +5,18 @@ from __future__ import annotations
 import numpy
 
 from chainer._core.debug import is_debug
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
-from chainer.functions._base import sent_like
+from chainer.functions._base import Operation, sent_like
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 
-class SelectItem(FunctionNode):
+class SelectItem(Operation):
     """Selects an element of each row."""
+
+    # NumPy takes few elements as fast.
+    _kernels = NO_KERNELS
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x', 't'))
@@ -34,19 +38,13 @@ class SelectItem(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
-        t = self.get_retained_inputs()[0].array
+    def gradients(self, m, targets, xs, ys, gys):
         x = self.inputs[0]
-        (gx,) = Assign(x.shape, x.dtype, t).apply(grad_outputs)
-        return tuple([gx if i == 0 else None for i in target_input_indexes])
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        x = self.inputs[0]
-        (gx,) = Assign(x.shape, x.dtype, self._retained_arrays()[0][0]).forward(grad_outputs)
-        return tuple([gx if i == 0 else None for i in target_input_indexes])
+        (gx,) = m.apply(Assign(x.shape, x.dtype, as_array(xs[0])), gys)
+        return [gx if i == 0 else None for i in targets]
 
 
-class Assign(FunctionNode):
+class Assign(Operation):
     """Puts a value in each row of zeros."""
 
     def __init__(self, shape, dtype, t):
@@ -61,8 +59,8 @@ class Assign(FunctionNode):
         gx[xp.arange(self.t.size), self.t] = gy
         return (gx,)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return SelectItem().apply((grad_outputs[0], self.t))
+    def gradients(self, m, targets, xs, ys, gys):
+        return m.apply(SelectItem(), (gys[0], self.t))
 
 
 def select_item(x, t):

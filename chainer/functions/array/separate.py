@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from chainer._core.namespace import F
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
 from chainer.functions import _base
+from chainer.functions.array._views import View
 from chainer.utils import type_check
 from chainer.variable import as_array
 
 
-class Separate(FunctionNode):
+class Separate(View):
     """Takes an array apart along an axis, which vanishes."""
-
-    _checked_natively = True
 
     def __init__(self, axis):
         self.axis = axis
@@ -35,18 +32,11 @@ class Separate(FunctionNode):
         x = xp.moveaxis(x, self.axis, 0)
         return tuple([x[i, ...] for i in range(len(x))])
 
-    def _filled(self, gys):
-        """Gradients of all outputs; zeros stand for those of unused ones."""
+    def gradients(self, m, targets, xs, ys, gys):
+        # Zeros stand for the gradients of unused outputs.
         array = as_array(next(gy for gy in gys if gy is not None))
         xp = cuda.get_array_module(array)
-        return [xp.zeros_like(array) if gy is None else gy for gy in gys]
-
-    def backward(self, target_input_indexes, grad_outputs):
-        return (F.stack(self._filled(grad_outputs), self.axis),)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        gys = self._filled(grad_outputs)
-        return (cuda.get_array_module(*gys).stack(gys, self.axis),)
+        return (m.stack([xp.zeros_like(array) if gy is None else gy for gy in gys], self.axis),)
 
 
 def separate(x, axis=0):

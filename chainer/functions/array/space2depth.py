@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation, kernels
 from chainer.functions.array.depth2space import _depth2space, _space2depth
 from chainer.utils import type_check
 
 
-class Space2Depth(FunctionNode):
+class Space2Depth(Operation):
     """Rearranges space to channels."""
+
+    _kernels = kernels(least_size=4096)
 
     def __init__(self, r):
         self.r = r
@@ -25,10 +27,8 @@ class Space2Depth(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return (_depth2space(grad_outputs[0], self.r),)
-
-    _backward_arrays = backward
+    def gradients(self, m, targets, xs, ys, gys):
+        return (_depth2space(gys[0], self.r),)
 
 
 def space2depth(X, r):

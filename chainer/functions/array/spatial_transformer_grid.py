@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 
 from chainer import backend
-from chainer._core.namespace import F
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
 from chainer.functions._base import CallableFunction, sent_like
 from chainer.utils import argument, type_check
@@ -20,6 +20,9 @@ def _points(output_shape, xp, dtype):
 
 class SpatialTransformerGrid(CallableFunction):
     """Makes a grid of sampling points of affine transformations."""
+
+    # The matrix product of NumPy is as fast.
+    _kernels = NO_KERNELS
 
     def __init__(self, output_shape):
         self.output_shape = tuple(output_shape)
@@ -45,13 +48,13 @@ class SpatialTransformerGrid(CallableFunction):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (ggrid,) = grad_outputs
+    def gradients(self, m, targets, xs, ys, gys):
+        (ggrid,) = gys
         xp = cuda.get_array_module(ggrid)
         points = _points(self.output_shape, xp, numpy.float64).astype(ggrid.dtype)
         n, ndim = ggrid.shape[:2]
-        rows = F.reshape(ggrid, (n * ndim, points.shape[1]))
-        return (F.matmul(rows, points.T).reshape(n, ndim, ndim + 1),)
+        rows = ggrid.reshape(n * ndim, points.shape[1])
+        return (m.matmul(rows, points.T).reshape(n, ndim, ndim + 1),)
 
 
 def spatial_transformer_grid(theta, output_shape, **kwargs):

@@ -8,12 +8,10 @@ import math
 import numpy
 
 from chainer import backend
-from chainer._core.namespace import F
-from chainer.backends import cuda
-from chainer.functions._base import CallableFunction, sent_like
-from chainer.functions._fused import FusedFunction
-from chainer.functions._scatter import add_rows
+from chainer.functions._base import CallableFunction, kernels, sent_like
+from chainer.functions.array.get_item import GetItemGrad
 from chainer.utils import argument, type_check
+from chainer.variable import as_array
 
 
 class _Corners:
@@ -73,8 +71,10 @@ def _product(factors, weight):
     return weight
 
 
-class SpatialTransformerSampler(CallableFunction, FusedFunction):
+class SpatialTransformerSampler(CallableFunction):
     """Samples images at points of a grid."""
+
+    _kernels = kernels(retain=(0, 1), least_size=4096)
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x', 'grid'))
@@ -91,49 +91,44 @@ class SpatialTransformerSampler(CallableFunction, FusedFunction):
     def forward(self, inputs):
         x, grid = inputs
         self.retain_inputs((0, 1))
-        rows = _rows(cuda.get_array_module(x), x)
-        corners = _Corners(grid, x.shape[2:])
+        xp = backend.get_array_module(x)
+        rows = _rows(xp, x)
         y = 0
+        corners = _Corners(grid, x.shape[2:])
         for offsets, places, inside in corners:
             weight = _product(corners.factors(grid, offsets), inside)
-            y += rows[places] * weight[..., None]
-        return (cuda.get_array_module(x).moveaxis(y, -1, 1),)
+            y = y + rows[places] * xp.expand_dims(weight, -1)
+        return (xp.moveaxis(y, -1, 1),)
 
-    def gradients(self, targets, xs, ys, gys):
+    # ChainerX differentiates the same computation.
+    forward_chainerx = forward
+
+    def gradients(self, m, targets, xs, ys, gys):
         x, grid = xs
-        xp = cuda.get_array_module(x)
-        rows, gy = _rows(xp, x), xp.moveaxis(gys[0], 1, -1)
-        corners = _Corners(grid, x.shape[2:])
-        grows = xp.zeros(rows.shape, rows.dtype) if 0 in targets else None
-        gcoordinates = [0] * len(corners.sizes)
+        rows, gy = _rows(m, x), m.moveaxis(gys[0], 1, -1)
+        grows = 0
+        gcoordinates = [0] * (x.ndim - 2)
+        corners = _Corners(as_array(grid), x.shape[2:])
         for offsets, places, inside in corners:
             factors = corners.factors(grid, offsets)
+            inside = inside.astype(gy.dtype)
             if 0 in targets:
-                part = gy * _product(factors, inside)[..., None]
-                add_rows(grows, places.ravel(), part.reshape(-1, rows.shape[1]))
+                weight = m.expand_dims(_product(factors, inside), -1)
+                part = gy * m.broadcast_to(weight, gy.shape)
+                grows = grows + m.apply(GetItemGrad((places,), rows.shape), (part,))[0]
             if 1 in targets:
-                slope = (gy * rows[places]).sum(axis=-1) * inside
-                for d, offset in enumerate(offsets):
+                slope = m.sum(gy * rows[places], axis=-1) * inside
+                for d, (offset, scale) in enumerate(zip(offsets, corners.scales)):
                     others = _product([*factors[:d], *factors[d + 1 :]], slope)
-                    scale = corners.scales[d] if offset else -corners.scales[d]
-                    gcoordinates[d] = gcoordinates[d] + others * scale
+                    gcoordinates[d] = gcoordinates[d] + others * (scale if offset else -scale)
         gxs = []
         for i in targets:
             if i == 0:
                 gx = grows.reshape(len(x), *x.shape[2:], x.shape[1])
-                gxs.append(xp.ascontiguousarray(xp.moveaxis(gx, -1, 1), x.dtype))
+                gxs.append(m.moveaxis(gx, -1, 1))
             else:
-                gxs.append(xp.stack(gcoordinates[::-1], axis=1).astype(grid.dtype, copy=False))
+                gxs.append(m.stack(gcoordinates[::-1], axis=1))
         return gxs
-
-    def compose(self, x, grid):
-        rows = _rows(F, x)
-        corners = _Corners(grid.array, x.shape[2:])
-        y = 0
-        for offsets, places, inside in corners:
-            weight = F.expand_dims(_product(corners.factors(grid, offsets), inside), -1)
-            y += rows[places] * F.broadcast_to(weight, (*places.shape, x.shape[1]))
-        return (F.moveaxis(y, -1, 1),)
 
 
 def _rows(m, x):

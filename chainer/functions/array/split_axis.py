@@ -6,18 +6,14 @@ import collections.abc
 import numbers
 
 import chainerx
-from chainer._core.fallback import Fallback
-from chainer._core.namespace import F
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
+from chainer.functions.array._views import View
 from chainer.utils import type_check
 from chainer.variable import as_array
 
 
-class SplitAxis(FunctionNode):
+class SplitAxis(View):
     """Splits an array along an axis."""
-
-    _checked_natively = True
 
     def __init__(self, indices_or_sections, axis):
         if getattr(indices_or_sections, 'ndim', None) == 0:
@@ -55,11 +51,8 @@ class SplitAxis(FunctionNode):
         return list(zip([0, *self.indices], [*self.indices, length]))
 
     def forward_chainerx(self, inputs):
-        split = getattr(chainerx, 'split', None)
-        if split is None:
-            return Fallback
         sections = self.indices if self.sections is None else self.sections
-        return tuple(split(inputs[0], sections, self.axis))
+        return tuple(chainerx.split(inputs[0], sections, self.axis))
 
     def forward(self, inputs):
         (x,) = inputs
@@ -76,23 +69,16 @@ class SplitAxis(FunctionNode):
             for start, stop in self._bounds(x_shape[axis])
         ]
 
-    def _joined(self, concat, gys):
-        """Joins gradients; zeros stand for those of unused outputs."""
+    def gradients(self, m, targets, xs, ys, gys):
         if any([gy is None for gy in gys]):
+            # Zeros stand for the gradients of unused outputs.
             array = as_array(next(gy for gy in gys if gy is not None))
             xp = cuda.get_array_module(array)
             gys = [
                 xp.zeros(shape, array.dtype) if gy is None else gy
                 for gy, shape in zip(gys, self._shapes())
             ]
-        return (concat(gys, self.axis),)
-
-    def backward(self, target_input_indexes, grad_outputs):
-        return self._joined(F.concat, grad_outputs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        array = next(gy for gy in grad_outputs if gy is not None)
-        return self._joined(cuda.get_array_module(array).concatenate, grad_outputs)
+        return (m.concat(gys, self.axis),)
 
 
 def split_axis(x, indices_or_sections, axis, force_tuple=True):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from chainer.function_node import FunctionNode
 from chainer.functions import _base
+from chainer.functions.array._views import View
 from chainer.utils import type_check
 
 
@@ -34,10 +34,8 @@ def argone(iterable):
     return result
 
 
-class Squeeze(FunctionNode):
+class Squeeze(View):
     """Removes axes of length one."""
-
-    _checked_natively = True
 
     def __init__(self, axis=None):
         if axis is None:
@@ -53,16 +51,13 @@ class Squeeze(FunctionNode):
         type_check._argname(in_types, ('x',))
         _base.expect_axis(in_types[0], self.axis)
 
-    def forward_chainerx(self, inputs):
-        return (inputs[0].squeeze(self.axis),)
-
     def forward(self, inputs):
         return (inputs[0].squeeze(self.axis),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return (grad_outputs[0].reshape(self.inputs[0].shape),)
+    forward_chainerx = forward
 
-    _backward_arrays = backward
+    def gradients(self, m, targets, xs, ys, gys):
+        return (gys[0].reshape(self.inputs[0].shape),)
 
 
 def squeeze(x, axis=None):

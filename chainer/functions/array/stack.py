@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
 from chainer.functions import _base
+from chainer.functions.array.separate import Separate
 from chainer.utils import type_check
 
 
-class Stack(FunctionNode):
+class Stack(_base.Operation):
     """Joins arrays along a new axis."""
 
-    _checked_natively = True
+    # Gradients are views of that of the output, which kernels would copy.
+    _kernels = NO_KERNELS._replace(check=True)
 
     def __init__(self, axis):
         self.axis = axis
@@ -30,18 +32,9 @@ class Stack(FunctionNode):
     def forward(self, inputs):
         return (cuda.get_array_module(*inputs).stack(inputs, self.axis),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
-        before = (slice(None),) * (self.axis % gy.ndim)
-        # The last axis is kept and dropped by reshape: indexing an array may give a scalar.
-        return tuple(
-            [
-                gy[before + (slice(i, i + 1),)].reshape(self.inputs[i].shape)
-                for i in target_input_indexes
-            ]
-        )
-
-    _backward_arrays = backward
+    def gradients(self, m, targets, xs, ys, gys):
+        gxs = m.apply(Separate(self.axis), gys)
+        return [gxs[i] for i in targets]
 
 
 def stack(xs, axis=0):

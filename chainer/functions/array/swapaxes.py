@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from chainer.function_node import FunctionNode
-from chainer.utils import type_check
+from chainer.functions.array._views import View
 
 
-class Swapaxes(FunctionNode):
+class Swapaxes(View):
     """Exchanges two axes."""
-
-    _checked_natively = True
 
     def __init__(self, axis1, axis2):
         self.axis1 = axis1
         self.axis2 = axis2
 
-    def check_type_forward(self, in_types):
-        type_check._argname(in_types, ('x',))
-
-    def forward_chainerx(self, inputs):
-        return (inputs[0].swapaxes(self.axis1, self.axis2),)
-
     def forward(self, inputs):
         return (inputs[0].swapaxes(self.axis1, self.axis2),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return Swapaxes(self.axis1, self.axis2).apply(grad_outputs)
+    forward_chainerx = forward
 
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return (grad_outputs[0].swapaxes(self.axis1, self.axis2),)
+    def gradients(self, m, targets, xs, ys, gys):
+        return (m.swapaxes(gys[0], self.axis1, self.axis2),)
 
 
 def swapaxes(x, axis1, axis2):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from chainer._core.namespace import F
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
 
 
-class Tile(FunctionNode):
+class Tile(_base.Operation):
     """Repeats a whole array along each axis."""
+
+    _kernels = _base.kernels(least_size=4096)
 
     def __init__(self, reps):
         if isinstance(reps, int):
@@ -31,22 +31,15 @@ class Tile(FunctionNode):
         (x,) = inputs
         return (cuda.get_array_module(x).tile(x, self.reps),)
 
-    def _gradient(self, m, gy):
+    def gradients(self, m, targets, xs, ys, gys):
         shape = self.inputs[0].shape
         ndim = max(len(shape), len(self.reps))
         reps = (1,) * (ndim - len(self.reps)) + self.reps
         lengths = (1,) * (ndim - len(shape)) + shape
         # Each axis splits in repetitions and elements: sum over the repetitions.
         pairs = tuple([n for pair in zip(reps, lengths) for n in pair])
-        gx = m.sum(gy.reshape(pairs), axis=tuple(range(0, 2 * ndim, 2)))
+        gx = m.sum(gys[0].reshape(pairs), axis=tuple(range(0, 2 * ndim, 2)))
         return (gx.reshape(shape),)
-
-    def backward(self, target_input_indexes, grad_outputs):
-        return self._gradient(F, grad_outputs[0])
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
-        return self._gradient(cuda.get_array_module(gy), gy)
 
 
 def tile(x, reps):

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from chainer.function_node import FunctionNode
-from chainer.utils import type_check
+from chainer.functions.array._views import View
 
 
-class Transpose(FunctionNode):
+class Transpose(View):
     """Permutes the axes of an array."""
-
-    _checked_natively = True
 
     def __init__(self, axes=None):
         self.axes = axes
 
-    def check_type_forward(self, in_types):
-        type_check._argname(in_types, ('x',))
-
-    def forward_chainerx(self, inputs):
-        return (inputs[0].transpose(self.axes),)
-
     def forward(self, inputs):
         return (inputs[0].transpose(self.axes),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    forward_chainerx = forward
+
+    def gradients(self, m, targets, xs, ys, gys):
         axes = self.axes
         if axes is not None:
             ndim = len(axes)
@@ -31,9 +24,7 @@ class Transpose(FunctionNode):
             for i, axis in enumerate(axes):
                 inverse[axis % ndim] = i
             axes = tuple(inverse)
-        return (grad_outputs[0].transpose(axes),)
-
-    _backward_arrays = backward
+        return (gys[0].transpose(axes),)
 
 
 def transpose(x, axes=None):

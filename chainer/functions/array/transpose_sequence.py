@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy
 
 import chainerx
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation
 from chainer.utils import type_check
 from chainer.variable import as_array
 
@@ -27,8 +28,11 @@ def _transpose(xs, length):
     return tuple(ys)
 
 
-class TransposeSequence(FunctionNode):
+class TransposeSequence(Operation):
     """Transposes a list of sequences."""
+
+    # NumPy's code copies once, ChainerX twice.
+    _kernels = NO_KERNELS
 
     def __init__(self, length):
         self.length = length
@@ -58,25 +62,19 @@ class TransposeSequence(FunctionNode):
         rows = chainerx.concatenate(inputs, axis=0).take(order, axis=0)
         return tuple(chainerx.split(rows, numpy.cumsum(counts[:-1]).tolist()))
 
-    def _filled(self, gys):
-        """Gradients of all outputs; zeros stand for those of unused ones."""
+    def gradients(self, m, targets, xs, ys, gys):
+        # Zeros stand for the gradients of unused outputs.
         array = as_array(next(gy for gy in gys if gy is not None))
         xp = cuda.get_array_module(array)
         lengths = [x.shape[0] for x in self.inputs]
-        return [
+        filled = [
             gy
             if gy is not None
             else xp.zeros((sum([n > t for n in lengths]), *array.shape[1:]), array.dtype)
             for t, gy in enumerate(gys)
         ]
-
-    def backward(self, target_input_indexes, grad_outputs):
-        gxs = TransposeSequence(len(self.inputs)).apply(self._filled(grad_outputs))
-        return tuple([gxs[i] for i in target_input_indexes])
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        gxs = _transpose(self._filled(grad_outputs), len(self.inputs))
-        return tuple([gxs[i] for i in target_input_indexes])
+        gxs = m.apply(TransposeSequence(len(self.inputs)), filled)
+        return [gxs[i] for i in targets]
 
 
 def transpose_sequence(xs):

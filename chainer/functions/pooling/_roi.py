@@ -15,9 +15,10 @@ import numpy
 
 import chainerx
 from chainer import backend
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.fallback import Fallback
 from chainer.backends import cuda
-from chainer.functions._base import CallableFunction, sent_like
+from chainer.functions._base import CallableFunction, kernels, sent_like
 from chainer.functions.pooling._windows import LinearMap
 from chainer.utils import type_check
 
@@ -105,7 +106,7 @@ class _ROIFunction(CallableFunction):
         x, *rest = inputs
         self._set_regions(x, [backend.from_chx(a.as_grad_stopped()) for a in rest])
         if not self._regions:
-            return Fallback
+            return Fallback('no regions')
         return (self._pool_chainerx(x),)
 
     def _set_regions(self, x, rest):
@@ -139,14 +140,9 @@ class _ROIFunction(CallableFunction):
         """Transpose of :meth:`_gather`."""
         raise NotImplementedError
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (gx,) = LinearMap(self._scatter, self._gather).apply(grad_outputs)
-        return tuple([gx if i == 0 else None for i in target_input_indexes])
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return tuple(
-            [self._scatter(grad_outputs[0]) if i == 0 else None for i in target_input_indexes]
-        )
+    def gradients(self, m, targets, xs, ys, gys):
+        (gx,) = m.apply(LinearMap(self._scatter, self._gather), gys)
+        return [gx if i == 0 else None for i in targets]
 
 
 def _channels_last(x):
@@ -211,6 +207,8 @@ def _interpolation(low, high, part, exist):
 
 class Mean(_ROIFunction):
     """Base of functions that average: a matrix for the rows and one for the columns."""
+
+    _kernels = kernels(retain=(1, 2), least_size=16384)
 
     def _mean_matrix(self, division, out):
         """First pixel and matrix (out, pixels) of a divided axis."""
@@ -282,6 +280,9 @@ class Maximum(_ROIFunction):
     an iterator of weights and numbers of the pixels, each of the shape of the output.
     """
 
+    # ChainerX arrays need the work of NumPy's code, and more.
+    _kernels = NO_KERNELS
+
     def _corners(self):
         """Yields weights (``None``: one) and numbers of pixels within their channels.
 
@@ -297,9 +298,13 @@ class Maximum(_ROIFunction):
 
     def _pool_chainerx(self, x):
         # Which pixels are the maxima does not depend on the graph.
-        self._pool(backend.from_chx(x.as_grad_stopped()))
+        maxima = cuda.to_cpu(self._pool(backend.from_chx(x.as_grad_stopped())))
+        # Bins of points that are all outside of the image have no pixels to tell that.
+        bottom = numpy.where(maxima == -numpy.inf, maxima, maxima.dtype.type(0))
         return functools.reduce(
-            operator.add, self._parts(x, chainerx, lambda a: sent_like(x, cuda.to_cpu(a)))
+            operator.add,
+            self._parts(x, chainerx, lambda a: sent_like(x, cuda.to_cpu(a))),
+            sent_like(x, bottom),
         )
 
     def _gather(self, x):

@@ -9,7 +9,7 @@ import math
 import numpy
 
 from chainer.backends import cuda
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation
 from chainer.utils import conv
 
 # From this number of elements in a window on, picking by position beats going through them.
@@ -204,7 +204,7 @@ def _span(taps):
 get_windows = functools.lru_cache(maxsize=512)(Windows)
 
 
-class LinearMap(FunctionNode):
+class LinearMap(Operation):
     """Linear function of one array, given with its transpose: each is the gradient of the other.
 
     Args:
@@ -219,8 +219,5 @@ class LinearMap(FunctionNode):
     def forward(self, inputs):
         return (self._function(inputs[0]),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return LinearMap(self._transpose, self._function).apply(grad_outputs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return (self._transpose(grad_outputs[0]),)
+    def gradients(self, m, targets, xs, ys, gys):
+        return m.apply(LinearMap(self._transpose, self._function), gys)

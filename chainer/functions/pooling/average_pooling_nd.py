@@ -8,7 +8,7 @@ import numpy
 
 from chainer._core.fallback import Fallback
 from chainer.backends import cuda
-from chainer.functions._base import call_chainerx
+from chainer.functions._base import call_chainerx, kernels
 from chainer.functions.pooling._windows import LinearMap
 from chainer.functions.pooling.pooling_nd import _check_ndim, _PoolingND
 
@@ -18,14 +18,14 @@ class _Average(_PoolingND):
 
     #: Value of the padding, or ``None`` to average what lies in the image only.
     pad_value = 0
-    _checked_natively = True
+    _kernels = kernels(check=True)
 
     def forward(self, inputs):
         return (self._pool(inputs[0]),)
 
     def forward_chainerx(self, inputs):
         if self.cover_all:
-            return Fallback
+            return Fallback('cover_all')
         mode = 'zero' if self.pad_value == 0 else 'ignore'
         return call_chainerx('average_pool', inputs[0], self.ksize, self.stride, self.pad, mode)
 
@@ -46,11 +46,8 @@ class _Average(_PoolingND):
         windows = self._windows(self.inputs[0].shape[2:])
         return windows.spread(self._divide(gy.copy(), windows))
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return LinearMap(self._pool_transposed, self._pool).apply(grad_outputs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return (self._pool_transposed(grad_outputs[0]),)
+    def gradients(self, m, targets, xs, ys, gys):
+        return m.apply(LinearMap(self._pool_transposed, self._pool), gys)
 
 
 class AveragePoolingND(_Average):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy
 
 from chainer import configuration
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.fallback import Fallback
-from chainer.function_node import FunctionNode
-from chainer.functions._base import call_chainerx
+from chainer.functions._base import Operation, call_chainerx
 from chainer.functions.pooling.pooling_nd import _check_ndim, _PoolingND
 
 
@@ -16,7 +16,8 @@ class MaxPoolingND(_PoolingND):
 
     # Kept as small integers.
     _indexes = None
-    _checked_natively = True
+    # The positions of the maxima are an attribute, which kernels do not tell.
+    _kernels = NO_KERNELS._replace(check=True)
 
     @property
     def indexes(self):
@@ -33,19 +34,16 @@ class MaxPoolingND(_PoolingND):
 
     def forward_chainerx(self, inputs):
         if self.return_indices:
-            return Fallback
+            return Fallback('return_indices')
         return call_chainerx(
             'max_pool', inputs[0], self.ksize, self.stride, self.pad, self.cover_all
         )
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return MaxPoolingNDGrad(self).apply(grad_outputs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return MaxPoolingNDGrad(self).forward(grad_outputs)
+    def gradients(self, m, targets, xs, ys, gys):
+        return m.apply(MaxPoolingNDGrad(self), gys)
 
 
-class MaxPoolingNDGrad(FunctionNode):
+class MaxPoolingNDGrad(Operation):
     """Adds values to the elements that were the maxima of their windows."""
 
     def __init__(self, func):
@@ -56,14 +54,11 @@ class MaxPoolingNDGrad(FunctionNode):
         func = self.func
         return (func._windows(self._dims).scatter(inputs[0], func._indexes),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return MaxPoolingNDWithIndexes(self.func).apply(grad_outputs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return MaxPoolingNDWithIndexes(self.func).forward(grad_outputs)
+    def gradients(self, m, targets, xs, ys, gys):
+        return m.apply(MaxPoolingNDWithIndexes(self.func), gys)
 
 
-class MaxPoolingNDWithIndexes(FunctionNode):
+class MaxPoolingNDWithIndexes(Operation):
     """Takes the elements where another image had its maxima.
 
     Args:
@@ -78,11 +73,8 @@ class MaxPoolingNDWithIndexes(FunctionNode):
         (x,) = inputs
         return (self.func._windows(x.shape[2:]).gather(x, self.func._indexes),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return MaxPoolingNDGrad(self.func).apply(grad_outputs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return MaxPoolingNDGrad(self.func).forward(grad_outputs)
+    def gradients(self, m, targets, xs, ys, gys):
+        return m.apply(MaxPoolingNDGrad(self.func), gys)
 
 
 def max_pooling_nd(x, ksize, stride=None, pad=0, cover_all=True, return_indices=False):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation
 from chainer.functions.pooling._windows import get_windows
 from chainer.utils import conv, conv_nd, type_check
 
 
-class _PoolingND(FunctionNode):
+class _PoolingND(Operation):
     """Function of the windows of an image.
 
     Attributes:

@@ -21,9 +21,6 @@ class ROIAverageAlign2D(Samples, Mean):
 
     """
 
-    _native_inputs = 1, 2
-    _least_native_size = 16384
-
     def __init__(self, outsize, spatial_scale, sampling_ratio=None):
         self.outh, self.outw = parse_outsize(outsize)
         self.spatial_scale = parse_spatial_scale(spatial_scale)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import chainerx
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions.pooling._windows import LinearMap, get_windows
 from chainer.functions.pooling.pooling_nd import _check_ndim, _PoolingND
 from chainer.utils import conv, conv_nd, type_check
@@ -17,6 +18,8 @@ class _Unpooling(_PoolingND):
     """
 
     outs = None
+    # Behind ChainerX arrays are several operations, each with an array in between.
+    _kernels = NO_KERNELS
 
     def check_type_forward(self, in_types):
         super().check_type_forward(in_types)
@@ -78,12 +81,9 @@ class _Spread(_Unpooling):
         )
         return (y.reshape(*x.shape[:2], *self.outs),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def gradients(self, m, targets, xs, ys, gys):
         windows = self._windows(self.inputs[0].shape[2:])
-        return LinearMap(windows.sum, windows.spread).apply(grad_outputs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return (self._windows(self.inputs[0].shape[2:]).sum(grad_outputs[0]),)
+        return m.apply(LinearMap(windows.sum, windows.spread), gys)
 
 
 class UnpoolingND(_Spread):

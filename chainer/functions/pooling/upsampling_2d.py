@@ -57,11 +57,8 @@ class Upsampling2D(_Unpooling2D):
         y = chainerx._core._add_at(y, sent_like(x, places), x.reshape(places.shape))
         return (y[:-1].reshape(n, c, *self.outs),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return LinearMap(self._gather, self._scatter).apply(grad_outputs)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return (self._gather(grad_outputs[0]),)
+    def gradients(self, m, targets, xs, ys, gys):
+        return m.apply(LinearMap(self._gather, self._scatter), gys)
 
 
 def upsampling_2d(x, indexes, ksize, stride=None, pad=0, outsize=None, cover_all=True):

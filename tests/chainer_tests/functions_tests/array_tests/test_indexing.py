@@ -6,6 +6,7 @@ from helpers.functions import check_function
 
 import chainer
 import chainer.functions as F
+import chainerx
 from chainer.utils import type_check
 
 X = numpy.arange(1, 25).reshape(2, 3, 4) / 8.0
@@ -142,6 +143,18 @@ def test_where_with_number():
     check_function(
         lambda x: F.where(condition, -0.5, x), X, lambda x: numpy.where(condition, -0.5, x)
     )
+
+
+@pytest.mark.parametrize('dtype', ['uint16', 'complex64', object])
+def test_where_takes_conditions_of_any_dtype(dtype):
+    condition = numpy.array([0, 3, 1]).astype(dtype)
+    x, y = numpy.arange(3.0), numpy.full(3, -1.0)
+    arrays = [(x, y)]
+    if chainerx.is_available():
+        arrays.append((chainerx.array(x), chainerx.array(y)))
+    for xs in arrays:
+        z = chainer.backend.from_chx(F.where(condition, *xs).array)
+        numpy.testing.assert_array_equal(z, [-1, 1, 2])
 
 
 def test_where_errors():

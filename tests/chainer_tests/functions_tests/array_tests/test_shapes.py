@@ -172,3 +172,34 @@ def test_squeeze_argone():
     assert argone((1, 2, 1)) == [0, 2]
     with pytest.raises(ValueError):
         argone((1, 'a'))
+
+
+@pytest.mark.parametrize('setting', ['always', 'never'])
+@pytest.mark.parametrize(
+    'function',
+    [
+        lambda x: F.as_strided(x, (2, 2), (1, 3)),
+        lambda x: F.broadcast_to(x, (2, 2, 3, 4)),
+        lambda x: F.broadcast(x, numpy.zeros((2, 1, 1, 1)))[0],
+        lambda x: F.cast(x, x.dtype),
+        F.diagonal,
+        lambda x: F.expand_dims(x, 0),
+        lambda x: F.flip(x, 1),
+        F.fliplr,
+        F.flipud,
+        lambda x: F.get_item(x, (0, slice(1, None))),
+        lambda x: F.moveaxis(x, 0, 2),
+        lambda x: F.reshape(x, (4, 6)),
+        lambda x: F.rollaxis(x, 2),
+        lambda x: F.separate(x, 1)[1],
+        lambda x: F.split_axis(x, 2, 2)[1],
+        lambda x: F.squeeze(x[:1]),
+        lambda x: F.swapaxes(x, 0, 1),
+        F.transpose,
+    ],
+)
+def test_outputs_are_views_of_numpy_arrays(function, setting):
+    x = X.copy()
+    with chainer.using_config('use_native_kernels', setting):
+        y = function(chainer.Variable(x))
+    assert numpy.shares_memory(x, y.array)

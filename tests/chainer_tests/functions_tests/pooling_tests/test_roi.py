@@ -8,6 +8,7 @@ from helpers.functions import check_function
 
 import chainer
 import chainer.functions as F
+import chainerx
 from chainer.functions.pooling.roi_average_align_2d import ROIAverageAlign2D
 from chainer.utils import type_check
 
@@ -151,6 +152,18 @@ def test_roi_max_align_outside_of_the_image():
     y.grad = np.ones_like(y.array)
     y.backward()
     assert x.grad.sum() == pytest.approx(np.isfinite(y.array).sum())
+
+
+@pytest.mark.chainerx
+def test_roi_max_align_outside_of_a_chainerx_image():
+    xs = [IMAGES, ROIS, INDICES]
+    x, *rest = map(chainerx.array, xs)
+    y = F.roi_max_align_2d(x.require_grad(), *rest, (2, 2), 1, 2)
+    expected = align(*xs, (2, 2), 1, 2, max_of_points)
+    assert np.isinf(expected).any()
+    np.testing.assert_allclose(chainer.backend.from_chx(y.array), expected)
+    F.sum(F.where(y.array > -100, y, y * 0)).backward()
+    assert float(x.grad.sum()) == pytest.approx(np.isfinite(expected).sum())
 
 
 @pytest.mark.parametrize('outsize, scale', [((2, 2), 1), ((3, 1), 0.5)])

@@ -1,0 +1,19 @@
+"""Base of functions that give views."""
+
+from __future__ import annotations
+
+from chainer._core.engines.kernels import NO_KERNELS
+from chainer.functions._base import Operation
+from chainer.utils import type_check
+
+
+class View(Operation):
+    """Function of one array whose outputs are views of it.
+
+    Outputs of kernels share no memory with NumPy arrays, so kernels do not serve them.
+    """
+
+    _kernels = NO_KERNELS._replace(check=True)
+
+    def check_type_forward(self, in_types):
+        type_check._argname(in_types, ('x',))
