@@ -13,10 +13,10 @@ from chainer.backends import cuda
 
 # Routines that NumPy, CuPy and `chainer.functions` have under one name, with the same meaning.
 _SHARED = frozenset(
-    'absolute arccos arcsin arctan arctan2 broadcast_to ceil cos cosh cumprod cumsum exp '
-    'expand_dims expm1 flip fliplr flipud floor log log10 log1p log2 maximum minimum moveaxis '
-    'prod repeat reshape rollaxis sign sin sinh sqrt square squeeze sum swapaxes tan tanh tile '
-    'transpose where'.split()
+    'absolute arccos arcsin arctan arctan2 broadcast_to ceil cos cosh cumprod cumsum einsum exp '
+    'expand_dims expm1 flip fliplr flipud floor hstack log log10 log1p log2 maximum minimum '
+    'moveaxis prod repeat reshape rollaxis sign sin sinh sqrt square squeeze stack sum swapaxes '
+    'tan tanh tile transpose vstack where'.split()
 )
 
 
