@@ -170,9 +170,9 @@ class BatchNormalization(_Normalization):
         return self._statistic(2)
 
     def _statistic(self, index):
-        if self.inputs is None:
+        x, gamma = (None, None) if self.inputs is None else self._retained_arrays()[0]
+        if x is None:
             return None
-        (x, gamma), _ = self._retained_arrays()
         return self._statistics(arrays_like(x), x, gamma)[index].reshape(gamma.shape)
 
     # -----------------------------------------------------------------------------------------
@@ -356,9 +356,9 @@ class FixedBatchNormalization(_Normalization):
     @property
     def inv_var(self):
         """Inverse of the variance; ``None`` without a graph."""
-        if self.inputs is None:
+        x, gamma, _, var = (None,) * 4 if self.inputs is None else self._retained_arrays()[0]
+        if x is None:
             return None
-        (x, gamma, _, var), _ = self._retained_arrays()
         dtype = _moments.compute_dtype(x, gamma)
         return 1 / (var.astype(dtype, copy=False) + dtype.type(self.eps))
 
