@@ -13,10 +13,10 @@ from chainer.backends import cuda
 
 # Routines that NumPy, CuPy and `chainer.functions` have under one name, with the same meaning.
 _SHARED = frozenset(
-    'absolute arccos arcsin arctan arctan2 broadcast_to ceil cos cosh cumprod cumsum exp '
-    'expand_dims expm1 flip fliplr flipud floor log log10 log1p log2 maximum minimum moveaxis '
-    'prod repeat reshape rollaxis sign sin sinh sqrt square squeeze stack sum swapaxes tan '
-    'tanh tile transpose where'.split()
+    'absolute arccos arcsin arctan arctan2 broadcast_to ceil cos cosh cumprod cumsum einsum exp '
+    'expand_dims expm1 flip fliplr flipud floor hstack log log10 log1p log2 maximum minimum '
+    'moveaxis prod repeat reshape rollaxis sign sin sinh sqrt square squeeze stack sum swapaxes '
+    'tan tanh tile transpose vstack where'.split()
 )
 
 
@@ -45,7 +45,7 @@ class Arrays:
     @staticmethod
     def apply(func, inputs):
         """Outputs of a function node; nothing is recorded."""
-        return arrays.forward(func, tuple([_array(x) for x in inputs]))
+        return arrays.forward(func, tuple(inputs))
 
     @staticmethod
     def matmul(a, b, transa=False, transb=False):
@@ -62,13 +62,10 @@ class Arrays:
         return x.astype(dtype, copy=False)
 
 
-def _array(x):
-    """Operators of 0-d arrays give scalars, which no function takes."""
-    return numpy.asarray(x) if isinstance(x, numpy.generic) else x
-
-
 def _on_arrays(function, *args, **kwargs):
-    ys = function(*[_array(x) for x in args], **kwargs)
+    # NumPy makes scalars of 0-d arrays.
+    args = [numpy.asarray(x) if isinstance(x, numpy.generic) else x for x in args]
+    ys = function(*args, **kwargs)
     return tuple([y._array for y in ys]) if isinstance(ys, (tuple, list)) else ys._array
 
 

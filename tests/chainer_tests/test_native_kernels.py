@@ -284,7 +284,9 @@ def test_statistics_of_batch_normalization():
                 chainer.Variable(x), gamma, beta, running_mean=mean, running_var=var
             )
         assert ran_on_kernel(y) is (setting == 'always')
-        results.append((y.array, mean, var))
+        results.append((y.array, mean, var, y.creator.mean, y.creator.inv_std))
+    numpy.testing.assert_allclose(y.creator.mean, x.mean(axis=0), 1e-5, 1e-6)
+    numpy.testing.assert_allclose(y.creator.inv_std, (x.var(axis=0) + 2e-5) ** -0.5, 1e-5)
     for actual, expected in zip(*results[::-1]):
         numpy.testing.assert_allclose(actual, expected, 1e-5, 1e-6)
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from chainer import backend
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backend import using_device
 from chainer.configuration import config
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation
 from chainer.utils import argument, type_check
 from chainer.variable import as_variable
 
 
-class Dropout(FunctionNode):
+class Dropout(Operation):
     """Sets random elements to zero and scales the others to keep the mean."""
 
-    _checked_natively = True
+    # The mask, which users read, is of the kind of the input.
+    _kernels = NO_KERNELS._replace(check=True)
 
     def __init__(self, dropout_ratio, mask=None, return_mask=False):
         if not 0.0 <= dropout_ratio < 1.0:
@@ -46,11 +48,8 @@ class Dropout(FunctionNode):
             self.mask = device.send(fallback.xp.asarray(mask, x.dtype))
         return (x * device.send(self.mask),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return (grad_outputs[0] * self.mask,)
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        return (grad_outputs[0] * self.mask,)
+    def gradients(self, m, targets, xs, ys, gys):
+        return (gys[0] * self.mask,)
 
 
 def dropout(x, ratio=0.5, **kwargs):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from chainer import backend, utils
-from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
-from chainer.functions._base import draw_like, sent_like
+from chainer._core.engines.kernels import NO_KERNELS
+from chainer.functions._base import Operation, draw_like, sent_like
 from chainer.utils import argument, type_check
 
 
-class Gaussian(FunctionNode):
+class Gaussian(Operation):
     """Reparameterized sample, :math:`\\mu + \\sigma \\epsilon`."""
+
+    # The noise, which users read, is of the kind of the input.
+    _kernels = NO_KERNELS
 
     def __init__(self, eps=None):
         self.eps = eps
@@ -38,13 +40,9 @@ class Gaussian(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (ln_var,) = self.get_retained_inputs()
-        (gy,) = grad_outputs
-        gxs = []
-        for i in target_input_indexes:
-            gxs.append(gy * F.exp(ln_var * 0.5) * self._noise * 0.5 if i else gy)
-        return tuple(gxs)
+    def gradients(self, m, targets, xs, ys, gys):
+        (ln_var,), (gy,) = xs, gys
+        return [gy * m.exp(ln_var * 0.5) * self._noise * 0.5 if i else gy for i in targets]
 
 
 def gaussian(mean, ln_var, **kwargs):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from chainer import backend
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.namespace import F
-from chainer.function_node import FunctionNode
-from chainer.functions._base import draw_like, sent_like
+from chainer.functions._base import Operation, draw_like, sent_like
 from chainer.utils import type_check
 from chainer.variable import Variable
 
 
-class SimplifiedDropconnect(FunctionNode):
+class SimplifiedDropconnect(Operation):
     """Linear function whose weights are set to zero at random.
 
     Args:
@@ -21,6 +21,9 @@ class SimplifiedDropconnect(FunctionNode):
         use_batchwise_mask (bool): Whether every sample has a mask of its own.
 
     """
+
+    # The mask, which users read, is of the kind of the input.
+    _kernels = NO_KERNELS
 
     def __init__(self, ratio, mask=None, use_batchwise_mask=True):
         if not 0.0 <= ratio < 1.0:
@@ -76,31 +79,28 @@ class SimplifiedDropconnect(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
-        x, W = self.get_retained_inputs()
-        (gy,) = grad_outputs
-        flat = F.reshape(x, (len(x), math.prod(x.shape[1:])))
+    def gradients(self, m, targets, xs, ys, gys):
+        x, W = xs
+        (gy,) = gys
+        flat = m.reshape(x, (x.shape[0], math.prod(x.shape[1:])))
         mask = self._scaled_mask
         gxs = []
-        for i in target_input_indexes:
+        for i in targets:
             if i == 0:
                 if self.use_batchwise_mask:
-                    masked = F.broadcast_to(W, mask.shape) * mask
-                    gx = F.matmul(F.expand_dims(gy, 1), masked)
+                    gx = m.matmul(m.expand_dims(gy, 1), W * mask)
                 else:
-                    gx = F.matmul(gy, W * mask)
-                gxs.append(F.cast(F.reshape(gx, x.shape), x.dtype))
+                    gx = m.matmul(gy, W * mask)
+                gxs.append(m.cast(m.reshape(gx, x.shape), x.dtype))
             elif i == 1:
                 if self.use_batchwise_mask:
-                    gw = F.sum(
-                        F.matmul(F.expand_dims(gy, 2), F.expand_dims(flat, 1)) * mask, axis=0
-                    )
+                    gw = m.sum(m.expand_dims(gy, 2) * m.expand_dims(flat, 1) * mask, axis=0)
                 else:
-                    gw = F.matmul(gy, flat, transa=True) * mask
-                gxs.append(F.cast(gw, W.dtype))
+                    gw = m.matmul(gy, flat, transa=True) * mask
+                gxs.append(m.cast(gw, W.dtype))
             else:
-                gxs.append(F.sum(gy, axis=0))
-        return tuple(gxs)
+                gxs.append(m.sum(gy, axis=0))
+        return gxs
 
 
 def simplified_dropconnect(x, W, b=None, ratio=0.5, train=True, mask=None, use_batchwise_mask=True):

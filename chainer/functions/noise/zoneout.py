@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from chainer import backend
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.configuration import config
-from chainer.function_node import FunctionNode
-from chainer.functions._base import draw_like, sent_like
+from chainer.functions._base import Operation, draw_like, sent_like
 from chainer.utils import argument, type_check
 from chainer.variable import as_variable
 
 
-class Zoneout(FunctionNode):
+class Zoneout(Operation):
     """Takes each element from the first or, at random, from the second input."""
+
+    # The flags, which users read, are of the kind of the input.
+    _kernels = NO_KERNELS
 
     def __init__(self, zoneout_ratio):
         if not 0.0 <= zoneout_ratio < 1.0:
@@ -37,10 +40,10 @@ class Zoneout(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
+    def gradients(self, m, targets, xs, ys, gys):
+        (gy,) = gys
         new = self.flag_x.astype(gy.dtype)
-        return tuple([gy * (new if i else 1 - new) for i in target_input_indexes])
+        return [gy * (new if i else 1 - new) for i in targets]
 
 
 def zoneout(h, x, ratio=0.5, **kwargs):

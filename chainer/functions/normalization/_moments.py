@@ -30,11 +30,11 @@ def channel_sum(x, dtype):
     return x.sum(axis=(0, 2), dtype=dtype)
 
 
-def channel_dot(xp, x, y):
+def channel_dot(m, x, y):
     """Inner products of two arrays of shape (A, C, B) for each channel, of shape (C,)."""
     if x.shape[2] == 1:
-        return xp.einsum('ac,ac->c', x[:, :, 0], y[:, :, 0])
-    return xp.einsum('acb,acb->c', x, y)
+        return m.einsum('ac,ac->c', x[:, :, 0], y[:, :, 0])
+    return m.einsum('acb,acb->c', x, y)
 
 
 def scratch(xp, x, dtype):

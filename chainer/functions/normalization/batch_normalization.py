@@ -8,12 +8,13 @@ import warnings
 
 import chainerx
 from chainer import backend
-from chainer._core.engines import kernels
+from chainer._core.array_namespace import arrays_like
+from chainer._core.engines.kernels import views
 from chainer._core.fallback import Fallback
 from chainer._core.namespace import F
 from chainer.backends import cuda
 from chainer.configuration import config
-from chainer.functions._fused import FusedFunction
+from chainer.functions._base import Operation, kernels
 from chainer.functions.normalization import _moments
 from chainer.utils import argument, type_check
 
@@ -55,7 +56,6 @@ class GeneralBatchNormalizationImpl(_BatchNormalizationImpl):
         return partial
 
 
-_KERNELS = kernels.Kernels(chainerx.is_available(), (0, 1), check=True)
 _general = GeneralBatchNormalizationImpl()
 
 
@@ -63,11 +63,10 @@ def _impl_selector(batch_norm_func, inputs):
     return _general
 
 
-class _Normalization(FusedFunction):
+class _Normalization(Operation):
     """What the functions below share: axes, type checks and the affine map."""
 
     statistics = ()
-    _checked_natively = True
 
     def __init__(self, eps=2e-5, axis=None):
         self.eps = eps
@@ -98,10 +97,8 @@ class _Normalization(FusedFunction):
         """Axes over which statistics are taken."""
         return self.axis or (0, *range(gamma_ndim + 1, x_ndim))
 
-    def _start(self, x, gamma):
-        self.axis = self._axes(x.ndim, gamma.ndim)
-        self._layout = _moments.layout(x.shape, self.axis)
-        return self._layout.view(x)
+    def _layout_of(self, x, gamma):
+        return _moments.layout(x.shape, self._axes(x.ndim, gamma.ndim))
 
     def _normalize(self, xp, x, mean, scale, shift, out_dtype):
         """(x - mean) * scale + shift."""
@@ -119,23 +116,14 @@ class _Normalization(FusedFunction):
                 y[block] = t
         return y
 
-    def _sums(self, xp, x, gy, mean):
-        """Sums over channels of gy and of gy * (x - mean)."""
-        total = product = None
-        mean_column = mean[:, None]
-        buffer = _moments.scratch(xp, x, mean.dtype)
-        for block in _moments.blocks(x):
-            g = gy[block]
-            t = xp.subtract(x[block], mean_column, out=buffer[: len(g)])
-            s = _moments.channel_sum(g, mean.dtype)
-            p = _moments.channel_dot(xp, t, g)
-            total, product = (s, p) if total is None else (total + s, product + p)
-        return total, product
+    def _sums(self, m, centered, gy):
+        """Sums over channels of gy, and of gy times the centered input."""
+        return m.sum(gy, axis=(0, 2)), _moments.channel_dot(m, centered, gy)
 
-    def _compose(self, x, mean, scale, shift):
-        """The map of :meth:`_normalize` on variables."""
-        y = (self._layout.view(x) - mean[:, None]) * scale[:, None] + shift[:, None]
-        return self._layout.restore(y)
+    def _fitted(self, m, gxs, targets):
+        """Gradients of ``targets``, in the shapes and dtypes of the inputs."""
+        inputs = self.inputs
+        return [m.cast(gxs[i], inputs[i].dtype).reshape(inputs[i].shape) for i in targets]
 
 
 class BatchNormalization(_Normalization):
@@ -143,9 +131,10 @@ class BatchNormalization(_Normalization):
 
     Attributes:
         running_mean, running_var (array or None): Statistics to update.
-        mean, inv_std (array): Statistics of the batch, after forward.
 
     """
+
+    _kernels = kernels(retain=(0, 1), check=True)
 
     def __init__(
         self, eps=2e-5, mean=None, var=None, decay=0.9, axis=None, impl_selector=_impl_selector
@@ -156,8 +145,8 @@ class BatchNormalization(_Normalization):
         self.running_mean = mean
         self.running_var = var
         self.decay = decay
-        self.mean = self.inv_std = None
         self._impl_selector = impl_selector
+        self._impl = _general
 
     # -- how the normalized values are scaled; renormalization overrides these ---------------
 
@@ -168,6 +157,24 @@ class BatchNormalization(_Normalization):
     def _updates_statistics(self):
         return self.running_mean is not None and not config.in_recomputing
 
+    # -- statistics of the batch, for users --------------------------------------------------
+
+    @property
+    def mean(self):
+        """Mean of the batch, of the shape of gamma; ``None`` without a graph."""
+        return self._statistic(1)
+
+    @property
+    def inv_std(self):
+        """Inverse of the standard deviation, of the shape of gamma; ``None`` without a graph."""
+        return self._statistic(2)
+
+    def _statistic(self, index):
+        x, gamma = (None, None) if self.inputs is None else self._retained_arrays()[0]
+        if x is None:
+            return None
+        return self._statistics(arrays_like(x), x, gamma)[index].reshape(gamma.shape)
+
     # -----------------------------------------------------------------------------------------
 
     def forward_chainerx(self, inputs):
@@ -176,11 +183,11 @@ class BatchNormalization(_Normalization):
         if self._updates_statistics():
             running = self.running_mean, self.running_var
             if not all([isinstance(a, chainerx.ndarray) for a in running]):
-                running = kernels.views(running, x.device)
+                running = views(running, x.device)
             if running is None:
-                return Fallback
+                return Fallback('running statistics without views')
         if self._impl_selector is not _impl_selector:
-            return Fallback
+            return Fallback('statistics of several workers')
         axis = self.axis = self._axes(x.ndim, gamma.ndim)
         if x.ndim > max(axis):
             self._warn_of_single_elements(x.shape, axis)
@@ -191,7 +198,9 @@ class BatchNormalization(_Normalization):
         self.retain_inputs((0, 1))
         self._impl = self._impl_selector(self, inputs)
         xp = cuda.get_array_module(x)
-        x3 = self._start(x, gamma)
+        self.axis = self._axes(x.ndim, gamma.ndim)
+        layout = self._layout_of(x, gamma)
+        x3 = layout.view(x)
         if self._impl.workers == 1:
             self._warn_of_single_elements(x.shape, self.axis)
         dtype = _moments.compute_dtype(x, gamma)
@@ -200,12 +209,11 @@ class BatchNormalization(_Normalization):
         inv_std = dtype.type(1) / xp.sqrt(std, out=std)
         scale, shift = self._affine(mean, var, _flat(gamma), _flat(beta))
         y = self._normalize(xp, x3, mean, inv_std * scale, shift, x.dtype)
-        self.mean, self.inv_std = mean.reshape(gamma.shape), inv_std.reshape(gamma.shape)
         if self._updates_statistics() and x.size:
-            m = self._count
-            self._update(self.running_mean, self.mean, 1.0)
+            m = self._count(x3)
+            self._update(self.running_mean, mean.reshape(gamma.shape), 1.0)
             self._update(self.running_var, var.reshape(gamma.shape), m / max(m - 1.0, 1.0))
-        return (self._layout.restore(y),)
+        return (layout.restore(y),)
 
     def _warn_of_single_elements(self, shape, axis):
         if all([shape[a] == 1 for a in axis]):
@@ -218,10 +226,13 @@ class BatchNormalization(_Normalization):
                 stacklevel=5,
             )
 
+    def _count(self, x3):
+        """Number of elements of a channel of all workers, at least one."""
+        return max(x3.shape[0] * x3.shape[2] * self._impl.workers, 1)
+
     def _batch_statistics(self, xp, x, dtype):
         total = self._impl.total
-        self._count = max(self._layout.count * self._impl.workers, 1)
-        m = dtype.type(self._count)
+        m = dtype.type(self._count(x))
         mean = total(_moments.channel_sum(x, dtype)) / m
         mean_column = mean[:, None]
         buffer = _moments.scratch(xp, x, dtype)
@@ -241,30 +252,37 @@ class BatchNormalization(_Normalization):
             array.dtype, copy=False
         )
 
-    def gradients(self, targets, xs, ys, gys):
+    def _statistics(self, m, x, gamma):
+        """Centered input, mean and inverse of the standard deviation, as functions of ``x``."""
+        dtype = _moments.compute_dtype(x, gamma)
+        x = self._layout_of(x, gamma).view(m.cast(x, dtype))
+        total, scale = self._impl.total, dtype.type(1.0 / self._count(x))
+        mean = total(m.sum(x, axis=(0, 2))) * scale
+        centered = x - mean[:, None]
+        var = total(_moments.channel_dot(m, centered, centered)) * scale
+        return centered, mean, 1 / m.sqrt(var + dtype.type(self.eps))
+
+    def gradients(self, m, targets, xs, ys, gys):
+        if m is F and self._impl.workers != 1:
+            raise NotImplementedError(
+                'double backprop of batch normalization over several workers is not supported'
+            )
         x, gamma = xs
-        gy = self._layout.view(gys[0])
-        xp = cuda.get_array_module(x)
-        x3 = self._layout.view(x)
-        mean, inv_std = _flat(self.mean), _flat(self.inv_std)
-        gshift, product = self._sums(xp, x3, gy, mean)
+        layout = self._layout_of(x, gamma)
+        centered, _, inv_std = self._statistics(m, x, gamma)
+        gy = layout.view(m.cast(gys[0], centered.dtype))
+        gshift, product = self._sums(m, centered, gy)
         gscale = product * inv_std
+        ggamma, gbeta = self._affine_gradients(gscale, gshift)
         gx = None
         if 0 in targets:
-            total, m = self._impl.total, mean.dtype.type(1.0 / self._count)
-            scale = self._scale(_flat(gamma)) * inv_std
-            gx = self._layout.restore(
-                self._input_gradient(
-                    xp, x3, gy, mean, scale, total(gshift) * m, -scale * inv_std * total(gscale) * m
-                )
-            )
-        ggamma, gbeta = self._affine_gradients(gscale, gshift)
-        gxs = (
-            gx,
-            ggamma.astype(gamma.dtype, copy=False).reshape(gamma.shape),
-            gbeta.astype(gamma.dtype, copy=False).reshape(gamma.shape),
-        )
-        return [gxs[i] for i in targets]
+            total, n = self._impl.total, gy.dtype.type(1.0 / self._count(centered))
+            scale = self._scale(m.cast(_flat(gamma), gy.dtype)) * inv_std
+            gx = gy * scale[:, None]
+            gx -= centered * (scale * inv_std * total(gscale) * n)[:, None]
+            gx -= (scale * total(gshift) * n)[:, None]
+            gx = layout.restore(gx)
+        return self._fitted(m, (gx, ggamma, gbeta), targets)
 
     def _scale(self, gamma):
         return gamma
@@ -272,41 +290,6 @@ class BatchNormalization(_Normalization):
     def _affine_gradients(self, gscale, gshift):
         """Gradients of gamma and beta, from those of scale and shift."""
         return gscale, gshift
-
-    def _input_gradient(self, xp, x, gy, mean, scale, gy_mean, slope):
-        """Scale * (gy - gy_mean) + slope * (x - mean)."""
-        offset = (scale * gy_mean + slope * mean)[:, None]
-        scale, slope = scale[:, None], slope[:, None]
-        gx = xp.empty(x.shape, x.dtype)
-        direct = x.dtype == scale.dtype
-        buffer = _moments.scratch(xp, x, scale.dtype)
-        other = None if direct else xp.empty_like(buffer)
-        for block in _moments.blocks(x):
-            part = x[block]
-            t = xp.multiply(part, slope, out=buffer[: len(part)])
-            u = xp.multiply(gy[block], scale, out=gx[block] if direct else other[: len(part)])
-            u += t
-            u -= offset
-            if not direct:
-                gx[block] = u
-        return gx
-
-    def compose(self, x, gamma, beta):
-        if self._impl.workers != 1:
-            raise NotImplementedError(
-                'double backprop of batch normalization over several workers is not supported'
-            )
-        dtype = _moments.compute_dtype(x, gamma)
-        y_dtype = x.dtype
-        x = F.cast(x, dtype)
-        x3 = self._layout.view(x)
-        mean = F.mean(x3, axis=(0, 2))
-        var = F.mean(F.square(x3 - mean[:, None]), axis=(0, 2))
-        scale, shift = self._affine(
-            mean.array, var.array, *[F.cast(_flat(a), dtype) for a in (gamma, beta)]
-        )
-        inv_std = F.rsqrt(var + dtype.type(self.eps))
-        return (F.cast(self._compose(x, mean, inv_std * scale, shift), y_dtype),)
 
 
 def batch_normalization(x, gamma, beta, **kwargs):
@@ -361,8 +344,6 @@ def batch_normalization(x, gamma, beta, **kwargs):
         train='train argument is not supported anymore. Use chainer.using_config',
     )
     func = BatchNormalization(eps, running_mean, running_var, decay, axis)
-    # Kernels do not tell mean and inv_std, which nobody reads here.
-    func._kernels = _KERNELS
     return func.apply((x, gamma, beta))[0]
 
 
@@ -370,8 +351,22 @@ class FixedBatchNormalization(_Normalization):
     """Normalization by given statistics."""
 
     statistics = ('mean', 'var')
-    inv_std = inv_var = None
-    _native_inputs = 0, 1, 3, 4
+    _kernels = kernels(retain=(0, 1, 3, 4), check=True)
+
+    @property
+    def inv_var(self):
+        """Inverse of the variance; ``None`` without a graph."""
+        x, gamma, _, var = (None,) * 4 if self.inputs is None else self._retained_arrays()[0]
+        if x is None:
+            return None
+        dtype = _moments.compute_dtype(x, gamma)
+        return 1 / (var.astype(dtype, copy=False) + dtype.type(self.eps))
+
+    @property
+    def inv_std(self):
+        """Inverse of the standard deviation; ``None`` without a graph."""
+        inv_var = self.inv_var
+        return None if inv_var is None else inv_var**0.5
 
     def forward_chainerx(self, inputs):
         x, gamma = inputs[:2]
@@ -381,48 +376,36 @@ class FixedBatchNormalization(_Normalization):
         self.retain_inputs((0, 1, 3, 4))
         x, gamma, beta, mean, var = inputs
         xp = cuda.get_array_module(x)
-        x3 = self._start(x, gamma)
+        layout = self._layout_of(x, gamma)
         dtype = _moments.compute_dtype(x, gamma)
-        self.inv_var = 1 / (var.astype(dtype, copy=False) + dtype.type(self.eps))
-        self.inv_std = xp.sqrt(self.inv_var)
+        inv_std = 1 / xp.sqrt(var.astype(dtype, copy=False) + dtype.type(self.eps))
         y = self._normalize(
             xp,
-            x3,
+            layout.view(x),
             _flat(mean).astype(dtype, copy=False),
-            (gamma * self.inv_std).reshape(-1),
+            _flat(gamma * inv_std),
             _flat(beta),
             x.dtype,
         )
-        return (self._layout.restore(y),)
+        return (layout.restore(y),)
 
-    def gradients(self, targets, xs, ys, gys):
-        x, gamma, mean, var = xs
-        gy = gys[0]
-        dtype = self.inv_std.dtype
-        xp = cuda.get_array_module(x)
-        inv_std = _flat(self.inv_std)
-        scale = inv_std * _flat(gamma)
+    def gradients(self, m, targets, xs, ys, gys):
+        layout = self._layout_of(*xs[:2])
+        dtype = _moments.compute_dtype(*xs[:2])
+        x, gamma, mean, var = [m.cast(a, dtype) for a in xs]
+        gamma, mean, var = _flat(gamma), _flat(mean), _flat(var)
+        inv_std = 1 / m.sqrt(var + dtype.type(self.eps))
+        scale = inv_std * gamma
+        gy = layout.view(m.cast(gys[0], dtype))
         gxs = [None] * 5
-        gy3 = self._layout.view(gy)
         if 0 in targets:
-            gx = (gy3 * scale[:, None]).astype(x.dtype, copy=False)
-            gxs[0] = self._layout.restore(gx)
+            gxs[0] = layout.restore(gy * scale[:, None])
         if targets != (0,):
-            gbeta, product = self._sums(
-                xp, self._layout.view(x), gy3, _flat(mean).astype(dtype, copy=False)
-            )
+            gbeta, product = self._sums(m, layout.view(x) - mean[:, None], gy)
             ggamma = product * inv_std
             gvar = ggamma * scale * inv_std * dtype.type(-0.5)
-            for i, g in enumerate((ggamma, gbeta, -scale * gbeta, gvar), 1):
-                g_dtype = gamma.dtype if i < 3 else xs[i - 1].dtype
-                gxs[i] = g.astype(g_dtype, copy=False).reshape(gamma.shape)
-        return [gxs[i] for i in targets]
-
-    def compose(self, x, gamma, beta, mean, var):
-        y_dtype, dtype = x.dtype, _moments.compute_dtype(x, gamma)
-        gamma, beta, mean, var = [F.cast(_flat(a), dtype) for a in (gamma, beta, mean, var)]
-        scale = gamma * F.rsqrt(var + dtype.type(self.eps))
-        return (F.cast(self._compose(F.cast(x, dtype), mean, scale, beta), y_dtype),)
+            gxs[1:] = ggamma, gbeta, -scale * gbeta, gvar
+        return self._fitted(m, gxs, targets)
 
 
 def fixed_batch_normalization(x, gamma, beta, mean, var, eps=2e-5, axis=None):

@@ -6,6 +6,7 @@ import warnings
 
 import chainerx
 from chainer import backend
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.fallback import Fallback
 from chainer.functions._base import CallableFunction
 from chainer.functions.normalization import _moments
@@ -23,7 +24,8 @@ class BatchRenormalizationFunction(CallableFunction, BatchNormalization):
 
     """
 
-    _checked_natively = False
+    # The running statistics, which r and d are made of, are not arrays of ChainerX.
+    _kernels = NO_KERNELS
 
     def __init__(
         self, eps=2e-5, mean=None, var=None, decay=0.9, rmax=1, dmax=0, update_statistics=True
@@ -37,7 +39,7 @@ class BatchRenormalizationFunction(CallableFunction, BatchNormalization):
     def forward_chainerx(self, inputs):
         x, gamma, beta = inputs
         if not isinstance(self.running_mean, chainerx.ndarray):
-            return Fallback
+            return Fallback('running statistics of NumPy')
         # With r and d constant, renormalization is another scale and shift.
         axis = self._axes(x.ndim, gamma.ndim)
         dtype = _moments.compute_dtype(x, gamma)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import chainerx
 from chainer import backend
-from chainer._core.namespace import F
+from chainer._core.array_namespace import arrays_like
 from chainer.backends import cuda
 from chainer.configuration import config
-from chainer.function_node import FunctionNode
-from chainer.functions._fused import FusedFunction
+from chainer.functions._base import Operation, kernels
 from chainer.utils import argument, type_check
+from chainer.variable import as_array
 
 
 def _to_groups(x, groups):
@@ -35,7 +36,7 @@ def _transposed(xp, a):
     return xp.swapaxes(a, -2, -1)
 
 
-class _Sylvester(FunctionNode):
+class _Sylvester(Operation):
     """Solution X of R X + X R = C, for symmetric positive definite R and symmetric C."""
 
     def forward(self, inputs):
@@ -45,41 +46,41 @@ class _Sylvester(FunctionNode):
         xp = cuda.get_array_module(r)
         d, e = xp.linalg.eigh(r)
         et = _transposed(xp, e)
-        return (
-            xp.matmul(e, xp.matmul(et, xp.matmul(c, e)) / (d[..., :, None] + d[..., None, :])) @ et,
-        )
+        return (e @ (et @ c @ e / (d[..., :, None] + d[..., None, :])) @ et,)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (r,) = self.get_retained_inputs()
-        (x,) = self.get_retained_outputs()
-        gc = _sylvester(r, grad_outputs[0])
-        gxs = []
-        for i in target_input_indexes:
-            gxs.append(gc if i else -(F.matmul(gc, x) + F.matmul(x, gc)))
-        return tuple(gxs)
+    def gradients(self, m, targets, xs, ys, gys):
+        (r,), (x,) = xs, ys
+        gc = _sylvester(m, r, gys[0])
+        return [gc if i else -(m.matmul(gc, x) + m.matmul(x, gc)) for i in targets]
 
 
-def _sylvester(r, c):
+def _sylvester(m, r, c):
     # Everything of interest is symmetric; gradients that come in need not be.
-    c = (c + F.swapaxes(c, -2, -1)) * 0.5
-    return _Sylvester().apply((r, c))[0]
+    c = (c + _transposed(m, c)) * 0.5
+    return m.apply(_Sylvester(), (r, c))[0]
 
 
-class _MatrixSqrt(FunctionNode):
-    """Square root of a symmetric positive definite matrix."""
+class _InverseSqrt(Operation):
+    """Inverse square root P of a symmetric positive definite matrix."""
 
     def forward(self, inputs):
         self.retain_outputs((0,))
         (s,) = inputs
         xp = cuda.get_array_module(s)
         d, e = xp.linalg.eigh(s)
-        return (xp.matmul(e * xp.sqrt(d)[..., None, :], _transposed(xp, e)),)
+        return (e / xp.sqrt(d)[..., None, :] @ _transposed(xp, e),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return (_sylvester(self.get_retained_outputs()[0], grad_outputs[0]),)
+    def gradients(self, m, targets, xs, ys, gys):
+        return (_inverse_sqrt_gradient(m, ys[0], gys[0]),)
 
 
-class DecorrelatedBatchNormalization(FusedFunction):
+def _inverse_sqrt_gradient(m, p, gp):
+    # The differential of P P = S^-1 is dP P + P dP = -S^-1 dS S^-1.
+    inverse = m.matmul(p, p)
+    return -m.matmul(m.matmul(inverse, _sylvester(m, p, gp)), inverse)
+
+
+class DecorrelatedBatchNormalization(Operation):
     """Whitening of groups of channels by the statistics of the batch.
 
     Attributes:
@@ -94,32 +95,30 @@ class DecorrelatedBatchNormalization(FusedFunction):
         self.running_projection = projection
         self.decay = decay
 
-    # The composition, which ChainerX would run, has functions without a native path.
-    forward_chainerx = FunctionNode.forward_chainerx
-
     def check_type_forward(self, in_types):
         type_check.expect(in_types.size() == 1)
         type_check._argname(in_types, ('x',))
         _check_groups(in_types, self.groups)
 
+    def _moments(self, m, x):
+        """Mean, centered input and covariance of groups."""
+        x = _to_groups(m.cast(x, _wide(x)), self.groups)
+        size, count = x.shape[1:]
+        mean = m.sum(x, axis=2, keepdims=True) / count
+        centered = x - mean
+        eye = backend.get_array_module(as_array(x)).eye(size, dtype=x.dtype)
+        cov = m.matmul(centered, centered, transb=True) / count + eye * x.dtype.type(self.eps)
+        return mean, centered, cov
+
     def forward(self, inputs):
         self.retain_inputs((0,))
         (x,) = inputs
-        xp = cuda.get_array_module(x)
-        x3 = _to_groups(x, self.groups).astype(_wide(x), copy=False)
-        size, m = x3.shape[1:]
-        mean = x3.mean(axis=2, keepdims=True)
-        centered = x3 - mean
-        cov = xp.matmul(centered, _transposed(xp, centered))
-        cov /= m
-        cov += x3.dtype.type(self.eps) * xp.eye(size, dtype=x3.dtype)
-        self._d, self._e = d, e = xp.linalg.eigh(cov)
-        projection = xp.matmul(e / xp.sqrt(d)[:, None, :], _transposed(xp, e))
-        self._mean, self._projection = mean, projection
-        y = xp.matmul(projection, centered)
+        mean, centered, cov = self._moments(arrays_like(x), x)
+        (projection,) = _InverseSqrt().forward((cov,))
         if not config.in_recomputing:
             self._update(self.running_mean, mean[:, :, 0])
             self._update(self.running_projection, projection)
+        y = projection @ centered
         return (_from_groups(y, x.shape).astype(x.dtype, copy=False),)
 
     def _update(self, running, value):
@@ -128,36 +127,18 @@ class DecorrelatedBatchNormalization(FusedFunction):
             array *= array.dtype.type(self.decay)
             array += (value * value.dtype.type(1 - self.decay)).astype(array.dtype, copy=False)
 
-    def gradients(self, targets, xs, ys, gys):
+    def gradients(self, m, targets, xs, ys, gys):
         (x,) = xs
-        xp = cuda.get_array_module(x)
-        p, d, e = self._projection, self._d, self._e
-        centered = _to_groups(x, self.groups).astype(p.dtype, copy=False) - self._mean
-        gy = _to_groups(gys[0], self.groups).astype(p.dtype, copy=False)
-        # Gradient of the projection, then of the covariance, in the basis of eigenvectors:
-        # d cov^(-1/2) / d cov has the divided differences of d^(-1/2) there.
-        gp = xp.matmul(gy, _transposed(xp, centered))
-        et = _transposed(xp, e)
-        root = xp.sqrt(d)
-        ri, rj = root[:, :, None], root[:, None, :]
-        gcov = xp.matmul(et, xp.matmul(gp, e)) / (-ri * rj * (ri + rj))
-        gcov = xp.matmul(e, xp.matmul(gcov, et))
-        gx = xp.matmul(p, gy)
-        gx += xp.matmul(
-            (gcov + _transposed(xp, gcov)) / p.dtype.type(x.size // x.shape[1]), centered
-        )
-        gx -= gx.mean(axis=2, keepdims=True)
-        return (_from_groups(gx, x.shape).astype(x.dtype, copy=False),)
-
-    def compose(self, x):
-        x3 = _to_groups(F.cast(x, _wide(x)), self.groups)
-        size, m = x3.shape[1:]
-        centered = x3 - F.mean(x3, axis=2, keepdims=True)
-        eye = x.xp.eye(size, dtype=x3.dtype) * x3.dtype.type(self.eps)
-        cov = F.matmul(centered, centered, transb=True) * (1.0 / m) + eye
-        projection = F.batch_inv(_MatrixSqrt().apply((cov,))[0])
-        y = F.matmul(projection, centered)
-        return (F.cast(_from_groups(y, x.shape), x.dtype),)
+        _, centered, cov = self._moments(m, x)
+        (projection,) = m.apply(_InverseSqrt(), (cov,))
+        gy = _to_groups(m.cast(gys[0], cov.dtype), self.groups)
+        gprojection = m.matmul(gy, centered, transb=True)
+        gcov = _inverse_sqrt_gradient(m, projection, gprojection)
+        count = centered.shape[2]
+        gx = m.matmul(projection, gy)
+        gx += m.matmul(gcov * (2 / count), centered)
+        gx -= m.sum(gx, axis=2, keepdims=True) / count
+        return (m.cast(_from_groups(gx, x.shape), x.dtype),)
 
 
 def _wide(x):
@@ -165,8 +146,10 @@ def _wide(x):
     return 'f' if x.dtype.char == 'e' else x.dtype
 
 
-class FixedDecorrelatedBatchNormalization(FusedFunction):
+class FixedDecorrelatedBatchNormalization(Operation):
     """Whitening of groups of channels by given statistics."""
+
+    _kernels = kernels(retain=(0, 1, 2))
 
     def __init__(self, groups):
         self.groups = groups
@@ -196,27 +179,27 @@ class FixedDecorrelatedBatchNormalization(FusedFunction):
         y = xp.matmul(projection, _to_groups(x, self.groups) - mean[:, :, None])
         return (_from_groups(y, x.shape).astype(x.dtype, copy=False),)
 
-    def gradients(self, targets, xs, ys, gys):
+    def forward_chainerx(self, inputs):
+        x, mean, projection = inputs
+        centered = _to_groups(x, self.groups).astype(mean.dtype, copy=False) - mean[:, :, None]
+        y = chainerx.matmul(projection, centered)
+        return (_from_groups(y, x.shape).astype(x.dtype, copy=False),)
+
+    def gradients(self, m, targets, xs, ys, gys):
         x, mean, projection = xs
-        xp = cuda.get_array_module(x)
-        gy = _to_groups(gys[0], self.groups)
-        centered = _to_groups(x, self.groups) - mean[:, :, None]
+        dtype = mean.dtype
+        gy = _to_groups(m.cast(gys[0], dtype), self.groups)
+        gx = m.matmul(projection, gy, transa=True)
         gxs = []
-        gx3 = xp.matmul(_transposed(xp, projection), gy)
         for i in targets:
             if i == 0:
-                gx = _from_groups(gx3, x.shape)
+                gxs.append(m.cast(_from_groups(gx, x.shape), x.dtype))
             elif i == 1:
-                gx = -gx3.sum(axis=2)
+                gxs.append(-m.sum(gx, axis=2))
             else:
-                gx = xp.matmul(gy, _transposed(xp, centered))
-            gxs.append(gx.astype(xs[i].dtype, copy=False))
+                centered = _to_groups(m.cast(x, dtype), self.groups) - mean[:, :, None]
+                gxs.append(m.matmul(gy, centered, transb=True))
         return gxs
-
-    def compose(self, x, mean, projection):
-        centered = F.cast(_to_groups(x, self.groups), mean.dtype) - mean[:, :, None]
-        y = F.matmul(projection, centered)
-        return (F.cast(_from_groups(y, x.shape), x.dtype),)
 
 
 def decorrelated_batch_normalization(x, **kwargs):

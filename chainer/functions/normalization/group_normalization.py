@@ -6,6 +6,7 @@ import math
 import numbers
 
 import chainerx
+from chainer.functions._base import kernels
 from chainer.functions.normalization._rows import RowNormalization
 from chainer.utils import type_check
 
@@ -13,8 +14,7 @@ from chainer.utils import type_check
 class GroupNormalization(RowNormalization):
     """Normalization of groups of channels of every sample."""
 
-    _checked_natively = True
-    _native_inputs = 0, 1
+    _kernels = kernels(retain=(0, 1), check=True)
 
     def __init__(self, groups, eps=1e-5):
         if not isinstance(groups, numbers.Integral):

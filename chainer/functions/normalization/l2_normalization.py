@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from chainer import backend
-from chainer._core.namespace import F
-from chainer.backends import cuda
-from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 
-class NormalizeL2(FunctionNode):
+class NormalizeL2(_base.Operation):
     """Division by the L2 norm along axes, plus a small number."""
+
+    _kernels = _base.kernels(retain=(0,))
 
     def __init__(self, eps=1e-5, axis=1):
         self.eps = eps
@@ -35,26 +35,19 @@ class NormalizeL2(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (x,) = self.get_retained_inputs()
-        return (self._gradient(F, x, grad_outputs[0]),)
+    def gradients(self, m, targets, xs, ys, gys):
+        (x,), (gy,) = xs, gys
 
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        x = self._retained_arrays()[0][0]
-        (gy,) = grad_outputs
-        return (_base._as_array(self._gradient(cuda.get_array_module(x), x, gy), x.dtype),)
-
-    def _gradient(self, m, x, gy):
         def total(a):
             return m.sum(a, axis=self.axis, keepdims=True)
 
         square = total(x * x)
         # The norm has no gradient at zero: there it counts as a constant.
-        zero = (getattr(square, 'array', square) == 0).astype(x.dtype)
+        zero = (as_array(square) == 0).astype(x.dtype)
         norm = m.sqrt(square + zero)
         scale = norm - zero + x.dtype.type(self.eps)
         slope = total(x * gy) / (norm * scale * scale)
-        return gy / scale - x * (slope * (1 - zero))
+        return (gy / scale - x * (slope * (1 - zero)),)
 
 
 def normalize(x, eps=1e-5, axis=1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import chainerx
 from chainer._core.fallback import Fallback
+from chainer.functions._base import kernels
 from chainer.functions.normalization._rows import RowNormalization
 from chainer.utils import type_check
 
@@ -11,8 +12,7 @@ from chainer.utils import type_check
 class LayerNormalization(RowNormalization):
     """Normalization of every sample of a matrix."""
 
-    _checked_natively = True
-    _native_inputs = 0, 1
+    _kernels = kernels(retain=(0, 1), check=True)
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x', 'gamma', 'beta'))
@@ -30,7 +30,7 @@ class LayerNormalization(RowNormalization):
 
     def forward_chainerx(self, inputs):
         if inputs[0].ndim != 2:
-            return Fallback
+            return Fallback('no matrix')
         return (chainerx.layer_norm(*inputs, self.eps),)
 
     def _shape(self, shape):

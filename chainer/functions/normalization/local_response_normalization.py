@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import chainerx
-from chainer.function_node import FunctionNode
-from chainer.functions._fused import FusedFunction
+from chainer._core.engines.kernels import NO_KERNELS
+from chainer.functions._base import Operation
 from chainer.utils import type_check
 
 
@@ -17,7 +17,7 @@ def _window_sum(x, half):
     return y
 
 
-class _WindowSum(FunctionNode):
+class _WindowSum(Operation):
     """Linear and symmetric: its gradient is itself."""
 
     def __init__(self, half):
@@ -36,12 +36,15 @@ class _WindowSum(FunctionNode):
         y = chainerx.average_pool(image, (size, 1), 1, (self.half, 0), 'zero') * size
         return (y.reshape(x.shape),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        return _WindowSum(self.half).apply(grad_outputs)
+    def gradients(self, m, targets, xs, ys, gys):
+        return m.apply(_WindowSum(self.half), gys)
 
 
-class LocalResponseNormalization(FusedFunction):
+class LocalResponseNormalization(Operation):
     """Division by a power of the sum of squares over neighbouring channels."""
+
+    # ChainerX has a composition of several kernels, which does not pay for NumPy arrays.
+    _kernels = NO_KERNELS
 
     def __init__(self, n=5, k=2, alpha=1e-4, beta=0.75):
         self.n = n
@@ -60,29 +63,29 @@ class LocalResponseNormalization(FusedFunction):
         scale = _window_sum(x * x, self.n // 2)
         scale *= x.dtype.type(self.alpha)
         scale += x.dtype.type(self.k)
-        self._unit_scale = scale
         return (x * scale ** x.dtype.type(-self.beta),)
-
-    def gradients(self, targets, xs, ys, gys):
-        x, y, gy = xs[0], ys[0], gys[0]
-        scale = self._unit_scale
-        gx = _window_sum(y * gy / scale, self.n // 2)
-        gx *= x
-        gx *= x.dtype.type(-2 * self.alpha * self.beta)
-        gx += gy * scale ** x.dtype.type(-self.beta)
-        return (gx,)
 
     def forward_chainerx(self, inputs):
         (x,) = inputs
-        if x.dtype == 'float16':
-            return super().forward_chainerx(inputs)
         (squares,) = _WindowSum(self.n // 2).forward_chainerx((x * x,))
+        scale = squares * self.alpha + self.k
+        if x.dtype == 'float16':
+            return (x * scale**-self.beta,)
         # Faster than a power, and as precise in these dtypes.
-        return (x * chainerx.exp(chainerx.log(squares * self.alpha + self.k) * -self.beta),)
+        return (x * chainerx.exp(chainerx.log(scale) * -self.beta),)
 
-    def compose(self, x):
-        (squares,) = _WindowSum(self.n // 2).apply((x * x,))
-        return (x * (squares * self.alpha + self.k) ** -self.beta,)
+    def gradients(self, m, targets, xs, ys, gys):
+        (x,), (y,), (gy,) = xs, ys, gys
+        (scale,) = m.apply(_WindowSum(self.n // 2), (x * x,))
+        scale *= self.alpha
+        scale += self.k
+        (slope,) = m.apply(_WindowSum(self.n // 2), (y * gy / scale,))
+        slope *= 2 * self.alpha * self.beta
+        slope *= x
+        gx = scale**-self.beta
+        gx *= gy
+        gx -= slope
+        return (gx,)
 
 
 def local_response_normalization(x, n=5, k=2, alpha=1e-4, beta=0.75):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+import chainerx
+from chainer.functions._base import kernels
+from chainer.functions.normalization import _moments
 from chainer.functions.normalization._rows import RowNormalization
 from chainer.utils import type_check
 
@@ -12,6 +15,7 @@ class RMSNormalization(RowNormalization):
     """Division by the root mean square over the last axis."""
 
     centered = False
+    _kernels = kernels(retain=(0, 1))
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x', 'gamma'))
@@ -23,6 +27,14 @@ class RMSNormalization(RowNormalization):
             gamma_type.ndim == 1,
             gamma_type.shape[0] == x_type.shape[-1],
         )
+
+    def forward_chainerx(self, inputs):
+        x, gamma = inputs
+        dtype = _moments.compute_dtype(x, gamma)
+        t = x.astype(dtype, copy=False)
+        squares = (t * t).sum(axis=-1, keepdims=True) / max(x.shape[-1], 1)
+        y = t / chainerx.sqrt(squares + self.eps) * gamma.astype(dtype, copy=False)
+        return (y.astype(x.dtype, copy=False),)
 
     def _shape(self, shape):
         return math.prod(shape[:-1]), 1, shape[-1], 1

@@ -8,14 +8,15 @@ All of them are :math:`c = \\sum_j \\tanh(a_j) \\sigma(i_j) + \\sum_k \\sigma(f_
 from __future__ import annotations
 
 import chainerx
-from chainer._core.fallback import Fallback
-from chainer._core.namespace import F
+from chainer import backend
+from chainer._core.fallback import NO_NATIVE_PATH
 from chainer.backends import cuda
-from chainer.functions._fused import FusedFunction
+from chainer.functions._base import Operation, kernels
+from chainer.variable import as_array
 
 
 def sigmoid(m, x):
-    # This form cannot overflow.
+    """Sigmoid in a form that cannot overflow."""
     return m.tanh(x * 0.5) * 0.5 + 0.5
 
 
@@ -38,97 +39,73 @@ def state(xp, z, n_tanh, children):
     return c, xp.tanh(c)
 
 
-def gradients(xp, z, n_tanh, children, tanh_c, gc, gh, out=None):
-    """Gradients of raw gates, as an array like ``z``, and of the new cell state."""
-    a, i, o = z[:n_tanh], z[n_tanh : 2 * n_tanh], z[-1]
-    if gh is None:
-        gc_all = gc
-    else:
-        gc_all = 1 - tanh_c * tanh_c
-        gc_all *= o
-        gc_all *= gh
-        if gc is not None:
-            gc_all += gc
-    gz = xp.multiply(z, z, out=out)
-    xp.subtract(1, gz[:n_tanh], out=gz[:n_tanh])
-    xp.subtract(z[n_tanh:], gz[n_tanh:], out=gz[n_tanh:])
-    gz[:n_tanh] *= i
-    gz[n_tanh : 2 * n_tanh] *= a
-    for g, child in zip(gz[2 * n_tanh :], children):
-        g *= child
-    gz[:-1] *= gc_all
-    if gh is None:
-        gz[-1] = 0
-    else:
-        gz[-1] *= tanh_c
-        gz[-1] *= gh
-    return gz, gc_all
+def zeros_like(x):
+    """Array of zeros for the gradient of an output that has none."""
+    x = as_array(x)
+    return backend.get_array_module(x).zeros_like(x)
 
 
-class Cell(FusedFunction):
+class Cell(Operation):
     """Base of LSTM cells: outputs are the new cell state and the new hidden state.
 
     Subclasses tell where the gates are in the inputs, with :meth:`_gates` and
-    :meth:`_input_gradients`.
+    :meth:`_input_gradients`, which are written for arrays and variables alike.
 
     """
 
     #: Number of pairs of input values and input gates.
     n_tanh = 1
     chainerx_routine = None
-    _checked_natively = True
+    _kernels = kernels(retain=None, check=True)
 
     def _gates(self, inputs):
-        """Raw gates ``[a..., i..., f..., o]`` and cell states of the children.
-
-        It is written for arrays and variables alike.
-
-        """
+        """Raw gates ``[a..., i..., f..., o]`` and cell states of the children."""
         raise NotImplementedError
 
-    def _input_gradients(self, inputs, gz, gcs, gc):
+    def _input_gradients(self, m, inputs, gates, children, gc):
         """Gradients of all inputs, from those of gates, of children and of the cell state."""
         raise NotImplementedError
 
-    def _whole_state(self, concatenate, c, inputs):
+    def _whole_state(self, xp, c, inputs):
         """Output for the new cell states ``c`` (LSTM carries over finished sequences)."""
         return c
 
     def forward_chainerx(self, inputs):
         routine = getattr(chainerx, self.chainerx_routine, None)
-        return Fallback if routine is None else tuple(routine(*inputs))
+        return NO_NATIVE_PATH if routine is None else tuple(routine(*inputs))
 
     def forward(self, inputs):
         self.retain_inputs(range(len(inputs)))
         xp = cuda.get_array_module(inputs[0])
         gates, children = self._gates(inputs)
-        self._z = z = xp.empty((len(gates), *gates[0].shape), gates[0].dtype)
+        z = xp.empty((len(gates), *gates[0].shape), gates[0].dtype)
         for to, gate in zip(z, gates):
             to[...] = gate
         activate(xp, z, self.n_tanh)
-        c, self._tanh_c = state(xp, z, self.n_tanh, children)
-        return self._whole_state(xp.concatenate, c, inputs), z[-1] * self._tanh_c
+        c, tanh_c = state(xp, z, self.n_tanh, children)
+        return self._whole_state(xp, c, inputs), z[-1] * tanh_c
 
-    def gradients(self, targets, xs, ys, gys):
-        xp = cuda.get_array_module(xs[0])
-        z, n = self._z, self.n_tanh
-        children = self._gates(xs)[1]
-        gc, gh = gys
-        gz, gc_all = gradients(
-            xp, z, n, children, self._tanh_c, None if gc is None else gc[: z.shape[1]], gh
-        )
-        gcs = [f * gc_all for f in z[2 * n : -1]]
-        gxs = self._input_gradients(xs, gz, gcs, gc)
-        return [gxs[i] for i in targets]
-
-    def compose(self, *xs):
+    def gradients(self, m, targets, xs, ys, gys):
         gates, children = self._gates(xs)
         n = self.n_tanh
-        a = [F.tanh(x) for x in gates[:n]]
-        s = [F.sigmoid(x) for x in gates[n:]]
-        c = F.add(*[x * y for x, y in zip(a, s)], *[f * child for f, child in zip(s[n:], children)])
-        concatenate = lambda parts: F.concat(parts, axis=0)
-        return self._whole_state(concatenate, c, xs), s[-1] * F.tanh(c)
+        a = [m.tanh(x) for x in gates[:n]]
+        *s, o = [sigmoid(m, x) for x in gates[n:]]
+        i, f = s[:n], s[n:]
+        first, *rest = [x * y for x, y in zip((*a, *f), (*i, *children))]
+        tanh_c = m.tanh(sum(rest, first))
+        gc, gh = gys
+        if gh is None:
+            gh = zeros_like(tanh_c)
+        gc_all = gh * o * (1 - tanh_c * tanh_c)
+        if gc is not None:
+            gc_all = gc_all + gc[: gc_all.shape[0]]
+        ggates = [
+            *[gc_all * y * (1 - x * x) for x, y in zip(a, i)],
+            *[gc_all * x * y * (1 - y) for x, y in zip((*a, *children), s)],
+            gh * tanh_c * o * (1 - o),
+        ]
+        gxs = self._input_gradients(m, xs, ggates, [gc_all * y for y in f], gc)
+        return [gxs[i] for i in targets]
 
 
 def grad_grad(xp, pairs, children, o, c, gc, gh, gg_pairs, gg_children, ggo):

@@ -13,6 +13,12 @@ def _extract_gates(x):
     return [x[:, :, k] for k in range(4)]
 
 
+def _join_gates(m, gates):
+    """Inverse of :func:`_extract_gates`."""
+    x = m.stack(gates, axis=2)
+    return x.reshape(x.shape[0], x.shape[1] * 4, *x.shape[3:])
+
+
 def _expect_cell(c_type, x_type):
     """Type check of the cell states and the gates of a cell with four gates."""
     type_check.expect(
@@ -30,7 +36,6 @@ class LSTM(_cell.Cell):
     """Cell of long short-term memory with a forget gate."""
 
     chainerx_routine = 'lstm'
-    _native_inputs = 0, 1
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('c', 'x'))
@@ -42,23 +47,18 @@ class LSTM(_cell.Cell):
         c, x = inputs
         return _extract_gates(x), (c[: x.shape[0]],)
 
-    def _whole_state(self, concatenate, c, inputs):
+    def _whole_state(self, xp, c, inputs):
         c_prev, x = inputs
         n = x.shape[0]
-        return c if n == c_prev.shape[0] else concatenate((c, c_prev[n:]))
+        return c if n == c_prev.shape[0] else xp.concatenate((c, c_prev[n:]))
 
-    def _input_gradients(self, inputs, gz, gcs, gc):
-        c_prev, x = inputs
-        n = len(x)
-        xp = cuda.get_array_module(x)
-        gx = xp.empty(x.shape, x.dtype)
-        for to, g in zip(_extract_gates(gx), gz):
-            to[...] = g
-        gc_prev = gcs[0]
-        if n < len(c_prev):
-            rest = xp.zeros_like(c_prev[n:]) if gc is None else gc[n:]
-            gc_prev = xp.concatenate((gc_prev, rest))
-        return gc_prev, gx
+    def _input_gradients(self, m, inputs, gates, children, gc):
+        (gc_prev,) = children
+        c_prev, n = inputs[0], gc_prev.shape[0]
+        if n < c_prev.shape[0]:
+            rest = _cell.zeros_like(c_prev[n:]) if gc is None else gc[n:]
+            gc_prev = m.vstack((gc_prev, rest))
+        return gc_prev, _join_gates(m, gates)
 
 
 def lstm(c_prev, x):

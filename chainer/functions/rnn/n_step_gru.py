@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chainer._core.namespace import F
+from chainer.functions.rnn._cell import sigmoid
 from chainer.functions.rnn.n_step_rnn import BaseNStepRNN, _apply, _old_arguments
 from chainer.utils import argument
 
@@ -24,69 +25,20 @@ class NStepGRU(BaseNStepRNN):
     gate_order = 0, 1, 2  # r, z, h
     chainerx_routine = 'n_step_gru'
 
-    def _cell(self, x, h, c, ws, bs):
-        return _gru(x, h, c, ws, bs)
-
-    def _run(self, xp, x, states, weights, y, steps):
-        wx, wh, bx, bh = weights
-        (h,) = states
+    def _step(self, m, x, hidden, h):
         size = h.shape[1]
-        z = x.dot(wx.T)
-        z += bx
-        # sigmoid(v) = tanh(v / 2) / 2 + 1 / 2: the half is taken here.
-        wh, bh = wh.copy(), bh.copy()
-        for a in (z.T, wh, bh):
-            a[: 2 * size] *= 0.5
-        wh = wh.T
-        previous, hidden = xp.empty(y.shape, x.dtype), xp.empty(y.shape, x.dtype)
-        for s in steps:
-            n = s.stop - s.start
-            h_now = h[:n]
-            previous[s] = h_now
-            gates = z[s]
-            from_h = h_now.dot(wh)
-            from_h += bh
-            rz, h_bar, h_h = gates[:, : 2 * size], gates[:, 2 * size :], from_h[:, 2 * size :]
-            rz += from_h[:, : 2 * size]
-            xp.tanh(rz, out=rz)
-            rz *= 0.5
-            rz += 0.5
-            hidden[s] = h_h
-            h_h *= rz[:, :size]
-            h_bar += h_h
-            xp.tanh(h_bar, out=h_bar)
-            h_now -= h_bar
-            h_now *= rz[:, size:]
-            h_now += h_bar
-            y[s] = h_now
-        return previous, z, hidden
+        rz = sigmoid(m, x[:, : 2 * size] + hidden[:, : 2 * size])
+        r, z = rz[:, :size], rz[:, size:]
+        h_h = hidden[:, 2 * size :]
+        h_bar = m.tanh(x[:, 2 * size :] + r * h_h)
+        return (h_bar + z * (h - h_bar),), (h, r, z, h_h, h_bar)
 
-    def _run_back(self, xp, gy, gstates, weights, saved, steps):
-        previous, gates, hidden = saved
-        (gh,) = gstates
-        wh = weights[1]
-        size = previous.shape[1]
-        r, z, h_bar = [gates[:, k * size : (k + 1) * size] for k in range(3)]
-        # Slopes of h by z and by the candidate, and of the candidate by r.
-        slope = gates * (1 - gates)
-        slope_r, slope_z, slope_h = [slope[:, k * size : (k + 1) * size] for k in range(3)]
-        slope_r *= hidden
-        slope_z *= previous - h_bar
-        xp.multiply(1 - z, 1 - h_bar * h_bar, out=slope_h)
-        from_h = xp.empty_like(slope)
-        for s in steps:
-            n = s.stop - s.start
-            g = gy[s] + gh[:n]
-            g_bar = slope_h[s]
-            g_bar *= g
-            slope_z[s] *= g
-            slope_r[s] *= g_bar
-            from_h[s] = slope[s]
-            from_h[s, 2 * size :] *= r[s]
-            g *= z[s]
-            g += from_h[s].dot(wh)
-            gh[:n] = g
-        return slope, from_h
+    def _step_back(self, m, gstates, h, r, z, h_h, h_bar):
+        (g,) = gstates
+        g_bar = g * (1 - z) * (1 - h_bar * h_bar)
+        gr = g_bar * h_h * r * (1 - r)
+        gz = g * (h - h_bar) * z * (1 - z)
+        return m.hstack((gr, gz, g_bar)), m.hstack((gr, gz, g_bar * r)), (g * z,)
 
 
 class NStepBiGRU(NStepGRU):

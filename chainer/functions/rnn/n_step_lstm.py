@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chainer._core.namespace import F
+from chainer.functions.rnn._cell import sigmoid
 from chainer.functions.rnn.n_step_rnn import (
     BaseNStepRNN,
     _apply,
@@ -35,66 +36,27 @@ class NStepLSTM(BaseNStepRNN):
     def __init__(self, n_layers, states, lengths):
         super().__init__(n_layers, states, lengths)
 
-    def _cell(self, x, h, c, ws, bs):
-        return _lstm(x, h, c, ws, bs)
-
-    def _run(self, xp, x, states, weights, y, steps):
-        wx, wh, bx, bh = weights
-        h, c = states
+    def _step(self, m, x, hidden, h, c):
         size = h.shape[1]
-        z = x.dot(wx.T)
-        z += bx + bh
-        # sigmoid(v) = tanh(v / 2) / 2 + 1 / 2: with the half taken here, tanh does for all gates.
-        z[:, size:] *= 0.5
-        wh = wh.copy()
-        wh[size:] *= 0.5
-        wh = wh.T
-        previous_h, previous_c, tanh_c = [xp.empty(y.shape, x.dtype) for _ in range(3)]
-        for s in steps:
-            n = s.stop - s.start
-            h_now, c_now = h[:n], c[:n]
-            previous_h[s] = h_now
-            previous_c[s] = c_now
-            gates = z[s]
-            gates += h_now.dot(wh)
-            xp.tanh(gates, out=gates)
-            sigmoids = gates[:, size:]
-            sigmoids *= 0.5
-            sigmoids += 0.5
-            c_now *= gates[:, 2 * size : 3 * size]
-            c_now += gates[:, :size] * gates[:, size : 2 * size]
-            t = xp.tanh(c_now)
-            tanh_c[s] = t
-            t *= gates[:, 3 * size :]
-            h_now[...] = t
-            y[s] = t
-        return previous_h, previous_c, z, tanh_c
+        gates = x + hidden
+        a, ifo = m.tanh(gates[:, :size]), sigmoid(m, gates[:, size:])
+        i, f, o = [ifo[:, k * size : (k + 1) * size] for k in range(3)]
+        c_next = f * c + i * a
+        tanh_c = m.tanh(c_next)
+        return (o * tanh_c, c_next), (c, a, i, f, o, tanh_c)
 
-    def _run_back(self, xp, gy, gstates, weights, saved, steps):
-        _, previous_c, z, tanh_c = saved
+    def _step_back(self, m, gstates, c, a, i, f, o, tanh_c):
         gh, gc = gstates
-        wh = weights[1]
-        total, size = tanh_c.shape
-        a, i, f, o = [z[:, k * size : (k + 1) * size] for k in range(4)]
-        # Slopes of the cell state by the first three gates, and of h by o and by c.
-        slope = z * (1 - z)
-        xp.multiply(i, 1 - a * a, out=slope[:, :size])
-        slope[:, size : 2 * size] *= a
-        slope[:, 2 * size : 3 * size] *= previous_c
-        slope[:, 3 * size :] *= tanh_c
-        slope_c = 1 - tanh_c * tanh_c
-        slope_c *= o
-        gates = slope.reshape(total, 4, size)
-        for s in steps:
-            n = s.stop - s.start
-            g = gy[s] + gh[:n]
-            gc_now = gc[:n]
-            gc_now += g * slope_c[s]
-            gates[s, :3] *= gc_now[:, None]
-            gates[s, 3] *= g
-            gc_now *= f[s]
-            gh[:n] = slope[s].dot(wh)
-        return slope, slope
+        gc = gc + gh * o * (1 - tanh_c * tanh_c)
+        g = m.hstack(
+            (
+                gc * i * (1 - a * a),
+                gc * a * i * (1 - i),
+                gc * c * f * (1 - f),
+                gh * tanh_c * o * (1 - o),
+            )
+        )
+        return g, g, (None, gc * f)
 
 
 class NStepBiLSTM(NStepLSTM):

@@ -8,14 +8,15 @@ import numpy
 
 import chainerx
 from chainer import backend
-from chainer._core.engines.kernels import Kernels
+from chainer._core.array_namespace import arrays_like
 from chainer._core.fallback import Fallback
 from chainer._core.namespace import F
 from chainer.backend import using_device
 from chainer.backends import cuda
 from chainer.configuration import config
-from chainer.functions._fused import FusedFunction
+from chainer.functions._base import Operation, kernels
 from chainer.utils import argument, type_check
+from chainer.variable import as_array
 
 _old_arguments = {
     'train': 'train argument is not supported anymore. Use chainer.using_config',
@@ -29,7 +30,7 @@ def _stack_weight(ws):
     return w.reshape(w.shape[0] * w.shape[1], *w.shape[2:])
 
 
-class BaseNStepRNN(FusedFunction):
+class BaseNStepRNN(Operation):
     """Base of stacked recurrent networks, run as one function.
 
     Inputs are the initial states, of shape (layers * directions, B, H) each, then the inputs of
@@ -39,8 +40,8 @@ class BaseNStepRNN(FusedFunction):
     The input part of a layer is one matrix product for all time steps, and so are the gradients
     of weights; only what depends on the previous step is done step by step.
 
-    Subclasses of a kind of cell give :attr:`n_states`, :attr:`n_weights` and the methods from
-    :meth:`_cell` on.
+    Subclasses of a kind of cell give :attr:`n_states`, :attr:`n_weights`, :attr:`gate_order`,
+    :meth:`_step` and :meth:`_step_back`.
 
     Args:
         n_layers (int): Number of layers.
@@ -53,7 +54,9 @@ class BaseNStepRNN(FusedFunction):
     n_weights = 2
     directions = 1
     chainerx_routine = None
-    _kernels = Kernels(retain=None, check=True)
+    #: Gates of the cell in the order in which their weights are stacked.
+    gate_order = (0,)
+    _kernels = kernels(retain=None, check=True)
 
     def __init__(self, n_layers, states, lengths, **kwargs):
         argument.assert_kwargs_empty(kwargs)
@@ -121,8 +124,8 @@ class BaseNStepRNN(FusedFunction):
         return inputs[:n], inputs[n], params
 
     def forward_chainerx(self, inputs):
-        if self.chainerx_routine is None or any([a.dtype != inputs[0].dtype for a in inputs]):
-            return Fallback
+        if any([a.dtype != inputs[0].dtype for a in inputs]):
+            return Fallback('mixed dtypes')
         states, x, params = self._unpack(inputs)
         if not self.dropout_ratio:
             return self._run_chainerx(self.n_layers, states, x, params)
@@ -169,185 +172,177 @@ class BaseNStepRNN(FusedFunction):
 
     def forward(self, inputs):
         self.retain_inputs(range(len(inputs)))
-        states, x, params = self._unpack(inputs)
-        xp = cuda.get_array_module(x)
-        out_dtype = x.dtype
-        dtype = numpy.result_type(numpy.float32, *[a.dtype for a in inputs])
-        x = x.astype(dtype, copy=False)
-        total, size = len(x), states[0].shape[2]
-        # Final states: sequences that have ended keep what they had.
-        finals = [s.astype(dtype) for s in states]
+        states, x, _ = self._unpack(inputs)
         if self._masks is None and self.dropout_ratio:
-            self._draw_masks(xp, total, size, dtype)
-        self._saved = []
+            self._draw_masks(
+                cuda.get_array_module(x), len(x), states[0].shape[2], _compute_dtype(inputs)
+            )
+        outputs, self._saved = self._run(arrays_like(x), inputs)
+        return tuple([y.astype(x.dtype, copy=False) for y in outputs])
+
+    def _run(self, m, inputs):
+        """Runs all layers; returns the outputs, and what the backward needs of every cell."""
+        dtype = _compute_dtype(inputs)
+        states, x, params = self._unpack([m.cast(a, dtype) for a in inputs])
+        finals, saved = [], []
         for layer in range(self.n_layers):
             if layer and self._masks:
                 x = x * self._masks[layer - 1]
-            y = xp.empty((total, self.directions * size), dtype)
+            ys = []
             for d in range(self.directions):
                 cell = layer * self.directions + d
-                weights = self._weights(xp, *params[cell], dtype)
-                out = y[:, d * size : (d + 1) * size]
-                steps = self._steps[::-1] if d else self._steps
-                saved = self._run(xp, x, [f[cell] for f in finals], weights, out, steps)
-                self._saved.append((x, weights, saved))
-            x = y
-        return tuple([a.astype(out_dtype, copy=False) for a in (*finals, x)])
+                weights = self._stack(m, *params[cell])
+                final, y, steps = self._run_cell(m, x, [s[cell] for s in states], weights, d)
+                ys.append(y)
+                finals.append(final)
+                saved.append((x, weights, steps))
+            x = m.hstack(ys) if self.directions == 2 else y
+        return (*[m.stack(parts, axis=0) for parts in zip(*finals)], x), saved
 
-    def gradients(self, targets, xs, ys, gys):
+    def _run_cell(self, m, x, states, weights, reverse):
+        """Runs one layer in one direction.
+
+        Returns:
+            The final states, the outputs of all steps, and for each step in the order of the
+            recurrence the previous hidden state and what :meth:`_step` saves.
+
+        """
+        wx, wh, bx, bh = weights
+        gates = m.matmul(x, wx, transb=True) + bx
+        ys, steps = [], []
+        for s in self._steps[::-1] if reverse else self._steps:
+            now, rest = _split(states, s.stop - s.start)
+            hidden = m.matmul(now[0], wh, transb=True) + bh
+            new, saved = self._step(m, gates[s], hidden, *now)
+            # Sequences that have ended keep what they had.
+            states = _join(m, new, rest)
+            ys.append(new[0])
+            steps.append((now[0], saved))
+        return states, m.vstack(ys[::-1] if reverse else ys), steps
+
+    def gradients(self, m, targets, xs, ys, gys):
+        # Second gradients depend on what was saved.
+        saved = self._run(m, xs)[1] if m is F else self._saved
         states, x, params = self._unpack(xs)
-        xp = cuda.get_array_module(x)
-        dtype, size = self._saved[0][0].dtype, states[0].shape[2]
-        # Gradients of states are changed in place from those of the final to the initial ones.
-        gstates = [
-            xp.zeros(s.shape, dtype) if g is None else g.astype(dtype) for s, g in zip(states, gys)
+        dtype, size = _compute_dtype(xs), states[0].shape[2]
+        xp = backend.get_array_module(as_array(x))
+        *gstates, gy = [
+            xp.zeros(shape, dtype) if g is None else m.cast(g, dtype)
+            for g, shape in zip(
+                gys, [*[s.shape for s in states], (x.shape[0], size * self.directions)]
+            )
         ]
-        gy = gys[-1]
-        if gy is None:
-            gy = xp.zeros((len(x), size * self.directions), dtype)
-        gy = gy.astype(dtype, copy=False)
-        gparams = [None] * len(params)
+        ginitials, gparams = [None] * self._n_cells, [None] * self._n_cells
         for layer in reversed(range(self.n_layers)):
             gx = None
             for d in range(self.directions):
                 cell = layer * self.directions + d
-                inner, weights, saved = self._saved[cell]
-                steps = self._steps if d else self._steps[::-1]
-                gates, hidden_gates = self._run_back(
-                    xp,
+                ginitials[cell], g, gparams[cell] = self._run_cell_back(
+                    m,
                     gy[:, d * size : (d + 1) * size],
                     [g[cell] for g in gstates],
-                    weights,
-                    saved,
-                    steps,
+                    *saved[cell],
+                    d,
                 )
-                wx = weights[0]
-                g = gates.dot(wx)
-                gx = g if gx is None else gx + g
-                gparams[cell] = self._split_weights(
-                    xp,
-                    gates.T.dot(inner),
-                    hidden_gates.T.dot(saved[0]),
-                    gates.sum(axis=0),
-                    hidden_gates.sum(axis=0),
-                )
-            if layer and self._masks:
-                gx *= self._masks[layer - 1]
-            gy = gx
-        gxs = [*gstates, gy]
-        for gws, gbs in gparams:
-            gxs += gws
-            gxs += gbs
-        return [gxs[i].astype(xs[i].dtype, copy=False) for i in targets]
+                gx = gx + g if d else g
+            gy = gx * self._masks[layer - 1] if layer and self._masks else gx
+        gxs = [*[m.stack(parts, axis=0) for parts in zip(*ginitials)], gy]
+        for g in gparams:
+            gxs += self._unstack(g, size)
+        return [m.cast(gxs[i], self.inputs[i].dtype) for i in targets]
 
-    def compose(self, *inputs):
-        states, x, params = self._unpack(inputs)
-        stops = [s.stop for s in self._steps]
-
-        def split(x):
-            return F.split_axis(x, stops[:-1], 0, force_tuple=True)
-
-        def drop(layer, xs):
-            return [x * m for x, m in zip(xs, split(self._masks[layer - 1]))]
-
-        cx = states[1] if self.n_states == 2 else None
-        hy, cy, ys = _unroll(
-            self._cell,
-            self.n_layers,
-            drop if self._masks else None,
-            states[0],
-            cx,
-            [ws for ws, _ in params],
-            [bs for _, bs in params],
-            split(x),
-            self.directions,
+    def _run_cell_back(self, m, gy, gstates, x, weights, steps, reverse):
+        """Gradients of the initial states, of ``x`` and of the weights of a cell."""
+        wx, wh = weights[:2]
+        ggates, ghiddens = [], []
+        order = self._steps if reverse else self._steps[::-1]
+        for s, (_, saved) in zip(order, reversed(steps)):
+            (gh, *gcs), rest = _split(gstates, s.stop - s.start)
+            ggate, ghidden, direct = self._step_back(m, (gy[s] + gh, *gcs), *saved)
+            g = m.matmul(ghidden, wh)
+            new = [g if direct[0] is None else g + direct[0], *direct[1:]]
+            gstates = _join(m, new, rest)
+            ggates.append(ggate)
+            ghiddens.append(ghidden)
+        ggates = m.vstack(ggates if reverse else ggates[::-1])
+        ghiddens = m.vstack(ghiddens[::-1])
+        previous = m.vstack([h for h, _ in steps])
+        gweights = (
+            m.matmul(ggates, x, transa=True),
+            m.matmul(ghiddens, previous, transa=True),
+            m.sum(ggates, axis=0),
+            m.sum(ghiddens, axis=0),
         )
-        y = F.concat(ys, axis=0)
-        return (hy, y) if cy is None else (hy, cy, y)
+        return gstates, m.matmul(ggates, wx), gweights
+
+    def _stack(self, m, ws, bs):
+        """Weights of input and state, and their biases, all gates stacked."""
+        half = self.n_weights // 2
+        return [
+            join([arrays[k] for k in self.gate_order])
+            for join, arrays in (
+                (m.vstack, ws[:half]),
+                (m.vstack, ws[half:]),
+                (m.hstack, bs[:half]),
+                (m.hstack, bs[half:]),
+            )
+        ]
+
+    def _unstack(self, gradients, size):
+        """Inverse of :meth:`_stack` for gradients."""
+        starts = [size * self.gate_order.index(k) for k in range(self.n_weights // 2)]
+        return [g[start : start + size] for g in gradients for start in starts]
 
     # -- cells -------------------------------------------------------------------------------
 
-    #: Gates of the cell in the order in which their weights are stacked.
-    gate_order = (0,)
-
-    def _cell(self, x, h, c, ws, bs):
-        """One step of one layer on variables; returns the new ``h`` and ``c``."""
-        raise NotImplementedError
-
-    def _weights(self, xp, ws, bs, dtype):
-        """Weights of input and state, and their biases, all gates stacked."""
-        half = self.n_weights // 2
-        if half == 1:
-            return [a.astype(dtype, copy=False) for a in (*ws, *bs)]
-        parts = []
-        for arrays in (ws[:half], ws[half:], bs[:half], bs[half:]):
-            parts.append(
-                xp.concatenate([arrays[k] for k in self.gate_order]).astype(dtype, copy=False)
-            )
-        return parts
-
-    def _split_weights(self, xp, *gradients):
-        """Inverse of :meth:`_weights` for gradients: lists of those of ws and bs."""
-        half = self.n_weights // 2
-        gws, gbs = [], []
-        for to, g in zip((gws, gws, gbs, gbs), gradients):
-            parts = xp.split(g, half)
-            to += [parts[self.gate_order.index(k)] for k in range(half)]
-        return gws, gbs
-
-    def _run(self, xp, x, states, weights, y, steps):
-        """Runs one layer in one direction.
+    def _step(self, m, x, hidden, *states):
+        """One step of a cell, on arrays or variables.
 
         Args:
-            x: Inputs of all steps.
-            states: Arrays (B, H) of the initial states, to be changed to the final ones.
-            weights: What :meth:`_weights` gives.
-            y: Array (total, H) for the outputs.
-            steps: Slices of the steps in the order of the recurrence.
+            m: Namespace of functions.
+            x: What the gates get from the input.
+            hidden: What the gates get from the previous hidden state.
+            states: Previous states.
 
         Returns:
-            What the backward needs, first the previous hidden state of every step.
+            Tuple of the new states, and a tuple of what :meth:`_step_back` needs.
 
         """
         raise NotImplementedError
 
-    def _run_back(self, xp, gy, gstates, weights, saved, steps):
-        """Gradients of the gates of all steps, from input and state; changes ``gstates``."""
+    def _step_back(self, m, gstates, *saved):
+        """Gradients of ``x``, of ``hidden`` and, not by way of these, of the previous states."""
         raise NotImplementedError
+
+
+def _compute_dtype(arrays):
+    return numpy.result_type(numpy.float32, *[a.dtype for a in arrays])
+
+
+def _split(states, n):
+    """States of the first ``n`` sequences, and of the others (``None``: there are no others)."""
+    if n == states[0].shape[0]:
+        return states, None
+    return [s[:n] for s in states], [s[n:] for s in states]
+
+
+def _join(m, states, rest):
+    """Inverse of :func:`_split`."""
+    return states if rest is None else [m.vstack(pair) for pair in zip(states, rest)]
 
 
 class _SimpleRNN(BaseNStepRNN):
     """Cells of one gate."""
 
-    def _cell(self, x, h, c, ws, bs):
-        activation = getattr(F, self.activation)
-        return activation(F.linear(x, ws[0], bs[0]) + F.linear(h, ws[1], bs[1])), None
+    def _step(self, m, x, hidden, h):
+        y = self._activation(m, x + hidden)
+        return (y,), (y,)
 
-    def _run(self, xp, x, states, weights, y, steps):
-        wx, wh, bx, bh = weights
-        (h,) = states
-        pre = x.dot(wx.T)
-        pre += bx + bh
-        wh = wh.T
-        previous = xp.empty(y.shape, x.dtype)
-        for s in steps:
-            n = s.stop - s.start
-            previous[s] = h[:n]
-            h[:n] = y[s] = self._activation(xp, h[:n].dot(wh) + pre[s])
-        return previous, y
+    def _step_back(self, m, gstates, y):
+        g = gstates[0] * self._slope(y)
+        return g, g, (None,)
 
-    def _run_back(self, xp, gy, gstates, weights, saved, steps):
-        wh, (gh,) = weights[1], gstates
-        slope = self._slope(saved[1])
-        gates = xp.empty_like(slope)
-        for s in steps:
-            n = s.stop - s.start
-            g = xp.add(gy[s], gh[:n], out=gates[s])
-            g *= slope[s]
-            gh[:n] = g.dot(wh)
-        return gates, gates
-
-    def _activation(self, xp, x):
+    def _activation(self, m, x):
         raise NotImplementedError
 
     def _slope(self, y):
@@ -363,8 +358,8 @@ class NStepRNNTanh(_SimpleRNN):
     activation = 'tanh'
     chainerx_routine = 'n_step_rnn'
 
-    def _activation(self, xp, x):
-        return xp.tanh(x)
+    def _activation(self, m, x):
+        return m.tanh(x)
 
     def _slope(self, y):
         return 1 - y * y
@@ -376,11 +371,11 @@ class NStepRNNReLU(_SimpleRNN):
     activation = 'relu'
     chainerx_routine = 'n_step_rnn'
 
-    def _activation(self, xp, x):
-        return xp.maximum(x, 0)
+    def _activation(self, m, x):
+        return m.relu(x)
 
     def _slope(self, y):
-        return (y > 0).astype(y.dtype)
+        return (as_array(y) > 0).astype(y.dtype)
 
 
 class NStepBiRNNTanh(NStepRNNTanh):
@@ -420,38 +415,6 @@ def _apply(cls, n_layers, dropout_ratio, states, ws, bs, xs):
     return (*states, F.split_axis(y, stops[:-1], 0, force_tuple=True))
 
 
-def _unroll(f, n_layers, drop, hx, cx, ws, bs, xs, directions):
-    """Runs a stacked network step by step on variables."""
-    hx = F.separate(hx)
-    cx = [None] * len(hx) if cx is None else F.separate(cx)
-    hy, cy = [], []
-    for layer in range(n_layers):
-        if layer and drop is not None:
-            xs = drop(layer, xs)
-        outputs = []
-        for d in range(directions):
-            cell = layer * directions + d
-            h, c = hx[cell], cx[cell]
-            ys = []
-            for x in reversed(xs) if d else xs:
-                n, rest, c_rest = x.shape[0], None, None
-                if n < h.shape[0]:
-                    h, rest = F.split_axis(h, [n], 0)
-                    if c is not None:
-                        c, c_rest = F.split_axis(c, [n], 0)
-                h, c = f(x, h, c, ws[cell], bs[cell])
-                ys.append(h)
-                if rest is not None:
-                    h = F.concat((h, rest), axis=0)
-                    if c is not None:
-                        c = F.concat((c, c_rest), axis=0)
-            outputs.append(ys[::-1] if d else ys)
-            hy.append(h)
-            cy.append(c)
-        xs = [F.concat(y, axis=1) for y in zip(*outputs)] if directions == 2 else outputs[0]
-    return F.stack(hy), None if cy[0] is None else F.stack(cy), tuple(xs)
-
-
 def n_step_rnn_impl(f, n_layers, dropout_ratio, hx, cx, ws, bs, xs, use_bi_direction):
     """Runs a stacked recurrent network with any cell, step by step.
 
@@ -482,11 +445,35 @@ def n_step_rnn_impl(f, n_layers, dropout_ratio, hx, cx, ws, bs, xs, use_bi_direc
         [[[1.0]], [[3.0]]]
 
     """
-
-    def drop(layer, xs):
-        return [F.dropout(x, dropout_ratio) for x in xs]
-
-    return _unroll(f, n_layers, drop, hx, cx, ws, bs, xs, 2 if use_bi_direction else 1)
+    directions = 2 if use_bi_direction else 1
+    hx = F.separate(hx)
+    cx = [None] * len(hx) if cx is None else F.separate(cx)
+    hy, cy = [], []
+    for layer in range(n_layers):
+        if layer:
+            xs = [F.dropout(x, dropout_ratio) for x in xs]
+        outputs = []
+        for d in range(directions):
+            cell = layer * directions + d
+            h, c = hx[cell], cx[cell]
+            ys = []
+            for x in reversed(xs) if d else xs:
+                n, rest, c_rest = x.shape[0], None, None
+                if n < h.shape[0]:
+                    h, rest = F.split_axis(h, [n], 0)
+                    if c is not None:
+                        c, c_rest = F.split_axis(c, [n], 0)
+                h, c = f(x, h, c, ws[cell], bs[cell])
+                ys.append(h)
+                if rest is not None:
+                    h = F.concat((h, rest), axis=0)
+                    if c is not None:
+                        c = F.concat((c, c_rest), axis=0)
+            outputs.append(ys[::-1] if d else ys)
+            hy.append(h)
+            cy.append(c)
+        xs = [F.concat(y, axis=1) for y in zip(*outputs)] if directions == 2 else outputs[0]
+    return F.stack(hy), None if cy[0] is None else F.stack(cy), tuple(xs)
 
 
 def n_step_rnn(n_layers, dropout_ratio, hx, ws, bs, xs, activation='tanh', **kwargs):

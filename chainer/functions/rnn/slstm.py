@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chainer.backends import cuda
 from chainer.functions.rnn import _cell
-from chainer.functions.rnn.lstm import _expect_cell, _extract_gates
+from chainer.functions.rnn.lstm import _expect_cell, _extract_gates, _join_gates
 from chainer.utils import type_check
 
 
@@ -32,15 +32,8 @@ class SLSTM(_cell.Cell):
         a2, i2, f2, o2 = _extract_gates(x2)
         return [a1, a2, i1, i2, f1, f2, o1 + o2], (c1, c2)
 
-    def _input_gradients(self, inputs, gz, gcs, gc):
-        xp = cuda.get_array_module(gz)
-        gxs = []
-        for k, x in enumerate(inputs[2:]):
-            gx = xp.empty(x.shape, x.dtype)
-            for to, g in zip(_extract_gates(gx), (gz[k], gz[2 + k], gz[4 + k], gz[6])):
-                to[...] = g
-            gxs.append(gx)
-        return (*gcs, *gxs)
+    def _input_gradients(self, m, inputs, gates, children, gc):
+        return (*children, *[_join_gates(m, [*gates[k:6:2], gates[6]]) for k in range(2)])
 
 
 def slstm(c_prev1, c_prev2, x1, x2):

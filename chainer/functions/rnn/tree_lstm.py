@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from chainer.backends import cuda
 from chainer.functions._base import CallableFunction
 from chainer.functions.rnn import _cell
 from chainer.utils import type_check
@@ -42,14 +41,10 @@ class TreeLSTM(CallableFunction, _cell.Cell):
         a, i, o, *f = _extract_gates(x, len(cs) + 3)
         return [a, i, *f, o], cs
 
-    def _input_gradients(self, inputs, gz, gcs, gc):
-        x = inputs[-1]
-        xp = cuda.get_array_module(x)
-        gx = xp.empty(x.shape, x.dtype)
-        to_a, to_i, to_o, *to_f = _extract_gates(gx, len(gcs) + 3)
-        for to, g in zip((to_a, to_i, *to_f, to_o), gz):
-            to[...] = g
-        return (*gcs, gx)
+    def _input_gradients(self, m, inputs, gates, children, gc):
+        a, i, *f, o = gates
+        gx = m.stack([a, i, o, *f], axis=1)
+        return (*children, gx.reshape(inputs[-1].shape))
 
 
 def tree_lstm(*inputs):

@@ -6,14 +6,18 @@ import numpy
 
 import chainerx
 from chainer._core import backprop
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.configuration import config, using_config
 from chainer.function import force_backprop_mode, no_backprop_mode
-from chainer.function_node import FunctionNode
+from chainer.functions._base import Operation
 from chainer.variable import Variable, as_variable
 
 
-class Forget(FunctionNode):
+class Forget(Operation):
     """Function that keeps only its inputs and computes everything else twice."""
+
+    # The functions that it calls use kernels themselves.
+    _kernels = NO_KERNELS
 
     def __init__(self, func):
         self._func = func

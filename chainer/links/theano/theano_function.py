@@ -1,7 +1,8 @@
 import numpy
 
-from chainer import backend, function_node, link
+from chainer import backend, link
 from chainer.backends import cuda
+from chainer.functions._base import Operation
 
 
 class TheanoFunction(link.Link):
@@ -73,7 +74,7 @@ def _to_variables(theano, name, variables):
     return variables
 
 
-class _TheanoFunctionNode(function_node.FunctionNode):
+class _TheanoFunctionNode(Operation):
     def __init__(self, forward_func, backward_func):
         self.forward_func = forward_func
         self.backward_func = backward_func
@@ -86,13 +87,12 @@ class _TheanoFunctionNode(function_node.FunctionNode):
         self.retain_inputs(tuple(range(len(inputs))))
         return _call(self.forward_func, inputs, inputs)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        inputs = self.get_retained_inputs()
-        gxs = _TheanoGrad(self.backward_func, len(inputs)).apply((*inputs, *grad_outputs))
-        return tuple([gxs[i] for i in target_input_indexes])
+    def gradients(self, m, targets, xs, ys, gys):
+        gxs = m.apply(_TheanoGrad(self.backward_func, len(xs)), (*xs, *gys))
+        return [gxs[i] for i in targets]
 
 
-class _TheanoGrad(function_node.FunctionNode):
+class _TheanoGrad(Operation):
     def __init__(self, func, n_inputs):
         self.func = func
         self.n_inputs = n_inputs
@@ -100,7 +100,7 @@ class _TheanoGrad(function_node.FunctionNode):
     def forward(self, inputs):
         return _call(self.func, inputs, inputs[: self.n_inputs])
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def gradients(self, m, targets, xs, ys, gys):
         raise RuntimeError('TheanoFunction does not support double backpropagation')
 
 
