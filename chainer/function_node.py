@@ -14,7 +14,7 @@ from chainer._core.backprop import grad, hooks_of
 from chainer._core.engines import arrays as array_engine
 from chainer._core.engines import kernels as kernel_engine
 from chainer._core.engines.chainerx import apply as _apply_chainerx
-from chainer._core.engines.kernels import NO_KERNELS, Kernels
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.fallback import NO_NATIVE_PATH
 from chainer._core.gradients import find_nan
 from chainer._core.tape import AccumulatingRule, ArrayRule, VariableRule
@@ -33,14 +33,6 @@ _variable = Variable._from_array
 
 # Methods that compute on NumPy arrays.
 _numpy_code = frozenset(('forward', 'forward_cpu', 'backward', 'backward_accumulate', 'gradients'))
-
-
-class _TwoRules:
-    @staticmethod
-    def grad(func, targets, gys, double, known):
-        if double:
-            return VariableRule.grad(func, targets, gys, double, known)
-        return func._backward_arrays(targets, gys)
 
 
 class _Extras:
@@ -116,10 +108,6 @@ class FunctionNode:
     # What few calls have.
     _extras = None
 
-    _native_inputs = None
-    _checked_natively = False
-    _least_native_size = 0
-
     stack = _extra('stack', 'Stack of the call, recorded in debug mode.')
     chainerx_device = _extra('chainerx_device', 'Device of the inputs, where they are of ChainerX.')
 
@@ -131,24 +119,13 @@ class FunctionNode:
             cls._rule = AccumulatingRule
         elif 'backward' in own:
             cls._rule = VariableRule
-        elif not hasattr(cls, 'compose') and ('gradients' in own or 'gradient' in own):
+        elif 'gradients' in own:
             cls._rule = ArrayRule
-        elif '_backward_arrays' in own:
-            cls._rule = _TwoRules
-        if '_backward_arrays' in own:
-            cls._rule = _TwoRules
-        if not {'_native_inputs', '_checked_natively', '_least_native_size'}.isdisjoint(own):
-            cls._kernels = Kernels(
-                cls._native_inputs is not None and chainerx.is_available(),
-                cls._native_inputs or (),
-                cls._least_native_size,
-                cls._checked_natively,
-            )
-        elif cls.forward_chainerx is FunctionNode.forward_chainerx or (
+        # Kernels need a native path, and do not know of a new way to compute on NumPy arrays.
+        if cls.forward_chainerx is FunctionNode.forward_chainerx or (
             own.keys().isdisjoint(('_kernels', 'forward_chainerx'))
             and not _numpy_code.isdisjoint(own)
         ):
-            # Kernels do not know of a new way to compute.
             cls._kernels = cls._kernels._replace(under_numpy=False)
 
     def __call__(self, *args, **kwargs):
