@@ -1,11 +1,12 @@
 import math
 
-from chainer import backend, distribution, function_node, utils
+from chainer import distribution
 from chainer import functions as F
 from chainer.distributions._base import LocationScale, as_point
+from chainer.functions._base import UnaryFunction
 
 
-class LaplaceCDF(function_node.FunctionNode):
+class LaplaceCDF(UnaryFunction):
     """Cumulative distribution function of the standard Laplace distribution.
 
     .. admonition:: Example
@@ -16,19 +17,15 @@ class LaplaceCDF(function_node.FunctionNode):
 
     """
 
-    def forward(self, inputs):
-        (x,) = inputs
-        self.retain_inputs((0,))
-        xp = backend.get_array_module(x)
+    def compute(self, xp, x):
         half = 0.5 * xp.exp(-abs(x))
-        return (utils.force_array(xp.where(x < 0, half, 1 - half), x.dtype),)
+        return xp.where(x < 0, half, 1 - half)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (x,) = self.get_retained_inputs()
-        return (0.5 * F.exp(-abs(x)) * grad_outputs[0],)
+    def gradient(self, m, x, y, gy):
+        return 0.5 * m.exp(-abs(x)) * gy
 
 
-class LaplaceICDF(function_node.FunctionNode):
+class LaplaceICDF(UnaryFunction):
     """Inverse cumulative distribution function of the standard Laplace distribution.
 
     .. admonition:: Example
@@ -40,16 +37,12 @@ class LaplaceICDF(function_node.FunctionNode):
 
     """
 
-    def forward(self, inputs):
-        (x,) = inputs
-        self.retain_inputs((0,))
-        xp = backend.get_array_module(x)
+    def compute(self, xp, x):
         tail = xp.log(2 * xp.minimum(x, 1 - x))
-        return (utils.force_array(xp.where(x < 0.5, tail, -tail), x.dtype),)
+        return xp.where(x < 0.5, tail, -tail)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (x,) = self.get_retained_inputs()
-        return (grad_outputs[0] / F.minimum(x, 1 - x),)
+    def gradient(self, m, x, y, gy):
+        return gy / m.minimum(x, 1 - x)
 
 
 class Laplace(LocationScale):

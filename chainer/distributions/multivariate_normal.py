@@ -1,13 +1,15 @@
 import numpy
 
-from chainer import backend, distribution, function_node
+from chainer import backend, distribution
 from chainer import functions as F
 from chainer.distributions._base import Parameter, as_parameters, as_point, draw
 from chainer.distributions.normal import _HALF_LOG_2PI
+from chainer.functions._base import Operation
 from chainer.utils import argument, cache, type_check
+from chainer.variable import as_array
 
 
-class TriangularInv(function_node.FunctionNode):
+class TriangularInv(Operation):
     """Inverse of triangular matrices, the last two axes of the input.
 
     The elements on the other side of the diagonal are taken as zero.
@@ -34,27 +36,21 @@ class TriangularInv(function_node.FunctionNode):
         type_check.expect(x.dtype.kind == 'f', x.ndim >= 2)
         type_check.expect(x.shape[-2] == x.shape[-1])
 
-    def forward_cpu(self, inputs):
-        return self._forward(numpy, *inputs)
-
-    def forward_gpu(self, inputs):
-        return self._forward(backend.get_array_module(*inputs), *inputs)
-
-    def _forward(self, xp, x):
+    def forward(self, inputs):
+        (x,) = inputs
         self.retain_outputs((0,))
+        xp = backend.get_array_module(x)
         triangle = xp.tril if self._lower else xp.triu
         # The linear algebra routines know no float16.
         work = triangle(x).astype(numpy.promote_types(x.dtype, numpy.float32), copy=False)
         return (triangle(xp.linalg.inv(work)).astype(x.dtype, copy=False),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (gy,) = grad_outputs
-        (inv,) = self.get_retained_outputs()
-        gx = -F.matmul(F.matmul(inv, gy, transa=True), inv, transb=True)
-        xp = backend.get_array_module(gx.array)
-        mask = numpy.tri(gx.shape[-1], dtype=gx.dtype)
-        mask = inv.device.send(mask if self._lower else mask.T)
-        return (gx * xp.broadcast_to(mask, gx.shape),)
+    def gradients(self, m, targets, xs, ys, gys):
+        (inverse,) = ys
+        gx = -m.matmul(m.matmul(inverse, gys[0], transa=True), inverse, transb=True)
+        xp = backend.get_array_module(as_array(inverse))
+        mask = xp.tri(gx.shape[-1], dtype=gx.dtype)
+        return (gx * (mask if self._lower else mask.T),)
 
 
 def _triangular_inv(x, lower=True):

@@ -7,15 +7,17 @@ import chainerx
 from chainer import (
     backend,
     device_resident,
-    function_node,
-    functions,
     initializers,
     link,
     utils,
     variable,
 )
+from chainer._core.array_namespace import arrays_like
 from chainer._core.dtype import get_dtype
+from chainer.functions._base import Operation, kernels
+from chainer.functions.connection.embed_id import EmbedIDGrad
 from chainer.utils import type_check
+from chainer.variable import as_array
 
 
 class TreeParser:
@@ -89,7 +91,7 @@ class TreeParser:
             stack.append((left, path, code + (1,)))
 
 
-class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, function_node.FunctionNode):
+class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, Operation):
     """Hierarchical softmax loss over a binary tree.
 
     Args:
@@ -106,6 +108,8 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, function
         1.386
 
     """
+
+    _kernels = kernels(retain=(0, 1, 2))
 
     def __init__(self, tree, dtype):
         device_resident.DeviceResident.__init__(self)
@@ -174,50 +178,29 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, function
         scores = (W[nodes] * x[rows]).sum(axis=1) * codes
         return (chainerx.softplus(-scores).sum(),)
 
+    def gradients(self, m, targets, xs, ys, gys):
+        x, t, W = xs
+        rows, nodes, codes = self._steps(as_array(x), as_array(t))
+        x_steps, W_steps = x[rows], W[nodes]
+        scores = m.sum(W_steps * x_steps, axis=1) * codes
+        g = m.expand_dims(m.sigmoid(-scores) * (-codes * gys[0]), 1)
+
+        def scatter(index, values, shape):
+            return m.apply(EmbedIDGrad(index, shape, None), (values,))[0]
+
+        rules = (
+            lambda: scatter(rows, g * W_steps, x.shape),
+            lambda: None,
+            lambda: scatter(nodes, g * x_steps, W.shape),
+        )
+        return [rules[i]() for i in targets]
+
     def backward_cpu(self, inputs, grad_outputs):
         """Returns the gradient arrays of ``x``, ``t`` (``None``) and ``W``."""
-        x, t, W = inputs
-        (gy,) = grad_outputs
-        xp = backend.get_array_module(x)
-        rows, nodes, codes = self._steps(x, t)
-        scores = (W[nodes] * x[rows]).sum(axis=1) * codes
-        g = (-gy * codes / (1 + xp.exp(scores)))[:, None]
-        gx, gW = xp.zeros_like(x), xp.zeros_like(W)
-        xp.add.at(gx, rows, g * W[nodes])
-        xp.add.at(gW, nodes, g * x[rows])
-        return gx, None, gW
+        m = arrays_like(inputs[0])
+        return tuple(self.gradients(m, (0, 1, 2), inputs, (), grad_outputs))
 
     backward_gpu = backward_cpu
-
-    def _backward_arrays(self, target_input_indexes, grad_outputs):
-        gxs = self.backward_cpu(self._retained_arrays()[0], grad_outputs)
-        return tuple([gxs[i] for i in target_input_indexes])
-
-    def backward(self, target_input_indexes, grad_outputs):
-        x, t, W = self.get_retained_inputs()
-        (gy,) = grad_outputs
-        F = functions
-        rows, nodes, codes = self._steps(x.array, t.array)
-        x_steps = F.get_item(x, rows)
-        W_steps = F.get_item(W, nodes)
-        scores = F.sum(W_steps * x_steps, axis=1) * codes
-        g = F.sigmoid(-scores) * (-codes) * F.broadcast_to(gy, codes.shape)
-        g = F.broadcast_to(F.expand_dims(g, 1), x_steps.shape)
-
-        def scatter(like, index, values):
-            zeros = like.xp.zeros(like.shape, like.dtype)
-            return F.scatter_add(zeros, index, values)
-
-        return tuple(
-            [
-                scatter(x, rows, g * W_steps)
-                if i == 0
-                else scatter(W, nodes, g * x_steps)
-                if i == 2
-                else None
-                for i in target_input_indexes
-            ]
-        )
 
 
 class BinaryHierarchicalSoftmax(link.Link):
