@@ -6,6 +6,7 @@ import numpy
 
 from chainer import backend
 from chainer._core.array_namespace import arrays_like
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.namespace import F
 from chainer.functions._base import CallableFunction, check_reduce
 from chainer.functions.array.get_item import GetItemGrad
@@ -83,6 +84,9 @@ def _betas(m, log_prob, paths, running):
 
 class ConnectionistTemporalClassification(CallableFunction):
     """Inputs: lengths of the inputs, lengths of the labels, labels, then one array a time step."""
+
+    # What runs on ChainerX is made of many small steps, which ChainerX would differentiate.
+    _kernels = NO_KERNELS
 
     def __init__(self, blank_symbol, reduce='mean'):
         check_reduce(reduce)

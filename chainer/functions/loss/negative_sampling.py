@@ -6,7 +6,8 @@ import numpy
 
 import chainerx
 from chainer import backend, utils
-from chainer.functions._base import Operation, check_reduce, kernels, sent_like
+from chainer._core.engines.kernels import NO_KERNELS
+from chainer.functions._base import Operation, check_reduce, sent_like
 from chainer.functions.connection.embed_id import EmbedIDGrad
 from chainer.utils import argument, type_check
 from chainer.variable import as_array
@@ -15,7 +16,8 @@ from chainer.variable import as_array
 class NegativeSamplingFunction(Operation):
     """Function node of :func:`~chainer.functions.negative_sampling`."""
 
-    _kernels = kernels(retain=(0, 1, 2))
+    # The samples are arrays of the kind that the caller uses.
+    _kernels = NO_KERNELS
     ignore_label = -1
     #: Samples of the last forward: the true label, then the negative ones.
     samples = None
