@@ -1,15 +1,14 @@
 import numpy
 
-from chainer import backend, distribution, utils
+from chainer import backend, distribution, function_node, utils
 from chainer import functions as F
 from chainer.distributions._base import Parametric, as_parameters, as_point, draw, full_like
 from chainer.distributions.utils import _modified_xlogx
-from chainer.functions._base import Operation
 from chainer.utils import cache
 from chainer.variable import as_variable
 
 
-class BernoulliLogProb(Operation):
+class BernoulliLogProb(function_node.FunctionNode):
     r"""Logarithm :math:`x l - \log(1 + e^l)` of a Bernoulli probability, from the logit.
 
     Inputs are the logit and the point, of broadcastable shapes. An infinite logit gives zero or
@@ -46,13 +45,15 @@ class BernoulliLogProb(Operation):
             y = xp.where(self._invalid, numpy.array(-numpy.inf, y.dtype), y)
         return (utils.force_array(y, logit.dtype),)
 
-    def gradients(self, m, targets, xs, ys, gys):
-        logit, x = xs
-        (gy,) = gys
+    def backward(self, indexes, grad_outputs):
+        (gy,) = grad_outputs
+        logit, x = self.get_retained_inputs()
         if self.binary_check:
-            gy = m.where(self._invalid, 0, gy)
-        rules = (lambda: gy * (x - m.sigmoid(logit)), lambda: gy * logit)
-        return [m.sum_to(rules[i](), xs[i].shape) for i in targets]
+            xp = backend.get_array_module(gy.array)
+            gy = F.where(self._invalid, xp.zeros_like(gy.array), gy)
+        g_logit = F.sum_to(gy * (x - F.sigmoid(logit)), logit.shape)
+        g_x = F.sum_to(gy * logit, x.shape)
+        return g_logit, g_x
 
 
 class Bernoulli(Parametric):

@@ -1,9 +1,9 @@
-from chainer import backend, utils
-from chainer.functions._base import Operation
-from chainer.variable import as_array, as_variable
+from chainer import backend, function_node, utils
+from chainer import functions as F
+from chainer.variable import as_variable
 
 
-class ModifiedXLogX(Operation):
+class ModifiedXLogX(function_node.FunctionNode):
     r"""Elementwise :math:`x \log x` that is zero, with a zero gradient, at zero.
 
     Args:
@@ -29,10 +29,13 @@ class ModifiedXLogX(Operation):
         y = x * xp.where(x == 0, x.dtype.type(0), self._logx)
         return (utils.force_array(y, x.dtype),)
 
-    def gradients(self, m, targets, xs, ys, gys):
-        (x,) = xs
-        zero = as_array(x) == 0
-        return (gys[0] * m.where(zero, 0, m.log(m.where(zero, 1, x)) + 1),)
+    def backward(self, indexes, grad_outputs):
+        (x,) = self.get_retained_inputs()
+        (gy,) = grad_outputs
+        zero = x.array == 0
+        xp = backend.get_array_module(x.array)
+        slope = F.log(F.where(zero, xp.ones_like(x.array), x)) + 1
+        return (gy * F.where(zero, xp.zeros_like(x.array), slope),)
 
 
 def _modified_xlogx(x):
