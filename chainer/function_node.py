@@ -122,9 +122,9 @@ class FunctionNode:
         elif 'gradients' in own:
             cls._rule = ArrayRule
         # Kernels need a native path, and do not know of a new way to compute on NumPy arrays.
-        if cls.forward_chainerx is FunctionNode.forward_chainerx or (
-            own.keys().isdisjoint(('_kernels', 'forward_chainerx'))
-            and not _numpy_code.isdisjoint(own)
+        if '_kernels' not in own and (
+            cls.forward_chainerx is FunctionNode.forward_chainerx
+            or ('forward_chainerx' not in own and not _numpy_code.isdisjoint(own))
         ):
             cls._kernels = cls._kernels._replace(under_numpy=False)
 

@@ -22,6 +22,7 @@ import chainer.links as L
 import chainerx
 from chainer import function_node
 from chainer._core.engines import kernels
+from chainer.functions._base import Operation
 from chainer.functions.activation.relu import ReLU
 
 pytestmark = pytest.mark.skipif(
@@ -168,7 +169,7 @@ def test_functions_with_kernels_have_a_way_to_chainerx():
 
     served = [c for c in subclasses(function_node.FunctionNode) if c._kernels.under_numpy]
     assert len(served) > 20
-    for c in served:
+    for c in set(served) - {Operation}:
         assert c.forward_chainerx is not function_node.FunctionNode.forward_chainerx, c
 
 

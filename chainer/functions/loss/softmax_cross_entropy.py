@@ -186,7 +186,7 @@ class SoftmaxCrossEntropy(Operation):
         x, t = xs
         (gy,) = gys
         rule = self._soft_target_gradients if t.dtype.kind == 'f' else self._label_gradients
-        gxs = (m.broadcast_to(gy.sum(), x.shape), None) if x.size == 0 else rule(m, x, t, gy)
+        gxs = (m.broadcast_to(m.sum(gy), x.shape), None) if x.size == 0 else rule(m, x, t, gy)
         return [gxs[i] for i in targets]
 
     def _label_gradients(self, m, x, t, gy):
