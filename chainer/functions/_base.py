@@ -125,10 +125,9 @@ class UnaryFunction(_Routine):
     """
 
     # A call of NumPy on few elements costs less than views of its arrays.
-    _kernels = kernels(least_size=4096, check=True)
+    _kernels = kernels(retain=None, least_size=4096, check=True)
     is_elementwise = True
     retains = 'x'
-    _kernels = kernels(retain=None, check=True)
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, ('x',))
@@ -161,12 +160,11 @@ class BinaryFunction(_Routine):
     along which the input was broadcast. ``retains`` is a subset of ``'xy'``.
     """
 
-    # NumPy's arithmetic is as fast, and shares the gradient of ties in its own way.
+    # NumPy's arithmetic is as fast.
     _kernels = NO_KERNELS._replace(check=True)
     is_elementwise = True
     retains = 'x'
     arguments = ('lhs', 'rhs')
-    _kernels = kernels(retain=None, check=True)
 
     def check_type_forward(self, in_types):
         type_check._argname(in_types, self.arguments)

@@ -77,6 +77,6 @@ def _run(func, in_data):
         if _config.type_check:
             func._check_types(in_data)
         raise
-    if isinstance(outputs, FallbackType):
+    if outputs.__class__ is FallbackType:
         return fallback.run(func, in_data, outputs.reason)
     return outputs

@@ -7,7 +7,7 @@ follow from it. Unusual arrays run on the NumPy code.
 
 from __future__ import annotations
 
-import typing as tp
+import dataclasses
 
 import chainerx
 from chainer import configuration
@@ -23,7 +23,8 @@ if chainerx.is_available():
     from chainerx import _core
 
 
-class Kernels(tp.NamedTuple):
+@dataclasses.dataclass(frozen=True, slots=True)
+class Kernels:
     """How a class of functions uses kernels of ChainerX.
 
     Attributes:
@@ -41,6 +42,8 @@ class Kernels(tp.NamedTuple):
     retain: tuple[int, ...] | None = ()
     least_size: int = 0
     check: bool = False
+
+    _replace = dataclasses.replace
 
 
 #: For functions that users write: NumPy arrays run on their own code.
@@ -87,7 +90,7 @@ def run(func, in_vars, in_data):
         # defect of the kernel, and nobody would find it behind a slow but right result.
         arrays.forward(func, in_data)
         raise
-    if isinstance(ys, FallbackType):
+    if ys.__class__ is FallbackType:
         return None
     func._output_indexes_to_retain = ()
     retain = func._kernels.retain

@@ -10,6 +10,8 @@ from chainer.variable import as_array
 class ClippedReLU(_base.UnaryFunction):
     """Rectified linear unit with an upper bound."""
 
+    _kernels = _base.kernels(retain=None, check=True)
+
     def __init__(self, z):
         if not isinstance(z, float):
             raise TypeError(f'z must be float value, not {z!r}')

@@ -10,6 +10,8 @@ from chainer.variable import as_array
 class ELU(_base.UnaryFunction):
     """Exponential linear unit."""
 
+    _kernels = _base.kernels(retain=None, check=True)
+
     def __init__(self, alpha=1.0):
         self.alpha = float(alpha)
 

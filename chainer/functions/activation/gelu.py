@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 
 import chainerx
-from chainer.functions._base import UnaryFunction, special
+from chainer.functions._base import UnaryFunction, kernels, special
 
 
 class GELU(UnaryFunction):
     """Input times the standard normal distribution function of it."""
+
+    _kernels = kernels(retain=None, check=True)
 
     def compute(self, xp, x):
         return x * _distribution(special(xp).erf, x)
@@ -22,6 +24,8 @@ class GELU(UnaryFunction):
 
 class TanhGELU(UnaryFunction):
     """Approximation of :class:`GELU` by a hyperbolic tangent."""
+
+    _kernels = kernels(retain=None, check=True)
 
     def forward_chainerx(self, inputs):
         return (self.compute(chainerx, inputs[0]),)

@@ -10,6 +10,7 @@ from chainer.variable import as_array
 class LeakyReLU(_base.UnaryFunction):
     """Rectified linear unit with a slope for negative values."""
 
+    _kernels = _base.kernels(retain=None, check=True)
     retains = 'y'
 
     def __init__(self, slope=0.2):

@@ -11,6 +11,8 @@ from chainer.variable import as_array
 class Mish(_base.UnaryFunction):
     """Input times the hyperbolic tangent of its softplus."""
 
+    _kernels = _base.kernels(retain=None, check=True)
+
     def forward_chainerx(self, inputs):
         return (self.compute(chainerx, inputs[0]),)
 

@@ -9,6 +9,7 @@ from chainer.variable import as_array
 class ReLU(_base.UnaryFunction):
     """Rectified linear unit."""
 
+    _kernels = _base.kernels(retain=None, check=True)
     retains = 'y'
 
     def compute(self, xp, x):

@@ -8,6 +8,7 @@ from chainer.functions import _base
 class Sigmoid(_base.UnaryFunction):
     """Logistic sigmoid."""
 
+    _kernels = _base.kernels(retain=None, check=True)
     retains = 'y'
 
     def compute(self, xp, x):

@@ -9,6 +9,8 @@ from chainer.functions.activation.swish import _sigmoid
 class SiLU(_base.UnaryFunction):
     """Input times its sigmoid."""
 
+    _kernels = _base.kernels(retain=None, check=True)
+
     def compute(self, xp, x):
         return x * _sigmoid(xp, x)
 

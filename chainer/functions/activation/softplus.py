@@ -9,6 +9,8 @@ from chainer.functions import _base
 class Softplus(_base.UnaryFunction):
     """Smooth approximation of the rectified linear unit."""
 
+    _kernels = _base.kernels(retain=None, check=True)
+
     def __init__(self, beta=1.0):
         self.beta = float(beta)
 

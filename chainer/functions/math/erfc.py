@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 
-from chainer.functions._base import UnaryFunction, special
+from chainer.functions._base import UnaryFunction, kernels, special
 
 
 class Erfc(UnaryFunction):
     """Function node of :func:`~chainer.functions.erfc`."""
+
+    _kernels = kernels(retain=None, check=True)
 
     @property
     def label(self):
