@@ -11,11 +11,14 @@ Attributes:
 
 """
 
+from __future__ import annotations
+
 import importlib
 import importlib.util
 import os
 import sys
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -37,6 +40,19 @@ from chainer.backends._cudnn import (  # noqa: F401
     should_use_cudnn,
     should_use_cudnn_tensor_core,
 )
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from chainer.backends._cupy_absent import Device
+    from chainer.types import CudaDeviceSpec, CupyArray, VariableLike, Xp
+
+    # What `_load_cupy` sets
+    available: bool
+    cudnn_enabled: bool
+    cupy: Any
+    cudnn: Any
+    libcudnn: Any
 
 # Names that come from CuPy, or from `_cupy_absent` where it is not usable.
 _LAZY_NAMES = frozenset(
@@ -61,14 +77,14 @@ _this = sys.modules[__name__]
 _integer_types = (int, numpy.integer)
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name not in _LAZY_NAMES:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     _load_cupy()
     return globals()[name]
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY_NAMES})
 
 
@@ -135,7 +151,7 @@ def _check_cupy_version(module):
         )
 
 
-def check_cuda_available():
+def check_cuda_available() -> None:
     """Raises an error that says why, if CUDA is not available.
 
     Raises:
@@ -176,35 +192,35 @@ class DummyDeviceType:
 
     id = -1
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
-    def __int__(self):
+    def __int__(self) -> int:
         return -1
 
-    def __enter__(self):
+    def __enter__(self) -> DummyDeviceType:
         return self
 
-    def __exit__(self, *args):
+    def __exit__(self, *args: object) -> None:
         pass
 
-    def use(self):
+    def use(self) -> None:
         """Does nothing."""
 
-    def synchronize(self):
+    def synchronize(self) -> None:
         """Does nothing."""
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, DummyDeviceType)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(DummyDeviceType)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return '<CPU (dummy CUDA device)>'
 
 
-DummyDevice = DummyDeviceType()
+DummyDevice: DummyDeviceType = DummyDeviceType()
 
 
 class GpuDevice(_backend.Device):
@@ -228,22 +244,22 @@ class GpuDevice(_backend.Device):
 
     """
 
-    def __init__(self, device):
+    def __init__(self, device: Device) -> None:
         check_cuda_available()
         if not isinstance(device, _this.Device):
             raise TypeError(f'device must be a cupy.cuda.Device, not {type(device)}')
         self.device = device
 
     @property
-    def xp(self):
+    def xp(self) -> Xp:
         return _this.cupy
 
     @property
-    def supported_array_types(self):
+    def supported_array_types(self) -> tuple[type, ...]:
         return (_this.ndarray,)
 
     @staticmethod
-    def from_device_id(device_id):
+    def from_device_id(device_id: int) -> GpuDevice:
         """Returns the device of a CUDA device id.
 
         Args:
@@ -263,36 +279,36 @@ class GpuDevice(_backend.Device):
         return GpuDevice(_this.Device(int(device_id)))
 
     @staticmethod
-    def from_array(array):
+    def from_array(array: object) -> GpuDevice | None:
         """Returns the device of ``array``, or ``None`` if it is not a CuPy array."""
         if isinstance(array, _this.ndarray) and array.device is not None:
             return GpuDevice(array.device)
         return None
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, GpuDevice) and other.device == self.device
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((GpuDevice, self.device.id))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f'<{type(self).__name__} (cupy):{self.device.id}>'
 
     @property
-    def name(self):
+    def name(self) -> str:
         return f'@cupy:{self.device.id}'
 
-    def create_context(self):
+    def create_context(self) -> AbstractContextManager[Any]:
         # A device object restores the previous device once per entry, so contexts get their own.
         return _this.Device(self.device.id)
 
-    def use(self):
+    def use(self) -> None:
         self.device.use()
 
-    def is_array_supported(self, array):
+    def is_array_supported(self, array: object) -> bool:
         return isinstance(array, _this.ndarray) and self.device == array.device
 
-    def send_array(self, array):
+    def send_array(self, array: Any) -> Any:
         return _array_to_gpu(array, self.device)
 
 
@@ -311,7 +327,7 @@ def _get_device_or_current(device):
     )
 
 
-def get_device_from_id(device_id):
+def get_device_from_id(device_id: int | None) -> Device | DummyDeviceType:
     """Gets the CUDA device of an id.
 
     Args:
@@ -337,7 +353,7 @@ def get_device_from_id(device_id):
     return _this.Device(int(device_id))
 
 
-def get_device_from_array(*arrays):
+def get_device_from_array(*arrays: VariableLike) -> Device | DummyDeviceType:
     """Gets the CUDA device of the first CuPy array among the arguments.
 
     Args:
@@ -363,7 +379,7 @@ def get_device_from_array(*arrays):
     return DummyDevice
 
 
-def get_device(*args):
+def get_device(*args: Any) -> Device | DummyDeviceType:
     """Gets the CUDA device of an id, a device or an array.
 
     .. deprecated:: v1.15
@@ -415,7 +431,7 @@ def _is_variable(obj):
     return variable is not None and isinstance(obj, variable.Variable)
 
 
-def get_array_module(*args):
+def get_array_module(*args: Any) -> Xp:
     """Gets the array module of the arguments.
 
     Args:
@@ -461,7 +477,7 @@ def _warn_stream(name):
     )
 
 
-def to_gpu(array, device=None, stream=None):
+def to_gpu(array: Any, device: CudaDeviceSpec | None = None, stream: Any = None) -> Any:
     """Copies arrays to a GPU, unless they are there.
 
     Args:
@@ -524,7 +540,7 @@ def _array_to_gpu(array, device, stream=None):
             return result
 
 
-def to_cpu(array, stream=None):
+def to_cpu(array: Any, stream: Any = None) -> Any:
     """Copies arrays to the host, unless they are there.
 
     Args:
@@ -558,7 +574,12 @@ def to_cpu(array, stream=None):
         return _cpu._to_cpu(array)
 
 
-def copy(array, out=None, out_device=None, stream=None):
+def copy(
+    array: CupyArray,
+    out: CupyArray | None = None,
+    out_device: CudaDeviceSpec | None = None,
+    stream: Any = None,
+) -> CupyArray:
     """Copies a CuPy array, also between GPUs.
 
     Args:

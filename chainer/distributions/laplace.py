@@ -1,8 +1,15 @@
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from chainer import backend, distribution, function_node, utils
 from chainer import functions as F
 from chainer.distributions._base import LocationScale, as_point
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.variable import Variable
 
 
 class LaplaceCDF(function_node.FunctionNode):
@@ -16,14 +23,16 @@ class LaplaceCDF(function_node.FunctionNode):
 
     """
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
         xp = backend.get_array_module(x)
         half = 0.5 * xp.exp(-abs(x))
         return (utils.force_array(xp.where(x < 0, half, 1 - half), x.dtype),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         (x,) = self.get_retained_inputs()
         return (0.5 * F.exp(-abs(x)) * grad_outputs[0],)
 
@@ -40,14 +49,16 @@ class LaplaceICDF(function_node.FunctionNode):
 
     """
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
         xp = backend.get_array_module(x)
         tail = xp.log(2 * xp.minimum(x, 1 - x))
         return (utils.force_array(xp.where(x < 0.5, tail, -tail), x.dtype),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         (x,) = self.get_retained_inputs()
         return (grad_outputs[0] / F.minimum(x, 1 - x),)
 
@@ -72,36 +83,36 @@ class Laplace(LocationScale):
 
     _standard = 'laplace'
 
-    def cdf(self, x):
+    def cdf(self, x: VariableLike | float) -> Variable:
         return LaplaceCDF().apply((self._standardize(x),))[0]
 
-    def icdf(self, x):
+    def icdf(self, x: VariableLike | float) -> Variable:
         return self.loc + self.scale * LaplaceICDF().apply((as_point(x, self.loc),))[0]
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         return -abs(self._standardize(x)) - F.log(2 * self.scale)
 
-    def prob(self, x):
+    def prob(self, x: VariableLike | float) -> Variable:
         return F.exp(-abs(self._standardize(x))) / (2 * self.scale)
 
     @property
-    def entropy(self):
+    def entropy(self) -> Variable:
         return 1.0 + F.log(2 * self.scale)
 
     @property
-    def mean(self):
+    def mean(self) -> Variable:
         return self.loc
 
     @property
-    def mode(self):
+    def mode(self) -> Variable:
         return self.loc
 
     @property
-    def stddev(self):
+    def stddev(self) -> Variable:
         return math.sqrt(2) * self.scale
 
     @property
-    def variance(self):
+    def variance(self) -> Variable:
         return 2 * self.scale**2
 
 

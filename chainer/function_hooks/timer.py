@@ -1,9 +1,16 @@
+from __future__ import annotations
+
 import collections
 import time
 import typing as tp
+from typing import TextIO
 
 from chainer import _profile_report, function_hook
 from chainer.backends import cuda
+
+if tp.TYPE_CHECKING:
+    from chainer.function_node import FunctionNode
+    from chainer.types import NdArray
 
 
 class _Entry(tp.NamedTuple):
@@ -35,7 +42,7 @@ class TimerHook(function_hook.FunctionHook):
     name = 'TimerHook'
     table = {'sec': 1, 'ms': 10**3, 'us': 10**6, 'ns': 10**9}
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.call_history = []
         self._running_stack = []
         self._total_time = 0
@@ -62,23 +69,33 @@ class TimerHook(function_hook.FunctionHook):
         if not self._running_stack:
             self._total_time += elapsed
 
-    def forward_preprocess(self, function, in_data):
+    def forward_preprocess(self, function: FunctionNode, in_data: tuple[NdArray, ...]) -> None:
         self._preprocess(in_data)
 
-    def backward_preprocess(self, function, in_data, out_grad):
+    def backward_preprocess(
+        self,
+        function: FunctionNode,
+        in_data: tuple[NdArray, ...],
+        out_grad: tuple[NdArray | None, ...],
+    ) -> None:
         self._preprocess((*in_data, *out_grad))
 
-    def forward_postprocess(self, function, in_data):
+    def forward_postprocess(self, function: FunctionNode, in_data: tuple[NdArray, ...]) -> None:
         self._postprocess(function)
 
-    def backward_postprocess(self, function, in_data, out_grad):
+    def backward_postprocess(
+        self,
+        function: FunctionNode,
+        in_data: tuple[NdArray, ...],
+        out_grad: tuple[NdArray | None, ...],
+    ) -> None:
         self._postprocess(function)
 
-    def total_time(self):
+    def total_time(self) -> float:
         """Returns the time in seconds, in which nested functions count once."""
         return self._total_time
 
-    def summary(self):
+    def summary(self) -> dict[str, dict[str, float]]:
         """Returns the figures by function.
 
         Returns:
@@ -93,7 +110,7 @@ class TimerHook(function_hook.FunctionHook):
             record['occurrence'] += 1
         return summary
 
-    def print_report(self, unit='auto', file=None):
+    def print_report(self, unit: str = 'auto', file: TextIO | None = None) -> None:
         """Prints the figures by function as a table.
 
         Args:

@@ -1,6 +1,12 @@
+from __future__ import annotations
+
 import time
+from typing import TYPE_CHECKING, TextIO
 
 from chainer import _profile_report, link_hook
+
+if TYPE_CHECKING:
+    from chainer.link_hook import _ForwardPostprocessCallbackArgs, _ForwardPreprocessCallbackArgs
 
 
 class TimerHook(link_hook.LinkHook):
@@ -26,25 +32,25 @@ class TimerHook(link_hook.LinkHook):
     name = 'TimerHook'
     table = {'sec': 1, 'ms': 10**3, 'us': 10**6, 'ns': 10**9}
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.call_history = []
         self._start_times = []
         self._total_time = 0
 
-    def forward_preprocess(self, args):
+    def forward_preprocess(self, args: _ForwardPreprocessCallbackArgs) -> None:
         self._start_times.append(time.perf_counter())
 
-    def forward_postprocess(self, args):
+    def forward_postprocess(self, args: _ForwardPostprocessCallbackArgs) -> None:
         elapsed = time.perf_counter() - self._start_times.pop()
         self.call_history.append((type(args.link).__name__, elapsed))
         if not self._start_times:
             self._total_time += elapsed
 
-    def total_time(self):
+    def total_time(self) -> float:
         """Returns the seconds spent in all links, nested calls counted once."""
         return self._total_time
 
-    def summary(self):
+    def summary(self) -> dict[str, dict[str, float]]:
         """Returns a summary by link class.
 
         Returns:
@@ -59,7 +65,7 @@ class TimerHook(link_hook.LinkHook):
             record['occurrence'] += 1
         return summary
 
-    def print_report(self, unit='auto', file=None):
+    def print_report(self, unit: str = 'auto', file: TextIO | None = None) -> None:
         """Prints the summary as a table.
 
         Args:

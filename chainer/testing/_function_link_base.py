@@ -1,13 +1,19 @@
 """What the test cases of functions and of links share."""
 
+from __future__ import annotations
+
 import contextlib
 import unittest
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy
 
 import chainer
 from chainer import backend, gradient_check
 from chainer.testing.array import assert_allclose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # How often inputs are drawn again after meeting a nondifferentiable point.
 _MAX_DODGES = 100
@@ -17,19 +23,23 @@ class _TestError(AssertionError):
     """Failure that says at which step of the test it happened."""
 
     @classmethod
-    def check(cls, condition, message):
+    def check(cls, condition: object, message: str) -> None:
         if not condition:
             raise cls(message)
 
     @classmethod
-    def fail(cls, message, exc=None):
+    def fail(cls, message: str, exc: BaseException | None = None) -> NoReturn:
         if exc is not None:
             message = f'{message}\n\n{type(exc).__name__}: {exc}'
         raise cls(message) from exc
 
     @classmethod
     @contextlib.contextmanager
-    def raise_if_fail(cls, message, error_types=AssertionError):
+    def raise_if_fail(
+        cls,
+        message: str,
+        error_types: type[BaseException] | tuple[type[BaseException], ...] = AssertionError,
+    ) -> Iterator[None]:
         try:
             yield
         except error_types as e:
@@ -56,12 +66,12 @@ class _TestBase:
     # Names of the attributes that hold keyword arguments of checks.
     _options = ()
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name in self._options:  # own copies, for setUp to change
             setattr(self, name, dict(getattr(type(self), name) or {}))
 
-    def before_test(self, test_name):
+    def before_test(self, test_name: str) -> None:
         """Called before each test with its name, such as ``'test_forward'``."""
 
     def _start(self, test_name, backend_config):
@@ -153,7 +163,9 @@ class _TestBase:
         with error.raise_if_fail('Outputs do not match the expected values.'):
             self.check_forward_outputs(outputs, outputs_expected)
 
-    def check_forward_outputs(self, outputs, expected_outputs):
+    def check_forward_outputs(
+        self, outputs: tuple[numpy.ndarray, ...], expected_outputs: tuple[numpy.ndarray, ...]
+    ) -> None:
         """Compares output arrays with the expected ones, within ``check_forward_options``.
 
         Args:
@@ -170,7 +182,9 @@ class _TestBase:
         self._check_outputs(outputs, 'forward()')
         return tuple(numpy.empty(y.shape, y.dtype) for y in outputs)
 
-    def generate_grad_outputs(self, outputs_template):
+    def generate_grad_outputs(
+        self, outputs_template: tuple[numpy.ndarray, ...]
+    ) -> tuple[numpy.ndarray, ...]:
         """Draws gradients of the outputs, by default uniformly from -1 to 1.
 
         Args:

@@ -1,33 +1,41 @@
 """Datasets that the methods of TabularDataset return."""
 
+from __future__ import annotations
+
 import bisect
 import itertools
+from typing import TYPE_CHECKING, Any
 
 import chainer
 from chainer.dataset.tabular import _selection, delegate_dataset, tabular_dataset
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from chainer.dataset.tabular.tabular_dataset import TabularDataset
+
 
 class AsMode(delegate_dataset.DelegateDataset):
-    def __init__(self, dataset, mode):
+    def __init__(self, dataset: TabularDataset, mode: type | None) -> None:
         super().__init__(dataset)
         self._mode = mode
 
     @property
-    def mode(self):
+    def mode(self) -> type | None:
         return self._mode
 
 
 class WithConverter(delegate_dataset.DelegateDataset):
-    def __init__(self, dataset, converter):
+    def __init__(self, dataset: TabularDataset, converter: Callable[..., Any]) -> None:
         super().__init__(dataset)
         self._converter = converter
 
-    def convert(self, data):
+    def convert(self, data: Any) -> Any:
         return _apply(self._converter, data)
 
 
 class Slice(tabular_dataset.TabularDataset):
-    def __init__(self, dataset, rows, keys):
+    def __init__(self, dataset: TabularDataset, rows: Any, keys: Any) -> None:
         self._dataset = dataset
         self._rows = _selection.normalize_rows(rows, len(dataset))
         self._unary = keys is not None and not isinstance(keys, (tuple, list))
@@ -38,37 +46,39 @@ class Slice(tabular_dataset.TabularDataset):
                 keys = (keys,)
             self._key_indices = _selection.normalize_keys(keys, dataset.keys)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return _selection.count(self._rows, len(self._dataset))
 
     @property
-    def keys(self):
+    def keys(self) -> tuple[str, ...]:
         keys = self._dataset.keys
         if self._key_indices is None:
             return keys
         return tuple(keys[i] for i in self._key_indices)
 
     @property
-    def mode(self):
+    def mode(self) -> type | None:
         if self._unary:
             return None
         if self._key_indices is not None and self._dataset.mode is None:
             return tuple
         return self._dataset.mode
 
-    def get_examples(self, indices, key_indices):
+    def get_examples(
+        self, indices: Sequence[int] | slice | None, key_indices: Sequence[int] | None
+    ) -> tuple[Any, ...]:
         rows = _selection.compose(self._rows, indices, len(self._dataset))
         columns = self._key_indices
         if key_indices is not None:
             columns = key_indices if columns is None else tuple(columns[i] for i in key_indices)
         return self._dataset.get_examples(rows, columns)
 
-    def convert(self, data):
+    def convert(self, data: Any) -> Any:
         return self._dataset.convert(data)
 
 
 class Concat(tabular_dataset.TabularDataset):
-    def __init__(self, *datasets):
+    def __init__(self, *datasets: TabularDataset) -> None:
         for dataset in datasets[1:]:
             if dataset.keys != datasets[0].keys:
                 raise ValueError(
@@ -78,18 +88,20 @@ class Concat(tabular_dataset.TabularDataset):
         self._datasets = datasets
         self._ends = list(itertools.accumulate(len(dataset) for dataset in datasets))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._ends[-1]
 
     @property
-    def keys(self):
+    def keys(self) -> tuple[str, ...]:
         return self._datasets[0].keys
 
     @property
-    def mode(self):
+    def mode(self) -> type | None:
         return self._datasets[0].mode
 
-    def get_examples(self, indices, key_indices):
+    def get_examples(
+        self, indices: Sequence[int] | slice | None, key_indices: Sequence[int] | None
+    ) -> tuple[Any, ...]:
         if indices is None:
             parts = [dataset.get_examples(None, key_indices) for dataset in self._datasets]
             return tuple(_concat_columns(columns) for columns in zip(*parts))
@@ -112,7 +124,7 @@ class Concat(tabular_dataset.TabularDataset):
         inverse = sorted(range(len(order)), key=order.__getitem__)
         return tuple(_selection.take(_concat_columns(columns), inverse) for columns in zip(*parts))
 
-    def convert(self, data):
+    def convert(self, data: Any) -> Any:
         return self._datasets[0].convert(data)
 
 
@@ -125,7 +137,7 @@ def _concat_columns(columns):
 
 
 class Join(tabular_dataset.TabularDataset):
-    def __init__(self, *datasets):
+    def __init__(self, *datasets: TabularDataset) -> None:
         keys = [key for dataset in datasets for key in dataset.keys]
         if len(set(keys)) != len(keys):
             raise ValueError(
@@ -141,18 +153,20 @@ class Join(tabular_dataset.TabularDataset):
                 )
         self._datasets = datasets
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._datasets[0])
 
     @property
-    def keys(self):
+    def keys(self) -> tuple[str, ...]:
         return tuple(key for dataset in self._datasets for key in dataset.keys)
 
     @property
-    def mode(self):
+    def mode(self) -> type | None:
         return self._datasets[0].mode or tuple
 
-    def get_examples(self, indices, key_indices):
+    def get_examples(
+        self, indices: Sequence[int] | slice | None, key_indices: Sequence[int] | None
+    ) -> tuple[Any, ...]:
         if key_indices is None:
             return tuple(
                 column
@@ -170,31 +184,33 @@ class Join(tabular_dataset.TabularDataset):
             start = end
         return tuple(fetched[i] for i in key_indices)
 
-    def convert(self, data):
+    def convert(self, data: Any) -> Any:
         return self._datasets[0].convert(data)
 
 
 class TransformBatch(tabular_dataset.TabularDataset):
-    def __init__(self, dataset, keys, transform):
+    def __init__(self, dataset: TabularDataset, keys: Any, transform: Callable[..., Any]) -> None:
         self._dataset = dataset
         self._keys = keys if isinstance(keys, tuple) else (keys,)
         self._transform = transform
         self._mode = ()  # not known before the first call of the function
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._dataset)
 
     @property
-    def keys(self):
+    def keys(self) -> tuple[str, ...]:
         return self._keys
 
     @property
-    def mode(self):
+    def mode(self) -> type | None:
         if self._mode == ():
             self.get_examples([0], None)
         return self._mode
 
-    def get_examples(self, indices, key_indices):
+    def get_examples(
+        self, indices: Sequence[int] | slice | None, key_indices: Sequence[int] | None
+    ) -> tuple[Any, ...]:
         columns = self._columns(self._dataset._row(self._dataset.get_examples(indices, None)))
         if key_indices is not None:
             columns = tuple(columns[i] for i in key_indices)
@@ -224,7 +240,7 @@ class TransformBatch(tabular_dataset.TabularDataset):
         self._mode = mode
         return values
 
-    def convert(self, data):
+    def convert(self, data: Any) -> Any:
         return self._dataset.convert(data)
 
 

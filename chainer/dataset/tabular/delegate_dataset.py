@@ -1,4 +1,13 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer.dataset.tabular import tabular_dataset
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.dataset.tabular.tabular_dataset import TabularDataset
 
 
 class DelegateDataset(tabular_dataset.TabularDataset):
@@ -20,22 +29,24 @@ class DelegateDataset(tabular_dataset.TabularDataset):
 
     """
 
-    def __init__(self, dataset):
+    def __init__(self, dataset: TabularDataset) -> None:
         self.dataset = dataset
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.dataset)
 
     @property
-    def keys(self):
+    def keys(self) -> tuple[str, ...]:
         return self.dataset.keys
 
     @property
-    def mode(self):
+    def mode(self) -> type | None:
         return self.dataset.mode
 
-    def get_examples(self, indices, key_indices):
+    def get_examples(
+        self, indices: Sequence[int] | slice | None, key_indices: Sequence[int] | None
+    ) -> tuple[Any, ...]:
         return self.dataset.get_examples(indices, key_indices)
 
-    def convert(self, data):
+    def convert(self, data: Any) -> Any:
         return self.dataset.convert(data)

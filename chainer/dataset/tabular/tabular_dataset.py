@@ -1,6 +1,13 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import chainer
 from chainer import backend
 from chainer.dataset import dataset_mixin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 
 class TabularDataset(dataset_mixin.DatasetMixin):
@@ -27,20 +34,22 @@ class TabularDataset(dataset_mixin.DatasetMixin):
 
     """
 
-    def __len__(self):
+    def __len__(self) -> int:
         raise NotImplementedError
 
     @property
-    def keys(self):
+    def keys(self) -> tuple[str, ...]:
         """Names of the columns (tuple of strs)."""
         raise NotImplementedError
 
     @property
-    def mode(self):
+    def mode(self) -> type | None:
         """Form of an example: ``tuple``, ``dict``, or ``None`` for the only column's value."""
         raise NotImplementedError
 
-    def get_examples(self, indices, key_indices):
+    def get_examples(
+        self, indices: Sequence[int] | slice | None, key_indices: Sequence[int] | None
+    ) -> tuple[Any, ...]:
         """Returns some columns of some rows.
 
         Args:
@@ -54,7 +63,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         raise NotImplementedError
 
     @property
-    def slice(self):
+    def slice(self) -> _SliceHelper:
         """Selects rows and columns: ``dataset.slice[rows]``, ``dataset.slice[rows, columns]``.
 
         Rows are given by a slice, or a list or array of integers or booleans. Columns are
@@ -63,14 +72,14 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """
         return _SliceHelper(self)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         """Returns an iterator over the examples."""
         return (self.get_example(i) for i in range(len(self)))
 
-    def get_example(self, i):
+    def get_example(self, i: int) -> Any:
         return self._row(tuple(column[0] for column in self.get_examples([i], None)))
 
-    def fetch(self):
+    def fetch(self) -> Any:
         """Returns all values, column by column.
 
         Returns:
@@ -86,7 +95,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
             return dict(zip(self.keys, values))
         return values[0]
 
-    def convert(self, data):
+    def convert(self, data: Any) -> Any:
         """Converts fetched columns to arrays.
 
         Args:
@@ -102,15 +111,15 @@ class TabularDataset(dataset_mixin.DatasetMixin):
             return {key: _as_array(column) for key, column in data.items()}
         return _as_array(data)
 
-    def astuple(self):
+    def astuple(self) -> TabularDataset:
         """Returns this dataset with mode ``tuple``."""
         return _derived().AsMode(self, tuple)
 
-    def asdict(self):
+    def asdict(self) -> TabularDataset:
         """Returns this dataset with mode ``dict``."""
         return _derived().AsMode(self, dict)
 
-    def concat(self, *datasets):
+    def concat(self, *datasets: TabularDataset) -> TabularDataset:
         """Returns the rows of this dataset followed by those of others.
 
         Args:
@@ -122,7 +131,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """
         return _derived().Concat(self, *datasets)
 
-    def join(self, *datasets):
+    def join(self, *datasets: TabularDataset) -> TabularDataset:
         """Returns the columns of this dataset followed by those of others.
 
         Args:
@@ -134,7 +143,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """
         return _derived().Join(self, *datasets)
 
-    def transform(self, keys, transform):
+    def transform(self, keys: tuple[str, ...], transform: Callable[..., Any]) -> TabularDataset:
         """Returns the dataset of transformed examples.
 
         Args:
@@ -146,7 +155,9 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """
         return _derived().Transform(self, keys, transform)
 
-    def transform_batch(self, keys, transform_batch):
+    def transform_batch(
+        self, keys: tuple[str, ...], transform_batch: Callable[..., Any]
+    ) -> TabularDataset:
         """Returns the dataset of examples that are transformed many at a time.
 
         Args:
@@ -157,7 +168,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """
         return _derived().TransformBatch(self, keys, transform_batch)
 
-    def with_converter(self, converter):
+    def with_converter(self, converter: Callable[..., Any]) -> TabularDataset:
         """Returns this dataset with another :meth:`convert`.
 
         Args:
@@ -169,10 +180,10 @@ class TabularDataset(dataset_mixin.DatasetMixin):
 
 
 class _SliceHelper:
-    def __init__(self, dataset):
+    def __init__(self, dataset: TabularDataset) -> None:
         self._dataset = dataset
 
-    def __getitem__(self, args):
+    def __getitem__(self, args: Any) -> TabularDataset:
         if isinstance(args, tuple):
             indices, keys = args
         else:

@@ -1,6 +1,9 @@
+from __future__ import annotations
+
 import copy
 import datetime
 import warnings
+from typing import TYPE_CHECKING, Any
 
 from chainer import configuration, function
 from chainer import reporter as reporter_module
@@ -9,6 +12,14 @@ from chainer.dataset import iterator as iterator_module
 from chainer.training import extension
 from chainer.training.extensions import util
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.dataset.iterator import Iterator
+    from chainer.link import Link
+    from chainer.training.trainer import Trainer
+    from chainer.types import DeviceSpec
 
 
 class Evaluator(extension.Extension):
@@ -57,14 +68,14 @@ class Evaluator(extension.Extension):
 
     def __init__(
         self,
-        iterator,
-        target,
-        converter=convert.concat_examples,
-        device=None,
-        eval_hook=None,
-        eval_func=None,
-        **kwargs,
-    ):
+        iterator: Iterator | dict[str, Iterator],
+        target: Link | dict[str, Link],
+        converter: Callable[..., Any] = convert.concat_examples,
+        device: DeviceSpec | int | None = None,
+        eval_hook: Callable[[Evaluator], Any] | None = None,
+        eval_func: Callable[..., Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
         (progress_bar,) = argument.parse_kwargs(kwargs, ('progress_bar', False))
 
         if isinstance(iterator, iterator_module.Iterator) or not isinstance(iterator, dict):
@@ -90,23 +101,23 @@ class Evaluator(extension.Extension):
                     'iterators'
                 )
 
-    def get_iterator(self, name):
+    def get_iterator(self, name: str) -> Iterator:
         """Returns the iterator of a name."""
         return self._iterators[name]
 
-    def get_all_iterators(self):
+    def get_all_iterators(self) -> dict[str, Iterator]:
         """Returns the dictionary of all iterators."""
         return dict(self._iterators)
 
-    def get_target(self, name):
+    def get_target(self, name: str) -> Link:
         """Returns the link of a name."""
         return self._targets[name]
 
-    def get_all_targets(self):
+    def get_all_targets(self) -> dict[str, Link]:
         """Returns the dictionary of all links."""
         return dict(self._targets)
 
-    def __call__(self, trainer=None):
+    def __call__(self, trainer: Trainer | None = None) -> dict[str, Any]:
         """Evaluates, and reports the results to the current reporter.
 
         Args:
@@ -128,7 +139,7 @@ class Evaluator(extension.Extension):
         reporter_module.report(result)
         return result
 
-    def evaluate(self):
+    def evaluate(self) -> dict[str, Any]:
         """Sweeps over the main iterator; override this for another evaluation.
 
         Returns:
@@ -166,7 +177,7 @@ class Evaluator(extension.Extension):
             progress.close()
         return summary.compute_mean()
 
-    def finalize(self):
+    def finalize(self) -> None:
         """Finalizes the iterators."""
         for iterator in self._iterators.values():
             iterator.finalize()
@@ -175,16 +186,16 @@ class Evaluator(extension.Extension):
 class _SweepProgressBar(util.ProgressBar):
     """Progress of one sweep over a dataset."""
 
-    def __init__(self, iterator, bar_length=None, out=None):
+    def __init__(self, iterator: Any, bar_length: int | None = None, out: Any = None) -> None:
         super().__init__(bar_length, out)
         self._size = len(iterator.dataset)
         self._position = 0
 
-    def advance(self, n_examples):
+    def advance(self, n_examples: int) -> None:
         self._position += n_examples
         self.update()
 
-    def get_lines(self):
+    def get_lines(self) -> list[str]:
         rate = self._position / self._size if self._size else 1.0
         speed, _ = self.update_speed(self._position, rate)
         remaining = (self._size - self._position) / speed if speed else 0.0
