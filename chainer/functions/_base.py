@@ -10,6 +10,7 @@ therefore uses operators, and only those routines of ``m`` that both modules hav
 from __future__ import annotations
 
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -20,6 +21,12 @@ from chainer._fallback import Fallback
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import Axis, NdArray, VariableLike, Xp
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _as_array(y, dtype):
@@ -46,7 +53,7 @@ def call_chainerx(name, *args, **kwargs):
 class CallableFunction(FunctionNode):
     """Function whose objects are called with its inputs, as those of old-style functions."""
 
-    def __call__(self, *inputs):
+    def __call__(self, *inputs: VariableLike) -> Any:
         outputs = self.apply(inputs)
         return outputs[0] if len(outputs) == 1 else outputs
 
@@ -59,13 +66,15 @@ class _Routine(FunctionNode):
     _chainerx_function = None
     _checked_natively = True
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if chainerx.is_available():
             name = cls.chainerx_routine or cls.__name__.lower()
             cls._chainerx_function = staticmethod(getattr(chainerx, name, None))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         routine = self._chainerx_function
         return Fallback if routine is None else (routine(*inputs),)
 
@@ -81,11 +90,11 @@ class UnaryFunction(_Routine):
     is_elementwise = True
     retains = 'x'
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         if 'x' in self.retains:
             self.retain_inputs((0,))
@@ -93,7 +102,9 @@ class UnaryFunction(_Routine):
             self.retain_outputs((0,))
         return (_as_array(self.compute(cuda.get_array_module(x), x), x.dtype),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         x = self.get_retained_inputs()[0] if 'x' in self.retains else None
         y = self.get_retained_outputs()[0] if 'y' in self.retains else None
         return (self.gradient(chainer.functions, x, y, grad_outputs[0]),)
@@ -106,10 +117,10 @@ class UnaryFunction(_Routine):
         gx = self.gradient(cuda.get_array_module(gy), x, y, gy)
         return (_as_array(gx, gy.dtype),)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         raise NotImplementedError
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         raise NotImplementedError
 
 
@@ -125,12 +136,12 @@ class BinaryFunction(_Routine):
     retains = 'x'
     arguments = ('lhs', 'rhs')
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, self.arguments)
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].dtype == in_types[1].dtype)
         type_check.expect_broadcast_shapes(in_types[0].shape, in_types[1].shape)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x0, x1 = inputs
         if 'x' in self.retains:
             self.retain_inputs((0, 1))
@@ -147,7 +158,9 @@ class BinaryFunction(_Routine):
             gradients.append(gx if gx is None or gx.shape == shape else sum_to(gx, shape))
         return tuple(gradients)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         x0, x1 = self.get_retained_inputs() if 'x' in self.retains else (None, None)
         y = self.get_retained_outputs()[0] if 'y' in self.retains else None
         F = chainer.functions
@@ -163,10 +176,10 @@ class BinaryFunction(_Routine):
         )
         return tuple([None if g is None else _as_array(g, gy.dtype) for g in gradients])
 
-    def compute(self, xp, x0, x1):
+    def compute(self, xp: Xp, x0: Any, x1: Any) -> Any:
         raise NotImplementedError
 
-    def gradient(self, m, i, x0, x1, y, gy):
+    def gradient(self, m: Any, i: int, x0: Any, x1: Any, y: Any, gy: Any) -> Any:
         raise NotImplementedError
 
 
@@ -222,22 +235,24 @@ class ReductionFunction(_Routine):
 
     """
 
-    def __init__(self, axis=None, keepdims=False):
+    def __init__(self, axis: Axis = None, keepdims: bool = False) -> None:
         self.axis = parse_axis(axis)
         self.keepdims = keepdims
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         expect_axis(in_types[0], self.axis)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         routine = self._chainerx_function
         if routine is None:
             return Fallback
         return (routine(inputs[0], axis=self.axis, keepdims=self.keepdims),)
 
-    def kept_shape(self, shape):
+    def kept_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Shape of the output if the reduced axes were kept with length one."""
         if self.axis is None:
             return (1,) * len(shape)

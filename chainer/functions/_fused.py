@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainer
 from chainer import backend
 from chainer.function_node import FunctionNode
 from chainer.functions.math.identity import Identity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.variable import Variable
 
 
 class FusedFunction(FunctionNode):
@@ -22,13 +31,15 @@ class FusedFunction(FunctionNode):
 
     """
 
-    def compose(self, *xs):
+    def compose(self, *xs: Any) -> Any:
         raise NotImplementedError
 
-    def gradients(self, targets, xs, ys, gys):
+    def gradients(self, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         raise NotImplementedError
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         # Constants that it makes have to be where the inputs are.
         with chainer.using_device(backend.ChainerxDevice(inputs[0].device)):
             ys = self.compose(*[chainer.as_variable(x) for x in inputs])
@@ -38,7 +49,9 @@ class FusedFunction(FunctionNode):
         xs, ys = self._retained_arrays()
         return tuple(self.gradients(target_input_indexes, xs, ys, grad_outputs))
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         xs = self.get_retained_inputs()
         if not chainer.config.enable_backprop:
             ys = [y.array for y in self.get_retained_outputs()]

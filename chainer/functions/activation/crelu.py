@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class CReLU(FunctionNode):
     """Concatenates the rectified input and the rectified negative input."""
 
-    def __init__(self, axis=1):
+    def __init__(self, axis: int = 1) -> None:
         if not isinstance(axis, int):
             raise TypeError(f'axis must be an integer value, not {axis!r}')
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         _base.expect_axis(in_types[0], (self.axis,))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return _base.call_chainerx('crelu', inputs[0], axis=self.axis)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
         xp = cuda.get_array_module(x)
@@ -36,14 +47,16 @@ class CReLU(FunctionNode):
         n = x.shape[self.axis]
         return ((gy[before + (slice(n),)] * (x > 0) - gy[before + (slice(n, None),)] * (x < 0)),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return self._gradient(self.get_retained_inputs()[0].array, grad_outputs[0])
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         return self._gradient(self._retained_arrays()[0][0], grad_outputs[0])
 
 
-def crelu(x, axis=1):
+def crelu(x: VariableLike, axis: int = 1) -> Variable:
     """Concatenated rectified linear unit.
 
     .. math:: f(x) = (\\max(0, x), \\max(0, -x))

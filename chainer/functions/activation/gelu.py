@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import chainer
 import chainerx
 from chainer.functions._base import UnaryFunction, special
+
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class GELU(UnaryFunction):
@@ -14,10 +20,10 @@ class GELU(UnaryFunction):
 
     _native_inputs = (0,)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return x * _distribution(special(xp).erf, x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         density = m.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
         erf = m.erf if m is chainer.functions else special(m).erf
         return gy * (_distribution(erf, x) + x * density)
@@ -28,13 +34,15 @@ class TanhGELU(UnaryFunction):
 
     _native_inputs = (0,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return (self.compute(chainerx, inputs[0]),)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return x * 0.5 * (1 + _approximate_erf(xp, x))
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         tanh = _approximate_erf(m, x)
         slope = (1 - tanh * tanh) * (_SCALE + (3 * _CUBIC * _SCALE) * x * x)
         return gy * 0.5 * (1 + tanh + x * slope)
@@ -52,7 +60,7 @@ def _approximate_erf(m, x):
     return m.tanh(x * (1 + _CUBIC * x * x) * _SCALE)
 
 
-def gelu(x, approximate=False):
+def gelu(x: VariableLike, approximate: bool = False) -> Variable:
     """Elementwise Gaussian error linear unit.
 
     .. math:: f(x) = x \\Phi(x)

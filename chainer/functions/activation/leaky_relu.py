@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainer
 from chainer.functions import _base
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class LeakyReLU(_base.UnaryFunction):
@@ -11,25 +19,27 @@ class LeakyReLU(_base.UnaryFunction):
 
     _native_inputs = ()
 
-    def __init__(self, slope=0.2):
+    def __init__(self, slope: float = 0.2) -> None:
         self.slope = slope
         # The sign of the output tells that of the input if the slope keeps it.
         self.retains = 'y' if slope > 0 else 'x'
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return _base.call_chainerx('leaky_relu', inputs[0], self.slope)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         if 0 < self.slope <= 1:
             return xp.maximum(x, x * self.slope)
         return xp.where(x >= 0, x, x * self.slope)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         sign = chainer.as_array(y if x is None else x)
         return gy * _base.select(sign >= 0, 1, self.slope, gy.dtype)
 
 
-def leaky_relu(x, slope=0.2):
+def leaky_relu(x: VariableLike, slope: float = 0.2) -> Variable:
     """Leaky rectified linear unit.
 
     .. math:: f(x) = \\begin{cases} x & x \\ge 0 \\\\ a x & x < 0 \\end{cases}

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
-def logsumexp(x, axis):
+
+def logsumexp(x: NdArray, axis: int) -> NdArray:
     """Logarithm of the sum of exponentials of an array along an axis, which is kept.
 
     Args:
@@ -42,22 +51,26 @@ class LogSoftmax(FunctionNode):
     _checked_natively = True
     _native_inputs = ()
 
-    def __init__(self, axis=1):
+    def __init__(self, axis: int = 1) -> None:
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         _base.expect_axis(in_types[0], (self.axis,))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return _base.call_chainerx('log_softmax', inputs[0], axis=self.axis)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_outputs((0,))
         return (_log_softmax(inputs[0], self.axis),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         F = chainer.functions
         (y,) = self.get_retained_outputs()
         (gy,) = grad_outputs
@@ -71,7 +84,7 @@ class LogSoftmax(FunctionNode):
         return (gy - xp.exp(y) * gy.sum(axis=self.axis, keepdims=True),)
 
 
-def log_softmax(x, axis=1):
+def log_softmax(x: VariableLike, axis: int = 1) -> Variable:
     """Logarithm of softmax along an axis.
 
     .. math:: f(x)_i = x_i - \\log \\sum_j \\exp(x_j)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 import chainerx
 from chainer import utils
@@ -9,13 +11,19 @@ from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class PReLUFunction(FunctionNode):
     """Rectified linear unit with learned slopes for negative values."""
 
     _native_inputs = 0, 1
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 'W'))
         x_type, W_type = in_types
         type_check.expect(
@@ -25,7 +33,7 @@ class PReLUFunction(FunctionNode):
             x_type.shape[1 : 1 + type_check.eval(W_type.ndim)] == W_type.shape,
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, W = inputs
         self.retain_inputs((0, 1))
         xp = cuda.get_array_module(x)
@@ -34,7 +42,9 @@ class PReLUFunction(FunctionNode):
         y += xp.maximum(x, 0)
         return (y,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         x, W = inputs
         return (chainerx.where(x >= 0, x, x * _extended(W, x)),)
 
@@ -51,7 +61,9 @@ class PReLUFunction(FunctionNode):
                 gxs.append(gW.reshape(shape))
         return tuple(gxs)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         F = chainer.functions
         x, W = self.get_retained_inputs()
         W = F.broadcast_to(_extended(W, x), x.shape)
@@ -71,7 +83,7 @@ def _extended(W, x):
     return W if W.ndim == x.ndim else W.reshape(_extended_shape(W.shape, x.ndim))
 
 
-def prelu(x, W):
+def prelu(x: VariableLike, W: VariableLike) -> Variable:
     """Parametric rectified linear unit.
 
     .. math:: f(x) = \\begin{cases} x & x \\ge 0 \\\\ W x & x < 0 \\end{cases}

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class Softmax(FunctionNode):
@@ -15,18 +24,20 @@ class Softmax(FunctionNode):
     _checked_natively = True
     _native_inputs = ()
 
-    def __init__(self, axis=1):
+    def __init__(self, axis: int = 1) -> None:
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         _base.expect_axis(in_types[0], (self.axis,))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return _base.call_chainerx('softmax', inputs[0], axis=self.axis)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         xp = cuda.get_array_module(x)
         y = x if x.size == 0 else x - x.max(axis=self.axis, keepdims=True)
@@ -35,7 +46,9 @@ class Softmax(FunctionNode):
         self.retain_outputs((0,))
         return (y,)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         F = chainer.functions
         (y,) = self.get_retained_outputs()
         gx = y * grad_outputs[0]
@@ -49,7 +62,7 @@ class Softmax(FunctionNode):
         return (gx,)
 
 
-def softmax(x, axis=1):
+def softmax(x: VariableLike, axis: int = 1) -> Variable:
     """Softmax along an axis.
 
     .. math:: f(x)_i = \\frac{\\exp(x_i)}{\\sum_j \\exp(x_j)}

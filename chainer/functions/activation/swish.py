@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 from chainer import backend, utils
 from chainer.backends import cuda
@@ -9,11 +11,16 @@ from chainer.function_node import FunctionNode
 from chainer.functions.activation.prelu import _extended, _extended_shape
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Swish(FunctionNode):
     """Input times the sigmoid of the scaled input."""
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 'beta'))
         x_type, beta_type = in_types
         type_check.expect(
@@ -23,7 +30,7 @@ class Swish(FunctionNode):
             beta_type.shape == x_type.shape[1 : 1 + type_check.eval(beta_type.ndim)],
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, beta = inputs
         self.retain_inputs((0, 1))
         xp = backend.get_array_module(x)
@@ -46,7 +53,9 @@ class Swish(FunctionNode):
                 gxs.append(gbeta.reshape(shape))
         return tuple(gxs)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         F = chainer.functions
         x, beta = self.get_retained_inputs()
         beta = F.broadcast_to(_extended(beta, x), x.shape)
@@ -64,7 +73,7 @@ def _sigmoid(m, x):
     return m.tanh(x * 0.5) * 0.5 + 0.5
 
 
-def swish(x, beta):
+def swish(x: VariableLike, beta: VariableLike) -> Variable:
     """Elementwise swish with learned scales.
 
     .. math:: f(x) = x \\cdot \\sigma(\\beta x)

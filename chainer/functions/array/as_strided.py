@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer._fallback import Fallback
@@ -9,6 +11,13 @@ from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions.array.get_item import GetItem, GetItemGrad
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _numpy_storage(array):
@@ -55,7 +64,7 @@ class TensorGeometry:
 
     """
 
-    def __init__(self, array):
+    def __init__(self, array: NdArray) -> None:
         array = _with_storage(array)
         address = array.ctypes.data if isinstance(array, numpy.ndarray) else array.data.ptr
         self.shape = array.shape
@@ -64,7 +73,7 @@ class TensorGeometry:
         self.storage_offset = (address - _memory(array)[0]) // array.itemsize
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         return len(self.shape)
 
 
@@ -81,7 +90,9 @@ def _elements(shape, strides, offset):
 class AsStrided(FunctionNode):
     """Makes a view with given shape and strides."""
 
-    def __init__(self, shape, strides, storage_offset=None):
+    def __init__(
+        self, shape: tuple[int, ...], strides: tuple[int, ...], storage_offset: int | None = None
+    ) -> None:
         self.shape = tuple(shape)
         self.strides = tuple(strides)
         self.storage_offset = storage_offset
@@ -90,10 +101,10 @@ class AsStrided(FunctionNode):
                 f'shape and strides must have the same length: {self.shape} and {self.strides}'
             )
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x = _with_storage(inputs[0])
         self._geometry = geometry = TensorGeometry(x)
         if self.storage_offset is None:
@@ -113,7 +124,9 @@ class AsStrided(FunctionNode):
         offset = (self.storage_offset - geometry.storage_offset) * x.itemsize
         return (cuda.cupy.ndarray(self.shape, x.dtype, x.data + offset, strides),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         (x,) = inputs
         offset = self.storage_offset or 0
         places = _elements(self.shape, self.strides, offset)
@@ -152,7 +165,9 @@ class AsStrided(FunctionNode):
         owner[x_positions] = numpy.arange(x_positions.size)
         return owner[positions], x_positions.size
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         (gy,) = grad_outputs
         if gy.size == 0 or 0 in self._geometry.shape:
             raise ValueError('as_strided of an empty array has no gradient')
@@ -161,7 +176,12 @@ class AsStrided(FunctionNode):
         return (GetItem((slice(size),)).apply((gx,))[0].reshape(self._geometry.shape),)
 
 
-def as_strided(x, shape, strides, storage_offset=None):
+def as_strided(
+    x: VariableLike,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    storage_offset: int | None = None,
+) -> Variable:
     """Makes a view of an array with given shape and strides.
 
     Args:

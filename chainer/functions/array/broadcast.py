@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 import chainerx
 from chainer import utils
@@ -10,19 +12,27 @@ from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Broadcast(FunctionNode):
     """Broadcasts several arrays to one shape."""
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() > 0)
         type_check.expect_broadcast_shapes(*[x.shape for x in in_types])
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         xp = cuda.get_array_module(*inputs)
         return tuple(xp.broadcast_arrays(*inputs))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return tuple(chainerx.broadcast_arrays(*inputs))
 
     def _sums(self, sum_to, targets, gys):
@@ -30,7 +40,9 @@ class Broadcast(FunctionNode):
             [None if gys[i] is None else sum_to(gys[i], self.inputs[i].shape) for i in targets]
         )
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return self._sums(chainer.functions.sum_to, target_input_indexes, grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
@@ -42,10 +54,10 @@ class BroadcastTo(FunctionNode):
 
     _checked_natively = True
 
-    def __init__(self, shape):
+    def __init__(self, shape: tuple[int, ...]) -> None:
         self._shape = tuple(shape)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         ndim = type_check.make_variable(len(self._shape), 'len(shape)')
         type_check.expect(in_types[0].ndim <= ndim)
@@ -56,21 +68,25 @@ class BroadcastTo(FunctionNode):
                 either = '' if n == 1 else f' or x.shape[{i}] == 1'
                 raise type_check.InvalidType(f'x.shape[{i}] == {n}{either}', f'x.shape: {shape}')
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return _base.call_chainerx('broadcast_to', inputs[0], self._shape)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         return (cuda.get_array_module(x).broadcast_to(x, self._shape),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return (chainer.functions.sum_to(grad_outputs[0], self.inputs[0].shape),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         return (utils.sum_to(grad_outputs[0], self.inputs[0].shape),)
 
 
-def broadcast(*args):
+def broadcast(*args: VariableLike) -> tuple[Variable, ...]:
     """Broadcasts arrays to their common shape.
 
     Args:
@@ -96,7 +112,7 @@ def broadcast(*args):
     return Broadcast().apply(args)
 
 
-def broadcast_to(x, shape):
+def broadcast_to(x: VariableLike, shape: tuple[int, ...]) -> Variable:
     """Broadcasts an array to a shape.
 
     Args:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import DTypeSpec, NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class Cast(FunctionNode):
@@ -12,19 +21,23 @@ class Cast(FunctionNode):
 
     _checked_natively = True
 
-    def __init__(self, typ):
+    def __init__(self, typ: DTypeSpec) -> None:
         self.type = typ
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return (inputs[0].astype(self.type),)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (inputs[0].astype(self.type, copy=False),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         in_type = self.inputs[0].dtype
         return ((cast(grad_outputs[0], in_type) if in_type.kind == 'f' else None),)
 
@@ -33,7 +46,7 @@ class Cast(FunctionNode):
         return ((grad_outputs[0].astype(in_type, copy=False) if in_type.kind == 'f' else None),)
 
 
-def cast(x, typ):
+def cast(x: VariableLike, typ: DTypeSpec) -> Variable:
     """Converts an array to another dtype.
 
     Args:

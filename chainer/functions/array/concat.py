@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import numbers
+from typing import TYPE_CHECKING
 
 import chainer
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _expect_alike(in_types, axis):
@@ -27,21 +37,23 @@ class Concat(FunctionNode):
 
     _checked_natively = True
 
-    def __init__(self, axis=1):
+    def __init__(self, axis: int = 1) -> None:
         if not isinstance(axis, numbers.Integral):
             raise TypeError(f'axis must be int, not {axis!r}')
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() > 0)
         axis = type_check.make_variable(self.axis, 'axis')
         type_check.expect(in_types[0].ndim > axis, -in_types[0].ndim <= axis)
         _expect_alike(in_types, self.axis % type_check.eval(in_types[0].ndim))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return _base.call_chainerx('concatenate', inputs, self.axis)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (cuda.get_array_module(*inputs).concatenate(inputs, self.axis),)
 
     def _pieces(self, targets, gy):
@@ -52,7 +64,9 @@ class Concat(FunctionNode):
             starts.append(starts[-1] + x.shape[len(before)])
         return tuple([gy[before + (slice(starts[i], starts[i + 1]),)] for i in targets])
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         if len(target_input_indexes) < len(self.inputs):
             return self._pieces(target_input_indexes, grad_outputs[0])
         sections = []
@@ -64,7 +78,7 @@ class Concat(FunctionNode):
         return self._pieces(target_input_indexes, grad_outputs[0])
 
 
-def concat(xs, axis=1):
+def concat(xs: Sequence[VariableLike], axis: int = 1) -> Variable:
     """Joins arrays along an axis.
 
     Args:

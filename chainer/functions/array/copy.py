@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 import chainer
@@ -11,26 +13,36 @@ from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import DeviceSpec, NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Copy(FunctionNode):
     """Copies an array to another device."""
 
-    def __init__(self, in_device, out_device):
+    def __init__(self, in_device: Any, out_device: Any) -> None:
         self._in_device = in_device
         self.out_device = out_device
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return (inputs[0].to_device(self.out_device.device),)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         y = self.out_device.send(x)
         return ((y.copy() if y is x else y),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return Copy(self.out_device, self._in_device).apply(grad_outputs)
 
 
@@ -41,7 +53,7 @@ def _device(dst):
     return chainer.get_device(dst)
 
 
-def copy(x, dst):
+def copy(x: VariableLike, dst: DeviceSpec) -> Variable:
     """Copies an array to another device; its gradient is copied back.
 
     Args:

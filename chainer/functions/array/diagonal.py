@@ -2,37 +2,49 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Diagonal(FunctionNode):
     """Takes a diagonal of two axes."""
 
-    def __init__(self, offset, axis1, axis2):
+    def __init__(self, offset: int, axis1: int, axis2: int) -> None:
         self.offset = offset
         self.axis1 = axis1
         self.axis2 = axis2
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         # NumPy speaks of two bad axes at once; a check per axis names the culprit.
         for axis in (self.axis1, self.axis2):
             n = type_check.make_variable(axis + 1 if axis >= 0 else -axis, 'axis')
             type_check.expect(in_types[0].ndim >= n)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (inputs[0].diagonal(self.offset, self.axis1, self.axis2),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return (chainerx.diagonal(inputs[0], self.offset, self.axis1, self.axis2),)
 
     def _grad(self):
         return _DiagonalGrad(self.inputs[0].shape, self.offset, self.axis1, self.axis2)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return self._grad().apply(grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
@@ -42,11 +54,11 @@ class Diagonal(FunctionNode):
 class _DiagonalGrad(FunctionNode):
     """Puts an array on a diagonal of zeros."""
 
-    def __init__(self, shape, offset, axis1, axis2):
+    def __init__(self, shape: tuple[int, ...], offset: int, axis1: int, axis2: int) -> None:
         self._shape = shape
         self._args = offset, axis1, axis2
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (gy,) = inputs
         xp = cuda.get_array_module(gy)
         gx = xp.zeros(self._shape, gy.dtype)
@@ -57,14 +69,16 @@ class _DiagonalGrad(FunctionNode):
         front[i + max(-offset, 0), i + max(offset, 0)] = xp.moveaxis(gy, -1, 0)
         return (gx,)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return Diagonal(*self._args).apply(grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         return (grad_outputs[0].diagonal(*self._args),)
 
 
-def diagonal(x, offset=0, axis1=0, axis2=1):
+def diagonal(x: VariableLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variable:
     """Takes a diagonal of two axes.
 
     Args:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class _Reversal(FunctionNode):
@@ -12,10 +21,12 @@ class _Reversal(FunctionNode):
 
     axis = 0
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return self.backward(None, inputs)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         (gy,) = grad_outputs
         return (gy[(slice(None),) * (self.axis % gy.ndim) + (slice(None, None, -1),)],)
 
@@ -25,21 +36,23 @@ class _Reversal(FunctionNode):
 class Flip(_Reversal):
     """Reverses the order of elements along an axis."""
 
-    def __init__(self, axis):
+    def __init__(self, axis: int) -> None:
         if not isinstance(axis, int):
             raise TypeError(f'axis must be int, not {axis!r}')
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].ndim > 0)
         _base.expect_axis(in_types[0], (self.axis,))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return _base.call_chainerx('flip', inputs[0], self.axis)
 
 
-def flip(x, axis):
+def flip(x: VariableLike, axis: int) -> Variable:
     """Reverses the order of elements along an axis.
 
     Args:

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions import _base
 from chainer.functions.array.flip import _Reversal
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class FlipUD(_Reversal):
     """Reverses the order of rows."""
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim >= 1)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return _base.call_chainerx('flipud', inputs[0])
 
 
-def flipud(a):
+def flipud(a: VariableLike) -> Variable:
     """Reverses an array in the up-down direction, that is along its first axis.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -14,6 +15,12 @@ from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions._scatter import add_rows
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _parse_slices(slices):
@@ -71,23 +78,27 @@ class GetItem(FunctionNode):
 
     _checked_natively = True
 
-    def __init__(self, slices):
+    def __init__(self, slices: Any) -> None:
         self.slices = _parse_slices(slices)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         (x,) = inputs
         for s in self.slices:
             if s is True or s is False:
                 return Fallback
         return (x[self.slices],)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (utils.force_array(inputs[0][_for_array(self.slices, inputs[0])]),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return GetItemGrad(self.slices, self.inputs[0].shape).apply(grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
@@ -97,11 +108,11 @@ class GetItem(FunctionNode):
 class GetItemGrad(FunctionNode):
     """Adds values at an index to an array of zeros."""
 
-    def __init__(self, slices, in_shape):
+    def __init__(self, slices: Any, in_shape: tuple[int, ...]) -> None:
         self.slices = slices
         self._in_shape = in_shape
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (gy,) = inputs
         gx = cuda.get_array_module(gy).zeros(self._in_shape, gy.dtype)
         if _is_basic(self.slices):
@@ -110,14 +121,16 @@ class GetItemGrad(FunctionNode):
             _add_at(gx, _for_array(self.slices, gx), gy)
         return (gx,)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return GetItem(self.slices).apply(grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         return GetItem(self.slices).forward(grad_outputs)
 
 
-def get_item(x, slices):
+def get_item(x: VariableLike, slices: Any) -> Variable:
     """Takes elements of an array by an index; also written ``x[slices]``.
 
     Args:
@@ -144,6 +157,6 @@ def get_item(x, slices):
     return GetItem(slices).apply((x,))[0]
 
 
-def install_variable_get_item():
+def install_variable_get_item() -> None:
     """Makes :func:`get_item` the indexing of variables."""
     variable.Variable.__getitem__ = get_item

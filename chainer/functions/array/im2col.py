@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer._fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.utils import conv, type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _pair(x):
@@ -15,18 +25,25 @@ def _pair(x):
 class Im2Col(FunctionNode):
     """Collects the patches of images."""
 
-    def __init__(self, ksize, stride, pad, cover_all, dilate):
+    def __init__(
+        self,
+        ksize: int | Sequence[int],
+        stride: int | Sequence[int],
+        pad: int | Sequence[int],
+        cover_all: bool,
+        dilate: int | Sequence[int],
+    ) -> None:
         self.kh, self.kw = _pair(ksize)
         self.sy, self.sx = _pair(stride)
         self.ph, self.pw = _pair(pad)
         self.dy, self.dx = _pair(dilate)
         self.cover_all = cover_all
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 4)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         y = conv.im2col(
             inputs[0],
             self.kh,
@@ -42,7 +59,9 @@ class Im2Col(FunctionNode):
         n, c, kh, kw, out_h, out_w = y.shape
         return (y.reshape(n, c * kh * kw, out_h, out_w),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         (x,) = inputs
         out_h, out_w = [
             conv.get_conv_outsize(size, k, s, p, self.cover_all, d)
@@ -76,7 +95,9 @@ class Im2Col(FunctionNode):
         ]
         return (chainerx.stack(taps, axis=2).reshape(len(x), x.shape[1] * len(taps), out_h, out_w),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return Im2ColGrad(self, self.inputs[0].shape).apply(grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
@@ -86,7 +107,7 @@ class Im2Col(FunctionNode):
 class Im2ColGrad(FunctionNode):
     """Adds up patches at their places in the images."""
 
-    def __init__(self, im2col, in_shape):
+    def __init__(self, im2col: Im2Col, in_shape: tuple[int, ...]) -> None:
         self._args = (
             (im2col.kh, im2col.kw),
             (im2col.sy, im2col.sx),
@@ -96,18 +117,27 @@ class Im2ColGrad(FunctionNode):
         )
         self._in_shape = in_shape
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (gy,) = inputs
         ksize, stride, pad, _, dilate = self._args
         n, c, h, w = self._in_shape
         col = gy.reshape(n, c, *ksize, *gy.shape[2:])
         return (conv.col2im(col, *stride, *pad, h, w, *dilate),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return Im2Col(*self._args).apply(grad_outputs)
 
 
-def im2col(x, ksize, stride=1, pad=0, cover_all=False, dilate=1):
+def im2col(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] = 1,
+    pad: int | Sequence[int] = 0,
+    cover_all: bool = False,
+    dilate: int | Sequence[int] = 1,
+) -> Variable:
     """Collects the patches of images over which a convolution would move.
 
     Args:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 import chainerx
@@ -11,6 +13,12 @@ from chainer.function_node import FunctionNode
 from chainer.functions.array.get_item import GetItemGrad
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 # Modes in which each element of the output is an element of the input.
 _COPYING_MODES = 'edge', 'reflect', 'symmetric', 'wrap'
 
@@ -18,21 +26,23 @@ _COPYING_MODES = 'edge', 'reflect', 'symmetric', 'wrap'
 class Pad(FunctionNode):
     """Pads an array on all sides."""
 
-    def __init__(self, pad_width, mode, **keywords):
+    def __init__(self, pad_width: Any, mode: str, **keywords: Any) -> None:
         self.pad_width = pad_width
         self.mode = mode
         self.keywords = keywords
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         xp = cuda.get_array_module(x)
         return (xp.pad(x, self.pad_width, mode=self.mode, **self.keywords),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         options = dict(self.keywords)
         supported = self.mode in _COPYING_MODES and options.pop('reflect_type', 'even') == 'even'
         if self.mode == 'constant':
@@ -43,7 +53,9 @@ class Pad(FunctionNode):
             return Fallback
         return (chainerx.pad(inputs[0], self.pad_width, self.mode, **options),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         (gy,) = grad_outputs
         shape = self.inputs[0].shape
         if self.mode == 'constant':
@@ -57,7 +69,7 @@ class Pad(FunctionNode):
         raise NotImplementedError(f'pad has no gradient in mode {self.mode!r} with {self.keywords}')
 
 
-def pad(x, pad_width, mode, **keywords):
+def pad(x: VariableLike, pad_width: Any, mode: str, **keywords: Any) -> Variable:
     """Pads an array on all sides.
 
     Args:

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class PadSequence(FunctionNode):
     """Puts arrays of different lengths in one array."""
 
-    def __init__(self, length, padding):
+    def __init__(self, length: int | None, padding: int | float) -> None:
         self.length = length
         self.padding = padding
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         n = type_check.eval(in_types.size())
         type_check.expect(in_types.size() > 0)
         first = in_types[0]
@@ -30,7 +40,7 @@ class PadSequence(FunctionNode):
                 length = type_check.make_variable(self.length, 'length')
                 type_check.expect(in_types[i].shape[0] <= length)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         xp = cuda.get_array_module(*inputs)
         length = self.length
         if length is None:
@@ -40,7 +50,9 @@ class PadSequence(FunctionNode):
             y[i, : len(x)] = x
         return (y,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         length = self.length
         if length is None:
             length = max([len(x) for x in inputs])
@@ -54,14 +66,18 @@ class PadSequence(FunctionNode):
             ys.append(x)
         return (chainerx.stack(ys),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         (gy,) = grad_outputs
         return tuple([gy[i, : self.inputs[i].shape[0]] for i in target_input_indexes])
 
     _backward_arrays = backward
 
 
-def pad_sequence(xs, length=None, padding=0):
+def pad_sequence(
+    xs: Sequence[VariableLike], length: int | None = None, padding: int | float = 0
+) -> Variable:
     """Puts arrays of different lengths in one array, filled up at the end.
 
     Args:

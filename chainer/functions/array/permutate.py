@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 import chainer
@@ -10,6 +12,13 @@ from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _check_indices(indices):
@@ -33,12 +42,12 @@ def _inverse(indices):
 class Permutate(FunctionNode):
     """Permutes elements along an axis."""
 
-    def __init__(self, indices, axis, inv):
+    def __init__(self, indices: VariableLike, axis: int, inv: bool) -> None:
         self.indices = indices
         self.axis = axis
         self.inv = inv
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         (x_type,) = in_types
         type_check.expect(x_type.ndim > 0)
@@ -46,7 +55,7 @@ class Permutate(FunctionNode):
         n = type_check.make_variable(len(self.indices), 'len(indices)')
         type_check.expect(x_type.shape[self.axis] == n)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         indices = backend.from_chx(self.indices)
         if chainer.is_debug():
@@ -57,20 +66,24 @@ class Permutate(FunctionNode):
             indices = cuda.to_cpu(indices)
         return (x.take(_inverse(indices) if self.inv else indices, self.axis),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         indices = cuda.to_cpu(backend.from_chx(self.indices))
         if chainer.is_debug():
             _check_indices(indices)
         return (inputs[0].take(_inverse(indices) if self.inv else indices, self.axis),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return Permutate(self.indices, self.axis, not self.inv).apply(grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         return Permutate(self.indices, self.axis, not self.inv).forward(grad_outputs)
 
 
-def permutate(x, indices, axis=0, inv=False):
+def permutate(x: VariableLike, indices: VariableLike, axis: int = 0, inv: bool = False) -> Variable:
     """Permutes elements along an axis.
 
     The output is ``x.take(indices, axis)``; with ``inv`` it is the array from which that

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer.function_node import FunctionNode
@@ -9,11 +11,20 @@ from chainer.functions import _base
 from chainer.functions.array.get_item import GetItemGrad
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Repeat(FunctionNode):
     """Repeats elements along an axis."""
 
-    def __init__(self, repeats, axis=None):
+    def __init__(self, repeats: int | Sequence[int], axis: int | None = None) -> None:
         if isinstance(repeats, int):
             self.repeats = (repeats,)
         elif isinstance(repeats, tuple) and all([isinstance(n, int) for n in repeats]):
@@ -26,7 +37,7 @@ class Repeat(FunctionNode):
             raise TypeError(f'axis must be int or None, not {axis!r}')
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         (x_type,) = in_types
         if self.axis is not None:
@@ -40,17 +51,21 @@ class Repeat(FunctionNode):
     def _numpy_repeats(self):
         return self.repeats[0] if len(self.repeats) == 1 else self.repeats
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return (inputs[0].repeat(self._numpy_repeats, self.axis),)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         # CuPy wants a list, NumPy takes it as well.
         repeats = self._numpy_repeats
         return (
             inputs[0].repeat(list(repeats) if isinstance(repeats, tuple) else repeats, self.axis),
         )
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         (gy,) = grad_outputs
         shape = self.inputs[0].shape
         axis = 0 if self.axis is None else self.axis % len(shape)
@@ -61,7 +76,7 @@ class Repeat(FunctionNode):
         return (gx.reshape(shape),)
 
 
-def repeat(x, repeats, axis=None):
+def repeat(x: VariableLike, repeats: int | Sequence[int], axis: int | None = None) -> Variable:
     """Repeats elements along an axis.
 
     Args:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class Reshape(FunctionNode):
@@ -12,12 +21,12 @@ class Reshape(FunctionNode):
 
     _checked_natively = True
 
-    def __init__(self, shape):
+    def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape = tuple(shape)
         self._unknown = sum([n < 0 for n in self.shape])
         assert self._unknown <= 1, f'shape can have at most one -1, got {self.shape}'
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         size = 1
         for n in self.shape:
@@ -29,19 +38,23 @@ class Reshape(FunctionNode):
         else:
             type_check.expect(type_check.prod(in_types[0].shape) == size)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return (inputs[0].reshape(self.shape),)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (inputs[0].reshape(self.shape),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return (grad_outputs[0].reshape(self.inputs[0].shape),)
 
     _backward_arrays = backward
 
 
-def reshape(x, shape):
+def reshape(x: VariableLike, shape: tuple[int, ...]) -> Variable:
     """Gives an array another shape.
 
     Args:

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Rollaxis(FunctionNode):
     """Moves an axis before another."""
 
-    def __init__(self, axis, start):
+    def __init__(self, axis: int, start: int) -> None:
         for name, value in (('axis', axis), ('start', start)):
             if not isinstance(value, int):
                 raise TypeError(f'{name} must be int, not {value!r}')
         self.axis = axis
         self.start = start
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         _base.expect_axis(in_types[0], (self.axis,))
         if self.start >= 0:
@@ -26,14 +35,18 @@ class Rollaxis(FunctionNode):
         else:
             type_check.expect(in_types[0].ndim >= -self.start)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return _base.call_chainerx('rollaxis', inputs[0], self.axis, self.start)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         return (cuda.get_array_module(x).rollaxis(x, self.axis, self.start),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         ndim = len(self.inputs[0].shape)
         axis = self.axis % ndim
         start = self.start + ndim if self.start < 0 else self.start
@@ -46,7 +59,7 @@ class Rollaxis(FunctionNode):
     _backward_arrays = backward
 
 
-def rollaxis(x, axis, start=0):
+def rollaxis(x: VariableLike, axis: int, start: int = 0) -> Variable:
     """Moves an axis before another one.
 
     Args:

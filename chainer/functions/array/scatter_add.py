@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 import chainer
@@ -12,14 +14,20 @@ from chainer.functions._base import sent_like
 from chainer.functions.array.get_item import _add_at, _for_array, _parse_slices
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class ScatterAdd(FunctionNode):
     """Adds values to the elements at an index."""
 
-    def __init__(self, slices):
+    def __init__(self, slices: Any) -> None:
         self.slices = _parse_slices(slices)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a', 'b'))
         consumed = 0
         for s in self.slices:
@@ -37,7 +45,7 @@ class ScatterAdd(FunctionNode):
                 f'b must have the shape of a[slices]: {given} given, {expected} expected'
             )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         a, b = inputs
         y = a.copy()
         slices = _for_array(self.slices, a)
@@ -45,7 +53,9 @@ class ScatterAdd(FunctionNode):
         _add_at(y, slices, b)
         return (y,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         a, b = inputs
         places = numpy.arange(a.size).reshape(a.shape)
         places = numpy.asarray(places[_for_array(self.slices, places)])
@@ -53,7 +63,9 @@ class ScatterAdd(FunctionNode):
         y = chainerx._core._add_at(a.reshape(-1), sent_like(a, places), b)
         return (y.reshape(a.shape),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         (gy,) = grad_outputs
         return tuple(
             [
@@ -72,7 +84,7 @@ class ScatterAdd(FunctionNode):
         )
 
 
-def scatter_add(a, slices, b):
+def scatter_add(a: VariableLike, slices: Any, b: VariableLike) -> Variable:
     """Adds values to the elements of an array at an index.
 
     Unlike ``a[slices] += b`` it leaves ``a`` as it is, and values at an element that the index

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 import chainer
@@ -10,11 +12,16 @@ from chainer.function_node import FunctionNode
 from chainer.functions._base import sent_like
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer.types import DTypeSpec, NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class SelectItem(FunctionNode):
     """Selects an element of each row."""
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(
@@ -24,7 +31,7 @@ class SelectItem(FunctionNode):
             x_type.shape[0] == t_type.shape[0],
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, t = inputs
         self.retain_inputs((1,))
         if chainer.is_debug() and not ((0 <= t).all() and (t < x.shape[1]).all()):
@@ -34,7 +41,9 @@ class SelectItem(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         t = self.get_retained_inputs()[0].array
         x = self.inputs[0]
         (gx,) = Assign(x.shape, x.dtype, t).apply(grad_outputs)
@@ -49,23 +58,25 @@ class SelectItem(FunctionNode):
 class Assign(FunctionNode):
     """Puts a value in each row of zeros."""
 
-    def __init__(self, shape, dtype, t):
+    def __init__(self, shape: tuple[int, ...], dtype: DTypeSpec, t: VariableLike) -> None:
         self.shape = shape
         self.dtype = dtype
         self.t = t
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (gy,) = inputs
         xp = cuda.get_array_module(gy)
         gx = xp.zeros(self.shape, self.dtype)
         gx[xp.arange(self.t.size), self.t] = gy
         return (gx,)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return SelectItem().apply((grad_outputs[0], self.t))
 
 
-def select_item(x, t):
+def select_item(x: VariableLike, t: VariableLike) -> Variable:
     """Selects an element of each row: ``y[i] = x[i, t[i]]``.
 
     Args:

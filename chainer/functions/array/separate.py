@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class Separate(FunctionNode):
@@ -14,20 +23,22 @@ class Separate(FunctionNode):
 
     _checked_natively = True
 
-    def __init__(self, axis):
+    def __init__(self, axis: int) -> None:
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].ndim > 0)
         _base.expect_axis(in_types[0], (self.axis,))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         (x,) = inputs
         before = (slice(None),) * (self.axis % x.ndim)
         return tuple([x[before + (i,)] for i in range(x.shape[self.axis])])
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         xp = cuda.get_array_module(x)
         # With an ellipsis the elements of one-dimensional arrays stay arrays.
@@ -40,7 +51,9 @@ class Separate(FunctionNode):
         xp = cuda.get_array_module(array)
         return [xp.zeros_like(array) if gy is None else gy for gy in gys]
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return (chainer.functions.stack(self._filled(grad_outputs), self.axis),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
@@ -48,7 +61,7 @@ class Separate(FunctionNode):
         return (cuda.get_array_module(*gys).stack(gys, self.axis),)
 
 
-def separate(x, axis=0):
+def separate(x: VariableLike, axis: int = 0) -> tuple[Variable, ...]:
     """Takes an array apart along an axis.
 
     It is the opposite of :func:`~chainer.functions.stack`.

@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.function_node import FunctionNode
 from chainer.functions.array.depth2space import _depth2space, _space2depth
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class Space2Depth(FunctionNode):
     """Rearranges space to channels."""
 
-    def __init__(self, r):
+    def __init__(self, r: int) -> None:
         self.r = r
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('X',))
         r = type_check.make_variable(self.r, 'r')
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 4)
         type_check.expect(in_types[0].shape[2] % r == 0, in_types[0].shape[3] % r == 0)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (_space2depth(inputs[0], self.r),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return (_depth2space(grad_outputs[0], self.r),)
 
     _backward_arrays = backward
 
 
-def space2depth(X, r):
+def space2depth(X: VariableLike, r: int) -> Variable:
     """Rearranges space to channels: the opposite of :func:`~chainer.functions.depth2space`.
 
     Args:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -15,6 +16,13 @@ from chainer.functions._fused import FusedFunction
 from chainer.functions._scatter import add_rows
 from chainer.utils import argument, type_check
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class _Corners:
     """Pixels around the sampling points, and their weights.
@@ -22,7 +30,7 @@ class _Corners:
     Axes of coordinates run from the last spatial axis to the first: x, y (and z).
     """
 
-    def __init__(self, grid, sizes):
+    def __init__(self, grid: NdArray, sizes: tuple[int, ...]) -> None:
         """Finds pixels.
 
         Args:
@@ -40,7 +48,7 @@ class _Corners:
             position = xp.where(position == position, position, 0)
             self.floors.append(xp.floor(xp.clip(position, -2, n + 1)))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         """Yields offsets of a corner, the row numbers of its pixels and which of them exist.
 
         Rows are those of a matrix with a row of channels for every pixel of every image.
@@ -57,7 +65,7 @@ class _Corners:
                 places = places * n + xp.minimum(xp.maximum(pixel, 0), n - 1)
             yield offsets, places, inside
 
-    def factors(self, grid, offsets):
+    def factors(self, grid: Any, offsets: Any) -> Any:
         """Weight of a corner per axis, for a grid that is an array or a variable."""
         result = []
         for d, (offset, scale) in enumerate(zip(offsets, self.scales)):
@@ -76,7 +84,7 @@ def _product(factors, weight):
 class SpatialTransformerSampler(CallableFunction, FusedFunction):
     """Samples images at points of a grid."""
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 'grid'))
         x_type, grid_type = in_types
         type_check.expect(
@@ -88,7 +96,7 @@ class SpatialTransformerSampler(CallableFunction, FusedFunction):
             x_type.shape[0] == grid_type.shape[0],
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, grid = inputs
         self.retain_inputs((0, 1))
         rows = _rows(cuda.get_array_module(x), x)
@@ -99,7 +107,9 @@ class SpatialTransformerSampler(CallableFunction, FusedFunction):
             y += rows[places] * weight[..., None]
         return (cuda.get_array_module(x).moveaxis(y, -1, 1),)
 
-    def gradients(self, targets, xs, ys, gys):
+    def gradients(
+        self, targets: Sequence[int], xs: Sequence[Any], ys: Sequence[Any], gys: Sequence[Any]
+    ) -> Any:
         x, grid = xs
         xp = cuda.get_array_module(x)
         rows, gy = _rows(xp, x), xp.moveaxis(gys[0], 1, -1)
@@ -126,7 +136,7 @@ class SpatialTransformerSampler(CallableFunction, FusedFunction):
                 gxs.append(xp.stack(gcoordinates[::-1], axis=1).astype(grid.dtype, copy=False))
         return gxs
 
-    def compose(self, x, grid):
+    def compose(self, x: Any, grid: Any) -> Any:
         F = chainer.functions
         rows = _rows(F, x)
         corners = _Corners(grid.array, x.shape[2:])
@@ -143,7 +153,7 @@ def _rows(m, x):
     return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
 
 
-def spatial_transformer_sampler(x, grid, **kwargs):
+def spatial_transformer_sampler(x: VariableLike, grid: VariableLike, **kwargs: Any) -> Variable:
     """Samples images at points of a grid, with bilinear interpolation.
 
     Coordinates run from -1 to 1: the centers of the first and of the last pixel. Pixels outside

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections.abc
 import numbers
+from typing import TYPE_CHECKING
 
 import chainer
 import chainerx
@@ -11,13 +12,21 @@ from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class SplitAxis(FunctionNode):
     """Splits an array along an axis."""
 
     _checked_natively = True
 
-    def __init__(self, indices_or_sections, axis):
+    def __init__(self, indices_or_sections: int | Sequence[int] | NdArray, axis: int) -> None:
         if getattr(indices_or_sections, 'ndim', None) == 0:
             indices_or_sections = indices_or_sections.item()
         self.sections = self.indices = None
@@ -34,7 +43,7 @@ class SplitAxis(FunctionNode):
             )
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         axis = type_check.make_variable(self.axis, 'axis')
         type_check.expect(in_types[0].ndim > axis, -in_types[0].ndim <= axis)
@@ -52,14 +61,16 @@ class SplitAxis(FunctionNode):
             return [(i * step, (i + 1) * step) for i in range(self.sections)]
         return list(zip([0, *self.indices], [*self.indices, length]))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         split = getattr(chainerx, 'split', None)
         if split is None:
             return chainer.Fallback
         sections = self.indices if self.sections is None else self.sections
         return tuple(split(inputs[0], sections, self.axis))
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         before = (slice(None),) * (self.axis % x.ndim)
         return tuple(
@@ -85,7 +96,9 @@ class SplitAxis(FunctionNode):
             ]
         return (concat(gys, self.axis),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return self._joined(chainer.functions.concat, grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
@@ -93,7 +106,12 @@ class SplitAxis(FunctionNode):
         return self._joined(cuda.get_array_module(array).concatenate, grad_outputs)
 
 
-def split_axis(x, indices_or_sections, axis, force_tuple=True):
+def split_axis(
+    x: VariableLike,
+    indices_or_sections: int | Sequence[int] | NdArray,
+    axis: int,
+    force_tuple: bool = True,
+) -> tuple[Variable, ...]:
     """Splits an array along an axis.
 
     Args:

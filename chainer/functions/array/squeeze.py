@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-def argone(iterable):
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import Axis, NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
+
+def argone(iterable: Iterable[int]) -> list[int]:
     """Returns the indexes of ones in a sequence of ints.
 
     Args:
@@ -39,7 +50,7 @@ class Squeeze(FunctionNode):
 
     _checked_natively = True
 
-    def __init__(self, axis=None):
+    def __init__(self, axis: Axis = None) -> None:
         if axis is None:
             self.axis = None
         elif isinstance(axis, int):
@@ -49,23 +60,27 @@ class Squeeze(FunctionNode):
         else:
             raise TypeError(f'axis must be None, int or tuple of ints, not {axis!r}')
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         _base.expect_axis(in_types[0], self.axis)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return (inputs[0].squeeze(self.axis),)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (inputs[0].squeeze(self.axis),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return (grad_outputs[0].reshape(self.inputs[0].shape),)
 
     _backward_arrays = backward
 
 
-def squeeze(x, axis=None):
+def squeeze(x: VariableLike, axis: Axis = None) -> Variable:
     """Removes axes of length one.
 
     Args:

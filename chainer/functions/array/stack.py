@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class Stack(FunctionNode):
@@ -13,10 +24,10 @@ class Stack(FunctionNode):
 
     _checked_natively = True
 
-    def __init__(self, axis):
+    def __init__(self, axis: int) -> None:
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() > 0)
         first = in_types[0]
         axis = type_check.make_variable(self.axis, 'axis')
@@ -24,13 +35,17 @@ class Stack(FunctionNode):
         for i in range(1, type_check.eval(in_types.size())):
             type_check.expect(first.dtype == in_types[i].dtype, first.shape == in_types[i].shape)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return _base.call_chainerx('stack', inputs, self.axis)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (cuda.get_array_module(*inputs).stack(inputs, self.axis),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         (gy,) = grad_outputs
         before = (slice(None),) * (self.axis % gy.ndim)
         # The last axis is kept and dropped by reshape: indexing an array may give a scalar.
@@ -44,7 +59,7 @@ class Stack(FunctionNode):
     _backward_arrays = backward
 
 
-def stack(xs, axis=0):
+def stack(xs: Sequence[VariableLike], axis: int = 0) -> Variable:
     """Joins arrays of one shape along a new axis.
 
     Args:

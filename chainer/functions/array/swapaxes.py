@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class Swapaxes(FunctionNode):
@@ -11,27 +20,31 @@ class Swapaxes(FunctionNode):
 
     _checked_natively = True
 
-    def __init__(self, axis1, axis2):
+    def __init__(self, axis1: int, axis2: int) -> None:
         self.axis1 = axis1
         self.axis2 = axis2
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return (inputs[0].swapaxes(self.axis1, self.axis2),)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (inputs[0].swapaxes(self.axis1, self.axis2),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return Swapaxes(self.axis1, self.axis2).apply(grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         return (grad_outputs[0].swapaxes(self.axis1, self.axis2),)
 
 
-def swapaxes(x, axis1, axis2):
+def swapaxes(x: VariableLike, axis1: int, axis2: int) -> Variable:
     """Exchanges two axes.
 
     Args:

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Tile(FunctionNode):
     """Repeats a whole array along each axis."""
 
-    def __init__(self, reps):
+    def __init__(self, reps: int | Sequence[int]) -> None:
         if isinstance(reps, int):
             reps = (reps,)
         elif not (isinstance(reps, tuple) and all([isinstance(n, int) for n in reps])):
@@ -21,13 +32,15 @@ class Tile(FunctionNode):
             raise ValueError(f'all elements in reps must be zero or larger, got {reps}')
         self.reps = reps
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return _base.call_chainerx('tile', inputs[0], self.reps)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         return (cuda.get_array_module(x).tile(x, self.reps),)
 
@@ -41,7 +54,9 @@ class Tile(FunctionNode):
         gx = m.sum(gy.reshape(pairs), axis=tuple(range(0, 2 * ndim, 2)))
         return (gx.reshape(shape),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return self._gradient(chainer.functions, grad_outputs[0])
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
@@ -49,7 +64,7 @@ class Tile(FunctionNode):
         return self._gradient(cuda.get_array_module(gy), gy)
 
 
-def tile(x, reps):
+def tile(x: VariableLike, reps: int | Sequence[int]) -> Variable:
     """Repeats a whole array along each axis.
 
     Args:

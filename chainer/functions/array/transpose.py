@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class Transpose(FunctionNode):
@@ -11,19 +20,23 @@ class Transpose(FunctionNode):
 
     _checked_natively = True
 
-    def __init__(self, axes=None):
+    def __init__(self, axes: tuple[int, ...] | None = None) -> None:
         self.axes = axes
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return (inputs[0].transpose(self.axes),)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (inputs[0].transpose(self.axes),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         axes = self.axes
         if axes is not None:
             ndim = len(axes)
@@ -36,7 +49,7 @@ class Transpose(FunctionNode):
     _backward_arrays = backward
 
 
-def transpose(x, axes=None):
+def transpose(x: VariableLike, axes: tuple[int, ...] | None = None) -> Variable:
     """Permutes the axes of an array.
 
     Args:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 import chainer
@@ -9,6 +11,14 @@ import chainerx
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _transpose(xs, length):
@@ -30,10 +40,10 @@ def _transpose(xs, length):
 class TransposeSequence(FunctionNode):
     """Transposes a list of sequences."""
 
-    def __init__(self, length):
+    def __init__(self, length: int) -> None:
         self.length = length
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         first = in_types[0]
         type_check.expect(first.ndim > 0)
         for i in range(1, type_check.eval(in_types.size())):
@@ -44,10 +54,12 @@ class TransposeSequence(FunctionNode):
                 in_types[i - 1].shape[0] >= in_types[i].shape[0],
             )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return _transpose(inputs, self.length)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         if self.length == 0:
             return ()
         # The elements of all sequences, in the order in which the results have them.
@@ -70,7 +82,9 @@ class TransposeSequence(FunctionNode):
             for t, gy in enumerate(gys)
         ]
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         gxs = TransposeSequence(len(self.inputs)).apply(self._filled(grad_outputs))
         return tuple([gxs[i] for i in target_input_indexes])
 
@@ -79,7 +93,7 @@ class TransposeSequence(FunctionNode):
         return tuple([gxs[i] for i in target_input_indexes])
 
 
-def transpose_sequence(xs):
+def transpose_sequence(xs: Sequence[VariableLike]) -> tuple[Variable, ...]:
     """Transposes a list of sequences: from one array per sequence to one per time step.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from typing import TYPE_CHECKING
 
 import chainer
 import chainerx
@@ -12,6 +13,12 @@ from chainer.function_node import FunctionNode
 from chainer.functions import _base
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Where(FunctionNode):
     """Chooses elements of two arrays by a condition."""
@@ -19,22 +26,24 @@ class Where(FunctionNode):
     is_elementwise = True
     _checked_natively = True
 
-    def __init__(self, condition):
+    def __init__(self, condition: VariableLike) -> None:
         self.condition = condition
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 'y'))
         type_check.expect(in_types[0].dtype == in_types[1].dtype)
         condition = type_check.make_variable(self.condition.shape, 'condition.shape')
         type_check.expect_broadcast_shapes(condition, in_types[0].shape, in_types[1].shape)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         condition = self.condition
         if not isinstance(condition, chainerx.ndarray):
             condition = chainerx.array(condition, device=inputs[0].device)
         return _base.call_chainerx('where', condition, *inputs)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         if isinstance(self.condition, chainerx.ndarray):
             self.condition = backend.from_chx(self.condition)
         return (cuda.get_array_module(*inputs).where(self.condition, *inputs),)
@@ -46,7 +55,9 @@ class Where(FunctionNode):
             gxs.append(sum_to(gx, self.inputs[i].shape))
         return tuple(gxs)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return self._masked(
             where, chainer.functions.sum_to, 0, target_input_indexes, grad_outputs[0]
         )
@@ -57,7 +68,7 @@ class Where(FunctionNode):
         return self._masked(xp.where, utils.sum_to, gy.dtype.type(0), target_input_indexes, gy)
 
 
-def where(condition, x, y):
+def where(condition: VariableLike, x: VariableLike | float, y: VariableLike | float) -> Variable:
     """Chooses elements of two arrays by a condition.
 
     The three arguments are broadcast to one shape.

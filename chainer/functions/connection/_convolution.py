@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -11,6 +12,12 @@ import chainerx
 from chainer.function_node import FunctionNode
 from chainer.functions.connection._convolution_plan import get_plan
 from chainer.utils import conv, conv_nd, type_check
+
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _expect_bias(in_types, n_channels):
@@ -79,7 +86,7 @@ class Convolution(_Base):
     _checked_natively = True
     _native_inputs = 0, 1
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         n_in = type_check.eval(in_types.size())
         type_check.expect(2 <= n_in, n_in <= 3)
         x_type, w_type = in_types[:2]
@@ -108,13 +115,15 @@ class Convolution(_Base):
         self._check_outs(outs)
         return self._plan_of(x.shape, W.shape, outs, x)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, W = inputs[:2]
         _check_groups(self.groups, x.shape[1], W.shape[0])
         self.retain_inputs((0, 1))
         return (self._plan(x, W).convolve(*inputs),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         if not self._chainerx_supports(inputs) or self.outs is not None:
             return chainer.Fallback
         return (
@@ -128,7 +137,9 @@ class Convolution(_Base):
             ),
         )
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         x, W = self.get_retained_inputs()
         (gy,) = grad_outputs
         gxs = []
@@ -169,7 +180,7 @@ class Deconvolution(_Base):
     _checked_natively = True
     _native_inputs = 0, 1
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         n_in = type_check.eval(in_types.size())
         type_check.expect(2 <= n_in, n_in <= 3)
         x_type, w_type = in_types[:2]
@@ -207,7 +218,7 @@ class Deconvolution(_Base):
             (x.shape[0], W.shape[1] * self.groups, *self.outs), W.shape, x.shape[2:], x
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, W = inputs[:2]
         _check_groups(self.groups, x.shape[1], W.shape[1] * self.groups)
         self.retain_inputs((0, 1))
@@ -216,7 +227,9 @@ class Deconvolution(_Base):
             y += inputs[2].reshape(-1, *[1] * self.ndim)
         return (y,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         if not self._chainerx_supports(inputs):
             return chainer.Fallback
         self._find_outs(*inputs[:2])
@@ -231,7 +244,9 @@ class Deconvolution(_Base):
             ),
         )
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         x, W = self.get_retained_inputs()
         (gy,) = grad_outputs
         gxs = []
@@ -270,19 +285,21 @@ class _GradW(FunctionNode):
 
     """
 
-    def __init__(self, func, W, outs):
+    def __init__(self, func: FunctionNode, W: Any, outs: tuple[int, ...]) -> None:
         self._func = func
         self._w_shape = W.shape
         self._w_dtype = W.dtype
         self._outs = outs
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, y = inputs
         self.retain_inputs((0, 1))
         plan = self._func._plan_of(x.shape, self._w_shape, self._outs, x)
         return (plan.weight(x, y, self._w_dtype),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         x, y = self.get_retained_inputs()
         (W,) = grad_outputs
         func = self._func

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 import chainer
 from chainer import backend
 from chainer.functions.array.im2col import _pair
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def deformable_convolution_2d_sampler(x, offset, W, b=None, stride=1, pad=0):
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
+
+
+def deformable_convolution_2d_sampler(
+    x: VariableLike,
+    offset: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: int | Sequence[int] = 1,
+    pad: int | Sequence[int] = 0,
+) -> Variable:
     """Two-dimensional convolution whose samples are displaced by given offsets.
 
     Where :func:`convolution_2d` reads the pixel at row :math:`i s_h + u - p_h` and column

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 import chainerx
 from chainer.backends import cuda
@@ -9,23 +11,29 @@ from chainer.function_node import FunctionNode
 from chainer.functions._scatter import add_rows
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class EmbedIDFunction(FunctionNode):
     """Picks rows of a matrix, and zeros for an ignored number."""
 
     _checked_natively = True
 
-    def __init__(self, ignore_label=None):
+    def __init__(self, ignore_label: int | None = None) -> None:
         self.ignore_label = ignore_label
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 'W'))
         x_type, w_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'i', x_type.ndim >= 1, w_type.dtype.kind == 'f', w_type.ndim == 2
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, W = inputs
         self.retain_inputs((0,))
         ignore_label = self.ignore_label
@@ -45,7 +53,9 @@ class EmbedIDFunction(FunctionNode):
         y[ignored] = 0
         return (y,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         x, W = inputs
         # ChainerX counts out-of-range numbers from the end; debug mode must refuse them.
         if chainer.is_debug() or x.ndim == 0:
@@ -55,7 +65,9 @@ class EmbedIDFunction(FunctionNode):
     def _grad(self, x):
         return EmbedIDGrad(x, self.inputs[1].shape, self.ignore_label)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         (x,) = self.get_retained_inputs()
         (gW,) = self._grad(x.array).apply(grad_outputs)
         return tuple([gW if i == 1 else None for i in target_input_indexes])
@@ -69,12 +81,12 @@ class EmbedIDFunction(FunctionNode):
 class EmbedIDGrad(FunctionNode):
     """Adds rows to a matrix of zeros."""
 
-    def __init__(self, x, shape, ignore_label):
+    def __init__(self, x: VariableLike, shape: tuple[int, ...], ignore_label: int | None) -> None:
         self.x = x
         self.shape = shape
         self.ignore_label = ignore_label
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (gy,) = inputs
         x = self.x.ravel()
         rows = gy.reshape(len(x), self.shape[1])
@@ -85,14 +97,16 @@ class EmbedIDGrad(FunctionNode):
         add_rows(gW, x, rows)
         return (gW,)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return EmbedIDFunction(self.ignore_label).apply((self.x, grad_outputs[0]))
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         return EmbedIDFunction(self.ignore_label).forward((self.x, grad_outputs[0]))
 
 
-def embed_id(x, W, ignore_label=None):
+def embed_id(x: VariableLike, W: VariableLike, ignore_label: int | None = None) -> Variable:
     """Embeds numbers: ``y[i] = W[x[i]]``.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -11,6 +12,12 @@ import chainerx
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class LinearFunction(FunctionNode):
     """y = x W^T + b of matrices."""
@@ -18,7 +25,7 @@ class LinearFunction(FunctionNode):
     _checked_natively = True
     _native_inputs = 0, 1
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         n_in = type_check.eval(in_types.size())
         type_check.expect(2 <= n_in, n_in <= 3)
         x_type, w_type = in_types[:2]
@@ -39,7 +46,7 @@ class LinearFunction(FunctionNode):
                 b_type.shape[0] == w_type.shape[0],
             )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, W = inputs[:2]
         self.retain_inputs((0, 1))
         y = x.dot(W.T).astype(x.dtype, copy=False)
@@ -47,12 +54,16 @@ class LinearFunction(FunctionNode):
             y += inputs[2]
         return (y,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         y = chainerx.linear(*inputs)
         dtype = inputs[0].dtype
         return ((y if y.dtype == dtype else y.astype(dtype)),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         x, W = self.get_retained_inputs()
         (gy,) = grad_outputs
         F = chainer.functions
@@ -87,7 +98,9 @@ def _outer_product(gy, x):
     return gy.T.dot(x)
 
 
-def linear(x, W, b=None, n_batch_axes=1):
+def linear(
+    x: VariableLike, W: VariableLike, b: VariableLike | None = None, n_batch_axes: int = 1
+) -> Variable:
     """Linear function, or affine function: :math:`Y = x W^\\top + b`.
 
     Args:

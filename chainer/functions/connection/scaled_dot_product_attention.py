@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import chainer
 import chainerx
 from chainer import backend
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class _Fused(FunctionNode):
@@ -17,15 +24,15 @@ class _Fused(FunctionNode):
     _checked_natively = True
     _native_inputs = 0, 1, 2
 
-    def __init__(self, scale, is_causal):
+    def __init__(self, scale: float, is_causal: bool) -> None:
         self.scale = scale
         self.is_causal = is_causal
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'scaled_dot_product_attention'
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types[:3], ('q', 'k', 'v'))
         q_type, k_type, v_type = in_types[:3]
         type_check.expect(
@@ -39,7 +46,9 @@ class _Fused(FunctionNode):
             v_type.shape[-2] == k_type.shape[-2],
         )
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         q, k, v, *mask = inputs
         return (
             chainerx.scaled_dot_product_attention(
@@ -49,8 +58,14 @@ class _Fused(FunctionNode):
 
 
 def scaled_dot_product_attention(
-    q, k, v, mask=None, dropout_ratio=0.0, is_causal=False, scale=None
-):
+    q: VariableLike,
+    k: VariableLike,
+    v: VariableLike,
+    mask: VariableLike | None = None,
+    dropout_ratio: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+) -> Variable:
     """Scaled dot-product attention.
 
     .. math:: y = \\mathrm{dropout}(\\mathrm{softmax}(s\\, q k^\\top + m))\\, v

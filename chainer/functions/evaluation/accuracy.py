@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 import chainerx
@@ -10,14 +12,20 @@ from chainer._fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Accuracy(FunctionNode):
     """Fraction of elements whose largest score is at the true label."""
 
-    def __init__(self, ignore_label=None):
+    def __init__(self, ignore_label: int | None = None) -> None:
         self.ignore_label = ignore_label
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(
@@ -33,7 +41,7 @@ class Accuracy(FunctionNode):
         for i in range(t_ndim + 1, type_check.eval(x_type.ndim)):
             type_check.expect(x_type.shape[i] == 1)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         y, t = inputs
         xp = backend.get_array_module(y)
         hits = y.argmax(axis=1).reshape(t.shape) == t
@@ -45,7 +53,9 @@ class Accuracy(FunctionNode):
             return (xp.zeros((), y.dtype),)
         return (xp.asarray((hits & mask).sum() / total, dtype=y.dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         y, t = inputs
         if not hasattr(chainerx, 'accuracy'):
             return Fallback
@@ -54,7 +64,7 @@ class Accuracy(FunctionNode):
         return (chainerx.accuracy(y, t, ignore_label=self.ignore_label),)
 
 
-def accuracy(y, t, ignore_label=None):
+def accuracy(y: VariableLike, t: VariableLike, ignore_label: int | None = None) -> Variable:
     """Classification accuracy of a minibatch; it has no gradient.
 
     Args:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 from chainer.backends import cuda
 from chainer.functions._base import _as_array, _Routine
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def check_pair(in_types, names=('x0', 'x1')):
@@ -28,15 +37,17 @@ class DifferenceFunction(_Routine):
     is_elementwise = True
     _checked_natively = False
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         check_pair(in_types)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0, 1))
         x0, x1 = inputs
         return (_as_array(self.compute(x0 - x1), x0.dtype),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         x0, x1 = self.get_retained_inputs()
         return self._both(chainer.functions, x0 - x1, grad_outputs[0], target_input_indexes)
 
@@ -55,7 +66,9 @@ class MeanDifferenceFunction(DifferenceFunction):
 
     is_elementwise = False
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         x0, x1 = inputs
         return (self.compute(x0 - x1),)
 

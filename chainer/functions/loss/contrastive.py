@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 from chainer import backend, utils
 from chainer.function_node import FunctionNode
 from chainer.functions._base import check_reduce, norm_of_squared, positive_part
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Contrastive(FunctionNode):
     """Function node of :func:`~chainer.functions.contrastive`."""
 
-    def __init__(self, margin, reduce='mean'):
+    def __init__(self, margin: float, reduce: str = 'mean') -> None:
         if margin <= 0:
             raise ValueError(f'margin should be positive value, got {margin}')
         check_reduce(reduce)
         self.margin = margin
         self.reduce = reduce
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x0', 'x1', 'y'))
         x0_type, x1_type, y_type = in_types
         type_check.expect(
@@ -32,7 +39,7 @@ class Contrastive(FunctionNode):
             x0_type.shape[0] == y_type.shape[0],
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x0, x1, y = inputs
         self.retain_inputs((0, 1, 2))
         xp = backend.get_array_module(x0)
@@ -46,7 +53,9 @@ class Contrastive(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         F = chainer.functions
         x0, x1, y = self.get_retained_inputs()
         (gy,) = grad_outputs
@@ -63,7 +72,9 @@ class Contrastive(FunctionNode):
         return tuple([(gx, -gx, None)[i] for i in target_input_indexes])
 
 
-def contrastive(x0, x1, y, margin=1, reduce='mean'):
+def contrastive(
+    x0: VariableLike, x1: VariableLike, y: VariableLike, margin: float = 1, reduce: str = 'mean'
+) -> Variable:
     """Contrastive loss of pairs of points.
 
     .. math:: \\frac12 \\begin{cases} d^2 & y = 1 \\\\ \\max(m - d, 0)^2 & y = 0 \\end{cases},

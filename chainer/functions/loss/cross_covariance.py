@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 from chainer.function_node import FunctionNode
 from chainer.functions._base import check_reduce
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class CrossCovariance(FunctionNode):
     """Function node of :func:`~chainer.functions.cross_covariance`."""
 
-    def __init__(self, reduce='half_squared_sum'):
+    def __init__(self, reduce: str = 'half_squared_sum') -> None:
         check_reduce(reduce, ('half_squared_sum', 'no'))
         self.reduce = reduce
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('y', 'z'))
         y_type, z_type = in_types
         type_check.expect(
@@ -26,7 +33,7 @@ class CrossCovariance(FunctionNode):
             y_type.shape[0] == z_type.shape[0],
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0, 1))
         y, z = [x - x.mean(axis=0, keepdims=True) for x in inputs]
         covariance = y.T.dot(z) / y.dtype.type(len(y))
@@ -37,7 +44,9 @@ class CrossCovariance(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         F = chainer.functions
         y, z = [
             x - F.broadcast_to(F.mean(x, axis=0, keepdims=True), x.shape)
@@ -52,7 +61,9 @@ class CrossCovariance(FunctionNode):
         return tuple([rules[i]() for i in target_input_indexes])
 
 
-def cross_covariance(y, z, reduce='half_squared_sum'):
+def cross_covariance(
+    y: VariableLike, z: VariableLike, reduce: str = 'half_squared_sum'
+) -> Variable:
     """Penalty on the covariance between two groups of features.
 
     .. math:: \\frac12 \\sum_{ij} C_{ij}^2, \\qquad

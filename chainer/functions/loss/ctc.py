@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 import chainer
@@ -9,6 +11,13 @@ from chainer import backend
 from chainer.functions._base import CallableFunction, check_reduce
 from chainer.functions._fused import FusedFunction
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import NdArray, VariableLike, Xp
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 # Logarithm of a probability that counts as zero; finite, so that no difference is NaN.
 _NEVER = -1e10
@@ -27,7 +36,7 @@ def _log_softmax(xp, x):
 class _Paths:
     """Label sequences with blanks between the labels, and which steps along them are allowed."""
 
-    def __init__(self, xp, t, blank, label_length):
+    def __init__(self, xp: Xp, t: VariableLike, blank: int, label_length: NdArray) -> None:
         n_batch, n_labels = t.shape
         self.labels = xp.full((n_batch, 2 * n_labels + 1), blank, 'i')
         self.labels[:, 1::2] = t
@@ -85,12 +94,12 @@ def _betas(xp, log_prob, paths, input_length):
 class ConnectionistTemporalClassification(CallableFunction, FusedFunction):
     """Inputs: lengths of the inputs, lengths of the labels, labels, then one array a time step."""
 
-    def __init__(self, blank_symbol, reduce='mean'):
+    def __init__(self, blank_symbol: int, reduce: str = 'mean') -> None:
         check_reduce(reduce)
         self.blank_symbol = blank_symbol
         self.reduce = reduce
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() > 3)
         input_length, label_length, t_type = in_types[:3]
         x_types = in_types[3:]
@@ -126,7 +135,7 @@ class ConnectionistTemporalClassification(CallableFunction, FusedFunction):
         log_prob = log_y[:, batch, paths.labels]
         return log_y, log_prob, paths, input_length
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(range(len(inputs)))
         xp = backend.get_array_module(*inputs)
         _, log_prob, paths, input_length = self._prepare(xp, inputs)
@@ -137,7 +146,9 @@ class ConnectionistTemporalClassification(CallableFunction, FusedFunction):
             loss = loss.mean()
         return (chainer.utils.force_array(loss, inputs[3].dtype),)
 
-    def gradients(self, targets, xs, ys, gys):
+    def gradients(
+        self, targets: Sequence[int], xs: Sequence[Any], ys: Sequence[Any], gys: Sequence[Any]
+    ) -> Any:
         xp = backend.get_array_module(*xs)
         log_y, log_prob, paths, input_length = self._prepare(xp, xs)
         alphas = xp.stack(_alphas(xp, log_prob, paths, input_length))
@@ -165,7 +176,7 @@ class ConnectionistTemporalClassification(CallableFunction, FusedFunction):
         gx = gx.astype(xs[3].dtype, copy=False)
         return [None if i < 3 else gx[i - 3] for i in targets]
 
-    def compose(self, *inputs):
+    def compose(self, *inputs: Any) -> Any:
         F = chainer.functions
         input_length, label_length, t = [v.array for v in inputs[:3]]
         out_dtype = inputs[3].dtype
@@ -198,8 +209,13 @@ class ConnectionistTemporalClassification(CallableFunction, FusedFunction):
 
 
 def connectionist_temporal_classification(
-    x, t, blank_symbol, input_length=None, label_length=None, reduce='mean'
-):
+    x: Sequence[VariableLike],
+    t: VariableLike,
+    blank_symbol: int,
+    input_length: NdArray | None = None,
+    label_length: NdArray | None = None,
+    reduce: str = 'mean',
+) -> Variable:
     """Connectionist temporal classification loss, for labels without an alignment.
 
     The loss of a sequence is the negative logarithm of the total probability of all paths that

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 from chainer import backend
 from chainer.function_node import FunctionNode
 from chainer.functions._base import check_reduce
 from chainer.functions.loss._difference import check_pair
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class HuberLoss(FunctionNode):
@@ -14,15 +21,15 @@ class HuberLoss(FunctionNode):
 
     _native_inputs = 0, 1
 
-    def __init__(self, delta, reduce='sum_along_second_axis'):
+    def __init__(self, delta: float, reduce: str = 'sum_along_second_axis') -> None:
         check_reduce(reduce, ('sum_along_second_axis', 'no'))
         self.delta = delta
         self.reduce = reduce
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         check_pair(in_types, ('x', 't'))
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, t = inputs
         self.retain_inputs((0, 1))
         xp = backend.get_array_module(x)
@@ -38,7 +45,9 @@ class HuberLoss(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         F = chainer.functions
         x, t = self.get_retained_inputs()
         (gy,) = grad_outputs
@@ -48,7 +57,9 @@ class HuberLoss(FunctionNode):
         return tuple([-gx if i else gx for i in target_input_indexes])
 
 
-def huber_loss(x, t, delta, reduce='sum_along_second_axis'):
+def huber_loss(
+    x: VariableLike, t: VariableLike, delta: float, reduce: str = 'sum_along_second_axis'
+) -> Variable:
     """Huber loss: quadratic up to a distance, linear beyond.
 
     .. math:: \\begin{cases} \\frac12 a^2 & a < \\delta \\\\

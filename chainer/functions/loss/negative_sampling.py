@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Literal, overload
+
 import numpy
 
 import chainer
@@ -11,6 +13,13 @@ from chainer.function_node import FunctionNode
 from chainer.functions._base import check_reduce, sent_like
 from chainer.utils import argument, type_check
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class NegativeSamplingFunction(FunctionNode):
     """Function node of :func:`~chainer.functions.negative_sampling`."""
@@ -19,13 +28,13 @@ class NegativeSamplingFunction(FunctionNode):
     #: Samples of the last forward: the true label, then the negative ones.
     samples = None
 
-    def __init__(self, sampler, sample_size, reduce='sum'):
+    def __init__(self, sampler: Callable[..., Any], sample_size: int, reduce: str = 'sum') -> None:
         check_reduce(reduce, ('sum', 'no'))
         self.sampler = sampler
         self.sample_size = sample_size
         self.reduce = reduce
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 't', 'W'))
         x_type, t_type, w_type = in_types
         type_check.expect(
@@ -53,7 +62,7 @@ class NegativeSamplingFunction(FunctionNode):
         signs[self.samples[:, 0] == self.ignore_label] = 0
         return signs
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, t, W = inputs
         self.retain_inputs((0, 1, 2))
         xp = backend.get_array_module(x)
@@ -73,7 +82,9 @@ class NegativeSamplingFunction(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         F = chainer.functions
         x, t, W = self.get_retained_inputs()
         (gy,) = grad_outputs
@@ -99,7 +110,37 @@ class NegativeSamplingFunction(FunctionNode):
         return tuple(gxs)
 
 
-def negative_sampling(x, t, W, sampler, sample_size, reduce='sum', **kwargs):
+@overload
+def negative_sampling(
+    x: VariableLike,
+    t: VariableLike,
+    W: VariableLike,
+    sampler: Callable[..., Any],
+    sample_size: int,
+    reduce: str = ...,
+    *,
+    return_samples: Literal[False] = ...,
+) -> Variable: ...
+@overload
+def negative_sampling(
+    x: VariableLike,
+    t: VariableLike,
+    W: VariableLike,
+    sampler: Callable[..., Any],
+    sample_size: int,
+    reduce: str = ...,
+    *,
+    return_samples: Literal[True],
+) -> tuple[Variable, NdArray]: ...
+def negative_sampling(
+    x: VariableLike,
+    t: VariableLike,
+    W: VariableLike,
+    sampler: Callable[..., Any],
+    sample_size: int,
+    reduce: str = 'sum',
+    **kwargs: Any,
+) -> Variable | tuple[Variable, NdArray]:
     """Negative sampling loss, which approximates a softmax over a large vocabulary.
 
     .. math:: -\\log \\sigma(w_t^\\top x) - \\sum_i \\log \\sigma(-w_{s_i}^\\top x)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 import chainerx
 from chainer import backend
@@ -10,6 +12,12 @@ from chainer.function_node import FunctionNode
 from chainer.functions._base import check_reduce
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class SigmoidCrossEntropy(FunctionNode):
     """Sigmoid activation followed by a binary cross entropy loss."""
@@ -17,12 +25,12 @@ class SigmoidCrossEntropy(FunctionNode):
     ignore_label = -1
     _checked_natively = True
 
-    def __init__(self, normalize=True, reduce='mean'):
+    def __init__(self, normalize: bool = True, reduce: str = 'mean') -> None:
         check_reduce(reduce)
         self.normalize = normalize
         self.reduce = reduce
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(
@@ -38,7 +46,7 @@ class SigmoidCrossEntropy(FunctionNode):
         self.count = max(count, 1)
         return mask
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, t = inputs
         self.retain_inputs((0, 1))
         xp = backend.get_array_module(x)
@@ -49,7 +57,9 @@ class SigmoidCrossEntropy(FunctionNode):
             loss = loss.sum() * x.dtype.type(1.0 / self.count)
         return (chainer.utils.force_array(loss, x.dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         x, t = inputs
         if not hasattr(chainerx, 'sigmoid_cross_entropy'):
             return Fallback
@@ -59,7 +69,9 @@ class SigmoidCrossEntropy(FunctionNode):
             loss = loss.sum() * (1.0 / self.count)
         return (loss,)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         x, t = self.get_retained_inputs()
         (gy,) = grad_outputs
         mask = self._mask_and_count(x.array, t.array)
@@ -69,7 +81,9 @@ class SigmoidCrossEntropy(FunctionNode):
         return tuple([None if i else gx for i in target_input_indexes])
 
 
-def sigmoid_cross_entropy(x, t, normalize=True, reduce='mean'):
+def sigmoid_cross_entropy(
+    x: VariableLike, t: VariableLike, normalize: bool = True, reduce: str = 'mean'
+) -> Variable:
     """Binary cross entropy of unnormalized log odds.
 
     .. math:: -t \\log \\sigma(x) - (1 - t) \\log(1 - \\sigma(x)) = \\log(1 + e^x) - t x

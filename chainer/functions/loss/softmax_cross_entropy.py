@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 import chainer
@@ -11,6 +13,12 @@ from chainer._fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.functions._base import check_reduce
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _log_softmax(xp, x):
@@ -42,13 +50,13 @@ class SoftmaxCrossEntropy(FunctionNode):
 
     def __init__(
         self,
-        normalize=True,
-        cache_score=True,
-        class_weight=None,
-        ignore_label=-1,
-        reduce='mean',
-        soft_target_loss='cross-entropy',
-    ):
+        normalize: bool = True,
+        cache_score: bool = True,
+        class_weight: NdArray | None = None,
+        ignore_label: int = -1,
+        reduce: str = 'mean',
+        soft_target_loss: str = 'cross-entropy',
+    ) -> None:
         _check_class_weight(class_weight)
         check_reduce(reduce)
         if soft_target_loss not in ('cross-entropy', 'kl-divergence'):
@@ -64,7 +72,7 @@ class SoftmaxCrossEntropy(FunctionNode):
         self.soft_target_loss = soft_target_loss
         self._target_has_gradient = False
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(x_type.dtype.kind == 'f', x_type.ndim > 1)
@@ -79,7 +87,7 @@ class SoftmaxCrossEntropy(FunctionNode):
             )
 
     @property
-    def y(self):
+    def y(self) -> NdArray | None:
         """Softmax probabilities, if the score is cached."""
         log_y = self._log_y
         if log_y is None and self.cache_score and self._native_graph is not None:
@@ -115,7 +123,7 @@ class SoftmaxCrossEntropy(FunctionNode):
                 f'each label `t` needs to satisfy 0 <= t < {x.shape[1]} or t == {self.ignore_label}'
             )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, t = inputs
         self.retain_inputs((0, 1))
         xp = backend.get_array_module(x)
@@ -158,7 +166,9 @@ class SoftmaxCrossEntropy(FunctionNode):
         weight = backend.get_device_from_array(x).send(self.class_weight)
         return weight.astype(x.dtype, copy=False).reshape((1, -1) + (1,) * (x.ndim - 2))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         x, t = inputs
         if x.size == 0:
             return Fallback
@@ -184,7 +194,9 @@ class SoftmaxCrossEntropy(FunctionNode):
 
     # -- backward ------------------------------------------------------------------------
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         x, t = self.get_retained_inputs()
         (gloss,) = grad_outputs
         F = chainer.functions
@@ -249,16 +261,16 @@ class SoftmaxCrossEntropy(FunctionNode):
 
 
 def softmax_cross_entropy(
-    x,
-    t,
-    normalize=True,
-    cache_score=True,
-    class_weight=None,
-    ignore_label=-1,
-    reduce='mean',
-    enable_double_backprop=False,
-    soft_target_loss='cross-entropy',
-):
+    x: VariableLike,
+    t: VariableLike,
+    normalize: bool = True,
+    cache_score: bool = True,
+    class_weight: NdArray | None = None,
+    ignore_label: int = -1,
+    reduce: str = 'mean',
+    enable_double_backprop: bool = False,
+    soft_target_loss: str = 'cross-entropy',
+) -> Variable:
     """Cross entropy loss of unnormalized log probabilities.
 
     For an integer label :math:`t` and for probabilities :math:`t_k`, with weights :math:`w` of the

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import chainer
 from chainer.backends import cuda
 from chainer.functions._base import ReductionFunction, _as_array, parse_axis
 
+if TYPE_CHECKING:
+    from chainer.types import Axis, NdArray, VariableLike
+    from chainer.variable import Variable
+
 
 class Mean(ReductionFunction):
     """Mean of array elements over given axes."""
 
-    def __init__(self, axis, keepdims):
+    def __init__(self, axis: Axis, keepdims: bool) -> None:
         super().__init__(axis, keepdims)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         return (_as_array(x.mean(axis=self.axis, keepdims=self.keepdims), x.dtype),)
 
@@ -23,7 +28,9 @@ class Mean(ReductionFunction):
         count = math.prod([n for n, kept in zip(shape, self.kept_shape(shape)) if kept != n])
         return 1.0 / max(count, 1)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         F = chainer.functions
         (gy,) = grad_outputs
         shape = self.inputs[0].shape
@@ -37,7 +44,9 @@ class Mean(ReductionFunction):
         return (cuda.get_array_module(gy).broadcast_to(gy, shape),)
 
 
-def average(x, axis=None, weights=None, keepdims=False):
+def average(
+    x: VariableLike, axis: Axis = None, weights: VariableLike | None = None, keepdims: bool = False
+) -> Variable:
     """Weighted average of array elements over given axes.
 
     .. math:: y = \\frac{\\sum_i w_i x_i}{\\sum_i w_i}

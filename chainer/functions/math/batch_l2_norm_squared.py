@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class BatchL2NormSquared(FunctionNode):
     """Function node of :func:`~chainer.functions.batch_l2_norm_squared`."""
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim >= 2)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
         return ((x * x).sum(axis=tuple(range(1, x.ndim))),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         (x,) = inputs
         return ((x * x).sum(axis=tuple(range(1, x.ndim))),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         (x,) = self.get_retained_inputs()
         gy = chainer.functions.reshape(grad_outputs[0], (-1,) + (1,) * (x.ndim - 1))
         return (2 * x * chainer.functions.broadcast_to(gy, x.shape),)
 
 
-def batch_l2_norm_squared(x):
+def batch_l2_norm_squared(x: VariableLike) -> Variable:
     """Squared Euclidean norm of each sample of a batch.
 
     .. math:: y_i = \\sum_j x_{ij}^2

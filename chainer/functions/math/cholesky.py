@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 import chainer
@@ -12,29 +14,39 @@ from chainer.function_node import FunctionNode
 from chainer.functions.math.inv import linalg
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Cholesky(FunctionNode):
     """Function node of :func:`~chainer.functions.cholesky`."""
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'cholesky'
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a',))
         (a_type,) = in_types
         type_check.expect(a_type.dtype.kind == 'f', a_type.ndim == 2)
         type_check.expect(a_type.shape[-1] == a_type.shape[-2])
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_outputs((0,))
         return (linalg('cholesky', inputs[0]),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         (a,) = inputs
         return Fallback if a.dtype == numpy.float16 else (chainerx.linalg.cholesky(a),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         # Murray, Differentiation of the Cholesky decomposition, 2016 (arXiv:1602.07527):
         # the symmetric gradient is L^-T P(L^T gL) L^-1 with P the lower triangle, its
         # diagonal halved.
@@ -49,7 +61,7 @@ class Cholesky(FunctionNode):
         return ((gx + F.transpose(gx)) * 0.5,)
 
 
-def cholesky(a):
+def cholesky(a: VariableLike) -> Variable:
     """Cholesky decomposition :math:`A = L L^\\top` of a symmetric positive definite matrix.
 
     Only the lower triangle of ``a`` is read; the gradient is symmetric.

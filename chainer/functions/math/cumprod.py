@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 import chainerx
 from chainer import backend
@@ -9,6 +11,12 @@ from chainer._fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.functions._base import _as_array, expect_axis, parse_single_axis
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _shift(m, x, axis, first):
@@ -24,10 +32,10 @@ def _shift(m, x, axis, first):
 class Cumprodsum(FunctionNode):
     """Recurrence :math:`y_i = a_i + b_i y_{i-1}` along an axis, for inputs a and b."""
 
-    def __init__(self, axis):
+    def __init__(self, axis: int | None) -> None:
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a', 'b'))
         type_check.expect(
             in_types[0].dtype.kind == 'f',
@@ -35,7 +43,7 @@ class Cumprodsum(FunctionNode):
             in_types[0].shape == in_types[1].shape,
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((1,))
         self.retain_outputs((0,))
         xp = backend.get_array_module(*inputs)
@@ -45,7 +53,9 @@ class Cumprodsum(FunctionNode):
             y[i] += b[i] * y[i - 1]
         return (xp.moveaxis(y, 0, self.axis),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         F = chainer.functions
         axis = self.axis
         (b,) = self.get_retained_inputs()
@@ -59,27 +69,31 @@ class Cumprodsum(FunctionNode):
 class Cumprod(FunctionNode):
     """Cumulative product along an axis, or of the flattened array."""
 
-    def __init__(self, axis):
+    def __init__(self, axis: int | None) -> None:
         self.axis = parse_single_axis(axis)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         expect_axis(in_types[0], None if self.axis is None else (self.axis,))
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
         return (_as_array(backend.get_array_module(x).cumprod(x, axis=self.axis), x.dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         (x,) = inputs
         # Its gradient in ChainerX divides by the elements.
         if bool((x == 0).any()):
             return Fallback
         return (chainerx.cumprod(x, axis=self.axis),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         # dy_j / dx_i is a product without x_i: a recurrence gives the sum over j >= i
         # without dividing by x_i, which may be zero.
         F = chainer.functions
@@ -96,7 +110,7 @@ class Cumprod(FunctionNode):
         return (F.reshape(rest * before, shape),)
 
 
-def cumprod(x, axis=None):
+def cumprod(x: VariableLike, axis: int | None = None) -> Variable:
     """Cumulative product of elements along an axis.
 
     .. math:: y_i = \\prod_{j=0}^i x_j

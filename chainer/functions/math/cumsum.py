@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 from chainer import backend
 from chainer._fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.functions._base import _as_array, expect_axis, parse_single_axis
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _reversed_cumsum(m, g, axis):
@@ -17,19 +26,21 @@ def _reversed_cumsum(m, g, axis):
 class Cumsum(FunctionNode):
     """Cumulative sum along an axis, or of the flattened array."""
 
-    def __init__(self, axis=None):
+    def __init__(self, axis: int | None = None) -> None:
         self.axis = parse_single_axis(axis)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         expect_axis(in_types[0], None if self.axis is None else (self.axis,))
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         return (_as_array(backend.get_array_module(x).cumsum(x, axis=self.axis), x.dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         import chainerx
 
         if not hasattr(chainerx, 'cumsum'):
@@ -41,7 +52,9 @@ class Cumsum(FunctionNode):
         axis = 0 if self.axis is None else self.axis
         return m.reshape(_reversed_cumsum(m, gy, axis), shape)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return (self._gradient(chainer.functions, grad_outputs[0]),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
@@ -49,7 +62,7 @@ class Cumsum(FunctionNode):
         return (_as_array(self._gradient(backend.get_array_module(gy), gy), gy.dtype),)
 
 
-def cumsum(x, axis=None):
+def cumsum(x: VariableLike, axis: int | None = None) -> Variable:
     """Cumulative sum of elements along an axis.
 
     .. math:: y_i = \\sum_{j=0}^i x_j

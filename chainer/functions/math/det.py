@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 import chainer
@@ -11,30 +13,40 @@ from chainer.function_node import FunctionNode
 from chainer.functions.math.inv import linalg
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class BatchDet(FunctionNode):
     """Determinants of a batch of matrices."""
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'det'
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a',))
         (a_type,) = in_types
         type_check.expect(a_type.dtype.kind == 'f', a_type.ndim == 3)
         type_check.expect(a_type.shape[-1] == a_type.shape[-2])
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0,))
         self.retain_outputs((0,))
         return (linalg('det', inputs[0]),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         (a,) = inputs
         return Fallback if a.dtype == numpy.float16 else (chainerx.linalg.det(a),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         F = chainer.functions
         (a,) = self.get_retained_inputs()
         (y,) = self.get_retained_outputs()
@@ -42,7 +54,7 @@ class BatchDet(FunctionNode):
         return (F.broadcast_to(factor, a.shape) * F.transpose(F.batch_inv(a), (0, 2, 1)),)
 
 
-def batch_det(a):
+def batch_det(a: VariableLike) -> Variable:
     """Determinants of the matrices of a batch.
 
     Args:
@@ -66,7 +78,7 @@ def batch_det(a):
     return BatchDet().apply((a,))[0]
 
 
-def det(a):
+def det(a: VariableLike) -> Variable:
     """Determinant of a square matrix.
 
     Args:

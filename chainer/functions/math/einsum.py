@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainer
 import chainerx
 from chainer import backend
@@ -9,6 +11,12 @@ from chainer._fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.functions._base import _as_array
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 _LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
@@ -22,11 +30,11 @@ class EinSum(FunctionNode):
 
     """
 
-    def __init__(self, in_subs, out_sub):
+    def __init__(self, in_subs: str, out_sub: str) -> None:
         self.in_subs = in_subs
         self.out_sub = out_sub
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         subs = self.in_subs.split(',')
         type_check.expect(in_types.size() == len(subs))
         for i, (in_type, sub) in enumerate(zip(in_types, subs)):
@@ -39,18 +47,22 @@ class EinSum(FunctionNode):
                 if n != 1 and lengths.setdefault(label, n) != n:
                     type_check.expect(in_type.shape[axis] == lengths[label])
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(range(len(inputs)))
         xp = backend.get_array_module(*inputs)
         y = xp.einsum(f'{self.in_subs}->{self.out_sub}', *inputs)
         return (_as_array(y, inputs[0].dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         if any([x.dtype != inputs[0].dtype for x in inputs]):
             return Fallback
         return (chainerx.einsum(f'{self.in_subs}->{self.out_sub}', *inputs),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         inputs = self.get_retained_inputs()
         subs = self.in_subs.split(',')
         (gy,) = grad_outputs
@@ -76,11 +88,11 @@ class DiagEinSum(EinSum):
 
     """
 
-    def __init__(self, in_subs, out_sub, out_shape):
+    def __init__(self, in_subs: str, out_sub: str, out_shape: tuple[int, ...]) -> None:
         super().__init__(in_subs, out_sub)
         self.out_shape = out_shape
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(range(len(inputs)))
         xp = backend.get_array_module(*inputs)
         labels = ''.join(dict.fromkeys(self.out_sub))
@@ -97,7 +109,9 @@ class DiagEinSum(EinSum):
         _diagonal_view(out, self.out_sub, xp)[...] = y
         return (out,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return Fallback
 
 
@@ -161,7 +175,7 @@ def _expand_ellipses(subs, out, inputs):
     return expanded, out
 
 
-def einsum(*operands):
+def einsum(*operands: Any) -> Variable:
     """Einstein summation of variables.
 
     Args:

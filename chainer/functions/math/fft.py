@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 from chainer import backend
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class FFT(FunctionNode):
@@ -16,10 +23,10 @@ class FFT(FunctionNode):
 
     """
 
-    def __init__(self, method):
+    def __init__(self, method: str) -> None:
         self._method = method
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('real', 'imag'))
         r_type, i_type = in_types
         type_check.expect(
@@ -29,13 +36,15 @@ class FFT(FunctionNode):
             r_type.shape == i_type.shape,
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         real, imag = inputs
         xp = backend.get_array_module(*inputs)
         y = getattr(xp.fft, self._method)(real + imag * 1j)
         return tuple([part.astype(real.dtype) for part in (y.real, y.imag)])
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         # The adjoint of one transform is the other, up to the factor that ifft has.
         gr, gi = grad_outputs
         if gr is None:
@@ -48,7 +57,7 @@ class FFT(FunctionNode):
         return tuple([gxs[i] * factor for i in target_input_indexes])
 
 
-def fft(x):
+def fft(x: tuple[VariableLike, VariableLike]) -> tuple[Variable, ...]:
     """Fast Fourier transform along the last axis.
 
     .. math:: y_k = \\sum_{j=0}^{n-1} x_j e^{-2 \\pi i j k / n}
@@ -76,7 +85,7 @@ def fft(x):
     return FFT('fft').apply((real, imag))
 
 
-def ifft(x):
+def ifft(x: tuple[VariableLike, VariableLike]) -> tuple[Variable, ...]:
     """Inverse fast Fourier transform along the last axis.
 
     .. math:: y_k = \\frac1n \\sum_{j=0}^{n-1} x_j e^{2 \\pi i j k / n}

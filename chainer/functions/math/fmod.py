@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainer
 from chainer.functions._base import BinaryFunction
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Fmod(BinaryFunction):
@@ -13,19 +19,19 @@ class Fmod(BinaryFunction):
     arguments = ('x', 'divisor')
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'fmod'
 
-    def compute(self, xp, x, divisor):
+    def compute(self, xp: Xp, x: Any, divisor: Any) -> Any:
         return xp.fmod(x, divisor)
 
-    def gradient(self, m, i, x, divisor, y, gy):
+    def gradient(self, m: Any, i: int, x: Any, divisor: Any, y: Any, gy: Any) -> Any:
         if i == 0:
             return gy
         return gy * -chainer.functions.fix(as_array(x) / as_array(divisor)).array
 
 
-def fmod(x, divisor):
+def fmod(x: VariableLike, divisor: VariableLike) -> Variable:
     """Elementwise remainder of the division, with the sign of ``x``.
 
     .. math:: y = x - d \\, \\mathrm{fix}(x / d)

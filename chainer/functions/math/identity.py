@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer.function_node import FunctionNode
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.variable import Variable
 
 
 class Identity(FunctionNode):
     """Function node of :func:`~chainer.functions.identity`."""
 
-    def forward(self, xs):
+    def forward(self, xs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return xs
 
-    def forward_chainerx(self, xs):
+    def forward_chainerx(
+        self, xs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return xs
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return tuple([grad_outputs[i] for i in target_input_indexes])
 
     _backward_arrays = backward
 
 
-def identity(*inputs):
+def identity(*inputs: VariableLike) -> Any:
     """Returns its inputs unchanged, as new variables of the graph.
 
     Args:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 import chainer
@@ -11,8 +13,14 @@ from chainer._fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
-def linalg(name, x):
+
+def linalg(name: str, x: VariableLike) -> Any:
     """Applies a routine of ``linalg``; those have no float16, which is computed in float32."""
     routine = getattr(backend.get_array_module(x).linalg, name)
     if x.dtype == numpy.float16:
@@ -25,21 +33,25 @@ class BatchInv(FunctionNode):
 
     ndim = 3
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a',))
         (a_type,) = in_types
         type_check.expect(a_type.dtype.kind == 'f', a_type.ndim == self.ndim)
         type_check.expect(a_type.shape[-1] == a_type.shape[-2])
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_outputs((0,))
         return (linalg('inv', inputs[0]),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         (a,) = inputs
         return Fallback if a.dtype == numpy.float16 else (chainerx.linalg.inv(a),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         (y,) = self.get_retained_outputs()
         matmul = chainer.functions.matmul
         return (-matmul(matmul(y, grad_outputs[0], transa=True), y, transb=True),)
@@ -51,7 +63,7 @@ class Inv(BatchInv):
     ndim = 2
 
 
-def inv(a):
+def inv(a: VariableLike) -> Variable:
     """Inverse of a square matrix.
 
     Args:
@@ -75,7 +87,7 @@ def inv(a):
     return Inv().apply((a,))[0]
 
 
-def batch_inv(a):
+def batch_inv(a: VariableLike) -> Variable:
     """Inverses of the matrices of a batch.
 
     Args:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer.functions._base import UnaryFunction, special
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class LGamma(UnaryFunction):
     """Function node of :func:`~chainer.functions.lgamma`."""
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'lgamma'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return special(xp).gammaln(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return special(m).digamma(x) * gy
 
 
-def lgamma(x):
+def lgamma(x: VariableLike) -> Variable:
     """Elementwise logarithm of the absolute value of the gamma function.
 
     .. math:: y = \\log |\\Gamma(x)|

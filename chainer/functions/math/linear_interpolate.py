@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer import utils
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class LinearInterpolate(FunctionNode):
     """Function node of :func:`~chainer.functions.linear_interpolate`."""
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('p', 'x', 'y'))
         p_type, x_type, y_type = in_types
         type_check.expect(
@@ -21,13 +30,15 @@ class LinearInterpolate(FunctionNode):
             p_type.shape == y_type.shape,
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         p, x, y = inputs
         self.retain_inputs((0, 1, 2))
         one = p.dtype.type(1)
         return (utils.force_array(p * x + (one - p) * y, p.dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         p, x, y = inputs
         return (p * x + (1 - p) * y,)
 
@@ -35,7 +46,9 @@ class LinearInterpolate(FunctionNode):
         rules = (lambda: (x - y) * g, lambda: p * g, lambda: g - p * g)
         return tuple([rules[i]() for i in targets])
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return self._gradients(target_input_indexes, *self.get_retained_inputs(), *grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
@@ -49,7 +62,7 @@ class LinearInterpolate(FunctionNode):
         )
 
 
-def linear_interpolate(p, x, y):
+def linear_interpolate(p: VariableLike, x: VariableLike, y: VariableLike) -> Variable:
     """Elementwise linear interpolation, :math:`p x + (1 - p) y`.
 
     Args:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 import chainerx
 from chainer._fallback import Fallback
 from chainer.backends import cuda
 from chainer.functions._base import ReductionFunction, _as_array
+
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import Axis, NdArray, VariableLike
+    from chainer.variable import Variable
 
 
 class LogSumExp(ReductionFunction):
@@ -14,10 +21,10 @@ class LogSumExp(ReductionFunction):
 
     _native_inputs = (0,)
 
-    def __init__(self, axis=None):
+    def __init__(self, axis: Axis = None) -> None:
         super().__init__(axis, keepdims=False)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
         self.retain_outputs((0,))
@@ -29,12 +36,16 @@ class LogSumExp(ReductionFunction):
         y = xp.log(total) + largest
         return (_as_array(y.squeeze(axis=self.axis), x.dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         if not hasattr(chainerx, 'logsumexp'):
             return Fallback
         return (chainerx.logsumexp(inputs[0], axis=self.axis),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         F = chainer.functions
         (x,) = self.get_retained_inputs()
         (y,) = self.get_retained_outputs()
@@ -49,7 +60,7 @@ class LogSumExp(ReductionFunction):
         return (grad_outputs[0].reshape(shape) * xp.exp(x - y.reshape(shape)),)
 
 
-def logsumexp(x, axis=None):
+def logsumexp(x: VariableLike, axis: Axis = None) -> Variable:
     """Logarithm of the sum of exponentials, :math:`\\log \\sum_i e^{x_i}`, computed stably.
 
     Args:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 import chainerx
 from chainer import backend, utils
@@ -9,6 +11,12 @@ from chainer._fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.functions._base import _as_array
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import DTypeSpec, NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _transposed(x, transpose):
@@ -38,23 +46,31 @@ class MatMul(FunctionNode):
 
     _checked_natively = True
 
-    def __init__(self, transa=False, transb=False, transc=False, dtype=None):
+    def __init__(
+        self,
+        transa: bool = False,
+        transb: bool = False,
+        transc: bool = False,
+        dtype: DTypeSpec = None,
+    ) -> None:
         self.transa = transa
         self.transb = transb
         self.transc = transc
         self.dtype = dtype
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a', 'b'))
         _matrix_type_check(*in_types, self.transa, self.transb)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         a, b = inputs
         self.retain_inputs((0, 1))
         y = _matmul(a, b, self.transa, self.transb, self.transc, backend.get_array_module(a))
         return (_as_array(y, self.dtype or y.dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         a, b = inputs
         if a.dtype != b.dtype or (self.dtype is not None and self.dtype != a.dtype):
             return Fallback
@@ -88,7 +104,9 @@ class MatMul(FunctionNode):
             gradients.append(cast(gx, (a, b)[i].dtype))
         return tuple(gradients)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         F = chainer.functions
         a, b = self.get_retained_inputs()
 
@@ -118,7 +136,9 @@ class MatMul(FunctionNode):
         )
 
 
-def matmul(a, b, transa=False, transb=False):
+def matmul(
+    a: VariableLike, b: VariableLike, transa: bool = False, transb: bool = False
+) -> Variable:
     """Matrix product of two arrays, or of stacks of matrices with broadcasting.
 
     .. math:: y_{\\ldots ij} = \\sum_k a_{\\ldots ik} \\, b_{\\ldots kj}
@@ -154,11 +174,11 @@ def matmul(a, b, transa=False, transb=False):
 class BatchMatMul(FunctionNode):
     """Products of the matrices of two batches; vectors of a batch count as columns."""
 
-    def __init__(self, transa=False, transb=False):
+    def __init__(self, transa: bool = False, transb: bool = False) -> None:
         self.transa = transa
         self.transb = transb
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a', 'b'))
         a_type, b_type = in_types
         type_check.expect(
@@ -171,7 +191,7 @@ class BatchMatMul(FunctionNode):
             a_type.shape[0] == b_type.shape[0],
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         a, b = inputs
         self.retain_inputs((0, 1))
         a, b = [x.reshape(*x.shape, 1) if x.ndim == 2 else x for x in inputs]
@@ -180,7 +200,9 @@ class BatchMatMul(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         F = chainer.functions
         a, b = self.get_retained_inputs()
         (gy,) = grad_outputs
@@ -195,7 +217,9 @@ class BatchMatMul(FunctionNode):
         return tuple(gradients)
 
 
-def batch_matmul(a, b, transa=False, transb=False):
+def batch_matmul(
+    a: VariableLike, b: VariableLike, transa: bool = False, transb: bool = False
+) -> Variable:
     """Products of the matrices of two batches.
 
     .. deprecated:: v3.0

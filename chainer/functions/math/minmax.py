@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 import chainerx
 from chainer import backend
 from chainer.function_node import FunctionNode
 from chainer.functions._base import ReductionFunction, _as_array, expect_axis, parse_single_axis
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import Axis, NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class SelectorBase(ReductionFunction):
@@ -19,13 +27,15 @@ class SelectorBase(ReductionFunction):
     def _fwd(self, x, xp):
         raise NotImplementedError('_fwd should be implemented in sub-class.')
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
         self.retain_outputs((0,))
         return (_as_array(self._fwd(x, backend.get_array_module(x)), x.dtype),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         F = chainer.functions
         x = self.get_retained_inputs()[0].array
         y = self.get_retained_outputs()[0].array
@@ -62,10 +72,10 @@ class Min(SelectorBase):
 class IndexSelectorBase(FunctionNode):
     """Base of functions that give the index of a selected element; there is no gradient."""
 
-    def __init__(self, axis=None):
+    def __init__(self, axis: Axis = None) -> None:
         self.axis = parse_single_axis(axis)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         expect_axis(in_types[0], None if self.axis is None else (self.axis,))
@@ -73,11 +83,13 @@ class IndexSelectorBase(FunctionNode):
     def _fwd(self, x, xp):
         raise NotImplementedError('_fwd should be implemented in sub-class.')
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         return (_as_array(self._fwd(x, backend.get_array_module(x)), 'i'),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         return (self._fwd(inputs[0], chainerx).astype('i'),)
 
 
@@ -95,7 +107,7 @@ class ArgMax(IndexSelectorBase):
         return xp.argmax(x, axis=self.axis)
 
 
-def max(x, axis=None, keepdims=False):
+def max(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Largest element along axes.
 
     Every element equal to it gets the gradient.
@@ -123,7 +135,7 @@ def max(x, axis=None, keepdims=False):
     return Max(axis, keepdims).apply((x,))[0]
 
 
-def min(x, axis=None, keepdims=False):
+def min(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Smallest element along axes.
 
     Every element equal to it gets the gradient.
@@ -151,7 +163,7 @@ def min(x, axis=None, keepdims=False):
     return Min(axis, keepdims).apply((x,))[0]
 
 
-def argmax(x, axis=None):
+def argmax(x: VariableLike, axis: int | None = None) -> Variable:
     """Index of the largest element along an axis; the first one of several.
 
     Args:
@@ -175,7 +187,7 @@ def argmax(x, axis=None):
     return ArgMax(axis).apply((x,))[0]
 
 
-def argmin(x, axis=None):
+def argmin(x: VariableLike, axis: int | None = None) -> Variable:
     """Index of the smallest element along an axis; the first one of several.
 
     Args:

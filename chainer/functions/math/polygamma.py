@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -13,26 +14,34 @@ from chainer.function_node import FunctionNode
 from chainer.functions._base import _as_array, sent_like, special
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class PolyGamma(FunctionNode):
     """Derivative of the digamma function of the order given by the first input."""
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'polygamma'
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('n', 'x'))
         n_type, x_type = in_types
         type_check.expect(n_type.dtype.kind == 'i', x_type.dtype.kind == 'f')
         type_check.expect_broadcast_shapes(n_type.shape, x_type.shape)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         n, x = inputs
         self.retain_inputs((0, 1))
         return (_as_array(special(backend.get_array_module(x)).polygamma(n, x), x.dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         n, x = inputs
         order = n.astype(x.dtype)
         # With n = 0 the series does not converge.
@@ -41,14 +50,16 @@ class PolyGamma(FunctionNode):
         series = factor * chainerx.zeta(chainerx.where(is_zero, 2, order + 1), x)
         return (chainerx.where(is_zero, chainerx.digamma(x), series),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         n, x = self.get_retained_inputs()
         gx = polygamma(n.array + 1, x) * grad_outputs[0]
         gx = chainer.functions.sum_to(gx, x.shape)
         return tuple([gx if i else None for i in target_input_indexes])
 
 
-def polygamma(n, x):
+def polygamma(n: VariableLike | int, x: VariableLike) -> Variable:
     """Elementwise polygamma function: the ``n``-th derivative of digamma.
 
     There is no gradient with respect to ``n``.

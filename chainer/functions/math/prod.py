@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import chainer
 from chainer.functions._base import ReductionFunction, _as_array
 from chainer.functions.math.cumprod import _shift
 
+if TYPE_CHECKING:
+    from chainer.types import Axis, NdArray, VariableLike
+    from chainer.variable import Variable
+
 
 class Prod(ReductionFunction):
     """Product of array elements over given axes."""
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
         return (_as_array(x.prod(axis=self.axis, keepdims=self.keepdims), x.dtype),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         F = chainer.functions
         (x,) = self.get_retained_inputs()
         gy = F.reshape(grad_outputs[0], self.kept_shape(x.shape))
@@ -41,7 +48,7 @@ class Prod(ReductionFunction):
         return F.transpose(others, inverse) if ndim else others
 
 
-def prod(x, axis=None, keepdims=False):
+def prod(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Product of array elements over given axes.
 
     .. math:: y = \\prod_i x_i

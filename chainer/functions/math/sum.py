@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainer
 from chainer import utils
 from chainer.backends import cuda
@@ -9,15 +11,24 @@ from chainer.function_node import FunctionNode
 from chainer.functions._base import ReductionFunction, _as_array
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import Axis, NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Sum(ReductionFunction):
     """Sum of array elements over given axes."""
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         return (_as_array(x.sum(axis=self.axis, keepdims=self.keepdims), x.dtype),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         (gy,) = grad_outputs
         shape = self.inputs[0].shape
         if not self.keepdims:
@@ -31,7 +42,7 @@ class Sum(ReductionFunction):
         return (xp.broadcast_to(gy.reshape(self.kept_shape(shape)), shape),)
 
 
-def sum(x, axis=None, keepdims=False):
+def sum(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Sum of array elements over given axes.
 
     .. math:: y = \\sum_i x_i
@@ -69,16 +80,18 @@ class SumTo(FunctionNode):
 
     _checked_natively = True
 
-    def __init__(self, shape):
+    def __init__(self, shape: tuple[int, ...]) -> None:
         self._shape = tuple(shape)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (utils.sum_to(inputs[0], self._shape),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         (x,) = inputs
         lead = x.ndim - len(self._shape)
         axes = tuple(range(lead)) + tuple(
@@ -86,7 +99,9 @@ class SumTo(FunctionNode):
         )
         return (x.sum(axis=axes).reshape(self._shape),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return (chainer.functions.broadcast_to(grad_outputs[0], self.inputs[0].shape),)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
@@ -94,7 +109,7 @@ class SumTo(FunctionNode):
         return (cuda.get_array_module(gy).broadcast_to(gy, self.inputs[0].shape),)
 
 
-def sum_to(x, shape):
+def sum_to(x: VariableLike, shape: tuple[int, ...]) -> Variable:
     """Sums elements along axes so that the output has ``shape``.
 
     It is the adjoint of :func:`~chainer.functions.broadcast_to`.

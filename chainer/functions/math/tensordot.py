@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend
@@ -11,6 +12,14 @@ from chainer._fallback import Fallback
 from chainer.function_node import FunctionNode
 from chainer.functions._base import _as_array, expect_axis, parse_axis
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._fallback import _FallbackType
+    from chainer.types import DTypeSpec, NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _as_matrix(x, axes, xp):
@@ -31,7 +40,14 @@ class TensorDot(FunctionNode):
 
     """
 
-    def __init__(self, axes=2, a_axes=None, b_axes=None, c_axes=None, dtype=None):
+    def __init__(
+        self,
+        axes: int | Sequence[Any] = 2,
+        a_axes: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
+        b_axes: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
+        c_axes: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
+        dtype: DTypeSpec = None,
+    ) -> None:
         self.axes = axes
         self.a_axes = a_axes
         self.b_axes = b_axes
@@ -57,7 +73,7 @@ class TensorDot(FunctionNode):
             return list(range(a_ndim - self.axes, a_ndim)), list(range(self.axes))
         return [[i % n for i in group] for group, n in zip(self._groups, (a_ndim, b_ndim))]
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a', 'b'))
         a_type, b_type = in_types
         type_check.expect(a_type.dtype.kind == 'f', b_type.dtype.kind == 'f')
@@ -82,7 +98,7 @@ class TensorDot(FunctionNode):
         n = len(a_outer)
         self.c_axes = [list(range(n)), list(range(n, n + len(b_outer)))]
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         a, b = inputs
         self.retain_inputs((0, 1))
         self._set_groups(a, b)
@@ -93,13 +109,17 @@ class TensorDot(FunctionNode):
         y = xp.transpose(y, sorted(range(len(order)), key=order.__getitem__))
         return (_as_array(y, self.dtype or y.dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         a, b = inputs
         if a.dtype != b.dtype or self.a_axes is not None:
             return Fallback
         return (chainerx.tensordot(a, b, self._contracted(a.ndim, b.ndim)),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         a, b = self.get_retained_inputs()
         (gy,) = grad_outputs
         a_axes, b_axes, c_axes = self.a_axes, self.b_axes, self.c_axes
@@ -114,7 +134,7 @@ class TensorDot(FunctionNode):
         return tuple(gxs)
 
 
-def tensordot(a, b, axes=2):
+def tensordot(a: VariableLike, b: VariableLike, axes: int | Sequence[Any] = 2) -> Variable:
     """Sum of products over given axes of two arrays.
 
     .. math:: y_{i_1 \\ldots j_1 \\ldots} = \\sum_{k_1 \\ldots}

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Literal, overload
+
 import chainer
 from chainer import backend
 from chainer.configuration import config
 from chainer.function_node import FunctionNode
 from chainer.utils import argument, type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class Dropout(FunctionNode):
@@ -14,14 +23,16 @@ class Dropout(FunctionNode):
 
     _checked_natively = True
 
-    def __init__(self, dropout_ratio, mask=None, return_mask=False):
+    def __init__(
+        self, dropout_ratio: float, mask: NdArray | None = None, return_mask: bool = False
+    ) -> None:
         if not 0.0 <= dropout_ratio < 1.0:
             raise ValueError(f'dropout_ratio must be in the range [0, 1), got {dropout_ratio}')
         self.dropout_ratio = dropout_ratio
         self.mask = mask
         self.return_mask = return_mask
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
 
@@ -29,13 +40,15 @@ class Dropout(FunctionNode):
         scale = x.dtype.type(1.0 / (1 - self.dropout_ratio))
         return xp.asarray(xp.random.rand(*x.shape) >= self.dropout_ratio) * scale
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         if self.mask is None:
             self.mask = self._make_mask(backend.get_array_module(x), x)
         return (x * self.mask,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         (x,) = inputs
         device = backend.ChainerxDevice(x.device)
         if self.mask is None:
@@ -45,14 +58,34 @@ class Dropout(FunctionNode):
             self.mask = device.send(fallback.xp.asarray(mask, x.dtype))
         return (x * device.send(self.mask),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return (grad_outputs[0] * self.mask,)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         return (grad_outputs[0] * self.mask,)
 
 
-def dropout(x, ratio=0.5, **kwargs):
+@overload
+def dropout(
+    x: VariableLike,
+    ratio: float = ...,
+    *,
+    mask: NdArray | None = ...,
+    return_mask: Literal[False] = ...,
+) -> Variable: ...
+@overload
+def dropout(
+    x: VariableLike,
+    ratio: float = ...,
+    *,
+    mask: NdArray | None = ...,
+    return_mask: Literal[True],
+) -> tuple[Variable, NdArray]: ...
+def dropout(
+    x: VariableLike, ratio: float = 0.5, **kwargs: Any
+) -> Variable | tuple[Variable, NdArray]:
     """Sets elements to zero at random in training mode, and does nothing otherwise.
 
     .. math:: y_i = \\begin{cases} 0 & \\text{with probability } r \\\\

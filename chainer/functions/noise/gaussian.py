@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Literal, overload
+
 import chainer
 from chainer import backend
 from chainer.function_node import FunctionNode
 from chainer.functions._base import draw_like, sent_like
 from chainer.utils import argument, type_check
 
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Gaussian(FunctionNode):
     """Reparameterized sample, :math:`\\mu + \\sigma \\epsilon`."""
 
-    def __init__(self, eps=None):
+    def __init__(self, eps: NdArray | None = None) -> None:
         self.eps = eps
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('mean', 'ln_var'))
         m_type, v_type = in_types
         type_check.expect(
             m_type.dtype.kind == 'f', m_type.dtype == v_type.dtype, m_type.shape == v_type.shape
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         mean, ln_var = inputs
         self.retain_inputs((1,))
         xp = backend.get_array_module(mean)
@@ -38,7 +45,9 @@ class Gaussian(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         (ln_var,) = self.get_retained_inputs()
         (gy,) = grad_outputs
         gxs = []
@@ -47,7 +56,25 @@ class Gaussian(FunctionNode):
         return tuple(gxs)
 
 
-def gaussian(mean, ln_var, **kwargs):
+@overload
+def gaussian(
+    mean: VariableLike,
+    ln_var: VariableLike,
+    *,
+    eps: NdArray | None = ...,
+    return_eps: Literal[False] = ...,
+) -> Variable: ...
+@overload
+def gaussian(
+    mean: VariableLike,
+    ln_var: VariableLike,
+    *,
+    eps: NdArray | None = ...,
+    return_eps: Literal[True],
+) -> tuple[Variable, NdArray]: ...
+def gaussian(
+    mean: VariableLike, ln_var: VariableLike, **kwargs: Any
+) -> Variable | tuple[Variable, NdArray]:
     """Samples of Gaussian distributions, differentiable in their parameters.
 
     .. math:: y = \\mu + \\epsilon \\exp(\\tfrac12 \\ln \\sigma^2), \\qquad \\epsilon \\sim N(0, 1)

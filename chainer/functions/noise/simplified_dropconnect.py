@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import chainer
 from chainer import backend
 from chainer.function_node import FunctionNode
 from chainer.functions._base import draw_like, sent_like
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class SimplifiedDropconnect(FunctionNode):
@@ -21,14 +27,16 @@ class SimplifiedDropconnect(FunctionNode):
 
     """
 
-    def __init__(self, ratio, mask=None, use_batchwise_mask=True):
+    def __init__(
+        self, ratio: float, mask: NdArray | None = None, use_batchwise_mask: bool = True
+    ) -> None:
         if not 0.0 <= ratio < 1.0:
             raise ValueError(f'ratio must be in the range [0, 1), got {ratio}')
         self.ratio = ratio
         self.mask = mask
         self.use_batchwise_mask = use_batchwise_mask
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         n_in = type_check.eval(in_types.size())
         type_check.expect(2 <= n_in, n_in <= 3)
         x_type, w_type = in_types[:2]
@@ -53,7 +61,7 @@ class SimplifiedDropconnect(FunctionNode):
             else:
                 type_check.expect(shape == w_type.shape)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0, 1))
         x, W = inputs[:2]
         xp = backend.get_array_module(x)
@@ -75,7 +83,9 @@ class SimplifiedDropconnect(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         F = chainer.functions
         x, W = self.get_retained_inputs()
         (gy,) = grad_outputs
@@ -103,7 +113,15 @@ class SimplifiedDropconnect(FunctionNode):
         return tuple(gxs)
 
 
-def simplified_dropconnect(x, W, b=None, ratio=0.5, train=True, mask=None, use_batchwise_mask=True):
+def simplified_dropconnect(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    ratio: float = 0.5,
+    train: bool = True,
+    mask: VariableLike | None = None,
+    use_batchwise_mask: bool = True,
+) -> Variable:
     """Linear function whose weights are set to zero at random (DropConnect).
 
     Weights stay with probability ``1 - ratio`` and are then divided by it. Outside training the

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainer
 from chainer import backend
 from chainer.configuration import config
@@ -9,24 +11,29 @@ from chainer.function_node import FunctionNode
 from chainer.functions._base import draw_like, sent_like
 from chainer.utils import argument, type_check
 
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Zoneout(FunctionNode):
     """Takes each element from the first or, at random, from the second input."""
 
-    def __init__(self, zoneout_ratio):
+    def __init__(self, zoneout_ratio: float) -> None:
         if not 0.0 <= zoneout_ratio < 1.0:
             raise ValueError(f'zoneout_ratio must be in the range [0, 1), got {zoneout_ratio}')
         self.zoneout_ratio = zoneout_ratio
         self.flag_x = None
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('h', 'x'))
         h_type, x_type = in_types
         type_check.expect(
             h_type.dtype.kind == 'f', x_type.dtype == h_type.dtype, h_type.shape == x_type.shape
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         h, x = inputs
         xp = backend.get_array_module(h)
         if self.flag_x is None:
@@ -37,13 +44,15 @@ class Zoneout(FunctionNode):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         (gy,) = grad_outputs
         new = self.flag_x.astype(gy.dtype)
         return tuple([gy * (new if i else 1 - new) for i in target_input_indexes])
 
 
-def zoneout(h, x, ratio=0.5, **kwargs):
+def zoneout(h: VariableLike, x: VariableLike, ratio: float = 0.5, **kwargs: Any) -> Variable:
     """Keeps elements of the previous state at random.
 
     In training an element is that of ``h`` with probability ``ratio`` and that of ``x``

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainer
 from chainer.backends import cuda
 from chainer.functions._fused import FusedFunction
 from chainer.functions.normalization import _moments
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import NdArray
 
 
 def _weighted(xp, a, weights):
@@ -24,7 +31,7 @@ class RowNormalization(FusedFunction):
     #: Whether the mean is subtracted; otherwise rows are only divided by their scale.
     centered = True
 
-    def __init__(self, eps=1e-5):
+    def __init__(self, eps: float = 1e-5) -> None:
         self.eps = eps
 
     def _shape(self, shape):
@@ -36,7 +43,7 @@ class RowNormalization(FusedFunction):
         """
         raise NotImplementedError
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, gamma = inputs[:2]
         self.retain_inputs((0, 1))
         xp = cuda.get_array_module(x)
@@ -75,7 +82,9 @@ class RowNormalization(FusedFunction):
                 y[block] = t
         return (y.reshape(inputs[0].shape),)
 
-    def gradients(self, targets, xs, ys, gys):
+    def gradients(
+        self, targets: Sequence[int], xs: Sequence[Any], ys: Sequence[Any], gys: Sequence[Any]
+    ) -> Any:
         x, gamma = xs
         xp = cuda.get_array_module(x)
         dtype = self._inv_std.dtype
@@ -130,7 +139,7 @@ class RowNormalization(FusedFunction):
             for i in targets
         ]
 
-    def compose(self, x, gamma, beta=None):
+    def compose(self, x: Any, gamma: Any, beta: Any = None) -> Any:
         F = chainer.functions
         dtype = _moments.compute_dtype(x, gamma)
         n, r, k, b = shape = self._shape(x.shape)

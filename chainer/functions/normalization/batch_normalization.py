@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections.abc
 import numbers
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import chainer
 import chainerx
@@ -15,6 +16,14 @@ from chainer.configuration import config
 from chainer.functions._fused import FusedFunction
 from chainer.functions.normalization import _moments
 from chainer.utils import argument, type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from chainer._fallback import _FallbackType
+    from chainer.types import Axis, NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _flat(a):
@@ -42,7 +51,7 @@ class _BatchNormalizationImpl:
     #: Number of batches of equal size that make up the whole batch.
     workers = 1
 
-    def total(self, partial):
+    def total(self, partial: NdArray) -> NdArray:
         """Sum of ``partial``, an array of shape (C,), over the batches of all workers."""
         raise NotImplementedError
 
@@ -50,7 +59,7 @@ class _BatchNormalizationImpl:
 class GeneralBatchNormalizationImpl(_BatchNormalizationImpl):
     """Statistics of the batch at hand."""
 
-    def total(self, partial):
+    def total(self, partial: NdArray) -> NdArray:
         return partial
 
 
@@ -68,11 +77,11 @@ class _Normalization(FusedFunction):
     statistics = ()
     _checked_natively = True
 
-    def __init__(self, eps=2e-5, axis=None):
+    def __init__(self, eps: float = 2e-5, axis: Axis = None) -> None:
         self.eps = eps
         self.axis = _parse_axis(axis)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 3 + len(self.statistics))
         x_type, gamma_type = in_types[:2]
         type_check._argname(in_types, ('x', 'gamma', 'beta', *self.statistics))
@@ -147,8 +156,14 @@ class BatchNormalization(_Normalization):
     """
 
     def __init__(
-        self, eps=2e-5, mean=None, var=None, decay=0.9, axis=None, impl_selector=_impl_selector
-    ):
+        self,
+        eps: float = 2e-5,
+        mean: VariableLike | None = None,
+        var: VariableLike | None = None,
+        decay: float = 0.9,
+        axis: Axis = None,
+        impl_selector: Callable[..., Any] = _impl_selector,
+    ) -> None:
         super().__init__(eps, axis)
         if (mean is None) is not (var is None):
             raise TypeError('the running mean and the running variance must be given together')
@@ -169,7 +184,9 @@ class BatchNormalization(_Normalization):
 
     # -----------------------------------------------------------------------------------------
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         x, gamma, beta = inputs
         running = None, None
         if self._updates_statistics():
@@ -185,7 +202,7 @@ class BatchNormalization(_Normalization):
             self._warn_of_single_elements(x.shape, axis)
         return (chainerx.batch_norm(x, gamma, beta, *running, self.eps, self.decay, axis),)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, gamma, beta = inputs
         self.retain_inputs((0, 1))
         self._impl = self._impl_selector(self, inputs)
@@ -240,7 +257,9 @@ class BatchNormalization(_Normalization):
             array.dtype, copy=False
         )
 
-    def gradients(self, targets, xs, ys, gys):
+    def gradients(
+        self, targets: Sequence[int], xs: Sequence[Any], ys: Sequence[Any], gys: Sequence[Any]
+    ) -> Any:
         x, gamma = xs
         gy = self._layout.view(gys[0])
         xp = cuda.get_array_module(x)
@@ -290,7 +309,7 @@ class BatchNormalization(_Normalization):
                 gx[block] = u
         return gx
 
-    def compose(self, x, gamma, beta):
+    def compose(self, x: Any, gamma: Any, beta: Any) -> Any:
         if self._impl.workers != 1:
             raise NotImplementedError(
                 'double backprop of batch normalization over several workers is not supported'
@@ -309,7 +328,9 @@ class BatchNormalization(_Normalization):
         return (F.cast(self._compose(x, mean, inv_std * scale, shift), y_dtype),)
 
 
-def batch_normalization(x, gamma, beta, **kwargs):
+def batch_normalization(
+    x: VariableLike, gamma: VariableLike, beta: VariableLike, **kwargs: Any
+) -> Variable:
     """Batch normalization.
 
     Each channel :math:`c` is normalized by its mean and variance over the batch and over all
@@ -373,11 +394,13 @@ class FixedBatchNormalization(_Normalization):
     inv_std = inv_var = None
     _native_inputs = 0, 1, 3, 4
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         x, gamma = inputs[:2]
         return (chainerx.fixed_batch_norm(*inputs, self.eps, self._axes(x.ndim, gamma.ndim)),)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0, 1, 3, 4))
         x, gamma, beta, mean, var = inputs
         xp = cuda.get_array_module(x)
@@ -395,7 +418,9 @@ class FixedBatchNormalization(_Normalization):
         )
         return (self._layout.restore(y),)
 
-    def gradients(self, targets, xs, ys, gys):
+    def gradients(
+        self, targets: Sequence[int], xs: Sequence[Any], ys: Sequence[Any], gys: Sequence[Any]
+    ) -> Any:
         x, gamma, mean, var = xs
         gy = gys[0]
         dtype = self.inv_std.dtype
@@ -418,7 +443,7 @@ class FixedBatchNormalization(_Normalization):
                 gxs[i] = g.astype(g_dtype, copy=False).reshape(gamma.shape)
         return [gxs[i] for i in targets]
 
-    def compose(self, x, gamma, beta, mean, var):
+    def compose(self, x: Any, gamma: Any, beta: Any, mean: Any, var: Any) -> Any:
         F = chainer.functions
         y_dtype, dtype = x.dtype, _moments.compute_dtype(x, gamma)
         gamma, beta, mean, var = [F.cast(_flat(a), dtype) for a in (gamma, beta, mean, var)]
@@ -426,7 +451,15 @@ class FixedBatchNormalization(_Normalization):
         return (F.cast(self._compose(F.cast(x, dtype), mean, scale, beta), y_dtype),)
 
 
-def fixed_batch_normalization(x, gamma, beta, mean, var, eps=2e-5, axis=None):
+def fixed_batch_normalization(
+    x: VariableLike,
+    gamma: VariableLike,
+    beta: VariableLike,
+    mean: VariableLike,
+    var: VariableLike,
+    eps: float = 2e-5,
+    axis: Axis = None,
+) -> Variable:
     """Batch normalization with given statistics.
 
     .. math:: y = \\gamma_c \\frac{x - \\mu_c}{\\sqrt{\\sigma_c^2 + \\epsilon}} + \\beta_c

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainer
 from chainer import backend
 from chainer.backends import cuda
@@ -9,6 +11,13 @@ from chainer.configuration import config
 from chainer.function_node import FunctionNode
 from chainer.functions._fused import FusedFunction
 from chainer.utils import argument, type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _to_groups(x, groups):
@@ -38,7 +47,7 @@ def _transposed(xp, a):
 class _Sylvester(FunctionNode):
     """Solution X of R X + X R = C, for symmetric positive definite R and symmetric C."""
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0,))
         self.retain_outputs((0,))
         r, c = inputs
@@ -49,7 +58,9 @@ class _Sylvester(FunctionNode):
             xp.matmul(e, xp.matmul(et, xp.matmul(c, e)) / (d[..., :, None] + d[..., None, :])) @ et,
         )
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         F = chainer.functions
         (r,) = self.get_retained_inputs()
         (x,) = self.get_retained_outputs()
@@ -69,14 +80,16 @@ def _sylvester(r, c):
 class _MatrixSqrt(FunctionNode):
     """Square root of a symmetric positive definite matrix."""
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_outputs((0,))
         (s,) = inputs
         xp = cuda.get_array_module(s)
         d, e = xp.linalg.eigh(s)
         return (xp.matmul(e * xp.sqrt(d)[..., None, :], _transposed(xp, e)),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return (_sylvester(self.get_retained_outputs()[0], grad_outputs[0]),)
 
 
@@ -88,7 +101,14 @@ class DecorrelatedBatchNormalization(FusedFunction):
 
     """
 
-    def __init__(self, groups=16, eps=2e-5, mean=None, projection=None, decay=0.9):
+    def __init__(
+        self,
+        groups: int = 16,
+        eps: float = 2e-5,
+        mean: VariableLike | None = None,
+        projection: VariableLike | None = None,
+        decay: float = 0.9,
+    ) -> None:
         self.groups = groups
         self.eps = eps
         self.running_mean = mean
@@ -98,12 +118,12 @@ class DecorrelatedBatchNormalization(FusedFunction):
     # The composition, which ChainerX would run, has functions without a native path.
     forward_chainerx = FunctionNode.forward_chainerx
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)
         type_check._argname(in_types, ('x',))
         _check_groups(in_types, self.groups)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0,))
         (x,) = inputs
         xp = cuda.get_array_module(x)
@@ -129,7 +149,9 @@ class DecorrelatedBatchNormalization(FusedFunction):
             array *= array.dtype.type(self.decay)
             array += (value * value.dtype.type(1 - self.decay)).astype(array.dtype, copy=False)
 
-    def gradients(self, targets, xs, ys, gys):
+    def gradients(
+        self, targets: Sequence[int], xs: Sequence[Any], ys: Sequence[Any], gys: Sequence[Any]
+    ) -> Any:
         (x,) = xs
         xp = cuda.get_array_module(x)
         p, d, e = self._projection, self._d, self._e
@@ -150,7 +172,7 @@ class DecorrelatedBatchNormalization(FusedFunction):
         gx -= gx.mean(axis=2, keepdims=True)
         return (_from_groups(gx, x.shape).astype(x.dtype, copy=False),)
 
-    def compose(self, x):
+    def compose(self, x: Any) -> Any:
         F = chainer.functions
         x3 = _to_groups(F.cast(x, _wide(x)), self.groups)
         size, m = x3.shape[1:]
@@ -170,10 +192,10 @@ def _wide(x):
 class FixedDecorrelatedBatchNormalization(FusedFunction):
     """Whitening of groups of channels by given statistics."""
 
-    def __init__(self, groups):
+    def __init__(self, groups: int) -> None:
         self.groups = groups
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 3)
         type_check._argname(in_types, ('x', 'mean', 'projection'))
         _check_groups(in_types, self.groups)
@@ -191,14 +213,16 @@ class FixedDecorrelatedBatchNormalization(FusedFunction):
             projection_type.shape[2] == mean_type.shape[1],
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0, 1, 2))
         x, mean, projection = inputs
         xp = cuda.get_array_module(x)
         y = xp.matmul(projection, _to_groups(x, self.groups) - mean[:, :, None])
         return (_from_groups(y, x.shape).astype(x.dtype, copy=False),)
 
-    def gradients(self, targets, xs, ys, gys):
+    def gradients(
+        self, targets: Sequence[int], xs: Sequence[Any], ys: Sequence[Any], gys: Sequence[Any]
+    ) -> Any:
         x, mean, projection = xs
         xp = cuda.get_array_module(x)
         gy = _to_groups(gys[0], self.groups)
@@ -215,14 +239,14 @@ class FixedDecorrelatedBatchNormalization(FusedFunction):
             gxs.append(gx.astype(xs[i].dtype, copy=False))
         return gxs
 
-    def compose(self, x, mean, projection):
+    def compose(self, x: Any, mean: Any, projection: Any) -> Any:
         F = chainer.functions
         centered = F.cast(_to_groups(x, self.groups), mean.dtype) - mean[:, :, None]
         y = F.matmul(projection, centered)
         return (F.cast(_from_groups(y, x.shape), x.dtype),)
 
 
-def decorrelated_batch_normalization(x, **kwargs):
+def decorrelated_batch_normalization(x: VariableLike, **kwargs: Any) -> Variable:
     """Decorrelated batch normalization.
 
     Channels are divided into groups. Within a group they are centered and whitened (ZCA):
@@ -278,7 +302,9 @@ def decorrelated_batch_normalization(x, **kwargs):
     ).apply((x,))[0]
 
 
-def fixed_decorrelated_batch_normalization(x, mean, projection, groups=16):
+def fixed_decorrelated_batch_normalization(
+    x: VariableLike, mean: VariableLike, projection: VariableLike, groups: int = 16
+) -> Variable:
     """Decorrelated batch normalization with given statistics.
 
     .. math:: y = P (x - \\mu)

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer._fallback import Fallback
 from chainer.functions.normalization._rows import RowNormalization
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer._fallback import _FallbackType
+    from chainer.types import VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class LayerNormalization(RowNormalization):
@@ -14,7 +22,7 @@ class LayerNormalization(RowNormalization):
     _checked_natively = True
     _native_inputs = 0, 1
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 'gamma', 'beta'))
         x_type, gamma_type, beta_type = in_types
         type_check.expect(
@@ -28,7 +36,9 @@ class LayerNormalization(RowNormalization):
             gamma_type.shape[0] == x_type.shape[1],
         )
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         if inputs[0].ndim != 2:
             return Fallback
         return (chainerx.layer_norm(*inputs, self.eps),)
@@ -37,7 +47,9 @@ class LayerNormalization(RowNormalization):
         return shape[0], 1, shape[1], 1
 
 
-def layer_normalization(x, gamma, beta, eps=1e-5):
+def layer_normalization(
+    x: VariableLike, gamma: VariableLike, beta: VariableLike, eps: float = 1e-5
+) -> Variable:
     """Layer normalization.
 
     Every sample is normalized by the mean and variance of its own elements,

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainerx
 from chainer.function_node import FunctionNode
 from chainer.functions._fused import FusedFunction
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _window_sum(x, half):
@@ -20,13 +30,15 @@ def _window_sum(x, half):
 class _WindowSum(FunctionNode):
     """Linear and symmetric: its gradient is itself."""
 
-    def __init__(self, half):
+    def __init__(self, half: int) -> None:
         self.half = half
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (_window_sum(inputs[0], self.half),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         (x,) = inputs
         if x.size == 0:
             return (x,)
@@ -36,24 +48,26 @@ class _WindowSum(FunctionNode):
         y = chainerx.average_pool(image, (size, 1), 1, (self.half, 0), 'zero') * size
         return (y.reshape(x.shape),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return _WindowSum(self.half).apply(grad_outputs)
 
 
 class LocalResponseNormalization(FusedFunction):
     """Division by a power of the sum of squares over neighbouring channels."""
 
-    def __init__(self, n=5, k=2, alpha=1e-4, beta=0.75):
+    def __init__(self, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: float = 0.75) -> None:
         self.n = n
         self.k = k
         self.alpha = alpha
         self.beta = beta
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim >= 2)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
         self.retain_outputs((0,))
@@ -63,7 +77,9 @@ class LocalResponseNormalization(FusedFunction):
         self._unit_scale = scale
         return (x * scale ** x.dtype.type(-self.beta),)
 
-    def gradients(self, targets, xs, ys, gys):
+    def gradients(
+        self, targets: Sequence[int], xs: Sequence[Any], ys: Sequence[Any], gys: Sequence[Any]
+    ) -> Any:
         x, y, gy = xs[0], ys[0], gys[0]
         scale = self._unit_scale
         gx = _window_sum(y * gy / scale, self.n // 2)
@@ -72,7 +88,9 @@ class LocalResponseNormalization(FusedFunction):
         gx += gy * scale ** x.dtype.type(-self.beta)
         return (gx,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         (x,) = inputs
         if x.dtype == 'float16':
             return super().forward_chainerx(inputs)
@@ -80,12 +98,14 @@ class LocalResponseNormalization(FusedFunction):
         # Faster than a power, and as precise in these dtypes.
         return (x * chainerx.exp(chainerx.log(squares * self.alpha + self.k) * -self.beta),)
 
-    def compose(self, x):
+    def compose(self, x: Any) -> Any:
         (squares,) = _WindowSum(self.n // 2).apply((x * x,))
         return (x * (squares * self.alpha + self.k) ** -self.beta,)
 
 
-def local_response_normalization(x, n=5, k=2, alpha=1e-4, beta=0.75):
+def local_response_normalization(
+    x: VariableLike, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: float = 0.75
+) -> Variable:
     """Local response normalization across neighbouring channels.
 
     .. math:: y_i = x_i \\Big(k + \\alpha

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Literal, overload
+
 import numpy
 
 import chainer
@@ -9,6 +11,14 @@ from chainer import configuration
 from chainer.function_node import FunctionNode
 from chainer.functions._base import call_chainerx
 from chainer.functions.pooling.pooling_nd import _check_ndim, _PoolingND
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.variable import Variable
 
 
 class MaxPoolingND(_PoolingND):
@@ -19,11 +29,11 @@ class MaxPoolingND(_PoolingND):
     _checked_natively = True
 
     @property
-    def indexes(self):
+    def indexes(self) -> NdArray:
         """Positions of the maxima within their windows, numbered in row-major order."""
         return None if self._indexes is None else self._indexes.astype(numpy.intp)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         windows = self._windows(x.shape[2:])
         if not (self.return_indices or configuration.config.enable_backprop):
@@ -31,14 +41,18 @@ class MaxPoolingND(_PoolingND):
         y, self._indexes = windows.argmax(x)
         return (y,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         if self.return_indices:
             return chainer.Fallback
         return call_chainerx(
             'max_pool', inputs[0], self.ksize, self.stride, self.pad, self.cover_all
         )
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return MaxPoolingNDGrad(self).apply(grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
@@ -48,15 +62,17 @@ class MaxPoolingND(_PoolingND):
 class MaxPoolingNDGrad(FunctionNode):
     """Adds values to the elements that were the maxima of their windows."""
 
-    def __init__(self, func):
+    def __init__(self, func: MaxPoolingND) -> None:
         self.func = func
         self._dims = func.inputs[0].shape[2:]
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         func = self.func
         return (func._windows(self._dims).scatter(inputs[0], func._indexes),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return MaxPoolingNDWithIndexes(self.func).apply(grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
@@ -71,21 +87,49 @@ class MaxPoolingNDWithIndexes(FunctionNode):
 
     """
 
-    def __init__(self, func):
+    def __init__(self, func: MaxPoolingND) -> None:
         self.func = func
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         return (self.func._windows(x.shape[2:]).gather(x, self.func._indexes),)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return MaxPoolingNDGrad(self.func).apply(grad_outputs)
 
     def _backward_arrays(self, target_input_indexes, grad_outputs):
         return MaxPoolingNDGrad(self.func).forward(grad_outputs)
 
 
-def max_pooling_nd(x, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
+@overload
+def max_pooling_nd(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = ...,
+    pad: int | Sequence[int] = ...,
+    cover_all: bool = ...,
+    return_indices: Literal[False] = ...,
+) -> Variable: ...
+@overload
+def max_pooling_nd(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = ...,
+    pad: int | Sequence[int] = ...,
+    cover_all: bool = ...,
+    *,
+    return_indices: Literal[True],
+) -> tuple[Variable, NdArray]: ...
+def max_pooling_nd(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    pad: int | Sequence[int] = 0,
+    cover_all: bool = True,
+    return_indices: bool = False,
+) -> Variable | tuple[Variable, NdArray]:
     """Maxima of the windows of an input with :math:`N` spatial dimensions.
 
     .. math:: y_i = \\max_{0 \\le u_d < k_d} x_{i s + u - p}
@@ -124,7 +168,33 @@ def max_pooling_nd(x, ksize, stride=None, pad=0, cover_all=True, return_indices=
     return (y, func.indexes) if return_indices else y
 
 
-def max_pooling_1d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
+@overload
+def max_pooling_1d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = ...,
+    pad: int | Sequence[int] = ...,
+    cover_all: bool = ...,
+    return_indices: Literal[False] = ...,
+) -> Variable: ...
+@overload
+def max_pooling_1d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = ...,
+    pad: int | Sequence[int] = ...,
+    cover_all: bool = ...,
+    *,
+    return_indices: Literal[True],
+) -> tuple[Variable, NdArray]: ...
+def max_pooling_1d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    pad: int | Sequence[int] = 0,
+    cover_all: bool = True,
+    return_indices: bool = False,
+) -> Variable | tuple[Variable, NdArray]:
     """Maxima of the windows of a sequence: :func:`max_pooling_nd` with :math:`N = 1`.
 
     Args:
@@ -158,7 +228,33 @@ def max_pooling_1d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=
     return max_pooling_nd(x, ksize, stride, pad, cover_all, return_indices)
 
 
-def max_pooling_2d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
+@overload
+def max_pooling_2d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = ...,
+    pad: int | Sequence[int] = ...,
+    cover_all: bool = ...,
+    return_indices: Literal[False] = ...,
+) -> Variable: ...
+@overload
+def max_pooling_2d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = ...,
+    pad: int | Sequence[int] = ...,
+    cover_all: bool = ...,
+    *,
+    return_indices: Literal[True],
+) -> tuple[Variable, NdArray]: ...
+def max_pooling_2d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    pad: int | Sequence[int] = 0,
+    cover_all: bool = True,
+    return_indices: bool = False,
+) -> Variable | tuple[Variable, NdArray]:
     """Maxima of the windows of images: :func:`max_pooling_nd` with :math:`N = 2`.
 
     Args:
@@ -194,7 +290,33 @@ def max_pooling_2d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=
     return max_pooling_nd(x, ksize, stride, pad, cover_all, return_indices)
 
 
-def max_pooling_3d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
+@overload
+def max_pooling_3d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = ...,
+    pad: int | Sequence[int] = ...,
+    cover_all: bool = ...,
+    return_indices: Literal[False] = ...,
+) -> Variable: ...
+@overload
+def max_pooling_3d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = ...,
+    pad: int | Sequence[int] = ...,
+    cover_all: bool = ...,
+    *,
+    return_indices: Literal[True],
+) -> tuple[Variable, NdArray]: ...
+def max_pooling_3d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    pad: int | Sequence[int] = 0,
+    cover_all: bool = True,
+    return_indices: bool = False,
+) -> Variable | tuple[Variable, NdArray]:
     """Maxima of the windows of a volume: :func:`max_pooling_nd` with :math:`N = 3`.
 
     Args:

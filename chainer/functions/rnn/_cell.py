@@ -7,11 +7,19 @@ All of them are :math:`c = \\sum_j \\tanh(a_j) \\sigma(i_j) + \\sum_k \\sigma(f_
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainer
 import chainerx
 from chainer._fallback import Fallback
 from chainer.backends import cuda
 from chainer.functions._fused import FusedFunction
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray
 
 
 def sigmoid(m, x):
@@ -94,11 +102,13 @@ class Cell(FusedFunction):
         """Output for the new cell states ``c`` (LSTM carries over finished sequences)."""
         return c
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         routine = getattr(chainerx, self.chainerx_routine, None)
         return Fallback if routine is None else tuple(routine(*inputs))
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(range(len(inputs)))
         xp = cuda.get_array_module(inputs[0])
         gates, children = self._gates(inputs)
@@ -109,7 +119,9 @@ class Cell(FusedFunction):
         c, self._tanh_c = state(xp, z, self.n_tanh, children)
         return self._whole_state(xp.concatenate, c, inputs), z[-1] * self._tanh_c
 
-    def gradients(self, targets, xs, ys, gys):
+    def gradients(
+        self, targets: Sequence[int], xs: Sequence[Any], ys: Sequence[Any], gys: Sequence[Any]
+    ) -> Any:
         xp = cuda.get_array_module(xs[0])
         z, n = self._z, self.n_tanh
         children = self._gates(xs)[1]
@@ -121,7 +133,7 @@ class Cell(FusedFunction):
         gxs = self._input_gradients(xs, gz, gcs, gc)
         return [gxs[i] for i in targets]
 
-    def compose(self, *xs):
+    def compose(self, *xs: Any) -> Any:
         F = chainer.functions
         gates, children = self._gates(xs)
         n = self.n_tanh

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainer
 from chainer.functions.rnn.n_step_rnn import BaseNStepRNN, _apply, _old_arguments
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 def _gru(x, h, c, w, b):
@@ -97,7 +105,15 @@ class NStepBiGRU(NStepGRU):
     chainerx_routine = 'n_step_bigru'
 
 
-def n_step_gru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
+def n_step_gru(
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    **kwargs: Any,
+) -> tuple[Variable, tuple[Variable, ...]]:
     """Stacked GRU over sequences of various lengths.
 
     .. math::
@@ -151,7 +167,15 @@ def n_step_gru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
     return n_step_gru_base(n_layers, dropout_ratio, hx, ws, bs, xs, False, **kwargs)
 
 
-def n_step_bigru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
+def n_step_bigru(
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    **kwargs: Any,
+) -> tuple[Variable, tuple[Variable, ...]]:
     """Stacked bidirectional GRU over sequences of various lengths.
 
     Every layer runs forward and backward in time, and its outputs are the two hidden states one
@@ -194,7 +218,16 @@ def n_step_bigru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
     return n_step_gru_base(n_layers, dropout_ratio, hx, ws, bs, xs, True, **kwargs)
 
 
-def n_step_gru_base(n_layers, dropout_ratio, hx, ws, bs, xs, use_bi_direction, **kwargs):
+def n_step_gru_base(
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    use_bi_direction: bool,
+    **kwargs: Any,
+) -> tuple[Variable, tuple[Variable, ...]]:
     """Common function of :func:`n_step_gru` and :func:`n_step_bigru`."""
     if kwargs:
         argument.check_unexpected_kwargs(kwargs, **_old_arguments)

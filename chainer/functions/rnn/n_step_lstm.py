@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainer
 from chainer.functions.rnn.n_step_rnn import (
     BaseNStepRNN,
@@ -10,6 +12,12 @@ from chainer.functions.rnn.n_step_rnn import (
     _stack_weight,
 )
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 def _lstm(x, h, c, w, b):
@@ -33,7 +41,7 @@ class NStepLSTM(BaseNStepRNN):
     gate_order = 2, 0, 1, 3  # a, i, f, o
     chainerx_routine = 'n_step_lstm'
 
-    def __init__(self, n_layers, states, lengths):
+    def __init__(self, n_layers: int, states: Any, lengths: Sequence[int]) -> None:
         super().__init__(n_layers, states, lengths)
 
     def _cell(self, x, h, c, ws, bs):
@@ -105,7 +113,16 @@ class NStepBiLSTM(NStepLSTM):
     chainerx_routine = 'n_step_bilstm'
 
 
-def n_step_lstm(n_layers, dropout_ratio, hx, cx, ws, bs, xs, **kwargs):
+def n_step_lstm(
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    cx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    **kwargs: Any,
+) -> tuple[Variable, Variable, tuple[Variable, ...]]:
     """Stacked LSTM over sequences of various lengths.
 
     .. math::
@@ -161,7 +178,16 @@ def n_step_lstm(n_layers, dropout_ratio, hx, cx, ws, bs, xs, **kwargs):
     return n_step_lstm_base(n_layers, dropout_ratio, hx, cx, ws, bs, xs, False, **kwargs)
 
 
-def n_step_bilstm(n_layers, dropout_ratio, hx, cx, ws, bs, xs, **kwargs):
+def n_step_bilstm(
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    cx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    **kwargs: Any,
+) -> tuple[Variable, Variable, tuple[Variable, ...]]:
     """Stacked bidirectional LSTM over sequences of various lengths.
 
     Every layer runs forward and backward in time, and its outputs are the two hidden states one
@@ -205,7 +231,17 @@ def n_step_bilstm(n_layers, dropout_ratio, hx, cx, ws, bs, xs, **kwargs):
     return n_step_lstm_base(n_layers, dropout_ratio, hx, cx, ws, bs, xs, True, **kwargs)
 
 
-def n_step_lstm_base(n_layers, dropout_ratio, hx, cx, ws, bs, xs, use_bi_direction, **kwargs):
+def n_step_lstm_base(
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    cx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    use_bi_direction: bool,
+    **kwargs: Any,
+) -> tuple[Variable, Variable, tuple[Variable, ...]]:
     """Common function of :func:`n_step_lstm` and :func:`n_step_bilstm`."""
     if kwargs:
         argument.check_unexpected_kwargs(kwargs, **_old_arguments)

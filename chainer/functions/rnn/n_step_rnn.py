@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -14,6 +15,14 @@ from chainer.backends import cuda
 from chainer.configuration import config
 from chainer.functions._fused import FusedFunction
 from chainer.utils import argument, type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 _old_arguments = {
     'train': 'train argument is not supported anymore. Use chainer.using_config',
@@ -53,7 +62,7 @@ class BaseNStepRNN(FusedFunction):
     chainerx_routine = None
     _checked_natively = True
 
-    def __init__(self, n_layers, states, lengths, **kwargs):
+    def __init__(self, n_layers: int, states: float, lengths: Sequence[int], **kwargs: Any) -> None:
         argument.assert_kwargs_empty(kwargs)
         self.n_layers = n_layers
         self.dropout_ratio = states or 0.0
@@ -72,7 +81,7 @@ class BaseNStepRNN(FusedFunction):
     def _native_inputs(self):
         return range(self.n_states + 1 + 2 * self.n_weights * self._n_cells)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         n_in = self.n_states + 1 + 2 * self.n_weights * self._n_cells
         type_check.expect(in_types.size() == n_in)
         names = ('hx', 'cx')[: self.n_states] + ('x',)
@@ -122,7 +131,9 @@ class BaseNStepRNN(FusedFunction):
         params = [(flat[i : i + k], flat[i + k : i + 2 * k]) for i in range(0, len(flat), 2 * k)]
         return inputs[:n], inputs[n], params
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         if self.chainerx_routine is None or any([a.dtype != inputs[0].dtype for a in inputs]):
             return Fallback
         states, x, params = self._unpack(inputs)
@@ -169,7 +180,7 @@ class BaseNStepRNN(FusedFunction):
             (xp.random.rand(*shape) >= self.dropout_ratio) * scale for _ in range(self.n_layers - 1)
         ]
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(range(len(inputs)))
         states, x, params = self._unpack(inputs)
         xp = cuda.get_array_module(x)
@@ -196,7 +207,13 @@ class BaseNStepRNN(FusedFunction):
             x = y
         return tuple([a.astype(out_dtype, copy=False) for a in (*finals, x)])
 
-    def gradients(self, targets, xs, ys, gys):
+    def gradients(
+        self,
+        targets: Sequence[int],
+        xs: Sequence[VariableLike],
+        ys: Sequence[Any],
+        gys: Sequence[Any],
+    ) -> Any:
         states, x, params = self._unpack(xs)
         xp = cuda.get_array_module(x)
         dtype, size = self._saved[0][0].dtype, states[0].shape[2]
@@ -242,7 +259,7 @@ class BaseNStepRNN(FusedFunction):
             gxs += gbs
         return [gxs[i].astype(xs[i].dtype, copy=False) for i in targets]
 
-    def compose(self, *inputs):
+    def compose(self, *inputs: Any) -> Any:
         F = chainer.functions
         states, x, params = self._unpack(inputs)
         stops = [s.stop for s in self._steps]
@@ -458,7 +475,17 @@ def _unroll(f, n_layers, drop, hx, cx, ws, bs, xs, directions):
     return F.stack(hy), None if cy[0] is None else F.stack(cy), tuple(xs)
 
 
-def n_step_rnn_impl(f, n_layers, dropout_ratio, hx, cx, ws, bs, xs, use_bi_direction):
+def n_step_rnn_impl(
+    f: Callable[..., Any],
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    cx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    use_bi_direction: bool,
+) -> tuple[Variable, Variable | None, tuple[Variable, ...]]:
     """Runs a stacked recurrent network with any cell, step by step.
 
     Args:
@@ -495,7 +522,16 @@ def n_step_rnn_impl(f, n_layers, dropout_ratio, hx, cx, ws, bs, xs, use_bi_direc
     return _unroll(f, n_layers, drop, hx, cx, ws, bs, xs, 2 if use_bi_direction else 1)
 
 
-def n_step_rnn(n_layers, dropout_ratio, hx, ws, bs, xs, activation='tanh', **kwargs):
+def n_step_rnn(
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    activation: str = 'tanh',
+    **kwargs: Any,
+) -> tuple[Variable, tuple[Variable, ...]]:
     """Stacked recurrent network over sequences of various lengths.
 
     .. math:: h_t = f(W_0 x_t + W_1 h_{t-1} + b_0 + b_1)
@@ -543,7 +579,16 @@ def n_step_rnn(n_layers, dropout_ratio, hx, ws, bs, xs, activation='tanh', **kwa
     return n_step_rnn_base(n_layers, dropout_ratio, hx, ws, bs, xs, activation, False, **kwargs)
 
 
-def n_step_birnn(n_layers, dropout_ratio, hx, ws, bs, xs, activation='tanh', **kwargs):
+def n_step_birnn(
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    activation: str = 'tanh',
+    **kwargs: Any,
+) -> tuple[Variable, tuple[Variable, ...]]:
     """Stacked bidirectional recurrent network over sequences of various lengths.
 
     Every layer runs forward and backward in time, and its outputs are the two hidden states one
@@ -589,8 +634,16 @@ def n_step_birnn(n_layers, dropout_ratio, hx, ws, bs, xs, activation='tanh', **k
 
 
 def n_step_rnn_base(
-    n_layers, dropout_ratio, hx, ws, bs, xs, activation, use_bi_direction, **kwargs
-):
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    activation: str,
+    use_bi_direction: bool,
+    **kwargs: Any,
+) -> tuple[Variable, tuple[Variable, ...]]:
     """Common function of :func:`n_step_rnn` and :func:`n_step_birnn`."""
     if kwargs:
         argument.check_unexpected_kwargs(

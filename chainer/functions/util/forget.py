@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 import chainer
@@ -9,11 +11,17 @@ import chainerx
 from chainer.function_node import FunctionNode
 from chainer.variable import Variable
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+
 
 class Forget(FunctionNode):
     """Function that keeps only its inputs and computes everything else twice."""
 
-    def __init__(self, func):
+    def __init__(self, func: Callable[..., Any]) -> None:
         self._func = func
 
     def _call(self, xs):
@@ -33,7 +41,7 @@ class Forget(FunctionNode):
             f'of variables, got {type(outputs)}'
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(range(len(inputs)))
         return self._results([Variable(x) for x in inputs])
 
@@ -41,7 +49,9 @@ class Forget(FunctionNode):
         with chainer.no_backprop_mode():
             return tuple([y.array for y in self._call(xs)])
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         outputs = self._results([chainer.as_variable(x.as_grad_stopped()) for x in inputs])
         return tuple(
             chainerx._core._function_node_forward(
@@ -64,7 +74,9 @@ class Forget(FunctionNode):
             gxs = self.backward(target_input_indexes, gys)
         return tuple([None if gx is None else gx.array for gx in gxs])
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         if chainer.config.enable_backprop:
             raise RuntimeError('double backpropagation in functions.forget is not allowed.')
         # Fresh variables: gradients of the inputs are taken here, those of parameters that
@@ -82,7 +94,7 @@ class Forget(FunctionNode):
         return tuple([xs[i].grad_var for i in target_input_indexes])
 
 
-def forget(func, *xs):
+def forget(func: Callable[..., Any], *xs: VariableLike) -> Any:
     """Calls a function without keeping its intermediate results.
 
     They are computed again in the backward pass, which saves memory and costs time.

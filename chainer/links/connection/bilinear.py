@@ -1,4 +1,12 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import functions, initializers, link, variable
+
+if TYPE_CHECKING:
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class Bilinear(link.Link):
@@ -42,8 +50,14 @@ class Bilinear(link.Link):
     """
 
     def __init__(
-        self, left_size, right_size, out_size, nobias=False, initialW=None, initial_bias=None
-    ):
+        self,
+        left_size: int,
+        right_size: int,
+        out_size: int,
+        nobias: bool = False,
+        initialW: InitializerSpec | None = None,
+        initial_bias: tuple[InitializerSpec | None, ...] | None = None,
+    ) -> None:
         super().__init__()
         self.in_sizes = (left_size, right_size)
         self.nobias = nobias
@@ -65,7 +79,7 @@ class Bilinear(link.Link):
                 self.V2 = _parameter(V2, (right_size, out_size))
                 self.b = _parameter(0 if b is None else b, (out_size,))
 
-    def forward(self, e1, e2):
+    def forward(self, e1: VariableLike, e2: VariableLike) -> Variable:
         """Applies the bilinear layer.
 
         Args:
@@ -80,7 +94,7 @@ class Bilinear(link.Link):
             return functions.bilinear(e1, e2, self.W)
         return functions.bilinear(e1, e2, self.W, self.V1, self.V2, self.b)
 
-    def zero_grads(self):
+    def zero_grads(self) -> None:
         """Fills the gradients with zeros; an old name of ``zerograds``."""
         self.zerograds()
 

@@ -1,6 +1,14 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import functions, link
 from chainer.links.connection import convolution_2d
 from chainer.links.normalization import batch_normalization
+
+if TYPE_CHECKING:
+    from chainer.types import DTypeSpec, InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class InceptionBN(link.Chain):
@@ -43,18 +51,18 @@ class InceptionBN(link.Chain):
 
     def __init__(
         self,
-        in_channels,
-        out1,
-        proj3,
-        out3,
-        proj33,
-        out33,
-        pooltype,
-        proj_pool=None,
-        stride=1,
-        conv_init=None,
-        dtype=None,
-    ):
+        in_channels: int | None,
+        out1: int,
+        proj3: int,
+        out3: int,
+        proj33: int,
+        out33: int,
+        pooltype: str,
+        proj_pool: int | None = None,
+        stride: int = 1,
+        conv_init: InitializerSpec | None = None,
+        dtype: DTypeSpec = None,
+    ) -> None:
         super().__init__()
         if pooltype not in ('max', 'avg'):
             raise NotImplementedError(
@@ -96,7 +104,7 @@ class InceptionBN(link.Chain):
                 self.poolp = conv(in_channels, proj_pool, 1)
                 self.poolpn = norm(proj_pool)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the module.
 
         Args:

@@ -1,13 +1,32 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import functions, link
 from chainer.functions.activation import relu
 from chainer.links.connection import linear, multi_head_attention
 from chainer.links.normalization import layer_normalization
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
+
 
 class _TransformerLayer(link.Chain):
     """What encoder and decoder layers share: residual blocks and the feed-forward network."""
 
-    def __init__(self, size, n_heads, hidden_size, dropout, activation, norm_first, eps):
+    def __init__(
+        self,
+        size: int,
+        n_heads: int,
+        hidden_size: int,
+        dropout: float,
+        activation: Callable[..., Any],
+        norm_first: bool,
+        eps: float,
+    ) -> None:
         super().__init__()
         self.dropout = dropout
         self.activation = activation
@@ -71,17 +90,19 @@ class TransformerEncoderLayer(_TransformerLayer):
 
     def __init__(
         self,
-        size,
-        n_heads,
-        hidden_size=None,
-        dropout=0.1,
-        activation=relu.relu,
-        norm_first=False,
-        eps=1e-5,
-    ):
+        size: int,
+        n_heads: int,
+        hidden_size: int | None = None,
+        dropout: float = 0.1,
+        activation: Callable[..., Any] = relu.relu,
+        norm_first: bool = False,
+        eps: float = 1e-5,
+    ) -> None:
         super().__init__(size, n_heads, hidden_size, dropout, activation, norm_first, eps)
 
-    def forward(self, x, mask=None, causal=False):
+    def forward(
+        self, x: VariableLike, mask: VariableLike | None = None, causal: bool = False
+    ) -> Variable:
         """Applies the layer.
 
         Args:
@@ -137,15 +158,15 @@ class TransformerDecoderLayer(_TransformerLayer):
 
     def __init__(
         self,
-        size,
-        n_heads,
-        hidden_size=None,
-        dropout=0.1,
-        activation=relu.relu,
-        norm_first=False,
-        eps=1e-5,
-        memory_size=None,
-    ):
+        size: int,
+        n_heads: int,
+        hidden_size: int | None = None,
+        dropout: float = 0.1,
+        activation: Callable[..., Any] = relu.relu,
+        norm_first: bool = False,
+        eps: float = 1e-5,
+        memory_size: int | None = None,
+    ) -> None:
         super().__init__(size, n_heads, hidden_size, dropout, activation, norm_first, eps)
         with self.init_scope():
             self.cross_attention = multi_head_attention.MultiHeadAttention(
@@ -153,7 +174,14 @@ class TransformerDecoderLayer(_TransformerLayer):
             )
             self.norm3 = layer_normalization.LayerNormalization(size, eps)
 
-    def forward(self, x, memory, mask=None, memory_mask=None, causal=True):
+    def forward(
+        self,
+        x: VariableLike,
+        memory: VariableLike,
+        mask: VariableLike | None = None,
+        memory_mask: VariableLike | None = None,
+        causal: bool = True,
+    ) -> Variable:
         """Applies the layer.
 
         Args:

@@ -1,9 +1,19 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 import chainer
 from chainer import configuration, functions, initializers, link
 from chainer.links.normalization import _parameters
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from chainer.types import DTypeSpec, InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class BatchNormalization(link.Link):
@@ -80,18 +90,18 @@ class BatchNormalization(link.Link):
 
     def __init__(
         self,
-        size=None,
-        decay=0.9,
-        eps=2e-5,
-        dtype=None,
-        use_gamma=True,
-        use_beta=True,
-        initial_gamma=None,
-        initial_beta=None,
-        axis=None,
-        initial_avg_mean=None,
-        initial_avg_var=None,
-    ):
+        size: int | Sequence[int] | None = None,
+        decay: float = 0.9,
+        eps: float = 2e-5,
+        dtype: DTypeSpec = None,
+        use_gamma: bool = True,
+        use_beta: bool = True,
+        initial_gamma: InitializerSpec | None = None,
+        initial_beta: InitializerSpec | None = None,
+        axis: int | Sequence[int] | None = None,
+        initial_avg_mean: InitializerSpec | None = None,
+        initial_avg_var: InitializerSpec | None = None,
+    ) -> None:
         super().__init__()
         if size is None and axis is None:
             raise RuntimeError('size or axis is required')
@@ -132,7 +142,7 @@ class BatchNormalization(link.Link):
         )
 
     @property
-    def printable_specs(self):
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
         shape = None if self.avg_mean is None else tuple(self.avg_mean.shape)
         yield 'size', shape[0] if shape is not None and len(shape) == 1 else shape
         yield 'decay', self.decay
@@ -164,7 +174,7 @@ class BatchNormalization(link.Link):
             self.N += 1
         return 1.0 - 1.0 / self.N
 
-    def forward(self, x, **kwargs):
+    def forward(self, x: VariableLike, **kwargs: Any) -> Variable:
         """Normalizes a batch.
 
         Args:
@@ -201,6 +211,6 @@ class BatchNormalization(link.Link):
             axis=self.axis,
         )
 
-    def start_finetuning(self):
+    def start_finetuning(self) -> None:
         """Resets the count of batches, so that averages of the next batches start anew."""
         self.N = 0

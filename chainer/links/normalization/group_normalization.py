@@ -1,5 +1,13 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import functions, link
 from chainer.links.normalization import _parameters
+
+if TYPE_CHECKING:
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class GroupNormalization(link.Link):
@@ -33,7 +41,14 @@ class GroupNormalization(link.Link):
 
     """
 
-    def __init__(self, groups, size=None, eps=1e-5, initial_gamma=None, initial_beta=None):
+    def __init__(
+        self,
+        groups: int,
+        size: int | None = None,
+        eps: float = 1e-5,
+        initial_gamma: InitializerSpec | None = None,
+        initial_beta: InitializerSpec | None = None,
+    ) -> None:
         super().__init__()
         self.groups = groups
         self.eps = eps
@@ -47,7 +62,7 @@ class GroupNormalization(link.Link):
         self.gamma.initialize(size)
         self.beta.initialize(size)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Normalizes each sample.
 
         Args:

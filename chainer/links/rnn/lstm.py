@@ -1,9 +1,16 @@
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import chainer
 from chainer import functions, initializers, link
 from chainer.links.connection import linear
 from chainer.links.rnn import _stateful
+
+if TYPE_CHECKING:
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class LSTMBase(link.Chain):
@@ -42,13 +49,13 @@ class LSTMBase(link.Chain):
 
     def __init__(
         self,
-        in_size,
-        out_size=None,
-        lateral_init=None,
-        upward_init=None,
-        bias_init=None,
-        forget_bias_init=None,
-    ):
+        in_size: int | None,
+        out_size: int | None = None,
+        lateral_init: InitializerSpec | None = None,
+        upward_init: InitializerSpec | None = None,
+        bias_init: InitializerSpec | None = None,
+        forget_bias_init: InitializerSpec | None = None,
+    ) -> None:
         super().__init__()
         if out_size is None:
             in_size, out_size = None, in_size
@@ -101,7 +108,9 @@ class StatelessLSTM(LSTMBase):
 
     """
 
-    def forward(self, c, h, x):
+    def forward(
+        self, c: Variable | None, h: Variable | None, x: VariableLike
+    ) -> tuple[Variable, ...]:
         """Computes one step.
 
         Args:
@@ -168,17 +177,17 @@ class LSTM(LSTMBase, _stateful.StatefulChain):
 
     def __init__(
         self,
-        in_size,
-        out_size=None,
-        lateral_init=None,
-        upward_init=None,
-        bias_init=None,
-        forget_bias_init=None,
-    ):
+        in_size: int | None,
+        out_size: int | None = None,
+        lateral_init: InitializerSpec | None = None,
+        upward_init: InitializerSpec | None = None,
+        bias_init: InitializerSpec | None = None,
+        forget_bias_init: InitializerSpec | None = None,
+    ) -> None:
         super().__init__(in_size, out_size, lateral_init, upward_init, bias_init, forget_bias_init)
         self.reset_state()
 
-    def set_state(self, c, h):
+    def set_state(self, c: Variable, h: Variable) -> None:
         """Sets the states, which are moved to the device of the link.
 
         Args:
@@ -188,7 +197,7 @@ class LSTM(LSTMBase, _stateful.StatefulChain):
         """
         self._set_state(c, h)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Computes one step and replaces the states.
 
         Args:

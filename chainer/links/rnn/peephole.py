@@ -1,6 +1,14 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import functions
 from chainer.links.connection import linear
 from chainer.links.rnn import _gates, _stateful
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class StatefulPeepholeLSTM(_stateful.StatefulChain):
@@ -40,7 +48,7 @@ class StatefulPeepholeLSTM(_stateful.StatefulChain):
 
     _state_names = 'c', 'h'
 
-    def __init__(self, in_size, out_size):
+    def __init__(self, in_size: int | None, out_size: int) -> None:
         super().__init__()
         self.state_size = out_size
         self.reset_state()
@@ -51,7 +59,7 @@ class StatefulPeepholeLSTM(_stateful.StatefulChain):
             self.peep_f = linear.Linear(out_size, out_size, nobias=True)
             self.peep_o = linear.Linear(out_size, out_size, nobias=True)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Computes one step and replaces the states.
 
         Args:

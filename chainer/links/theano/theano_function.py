@@ -1,7 +1,15 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from chainer import backend, function_node, link
 from chainer.backends import cuda
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.variable import Variable
 
 
 class TheanoFunction(link.Link):
@@ -27,7 +35,7 @@ class TheanoFunction(link.Link):
 
     """
 
-    def __init__(self, inputs, outputs):
+    def __init__(self, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         try:
             # Theano does much when it is imported, so this waits until it is used.
             import theano
@@ -48,7 +56,7 @@ class TheanoFunction(link.Link):
         self.forward_func = theano.function(list(inputs), list(outputs))
         self.backward_func = theano.function([*inputs, *grads], list(gxs), on_unused_input='ignore')
 
-    def forward(self, *args):
+    def forward(self, *args: VariableLike) -> Variable | tuple[Variable, ...]:
         """Computes the outputs.
 
         Args:
@@ -74,33 +82,37 @@ def _to_variables(theano, name, variables):
 
 
 class _TheanoFunctionNode(function_node.FunctionNode):
-    def __init__(self, forward_func, backward_func):
+    def __init__(self, forward_func: Any, backward_func: Any) -> None:
         self.forward_func = forward_func
         self.backward_func = backward_func
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'TheanoFunction'
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(tuple(range(len(inputs))))
         return _call(self.forward_func, inputs, inputs)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         inputs = self.get_retained_inputs()
         gxs = _TheanoGrad(self.backward_func, len(inputs)).apply((*inputs, *grad_outputs))
         return tuple([gxs[i] for i in target_input_indexes])
 
 
 class _TheanoGrad(function_node.FunctionNode):
-    def __init__(self, func, n_inputs):
+    def __init__(self, func: Any, n_inputs: int) -> None:
         self.func = func
         self.n_inputs = n_inputs
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return _call(self.func, inputs, inputs[: self.n_inputs])
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         raise RuntimeError('TheanoFunction does not support double backpropagation')
 
 

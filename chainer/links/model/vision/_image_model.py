@@ -1,6 +1,9 @@
 """What the models for images share: layers by name, image preparation, prediction."""
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -9,6 +12,12 @@ from chainer import functions, link, variable
 from chainer.dataset import convert, download
 from chainer.serializers import npz
 from chainer.utils import argument, imgproc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 TRAIN = 'train argument is not supported anymore. Use chainer.using_config'
 TEST = 'test argument is not supported anymore. Use chainer.using_config'
@@ -82,7 +91,7 @@ class ImageModel(link.Chain):
     _branches = {}  # layers that start from an earlier one than the one before, which they name
 
     @property
-    def functions(self):
+    def functions(self) -> dict[str, list[Callable[..., Any]]]:
         """Callables of every layer by its name, in the order of computation."""
         raise NotImplementedError
 
@@ -91,11 +100,13 @@ class ImageModel(link.Chain):
         raise NotImplementedError
 
     @property
-    def available_layers(self):
+    def available_layers(self) -> list[str]:
         """Names of the layers."""
         return list(self.functions)
 
-    def forward(self, x, layers=None, **kwargs):
+    def forward(
+        self, x: VariableLike, layers: Sequence[str] | None = None, **kwargs: Any
+    ) -> dict[str, Variable]:
         """Computes activations of layers.
 
         Args:
@@ -134,7 +145,13 @@ class ImageModel(link.Chain):
                 f'unknown layer(s) {sorted(unknown)}: the layers are {self.available_layers}'
             )
 
-    def extract(self, images, layers=None, size=(224, 224), **kwargs):
+    def extract(
+        self,
+        images: Iterable[Any],
+        layers: Sequence[str] | None = None,
+        size: Sequence[int] = (224, 224),
+        **kwargs: Any,
+    ) -> dict[str, Variable]:
         """Computes activations of layers for images.
 
         Args:
@@ -153,7 +170,7 @@ class ImageModel(link.Chain):
         x = convert.concat_examples([self._prepare(image, size) for image in images])
         return self(self._to_variable(x), [self._default_layer] if layers is None else layers)
 
-    def predict(self, images, oversample=True):
+    def predict(self, images: Iterable[Any], oversample: bool = True) -> Variable:
         """Computes the probabilities of the classes for images.
 
         Args:

@@ -1,8 +1,17 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import functions, initializers
 from chainer.dataset import download
 from chainer.links.connection import convolution_2d, inception, linear
 from chainer.links.model.vision import _image_model
 from chainer.serializers import npz
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy
 
 _CAFFEMODEL_URL = 'http://dl.caffe.berkeleyvision.org/bvlc_googlenet.caffemodel'
 
@@ -43,7 +52,7 @@ _CAFFE_LAYERS = {
 }
 
 
-def prepare(image, size=(224, 224)):
+def prepare(image: Any, size: Sequence[int] = (224, 224)) -> numpy.ndarray:
     """Converts an image to the input of GoogLeNet.
 
     Args:
@@ -124,7 +133,7 @@ class GoogLeNet(_image_model.ImageModel):
     _branches = {'loss1_conv': 'inception_4a', 'loss2_conv': 'inception_4d'}
     _prepare = staticmethod(prepare)
 
-    def __init__(self, pretrained_model='auto'):
+    def __init__(self, pretrained_model: str = 'auto') -> None:
         super().__init__()
         # What is loaded right away need not be drawn.
         if pretrained_model:
@@ -160,7 +169,7 @@ class GoogLeNet(_image_model.ImageModel):
             npz.load_npz(pretrained_model, self)
 
     @property
-    def functions(self):
+    def functions(self) -> dict[str, list[Callable[..., Any]]]:
         relu = functions.relu
         layers = {
             'conv1': [self.conv1, relu],
@@ -184,7 +193,7 @@ class GoogLeNet(_image_model.ImageModel):
         return layers
 
     @classmethod
-    def convert_caffemodel_to_npz(cls, path_caffemodel, path_npz):
+    def convert_caffemodel_to_npz(cls, path_caffemodel: str, path_npz: str) -> None:
         """Converts a Caffe model to an npz file for ``pretrained_model``.
 
         Args:

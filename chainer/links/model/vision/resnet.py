@@ -1,6 +1,9 @@
+from __future__ import annotations
+
 import os
 import sys
 import warnings
+from typing import TYPE_CHECKING, Any
 
 from chainer import functions, initializers, link
 from chainer.dataset import download
@@ -9,10 +12,18 @@ from chainer.links.model.vision import _image_model
 from chainer.links.normalization import batch_normalization
 from chainer.serializers import npz
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy
+
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Variable
+
 _N_BLOCKS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
 
 
-def prepare(image, size=(224, 224)):
+def prepare(image: Any, size: Sequence[int] = (224, 224)) -> numpy.ndarray:
     """Converts an image to the input of the ResNet models.
 
     Args:
@@ -51,7 +62,9 @@ def _global_average_pooling_2d(x):
 class _Bottleneck(link.Chain):
     """Three convolutions with batch normalization beside a shortcut."""
 
-    def __init__(self, in_channels, mid_channels, out_channels, strides, initialW):
+    def __init__(
+        self, in_channels: int, mid_channels: int, out_channels: int, strides: Any, initialW: Any
+    ) -> None:
         super().__init__()
 
         def conv(n_in, n_out, ksize, stride=1, pad=0):
@@ -74,7 +87,7 @@ class _Bottleneck(link.Chain):
     def _shortcut(self, x):
         return x
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the block.
 
         Args:
@@ -113,8 +126,14 @@ class BottleneckA(_Bottleneck):
     """
 
     def __init__(
-        self, in_channels, mid_channels, out_channels, stride=2, initialW=None, downsample_fb=False
-    ):
+        self,
+        in_channels: int,
+        mid_channels: int,
+        out_channels: int,
+        stride: int | Sequence[int] = 2,
+        initialW: InitializerSpec | None = None,
+        downsample_fb: bool = False,
+    ) -> None:
         first, second = (1, stride) if downsample_fb else (stride, 1)
         super().__init__(in_channels, mid_channels, out_channels, (first, second, stride), initialW)
 
@@ -139,7 +158,9 @@ class BottleneckB(_Bottleneck):
 
     """
 
-    def __init__(self, in_channels, mid_channels, initialW=None):
+    def __init__(
+        self, in_channels: int, mid_channels: int, initialW: InitializerSpec | None = None
+    ) -> None:
         super().__init__(in_channels, mid_channels, in_channels, (1, 1, None), initialW)
 
 
@@ -168,15 +189,15 @@ class BuildingBlock(link.Chain):
 
     def __init__(
         self,
-        n_layers=None,
-        in_channels=None,
-        mid_channels=None,
-        out_channels=None,
-        stride=None,
-        initialW=None,
-        downsample_fb=None,
-        **kwargs,
-    ):
+        n_layers: int | None = None,
+        in_channels: int | None = None,
+        mid_channels: int | None = None,
+        out_channels: int | None = None,
+        stride: int | Sequence[int] | None = None,
+        initialW: InitializerSpec | None = None,
+        downsample_fb: bool | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__()
         if 'n_layer' in kwargs:
             warnings.warn(
@@ -199,7 +220,7 @@ class BuildingBlock(link.Chain):
                 setattr(self, name, BottleneckB(out_channels, mid_channels, initialW))
                 self._forward.append(name)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the blocks.
 
         Args:
@@ -249,7 +270,7 @@ class ResNetLayers(_image_model.ImageModel):
     _default_layer = 'pool5'
     _prepare = staticmethod(prepare)
 
-    def __init__(self, pretrained_model, n_layers, downsample_fb=False):
+    def __init__(self, pretrained_model: str, n_layers: int, downsample_fb: bool = False) -> None:
         super().__init__()
         if n_layers not in _N_BLOCKS:
             raise ValueError(
@@ -273,7 +294,7 @@ class ResNetLayers(_image_model.ImageModel):
             npz.load_npz(pretrained_model, self)
 
     @property
-    def functions(self):
+    def functions(self) -> dict[str, list[Callable[..., Any]]]:
         return {
             'conv1': [self.conv1, self.bn1, functions.relu],
             'pool1': [_max_pooling_2d],
@@ -287,7 +308,9 @@ class ResNetLayers(_image_model.ImageModel):
         }
 
     @classmethod
-    def convert_caffemodel_to_npz(cls, path_caffemodel, path_npz, n_layers=50):
+    def convert_caffemodel_to_npz(
+        cls, path_caffemodel: str, path_npz: str, n_layers: int = 50
+    ) -> None:
         """Converts a Caffe model to an npz file for ``pretrained_model``.
 
         Args:
@@ -373,7 +396,7 @@ class ResNet50Layers(ResNetLayers):
 
     """
 
-    def __init__(self, pretrained_model='auto', downsample_fb=False):
+    def __init__(self, pretrained_model: str = 'auto', downsample_fb: bool = False) -> None:
         if pretrained_model == 'auto':
             pretrained_model = 'ResNet-50-model.caffemodel'
         super().__init__(pretrained_model, 50, downsample_fb)
@@ -399,7 +422,7 @@ class ResNet101Layers(ResNetLayers):
 
     """
 
-    def __init__(self, pretrained_model='auto', downsample_fb=False):
+    def __init__(self, pretrained_model: str = 'auto', downsample_fb: bool = False) -> None:
         if pretrained_model == 'auto':
             pretrained_model = 'ResNet-101-model.caffemodel'
         super().__init__(pretrained_model, 101, downsample_fb)
@@ -425,7 +448,7 @@ class ResNet152Layers(ResNetLayers):
 
     """
 
-    def __init__(self, pretrained_model='auto', downsample_fb=False):
+    def __init__(self, pretrained_model: str = 'auto', downsample_fb: bool = False) -> None:
         if pretrained_model == 'auto':
             pretrained_model = 'ResNet-152-model.caffemodel'
         super().__init__(pretrained_model, 152, downsample_fb)

@@ -1,8 +1,17 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import functions, initializers
 from chainer.dataset import download
 from chainer.links.connection import convolution_2d, linear
 from chainer.links.model.vision import _image_model
 from chainer.serializers import npz
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy
 
 _CAFFEMODEL_URL = (
     'https://www.robots.ox.ac.uk/%7Evgg/software/very_deep/caffe/VGG_ILSVRC_{}_layers.caffemodel'
@@ -13,7 +22,7 @@ _CHANNELS = (3, 64, 128, 256, 512, 512)
 _N_CONVOLUTIONS = {16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4, 4)}
 
 
-def prepare(image, size=(224, 224)):
+def prepare(image: Any, size: Sequence[int] = (224, 224)) -> numpy.ndarray:
     """Converts an image to the input of the VGG models.
 
     Args:
@@ -74,7 +83,7 @@ class VGGLayers(_image_model.ImageModel):
     _default_layer = 'fc7'
     _prepare = staticmethod(prepare)
 
-    def __init__(self, pretrained_model='auto', n_layers=16):
+    def __init__(self, pretrained_model: str = 'auto', n_layers: int = 16) -> None:
         super().__init__()
         if n_layers not in _N_CONVOLUTIONS:
             raise ValueError(
@@ -117,7 +126,7 @@ class VGGLayers(_image_model.ImageModel):
             npz.load_npz(pretrained_model, self)
 
     @property
-    def functions(self):
+    def functions(self) -> dict[str, list[Callable[..., Any]]]:
         relu, dropout = functions.relu, functions.dropout
         layers = {}
         for stage, n in enumerate(_N_CONVOLUTIONS[self._n_layers], start=1):
@@ -131,7 +140,7 @@ class VGGLayers(_image_model.ImageModel):
         return layers
 
     @classmethod
-    def convert_caffemodel_to_npz(cls, path_caffemodel, path_npz):
+    def convert_caffemodel_to_npz(cls, path_caffemodel: str, path_npz: str) -> None:
         """Converts a Caffe model to an npz file for ``pretrained_model``.
 
         Args:
@@ -165,7 +174,7 @@ class VGG16Layers(VGGLayers):
 
     """
 
-    def __init__(self, pretrained_model='auto'):
+    def __init__(self, pretrained_model: str = 'auto') -> None:
         super().__init__(pretrained_model, 16)
 
 
@@ -190,5 +199,5 @@ class VGG19Layers(VGGLayers):
 
     """
 
-    def __init__(self, pretrained_model='auto'):
+    def __init__(self, pretrained_model: str = 'auto') -> None:
         super().__init__(pretrained_model, 19)
