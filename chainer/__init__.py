@@ -7,7 +7,7 @@ training loop are built on that.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -50,6 +50,8 @@ from chainer.variable import Parameter, Variable, as_array, as_variable
 from chainer import backends, functions, initializers, types, utils  # isort: skip
 
 if TYPE_CHECKING:  # for editors, which do not run __getattr__
+    from collections.abc import Iterable
+
     from chainer import (
         computational_graph,
         dataset,
@@ -66,6 +68,7 @@ if TYPE_CHECKING:  # for editors, which do not run __getattr__
         serializers,
         training,
     )
+    from chainer.types import NdArray
 
 # These, too, but they are imported when they are first asked for.
 _LAZY = (
@@ -88,7 +91,7 @@ _LAZY = (
 disable_experimental_feature_warning = False
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _LAZY:
         import importlib
 
@@ -96,11 +99,11 @@ def __getattr__(name):
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY})
 
 
-def get_array_types():
+def get_array_types() -> tuple[type, ...]:
     """Returns the tuple of all array classes, of every backend that is available.
 
     .. admonition:: Example
@@ -112,7 +115,7 @@ def get_array_types():
     return _array_types()
 
 
-def get_cpu_array_types():
+def get_cpu_array_types() -> tuple[type, ...]:
     """Returns the tuple of the array classes that live in host memory.
 
     .. admonition:: Example
@@ -140,7 +143,7 @@ def _array_types():
     return _known_array_types
 
 
-def is_arrays_compatible(arrays):
+def is_arrays_compatible(arrays: Iterable[NdArray | None]) -> bool:
     """Returns whether arrays (or ``None``) can be inputs of one function.
 
     They can if all are of one backend: NumPy (with iDeep), CuPy or ChainerX.
@@ -168,7 +171,7 @@ def is_arrays_compatible(arrays):
     return all(isinstance(a, cpu_types) for a in arrays)
 
 
-def get_compute_mode():
+def get_compute_mode() -> str | None:
     """Returns ``chainer.config.compute_mode``.
 
     .. admonition:: Example
@@ -180,7 +183,7 @@ def get_compute_mode():
     return config.compute_mode
 
 
-def is_debug():
+def is_debug() -> bool:
     """Returns whether debug mode is on in this thread.
 
     .. admonition:: Example
@@ -193,7 +196,7 @@ def is_debug():
     return bool(config.debug)
 
 
-def set_debug(debug):
+def set_debug(debug: bool) -> None:
     """Turns debug mode on or off in this thread.
 
     In debug mode functions check their results for NaN and record their call stack.
@@ -236,7 +239,7 @@ class DebugMode:
 
     """
 
-    def __init__(self, debug):
+    def __init__(self, debug: bool) -> None:
         import warnings
 
         warnings.warn(
@@ -246,10 +249,10 @@ class DebugMode:
         )
         self._using = using_config('debug', debug)
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self._using.__enter__()
 
-    def __exit__(self, *args):
+    def __exit__(self, *args: object) -> None:
         self._using.__exit__(*args)
 
 

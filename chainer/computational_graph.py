@@ -1,8 +1,18 @@
 """Pictures of computational graphs."""
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING, Any
 
 from chainer import function_node, variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from chainer._variable_node import VariableNode
+    from chainer.function_node import FunctionNode
+    from chainer.variable import Variable
 
 _var_style = {'shape': 'octagon', 'fillcolor': '#E0E0E0', 'style': 'filled'}
 _func_style = {'shape': 'record', 'fillcolor': '#6495ED', 'style': 'filled'}
@@ -25,7 +35,12 @@ class DotNode:
 
     """
 
-    def __init__(self, node, attribute=None, show_name=True):
+    def __init__(
+        self,
+        node: VariableNode | FunctionNode,
+        attribute: dict[str, Any] | None = None,
+        show_name: bool = True,
+    ) -> None:
         self.node = node
         self.id_ = id(node)
         self.attribute = {'label': node.label}
@@ -35,14 +50,14 @@ class DotNode:
             self.attribute.update(attribute)
 
     @property
-    def label(self):
+    def label(self) -> str:
         """The node as a statement of the DOT language."""
         attributes = ','.join(
             [f'{key}="{_escape(value)}"' for key, value in self.attribute.items()]
         )
         return f'{self.id_} [{attributes}];'
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.label
 
 
@@ -83,14 +98,14 @@ class ComputationalGraph:
 
     def __init__(
         self,
-        nodes,
-        edges,
-        variable_style='default',
-        function_style='default',
-        rankdir='TB',
-        remove_variable=False,
-        show_name=True,
-    ):
+        nodes: Iterable[VariableNode | FunctionNode],
+        edges: Iterable[tuple[Any, Any]],
+        variable_style: dict[str, str] | str = 'default',
+        function_style: dict[str, str] | str = 'default',
+        rankdir: str = 'TB',
+        remove_variable: bool = False,
+        show_name: bool = True,
+    ) -> None:
         self.nodes = nodes
         self.edges = edges
         self.variable_style = _var_style if variable_style == 'default' else variable_style
@@ -101,7 +116,7 @@ class ComputationalGraph:
         self.remove_variable = remove_variable
         self.show_name = show_name
 
-    def dump(self, format='dot'):
+    def dump(self, format: str = 'dot') -> str:
         """Returns the graph as text.
 
         Args:
@@ -137,14 +152,14 @@ def _skip_variables(nodes, edges):
 
 
 def build_computational_graph(
-    outputs,
-    remove_split=True,
-    variable_style='default',
-    function_style='default',
-    rankdir='TB',
-    remove_variable=False,
-    show_name=True,
-):
+    outputs: Variable | VariableNode | Sequence[Variable | VariableNode],
+    remove_split: bool = True,
+    variable_style: dict[str, str] | str = 'default',
+    function_style: dict[str, str] | str = 'default',
+    rankdir: str = 'TB',
+    remove_variable: bool = False,
+    show_name: bool = True,
+) -> ComputationalGraph:
     """Collects the graph that leads to variables.
 
     Args:

@@ -4,8 +4,19 @@ A variable may hold its array in another order of axes than its shape tells: tha
 the *semantic* one, that of the array the *raw* one.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import backend, function_node
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._fallback import _FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 CUDNN_CHANNEL_FIRST_X = 'CUDNN_CHANNEL_FIRST_X'
 CUDNN_CHANNEL_LAST_X = 'CUDNN_CHANNEL_LAST_X'
@@ -17,7 +28,7 @@ _layouts = (None, CUDNN_CHANNEL_FIRST_X, CUDNN_CHANNEL_FIRST_W, *_channel_last_l
 
 
 class _Unspecified:
-    def __repr__(self):
+    def __repr__(self) -> str:
         return '<unspecified>'
 
 
@@ -55,7 +66,7 @@ def _transpose_shape(shape, src_layout, dst_layout):
     return shape if axes is None else tuple([shape[axis] for axis in axes])
 
 
-def get_raw_shape(arr_or_var):
+def get_raw_shape(arr_or_var: VariableLike) -> tuple[int, ...]:
     """Returns the shape of the array, in the order of its memory layout.
 
     Args:
@@ -80,7 +91,9 @@ def get_raw_shape(arr_or_var):
     return arr_or_var.shape
 
 
-def get_semantic_shape(arr_or_var, *, assumed_layout=_unspecified):
+def get_semantic_shape(
+    arr_or_var: VariableLike, *, assumed_layout: Any = _unspecified
+) -> tuple[int, ...]:
     """Returns the shape in the order of axes that functions are documented with.
 
     Args:
@@ -137,22 +150,22 @@ class AsLayout(function_node.FunctionNode):
     axes = None
     in_layout = None
 
-    def __init__(self, layout):
+    def __init__(self, layout: Any) -> None:
         if layout not in _layouts:
             raise ValueError(f'Unknown memory layout: {layout!r}')
         self.out_layout = layout
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'AsLayout'
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
 
-    def check_layout_forward(self, inputs):
+    def check_layout_forward(self, inputs: tuple[NdArray, ...]) -> None:
         pass
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         # There are no input layouts if no input has a special one.
         if self.input_layouts:
@@ -160,13 +173,17 @@ class AsLayout(function_node.FunctionNode):
         self.output_layouts = (self.out_layout,)
         return (_transpose_array(x, self.in_layout, self.out_layout),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         # Arrays of ChainerX have the standard layout only.
         if self.out_layout is not None:
             raise RuntimeError('ChainerX arrays have no memory layout but the standard one')
         return inputs
 
-    def backward(self, indexes, grad_outputs):
+    def backward(
+        self, indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         # Gradients are in the layout of the output, even where the variable does not say so.
         grad = AsLayout(self.in_layout)
         grad.in_layout = self.out_layout
