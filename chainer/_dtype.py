@@ -1,6 +1,13 @@
 """The ``mixed16`` dtype and the default dtype."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
+
+if TYPE_CHECKING:
+    from chainer.types import DTypeSpec
 
 
 class _Mixed16:
@@ -8,27 +15,27 @@ class _Mixed16:
 
     __slots__ = ()
 
-    dtype = numpy.dtype(numpy.float16)
+    dtype: numpy.dtype[Any] = numpy.dtype(numpy.float16)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "dtype('mixed16')"
 
     __str__ = __repr__
 
-    def __copy__(self):
+    def __copy__(self) -> _Mixed16:
         return self
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Mixed16:
         return self
 
-    def __reduce__(self):
+    def __reduce__(self) -> str:
         return 'mixed16'
 
 
 mixed16 = _Mixed16()
 
 
-def get_dtype(dtype=None, map_mixed16=None):
+def get_dtype(dtype: DTypeSpec = None, map_mixed16: DTypeSpec = None) -> numpy.dtype[Any]:
     """Resolves a dtype given to a function or a link, ``None`` being the configured one.
 
     Args:

@@ -1,13 +1,17 @@
 """Answer of ``forward_chainerx`` that asks for NumPy or CuPy."""
 
+from __future__ import annotations
+
+from typing import Any
+
 
 class _FallbackType:
     __slots__ = ()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return 'Fallback'
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return 'Fallback'
 
 

@@ -9,10 +9,14 @@ import threading
 import time
 import typing as tp
 import warnings
+from typing import Any, TextIO
 
 from chainer._profile_report import get_name
 from chainer.configuration import config
 from chainer.warnings import PerformanceWarning
+
+if tp.TYPE_CHECKING:
+    from typing_extensions import Self
 
 MODES = ('silent', 'warn', 'raise', 'report')
 NO_PATH = 'no native path'
@@ -52,10 +56,10 @@ class FallbackReport:
 
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._records = {}
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         """Starts recording.
 
         Raises:
@@ -68,7 +72,7 @@ class FallbackReport:
             _reports.append(self)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         with _lock:
             _reports.remove(self)
 
@@ -88,7 +92,7 @@ class FallbackReport:
             for key, value in figures.items():
                 record[key] += value
 
-    def summary(self):
+    def summary(self) -> dict[str, dict[str, Any]]:
         """Returns the figures by function.
 
         Returns:
@@ -100,7 +104,7 @@ class FallbackReport:
         with _lock:
             return {name: dict(record) for name, record in self._records.items()}
 
-    def print_report(self, file=None):
+    def print_report(self, file: TextIO | None = None) -> None:
         """Prints the figures as a table, the function that took longest first.
 
         Args:

@@ -42,8 +42,8 @@ class DotNode:
         show_name: bool = True,
     ) -> None:
         self.node = node
-        self.id_ = id(node)
-        self.attribute = {'label': node.label}
+        self.id_: int = id(node)
+        self.attribute: dict[str, str] = {'label': node.label}
         if show_name and isinstance(node, variable.VariableNode) and node.name is not None:
             self.attribute['label'] = f'{node.name}: {node.label}'
         if attribute is not None:
@@ -108,8 +108,12 @@ class ComputationalGraph:
     ) -> None:
         self.nodes = nodes
         self.edges = edges
-        self.variable_style = _var_style if variable_style == 'default' else variable_style
-        self.function_style = _func_style if function_style == 'default' else function_style
+        self.variable_style: dict[str, str] | str = (
+            _var_style if variable_style == 'default' else variable_style
+        )
+        self.function_style: dict[str, str] | str = (
+            _func_style if function_style == 'default' else function_style
+        )
         if rankdir not in ('TB', 'BT', 'LR', 'RL'):
             raise ValueError(f"rankdir must be 'TB', 'BT', 'LR' or 'RL', not {rankdir!r}")
         self.rankdir = rankdir

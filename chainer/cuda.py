@@ -1,5 +1,7 @@
 """Alias of :mod:`chainer.backends.cuda`."""
 
+from typing import Any
+
 from chainer.backends import cuda as _cuda
 from chainer.backends.cuda import (  # noqa: F401
     DummyDevice,
@@ -28,10 +30,10 @@ from chainer.backends.cuda import (  # noqa: F401
 )
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     # Everything that depends on CuPy is looked up when it is used.
     return getattr(_cuda, name)
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return dir(_cuda)

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from chainer.types import CudaDeviceSpec, DeviceSpec, NdArray, Xp
     from chainer.variable import Variable
 
+    _FinalBase = abc.ABC
+else:
+    _FinalBase = meta.enable_final(meta_base=abc.ABCMeta)
 
-class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
+
+class DeviceResident(_FinalBase):
     """Base class of objects that own arrays on a device, such as links.
 
     Subclasses override :meth:`device_resident_accept` to show their arrays to visitors. All

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 import weakref
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -15,6 +16,14 @@ from chainer.backends import cuda
 from chainer.function_hook import _thread_hooks
 from chainer.utils import type_check
 from chainer.variable import Variable, VariableNode, as_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from chainer._fallback import _FallbackType
+    from chainer.function_hook import FunctionHook
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
 
 _ndarray = numpy.ndarray
 _chx_ndarray = chainerx.ndarray
@@ -62,13 +71,13 @@ class FunctionNode:
 
     """
 
-    inputs = None
-    outputs = None
-    rank = 0
-    stack = None
-    chainerx_device = None
-    is_elementwise = False
-    lazy_grad_sum = False
+    inputs: tuple[VariableNode, ...] | None = None
+    outputs: tuple[weakref.ref[VariableNode], ...] | None = None
+    rank: int = 0
+    stack: Any = None
+    chainerx_device: Any = None
+    is_elementwise: bool = False
+    lazy_grad_sum: bool = False
 
     _input_indexes_to_retain = ()
     _output_indexes_to_retain = ()
@@ -94,7 +103,7 @@ class FunctionNode:
     # What they recorded, which then is the backward.
     _native_graph = None
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls._accumulates = cls.backward_accumulate is not FunctionNode.backward_accumulate
         if 'backward' in cls.__dict__ and '_backward_arrays' not in cls.__dict__:
@@ -106,7 +115,7 @@ class FunctionNode:
             # Nor do kernels know of a new way to compute.
             cls._native_inputs = None
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: VariableLike, **kwargs: Any) -> Any:
         raise RuntimeError(
             f'{type(self).__name__} is a FunctionNode and cannot be called: use its apply() method'
         )
@@ -116,19 +125,19 @@ class FunctionNode:
         return self
 
     @property
-    def local_function_hooks(self):
+    def local_function_hooks(self) -> dict[str, FunctionHook]:
         """Ordered dictionary of the hooks of this function only."""
         if self._local_function_hooks is None:
             self._local_function_hooks = {}
         return self._local_function_hooks
 
     @property
-    def label(self):
+    def label(self) -> str:
         """Short text that represents the function."""
         return type(self).__name__
 
     @property
-    def output_data(self):
+    def output_data(self) -> tuple[NdArray | None, ...] | None:
         """Tuple of the retained output arrays (``None`` where not retained or released)."""
         if self._chainerx_retained is not None:
             arrays = [None] * self._n_chainerx_outputs
@@ -140,26 +149,26 @@ class FunctionNode:
         return tuple([None if y is None else y.data for y in (ref() for ref in self.outputs)])
 
     @property
-    def input_layouts(self):
+    def input_layouts(self) -> tuple[Any, ...]:
         """Tuple of the memory layouts of the inputs; ``None`` stands for the usual one."""
         if self._input_layouts is None:
             return (None,) * (0 if self.inputs is None else len(self.inputs))
         return self._input_layouts
 
     @property
-    def output_layouts(self):
+    def output_layouts(self) -> tuple[Any, ...] | None:
         """Tuple of the memory layouts of the outputs, or ``None`` if all have the usual one."""
         return self._output_layouts
 
     @output_layouts.setter
-    def output_layouts(self, layouts):
+    def output_layouts(self, layouts: tuple[Any, ...] | None) -> None:
         if not isinstance(layouts, tuple):
             raise TypeError(f'output_layouts must be a tuple, not {type(layouts)}')
         self._output_layouts = layouts
 
     # -- forward -------------------------------------------------------------------------
 
-    def apply(self, inputs):
+    def apply(self, inputs: Sequence[VariableLike | None]) -> tuple[Variable, ...]:
         """Computes the outputs and records this function in the graph.
 
         Args:
@@ -333,7 +342,7 @@ class FunctionNode:
         with type_check.get_function_check_context(self):
             self.check_type_forward(in_types)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         """Checks types of the inputs before forward; see :mod:`chainer.utils.type_check`.
 
         Args:
@@ -345,7 +354,7 @@ class FunctionNode:
 
         """
 
-    def check_layout_forward(self, inputs):
+    def check_layout_forward(self, inputs: tuple[Variable, ...]) -> None:
         """Checks memory layouts of the input variables; by default refuses any special one.
 
         Args:
@@ -360,7 +369,7 @@ class FunctionNode:
                 f'{self.label} does not support non-standard memory layouts: {self._input_layouts}'
             )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         """Computes output arrays from input arrays.
 
         Calls :meth:`forward_gpu` if an input is a CuPy array, otherwise :meth:`forward_cpu`.
@@ -376,7 +385,7 @@ class FunctionNode:
             return self.forward_gpu(inputs)
         return self.forward_cpu(inputs)
 
-    def forward_cpu(self, inputs):
+    def forward_cpu(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         """Computes output arrays from NumPy arrays.
 
         Args:
@@ -393,7 +402,7 @@ class FunctionNode:
             f'{type(self).__name__} implements neither forward nor forward_cpu'
         )
 
-    def forward_gpu(self, inputs):
+    def forward_gpu(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         """Computes output arrays from CuPy arrays.
 
         Args:
@@ -410,7 +419,9 @@ class FunctionNode:
             f'{type(self).__name__} implements neither forward nor forward_gpu'
         )
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | _FallbackType:
         """Computes output arrays from ChainerX arrays with differentiable ChainerX routines.
 
         Returns:
@@ -420,7 +431,7 @@ class FunctionNode:
         """
         return Fallback
 
-    def retain_inputs(self, indexes):
+    def retain_inputs(self, indexes: Iterable[int]) -> None:
         """Keeps inputs for :meth:`get_retained_inputs`; call it in forward.
 
         Args:
@@ -429,7 +440,7 @@ class FunctionNode:
         """
         self._input_indexes_to_retain = tuple(indexes)
 
-    def retain_outputs(self, indexes):
+    def retain_outputs(self, indexes: Iterable[int]) -> None:
         """Keeps outputs for :meth:`get_retained_outputs`; call it in forward.
 
         Args:
@@ -440,7 +451,9 @@ class FunctionNode:
 
     # -- backward ------------------------------------------------------------------------
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         """Computes gradients of inputs from gradients of outputs, on variables.
 
         Args:
@@ -453,7 +466,12 @@ class FunctionNode:
         """
         return (None,) * len(target_input_indexes)
 
-    def backward_accumulate(self, target_input_indexes, grad_outputs, grad_inputs):
+    def backward_accumulate(
+        self,
+        target_input_indexes: tuple[int, ...],
+        grad_outputs: tuple[Variable | None, ...],
+        grad_inputs: tuple[Variable | None, ...],
+    ) -> tuple[Variable | None, ...]:
         """Computes gradients and adds them to ``grad_inputs``.
 
         Override it where adding can be fused with the computation.
@@ -474,7 +492,7 @@ class FunctionNode:
             [gx if g is None else g if gx is None else gx + g for gx, g in zip(gxs, grad_inputs)]
         )
 
-    def get_retained_inputs(self):
+    def get_retained_inputs(self) -> tuple[Variable, ...]:
         """Returns the input variables named in :meth:`retain_inputs`, for use in backward."""
         if self._chainerx_retained is not None:
             return self._chainerx_retained[0]
@@ -482,7 +500,7 @@ class FunctionNode:
             raise ValueError('retained inputs are not available: the function is not in a graph')
         return tuple([self.inputs[i].get_variable() for i in self._input_indexes_to_retain])
 
-    def get_retained_outputs(self):
+    def get_retained_outputs(self) -> tuple[Variable, ...]:
         """Returns the output variables named in :meth:`retain_outputs`, for use in backward."""
         if self._chainerx_retained is not None:
             return self._chainerx_retained[1]
@@ -517,7 +535,7 @@ class FunctionNode:
             self._retained_output_data or (),
         )
 
-    def unchain(self):
+    def unchain(self) -> None:
         """Removes this function from the graph."""
         for y in (ref() for ref in self.outputs or ()):
             if y is not None:
@@ -529,7 +547,7 @@ class FunctionNode:
 
     # -- hooks ---------------------------------------------------------------------------
 
-    def add_hook(self, hook, name=None):
+    def add_hook(self, hook: FunctionHook, name: str | None = None) -> None:
         """Registers a hook of this function.
 
         Args:
@@ -553,7 +571,7 @@ class FunctionNode:
         hooks[name] = hook
         hook.added(self)
 
-    def delete_hook(self, name):
+    def delete_hook(self, name: str) -> None:
         """Removes the hook ``name`` of this function.
 
         Raises:

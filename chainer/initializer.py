@@ -34,7 +34,7 @@ class Initializer:
 
     """
 
-    dtype = None
+    dtype: DTypeSpec = None
 
     def __init__(self, dtype: DTypeSpec = None) -> None:
         self.dtype = dtype

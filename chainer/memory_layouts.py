@@ -148,7 +148,7 @@ class AsLayout(function_node.FunctionNode):
     """
 
     axes = None
-    in_layout = None
+    in_layout: Any = None
 
     def __init__(self, layout: Any) -> None:
         if layout not in _layouts:

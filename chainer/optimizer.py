@@ -1,9 +1,12 @@
 """The base classes of optimizers and update rules."""
 
+from __future__ import annotations
+
 import collections
 import copy
 import math
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -12,6 +15,15 @@ from chainer import _optimizer_hooks, _update, optimizer_hooks, variable
 from chainer import link as link_module
 from chainer import serializer as serializer_module
 from chainer.optimizer_hooks import _base as hooks_base
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from typing_extensions import Self
+
+    from chainer.link import Link
+    from chainer.serializer import AbstractSerializer
+    from chainer.variable import Parameter
 
 
 class Hyperparameter:
@@ -38,26 +50,26 @@ class Hyperparameter:
 
     """
 
-    def __init__(self, parent=None):
+    def __init__(self, parent: Hyperparameter | None = None) -> None:
         self._parent = parent
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         # While unpickling there is no _parent yet.
         parent = self.__dict__.get('_parent')
         if parent is None or name == '_parent':
             raise AttributeError(f'{type(self).__name__} has no value of {name!r}')
         return getattr(parent, name)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         values = ', '.join(f'{name}={value}' for name, value in sorted(self.get_dict().items()))
         return f'{type(self).__name__}({values})'
 
     @property
-    def parent(self):
+    def parent(self) -> Hyperparameter | None:
         """The parent set, or ``None``."""
         return self._parent
 
-    def get_dict(self):
+    def get_dict(self) -> dict[str, Any]:
         """Returns a dictionary of all values, those of the parent included."""
         values = {} if self._parent is None else self._parent.get_dict()
         values.update(self.__dict__)
@@ -82,16 +94,16 @@ class HyperparameterProxy:
 
     """
 
-    def __init__(self, attr_name):
+    def __init__(self, attr_name: str) -> None:
         self._attr_name = attr_name
         self.__doc__ = f'Alias to ``self.hyperparam.{attr_name}``'
 
-    def __get__(self, obj, type=None):
+    def __get__(self, obj: object, type: Any = None) -> Any:
         if obj is None:
             return self
         return getattr(obj.hyperparam, self._attr_name)
 
-    def __set__(self, obj, value):
+    def __set__(self, obj: object, value: Any) -> None:
         setattr(obj.hyperparam, self._attr_name, value)
 
 
@@ -130,22 +142,26 @@ class UpdateRule:
 
     _own_values = None  # what an update depends on beside the hyperparameters and the state
 
-    def __init__(self, parent_hyperparam=None):
+    t: int
+
+    def __init__(self, parent_hyperparam: Hyperparameter | None = None) -> None:
         self._pre_update_hooks = collections.OrderedDict()
         self._post_update_hooks = collections.OrderedDict()
         self._state = None
         self.enabled = True
-        self.hyperparam = Hyperparameter(parent_hyperparam)
+        self.hyperparam: Hyperparameter = Hyperparameter(parent_hyperparam)
         self.t = 0
         self._use_fp32_update = False
         self._fp32_param = None
 
     @property
-    def state(self):
+    def state(self) -> dict[str, Any] | None:
         """Dictionary of the state arrays, or ``None`` before the first update."""
         return self._state
 
-    def add_hook(self, hook, name=None, timing='auto'):
+    def add_hook(
+        self, hook: Callable[..., Any], name: str | None = None, timing: str = 'auto'
+    ) -> None:
         """Adds a hook, called as ``hook(rule, param)`` at every update.
 
         Args:
@@ -162,7 +178,7 @@ class UpdateRule:
         """
         _optimizer_hooks.add(self, hook, name, timing, duplicate=ValueError)
 
-    def remove_hook(self, name):
+    def remove_hook(self, name: str) -> None:
         """Removes a hook.
 
         Args:
@@ -174,7 +190,7 @@ class UpdateRule:
         """
         _optimizer_hooks.remove(self, name)
 
-    def update(self, param):
+    def update(self, param: Parameter) -> None:
         """Calls the hooks and updates a parameter, unless the rule is disabled.
 
         Args:
@@ -229,7 +245,7 @@ class UpdateRule:
         master.cleargrad()
         param.array = master.array.astype(param.dtype)
 
-    def update_core(self, param):
+    def update_core(self, param: Parameter) -> None:
         """Updates a parameter, without hooks.
 
         Args:
@@ -248,7 +264,7 @@ class UpdateRule:
             else:
                 self.update_core_chainerx(param)
 
-    def update_core_cpu(self, param):
+    def update_core_cpu(self, param: Parameter) -> None:
         """Updates a parameter on the CPU.
 
         Args:
@@ -259,7 +275,7 @@ class UpdateRule:
             f'{type(self).__name__} overrides neither update_core nor update_core_cpu'
         )
 
-    def update_core_gpu(self, param):
+    def update_core_gpu(self, param: Parameter) -> None:
         """Updates a parameter on a GPU.
 
         Args:
@@ -270,7 +286,7 @@ class UpdateRule:
             f'{type(self).__name__} overrides neither update_core nor update_core_gpu'
         )
 
-    def update_core_chainerx(self, param):
+    def update_core_chainerx(self, param: Parameter) -> None:
         """Updates a parameter that is a ChainerX array.
 
         By default :meth:`update_core_cpu` or :meth:`update_core_gpu` runs on
@@ -282,7 +298,7 @@ class UpdateRule:
         """
         _update.update_core_by_sharing(self, param)
 
-    def init_state(self, param):
+    def init_state(self, param: Parameter) -> None:
         """Initializes the entries of :attr:`state`.
 
         Args:
@@ -300,7 +316,7 @@ class UpdateRule:
         elif state:
             _update.move_state(state, param)
 
-    def use_fp32_update(self, flag=True):
+    def use_fp32_update(self, flag: bool = True) -> None:
         """Makes float16 parameters be updated through a float32 master copy.
 
         Args:
@@ -309,7 +325,7 @@ class UpdateRule:
         """
         self._use_fp32_update = flag
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Saves or loads the state.
 
         A rule that was never used gets its state from what is stored.
@@ -386,9 +402,9 @@ class Optimizer:
 
     """
 
-    target = None
-    t = 0
-    epoch = 0
+    target: Link | None = None
+    t: int = 0
+    epoch: int = 0
     use_auto_new_epoch = False
     _pre_update_hooks = None
     _post_update_hooks = None
@@ -399,7 +415,7 @@ class Optimizer:
     _loss_scaling_isnan = False
     _loss_scaling_isnan_ever = False
 
-    def setup(self, link):
+    def setup(self, link: Link) -> Self:
         """Sets the link to optimize, and starts counting anew.
 
         Args:
@@ -421,7 +437,7 @@ class Optimizer:
         self._post_update_hooks = collections.OrderedDict()
         return self
 
-    def update(self, lossfun=None, *args, **kwds):
+    def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
         """Updates the parameters.
 
         Args:
@@ -432,7 +448,7 @@ class Optimizer:
         """
         raise NotImplementedError
 
-    def new_epoch(self, auto=False):
+    def new_epoch(self, auto: bool = False) -> None:
         """Counts an epoch.
 
         Args:
@@ -452,7 +468,9 @@ class Optimizer:
 
     # -- hooks
 
-    def add_hook(self, hook, name=None, timing='auto'):
+    def add_hook(
+        self, hook: Callable[..., Any], name: str | None = None, timing: str = 'auto'
+    ) -> None:
         """Adds a hook, called at every update.
 
         It is called as ``hook(optimizer)``, or, if it has a true attribute
@@ -475,7 +493,7 @@ class Optimizer:
             raise RuntimeError('call `setup` method before `add_hook` method')
         _optimizer_hooks.add(self, hook, name, timing)
 
-    def remove_hook(self, name):
+    def remove_hook(self, name: str) -> None:
         """Removes a hook.
 
         Args:
@@ -489,7 +507,7 @@ class Optimizer:
             raise RuntimeError('call `setup` method before `remove_hook` method')
         _optimizer_hooks.remove(self, name)
 
-    def call_hooks(self, timing='pre'):
+    def call_hooks(self, timing: str = 'pre') -> None:
         """Calls the hooks of a timing.
 
         Args:
@@ -502,7 +520,7 @@ class Optimizer:
         for hook in hooks.values():
             self.call_hook(hook)
 
-    def call_hook(self, hook):
+    def call_hook(self, hook: Callable[..., Any]) -> None:
         """Calls one hook.
 
         Args:
@@ -516,7 +534,7 @@ class Optimizer:
 
     # -- loss scaling
 
-    def set_loss_scale(self, loss_scale):
+    def set_loss_scale(self, loss_scale: float) -> None:
         """Scales the loss, so that small gradients survive in float16.
 
         Args:
@@ -525,7 +543,7 @@ class Optimizer:
         """
         self.loss_scaling(scale=loss_scale)
 
-    def loss_scaling(self, interval=1000, scale=None):
+    def loss_scaling(self, interval: int = 1000, scale: float | None = None) -> None:
         """Scales the loss, so that small gradients survive in float16.
 
         The dynamic scale starts at one and grows. When a gradient is not
@@ -551,7 +569,7 @@ class Optimizer:
             self._loss_scaling_is_dynamic = False
         self._loss_scaling_isnan = False
 
-    def check_nan_in_grads(self):
+    def check_nan_in_grads(self) -> None:
         """Looks for gradients that are not finite, if the loss scale is dynamic."""
         self._loss_scaling_isnan = False
         if not self._loss_scaling_is_dynamic:
@@ -566,11 +584,11 @@ class Optimizer:
                     stacklevel=3,
                 )
 
-    def is_safe_to_update(self):
+    def is_safe_to_update(self) -> bool:
         """Returns ``False`` if :meth:`check_nan_in_grads` found such a gradient."""
         return not self._loss_scaling_isnan
 
-    def update_loss_scale(self):
+    def update_loss_scale(self) -> None:
         """Adapts the dynamic loss scale."""
         if not self._loss_scaling_is_dynamic:
             return
@@ -583,7 +601,7 @@ class Optimizer:
         scale = self._loss_scale * multiplier
         self._loss_scale = max(1.0, min(self._loss_scale_max, scale))
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Saves or loads the counters and the states of all update rules.
 
         The target link is not included.
@@ -640,12 +658,15 @@ class GradientMethod(Optimizer):
     _use_cleargrads = True
     _buffers = None
 
-    def __init__(self):
+    hyperparam: Hyperparameter
+    t: int
+
+    def __init__(self) -> None:
         super().__init__()
         self.hyperparam = Hyperparameter()
         self._use_fp32_update = False
 
-    def setup(self, link):
+    def setup(self, link: Link) -> Self:
         super().setup(link)
         for param in link.params():
             param.update_rule = self.create_update_rule()
@@ -653,11 +674,11 @@ class GradientMethod(Optimizer):
                 param.update_rule.use_fp32_update()
         return self
 
-    def create_update_rule(self):
+    def create_update_rule(self) -> UpdateRule:
         """Returns a new update rule, for one parameter."""
         raise NotImplementedError
 
-    def use_fp32_update(self, flag=True):
+    def use_fp32_update(self, flag: bool = True) -> None:
         """Makes float16 parameters be updated through float32 master copies.
 
         Args:
@@ -670,7 +691,7 @@ class GradientMethod(Optimizer):
                 if param.update_rule is not None:
                     param.update_rule.use_fp32_update(flag)
 
-    def use_cleargrads(self, use=True):
+    def use_cleargrads(self, use: bool = True) -> None:
         """Chooses how gradients are reset: cleared, or filled with zeros.
 
         .. deprecated:: v2.0
@@ -685,13 +706,13 @@ class GradientMethod(Optimizer):
         )
         self._use_cleargrads = use
 
-    def reallocate_cleared_grads(self):
+    def reallocate_cleared_grads(self) -> None:
         """Fills missing gradients of initialized parameters with zeros."""
         for param in self.target.params():
             if _update.lacks_grad(param):
                 _update.fill_grad(param)
 
-    def update(self, lossfun=None, *args, **kwds):
+    def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
         """Updates the parameters by their gradients.
 
         Args:
@@ -740,12 +761,12 @@ class GradientMethod(Optimizer):
             or type(self).reallocate_cleared_grads is not GradientMethod.reallocate_cleared_grads
         )
 
-    def call_hook(self, hook):
+    def call_hook(self, hook: Any) -> None:
         super().call_hook(hook)
         self.reallocate_cleared_grads()  # a hook may have cleared some
 
 
-def make_deprecation_message(module_name):
+def make_deprecation_message(module_name: str) -> str:
     """Returns the message that a hook has moved to :mod:`chainer.optimizer_hooks`.
 
     Args:
@@ -784,8 +805,15 @@ def _deprecated(base):
     )
 
 
-GradientClipping = _deprecated(optimizer_hooks.GradientClipping)
-GradientHardClipping = _deprecated(optimizer_hooks.GradientHardClipping)
-GradientNoise = _deprecated(optimizer_hooks.GradientNoise)
-Lasso = _deprecated(optimizer_hooks.Lasso)
-WeightDecay = _deprecated(optimizer_hooks.WeightDecay)
+if TYPE_CHECKING:
+    from chainer.optimizer_hooks import GradientClipping as GradientClipping
+    from chainer.optimizer_hooks import GradientHardClipping as GradientHardClipping
+    from chainer.optimizer_hooks import GradientNoise as GradientNoise
+    from chainer.optimizer_hooks import Lasso as Lasso
+    from chainer.optimizer_hooks import WeightDecay as WeightDecay
+else:
+    GradientClipping = _deprecated(optimizer_hooks.GradientClipping)
+    GradientHardClipping = _deprecated(optimizer_hooks.GradientHardClipping)
+    GradientNoise = _deprecated(optimizer_hooks.GradientNoise)
+    Lasso = _deprecated(optimizer_hooks.Lasso)
+    WeightDecay = _deprecated(optimizer_hooks.WeightDecay)

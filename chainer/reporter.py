@@ -63,6 +63,8 @@ class Reporter:
 
     """
 
+    observation: dict[str, Any]
+
     def __init__(self) -> None:
         self._observer_names = {}
         self.observation = {}

@@ -24,7 +24,7 @@ class CpuDevice(_backend.Device):
 
     name = '@numpy'
     xp = numpy
-    supported_array_types = (numpy.ndarray,)
+    supported_array_types: tuple[type, ...] = (numpy.ndarray,)
 
     def __repr__(self) -> str:
         return f'<{type(self).__name__} (numpy)>'

@@ -1,13 +1,19 @@
 """Whether cuDNN is used, and its settings. The public names are in ``cuda``."""
 
+from __future__ import annotations
+
 import itertools
 import os
 import threading
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer import configuration
 from chainer.backends import _cuda_kernels, cuda
+
+if TYPE_CHECKING:
+    from chainer.types import DTypeSpec
 
 _USE_CUDNN_LEVELS = {
     '==always': {'always': True, 'auto': False, 'never': False},
@@ -16,7 +22,7 @@ _USE_CUDNN_LEVELS = {
 _max_workspace_size = 8 * 1024 * 1024
 
 
-def should_use_cudnn(level, lowest_version=0):
+def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
     """Tells whether cuDNN is to be used, by ``chainer.config.use_cudnn``.
 
     Args:
@@ -51,7 +57,7 @@ def should_use_cudnn(level, lowest_version=0):
     return flags[use_cudnn] and cuda._cudnn_version >= max(lowest_version, 0)
 
 
-def should_use_cudnn_tensor_core(dtype):
+def should_use_cudnn_tensor_core(dtype: DTypeSpec) -> bool:
     """Tells whether Tensor Cores are to be used, by ``chainer.config.use_cudnn_tensor_core``.
 
     Args:
@@ -82,7 +88,7 @@ def should_use_cudnn_tensor_core(dtype):
     return setting == 'always' or numpy.dtype(dtype) == numpy.float16
 
 
-def get_max_workspace_size():
+def get_max_workspace_size() -> int:
     """Gets the largest workspace of cuDNN, in bytes.
 
     Returns:
@@ -98,7 +104,7 @@ def get_max_workspace_size():
     return _max_workspace_size
 
 
-def set_max_workspace_size(size):
+def set_max_workspace_size(size: int) -> None:
     """Sets the largest workspace of cuDNN.
 
     Args:
@@ -121,7 +127,7 @@ def set_max_workspace_size(size):
 
 
 @_cuda_kernels.memoize(for_each_device=True)
-def get_cudnn_dropout_states_core(thread_id):
+def get_cudnn_dropout_states_core(thread_id: int) -> Any:
     """Makes the dropout states of a thread on the current device.
 
     They are made once for each thread and device. :func:`get_cudnn_dropout_states` is what to
@@ -149,7 +155,7 @@ def get_cudnn_dropout_states_core(thread_id):
 _dropout_states_count = itertools.count()
 
 
-def get_cudnn_dropout_states():
+def get_cudnn_dropout_states() -> Any:
     """Gets the cuDNN dropout states of the current thread and device.
 
     Returns:

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
     from chainer.types import VariableLike
 
-_error = None
+ideep: Any
+_error: ImportError | None = None
 try:
     ideep = importlib.import_module('ideep4py')
     mdarray = ideep.mdarray
-except ImportError as e:
+except ImportError as _e:
     ideep = None
-    _error = e
+    _error = _e
 
     class mdarray:
         """Stands for the array type of iDeep where iDeep is absent: nothing is of it.
@@ -57,9 +58,9 @@ class Intel64Device(_backend.Device):
 
     """
 
-    name = '@intel64'
+    name: str = '@intel64'
     xp = numpy
-    supported_array_types = (numpy.ndarray, mdarray)
+    supported_array_types: tuple[type, ...] = (numpy.ndarray, mdarray)
 
     def __init__(self) -> None:
         check_ideep_available()

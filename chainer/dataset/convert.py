@@ -220,7 +220,7 @@ def concat_examples_func(
     return to_device(device, _concat_arrays(batch, padding))
 
 
-concat_examples = _ArbitraryCallableConverter(concat_examples_func)
+concat_examples: _ArbitraryCallableConverter = _ArbitraryCallableConverter(concat_examples_func)
 
 
 def _concat_arrays(arrays, padding):

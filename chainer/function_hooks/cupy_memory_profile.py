@@ -47,7 +47,7 @@ class CupyMemoryProfileHook(function_hook.FunctionHook):
 
     def __init__(self) -> None:
         cuda.check_cuda_available()
-        self.call_history = []
+        self.call_history: list[Any] = []
         self._memory_hook = CupyMemoryCumulativeHook()
         self._running_stack = []
         self._total_used_bytes = 0
@@ -162,8 +162,8 @@ class CupyMemoryCumulativeHook:
     name = 'CupyMemoryCumulativeHook'
 
     def __init__(self) -> None:
-        self.used_bytes = 0
-        self.acquired_bytes = 0
+        self.used_bytes: int = 0
+        self.acquired_bytes: int = 0
         cumulative = self
 
         # The base class exists only with CuPy.

@@ -3,7 +3,7 @@ from __future__ import annotations
 import collections
 import time
 import typing as tp
-from typing import TextIO
+from typing import Any, TextIO
 
 from chainer import _profile_report, function_hook
 from chainer.backends import cuda
@@ -40,10 +40,10 @@ class TimerHook(function_hook.FunctionHook):
     """
 
     name = 'TimerHook'
-    table = {'sec': 1, 'ms': 10**3, 'us': 10**6, 'ns': 10**9}
+    table: dict[str, int] = {'sec': 1, 'ms': 10**3, 'us': 10**6, 'ns': 10**9}
 
     def __init__(self) -> None:
-        self.call_history = []
+        self.call_history: list[Any] = []
         self._running_stack = []
         self._total_time = 0
 

@@ -134,7 +134,7 @@ class BinaryFunction(_Routine):
 
     is_elementwise = True
     retains = 'x'
-    arguments = ('lhs', 'rhs')
+    arguments: tuple[str, ...] = ('lhs', 'rhs')
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, self.arguments)
@@ -236,7 +236,7 @@ class ReductionFunction(_Routine):
     """
 
     def __init__(self, axis: Axis = None, keepdims: bool = False) -> None:
-        self.axis = parse_axis(axis)
+        self.axis: tuple[int, ...] | None = parse_axis(axis)
         self.keepdims = keepdims
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:

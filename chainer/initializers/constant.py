@@ -102,7 +102,7 @@ class Zero(_Constant):
 
     """
 
-    fill_value = 0.0
+    fill_value: float = 0.0
 
 
 class One(_Constant):
@@ -118,7 +118,7 @@ class One(_Constant):
 
     """
 
-    fill_value = 1.0
+    fill_value: float = 1.0
 
 
 class NaN(_Constant):
@@ -134,4 +134,4 @@ class NaN(_Constant):
 
     """
 
-    fill_value = numpy.nan
+    fill_value: float = numpy.nan

@@ -30,6 +30,9 @@ class DaliIterator(iterator.Iterator):
 
     """
 
+    current_position: int
+    is_new_epoch: bool
+
     def __init__(self, pipeline: Any, repeat: bool = True) -> None:
         try:
             import nvidia.dali  # NOQA
@@ -41,7 +44,7 @@ class DaliIterator(iterator.Iterator):
         pipeline.build()
         sizes = pipeline.epoch_size()
         # A dictionary by reader, or a number.
-        self.epoch_size = list(sizes.values())[0] if isinstance(sizes, dict) else sizes
+        self.epoch_size: int = list(sizes.values())[0] if isinstance(sizes, dict) else sizes
         self._pipeline = pipeline
         self._repeat = repeat
         self.reset()

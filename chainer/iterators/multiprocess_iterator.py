@@ -80,7 +80,7 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
     ) -> None:
         self._pool = None
         self._worker_seed = None
-        self.n_processes = n_processes or multiprocessing.cpu_count()
+        self.n_processes: int = n_processes or multiprocessing.cpu_count()
         self.shared_mem = shared_mem
         self.dataset_timeout = dataset_timeout
         self.maxtasksperchild = maxtasksperchild

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -126,6 +126,8 @@ class SpectralNormalization(_weight.WeightHook):
 
     name = 'SpectralNormalization'
 
+    v: Any
+
     def __init__(
         self,
         n_power_iteration: int = 1,
@@ -142,7 +144,7 @@ class SpectralNormalization(_weight.WeightHook):
         self.eps = eps
         self.use_gamma = use_gamma
         self.factor = factor
-        self.vector_name = weight_name + '_u'
+        self.vector_name: str = weight_name + '_u'
         self.v = None
 
     @property

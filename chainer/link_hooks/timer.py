@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from chainer import _profile_report, link_hook
 
@@ -30,10 +30,10 @@ class TimerHook(link_hook.LinkHook):
     """
 
     name = 'TimerHook'
-    table = {'sec': 1, 'ms': 10**3, 'us': 10**6, 'ns': 10**9}
+    table: dict[str, int] = {'sec': 1, 'ms': 10**3, 'us': 10**6, 'ns': 10**9}
 
     def __init__(self) -> None:
-        self.call_history = []
+        self.call_history: list[Any] = []
         self._start_times = []
         self._total_time = 0
 

@@ -1,10 +1,18 @@
 """The common part of the update rules of this package."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 import chainer
 from chainer import _native_kernels, _update, optimizer
 from chainer.backends import cuda
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Hyperparameter
+    from chainer.variable import Parameter
 
 _BLOCK = 131072  # elements
 
@@ -34,13 +42,13 @@ class ElementwiseRule(optimizer.UpdateRule):
     _gpu_code = None
     _chainerx_name = None  # of the update rule in ChainerX
 
-    def __init__(self, parent_hyperparam=None, **values):
+    def __init__(self, parent_hyperparam: Hyperparameter | None = None, **values: Any) -> None:
         super().__init__(parent_hyperparam or self._default_hyperparam)
         for name, value in values.items():
             if value is not None:
                 setattr(self.hyperparam, name, value)
 
-    def init_state(self, param):
+    def init_state(self, param: Parameter) -> None:
         with chainer.using_device(param.device):
             xp = param.device.xp
             for name in self._state_names:
@@ -100,11 +108,11 @@ class ElementwiseRule(optimizer.UpdateRule):
         state = self._state
         return [param.array, param.grad, *[state[name] for name in self._state_names]]
 
-    def update_core_cpu(self, param):
+    def update_core_cpu(self, param: Parameter) -> None:
         if param.grad is not None:
             self._step_on(self._arrays(param), self._scalars_for(param.dtype))
 
-    def update_core_chainerx(self, param):
+    def update_core_chainerx(self, param: Parameter) -> None:
         if param.grad is None:
             return
         is_overridden = type(self).update_core_cpu is not ElementwiseRule.update_core_cpu
@@ -113,7 +121,7 @@ class ElementwiseRule(optimizer.UpdateRule):
         ):
             super().update_core_chainerx(param)
 
-    def update_core_gpu(self, param):
+    def update_core_gpu(self, param: Parameter) -> None:
         if param.grad is None:
             return
         dtype = numpy.promote_types(param.dtype, numpy.float32)

@@ -1,5 +1,12 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import optimizer
 from chainer.optimizers import _elementwise
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Hyperparameter, UpdateRule
 
 
 class SGDRule(_elementwise.ElementwiseRule):
@@ -27,7 +34,9 @@ class SGDRule(_elementwise.ElementwiseRule):
     _scalar_names = ('lr',)
     _gpu_code = 'param -= lr * grad;'
 
-    def __init__(self, parent_hyperparam=None, lr=None):
+    def __init__(
+        self, parent_hyperparam: Hyperparameter | None = None, lr: float | None = None
+    ) -> None:
         super().__init__(parent_hyperparam, lr=lr)
 
     def _step(self, p, g, lr):
@@ -51,11 +60,11 @@ class SGD(optimizer.GradientMethod):
 
     """
 
-    lr = optimizer.HyperparameterProxy('lr')
+    lr: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('lr')
 
-    def __init__(self, lr=SGDRule._default_hyperparam.lr):
+    def __init__(self, lr: float = SGDRule._default_hyperparam.lr) -> None:
         super().__init__()
         self.hyperparam.lr = lr
 
-    def create_update_rule(self):
+    def create_update_rule(self) -> UpdateRule:
         return SGDRule(self.hyperparam)

@@ -45,7 +45,7 @@ class DictionarySerializer(serializer_module.Serializer):
     """
 
     def __init__(self, target: dict[str, Any] | None = None, path: str = '') -> None:
-        self.target = {} if target is None else target
+        self.target: dict[str, Any] = {} if target is None else target
         self.path = path
 
     def __getitem__(self, key: str) -> AbstractSerializer:

@@ -59,7 +59,7 @@ class _TestBase:
     A test is a chain of steps. Each step blames the user's method that it calls, by name.
     """
 
-    backend_config = None
+    backend_config: Any = None
     contiguous = None
     _error = _TestError
 
@@ -78,7 +78,7 @@ class _TestBase:
         if getattr(self, f'skip_{test_name[5:]}_test', False):
             raise unittest.SkipTest(f'skip_{test_name[5:]}_test is set')
         self.backend_config = backend_config
-        self.test_name = test_name
+        self.test_name: str | None = test_name
         self.before_test(test_name)
 
     def _check_arrays(self, arrays, what, allow_none=False):

@@ -14,12 +14,12 @@ from chainer.backends import cuda
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_error = None
+_error: ImportError | None = None
 try:
     import pytest
-except ImportError as e:
+except ImportError as _e:
     pytest = None
-    _error = e
+    _error = _e
 
 
 def get_error() -> ImportError | None:

@@ -74,7 +74,7 @@ class BackendConfig:
                     ', '.join(unknown), ', '.join(self._defaults)
                 )
             )
-        self.params = {**self._defaults, **params}
+        self.params: dict[str, Any] = {**self._defaults, **params}
         if self.params['use_cuda'] and self.params['use_chainerx']:
             raise ValueError('use_cuda and use_chainerx cannot both be True')
         for name, value in self.params.items():

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import unittest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -81,16 +81,16 @@ class distribution_unittest(unittest.TestCase):
 
     dist = scipy_dist = None
     params = scipy_params = None
-    options = {}
-    test_targets = frozenset()
-    shape = ()
-    event_shape = ()
-    sample_shape = ()
+    options: dict[str, Any] = {}
+    test_targets: frozenset[str] = frozenset()
+    shape: tuple[int, ...] = ()
+    event_shape: tuple[int, ...] = ()
+    sample_shape: tuple[int, ...] = ()
     is_variable = False
     continuous = True
     support = 'real'
     scipy_onebyone = False
-    tolerances = {}
+    tolerances: dict[str, Any] = {}
     sample_num = 2000
 
     def setUp_configure(self) -> None:

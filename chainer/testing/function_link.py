@@ -261,7 +261,7 @@ class InitializerArgument:
 
 
 class _LinkTestBase(_TestBase):
-    param_names = ()
+    param_names: tuple[str, ...] = ()
     _error = LinkTestError
 
     def generate_params(self) -> tuple[Any, ...]:

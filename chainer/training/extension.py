@@ -49,7 +49,7 @@ class Extension:
 
     """
 
-    trigger = 1, 'iteration'
+    trigger: TriggerSpec = 1, 'iteration'
     priority = PRIORITY_READER
     name = None
 

@@ -20,6 +20,7 @@ from chainer.utils import argument
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from chainer.reporter import Reporter
     from chainer.serializer import AbstractSerializer
     from chainer.training.updater import Updater
     from chainer.types import TriggerSpec
@@ -77,6 +78,8 @@ class Trainer:
 
     """
 
+    observation: dict[str, Any]
+
     def __init__(
         self,
         updater: Updater,
@@ -85,10 +88,10 @@ class Trainer:
         extensions: Iterable[Any] | None = None,
     ) -> None:
         self.updater = updater
-        self.stop_trigger = util.get_trigger(stop_trigger)
+        self.stop_trigger: Callable[[Trainer], bool] = util.get_trigger(stop_trigger)
         self.observation = {}
         self.out = out
-        self.reporter = reporter_module.Reporter()
+        self.reporter: Reporter = reporter_module.Reporter()
         for name, optimizer in updater.get_all_optimizers().items():
             self.reporter.add_observer(name, optimizer.target)
             self.reporter.add_observers(name, optimizer.target.namedlinks(skipself=True))

@@ -95,7 +95,7 @@ class LightMode:
         _thread_local.light_mode = False
 
 
-light_mode = LightMode()
+light_mode: LightMode = LightMode()
 
 
 def in_light_mode() -> bool:
@@ -166,7 +166,7 @@ class TypeInfo:
     def __init__(self, shape: tuple[int, ...], dtype: DTypeSpec) -> None:
         self.shape = shape
         self.dtype = dtype
-        self.ndim = len(shape)
+        self.ndim: int = len(shape)
 
     @property
     def size(self) -> int:
@@ -358,7 +358,8 @@ class Expr:
             "Don't convert Expr to bool. Please call Expr.eval method to evaluate expression."
         )
 
-    __hash__ = object.__hash__
+    if not TYPE_CHECKING:  # which takes it from object anyway
+        __hash__ = object.__hash__
 
 
 class Atom(Expr):
@@ -568,7 +569,7 @@ class UnaryOperator(Expr):
 
     def __init__(self, priority: int, term: Any, exp: str, func: Callable[..., Any]) -> None:
         super().__init__(priority)
-        self.term = _wrap(term)
+        self.term: Expr = _wrap(term)
         self.exp = exp
         self.func = func
 
@@ -609,8 +610,8 @@ class BinaryOperator(Expr):
         right_associative: bool = False,
     ) -> None:
         super().__init__(priority)
-        self.lhs = _wrap(lhs)
-        self.rhs = _wrap(rhs)
+        self.lhs: Expr = _wrap(lhs)
+        self.rhs: Expr = _wrap(rhs)
         self.exp = exp
         self.func = func
         self.right_associative = right_associative

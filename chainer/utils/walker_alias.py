@@ -42,6 +42,9 @@ class WalkerAlias(device_resident.DeviceResident):
 
     """
 
+    threshold: NdArray
+    values: NdArray
+
     def __init__(self, probs: Iterable[float]) -> None:
         super().__init__()
         probs = numpy.asarray(probs, numpy.float64)

@@ -25,6 +25,8 @@ class RReLU(_base.UnaryFunction):
     retains = ''
     _checked_natively = False
 
+    r: Any
+
     def __init__(
         self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, r: NdArray | None = None
     ) -> None:

@@ -19,7 +19,7 @@ class Softplus(_base.UnaryFunction):
     _native_inputs = (0,)
 
     def __init__(self, beta: float = 1.0) -> None:
-        self.beta = float(beta)
+        self.beta: float = float(beta)
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

@@ -67,10 +67,10 @@ class TensorGeometry:
     def __init__(self, array: NdArray) -> None:
         array = _with_storage(array)
         address = array.ctypes.data if isinstance(array, numpy.ndarray) else array.data.ptr
-        self.shape = array.shape
-        self.itemsize = array.itemsize
-        self.strides = tuple([s // array.itemsize for s in array.strides])
-        self.storage_offset = (address - _memory(array)[0]) // array.itemsize
+        self.shape: tuple[int, ...] = array.shape
+        self.itemsize: int = array.itemsize
+        self.strides: tuple[int, ...] = tuple([s // array.itemsize for s in array.strides])
+        self.storage_offset: int = (address - _memory(array)[0]) // array.itemsize
 
     @property
     def ndim(self) -> int:
@@ -90,11 +90,13 @@ def _elements(shape, strides, offset):
 class AsStrided(FunctionNode):
     """Makes a view with given shape and strides."""
 
+    storage_offset: int
+
     def __init__(
         self, shape: tuple[int, ...], strides: tuple[int, ...], storage_offset: int | None = None
     ) -> None:
-        self.shape = tuple(shape)
-        self.strides = tuple(strides)
+        self.shape: tuple[int, ...] = tuple(shape)
+        self.strides: tuple[int, ...] = tuple(strides)
         self.storage_offset = storage_offset
         if len(self.shape) != len(self.strides):
             raise ValueError(

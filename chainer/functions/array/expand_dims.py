@@ -23,7 +23,7 @@ class ExpandDims(FunctionNode):
     _checked_natively = True
 
     def __init__(self, axis: int) -> None:
-        self.axis = int(axis)
+        self.axis: int = int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))

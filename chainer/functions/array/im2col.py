@@ -25,6 +25,15 @@ def _pair(x):
 class Im2Col(FunctionNode):
     """Collects the patches of images."""
 
+    kh: int
+    kw: int
+    sy: int
+    sx: int
+    ph: int
+    pw: int
+    dy: int
+    dx: int
+
     def __init__(
         self,
         ksize: int | Sequence[int],

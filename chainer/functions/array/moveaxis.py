@@ -31,8 +31,8 @@ class Moveaxis(FunctionNode):
     """Moves axes to new positions."""
 
     def __init__(self, source: int | Sequence[int], destination: int | Sequence[int]) -> None:
-        self.source = _axes('source', source)
-        self.destination = _axes('destination', destination)
+        self.source: tuple[int, ...] = _axes('source', source)
+        self.destination: tuple[int, ...] = _axes('destination', destination)
         if len(self.source) != len(self.destination):
             raise ValueError(
                 'source and destination must have the same length: '

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 class Repeat(FunctionNode):
     """Repeats elements along an axis."""
 
+    repeats: tuple[int, ...]
+
     def __init__(self, repeats: int | Sequence[int], axis: int | None = None) -> None:
         if isinstance(repeats, int):
             self.repeats = (repeats,)

@@ -22,7 +22,7 @@ class Reshape(FunctionNode):
     _checked_natively = True
 
     def __init__(self, shape: tuple[int, ...]) -> None:
-        self.shape = tuple(shape)
+        self.shape: tuple[int, ...] = tuple(shape)
         self._unknown = sum([n < 0 for n in self.shape])
         assert self._unknown <= 1, f'shape can have at most one -1, got {self.shape}'
 

@@ -174,6 +174,9 @@ def interpolate_grad_bilinear_gpu(
 class ResizeImages(FunctionNode):
     """Resizes images."""
 
+    out_H: int
+    out_W: int
+
     def __init__(self, output_shape: Sequence[int], mode: str, align_corners: bool) -> None:
         if mode not in ('bilinear', 'nearest'):
             raise ValueError(f"mode must be 'bilinear' or 'nearest', not {mode!r}")

@@ -25,7 +25,7 @@ class ScatterAdd(FunctionNode):
     """Adds values to the elements at an index."""
 
     def __init__(self, slices: Any) -> None:
-        self.slices = _parse_slices(slices)
+        self.slices: tuple[Any, ...] = _parse_slices(slices)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a', 'b'))

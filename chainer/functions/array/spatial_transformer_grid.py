@@ -29,7 +29,7 @@ class SpatialTransformerGrid(CallableFunction):
     """Makes a grid of sampling points of affine transformations."""
 
     def __init__(self, output_shape: tuple[int, ...]) -> None:
-        self.output_shape = tuple(output_shape)
+        self.output_shape: tuple[int, ...] = tuple(output_shape)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('theta',))

@@ -26,6 +26,9 @@ class SplitAxis(FunctionNode):
 
     _checked_natively = True
 
+    sections: int | None
+    indices: list[int] | None
+
     def __init__(self, indices_or_sections: int | Sequence[int] | NdArray, axis: int) -> None:
         if getattr(indices_or_sections, 'ndim', None) == 0:
             indices_or_sections = indices_or_sections.item()

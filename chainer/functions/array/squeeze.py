@@ -50,6 +50,8 @@ class Squeeze(FunctionNode):
 
     _checked_natively = True
 
+    axis: tuple[int, ...] | None
+
     def __init__(self, axis: Axis = None) -> None:
         if axis is None:
             self.axis = None

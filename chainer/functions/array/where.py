@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainer
 import chainerx
@@ -25,6 +25,8 @@ class Where(FunctionNode):
 
     is_elementwise = True
     _checked_natively = True
+
+    condition: Any
 
     def __init__(self, condition: VariableLike) -> None:
         self.condition = condition

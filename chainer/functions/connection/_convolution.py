@@ -40,11 +40,11 @@ class _Base(FunctionNode):
     transposed_class = None
 
     def _set_geometry(self, ndim, stride, pad, dilate, groups):
-        self.ndim = ndim
-        self.stride = conv_nd.as_tuple(stride, ndim)
-        self.pad = conv_nd.as_tuple(pad, ndim)
-        self.dilate = conv_nd.as_tuple(dilate, ndim)
-        self.groups = groups
+        self.ndim: int = ndim
+        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, ndim)
+        self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, ndim)
+        self.dilate: tuple[int, ...] = conv_nd.as_tuple(dilate, ndim)
+        self.groups: int = groups
 
     def _transposed(self, size):
         func = self.transposed_class.__new__(self.transposed_class)
@@ -176,7 +176,7 @@ class Deconvolution(_Base):
 
     """
 
-    outs = None
+    outs: tuple[int, ...] | None = None
     _checked_natively = True
     _native_inputs = 0, 1
 
@@ -336,14 +336,14 @@ def _check_groups(groups, n_in, n_out):
 class TwoDimensional:
     """Mix-in: attributes by axis of a function of images."""
 
-    kh = property(lambda self: self.inputs[1].shape[2])
-    kw = property(lambda self: self.inputs[1].shape[3])
-    sy = property(lambda self: self.stride[0])
-    sx = property(lambda self: self.stride[1])
-    ph = property(lambda self: self.pad[0])
-    pw = property(lambda self: self.pad[1])
-    dy = property(lambda self: self.dilate[0])
-    dx = property(lambda self: self.dilate[1])
+    kh: property = property(lambda self: self.inputs[1].shape[2])
+    kw: property = property(lambda self: self.inputs[1].shape[3])
+    sy: property = property(lambda self: self.stride[0])
+    sx: property = property(lambda self: self.stride[1])
+    ph: property = property(lambda self: self.pad[0])
+    pw: property = property(lambda self: self.pad[1])
+    dy: property = property(lambda self: self.dilate[0])
+    dx: property = property(lambda self: self.dilate[1])
 
     def _check_outs(self, outs):
         for out, axis in zip(outs, ('Height', 'Width')):

@@ -19,8 +19,8 @@ class Deconvolution2DFunction(TwoDimensional, Deconvolution):
     """Transpose of the convolution of images."""
 
     transposed_class = Convolution2DFunction
-    outh = property(lambda self: None if self.outs is None else self.outs[0])
-    outw = property(lambda self: None if self.outs is None else self.outs[1])
+    outh: property = property(lambda self: None if self.outs is None else self.outs[0])
+    outw: property = property(lambda self: None if self.outs is None else self.outs[1])
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Deconvolution2DFunction(TwoDimensional, Deconvolution):
         dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1))
         self._set_geometry(2, stride, pad, dilate, groups)
         if outsize is not None:
-            self.outs = tuple(outsize)
+            self.outs: tuple[int, ...] | None = tuple(outsize)
 
 
 Convolution2DFunction.transposed_class = Deconvolution2DFunction

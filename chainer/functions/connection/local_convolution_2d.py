@@ -27,6 +27,9 @@ class LocalConvolution2DFunction(FunctionNode):
     The images become matrices with one row per place: (h_O * w_O, n, c_I * kh * kw).
     """
 
+    sy: int
+    sx: int
+
     def __init__(self, stride: int | Sequence[int] = 1) -> None:
         self.sy, self.sx = _pair(stride)
 

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 class Shift(FunctionNode):
     """Moves each group of channels of images in a direction of its own."""
 
+    kh: int
+    kw: int
+    dy: int
+    dx: int
+
     def __init__(self, ksize: int | Sequence[int] = 3, dilate: int | Sequence[int] = 1) -> None:
         self.kh, self.kw = _pair(ksize)
         self.dy, self.dx = _pair(dilate)

@@ -26,7 +26,7 @@ class NegativeSamplingFunction(FunctionNode):
 
     ignore_label = -1
     #: Samples of the last forward: the true label, then the negative ones.
-    samples = None
+    samples: Any = None
 
     def __init__(self, sampler: Callable[..., Any], sample_size: int, reduce: str = 'sum') -> None:
         check_reduce(reduce, ('sum', 'no'))

@@ -43,7 +43,7 @@ class SigmoidCrossEntropy(FunctionNode):
             count = int((t != self.ignore_label).sum())
         else:
             count = len(x) if x.ndim else 1
-        self.count = max(count, 1)
+        self.count: int = max(count, 1)
         return mask
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:

@@ -69,7 +69,7 @@ class _Constant(_Unary):
     """Operator with a constant, which takes the dtype of the array."""
 
     text = ''
-    operator = None  # operator with the constant on its side
+    operator: Any = None  # operator with the constant on its side
     retains = ''
 
     def __init__(self, value: float) -> None:
@@ -172,7 +172,7 @@ class AddConstant(_Constant):
     """Function node of ``x + value``."""
 
     text = '_ + %s'
-    operator = operator.add
+    operator: Any = operator.add
 
     def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy
@@ -291,7 +291,7 @@ class SubFromConstant(_Constant):
     """Function node of ``value - x``."""
 
     text = '%s - _'
-    operator = _reflected(operator.sub)
+    operator: Any = _reflected(operator.sub)
 
     def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return -gy
@@ -329,7 +329,7 @@ class MulConstant(_Constant):
     """Function node of ``x * value``."""
 
     text = '_ * %s'
-    operator = operator.mul
+    operator: Any = operator.mul
 
     def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy * self.value
@@ -382,7 +382,7 @@ class DivFromConstant(_Constant):
     """Function node of ``value / x``."""
 
     text = '%s / _'
-    operator = _reflected(operator.truediv)
+    operator: Any = _reflected(operator.truediv)
     retains = 'xy'
 
     def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
@@ -450,7 +450,7 @@ class PowVarConst(_Constant):
     """Function node of ``x ** value``."""
 
     text = '_ ** %s'
-    operator = operator.pow
+    operator: Any = operator.pow
     retains = 'x'
 
     def compute(self, xp: Xp, x: Any) -> Any:
@@ -470,7 +470,7 @@ class PowConstVar(_Constant):
     """Function node of ``value ** x``."""
 
     text = '%s ** _'
-    operator = _reflected(operator.pow)
+    operator: Any = _reflected(operator.pow)
     retains = 'y'
 
     def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:

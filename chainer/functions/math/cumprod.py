@@ -70,7 +70,7 @@ class Cumprod(FunctionNode):
     """Cumulative product along an axis, or of the flattened array."""
 
     def __init__(self, axis: int | None) -> None:
-        self.axis = parse_single_axis(axis)
+        self.axis: int | None = parse_single_axis(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))

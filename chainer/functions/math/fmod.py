@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Fmod(BinaryFunction):
     """Function node of :func:`~chainer.functions.fmod`."""
 
-    arguments = ('x', 'divisor')
+    arguments: tuple[str, ...] = ('x', 'divisor')
 
     @property
     def label(self) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Minimum(BinaryFunction):
     """Elementwise minimum; where both are equal the first input gets the gradient."""
 
-    arguments = ('x1', 'x2')
+    arguments: tuple[str, ...] = ('x1', 'x2')
 
     def compute(self, xp: Xp, x1: Any, x2: Any) -> Any:
         return xp.minimum(x1, x2)

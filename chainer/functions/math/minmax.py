@@ -73,7 +73,7 @@ class IndexSelectorBase(FunctionNode):
     """Base of functions that give the index of a selected element; there is no gradient."""
 
     def __init__(self, axis: Axis = None) -> None:
-        self.axis = parse_single_axis(axis)
+        self.axis: int | None = parse_single_axis(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))

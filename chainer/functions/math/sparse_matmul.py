@@ -58,8 +58,8 @@ class CooMatMul(FunctionNode):
         if len(sp_shape) != 2:
             raise ValueError(f'len(sp_shape) must be 2, not {len(sp_shape)}.')
         # Functions that fall back from ChainerX run on views of its arrays.
-        self.sp_row = backend.from_chx(sp_row)
-        self.sp_col = backend.from_chx(sp_col)
+        self.sp_row: NdArray = backend.from_chx(sp_row)
+        self.sp_col: NdArray = backend.from_chx(sp_col)
         self.sp_shape = sp_shape
         self.sp_order = sp_order
         self.transa = transa

@@ -40,6 +40,10 @@ class TensorDot(FunctionNode):
 
     """
 
+    a_axes: Any
+    b_axes: Any
+    c_axes: Any
+
     def __init__(
         self,
         axes: int | Sequence[Any] = 2,

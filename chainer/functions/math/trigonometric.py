@@ -238,7 +238,7 @@ def arctan(x: VariableLike) -> Variable:
 class Arctan2(BinaryFunction):
     """Function node of :func:`~chainer.functions.arctan2`."""
 
-    arguments = ('x1', 'x2')
+    arguments: tuple[str, ...] = ('x1', 'x2')
 
     @property
     def label(self) -> str:

@@ -23,6 +23,8 @@ class Dropout(FunctionNode):
 
     _checked_natively = True
 
+    mask: Any
+
     def __init__(
         self, dropout_ratio: float, mask: NdArray | None = None, return_mask: bool = False
     ) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 class Gaussian(FunctionNode):
     """Reparameterized sample, :math:`\\mu + \\sigma \\epsilon`."""
 
+    eps: Any
+
     def __init__(self, eps: NdArray | None = None) -> None:
         self.eps = eps
 

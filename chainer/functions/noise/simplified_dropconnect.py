@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainer
 from chainer import backend
@@ -26,6 +26,8 @@ class SimplifiedDropconnect(FunctionNode):
         use_batchwise_mask (bool): Whether every sample has a mask of its own.
 
     """
+
+    mask: Any
 
     def __init__(
         self, ratio: float, mask: NdArray | None = None, use_batchwise_mask: bool = True

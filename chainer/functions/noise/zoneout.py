@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 class Zoneout(FunctionNode):
     """Takes each element from the first or, at random, from the second input."""
 
+    flag_x: Any
+
     def __init__(self, zoneout_ratio: float) -> None:
         if not 0.0 <= zoneout_ratio < 1.0:
             raise ValueError(f'zoneout_ratio must be in the range [0, 1), got {zoneout_ratio}')

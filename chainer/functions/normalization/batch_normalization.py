@@ -74,7 +74,7 @@ def _impl_selector(batch_norm_func, inputs):
 class _Normalization(FusedFunction):
     """What the functions below share: axes, type checks and the affine map."""
 
-    statistics = ()
+    statistics: tuple[str, ...] = ()
     _checked_natively = True
 
     def __init__(self, eps: float = 2e-5, axis: Axis = None) -> None:
@@ -154,6 +154,10 @@ class BatchNormalization(_Normalization):
         mean, inv_std (array): Statistics of the batch, after forward.
 
     """
+
+    mean: Any
+    inv_std: NdArray | None
+    axis: tuple[int, ...]
 
     def __init__(
         self,
@@ -390,9 +394,12 @@ def batch_normalization(
 class FixedBatchNormalization(_Normalization):
     """Normalization by given statistics."""
 
-    statistics = ('mean', 'var')
+    statistics: tuple[str, ...] = ('mean', 'var')
     inv_std = inv_var = None
     _native_inputs = 0, 1, 3, 4
+
+    inv_var: Any
+    inv_std: Any
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

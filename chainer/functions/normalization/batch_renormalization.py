@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend
@@ -30,6 +30,9 @@ class BatchRenormalizationFunction(CallableFunction, BatchNormalization):
     """
 
     _checked_natively = False
+
+    r: Any
+    d: Any
 
     def __init__(
         self,

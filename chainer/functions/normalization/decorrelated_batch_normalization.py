@@ -116,7 +116,8 @@ class DecorrelatedBatchNormalization(FusedFunction):
         self.decay = decay
 
     # The composition, which ChainerX would run, has functions without a native path.
-    forward_chainerx = FunctionNode.forward_chainerx
+    if not TYPE_CHECKING:
+        forward_chainerx = FunctionNode.forward_chainerx
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)

@@ -27,7 +27,7 @@ class GroupNormalization(RowNormalization):
         if not isinstance(groups, numbers.Integral):
             raise TypeError(f'groups must be an int, not {type(groups)}')
         super().__init__(eps)
-        self.groups = int(groups)
+        self.groups: int = int(groups)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 'gamma', 'beta'))

@@ -26,7 +26,7 @@ class NormalizeL2(FunctionNode):
         self.eps = eps
         if axis is None:
             raise TypeError('axis must be an int or a tuple of ints, not None')
-        self.axis = _base.parse_axis(axis)
+        self.axis: tuple[int, ...] = _base.parse_axis(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))

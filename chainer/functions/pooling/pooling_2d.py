@@ -20,12 +20,12 @@ class Pooling2D(_PoolingND):
 
     """
 
-    kh = property(lambda self: self.ksize[0])
-    kw = property(lambda self: self.ksize[1])
-    sy = property(lambda self: self.stride[0])
-    sx = property(lambda self: self.stride[1])
-    ph = property(lambda self: self.pad[0])
-    pw = property(lambda self: self.pad[1])
+    kh: property = property(lambda self: self.ksize[0])
+    kw: property = property(lambda self: self.ksize[1])
+    sy: property = property(lambda self: self.stride[0])
+    sx: property = property(lambda self: self.stride[1])
+    ph: property = property(lambda self: self.pad[0])
+    pw: property = property(lambda self: self.pad[1])
 
     def __init__(
         self,

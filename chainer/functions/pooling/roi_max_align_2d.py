@@ -35,6 +35,9 @@ class ROIMaxAlign2D(Samples, Maximum):
 
     """
 
+    outh: int
+    outw: int
+
     def __init__(
         self,
         outsize: int | Sequence[int],
@@ -42,8 +45,8 @@ class ROIMaxAlign2D(Samples, Maximum):
         sampling_ratio: int | tuple[int | None, int | None] | None = None,
     ) -> None:
         self.outh, self.outw = parse_outsize(outsize)
-        self.spatial_scale = parse_spatial_scale(spatial_scale)
-        self.sampling_ratio = parse_sampling_ratio(sampling_ratio)
+        self.spatial_scale: float = parse_spatial_scale(spatial_scale)
+        self.sampling_ratio: Sequence[int] | None = parse_sampling_ratio(sampling_ratio)
 
     def _pool(self, x):
         xp = cuda.get_array_module(x)

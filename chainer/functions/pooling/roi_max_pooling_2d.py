@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 class ROIMaxPooling2D(MaximumOfBins):
     """Maxima of the bins of regions."""
 
+    outh: int
+    outw: int
+
     def __init__(self, outsize: int | Sequence[int], spatial_scale: float) -> None:
         self.outh, self.outw = parse_outsize(outsize)
-        self.spatial_scale = parse_spatial_scale(spatial_scale)
+        self.spatial_scale: float = parse_spatial_scale(spatial_scale)
 
 
 def roi_max_pooling_2d(

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 class ROIPooling2D(MaximumOfBins):
     """Maxima of the bins of regions ``(image, x_min, y_min, x_max, y_max)``."""
 
+    outh: int
+    outw: int
+
     def __init__(self, outh: int, outw: int, spatial_scale: float) -> None:
         _check_positive(outh, numbers.Integral, 'outh', 'positive integer')
         _check_positive(outw, numbers.Integral, 'outw', 'positive integer')
         self.outh, self.outw = outh, outw
-        self.spatial_scale = parse_spatial_scale(spatial_scale)
+        self.spatial_scale: float = parse_spatial_scale(spatial_scale)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 2)

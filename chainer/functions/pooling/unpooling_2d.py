@@ -22,8 +22,8 @@ class _Unpooling2D(_Unpooling, Pooling2D):
 
     """
 
-    outh = property(lambda self: None if self.outs is None else self.outs[0])
-    outw = property(lambda self: None if self.outs is None else self.outs[1])
+    outh: property = property(lambda self: None if self.outs is None else self.outs[0])
+    outw: property = property(lambda self: None if self.outs is None else self.outs[1])
 
     def __init__(
         self,
@@ -40,7 +40,8 @@ class _Unpooling2D(_Unpooling, Pooling2D):
 class Unpooling2D(_Spread, _Unpooling2D):
     """Unpooling of images."""
 
-    __init__ = _Unpooling2D.__init__
+    if not TYPE_CHECKING:
+        __init__ = _Unpooling2D.__init__
 
 
 def unpooling_2d(

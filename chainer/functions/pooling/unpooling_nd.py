@@ -26,7 +26,7 @@ class _Unpooling(_PoolingND):
 
     """
 
-    outs = None
+    outs: tuple[int, ...] | None = None
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         super().check_type_forward(in_types)

@@ -42,7 +42,7 @@ class Upsampling2D(_Unpooling2D):
         cover_all: bool = True,
     ) -> None:
         super().__init__(ksize, stride, pad, outsize, cover_all)
-        self.indexes = getattr(indexes, 'array', indexes)
+        self.indexes: NdArray = getattr(indexes, 'array', indexes)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         super().check_type_forward(in_types)

@@ -30,7 +30,7 @@ class NStepGRU(BaseNStepRNN):
     """Stacked GRU."""
 
     n_weights = 6
-    gate_order = 0, 1, 2  # r, z, h
+    gate_order: tuple[int, ...] = 0, 1, 2  # r, z, h
     chainerx_routine = 'n_step_gru'
 
     def _cell(self, x, h, c, ws, bs):

@@ -38,7 +38,7 @@ class NStepLSTM(BaseNStepRNN):
 
     n_states = 2
     n_weights = 8
-    gate_order = 2, 0, 1, 3  # a, i, f, o
+    gate_order: tuple[int, ...] = 2, 0, 1, 3  # a, i, f, o
     chainerx_routine = 'n_step_lstm'
 
     def __init__(self, n_layers: int, states: Any, lengths: Sequence[int]) -> None:

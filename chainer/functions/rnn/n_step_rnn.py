@@ -65,10 +65,10 @@ class BaseNStepRNN(FusedFunction):
     def __init__(self, n_layers: int, states: float, lengths: Sequence[int], **kwargs: Any) -> None:
         argument.assert_kwargs_empty(kwargs)
         self.n_layers = n_layers
-        self.dropout_ratio = states or 0.0
+        self.dropout_ratio: float = states or 0.0
         if not 0.0 <= self.dropout_ratio < 1.0:
             raise ValueError(f'dropout_ratio must be in the range [0, 1), got {states}')
-        self.lengths = list(lengths)
+        self.lengths: list[int] = list(lengths)
         ends = list(itertools.accumulate(self.lengths))
         self._steps = [slice(end - n, end) for n, end in zip(self.lengths, ends)]
         self._masks = None
@@ -288,7 +288,7 @@ class BaseNStepRNN(FusedFunction):
     # -- cells -------------------------------------------------------------------------------
 
     #: Gates of the cell in the order in which their weights are stacked.
-    gate_order = (0,)
+    gate_order: tuple[int, ...] = (0,)
 
     def _cell(self, x, h, c, ws, bs):
         """One step of one layer on variables; returns the new ``h`` and ``c``."""

@@ -68,7 +68,7 @@ class Maxout(link.Chain):
             initial_bias = initial_bias.reshape(n_units)
 
         with self.init_scope():
-            self.linear = linear.Linear(
+            self.linear: linear.Linear = linear.Linear(
                 in_size,
                 n_units,
                 nobias=initial_bias is None,

@@ -7,7 +7,7 @@ from chainer import functions, initializers, link, variable
 
 if TYPE_CHECKING:
     from chainer.types import InitializerSpec, NdArray, VariableLike
-    from chainer.variable import Variable
+    from chainer.variable import Parameter, Variable
 
 
 class SimplifiedDropconnect(link.Link):
@@ -47,6 +47,8 @@ class SimplifiedDropconnect(link.Link):
         variable([[6., 6.]])
 
     """
+
+    b: Parameter | None
 
     def __init__(
         self,

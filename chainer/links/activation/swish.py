@@ -7,7 +7,7 @@ from chainer.functions.activation import swish
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike
-    from chainer.variable import Variable
+    from chainer.variable import Parameter, Variable
 
 
 class Swish(link.Link):
@@ -41,7 +41,7 @@ class Swish(link.Link):
         super().__init__()
         with self.init_scope():
             initializer = initializers.Constant(beta_init)
-            self.beta = variable.Parameter(initializer, beta_shape)
+            self.beta: Parameter = variable.Parameter(initializer, beta_shape)
 
     def forward(self, x: VariableLike) -> Variable:
         """Applies the activation function.

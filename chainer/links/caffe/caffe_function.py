@@ -90,9 +90,9 @@ class CaffeFunction(link.Chain):
                 f'Caffe model ({e})'
             ) from e
 
-        self.forwards = {}
-        self.split_map = {}
-        self.layers = []
+        self.forwards: dict[str, Callable[..., Any]] = {}
+        self.split_map: dict[str, str] = {}
+        self.layers: list[Any] = []
         for methods, layers in ((_type_to_method, net.layer), (_oldname_to_method, net.layers)):
             for layer in layers:
                 method = methods.get(layer.type)

@@ -6,7 +6,7 @@ from chainer import functions, initializers, link, variable
 
 if TYPE_CHECKING:
     from chainer.types import InitializerSpec, VariableLike
-    from chainer.variable import Variable
+    from chainer.variable import Parameter, Variable
 
 
 class Bilinear(link.Link):
@@ -59,7 +59,7 @@ class Bilinear(link.Link):
         initial_bias: tuple[InitializerSpec | None, ...] | None = None,
     ) -> None:
         super().__init__()
-        self.in_sizes = (left_size, right_size)
+        self.in_sizes: tuple[int, int] = (left_size, right_size)
         self.nobias = nobias
         if isinstance(initial_bias, tuple):
             if len(initial_bias) != 3:
@@ -77,7 +77,7 @@ class Bilinear(link.Link):
                 V1, V2, b = initial_bias
                 self.V1 = _parameter(V1, (left_size, out_size))
                 self.V2 = _parameter(V2, (right_size, out_size))
-                self.b = _parameter(0 if b is None else b, (out_size,))
+                self.b: Parameter = _parameter(0 if b is None else b, (out_size,))
 
     def forward(self, e1: VariableLike, e2: VariableLike) -> Variable:
         """Applies the bilinear layer.

@@ -78,13 +78,13 @@ class Convolution2D(_convolution.ConvolutionBase):
         in_channels, out_channels, ksize = _convolution.shift_sizes(
             in_channels, out_channels, ksize
         )
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.ksize = ksize
-        self.stride = conv_nd.as_tuple(stride, 2)
-        self.pad = conv_nd.as_tuple(pad, 2)
-        self.dilate = conv_nd.as_tuple(dilate, 2)
-        self.groups = int(groups)
+        self.in_channels: int | None = in_channels
+        self.out_channels: int = out_channels
+        self.ksize: int | Sequence[int] | None = ksize
+        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, 2)
+        self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, 2)
+        self.dilate: tuple[int, ...] = conv_nd.as_tuple(dilate, 2)
+        self.groups: int = int(groups)
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 
     @classmethod

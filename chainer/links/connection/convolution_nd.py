@@ -78,14 +78,14 @@ class ConvolutionND(_convolution.ConvolutionBase):
             in_channels, out_channels, ksize
         )
         self.ndim = ndim
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.ksize = conv_nd.as_tuple(ksize, ndim)
+        self.in_channels: int | None = in_channels
+        self.out_channels: int = out_channels
+        self.ksize: tuple[int, ...] = conv_nd.as_tuple(ksize, ndim)
         self.stride = stride
         self.pad = pad
         self.cover_all = cover_all
-        self.dilate = conv_nd.as_tuple(dilate, ndim)
-        self.groups = int(groups)
+        self.dilate: tuple[int, ...] = conv_nd.as_tuple(dilate, ndim)
+        self.groups: int = int(groups)
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 
     @classmethod

@@ -75,14 +75,14 @@ class DeconvolutionND(_convolution.ConvolutionBase):
             in_channels, out_channels, ksize
         )
         self.ndim = ndim
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.ksize = conv_nd.as_tuple(ksize, ndim)
+        self.in_channels: int | None = in_channels
+        self.out_channels: int = out_channels
+        self.ksize: tuple[int, ...] = conv_nd.as_tuple(ksize, ndim)
         self.stride = stride
         self.pad = pad
         self.outsize = outsize
-        self.dilate = conv_nd.as_tuple(dilate, ndim)
-        self.groups = int(groups)
+        self.dilate: tuple[int, ...] = conv_nd.as_tuple(dilate, ndim)
+        self.groups: int = int(groups)
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 
     _weight_shape = _convolution.ConvolutionBase._transposed_weight_shape

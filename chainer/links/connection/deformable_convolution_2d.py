@@ -74,7 +74,7 @@ class DeformableConvolution2D(link.Chain):
         super().__init__()
         kh, kw = conv_nd.as_tuple(ksize, 2)
         with self.init_scope():
-            self.offset_conv = convolution_2d.Convolution2D(
+            self.offset_conv: convolution_2d.Convolution2D = convolution_2d.Convolution2D(
                 in_channels,
                 2 * kh * kw,
                 ksize,
@@ -84,7 +84,7 @@ class DeformableConvolution2D(link.Chain):
                 offset_initialW,
                 offset_initial_bias,
             )
-            self.deform_conv = DeformableConvolution2DSampler(
+            self.deform_conv: DeformableConvolution2DSampler = DeformableConvolution2DSampler(
                 in_channels,
                 out_channels,
                 ksize,
@@ -156,8 +156,8 @@ class DeformableConvolution2DSampler(_convolution.ConvolutionBase):
         super().__init__()
         self.out_channels = out_channels
         self.ksize = ksize
-        self.stride = conv_nd.as_tuple(stride, 2)
-        self.pad = conv_nd.as_tuple(pad, 2)
+        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, 2)
+        self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, 2)
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 
     def forward(self, x: VariableLike, offset: VariableLike) -> Variable:

@@ -63,8 +63,8 @@ class DepthwiseConvolution2D(_convolution.ConvolutionBase):
     ) -> None:
         super().__init__()
         self.ksize = ksize
-        self.stride = conv_nd.as_tuple(stride, 2)
-        self.pad = conv_nd.as_tuple(pad, 2)
+        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, 2)
+        self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, 2)
         self.channel_multiplier = channel_multiplier
         self.nobias = nobias
         self._make_params(None, None, nobias, initialW, initial_bias)

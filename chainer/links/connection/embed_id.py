@@ -42,7 +42,7 @@ class EmbedID(link.Link):
 
     """
 
-    ignore_label = None
+    ignore_label: int | None = None
 
     def __init__(
         self,

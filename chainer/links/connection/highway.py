@@ -57,10 +57,10 @@ class Highway(link.Chain):
         super().__init__()
         self.activate = activate
         with self.init_scope():
-            self.plain = linear.Linear(
+            self.plain: linear.Linear = linear.Linear(
                 in_out_size, in_out_size, nobias, initialW=init_Wh, initial_bias=init_bh
             )
-            self.transform = linear.Linear(
+            self.transform: linear.Linear = linear.Linear(
                 in_out_size, in_out_size, nobias, initialW=init_Wt, initial_bias=init_bt
             )
 

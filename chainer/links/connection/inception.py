@@ -58,12 +58,12 @@ class Inception(link.Chain):
             )
 
         with self.init_scope():
-            self.conv1 = conv(in_channels, out1, 1)
-            self.proj3 = conv(in_channels, proj3, 1)
-            self.conv3 = conv(proj3, out3, 3, 1)
-            self.proj5 = conv(in_channels, proj5, 1)
-            self.conv5 = conv(proj5, out5, 5, 2)
-            self.projp = conv(in_channels, proj_pool, 1)
+            self.conv1: convolution_2d.Convolution2D = conv(in_channels, out1, 1)
+            self.proj3: convolution_2d.Convolution2D = conv(in_channels, proj3, 1)
+            self.conv3: convolution_2d.Convolution2D = conv(proj3, out3, 3, 1)
+            self.proj5: convolution_2d.Convolution2D = conv(in_channels, proj5, 1)
+            self.conv5: convolution_2d.Convolution2D = conv(proj5, out5, 5, 2)
+            self.projp: convolution_2d.Convolution2D = conv(in_channels, proj_pool, 1)
 
     def forward(self, x: VariableLike) -> Variable:
         """Applies the module.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from chainer.types import InitializerSpec, VariableLike
-    from chainer.variable import Variable
+    from chainer.variable import Parameter, Variable
 
 
 class Linear(link.Link):
@@ -52,6 +52,8 @@ class Linear(link.Link):
         ((10, 4), (4, 6))
 
     """
+
+    b: Parameter | None
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chainer.types import InitializerSpec, VariableLike
-    from chainer.variable import Variable
+    from chainer.variable import Parameter, Variable
 
 
 class LocalConvolution2D(link.Link):
@@ -47,6 +47,8 @@ class LocalConvolution2D(link.Link):
 
     """
 
+    b: Parameter | None
+
     def __init__(
         self,
         in_channels: int | None,
@@ -64,7 +66,7 @@ class LocalConvolution2D(link.Link):
         if ksize is None:
             raise TypeError('ksize must be given')
         self.ksize = ksize
-        self.stride = conv_nd.as_tuple(stride, 2)
+        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, 2)
         self.nobias = nobias
         self.out_channels = out_channels
         with self.init_scope():

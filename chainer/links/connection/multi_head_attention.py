@@ -84,10 +84,10 @@ class MultiHeadAttention(link.Chain):
             )
 
         with self.init_scope():
-            self.query = projection(size)
-            self.key = projection(memory_size)
-            self.value = projection(memory_size)
-            self.output = projection(size)
+            self.query: linear.Linear = projection(size)
+            self.key: linear.Linear = projection(memory_size)
+            self.value: linear.Linear = projection(memory_size)
+            self.output: linear.Linear = projection(size)
 
     def forward(
         self,

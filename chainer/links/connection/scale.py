@@ -60,7 +60,9 @@ class Scale(link.Chain):
             if W_shape is not None:
                 self.W = variable.Parameter(1, W_shape)
             if bias_term:
-                self.bias = bias.Bias(axis, W_shape if bias_shape is None else bias_shape)
+                self.bias: bias.Bias = bias.Bias(
+                    axis, W_shape if bias_shape is None else bias_shape
+                )
 
     def forward(self, *xs: VariableLike) -> Variable:
         """Scales the input.

@@ -34,11 +34,17 @@ class _TransformerLayer(link.Chain):
         if hidden_size is None:
             hidden_size = 4 * size
         with self.init_scope():
-            self.self_attention = multi_head_attention.MultiHeadAttention(size, n_heads, dropout)
-            self.linear1 = linear.Linear(size, hidden_size)
-            self.linear2 = linear.Linear(hidden_size, size)
-            self.norm1 = layer_normalization.LayerNormalization(size, eps)
-            self.norm2 = layer_normalization.LayerNormalization(size, eps)
+            self.self_attention: multi_head_attention.MultiHeadAttention = (
+                multi_head_attention.MultiHeadAttention(size, n_heads, dropout)
+            )
+            self.linear1: linear.Linear = linear.Linear(size, hidden_size)
+            self.linear2: linear.Linear = linear.Linear(hidden_size, size)
+            self.norm1: layer_normalization.LayerNormalization = (
+                layer_normalization.LayerNormalization(size, eps)
+            )
+            self.norm2: layer_normalization.LayerNormalization = (
+                layer_normalization.LayerNormalization(size, eps)
+            )
 
     def _feed_forward(self, x):
         h = functions.dropout(self.activation(self.linear1(x, n_batch_axes=2)), self.dropout)
@@ -169,10 +175,14 @@ class TransformerDecoderLayer(_TransformerLayer):
     ) -> None:
         super().__init__(size, n_heads, hidden_size, dropout, activation, norm_first, eps)
         with self.init_scope():
-            self.cross_attention = multi_head_attention.MultiHeadAttention(
-                size, n_heads, dropout, memory_size=memory_size
+            self.cross_attention: multi_head_attention.MultiHeadAttention = (
+                multi_head_attention.MultiHeadAttention(
+                    size, n_heads, dropout, memory_size=memory_size
+                )
             )
-            self.norm3 = layer_normalization.LayerNormalization(size, eps)
+            self.norm3: layer_normalization.LayerNormalization = (
+                layer_normalization.LayerNormalization(size, eps)
+            )
 
     def forward(
         self,

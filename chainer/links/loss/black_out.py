@@ -49,7 +49,9 @@ class BlackOut(link.Link):
 
     def __init__(self, in_size: int, counts: Sequence[float], sample_size: int) -> None:
         super().__init__()
-        self.sampler = walker_alias.WalkerAlias(numpy.array(counts, dtype=numpy.float32))
+        self.sampler: walker_alias.WalkerAlias = walker_alias.WalkerAlias(
+            numpy.array(counts, dtype=numpy.float32)
+        )
         self.sample_size = sample_size
         with self.init_scope():
             self.W = variable.Parameter(0, (len(counts), in_size))

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chainer.types import InitializerSpec, NdArray, VariableLike
-    from chainer.variable import Variable
+    from chainer.variable import Parameter, Variable
 
 
 class CRF1d(link.Link):
@@ -46,7 +46,7 @@ class CRF1d(link.Link):
     def __init__(self, n_label: int, initial_cost: InitializerSpec | None = None) -> None:
         super().__init__()
         with self.init_scope():
-            self.cost = variable.Parameter(
+            self.cost: Parameter = variable.Parameter(
                 initializers._get_initializer(0 if initial_cost is None else initial_cost),
                 (n_label, n_label),
             )

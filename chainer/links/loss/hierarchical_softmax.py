@@ -39,6 +39,10 @@ class TreeParser:
 
     """
 
+    next_id: int
+    paths: Any
+    codes: Any
+
     def __init__(self, dtype: DTypeSpec) -> None:
         self.dtype = dtype
         self.next_id = 0
@@ -108,6 +112,10 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, function
 
     """
 
+    paths: Any
+    codes: Any
+    begins: Any
+
     def __init__(self, tree: Any, dtype: DTypeSpec) -> None:
         device_resident.DeviceResident.__init__(self)
         parser = TreeParser(dtype)
@@ -119,7 +127,7 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, function
         self.codes = numpy.concatenate([codes[label] for label in labels])
         lengths = [len(paths.get(label, ())) for label in range(n_vocab)]
         self.begins = numpy.concatenate([[0], numpy.cumsum(lengths)]).astype(numpy.int32)
-        self.parser_size = parser.size()
+        self.parser_size: int = parser.size()
 
     def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
         super().device_resident_accept(visitor)

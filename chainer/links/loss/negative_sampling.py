@@ -57,7 +57,7 @@ class NegativeSampling(link.Link):
         super().__init__()
         dtype = chainer.get_dtype(dtype, map_mixed16=numpy.float16)
         weights = numpy.power(numpy.array(counts, dtype=numpy.float64), power)
-        self.sampler = walker_alias.WalkerAlias(weights)
+        self.sampler: walker_alias.WalkerAlias = walker_alias.WalkerAlias(weights)
         self.sample_size = sample_size
         with self.init_scope():
             self.W = variable.Parameter(

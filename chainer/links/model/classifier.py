@@ -56,6 +56,10 @@ class Classifier(link.Chain):
 
     compute_accuracy = True
 
+    y: Any
+    loss: Variable | None
+    accuracy: Any
+
     def __init__(
         self,
         predictor: Link,

@@ -12,8 +12,8 @@ from chainer.utils import argument
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from chainer.types import DTypeSpec, InitializerSpec, VariableLike
-    from chainer.variable import Variable
+    from chainer.types import DTypeSpec, InitializerSpec, NdArray, VariableLike
+    from chainer.variable import Parameter, Variable
 
 
 class BatchNormalization(link.Link):
@@ -83,10 +83,10 @@ class BatchNormalization(link.Link):
 
     """
 
-    gamma = None
-    beta = None
-    avg_mean = None
-    avg_var = None
+    gamma: Parameter | None = None
+    beta: Parameter | None = None
+    avg_mean: NdArray | None = None
+    avg_var: NdArray | None = None
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class BatchNormalization(link.Link):
         self.N = 0
         self.decay = decay
         self.eps = eps
-        self.axis = (axis,) if isinstance(axis, int) else axis
+        self.axis: Sequence[int] | None = (axis,) if isinstance(axis, int) else axis
         for name in 'N', 'decay':
             self.register_persistent(name)
         for name in 'avg_mean', 'avg_var':

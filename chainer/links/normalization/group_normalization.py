@@ -7,7 +7,7 @@ from chainer.links.normalization import _parameters
 
 if TYPE_CHECKING:
     from chainer.types import InitializerSpec, VariableLike
-    from chainer.variable import Variable
+    from chainer.variable import Parameter, Variable
 
 
 class GroupNormalization(link.Link):
@@ -53,8 +53,8 @@ class GroupNormalization(link.Link):
         self.groups = groups
         self.eps = eps
         with self.init_scope():
-            self.gamma = _parameters.make_parameter(initial_gamma, 1)
-            self.beta = _parameters.make_parameter(initial_beta, 0)
+            self.gamma: Parameter = _parameters.make_parameter(initial_gamma, 1)
+            self.beta: Parameter = _parameters.make_parameter(initial_beta, 0)
         if size is not None:
             self._initialize_params(size)
 

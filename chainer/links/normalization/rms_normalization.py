@@ -7,7 +7,7 @@ from chainer.links.normalization import _parameters
 
 if TYPE_CHECKING:
     from chainer.types import InitializerSpec, VariableLike
-    from chainer.variable import Variable
+    from chainer.variable import Parameter, Variable
 
 
 class RMSNormalization(link.Link):
@@ -44,7 +44,7 @@ class RMSNormalization(link.Link):
         super().__init__()
         self.eps = eps
         with self.init_scope():
-            self.gamma = _parameters.make_parameter(initial_gamma, 1)
+            self.gamma: Parameter = _parameters.make_parameter(initial_gamma, 1)
         if size is not None:
             self._initialize_params(size)
 

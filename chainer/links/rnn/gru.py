@@ -50,10 +50,10 @@ class GRUBase(link.Chain):
             return linear.Linear(out_size, out_size, initialW=inner_init, initial_bias=bias_init)
 
         with self.init_scope():
-            self.W_r = upward()
-            self.U_r = lateral()
-            self.W_z = upward()
-            self.U_z = lateral()
+            self.W_r: linear.Linear = upward()
+            self.U_r: linear.Linear = lateral()
+            self.W_z: linear.Linear = upward()
+            self.U_z: linear.Linear = lateral()
             self.W = upward()
             self.U = lateral()
 
@@ -182,7 +182,7 @@ class StatefulGRU(GRUBase, _stateful.StatefulChain):
             ~chainer.Variable: Outputs of the shape ``(batch size, out_size)``.
 
         """
-        self.h = self._step(self.h, x)
+        self.h: Variable | None = self._step(self.h, x)
         return self.h
 
 

@@ -65,8 +65,10 @@ class LSTMBase(link.Chain):
         self.bias_init = 0 if bias_init is None else bias_init
         self.forget_bias_init = 1 if forget_bias_init is None else forget_bias_init
         with self.init_scope():
-            self.upward = linear.Linear(in_size, 4 * out_size, initialW=0)
-            self.lateral = linear.Linear(out_size, 4 * out_size, initialW=0, nobias=True)
+            self.upward: linear.Linear = linear.Linear(in_size, 4 * out_size, initialW=0)
+            self.lateral: linear.Linear = linear.Linear(
+                out_size, 4 * out_size, initialW=0, nobias=True
+            )
             if in_size is not None:
                 self._initialize_params()
 
@@ -175,6 +177,8 @@ class LSTM(LSTMBase, _stateful.StatefulChain):
 
     _state_names = 'c', 'h'
 
+    c: Variable | None
+
     def __init__(
         self,
         in_size: int | None,
@@ -228,5 +232,5 @@ class LSTM(LSTMBase, _stateful.StatefulChain):
         if self.c is None:
             self.c = _stateful.zero_state(self, x, self.state_size)
         self.c, y = functions.lstm(self.c, lstm_in)
-        self.h = y if ended is None else functions.concat([y, ended], axis=0)
+        self.h: Variable | None = y if ended is None else functions.concat([y, ended], axis=0)
         return y

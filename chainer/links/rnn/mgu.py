@@ -30,8 +30,8 @@ class MGUBase(link.Chain):
     def __init__(self, n_inputs: int, n_units: int) -> None:
         super().__init__()
         with self.init_scope():
-            self.W_f = linear.Linear(n_inputs + n_units, n_units)
-            self.W_h = linear.Linear(n_inputs + n_units, n_units)
+            self.W_f: linear.Linear = linear.Linear(n_inputs + n_units, n_units)
+            self.W_h: linear.Linear = linear.Linear(n_inputs + n_units, n_units)
 
     def _step(self, h, x):
         f = functions.sigmoid(self.W_f(functions.concat([h, x])))
@@ -104,6 +104,8 @@ class StatefulMGU(MGUBase, _stateful.StatefulChain):
     """
 
     _state_names = ('h',)
+
+    h: Variable | None
 
     def __init__(self, in_size: int, out_size: int) -> None:
         super().__init__(in_size, out_size)

@@ -46,6 +46,9 @@ class StatefulZoneoutLSTM(_stateful.StatefulChain):
 
     _state_names = 'c', 'h'
 
+    h: Variable | None
+    c: Variable | None
+
     def __init__(
         self,
         in_size: int | None,
@@ -64,8 +67,8 @@ class StatefulZoneoutLSTM(_stateful.StatefulChain):
         self.h_ratio = h_ratio
         self.reset_state()
         with self.init_scope():
-            self.upward = linear.Linear(in_size, 4 * out_size)
-            self.lateral = linear.Linear(out_size, 4 * out_size, nobias=True)
+            self.upward: linear.Linear = linear.Linear(in_size, 4 * out_size)
+            self.lateral: linear.Linear = linear.Linear(out_size, 4 * out_size, nobias=True)
 
     def set_state(self, c: Variable, h: Variable) -> None:
         """Sets the states, which are moved to the device of the link.

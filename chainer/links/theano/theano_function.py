@@ -53,8 +53,10 @@ class TheanoFunction(link.Link):
             wrt=list(inputs),
             disconnected_inputs='ignore',
         )
-        self.forward_func = theano.function(list(inputs), list(outputs))
-        self.backward_func = theano.function([*inputs, *grads], list(gxs), on_unused_input='ignore')
+        self.forward_func: Any = theano.function(list(inputs), list(outputs))
+        self.backward_func: Any = theano.function(
+            [*inputs, *grads], list(gxs), on_unused_input='ignore'
+        )
 
     def forward(self, *args: VariableLike) -> Variable | tuple[Variable, ...]:
         """Computes the outputs.

@@ -15,20 +15,21 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from chainer.serializer import AbstractSerializer
+    from chainer.training.extension import Extension
     from chainer.training.trainer import Trainer
 
 
 def snapshot_object(
-    target,
-    filename,
-    savefun=None,
+    target: Any,
+    filename: str | Callable[[Trainer], str],
+    savefun: Callable[..., Any] | None = None,
     *,
-    condition=None,
-    writer=None,
-    snapshot_on_error=False,
-    n_retains=-1,
-    autoload=False,
-):
+    condition: Callable[[], bool] | None = None,
+    writer: Any = None,
+    snapshot_on_error: bool = False,
+    n_retains: int = -1,
+    autoload: bool = False,
+) -> Extension:
     """Returns an extension that saves an object, e.g. a model, regularly.
 
     The arguments are those of :func:`snapshot`, except
@@ -68,16 +69,16 @@ def snapshot_object(
 
 
 def snapshot(
-    savefun=None,
-    filename='snapshot_iter_{.updater.iteration}',
+    savefun: Callable[..., Any] | None = None,
+    filename: str | Callable[[Trainer], str] = 'snapshot_iter_{.updater.iteration}',
     *,
-    target=None,
-    condition=None,
-    writer=None,
-    snapshot_on_error=False,
-    n_retains=-1,
-    autoload=False,
-):
+    target: Any = None,
+    condition: Callable[[], bool] | None = None,
+    writer: Any = None,
+    snapshot_on_error: bool = False,
+    n_retains: int = -1,
+    autoload: bool = False,
+) -> Extension:
     """Returns an extension that saves the trainer regularly, by default at each epoch.
 
     A snapshot file appears under its name when it is complete and on the disk, so a program

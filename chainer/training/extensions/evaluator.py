@@ -16,10 +16,11 @@ from chainer.utils import argument
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from chainer.backend import Device
     from chainer.dataset.iterator import Iterator
     from chainer.link import Link
     from chainer.training.trainer import Trainer
-    from chainer.types import DeviceSpec
+    from chainer.types import DeviceSpec, TriggerSpec
 
 
 class Evaluator(extension.Extension):
@@ -60,7 +61,7 @@ class Evaluator(extension.Extension):
 
     """
 
-    trigger = 1, 'epoch'
+    trigger: TriggerSpec = 1, 'epoch'
     default_name = 'validation'
     priority = extension.PRIORITY_WRITER
 
@@ -86,7 +87,7 @@ class Evaluator(extension.Extension):
         self._targets = target
 
         self.converter = converter
-        self.device = convert._get_device(device)
+        self.device: Device | None = convert._get_device(device)
         self.eval_hook = eval_hook
         self.eval_func = eval_func
         self._progress_bar = progress_bar

@@ -67,7 +67,7 @@ class ParameterStatistics(extension.Extension):
 
     report_key_template = '{prefix}{link_name}{param_name}/{attr_name}/{function_name}'
 
-    default_statistics = {
+    default_statistics: dict[str, Callable[..., Any]] = {
         'mean': functools.partial(_call_xp, 'mean'),
         'std': functools.partial(_call_xp, 'std'),
         'min': functools.partial(_call_xp, 'min'),

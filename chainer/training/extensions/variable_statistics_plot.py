@@ -40,6 +40,10 @@ class Reservoir:
 
     """
 
+    data: Any
+    idxs: Any
+    counter: int
+
     def __init__(
         self, size: int, data_shape: tuple[int, ...], dtype: DTypeSpec = numpy.float32
     ) -> None:

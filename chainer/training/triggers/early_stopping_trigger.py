@@ -47,6 +47,9 @@ class EarlyStoppingTrigger:
 
     """
 
+    count: int
+    best: float
+
     def __init__(
         self,
         check_trigger: TriggerSpec = (1, 'epoch'),

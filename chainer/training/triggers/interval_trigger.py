@@ -33,6 +33,8 @@ class IntervalTrigger(_schedule.ScheduleTrigger):
 
     """
 
+    count: int
+
     def __init__(self, period: int | float, unit: str) -> None:
         super().__init__(unit)
         self.period = period

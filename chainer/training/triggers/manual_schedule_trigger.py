@@ -40,9 +40,11 @@ class ManualScheduleTrigger(_schedule.ScheduleTrigger):
 
     """
 
+    finished: bool
+
     def __init__(self, points: float | Sequence[float], unit: str) -> None:
         super().__init__(unit)
-        self.points = points if isinstance(points, list) else [points]
+        self.points: list[float] = points if isinstance(points, list) else [points]
         self.finished = False
 
     def __call__(self, trainer: Trainer) -> bool:

@@ -67,6 +67,8 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
 
     """
 
+    comm: Any
+
     def __init__(
         self,
         iterators: Sequence[Iterator],

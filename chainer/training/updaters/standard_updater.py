@@ -61,6 +61,8 @@ class StandardUpdater(_updater.Updater):
 
     """
 
+    iteration: int
+
     def __init__(
         self,
         iterator: Iterator | dict[str, Iterator],

@@ -16,6 +16,7 @@ from chainer.utils import argument, imgproc
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from chainer.link import Link
     from chainer.types import VariableLike
     from chainer.variable import Variable
 
@@ -24,7 +25,7 @@ TEST = 'test argument is not supported anymore. Use chainer.using_config'
 VOLATILE = 'volatile argument is not supported anymore. Use chainer.using_config'
 
 
-def prepare_image(image, size, mean):
+def prepare_image(image: Any, size: Sequence[int], mean: tuple[float, ...]) -> numpy.ndarray:
     """Converts an image to the input of a model: BGR planes, less their means.
 
     Args:
@@ -60,7 +61,7 @@ def prepare_image(image, size, mean):
     return (image - numpy.array(mean, dtype=dtype)).transpose(2, 0, 1)
 
 
-def load_from_cache(name, make, model):
+def load_from_cache(name: str, make: Callable[..., Any], model: Link) -> None:
     """Loads a model from an npz file in the dataset folder, making the file if it is missing.
 
     Args:

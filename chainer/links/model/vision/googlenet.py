@@ -144,18 +144,18 @@ class GoogLeNet(_image_model.ImageModel):
             inception_kwargs = {}
         conv, fc = convolution_2d.Convolution2D, linear.Linear
         with self.init_scope():
-            self.conv1 = conv(3, 64, 7, stride=2, pad=3, **kwargs)
-            self.conv2_reduce = conv(64, 64, 1, **kwargs)
-            self.conv2 = conv(64, 192, 3, stride=1, pad=1, **kwargs)
+            self.conv1: convolution_2d.Convolution2D = conv(3, 64, 7, stride=2, pad=3, **kwargs)
+            self.conv2_reduce: convolution_2d.Convolution2D = conv(64, 64, 1, **kwargs)
+            self.conv2: convolution_2d.Convolution2D = conv(64, 192, 3, stride=1, pad=1, **kwargs)
             for name, sizes in _INCEPTIONS.items():
                 setattr(self, f'inc{name}', inception.Inception(*sizes, **inception_kwargs))
-            self.loss3_fc = fc(1024, 1000, **kwargs)
-            self.loss1_conv = conv(512, 128, 1, **kwargs)
-            self.loss1_fc1 = fc(2048, 1024, **kwargs)
-            self.loss1_fc2 = fc(1024, 1000, **kwargs)
-            self.loss2_conv = conv(528, 128, 1, **kwargs)
-            self.loss2_fc1 = fc(2048, 1024, **kwargs)
-            self.loss2_fc2 = fc(1024, 1000, **kwargs)
+            self.loss3_fc: linear.Linear = fc(1024, 1000, **kwargs)
+            self.loss1_conv: convolution_2d.Convolution2D = conv(512, 128, 1, **kwargs)
+            self.loss1_fc1: linear.Linear = fc(2048, 1024, **kwargs)
+            self.loss1_fc2: linear.Linear = fc(1024, 1000, **kwargs)
+            self.loss2_conv: convolution_2d.Convolution2D = conv(528, 128, 1, **kwargs)
+            self.loss2_fc1: linear.Linear = fc(2048, 1024, **kwargs)
+            self.loss2_fc2: linear.Linear = fc(1024, 1000, **kwargs)
 
         if pretrained_model == 'auto':
             _image_model.load_from_cache(

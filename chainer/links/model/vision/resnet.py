@@ -74,15 +74,21 @@ class _Bottleneck(link.Chain):
 
         norm = batch_normalization.BatchNormalization
         with self.init_scope():
-            self.conv1 = conv(in_channels, mid_channels, 1, strides[0])
-            self.bn1 = norm(mid_channels)
-            self.conv2 = conv(mid_channels, mid_channels, 3, strides[1], 1)
-            self.bn2 = norm(mid_channels)
-            self.conv3 = conv(mid_channels, out_channels, 1)
-            self.bn3 = norm(out_channels)
+            self.conv1: convolution_2d.Convolution2D = conv(
+                in_channels, mid_channels, 1, strides[0]
+            )
+            self.bn1: batch_normalization.BatchNormalization = norm(mid_channels)
+            self.conv2: convolution_2d.Convolution2D = conv(
+                mid_channels, mid_channels, 3, strides[1], 1
+            )
+            self.bn2: batch_normalization.BatchNormalization = norm(mid_channels)
+            self.conv3: convolution_2d.Convolution2D = conv(mid_channels, out_channels, 1)
+            self.bn3: batch_normalization.BatchNormalization = norm(out_channels)
             if strides[2] is not None:
-                self.conv4 = conv(in_channels, out_channels, 1, strides[2])
-                self.bn4 = norm(out_channels)
+                self.conv4: convolution_2d.Convolution2D = conv(
+                    in_channels, out_channels, 1, strides[2]
+                )
+                self.bn4: batch_normalization.BatchNormalization = norm(out_channels)
 
     def _shortcut(self, x):
         return x
@@ -211,7 +217,7 @@ class BuildingBlock(link.Chain):
                 'BuildingBlock() got unexpected keyword argument(s) ' + ', '.join(sorted(kwargs))
             )
         with self.init_scope():
-            self.a = BottleneckA(
+            self.a: BottleneckA = BottleneckA(
                 in_channels, mid_channels, out_channels, stride, initialW, downsample_fb
             )
             self._forward = ['a']
@@ -280,13 +286,25 @@ class ResNetLayers(_image_model.ImageModel):
         initialW = 0 if pretrained_model else initializers.HeNormal(scale=1.0)
         n_blocks = _N_BLOCKS[n_layers]
         with self.init_scope():
-            self.conv1 = convolution_2d.Convolution2D(3, 64, 7, 2, 3, initialW=initialW)
-            self.bn1 = batch_normalization.BatchNormalization(64)
-            self.res2 = BuildingBlock(n_blocks[0], 64, 64, 256, 1, initialW, downsample_fb)
-            self.res3 = BuildingBlock(n_blocks[1], 256, 128, 512, 2, initialW, downsample_fb)
-            self.res4 = BuildingBlock(n_blocks[2], 512, 256, 1024, 2, initialW, downsample_fb)
-            self.res5 = BuildingBlock(n_blocks[3], 1024, 512, 2048, 2, initialW, downsample_fb)
-            self.fc6 = linear.Linear(2048, 1000)
+            self.conv1: convolution_2d.Convolution2D = convolution_2d.Convolution2D(
+                3, 64, 7, 2, 3, initialW=initialW
+            )
+            self.bn1: batch_normalization.BatchNormalization = (
+                batch_normalization.BatchNormalization(64)
+            )
+            self.res2: BuildingBlock = BuildingBlock(
+                n_blocks[0], 64, 64, 256, 1, initialW, downsample_fb
+            )
+            self.res3: BuildingBlock = BuildingBlock(
+                n_blocks[1], 256, 128, 512, 2, initialW, downsample_fb
+            )
+            self.res4: BuildingBlock = BuildingBlock(
+                n_blocks[2], 512, 256, 1024, 2, initialW, downsample_fb
+            )
+            self.res5: BuildingBlock = BuildingBlock(
+                n_blocks[3], 1024, 512, 2048, 2, initialW, downsample_fb
+            )
+            self.fc6: linear.Linear = linear.Linear(2048, 1000)
 
         if pretrained_model and str(pretrained_model).endswith('.caffemodel'):
             _load_caffemodel(pretrained_model, n_layers, self)

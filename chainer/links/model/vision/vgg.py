@@ -108,9 +108,9 @@ class VGGLayers(_image_model.ImageModel):
             for stage, n in enumerate(_N_CONVOLUTIONS[16], start=1):
                 for i in range(1, n + 1):
                     add_convolution(stage, i)
-            self.fc6 = linear.Linear(512 * 7 * 7, 4096, **kwargs)
-            self.fc7 = linear.Linear(4096, 4096, **kwargs)
-            self.fc8 = linear.Linear(4096, 1000, **kwargs)
+            self.fc6: linear.Linear = linear.Linear(512 * 7 * 7, 4096, **kwargs)
+            self.fc7: linear.Linear = linear.Linear(4096, 4096, **kwargs)
+            self.fc8: linear.Linear = linear.Linear(4096, 1000, **kwargs)
             if n_layers == 19:
                 for stage in 3, 4, 5:
                     add_convolution(stage, 4)
