@@ -12,61 +12,101 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainerx
-from chainer._backprop import backward
-from chainer._dtype import get_dtype, mixed16
-from chainer._fallback import Fallback
-from chainer._fallback_report import FallbackReport
-from chainer._runtime_info import print_runtime_info
+from chainer._backprop import backward as backward
+from chainer._dtype import get_dtype as get_dtype, mixed16 as mixed16
+from chainer._fallback import Fallback as Fallback
+from chainer._fallback_report import FallbackReport as FallbackReport
+from chainer._runtime_info import print_runtime_info as print_runtime_info
 from chainer._version import __version__
-from chainer.backend import get_device, using_device
-from chainer.backends import cuda
-from chainer.backends import intel64 as _intel64
-from chainer.backends.cuda import should_use_cudnn, should_use_cudnn_tensor_core
-from chainer.configuration import config, global_config, using_config
-from chainer.device_resident import DeviceResident
-from chainer.distribution import Distribution, cross_entropy, kl_divergence, register_kl
-from chainer.function import Function, FunctionAdapter, force_backprop_mode, no_backprop_mode
-from chainer.function_hook import FunctionHook, get_function_hooks
-from chainer.function_node import FunctionNode, grad
-from chainer.graph_optimizations.static_graph import static_graph
-from chainer.graph_optimizations.static_graph_utilities import static_code
-from chainer.initializer import Initializer
-from chainer.link import Chain, ChainList, Link
-from chainer.link_hook import LinkHook, _get_link_hooks
-from chainer.optimizer import GradientMethod, Optimizer, UpdateRule
-from chainer.reporter import (
-    DictSummary,
-    Reporter,
-    Summary,
-    get_current_reporter,
-    report,
-    report_scope,
+from chainer.backend import get_device as get_device, using_device as using_device
+from chainer.backends import cuda as cuda, intel64 as _intel64
+from chainer.backends.cuda import (
+    should_use_cudnn as should_use_cudnn,
+    should_use_cudnn_tensor_core as should_use_cudnn_tensor_core,
 )
-from chainer.sequential import Sequential
-from chainer.serializer import AbstractSerializer, Deserializer, Serializer
-from chainer.variable import Parameter, Variable, as_array, as_variable
+from chainer.configuration import (
+    config as config,
+    global_config as global_config,
+    using_config as using_config,
+)
+from chainer.device_resident import DeviceResident as DeviceResident
+from chainer.distribution import (
+    Distribution as Distribution,
+    cross_entropy as cross_entropy,
+    kl_divergence as kl_divergence,
+    register_kl as register_kl,
+)
+from chainer.function import (
+    Function as Function,
+    FunctionAdapter as FunctionAdapter,
+    force_backprop_mode as force_backprop_mode,
+    no_backprop_mode as no_backprop_mode,
+)
+from chainer.function_hook import (
+    FunctionHook as FunctionHook,
+    get_function_hooks as get_function_hooks,
+)
+from chainer.function_node import FunctionNode as FunctionNode, grad as grad
+from chainer.graph_optimizations.static_graph import static_graph as static_graph
+from chainer.graph_optimizations.static_graph_utilities import static_code as static_code
+from chainer.initializer import Initializer as Initializer
+from chainer.link import Chain as Chain, ChainList as ChainList, Link as Link
+from chainer.link_hook import LinkHook as LinkHook, _get_link_hooks
+from chainer.optimizer import (
+    GradientMethod as GradientMethod,
+    Optimizer as Optimizer,
+    UpdateRule as UpdateRule,
+)
+from chainer.reporter import (
+    DictSummary as DictSummary,
+    Reporter as Reporter,
+    Summary as Summary,
+    get_current_reporter as get_current_reporter,
+    report as report,
+    report_scope as report_scope,
+)
+from chainer.sequential import Sequential as Sequential
+from chainer.serializer import (
+    AbstractSerializer as AbstractSerializer,
+    Deserializer as Deserializer,
+    Serializer as Serializer,
+)
+from chainer.variable import (
+    Parameter as Parameter,
+    Variable as Variable,
+    as_array as as_array,
+    as_variable as as_variable,
+)
 
 # Users reach these as attributes after a mere `import chainer`.
-from chainer import backends, functions, initializers, types, utils  # isort: skip
+# isort: off
+from chainer import (
+    backends as backends,
+    functions as functions,
+    initializers as initializers,
+    types as types,
+    utils as utils,
+)
+# isort: on
 
 if TYPE_CHECKING:  # for editors, which do not run __getattr__
     from collections.abc import Iterable
 
     from chainer import (
-        computational_graph,
-        dataset,
-        datasets,
-        distributions,
-        exporters,
-        function_hooks,
-        gradient_check,
-        iterators,
-        link_hooks,
-        links,
-        optimizer_hooks,
-        optimizers,
-        serializers,
-        training,
+        computational_graph as computational_graph,
+        dataset as dataset,
+        datasets as datasets,
+        distributions as distributions,
+        exporters as exporters,
+        function_hooks as function_hooks,
+        gradient_check as gradient_check,
+        iterators as iterators,
+        link_hooks as link_hooks,
+        links as links,
+        optimizer_hooks as optimizer_hooks,
+        optimizers as optimizers,
+        serializers as serializers,
+        training as training,
     )
     from chainer.types import NdArray
 

@@ -32,7 +32,7 @@ class _Mixed16:
         return 'mixed16'
 
 
-mixed16 = _Mixed16()
+mixed16: _Mixed16 = _Mixed16()
 
 
 def get_dtype(dtype: DTypeSpec = None, map_mixed16: DTypeSpec = None) -> numpy.dtype[Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 
 class _FallbackType:
     __slots__ = ()
@@ -11,8 +9,8 @@ class _FallbackType:
     def __repr__(self) -> str:
         return 'Fallback'
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> str:
         return 'Fallback'
 
 
-Fallback = _FallbackType()
+Fallback: _FallbackType = _FallbackType()

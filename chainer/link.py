@@ -12,8 +12,14 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 import numpy
 
 import chainer
-from chainer import backend, device_resident, initializers, link_hook, variable
-from chainer import serializer as serializer_module
+from chainer import (
+    backend,
+    device_resident,
+    initializers,
+    link_hook,
+    serializer as serializer_module,
+    variable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,9 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainer
-from chainer import _optimizer_hooks, _update, optimizer_hooks, variable
-from chainer import link as link_module
-from chainer import serializer as serializer_module
+from chainer import (
+    _optimizer_hooks,
+    _update,
+    link as link_module,
+    optimizer_hooks,
+    serializer as serializer_module,
+    variable,
+)
 from chainer.optimizer_hooks import _base as hooks_base
 
 if TYPE_CHECKING:
@@ -402,7 +407,7 @@ class Optimizer:
 
     """
 
-    target: Link | None = None
+    target: Any = None
     t: int = 0
     epoch: int = 0
     use_auto_new_epoch = False
@@ -806,11 +811,13 @@ def _deprecated(base):
 
 
 if TYPE_CHECKING:
-    from chainer.optimizer_hooks import GradientClipping as GradientClipping
-    from chainer.optimizer_hooks import GradientHardClipping as GradientHardClipping
-    from chainer.optimizer_hooks import GradientNoise as GradientNoise
-    from chainer.optimizer_hooks import Lasso as Lasso
-    from chainer.optimizer_hooks import WeightDecay as WeightDecay
+    from chainer.optimizer_hooks import (
+        GradientClipping as GradientClipping,
+        GradientHardClipping as GradientHardClipping,
+        GradientNoise as GradientNoise,
+        Lasso as Lasso,
+        WeightDecay as WeightDecay,
+    )
 else:
     GradientClipping = _deprecated(optimizer_hooks.GradientClipping)
     GradientHardClipping = _deprecated(optimizer_hooks.GradientHardClipping)

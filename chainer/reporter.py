@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer import backend, configuration, variable
-from chainer import serializer as serializer_module
+from chainer import backend, configuration, serializer as serializer_module, variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

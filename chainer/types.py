@@ -120,6 +120,8 @@ class CupyArray(tp.Protocol):
 
 #: Array of NumPy, CuPy or ChainerX.
 NdArray = tp.Union['numpy.ndarray[tp.Any, tp.Any]', CupyArray, 'chainerx.ndarray']
+#: Array that an attribute holds. For checkers it is one of NumPy, and whatever else it is used as.
+AnyArray = tp.Union['numpy.ndarray[tp.Any, tp.Any]', tp.Any]
 #: Variable, or an array that serves as a constant.
 VariableLike = tp.Union['Variable', NdArray]
 #: Number that arithmetic of arrays takes.
@@ -142,6 +144,7 @@ DeviceSpec = tp.Union[
     'chainerx.Device',
     'cuda.Device',
     str,
+    int,
     tuple[str, int],
     'ModuleType',
     tuple['ModuleType', int],

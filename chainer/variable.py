@@ -9,8 +9,7 @@ import numpy
 import chainerx
 from chainer import _backprop, backend
 from chainer._variable_node import VariableNode
-from chainer._variable_text import debug_text as _debug_text
-from chainer._variable_text import variable_repr, variable_str
+from chainer._variable_text import debug_text as _debug_text, variable_repr, variable_str
 from chainer.backends import _cpu, cuda, intel64
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from chainer.backend import Device
     from chainer.function import Function
     from chainer.function_node import FunctionNode
-    from chainer.types import Axis, CudaDeviceSpec, DeviceSpec, NdArray, VariableLike, Xp
+    from chainer.types import AnyArray, Axis, CudaDeviceSpec, DeviceSpec, NdArray, VariableLike, Xp
 
 _ndarray = numpy.ndarray
 _chx_ndarray = chainerx.ndarray
@@ -292,12 +291,12 @@ class Variable:
         return self._layout
 
     @property
-    def raw_array(self) -> NdArray | Any:
+    def raw_array(self) -> AnyArray:
         """Array as it lies in memory, whatever the layout."""
         return self._array
 
     @property
-    def array(self) -> NdArray | Any:
+    def array(self) -> AnyArray:
         """Underlying array; on ChainerX a view without the graph."""
         self._check_no_layout()
         array = self._array
@@ -340,7 +339,7 @@ class Variable:
                 node.dtype, node.shape = array.dtype, array.shape
 
     @property
-    def data(self) -> NdArray | Any:
+    def data(self) -> AnyArray:
         """Same as :attr:`array`; prefer that name, which ``numpy.ndarray.data`` does not share."""
         return self.array
 
@@ -364,7 +363,7 @@ class Variable:
         return self._array
 
     @property
-    def grad(self) -> NdArray | None:
+    def grad(self) -> AnyArray:
         """Gradient array, or ``None``."""
         array = self._array
         if isinstance(array, _chx_ndarray):

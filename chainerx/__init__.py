@@ -31,39 +31,39 @@ def is_available() -> builtins.bool:
 
 if TYPE_CHECKING or is_available():
     import numpy as _numpy
-    from numpy import bool_ as bool_
-    from numpy import dtype as dtype
-    from numpy import e as e
-    from numpy import euler_gamma as euler_gamma
-    from numpy import float16 as float16
-    from numpy import float32 as float32
-    from numpy import float64 as float64
-    from numpy import inf as inf
-    from numpy import int8 as int8
-    from numpy import int16 as int16
-    from numpy import int32 as int32
-    from numpy import int64 as int64
-    from numpy import nan as nan
-    from numpy import newaxis as newaxis
-    from numpy import pi as pi
-    from numpy import uint8 as uint8
+    from numpy import (
+        bool_ as bool_,
+        dtype as dtype,
+        e as e,
+        euler_gamma as euler_gamma,
+        float16 as float16,
+        float32 as float32,
+        float64 as float64,
+        inf as inf,
+        int8 as int8,
+        int16 as int16,
+        int32 as int32,
+        int64 as int64,
+        nan as nan,
+        newaxis as newaxis,
+        pi as pi,
+        uint8 as uint8,
+    )
 
-    from chainerx import _core
-    from chainerx import linalg as linalg
-    from chainerx import random as random
-    from chainerx import testing as testing
+    from chainerx import _core, linalg as linalg, random as random, testing as testing
     from chainerx._core import *  # noqa: F403
-    from chainerx._core import __version__ as __version__
-    from chainerx._core import ndarray as ndarray
-    from chainerx._routines import asanyarray as asanyarray
-    from chainerx._routines import broadcast_arrays as broadcast_arrays
-    from chainerx._routines import fix as fix
-    from chainerx._routines import fromfile as fromfile
-    from chainerx._routines import fromfunction as fromfunction
-    from chainerx._routines import fromiter as fromiter
-    from chainerx._routines import fromstring as fromstring
-    from chainerx._routines import loadtxt as loadtxt
-    from chainerx._routines import meshgrid as meshgrid
+    from chainerx._core import __version__ as __version__, ndarray as ndarray
+    from chainerx._routines import (
+        asanyarray as asanyarray,
+        broadcast_arrays as broadcast_arrays,
+        fix as fix,
+        fromfile as fromfile,
+        fromfunction as fromfunction,
+        fromiter as fromiter,
+        fromstring as fromstring,
+        loadtxt as loadtxt,
+        meshgrid as meshgrid,
+    )
 
     abs = _core.absolute
     max = _core.amax

@@ -34,7 +34,7 @@ class ChainerxDevice(_backend.Device):
     """
 
     xp = chainerx
-    supported_array_types = (chainerx.ndarray,)
+    supported_array_types: tuple[type, ...] = (chainerx.ndarray,)
 
     def __init__(self, device: chainerx.Device) -> None:
         if not isinstance(device, chainerx.Device):
@@ -105,7 +105,7 @@ class ChainerxDevice(_backend.Device):
         return _array_to_chainerx(array, self.device)
 
 
-def to_chx(array):
+def to_chx(array: Any) -> Any:
     """Converts arrays to ChainerX without copying.
 
     NumPy arrays go to ``native:0`` and CuPy arrays to the ``cuda`` device of their GPU.
@@ -130,7 +130,7 @@ def to_chx(array):
     return _backend.convert_arrays(array, _array_to_chainerx)
 
 
-def from_chx(array):
+def from_chx(array: Any) -> Any:
     """Converts ChainerX arrays to NumPy or CuPy without copying.
 
     Args:

@@ -25,20 +25,20 @@ import numpy
 import chainerx
 from chainer import _backend, _environment
 from chainer.backends._cuda_kernels import (  # noqa: F401
-    clear_memo,
-    elementwise,
-    fuse,
-    memoize,
-    raw,
-    reduce,
+    clear_memo as clear_memo,
+    elementwise as elementwise,
+    fuse as fuse,
+    memoize as memoize,
+    raw as raw,
+    reduce as reduce,
 )
 from chainer.backends._cudnn import (  # noqa: F401
-    get_cudnn_dropout_states,
-    get_cudnn_dropout_states_core,
-    get_max_workspace_size,
-    set_max_workspace_size,
-    should_use_cudnn,
-    should_use_cudnn_tensor_core,
+    get_cudnn_dropout_states as get_cudnn_dropout_states,
+    get_cudnn_dropout_states_core as get_cudnn_dropout_states_core,
+    get_max_workspace_size as get_max_workspace_size,
+    set_max_workspace_size as set_max_workspace_size,
+    should_use_cudnn as should_use_cudnn,
+    should_use_cudnn_tensor_core as should_use_cudnn_tensor_core,
 )
 
 if TYPE_CHECKING:

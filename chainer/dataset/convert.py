@@ -134,7 +134,7 @@ def _call_with(func, in_arrays):
     return func(in_arrays)
 
 
-def to_device(device: DeviceSpec | int | None, x: Any) -> Any:
+def to_device(device: DeviceSpec | None, x: Any) -> Any:
     """Sends an array, or a list, tuple or dictionary of arrays, to a device.
 
     Args:
@@ -158,7 +158,7 @@ def to_device(device: DeviceSpec | int | None, x: Any) -> Any:
 
 
 def concat_examples_func(
-    batch: list[Any], device: DeviceSpec | int | None = None, padding: Any = None
+    batch: list[Any], device: DeviceSpec | None = None, padding: Any = None
 ) -> Any:
     """Stacks the examples of a batch into arrays.
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -8,14 +8,14 @@ from chainer.dataset import download
 from chainer.datasets import _images
 
 if TYPE_CHECKING:
-    from chainer.types import Dataset, DTypeSpec
+    from chainer.types import DTypeSpec
 
 _ROOT_URL = 'https://www.cs.toronto.edu/~kriz/'
 
 
 def get_cifar10(
     withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeSpec = None
-) -> tuple[Dataset, Dataset]:
+) -> tuple[Any, Any]:
     """Gets the CIFAR-10 dataset of small colour images of ten classes.
 
     The file is downloaded at the first use and cached below
@@ -61,7 +61,7 @@ def get_cifar10(
 
 def get_cifar100(
     withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeSpec = None
-) -> tuple[Dataset, Dataset]:
+) -> tuple[Any, Any]:
     """Gets the CIFAR-100 dataset of small colour images of 100 classes.
 
     The labels are the fine ones. The file is downloaded at the first use and cached below

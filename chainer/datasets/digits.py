@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.datasets import _images
 
 if TYPE_CHECKING:
-    from chainer.types import Dataset, DTypeSpec
+    from chainer.types import DTypeSpec
 
 
 def get_digits(
@@ -18,7 +18,7 @@ def get_digits(
     dtype: DTypeSpec = None,
     label_dtype: DTypeSpec = numpy.int32,
     rgb_format: bool = False,
-) -> tuple[Dataset, Dataset]:
+) -> tuple[Any, Any]:
     """Gets the UCI dataset of handwritten digits, which comes with Chainer.
 
     1,797 images of 8x8 pixels, digits 0 to 9 written by 13 people, from E. Alpaydin and

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.datasets import _images
 
 if TYPE_CHECKING:
-    from chainer.types import Dataset, DTypeSpec
+    from chainer.types import DTypeSpec
 
 
 def get_kuzushiji_mnist_labels() -> list[tuple[str, ...]]:
@@ -43,7 +43,7 @@ def get_kuzushiji_mnist(
     dtype: DTypeSpec = None,
     label_dtype: DTypeSpec = numpy.int32,
     rgb_format: bool = False,
-) -> tuple[Dataset, Dataset]:
+) -> tuple[Any, Any]:
     """Gets the Kuzushiji-MNIST dataset of cursive Japanese characters.
 
     The files are downloaded at the first use and cached below

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -9,7 +9,7 @@ from chainer.dataset import download
 from chainer.datasets import _images
 
 if TYPE_CHECKING:
-    from chainer.types import Dataset, DTypeSpec
+    from chainer.types import DTypeSpec
 
 _ROOT_URL = 'http://ufldl.stanford.edu/housenumbers/'
 
@@ -20,7 +20,7 @@ def get_svhn(
     dtype: DTypeSpec = None,
     label_dtype: DTypeSpec = numpy.int32,
     add_extra: bool = False,
-) -> tuple[Dataset, ...]:
+) -> tuple[Any, ...]:
     """Gets the Street View House Numbers dataset of cropped digits.
 
     The files are downloaded at the first use and cached below

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 import chainer
-from chainer import backend
-from chainer import functions as F
+from chainer import backend, functions as F
 from chainer.distribution import Distribution
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 import chainer
-from chainer import backend, distribution, function_node, utils
-from chainer import functions as F
+from chainer import backend, distribution, function_node, functions as F, utils
 from chainer.distributions._base import Parametric, as_parameters, as_point, draw, full_like
 from chainer.distributions.utils import _modified_xlogx
 from chainer.utils import cache

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainer
-from chainer import distribution
-from chainer import functions as F
+from chainer import distribution, functions as F
 from chainer.distributions._base import OverClasses, Parameter, as_parameters, full_like
 from chainer.distributions.utils import _modified_xlogx
 from chainer.utils import argument, cache

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from chainer import distribution
-from chainer import functions as F
+from chainer import distribution, functions as F
 from chainer.distributions._base import LocationScale
 
 if TYPE_CHECKING:

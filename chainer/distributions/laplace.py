@@ -3,8 +3,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from chainer import backend, distribution, function_node, utils
-from chainer import functions as F
+from chainer import backend, distribution, function_node, functions as F, utils
 from chainer.distributions._base import LocationScale, as_point
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer import backend, distribution, function_node
-from chainer import functions as F
+from chainer import backend, distribution, function_node, functions as F
 from chainer.distributions._base import Parameter, as_parameters, as_point, draw
 from chainer.distributions.normal import _HALF_LOG_2PI
 from chainer.utils import argument, cache, type_check

@@ -3,8 +3,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from chainer import distribution
-from chainer import functions as F
+from chainer import distribution, functions as F
 from chainer.distributions._base import LocationScale, as_parameters, as_point
 from chainer.utils import argument, cache
 

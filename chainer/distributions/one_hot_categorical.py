@@ -3,8 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import chainer
-from chainer import backend, distribution
-from chainer import functions as F
+from chainer import backend, distribution, functions as F
 from chainer.distributions._base import OverClasses, Parameter, as_parameters, as_point, full_like
 from chainer.distributions.categorical import _expected_log_ratio, _log_p
 from chainer.utils import cache

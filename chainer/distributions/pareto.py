@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from chainer import distribution
-from chainer import functions as F
+from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
 
 if TYPE_CHECKING:

@@ -3,8 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import chainer
-from chainer import backend, function_node, utils
-from chainer import functions as F
+from chainer import backend, function_node, functions as F, utils
 
 if TYPE_CHECKING:
     from chainer.types import NdArray

@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer import _random_state
-from chainer import reporter as reporter_module
-from chainer import serializer as serializer_module
-from chainer.training import _serialization, util
-from chainer.training import extension as extension_module
+from chainer import _random_state, reporter as reporter_module, serializer as serializer_module
+from chainer.training import _serialization, extension as extension_module, util
 from chainer.utils import argument
 
 if TYPE_CHECKING:

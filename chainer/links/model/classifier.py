@@ -57,7 +57,7 @@ class Classifier(link.Chain):
     compute_accuracy = True
 
     y: Any
-    loss: Variable | None
+    loss: Any
     accuracy: Any
 
     def __init__(
@@ -77,7 +77,7 @@ class Classifier(link.Chain):
         self.accuracy = None
         self.label_key = label_key
         with self.init_scope():
-            self.predictor = predictor
+            self.predictor: Any = predictor
 
     def forward(self, *args: Any, **kwargs: Any) -> Variable:
         """Computes the loss and the accuracy, and reports them.

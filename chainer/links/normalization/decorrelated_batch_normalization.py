@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer import backend, configuration, functions, link
-from chainer import serializer as serializer_module
+from chainer import backend, configuration, functions, link, serializer as serializer_module
 from chainer.utils import argument
 
 if TYPE_CHECKING:

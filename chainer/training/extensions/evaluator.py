@@ -5,10 +5,8 @@ import datetime
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from chainer import configuration, function
-from chainer import reporter as reporter_module
-from chainer.dataset import convert
-from chainer.dataset import iterator as iterator_module
+from chainer import configuration, function, reporter as reporter_module
+from chainer.dataset import convert, iterator as iterator_module
 from chainer.training import extension
 from chainer.training.extensions import util
 from chainer.utils import argument
@@ -72,7 +70,7 @@ class Evaluator(extension.Extension):
         iterator: Iterator | dict[str, Iterator],
         target: Link | dict[str, Link],
         converter: Callable[..., Any] = convert.concat_examples,
-        device: DeviceSpec | int | None = None,
+        device: DeviceSpec | None = None,
         eval_hook: Callable[[Evaluator], Any] | None = None,
         eval_func: Callable[..., Any] | None = None,
         **kwargs: Any,
@@ -110,11 +108,11 @@ class Evaluator(extension.Extension):
         """Returns the dictionary of all iterators."""
         return dict(self._iterators)
 
-    def get_target(self, name: str) -> Link:
+    def get_target(self, name: str) -> Any:
         """Returns the link of a name."""
         return self._targets[name]
 
-    def get_all_targets(self) -> dict[str, Link]:
+    def get_all_targets(self) -> dict[str, Any]:
         """Returns the dictionary of all links."""
         return dict(self._targets)
 

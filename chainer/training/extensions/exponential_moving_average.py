@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer import backend
-from chainer import serializer as serializer_module
+from chainer import backend, serializer as serializer_module
 from chainer.training import _serialization, extension
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer import reporter
-from chainer import serializer as serializer_module
+from chainer import reporter, serializer as serializer_module
 from chainer.training import _files, _serialization, extension, util
 from chainer.utils import argument
 

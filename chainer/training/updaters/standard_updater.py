@@ -3,8 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer.backends import cuda
-from chainer.dataset import convert
-from chainer.dataset import iterator as iterator_module
+from chainer.dataset import convert, iterator as iterator_module
 from chainer.training import _serialization, _updater
 from chainer.utils import argument
 
@@ -68,7 +67,7 @@ class StandardUpdater(_updater.Updater):
         iterator: Iterator | dict[str, Iterator],
         optimizer: Optimizer | dict[str, Optimizer],
         converter: Callable[..., Any] = convert.concat_examples,
-        device: DeviceSpec | int | None = None,
+        device: DeviceSpec | None = None,
         loss_func: Callable[..., Any] | None = None,
         loss_scale: float | None = None,
         auto_new_epoch: bool = True,
@@ -105,12 +104,12 @@ class StandardUpdater(_updater.Updater):
                 opt.use_auto_new_epoch = True
 
     @property
-    def device(self) -> Device | None:
+    def device(self) -> Device | Any:
         """Device of the models, or ``None`` if it was not given."""
         return self._device
 
     @property
-    def input_device(self) -> Device | None:
+    def input_device(self) -> Device | Any:
         """Device of the batches, or ``None`` if it was not given."""
         return self._input_device
 

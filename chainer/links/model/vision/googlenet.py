@@ -133,7 +133,7 @@ class GoogLeNet(_image_model.ImageModel):
     _branches = {'loss1_conv': 'inception_4a', 'loss2_conv': 'inception_4d'}
     _prepare = staticmethod(prepare)
 
-    def __init__(self, pretrained_model: str = 'auto') -> None:
+    def __init__(self, pretrained_model: str | None = 'auto') -> None:
         super().__init__()
         # What is loaded right away need not be drawn.
         if pretrained_model:

@@ -276,7 +276,9 @@ class ResNetLayers(_image_model.ImageModel):
     _default_layer = 'pool5'
     _prepare = staticmethod(prepare)
 
-    def __init__(self, pretrained_model: str, n_layers: int, downsample_fb: bool = False) -> None:
+    def __init__(
+        self, pretrained_model: str | None, n_layers: int, downsample_fb: bool = False
+    ) -> None:
         super().__init__()
         if n_layers not in _N_BLOCKS:
             raise ValueError(
@@ -414,7 +416,7 @@ class ResNet50Layers(ResNetLayers):
 
     """
 
-    def __init__(self, pretrained_model: str = 'auto', downsample_fb: bool = False) -> None:
+    def __init__(self, pretrained_model: str | None = 'auto', downsample_fb: bool = False) -> None:
         if pretrained_model == 'auto':
             pretrained_model = 'ResNet-50-model.caffemodel'
         super().__init__(pretrained_model, 50, downsample_fb)
@@ -440,7 +442,7 @@ class ResNet101Layers(ResNetLayers):
 
     """
 
-    def __init__(self, pretrained_model: str = 'auto', downsample_fb: bool = False) -> None:
+    def __init__(self, pretrained_model: str | None = 'auto', downsample_fb: bool = False) -> None:
         if pretrained_model == 'auto':
             pretrained_model = 'ResNet-101-model.caffemodel'
         super().__init__(pretrained_model, 101, downsample_fb)
@@ -466,7 +468,7 @@ class ResNet152Layers(ResNetLayers):
 
     """
 
-    def __init__(self, pretrained_model: str = 'auto', downsample_fb: bool = False) -> None:
+    def __init__(self, pretrained_model: str | None = 'auto', downsample_fb: bool = False) -> None:
         if pretrained_model == 'auto':
             pretrained_model = 'ResNet-152-model.caffemodel'
         super().__init__(pretrained_model, 152, downsample_fb)

@@ -83,7 +83,7 @@ class VGGLayers(_image_model.ImageModel):
     _default_layer = 'fc7'
     _prepare = staticmethod(prepare)
 
-    def __init__(self, pretrained_model: str = 'auto', n_layers: int = 16) -> None:
+    def __init__(self, pretrained_model: str | None = 'auto', n_layers: int = 16) -> None:
         super().__init__()
         if n_layers not in _N_CONVOLUTIONS:
             raise ValueError(
@@ -174,7 +174,7 @@ class VGG16Layers(VGGLayers):
 
     """
 
-    def __init__(self, pretrained_model: str = 'auto') -> None:
+    def __init__(self, pretrained_model: str | None = 'auto') -> None:
         super().__init__(pretrained_model, 16)
 
 
@@ -199,5 +199,5 @@ class VGG19Layers(VGGLayers):
 
     """
 
-    def __init__(self, pretrained_model: str = 'auto') -> None:
+    def __init__(self, pretrained_model: str | None = 'auto') -> None:
         super().__init__(pretrained_model, 19)
