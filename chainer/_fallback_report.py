@@ -57,7 +57,7 @@ class FallbackReport:
     """
 
     def __init__(self) -> None:
-        self._records = {}
+        self._records: dict[Any, Any] = {}
 
     def __enter__(self) -> Self:
         """Starts recording.

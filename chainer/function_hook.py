@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from typing_extensions import Self
 
     from chainer.function_node import FunctionNode
@@ -88,7 +86,7 @@ class FunctionHook:
         hooks[self.name].deleted(None)
         del hooks[self.name]
 
-    def added(self, function: Callable[..., Any]) -> None:
+    def added(self, function: FunctionNode | None) -> None:
         """Called when the hook is registered.
 
         Args:
@@ -96,7 +94,7 @@ class FunctionHook:
 
         """
 
-    def deleted(self, function: Callable[..., Any]) -> None:
+    def deleted(self, function: FunctionNode | None) -> None:
         """Called when the hook is unregistered.
 
         Args:

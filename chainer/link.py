@@ -781,7 +781,7 @@ class ChainList(Link, collections.abc.MutableSequence[Any]):
         del self._children[index]
         self._number_children()
 
-    def __iter__(self) -> Iterator[Link]:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self._children)
 
     def __len__(self) -> int:

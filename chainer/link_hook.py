@@ -88,7 +88,7 @@ class LinkHook:
         del _get_link_hooks()[self.name]
         self.deleted(None)
 
-    def added(self, link: Link) -> None:
+    def added(self, link: Link | None) -> None:
         """Called when the hook is registered.
 
         Args:
@@ -96,7 +96,7 @@ class LinkHook:
 
         """
 
-    def deleted(self, link: Link) -> None:
+    def deleted(self, link: Link | None) -> None:
         """Called when the hook is unregistered.
 
         Args:

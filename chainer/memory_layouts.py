@@ -162,7 +162,7 @@ class AsLayout(function_node.FunctionNode):
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
 
-    def check_layout_forward(self, inputs: tuple[NdArray, ...]) -> None:
+    def check_layout_forward(self, inputs: tuple[Variable, ...]) -> None:
         pass
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:

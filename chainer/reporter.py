@@ -65,7 +65,7 @@ class Reporter:
     observation: dict[str, Any]
 
     def __init__(self) -> None:
-        self._observer_names = {}
+        self._observer_names: dict[int, str] = {}
         self.observation = {}
 
     def __enter__(self) -> Self:
@@ -317,7 +317,7 @@ class DictSummary:
     """
 
     def __init__(self) -> None:
-        self._summaries = collections.defaultdict(Summary)
+        self._summaries: Any = collections.defaultdict(Summary)
 
     def add(self, d: dict[str, Any]) -> None:
         """Adds a dictionary of values.

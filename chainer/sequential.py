@@ -277,7 +277,7 @@ class Sequential(link_module.ChainList):
         ret.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return ret
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> str | tuple[Any, ...]:
         if any(_layer_name(layer) == '<lambda>' for layer in self._layers):
             raise ValueError(
                 'This Sequential object has at least one lambda function as its component, and '

@@ -135,7 +135,7 @@ ShapeSpec = int | Sequence[int]
 #: Axis, several, or ``None`` for all.
 Axis = int | tuple[int, ...] | None
 #: Dtype, its name, or ``chainer.mixed16``. ``None`` is the default dtype.
-DTypeSpec = tp.Union['numpy.typing.DTypeLike', '_Mixed16']
+DTypeSpec = tp.Union['numpy.typing.DTypeLike', '_Mixed16', None]
 
 ScalarValue = numpy.generic | bytes | str | memoryview | numbers.Number | complex
 CudaDeviceSpec = tp.Union['cuda.Device', int, numpy.integer[tp.Any]]

@@ -27,7 +27,7 @@ except ImportError as _e:
     ideep = None
     _error = _e
 
-    class mdarray:
+    class mdarray:  # type: ignore[no-redef]
         """Stands for the array type of iDeep where iDeep is absent: nothing is of it.
 
         .. admonition:: Example

@@ -244,7 +244,7 @@ class _Recorder(chainer.FunctionHook):
     name = 'chainer.exporters.caffe'
 
     def __init__(self) -> None:
-        self.inputs = {}
+        self.inputs: dict[Any, Any] = {}
 
     def forward_postprocess(self, function: FunctionNode, in_data: tuple[NdArray, ...]) -> None:
         self.inputs[id(function)] = function, in_data

@@ -49,7 +49,7 @@ class CupyMemoryProfileHook(function_hook.FunctionHook):
         cuda.check_cuda_available()
         self.call_history: list[Any] = []
         self._memory_hook = CupyMemoryCumulativeHook()
-        self._running_stack = []
+        self._running_stack: list[Any] = []
         self._total_used_bytes = 0
         self._total_acquired_bytes = 0
 
@@ -112,7 +112,7 @@ class CupyMemoryProfileHook(function_hook.FunctionHook):
             ``occurrence``.
 
         """
-        summary = collections.OrderedDict()
+        summary: dict[str, Any] = collections.OrderedDict()
         for name, used, acquired, _ in self.call_history:
             record = summary.setdefault(
                 name, {'used_bytes': 0, 'acquired_bytes': 0, 'occurrence': 0}

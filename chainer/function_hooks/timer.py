@@ -44,7 +44,7 @@ class TimerHook(function_hook.FunctionHook):
 
     def __init__(self) -> None:
         self.call_history: list[Any] = []
-        self._running_stack = []
+        self._running_stack: list[Any] = []
         self._total_time = 0
 
     def _preprocess(self, arrays):
@@ -103,7 +103,7 @@ class TimerHook(function_hook.FunctionHook):
             ``occurrence``.
 
         """
-        summary = collections.OrderedDict()
+        summary: dict[str, Any] = collections.OrderedDict()
         for name, elapsed in self.call_history:
             record = summary.setdefault(name, {'elapsed_time': 0, 'occurrence': 0})
             record['elapsed_time'] += elapsed

@@ -52,7 +52,7 @@ def _as_it_is(func):
 
 def static_forward_optimizations(
     func: FunctionNode, inputs: tuple[NdArray, ...]
-) -> tuple[NdArray, ...]:
+) -> tuple[NdArray | None, ...]:
     """Runs the forward computation of a function.
 
     Args:

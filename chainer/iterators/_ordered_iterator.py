@@ -19,7 +19,8 @@ from chainer.dataset import iterator
 from chainer.iterators import order_samplers
 
 if TYPE_CHECKING:
-    from chainer.iterators.order_samplers import OrderSampler
+    from collections.abc import Callable
+
     from chainer.serializer import AbstractSerializer
     from chainer.types import Dataset
 
@@ -35,7 +36,7 @@ class OrderedIterator(iterator.Iterator):
         batch_size: int,
         repeat: bool,
         shuffle: bool | None,
-        order_sampler: OrderSampler | None,
+        order_sampler: Callable[..., Any] | None,
     ) -> None:
         if order_sampler is None:
             if shuffle is None or shuffle:
@@ -218,7 +219,7 @@ class LookaheadIterator(OrderedIterator):
         batch_size: int,
         repeat: bool,
         shuffle: bool | None,
-        order_sampler: OrderSampler | None,
+        order_sampler: Callable[..., Any] | None,
         n_prefetch: int,
     ) -> None:
         self.n_prefetch = n_prefetch

@@ -32,7 +32,7 @@ class WeightHook(link_hook.LinkHook):
     def __exit__(self) -> None:
         raise NotImplementedError(f'{type(self).__name__} cannot be used in a with statement')
 
-    def added(self, link: Link) -> None:
+    def added(self, link: Link | None) -> None:
         if not hasattr(link, self.weight_name):
             raise ValueError(f"Weight '{self.weight_name}' does not exist in {type(link).__name__}")
         # The filters of deconvolutions have their output axis second.

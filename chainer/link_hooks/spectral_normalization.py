@@ -151,12 +151,12 @@ class SpectralNormalization(_weight.WeightHook):
     def _gamma_name(self):
         return self.weight_name + '_gamma'
 
-    def added(self, link: Link) -> None:
+    def added(self, link: Link | None) -> None:
         super().added(link)
         if getattr(link, self.weight_name).array is not None:
             self._prepare_parameters(link)
 
-    def deleted(self, link: Link) -> None:
+    def deleted(self, link: Link | None) -> None:
         for name in (self.vector_name, self._gamma_name):
             if name in link.__dict__:
                 delattr(link, name)

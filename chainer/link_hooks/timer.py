@@ -34,7 +34,7 @@ class TimerHook(link_hook.LinkHook):
 
     def __init__(self) -> None:
         self.call_history: list[Any] = []
-        self._start_times = []
+        self._start_times: list[Any] = []
         self._total_time = 0
 
     def forward_preprocess(self, args: _ForwardPreprocessCallbackArgs) -> None:
@@ -58,7 +58,7 @@ class TimerHook(link_hook.LinkHook):
             ``occurrence``.
 
         """
-        summary = {}
+        summary: dict[str, Any] = {}
         for name, elapsed in self.call_history:
             record = summary.setdefault(name, {'elapsed_time': 0, 'occurrence': 0})
             record['elapsed_time'] += elapsed

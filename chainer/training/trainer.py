@@ -95,7 +95,7 @@ class Trainer:
 
         self._done = False
         self._extensions = collections.OrderedDict()
-        self._start_at = None
+        self._start_at: float | None = None
         self._snapshot_elapsed_time = 0.0
         self._final_elapsed_time = None
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from chainer.device_resident import DeviceResidentsVisitor
-    from chainer.types import CupyArray, NdArray, ShapeSpec, Xp
+    from chainer.types import NdArray, ShapeSpec, Xp
 
 
 class WalkerAlias(device_resident.DeviceResident):
@@ -91,7 +91,7 @@ class WalkerAlias(device_resident.DeviceResident):
         """
         return self.sample_xp(self.device.xp, shape)
 
-    def sample_gpu(self, shape: ShapeSpec) -> CupyArray:
+    def sample_gpu(self, shape: ShapeSpec) -> NdArray:
         """Draws samples with CuPy; see :meth:`sample`.
 
         Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections.abc
 import numbers
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
 
 import chainer
 import chainerx
@@ -109,12 +109,26 @@ class SplitAxis(FunctionNode):
         return self._joined(cuda.get_array_module(array).concatenate, grad_outputs)
 
 
+@overload
+def split_axis(
+    x: VariableLike,
+    indices_or_sections: int | Sequence[int] | NdArray,
+    axis: int,
+    force_tuple: Literal[True] = ...,
+) -> tuple[Variable, ...]: ...
+@overload
+def split_axis(
+    x: VariableLike,
+    indices_or_sections: int | Sequence[int] | NdArray,
+    axis: int,
+    force_tuple: bool,
+) -> Variable | tuple[Variable, ...]: ...
 def split_axis(
     x: VariableLike,
     indices_or_sections: int | Sequence[int] | NdArray,
     axis: int,
     force_tuple: bool = True,
-) -> tuple[Variable, ...]:
+) -> Variable | tuple[Variable, ...]:
     """Splits an array along an axis.
 
     Args:

@@ -84,10 +84,10 @@ def dropout(
     *,
     mask: NdArray | None = ...,
     return_mask: Literal[True],
-) -> tuple[Variable, NdArray]: ...
+) -> tuple[Variable, NdArray | None]: ...
 def dropout(
     x: VariableLike, ratio: float = 0.5, **kwargs: Any
-) -> Variable | tuple[Variable, NdArray]:
+) -> Variable | tuple[Variable, NdArray | None]:
     """Sets elements to zero at random in training mode, and does nothing otherwise.
 
     .. math:: y_i = \\begin{cases} 0 & \\text{with probability } r \\\\

@@ -395,11 +395,9 @@ class FixedBatchNormalization(_Normalization):
     """Normalization by given statistics."""
 
     statistics: tuple[str, ...] = ('mean', 'var')
-    inv_std = inv_var = None
+    inv_std: Any = None
+    inv_var: Any = None
     _native_inputs = 0, 1, 3, 4
-
-    inv_var: Any
-    inv_std: Any
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

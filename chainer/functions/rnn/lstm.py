@@ -132,7 +132,7 @@ def lstm_grad_grad(
     gc_next: NdArray,
     ggc: NdArray,
     ggh: NdArray,
-) -> tuple[NdArray, ...]:
+) -> None:
     """Gradients of the gradients of a cell, written to the last eight arrays.
 
     Inputs are those of the gradient of :func:`lstm` (states, raw gates, new cell state and

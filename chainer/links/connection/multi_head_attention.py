@@ -8,7 +8,7 @@ from chainer import functions, link, variable
 from chainer.links.connection import linear
 
 if TYPE_CHECKING:
-    from chainer.types import InitializerSpec, NdArray, VariableLike
+    from chainer.types import InitializerSpec, VariableLike
     from chainer.variable import Variable
 
 
@@ -94,7 +94,7 @@ class MultiHeadAttention(link.Chain):
         query: VariableLike,
         key: VariableLike | None = None,
         value: VariableLike | None = None,
-        mask: NdArray | None = None,
+        mask: VariableLike | None = None,
         causal: bool = False,
     ) -> Variable:
         """Attends to the memory.
