@@ -149,8 +149,7 @@ def print_optimizers(args):
 def print_hooks(args):
     import harness
 
-    from chainer import optimizer_hooks as H
-    from chainer import optimizers as O
+    from chainer import optimizer_hooks as H, optimizers as O
 
     hooks = [
         None,

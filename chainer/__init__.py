@@ -7,51 +7,97 @@ training loop are built on that.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from chainer._core.array_types import (
-    get_array_types,
-    get_cpu_array_types,
-    is_arrays_compatible,
-)
-from chainer._core.backprop import backward
-from chainer._core.debug import DebugMode, get_compute_mode, is_debug, set_debug
-from chainer._core.dtype import get_dtype, mixed16
-from chainer._core.fallback import Fallback
-from chainer._core.fallback_report import FallbackReport
-from chainer._core.runtime_info import print_runtime_info
-from chainer._version import __version__
-from chainer.backend import get_device, using_device
-from chainer.backends import cuda
-from chainer.backends.cuda import should_use_cudnn, should_use_cudnn_tensor_core
-from chainer.configuration import config, global_config, using_config
-from chainer.device_resident import DeviceResident
-from chainer.distribution import Distribution, cross_entropy, kl_divergence, register_kl
-from chainer.function import Function, FunctionAdapter, force_backprop_mode, no_backprop_mode
-from chainer.function_hook import FunctionHook, get_function_hooks
-from chainer.function_node import FunctionNode, grad
-from chainer.graph_optimizations.static_graph import static_graph
-from chainer.graph_optimizations.static_graph_utilities import static_code
-from chainer.initializer import Initializer
-from chainer.link import Chain, ChainList, Link
-from chainer.link_hook import LinkHook, _get_link_hooks
-from chainer.optimizer import GradientMethod, Optimizer, UpdateRule
-from chainer.reporter import (
-    DictSummary,
-    Reporter,
-    Summary,
-    get_current_reporter,
-    report,
-    report_scope,
-)
-from chainer.sequential import Sequential
-from chainer.serializer import AbstractSerializer, Deserializer, Serializer
-from chainer.variable import Parameter, Variable, as_array, as_variable
+from typing import TYPE_CHECKING, Any
 
 # Users reach these as attributes after a mere `import chainer`.
-from chainer import backends, functions, initializers, memory_layouts, types, utils  # isort: skip
+from chainer import (
+    backends as backends,
+    functions as functions,
+    initializers as initializers,
+    memory_layouts as memory_layouts,
+    types as types,
+    utils as utils,
+)  # isort: skip
+from chainer._core.array_types import (
+    get_array_types as get_array_types,
+    get_cpu_array_types as get_cpu_array_types,
+    is_arrays_compatible as is_arrays_compatible,
+)
+from chainer._core.backprop import backward as backward
+from chainer._core.debug import (
+    DebugMode as DebugMode,
+    get_compute_mode as get_compute_mode,
+    is_debug as is_debug,
+    set_debug as set_debug,
+)
+from chainer._core.dtype import get_dtype as get_dtype, mixed16 as mixed16
+from chainer._core.fallback import Fallback as Fallback
+from chainer._core.fallback_report import FallbackReport as FallbackReport
+from chainer._core.runtime_info import print_runtime_info as print_runtime_info
+from chainer._version import __version__ as __version__
+from chainer.backend import get_device as get_device, using_device as using_device
+from chainer.backends import cuda as cuda
+from chainer.backends.cuda import (
+    should_use_cudnn as should_use_cudnn,
+    should_use_cudnn_tensor_core as should_use_cudnn_tensor_core,
+)
+from chainer.configuration import (
+    config as config,
+    global_config as global_config,
+    using_config as using_config,
+)
+from chainer.device_resident import DeviceResident as DeviceResident
+from chainer.distribution import (
+    Distribution as Distribution,
+    cross_entropy as cross_entropy,
+    kl_divergence as kl_divergence,
+    register_kl as register_kl,
+)
+from chainer.function import (
+    Function as Function,
+    FunctionAdapter as FunctionAdapter,
+    force_backprop_mode as force_backprop_mode,
+    no_backprop_mode as no_backprop_mode,
+)
+from chainer.function_hook import (
+    FunctionHook as FunctionHook,
+    get_function_hooks as get_function_hooks,
+)
+from chainer.function_node import FunctionNode as FunctionNode, grad as grad
+from chainer.graph_optimizations.static_graph import static_graph as static_graph
+from chainer.graph_optimizations.static_graph_utilities import static_code as static_code
+from chainer.initializer import Initializer as Initializer
+from chainer.link import Chain as Chain, ChainList as ChainList, Link as Link
+from chainer.link_hook import LinkHook as LinkHook, _get_link_hooks as _get_link_hooks
+from chainer.optimizer import (
+    GradientMethod as GradientMethod,
+    Optimizer as Optimizer,
+    UpdateRule as UpdateRule,
+)
+from chainer.reporter import (
+    DictSummary as DictSummary,
+    Reporter as Reporter,
+    Summary as Summary,
+    get_current_reporter as get_current_reporter,
+    report as report,
+    report_scope as report_scope,
+)
+from chainer.sequential import Sequential as Sequential
+from chainer.serializer import (
+    AbstractSerializer as AbstractSerializer,
+    Deserializer as Deserializer,
+    Serializer as Serializer,
+)
+from chainer.variable import (
+    Parameter as Parameter,
+    Variable as Variable,
+    as_array as as_array,
+    as_variable as as_variable,
+)
 
 if TYPE_CHECKING:  # for editors, which do not run __getattr__
+    from collections.abc import Iterable
+
     from chainer import (
         computational_graph,
         dataset,
@@ -68,6 +114,7 @@ if TYPE_CHECKING:  # for editors, which do not run __getattr__
         serializers,
         training,
     )
+    from chainer.types import NdArray
 
 # These, too, but they are imported when they are first asked for.
 _LAZY = (
@@ -90,7 +137,7 @@ _LAZY = (
 disable_experimental_feature_warning = False
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _LAZY:
         import importlib
 
@@ -98,5 +145,5 @@ def __getattr__(name):
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY})

@@ -1,6 +1,9 @@
 """Devices and arrays of all modules."""
 
+from __future__ import annotations
+
 import types
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -12,6 +15,11 @@ from chainer.backends._cpu import CpuDevice, _to_cpu
 from chainer.backends.cuda import GpuDevice, get_array_module  # noqa: F401
 from chainer.backends.intel64 import Intel64Device
 
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from chainer.types import DeviceSpec, NdArray
+
 _cpu_device = CpuDevice()
 
 _SPEC_HELP = (
@@ -21,7 +29,7 @@ _SPEC_HELP = (
 )
 
 
-def copyto(dst, src):
+def copyto(dst: NdArray, src: NdArray) -> None:
     """Copies the elements of an array to another one, of any module and device.
 
     ``src`` is cast to the dtype of ``dst`` and broadcast to its shape.
@@ -55,7 +63,7 @@ def copyto(dst, src):
         raise TypeError(f'dst must be an array, not {type(dst)}')
 
 
-def get_device_from_array(*arrays):
+def get_device_from_array(*arrays: Any) -> Device:
     """Gets the device of the first array that is on an accelerator or of ChainerX.
 
     Args:
@@ -84,7 +92,7 @@ def get_device_from_array(*arrays):
     return _cpu_device
 
 
-def get_device(device_spec):
+def get_device(device_spec: DeviceSpec) -> Device:
     """Gets the device that a specifier names.
 
     Args:
@@ -136,7 +144,7 @@ def get_device(device_spec):
     raise TypeError(f'Invalid device specifier: {device_spec!r}\n{_SPEC_HELP}')
 
 
-def using_device(device_spec):
+def using_device(device_spec: DeviceSpec) -> AbstractContextManager[Any]:
     """Returns a context manager in which a device is current.
 
     Args:

@@ -1,8 +1,18 @@
 """Pictures of computational graphs."""
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING, Any
 
 from chainer import function_node, variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from chainer._core.variable_node import VariableNode
+    from chainer.function_node import FunctionNode
+    from chainer.variable import Variable
 
 _var_style = {'shape': 'octagon', 'fillcolor': '#E0E0E0', 'style': 'filled'}
 _func_style = {'shape': 'record', 'fillcolor': '#6495ED', 'style': 'filled'}
@@ -25,24 +35,29 @@ class DotNode:
 
     """
 
-    def __init__(self, node, attribute=None, show_name=True):
+    def __init__(
+        self,
+        node: VariableNode | FunctionNode,
+        attribute: dict[str, Any] | None = None,
+        show_name: bool = True,
+    ) -> None:
         self.node = node
-        self.id_ = id(node)
-        self.attribute = {'label': node.label}
+        self.id_: int = id(node)
+        self.attribute: dict[str, str] = {'label': node.label}
         if show_name and isinstance(node, variable.VariableNode) and node.name is not None:
             self.attribute['label'] = f'{node.name}: {node.label}'
         if attribute is not None:
             self.attribute.update(attribute)
 
     @property
-    def label(self):
+    def label(self) -> str:
         """The node as a statement of the DOT language."""
         attributes = ','.join(
             [f'{key}="{_escape(value)}"' for key, value in self.attribute.items()]
         )
         return f'{self.id_} [{attributes}];'
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.label
 
 
@@ -83,25 +98,29 @@ class ComputationalGraph:
 
     def __init__(
         self,
-        nodes,
-        edges,
-        variable_style='default',
-        function_style='default',
-        rankdir='TB',
-        remove_variable=False,
-        show_name=True,
-    ):
+        nodes: Iterable[VariableNode | FunctionNode],
+        edges: Iterable[tuple[Any, Any]],
+        variable_style: dict[str, str] | str = 'default',
+        function_style: dict[str, str] | str = 'default',
+        rankdir: str = 'TB',
+        remove_variable: bool = False,
+        show_name: bool = True,
+    ) -> None:
         self.nodes = nodes
         self.edges = edges
-        self.variable_style = _var_style if variable_style == 'default' else variable_style
-        self.function_style = _func_style if function_style == 'default' else function_style
+        self.variable_style: dict[str, str] | str = (
+            _var_style if variable_style == 'default' else variable_style
+        )
+        self.function_style: dict[str, str] | str = (
+            _func_style if function_style == 'default' else function_style
+        )
         if rankdir not in ('TB', 'BT', 'LR', 'RL'):
             raise ValueError(f"rankdir must be 'TB', 'BT', 'LR' or 'RL', not {rankdir!r}")
         self.rankdir = rankdir
         self.remove_variable = remove_variable
         self.show_name = show_name
 
-    def dump(self, format='dot'):
+    def dump(self, format: str = 'dot') -> str:
         """Returns the graph as text.
 
         Args:
@@ -137,14 +156,14 @@ def _skip_variables(nodes, edges):
 
 
 def build_computational_graph(
-    outputs,
-    remove_split=True,
-    variable_style='default',
-    function_style='default',
-    rankdir='TB',
-    remove_variable=False,
-    show_name=True,
-):
+    outputs: Variable | VariableNode | Sequence[Variable | VariableNode],
+    remove_split: bool = True,
+    variable_style: dict[str, str] | str = 'default',
+    function_style: dict[str, str] | str = 'default',
+    rankdir: str = 'TB',
+    remove_variable: bool = False,
+    show_name: bool = True,
+) -> ComputationalGraph:
     """Collects the graph that leads to variables.
 
     Args:

@@ -1,10 +1,16 @@
 """Configuration: global defaults and their thread-local overrides."""
 
+from __future__ import annotations
+
 import contextlib
 import sys
 import threading
+from typing import TYPE_CHECKING, Any, TextIO
 
 from chainer._core import environment
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 def _print_attrs(obj, keys, file):
@@ -80,22 +86,22 @@ class GlobalConfig:
     use_static_graph = None
     warn_nondeterministic = None
 
-    def __init__(self):
+    def __init__(self) -> None:
         # Classes of the local configurations that show this one; see `LocalConfig.__new__`.
         self.__dict__['_mirrors'] = []
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
         for cls in self._mirrors:
             _mirror(cls, name, value)
 
-    def __delattr__(self, name):
+    def __delattr__(self, name: str) -> None:
         super().__delattr__(name)
         for cls in self._mirrors:
             if name in cls.__dict__:
                 delattr(cls, name)
 
-    def show(self, file=None):
+    def show(self, file: TextIO | None = None) -> None:
         """Prints the entries, one a line.
 
         Args:
@@ -146,7 +152,7 @@ class LocalConfig(threading.local):
     # a microsecond each time. Each local configuration therefore has a class of its own whose
     # attributes mirror the global entries: both kinds of reading end in C.
 
-    def __new__(cls, global_config):
+    def __new__(cls, global_config: GlobalConfig) -> Self:
         own = type(cls.__name__, (cls,), {'__module__': cls.__module__})
         if isinstance(global_config, GlobalConfig):
             global_config._mirrors.append(own)
@@ -155,16 +161,16 @@ class LocalConfig(threading.local):
         own._get_global_config = staticmethod(lambda: global_config)
         return super().__new__(own, global_config)
 
-    def __init__(self, global_config):
+    def __init__(self, global_config: GlobalConfig) -> None:
         pass
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._get_global_config(), name)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return '<chainer.configuration.LocalConfig object>'
 
-    def show(self, file=None):
+    def show(self, file: TextIO | None = None) -> None:
         """Prints the entries as the current thread sees them, one a line.
 
         Args:
@@ -175,7 +181,7 @@ class LocalConfig(threading.local):
 
 
 class _UsingConfig(contextlib.ContextDecorator):
-    def __init__(self, name, value, config):
+    def __init__(self, name: str, value: Any, config: LocalConfig) -> None:
         self._name = name
         self._value = value
         self._config = config
@@ -184,14 +190,14 @@ class _UsingConfig(contextlib.ContextDecorator):
     def _recreate_cm(self):
         return _UsingConfig(self._name, self._value, self._config)
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         name = self._name
         # `vars` of a local configuration holds the overrides of this thread.
         entries = vars(self._config)
         self._previous.append((name in entries, entries.get(name)))
         setattr(self._config, name, self._value)
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         overridden, value = self._previous.pop()
         if overridden:
             setattr(self._config, self._name, value)
@@ -205,7 +211,7 @@ for _name, _value in environment.get_default_config().items():
 config = LocalConfig(global_config)
 
 
-def using_config(name, value, config=config):
+def using_config(name: str, value: Any, config: LocalConfig = config) -> _UsingConfig:
     """Overrides an entry of the configuration in a ``with`` statement, for this thread.
 
     Args:

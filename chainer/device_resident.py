@@ -1,14 +1,28 @@
 """Objects whose arrays move between devices."""
 
+from __future__ import annotations
+
 import abc
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend
 from chainer.backends import cuda, intel64
 from chainer.utils import meta
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
+    from chainer.backend import Device
+    from chainer.types import CudaDeviceSpec, DeviceSpec, NdArray, Xp
+    from chainer.variable import Variable
+
+    _FinalBase = abc.ABC
+else:
+    _FinalBase = meta.enable_final(meta_base=abc.ABCMeta)
+
+
+class DeviceResident(_FinalBase):
     """Base class of objects that own arrays on a device, such as links.
 
     Subclasses override :meth:`device_resident_accept` to show their arrays to visitors. All
@@ -31,7 +45,7 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
 
     _device = None
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._device = backend.CpuDevice()
 
     @property
@@ -44,7 +58,7 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
             if getattr(cls, name) is not getattr(DeviceResident, name)
         ]
 
-    def device_resident_accept(self, visitor):
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
         """Shows the object and its arrays to a visitor.
 
         Overriding methods call this one first, then ``visitor.visit_array`` (whose result replaces
@@ -57,18 +71,18 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
         visitor.visit_device_resident(self)
 
     @property
-    def device(self):
+    def device(self) -> Device:
         """:class:`~chainer.backend.Device` of the object."""
         return self._device
 
     @property
-    def xp(self):
+    def xp(self) -> Xp:
         """Array module of the device: ``numpy``, ``cupy`` or ``chainerx``."""
         device = self.device
         return None if device is None else device.xp
 
     @meta.final(action=DeprecationWarning)
-    def to_cpu(self) -> 'DeviceResident':
+    def to_cpu(self) -> DeviceResident:
         """Moves the arrays to the CPU, as NumPy arrays.
 
         Returns:
@@ -78,7 +92,7 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
         return self._visit(_ToDeviceVisitor(backend.CpuDevice(), ('to_cpu', {}), self))
 
     @meta.final(action=DeprecationWarning)
-    def to_gpu(self, device=None) -> 'DeviceResident':
+    def to_gpu(self, device: CudaDeviceSpec | None = None) -> DeviceResident:
         """Moves the arrays to a GPU, as CuPy arrays; those that are on some GPU stay there.
 
         Args:
@@ -103,7 +117,7 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
         )
 
     @meta.final(action=DeprecationWarning)
-    def to_intel64(self) -> 'DeviceResident':
+    def to_intel64(self) -> DeviceResident:
         """Moves the arrays to the CPU, as iDeep arrays where that helps.
 
         Returns:
@@ -118,7 +132,7 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
             _ToDeviceVisitor(backend.get_device('@intel64'), ('to_intel64', {}), self)
         )
 
-    def to_chx(self):
+    def to_chx(self) -> Self:
         """Converts the arrays to ChainerX without copying.
 
         Returns:
@@ -134,7 +148,7 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
             )
         return self._visit(_ToChxVisitor())
 
-    def from_chx(self):
+    def from_chx(self) -> Self:
         """Converts the arrays from ChainerX to NumPy or CuPy without copying.
 
         Returns:
@@ -143,7 +157,7 @@ class DeviceResident(meta.enable_final(meta_base=abc.ABCMeta)):
         """
         return self._visit(_FromChxVisitor())
 
-    def to_device(self, device) -> 'DeviceResident':
+    def to_device(self, device: DeviceSpec) -> DeviceResident:
         """Moves the arrays to a device.
 
         Args:
@@ -179,7 +193,7 @@ class DeviceResidentsVisitor:
 
     """
 
-    def visit_device_resident(self, device_resident):
+    def visit_device_resident(self, device_resident: DeviceResident) -> None:
         """Called with each object.
 
         Args:
@@ -188,7 +202,7 @@ class DeviceResidentsVisitor:
         """
         raise NotImplementedError
 
-    def visit_array(self, arr):
+    def visit_array(self, arr: NdArray) -> Any:
         """Called with each array; returns what replaces it.
 
         Args:
@@ -197,7 +211,7 @@ class DeviceResidentsVisitor:
         """
         raise NotImplementedError
 
-    def visit_variable(self, param):
+    def visit_variable(self, param: Variable) -> None:
         """Called with each :class:`~chainer.Variable`, which it changes in place.
 
         Args:
@@ -218,7 +232,13 @@ class _ToDeviceVisitor(DeviceResidentsVisitor):
 
     """
 
-    def __init__(self, device, entry=None, start=None, skip_between_cupy_devices=False):
+    def __init__(
+        self,
+        device: Device,
+        entry: tuple[str, dict[str, Any]] | None = None,
+        start: Any = None,
+        skip_between_cupy_devices: bool = False,
+    ) -> None:
         self._device = device
         self._entry = entry or self._get_entry(device)
         self._start = start
@@ -234,7 +254,7 @@ class _ToDeviceVisitor(DeviceResidentsVisitor):
             return 'to_intel64', {}
         return None, {}
 
-    def visit_device_resident(self, device_resident):
+    def visit_device_resident(self, device_resident: DeviceResident) -> None:
         device_resident._device = self._device
         name, kwargs = self._entry
         # A class may move more arrays in an overridden method, which usually calls its super
@@ -242,10 +262,10 @@ class _ToDeviceVisitor(DeviceResidentsVisitor):
         if device_resident is not self._start and name in device_resident._overridden_to_methods:
             getattr(device_resident, name)(**kwargs)
 
-    def visit_array(self, arr):
+    def visit_array(self, arr: NdArray) -> Any:
         return arr if self._stays(backend.get_device_from_array(arr)) else self._device.send(arr)
 
-    def visit_variable(self, param):
+    def visit_variable(self, param: Variable) -> None:
         if not self._stays(param.device):
             param.to_device(self._device)
 
@@ -254,26 +274,26 @@ class _ToDeviceVisitor(DeviceResidentsVisitor):
 
 
 class _ToChxVisitor(DeviceResidentsVisitor):
-    def visit_device_resident(self, device_resident):
+    def visit_device_resident(self, device_resident: DeviceResident) -> None:
         device = device_resident._device
         if not isinstance(device, backend.ChainerxDevice):
             device_resident._device = backend.ChainerxDevice.from_fallback_device(device)
 
-    def visit_array(self, arr):
+    def visit_array(self, arr: NdArray) -> Any:
         return backend.to_chx(arr)
 
-    def visit_variable(self, param):
+    def visit_variable(self, param: Variable) -> None:
         param.to_chx()
 
 
 class _FromChxVisitor(DeviceResidentsVisitor):
-    def visit_device_resident(self, device_resident):
+    def visit_device_resident(self, device_resident: DeviceResident) -> None:
         device = device_resident._device
         if isinstance(device, backend.ChainerxDevice):
             device_resident._device = device.fallback_device
 
-    def visit_array(self, arr):
+    def visit_array(self, arr: NdArray) -> Any:
         return backend.from_chx(arr)
 
-    def visit_variable(self, param):
+    def visit_variable(self, param: Variable) -> None:
         param.from_chx()

@@ -1,9 +1,17 @@
 """Probability distributions: the base class and divergences between two of them."""
 
-import math
+from __future__ import annotations
 
-from chainer import backend
-from chainer import functions as F
+import math
+from typing import TYPE_CHECKING, Any
+
+from chainer import backend, functions as F
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Distribution:
@@ -38,27 +46,27 @@ class Distribution:
         return NotImplementedError(f'{type(self).__name__}.{name} is not implemented')
 
     @property
-    def batch_shape(self):
+    def batch_shape(self) -> tuple[int, ...]:
         """Tuple of ints: Shape of the batch."""
         raise self._not_implemented('batch_shape')
 
     @property
-    def event_shape(self):
+    def event_shape(self) -> tuple[int, ...]:
         """Tuple of ints: Shape of an event."""
         raise self._not_implemented('event_shape')
 
     @property
-    def params(self):
+    def params(self) -> dict[str, Variable]:
         """dict: Parameters, as variables by name."""
         raise self._not_implemented('params')
 
     @property
-    def support(self):
+    def support(self) -> str:
         """str: Set of values that can occur."""
         raise self._not_implemented('support')
 
     @property
-    def xp(self):
+    def xp(self) -> Xp:
         """Module or None: Array module of the parameters; ``None`` without parameters."""
         params = self.params
         if not params:
@@ -66,36 +74,36 @@ class Distribution:
         return backend.get_array_module(*params.values())
 
     @property
-    def mean(self):
+    def mean(self) -> Variable:
         """~chainer.Variable: Mean."""
         raise self._not_implemented('mean')
 
     @property
-    def mode(self):
+    def mode(self) -> Variable:
         """~chainer.Variable: Mode, the most probable event."""
         raise self._not_implemented('mode')
 
     @property
-    def variance(self):
+    def variance(self) -> Variable:
         """~chainer.Variable: Variance."""
         raise self._not_implemented('variance')
 
     @property
-    def stddev(self):
+    def stddev(self) -> Variable:
         """~chainer.Variable: Standard deviation, the square root of the variance."""
         return F.sqrt(self.variance)
 
     @property
-    def covariance(self):
+    def covariance(self) -> Variable:
         """~chainer.Variable: Covariance matrix of the elements of an event."""
         raise self._not_implemented('covariance')
 
     @property
-    def entropy(self):
+    def entropy(self) -> Variable:
         """~chainer.Variable: Entropy in nats."""
         raise self._not_implemented('entropy')
 
-    def perplexity(self, x):
+    def perplexity(self, x: VariableLike | float | None) -> Variable:
         """Evaluates the perplexity :math:`\\exp(entropy)`.
 
         Args:
@@ -106,7 +114,7 @@ class Distribution:
         """
         return F.exp(self.entropy)
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         """Evaluates the logarithm of the density or of the probability.
 
         Args:
@@ -117,7 +125,7 @@ class Distribution:
         """
         raise self._not_implemented('log_prob')
 
-    def prob(self, x):
+    def prob(self, x: VariableLike | float) -> Variable:
         """Evaluates the density or the probability.
 
         Args:
@@ -128,7 +136,7 @@ class Distribution:
         """
         return F.exp(self.log_prob(x))
 
-    def cdf(self, x):
+    def cdf(self, x: VariableLike | float) -> Variable:
         """Evaluates the cumulative distribution function.
 
         Args:
@@ -139,7 +147,7 @@ class Distribution:
         """
         raise self._not_implemented('cdf')
 
-    def icdf(self, x):
+    def icdf(self, x: VariableLike | float) -> Variable:
         """Evaluates the inverse of the cumulative distribution function.
 
         Args:
@@ -150,7 +158,7 @@ class Distribution:
         """
         raise self._not_implemented('icdf')
 
-    def log_cdf(self, x):
+    def log_cdf(self, x: VariableLike | float) -> Variable:
         """Evaluates the logarithm of the cumulative distribution function.
 
         Args:
@@ -161,7 +169,7 @@ class Distribution:
         """
         return F.log(self.cdf(x))
 
-    def survival_function(self, x):
+    def survival_function(self, x: VariableLike | float) -> Variable:
         """Evaluates the survival function :math:`1 - cdf(x)`.
 
         Args:
@@ -172,7 +180,7 @@ class Distribution:
         """
         return 1.0 - self.cdf(x)
 
-    def log_survival_function(self, x):
+    def log_survival_function(self, x: VariableLike | float) -> Variable:
         """Evaluates the logarithm of the survival function.
 
         Args:
@@ -183,7 +191,7 @@ class Distribution:
         """
         return F.log(self.survival_function(x))
 
-    def sample(self, sample_shape=()):
+    def sample(self, sample_shape: int | Sequence[int] = ()) -> Variable:
         """Draws samples.
 
         Where the distribution allows it, the samples are differentiable with respect to the
@@ -201,7 +209,7 @@ class Distribution:
         samples = self.sample_n(math.prod(sample_shape))
         return samples if samples.shape == shape else F.reshape(samples, shape)
 
-    def sample_n(self, n):
+    def sample_n(self, n: int) -> Variable:
         """Draws ``n`` samples.
 
         Args:
@@ -216,7 +224,7 @@ class Distribution:
 _kl_functions = {}
 
 
-def register_kl(Dist1, Dist2):
+def register_kl(Dist1: type, Dist2: type) -> Callable[..., Any]:
     """Makes a decorator that registers a function computing a Kullback-Leibler divergence.
 
     The function takes two distributions and returns a variable. For :func:`kl_divergence` it is
@@ -249,7 +257,7 @@ def register_kl(Dist1, Dist2):
     return register
 
 
-def kl_divergence(dist1, dist2):
+def kl_divergence(dist1: Distribution, dist2: Distribution) -> Variable:
     r"""Computes the Kullback-Leibler divergence of two distributions.
 
     .. math:: D_{KL}(p \| q) = \int p(x) \log \frac{p(x)}{q(x)} dx
@@ -281,7 +289,7 @@ def kl_divergence(dist1, dist2):
     raise KeyError((type(dist1), type(dist2)))
 
 
-def cross_entropy(dist1, dist2):
+def cross_entropy(dist1: Distribution, dist2: Distribution) -> Variable:
     r"""Computes the cross entropy of two distributions.
 
     .. math:: H(p, q) = -\int p(x) \log q(x) dx = H(p) + D_{KL}(p \| q)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import weakref
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import chainerx
 from chainer import backend, configuration
@@ -12,8 +13,18 @@ from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.variable import Variable
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
-def no_backprop_mode():
+    from chainer._core.variable_node import VariableNode
+    from chainer.function_hook import FunctionHook
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+
+_F = TypeVar('_F', bound='Callable[..., Any]')
+
+
+def no_backprop_mode() -> _BackpropMode:
     """Returns a context manager in which no graph is recorded.
 
     ChainerX follows: its arrays record nothing either. It is usable as a decorator too.
@@ -30,7 +41,7 @@ def no_backprop_mode():
     return _BackpropMode(False)
 
 
-def force_backprop_mode():
+def force_backprop_mode() -> _BackpropMode:
     """Returns a context manager that records graphs inside :func:`no_backprop_mode`.
 
     It is usable as a decorator too.
@@ -51,11 +62,11 @@ def force_backprop_mode():
 class _BackpropMode:
     """Sets ``config.enable_backprop`` and the mode of ChainerX alike."""
 
-    def __init__(self, enabled):
+    def __init__(self, enabled: bool) -> None:
         self._enabled = enabled
         self._scopes = []
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         scopes = [configuration.using_config('enable_backprop', self._enabled)]
         if chainerx.is_available():
             scopes.append(
@@ -65,11 +76,11 @@ class _BackpropMode:
             scope.__enter__()
         self._scopes.append(scopes)
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> None:
         for scope in reversed(self._scopes.pop()):
             scope.__exit__(*exc_info)
 
-    def __call__(self, func):
+    def __call__(self, func: _F) -> _F:
         @functools.wraps(func)
         def wrapper(*args, **kwargs):
             with self:
@@ -98,12 +109,12 @@ class FunctionAdapter(FunctionNode):
     _function = None
     _weak_function = None
 
-    def __init__(self, function):
+    def __init__(self, function: Function) -> None:
         # Weak while the function owns this adapter; the call turns it around.
         self._weak_function = weakref.ref(function)
 
     @property
-    def function(self):
+    def function(self) -> Function:
         """The :class:`~chainer.Function` object."""
         if self._function is not None:
             return self._function
@@ -113,18 +124,20 @@ class FunctionAdapter(FunctionNode):
         return self.function
 
     @property
-    def label(self):
+    def label(self) -> str:
         return self.function.label
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         self.function.check_type_forward(in_types)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         # Old-style functions keep all inputs unless they say otherwise.
         self.retain_inputs(range(len(inputs)))
         return self.function.forward(inputs)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         retained = self.get_retained_inputs()
         arrays = [None] * len(self.inputs)
         for i, x in zip(self._input_indexes_to_retain, retained):
@@ -157,19 +170,21 @@ class FunctionAdapter(FunctionNode):
 class _OldStyleGradient(FunctionNode):
     """Gradients of an old-style function: they have a value but no derivative."""
 
-    def __init__(self, function_label, gradients):
+    def __init__(self, function_label: str, gradients: Any) -> None:
         self._function_label = function_label
         self._gradients = gradients
 
     @property
-    def label(self):
+    def label(self) -> str:
         return f'{self._function_label}-Grad'
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         gradients, self._gradients = self._gradients, None
         return tuple(gradients)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         raise RuntimeError(
             f'{self._function_label} is an old-style chainer.Function: its gradient cannot be '
             'differentiated (double backprop). Rewrite it as a chainer.FunctionNode.'
@@ -207,7 +222,7 @@ class Function:
     _node = None
     _owned_node = None
 
-    def __call__(self, *inputs):
+    def __call__(self, *inputs: VariableLike) -> Any:
         """Applies the function and records it in the graph.
 
         Args:
@@ -229,7 +244,7 @@ class Function:
         return outputs[0] if len(outputs) == 1 else outputs
 
     @property
-    def node(self):
+    def node(self) -> FunctionAdapter:
         """:class:`FunctionAdapter` of this function."""
         node = self._node and self._node()
         if node is None:
@@ -239,41 +254,41 @@ class Function:
         return node
 
     @property
-    def inputs(self):
+    def inputs(self) -> tuple[VariableNode, ...] | None:
         """Tuple of the variable nodes of the inputs, or ``None`` before the function is applied."""
         return self.node.inputs
 
     @property
-    def outputs(self):
+    def outputs(self) -> tuple[Any, ...] | None:
         """Tuple of weak references to the variable nodes of the outputs."""
         return self.node.outputs
 
     @property
-    def output_data(self):
+    def output_data(self) -> tuple[NdArray | None, ...] | None:
         """Tuple of the retained output arrays."""
         return self.node.output_data
 
     @property
-    def rank(self):
+    def rank(self) -> int:
         """Length of the longest path from a leaf to this function in the graph."""
         return self.node.rank
 
     @property
-    def stack(self):
+    def stack(self) -> Any:
         """Stack trace of the application of the function, kept in debug mode only."""
         return self.node.stack
 
     @property
-    def label(self):
+    def label(self) -> str:
         """Short text that represents the function."""
         return type(self).__name__
 
     @property
-    def local_function_hooks(self):
+    def local_function_hooks(self) -> dict[str, FunctionHook]:
         """Ordered dictionary of the hooks of this function only."""
         return self.node.local_function_hooks
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         """Checks types of the inputs before forward; see :mod:`chainer.utils.type_check`.
 
         Args:
@@ -285,7 +300,7 @@ class Function:
 
         """
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray, ...]:
         """Computes output arrays; calls :meth:`forward_cpu` or :meth:`forward_gpu`.
 
         Args:
@@ -299,7 +314,7 @@ class Function:
             return self.forward_gpu(inputs)
         return self.forward_cpu(inputs)
 
-    def forward_cpu(self, inputs):
+    def forward_cpu(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray, ...]:
         """Computes output arrays from NumPy arrays.
 
         Args:
@@ -316,7 +331,7 @@ class Function:
             f'{type(self).__name__} implements neither forward nor forward_cpu'
         )
 
-    def forward_gpu(self, inputs):
+    def forward_gpu(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray, ...]:
         """Computes output arrays from CuPy arrays.
 
         Args:
@@ -333,7 +348,9 @@ class Function:
             f'{type(self).__name__} implements neither forward nor forward_gpu'
         )
 
-    def backward(self, inputs, grad_outputs):
+    def backward(
+        self, inputs: tuple[NdArray, ...], grad_outputs: tuple[NdArray | None, ...]
+    ) -> tuple[NdArray | None, ...]:
         """Computes gradient arrays; calls :meth:`backward_cpu` or :meth:`backward_gpu`.
 
         Args:
@@ -348,7 +365,9 @@ class Function:
             return self.backward_gpu(inputs, grad_outputs)
         return self.backward_cpu(inputs, grad_outputs)
 
-    def backward_cpu(self, inputs, grad_outputs):
+    def backward_cpu(
+        self, inputs: tuple[NdArray, ...], grad_outputs: tuple[NdArray | None, ...]
+    ) -> tuple[NdArray | None, ...]:
         """Computes gradients of NumPy arrays; by default no input has a gradient.
 
         Args:
@@ -361,7 +380,9 @@ class Function:
         """
         return (None,) * len(inputs)
 
-    def backward_gpu(self, inputs, grad_outputs):
+    def backward_gpu(
+        self, inputs: tuple[NdArray, ...], grad_outputs: tuple[NdArray | None, ...]
+    ) -> tuple[NdArray | None, ...]:
         """Computes gradients of CuPy arrays; by default no input has a gradient.
 
         Args:
@@ -374,7 +395,7 @@ class Function:
         """
         return (None,) * len(inputs)
 
-    def retain_inputs(self, indexes):
+    def retain_inputs(self, indexes: Iterable[int]) -> None:
         """Limits the inputs kept for backward (default: all); call it in forward.
 
         Args:
@@ -383,7 +404,7 @@ class Function:
         """
         self.node.retain_inputs(indexes)
 
-    def retain_outputs(self, indexes, retain_after_backward=False):
+    def retain_outputs(self, indexes: Iterable[int], retain_after_backward: bool = False) -> None:
         """Keeps outputs, found in :attr:`output_data` during backward; call it in forward.
 
         Args:
@@ -399,11 +420,11 @@ class Function:
             )
         self.node.retain_outputs(indexes)
 
-    def unchain(self):
+    def unchain(self) -> None:
         """Removes this function from the graph."""
         self.node.unchain()
 
-    def add_hook(self, hook, name=None):
+    def add_hook(self, hook: FunctionHook, name: str | None = None) -> None:
         """Registers a function hook; see :meth:`chainer.FunctionNode.add_hook`.
 
         Args:
@@ -413,7 +434,7 @@ class Function:
         """
         self.node.add_hook(hook, name)
 
-    def delete_hook(self, name):
+    def delete_hook(self, name: str) -> None:
         """Removes a function hook.
 
         Args:

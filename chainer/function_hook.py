@@ -1,6 +1,15 @@
 """Hooks that run around the computation of functions."""
 
+from __future__ import annotations
+
 import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from chainer.function_node import FunctionNode
+    from chainer.types import NdArray
 
 
 class _ThreadHooks(threading.local):
@@ -11,7 +20,7 @@ class _ThreadHooks(threading.local):
 _thread_hooks = _ThreadHooks()
 
 
-def get_function_hooks():
+def get_function_hooks() -> dict[str, FunctionHook]:
     """Returns the dictionary of the current thread's hooks by name, in the order of entering.
 
     .. admonition:: Example
@@ -58,7 +67,7 @@ class FunctionHook:
 
     name = 'FunctionHook'
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         """Activates the hook for the current thread.
 
         Raises:
@@ -72,12 +81,12 @@ class FunctionHook:
         self.added(None)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         hooks = get_function_hooks()
         hooks[self.name].deleted(None)
         del hooks[self.name]
 
-    def added(self, function):
+    def added(self, function: FunctionNode | None) -> None:
         """Called when the hook is registered.
 
         Args:
@@ -85,7 +94,7 @@ class FunctionHook:
 
         """
 
-    def deleted(self, function):
+    def deleted(self, function: FunctionNode | None) -> None:
         """Called when the hook is unregistered.
 
         Args:
@@ -93,7 +102,7 @@ class FunctionHook:
 
         """
 
-    def forward_preprocess(self, function, in_data):
+    def forward_preprocess(self, function: FunctionNode, in_data: tuple[NdArray, ...]) -> None:
         """Called before the forward computation.
 
         Args:
@@ -102,7 +111,7 @@ class FunctionHook:
 
         """
 
-    def forward_postprocess(self, function, in_data):
+    def forward_postprocess(self, function: FunctionNode, in_data: tuple[NdArray, ...]) -> None:
         """Called after the forward computation.
 
         Args:
@@ -111,7 +120,9 @@ class FunctionHook:
 
         """
 
-    def backward_preprocess(self, function, in_data, out_grad):
+    def backward_preprocess(
+        self, function: FunctionNode, in_data: tuple[NdArray, ...], out_grad: tuple[NdArray, ...]
+    ) -> None:
         """Called before the backward computation.
 
         Args:
@@ -121,7 +132,9 @@ class FunctionHook:
 
         """
 
-    def backward_postprocess(self, function, in_data, out_grad):
+    def backward_postprocess(
+        self, function: FunctionNode, in_data: tuple[NdArray, ...], out_grad: tuple[NdArray, ...]
+    ) -> None:
         """Called after the backward computation.
 
         Args:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 import weakref
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -11,8 +12,7 @@ import chainerx
 from chainer import backend, configuration
 from chainer._core.array_types import is_arrays_compatible
 from chainer._core.backprop import grad, hooks_of
-from chainer._core.engines import arrays as array_engine
-from chainer._core.engines import kernels as kernel_engine
+from chainer._core.engines import arrays as array_engine, kernels as kernel_engine
 from chainer._core.engines.chainerx import apply as _apply_chainerx
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.fallback import NO_NATIVE_PATH
@@ -23,6 +23,14 @@ from chainer._core.variable_node import VariableNode
 from chainer.backends import cuda
 from chainer.function_hook import FunctionHook, _thread_hooks
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from chainer._core.fallback import FallbackType
+    from chainer.function_hook import FunctionHook
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
 
 __all__ = ['FunctionNode', 'grad']
 
@@ -95,11 +103,11 @@ class FunctionNode:
     """
 
     # What Chainer 7 has.
-    inputs = None
-    outputs = None
-    rank = 0
-    is_elementwise = False
-    lazy_grad_sum = False
+    inputs: tuple[VariableNode, ...] | None = None
+    outputs: tuple[weakref.ref[VariableNode], ...] | None = None
+    rank: int = 0
+    is_elementwise: bool = False
+    lazy_grad_sum: bool = False
 
     # How the class states its gradient (see `chainer/_core/tape.py`).
     _rule = VariableRule
@@ -108,10 +116,12 @@ class FunctionNode:
     # What few calls have.
     _extras = None
 
-    stack = _extra('stack', 'Stack of the call, recorded in debug mode.')
-    chainerx_device = _extra('chainerx_device', 'Device of the inputs, where they are of ChainerX.')
+    stack: Any = _extra('stack', 'Stack of the call, recorded in debug mode.')
+    chainerx_device: Any = _extra(
+        'chainerx_device', 'Device of the inputs, where they are of ChainerX.'
+    )
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         own = cls.__dict__
         # The gradient that a class states last counts, whatever its form.
@@ -128,7 +138,7 @@ class FunctionNode:
         ):
             cls._kernels = cls._kernels._replace(under_numpy=False)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: VariableLike, **kwargs: Any) -> Any:
         raise RuntimeError(
             f'{type(self).__name__} is a FunctionNode and cannot be called: use its apply() method'
         )
@@ -138,7 +148,7 @@ class FunctionNode:
         return self
 
     @property
-    def local_function_hooks(self):
+    def local_function_hooks(self) -> dict[str, FunctionHook]:
         """Ordered dictionary of the hooks of this function only."""
         extras = self._get_extras()
         if extras.hooks is None:
@@ -151,12 +161,12 @@ class FunctionNode:
         return self._extras
 
     @property
-    def label(self):
+    def label(self) -> str:
         """Short text that represents the function."""
         return type(self).__name__
 
     @property
-    def output_data(self):
+    def output_data(self) -> tuple[NdArray | None, ...] | None:
         """Tuple of the retained output arrays (``None`` where not retained or released)."""
         extras = self._extras
         if extras is not None and extras.retained is not None:
@@ -169,7 +179,7 @@ class FunctionNode:
         return tuple([None if y is None else y.data for y in (ref() for ref in self.outputs)])
 
     @property
-    def input_layouts(self):
+    def input_layouts(self) -> tuple[Any, ...]:
         """Tuple of the memory layouts of the inputs; ``None`` stands for the usual one."""
         layouts = getattr(self._extras, 'input_layouts', None)
         if layouts is None:
@@ -177,19 +187,19 @@ class FunctionNode:
         return layouts
 
     @property
-    def output_layouts(self):
+    def output_layouts(self) -> tuple[Any, ...] | None:
         """Tuple of the memory layouts of the outputs, or ``None`` if all have the usual one."""
         return getattr(self._extras, 'output_layouts', None)
 
     @output_layouts.setter
-    def output_layouts(self, layouts):
+    def output_layouts(self, layouts: tuple[Any, ...] | None) -> None:
         if not isinstance(layouts, tuple):
             raise TypeError(f'output_layouts must be a tuple, not {type(layouts)}')
         self._get_extras().output_layouts = layouts
 
     # -- forward -------------------------------------------------------------------------
 
-    def apply(self, inputs):
+    def apply(self, inputs: Sequence[VariableLike | None]) -> tuple[Variable, ...]:
         """Computes the outputs and records this function in the graph.
 
         Args:
@@ -325,7 +335,7 @@ class FunctionNode:
         with type_check.get_function_check_context(self):
             self.check_type_forward(in_types)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         """Checks types of the inputs before forward; see :mod:`chainer.utils.type_check`.
 
         Args:
@@ -337,7 +347,7 @@ class FunctionNode:
 
         """
 
-    def check_layout_forward(self, inputs):
+    def check_layout_forward(self, inputs: tuple[Variable, ...]) -> None:
         """Checks memory layouts of the input variables; by default refuses any special one.
 
         Args:
@@ -352,7 +362,7 @@ class FunctionNode:
                 f'{self.label} does not support non-standard memory layouts: {self.input_layouts}'
             )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         """Computes output arrays from input arrays.
 
         Calls :meth:`forward_gpu` if an input is a CuPy array, otherwise :meth:`forward_cpu`.
@@ -368,7 +378,7 @@ class FunctionNode:
             return self.forward_gpu(inputs)
         return self.forward_cpu(inputs)
 
-    def forward_cpu(self, inputs):
+    def forward_cpu(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         """Computes output arrays from NumPy arrays.
 
         Args:
@@ -385,7 +395,7 @@ class FunctionNode:
             f'{type(self).__name__} implements neither forward nor forward_cpu'
         )
 
-    def forward_gpu(self, inputs):
+    def forward_gpu(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         """Computes output arrays from CuPy arrays.
 
         Args:
@@ -402,7 +412,9 @@ class FunctionNode:
             f'{type(self).__name__} implements neither forward nor forward_gpu'
         )
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         """Computes output arrays from ChainerX arrays with differentiable ChainerX routines.
 
         Returns:
@@ -412,7 +424,7 @@ class FunctionNode:
         """
         return NO_NATIVE_PATH
 
-    def retain_inputs(self, indexes):
+    def retain_inputs(self, indexes: Iterable[int]) -> None:
         """Keeps inputs for :meth:`get_retained_inputs`; call it in forward.
 
         Args:
@@ -421,7 +433,7 @@ class FunctionNode:
         """
         self._input_indexes_to_retain = tuple(indexes)
 
-    def retain_outputs(self, indexes):
+    def retain_outputs(self, indexes: Iterable[int]) -> None:
         """Keeps outputs for :meth:`get_retained_outputs`; call it in forward.
 
         Args:
@@ -432,7 +444,9 @@ class FunctionNode:
 
     # -- backward ------------------------------------------------------------------------
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         """Computes gradients of inputs from gradients of outputs, on variables.
 
         Args:
@@ -445,7 +459,12 @@ class FunctionNode:
         """
         return (None,) * len(target_input_indexes)
 
-    def backward_accumulate(self, target_input_indexes, grad_outputs, grad_inputs):
+    def backward_accumulate(
+        self,
+        target_input_indexes: tuple[int, ...],
+        grad_outputs: tuple[Variable | None, ...],
+        grad_inputs: tuple[Variable | None, ...],
+    ) -> tuple[Variable | None, ...]:
         """Computes gradients and adds them to ``grad_inputs``.
 
         Override it where adding can be fused with the computation.
@@ -466,7 +485,7 @@ class FunctionNode:
             [gx if g is None else g if gx is None else gx + g for gx, g in zip(gxs, grad_inputs)]
         )
 
-    def get_retained_inputs(self):
+    def get_retained_inputs(self) -> tuple[Variable, ...]:
         """Returns the input variables named in :meth:`retain_inputs`, for use in backward."""
         extras = self._extras
         if extras is not None and extras.retained is not None:
@@ -475,7 +494,7 @@ class FunctionNode:
             raise ValueError('retained inputs are not available: the function is not in a graph')
         return tuple([self.inputs[i].get_variable() for i in self._input_indexes_to_retain])
 
-    def get_retained_outputs(self):
+    def get_retained_outputs(self) -> tuple[Variable, ...]:
         """Returns the output variables named in :meth:`retain_outputs`, for use in backward."""
         extras = self._extras
         if extras is not None and extras.retained is not None:
@@ -527,7 +546,7 @@ class FunctionNode:
         node._input_indexes_to_retain = node._output_indexes_to_retain = ()
         node._record(inputs, gradients)
 
-    def unchain(self):
+    def unchain(self) -> None:
         """Removes this function from the graph."""
         for y in (ref() for ref in self.outputs or ()):
             if y is not None:
@@ -536,7 +555,7 @@ class FunctionNode:
 
     # -- hooks ---------------------------------------------------------------------------
 
-    def add_hook(self, hook, name=None):
+    def add_hook(self, hook: FunctionHook, name: str | None = None) -> None:
         """Registers a hook of this function.
 
         Args:
@@ -558,7 +577,7 @@ class FunctionNode:
         hooks[name] = hook
         hook.added(self)
 
-    def delete_hook(self, name):
+    def delete_hook(self, name: str) -> None:
         """Removes the hook ``name`` of this function.
 
         Raises:

@@ -1,7 +1,10 @@
 """Comparison of gradients with numerical ones."""
 
+from __future__ import annotations
+
 import contextlib
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -9,6 +12,12 @@ from chainer import backend
 from chainer._core import backprop
 from chainer.utils import _allclose
 from chainer.variable import Variable, as_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from chainer.types import DTypeSpec, NdArray
+    from chainer.variable import Variable
 
 
 class NondifferentiableError(Exception):
@@ -27,7 +36,9 @@ class NondifferentiableError(Exception):
     """
 
 
-def assert_allclose(x, y, atol=1e-5, rtol=1e-4, verbose=True):
+def assert_allclose(
+    x: Any, y: Any, atol: float = 1e-5, rtol: float = 1e-4, verbose: bool = True
+) -> None:
     """Asserts that arrays are close; see :func:`chainer.testing.assert_allclose`.
 
     Args:
@@ -52,15 +63,15 @@ def assert_allclose(x, y, atol=1e-5, rtol=1e-4, verbose=True):
 
 
 def numerical_grad(
-    f,
-    inputs,
-    grad_outputs,
-    eps=1e-3,
-    detect_nondifferentiable=False,
-    diff_atol=0,
-    diff_rtol=1e-2,
-    center_outputs=None,
-):
+    f: Callable[..., Any],
+    inputs: tuple[NdArray, ...],
+    grad_outputs: tuple[NdArray, ...],
+    eps: float = 1e-3,
+    detect_nondifferentiable: bool = False,
+    diff_atol: float = 0,
+    diff_rtol: float = 1e-2,
+    center_outputs: tuple[NdArray, ...] | None = None,
+) -> tuple[NdArray, ...]:
     r"""Computes gradients by finite differences.
 
     The gradient of :math:`\sum_j g_j \cdot y_j` with respect to each element of the inputs is
@@ -217,17 +228,17 @@ class _BackwardCheck:
 
     def __init__(
         self,
-        func,
-        x_data,
-        y_grad,
-        params,
-        eps,
-        atol,
-        rtol,
-        no_grads,
-        dtype,
-        detect_nondifferentiable,
-    ):
+        func: Any,
+        x_data: Any,
+        y_grad: Any,
+        params: Any,
+        eps: float,
+        atol: float,
+        rtol: float,
+        no_grads: Any,
+        dtype: DTypeSpec,
+        detect_nondifferentiable: bool,
+    ) -> None:
         if dtype is not None and numpy.dtype(dtype).kind != 'f':
             raise ValueError(f'`dtype` is allowed only float type, not {dtype}')
         self.func = func
@@ -251,7 +262,7 @@ class _BackwardCheck:
             if param.array is None:
                 raise ValueError(f'A parameter is not initialized: {param}')
 
-    def run(self):
+    def run(self) -> None:
         xs, ys = self._forward(self.x_data)
         gys = self._get_grad_outputs(ys)
         with _saved_grads(self.params):
@@ -431,17 +442,17 @@ def _random_directions(shapes):
 
 
 def check_backward(
-    func,
-    x_data,
-    y_grad,
-    params=(),
-    eps=1e-3,
-    atol=1e-5,
-    rtol=1e-4,
-    no_grads=None,
-    dtype=None,
-    detect_nondifferentiable=False,
-):
+    func: Callable[..., Any],
+    x_data: NdArray | Sequence[NdArray],
+    y_grad: NdArray | Sequence[NdArray | None] | None,
+    params: Variable | Sequence[Variable] = (),
+    eps: float = 1e-3,
+    atol: float = 1e-5,
+    rtol: float = 1e-4,
+    no_grads: Sequence[bool] | None = None,
+    dtype: DTypeSpec = None,
+    detect_nondifferentiable: bool = False,
+) -> None:
     """Checks the gradients of a function against numerical ones.
 
     The gradients are compared in one random direction of all inputs and parameters together, so
@@ -495,19 +506,19 @@ def check_backward(
 
 
 def check_double_backward(
-    func,
-    x_data,
-    y_grad,
-    x_grad_grad,
-    params=(),
-    params_grad_grad=(),
-    eps=1e-3,
-    atol=1e-4,
-    rtol=1e-3,
-    no_grads=None,
-    dtype=None,
-    detect_nondifferentiable=False,
-):
+    func: Callable[..., Any],
+    x_data: NdArray | Sequence[NdArray],
+    y_grad: NdArray | Sequence[NdArray],
+    x_grad_grad: NdArray | Sequence[NdArray],
+    params: Variable | Sequence[Variable] = (),
+    params_grad_grad: NdArray | Sequence[NdArray] = (),
+    eps: float = 1e-3,
+    atol: float = 1e-4,
+    rtol: float = 1e-3,
+    no_grads: Sequence[bool] | None = None,
+    dtype: DTypeSpec = None,
+    detect_nondifferentiable: bool = False,
+) -> None:
     """Checks the gradients of the gradients of a function against numerical ones.
 
     The backward computation of ``func`` is taken as a function of the inputs and ``y_grad``, and

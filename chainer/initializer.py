@@ -1,11 +1,17 @@
 """The base class of initializers."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer import backend
 from chainer.backends import cuda
+
+if TYPE_CHECKING:
+    from chainer.types import DTypeSpec, NdArray
 
 
 class Initializer:
@@ -28,12 +34,12 @@ class Initializer:
 
     """
 
-    dtype = None
+    dtype: DTypeSpec = None
 
-    def __init__(self, dtype=None):
+    def __init__(self, dtype: DTypeSpec = None) -> None:
         self.dtype = dtype
 
-    def __call__(self, array):
+    def __call__(self, array: NdArray) -> None:
         """Fills an array.
 
         Args:
@@ -60,7 +66,7 @@ class _RandomInitializer(Initializer):
     array's module: CuPy's for CuPy arrays, otherwise NumPy's.
     """
 
-    def __init__(self, dtype=None, rng=None):
+    def __init__(self, dtype: DTypeSpec = None, rng: Any = None) -> None:
         super().__init__(dtype)
         self.rng = rng
 
@@ -85,7 +91,7 @@ class _RandomInitializer(Initializer):
         backend.copyto(array, numpy.asarray(sample).astype(array.dtype, copy=False))
 
 
-def get_fans(shape):
+def get_fans(shape: tuple[int, ...]) -> tuple[int, int]:
     """Returns the number of inputs and outputs that one weight array connects.
 
     Args:

@@ -1,16 +1,46 @@
 """Links: the parts of a model that hold parameters."""
 
+from __future__ import annotations
+
 import collections.abc
 import contextlib
 import copy
 import numbers
 import warnings
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 import numpy
 
-from chainer import backend, device_resident, initializers, link_hook, variable
-from chainer import serializer as serializer_module
+from chainer import (
+    backend,
+    device_resident,
+    initializers,
+    link_hook,
+    serializer as serializer_module,
+    variable,
+)
 from chainer._core.array_types import get_array_types
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typing_extensions import Self
+
+    from chainer.device_resident import DeviceResidentsVisitor
+    from chainer.link_hook import LinkHook
+    from chainer.sequential import Sequential
+    from chainer.serializer import AbstractSerializer
+    from chainer.types import DTypeSpec, InitializerSpec, ShapeSpec
+    from chainer.variable import Parameter
+
+
+if TYPE_CHECKING:
+    _P = ParamSpec('_P')
+    _R = TypeVar('_R', covariant=True)
+
+    class _HasForward(Protocol[_P, _R]):
+        def forward(self, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
+
 
 _COPY_MODES = ('share', 'copy', 'init')
 
@@ -72,16 +102,22 @@ class Link(device_resident.DeviceResident):
 
     """
 
+    # -- calling
+
+    if TYPE_CHECKING:  # Subclasses define it
+
+        def forward(self, *args: Any, **kwargs: Any) -> Any: ...
+
     # Class that `repeat` makes, set by `chainer.sequential`, which is built on links.
     _sequential_class = None
     _has_mixin_call = False
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         mixins = cls.__mro__[cls.__mro__.index(Link) + 1 :]
         cls._has_mixin_call = any('__call__' in mixin.__dict__ for mixin in mixins)
 
-    def __init__(self, **params):
+    def __init__(self, **params: Any) -> None:
         super().__init__()
         self._params = set()
         self._persistent = set()
@@ -92,18 +128,18 @@ class Link(device_resident.DeviceResident):
             shape, dtype = _split_shape_dtype(spec)
             self.add_param(name, shape, dtype=dtype)
 
-    def __str__(self):
+    def __str__(self) -> str:
         specs = ', '.join(f'{name}={value}' for name, value in self.printable_specs)
         return f'{type(self).__name__}({specs})'
 
     @property
-    def printable_specs(self):
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
         """Pairs of the names and values that ``str(link)`` shows."""
         return iter(())
 
     # -- calling
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self: _HasForward[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> _R:
         """Runs ``forward`` with the given arguments, and the active link hooks.
 
         A ``__call__`` of a mixin, a class that comes after ``Link`` in the order of inheritance,
@@ -135,13 +171,13 @@ class Link(device_resident.DeviceResident):
         return out
 
     @property
-    def local_link_hooks(self):
+    def local_link_hooks(self) -> dict[str, LinkHook]:
         """Dictionary of the hooks registered to this link, by name."""
         if self._local_link_hooks is None:
             self._local_link_hooks = {}
         return self._local_link_hooks
 
-    def add_hook(self, hook, name=None):
+    def add_hook(self, hook: LinkHook, name: str | None = None) -> Self:
         """Registers a link hook to this link.
 
         Args:
@@ -166,7 +202,7 @@ class Link(device_resident.DeviceResident):
         hook.added(self)
         return self
 
-    def delete_hook(self, name):
+    def delete_hook(self, name: str) -> None:
         """Unregisters a link hook.
 
         Args:
@@ -183,12 +219,12 @@ class Link(device_resident.DeviceResident):
     # -- registration
 
     @property
-    def within_init_scope(self):
+    def within_init_scope(self) -> bool:
         """``True`` inside the block of :meth:`init_scope`."""
         return getattr(self, '_within_init_scope', False)
 
     @contextlib.contextmanager
-    def init_scope(self):
+    def init_scope(self) -> Iterator[None]:
         """Makes a block in which assigned parameters and links are registered.
 
         Outside of it they are ordinary attributes, which optimizers and serializers do not see.
@@ -208,19 +244,25 @@ class Link(device_resident.DeviceResident):
         if '_params' not in self.__dict__:
             raise RuntimeError('Link.__init__() has not been called.')
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, variable.Parameter) and self.within_init_scope:
             value.name = name
             self._params.add(name)
             self._persistent.discard(name)
         super().__setattr__(name, value)
 
-    def __delattr__(self, name):
+    def __delattr__(self, name: str) -> None:
         self._params.discard(name)
         self._persistent.discard(name)
         super().__delattr__(name)
 
-    def add_param(self, name, shape=None, dtype=numpy.float32, initializer=None):
+    def add_param(
+        self,
+        name: str,
+        shape: ShapeSpec | None = None,
+        dtype: DTypeSpec = numpy.float32,
+        initializer: InitializerSpec | None = None,
+    ) -> None:
         """Makes and registers a parameter. Prefer :meth:`init_scope`.
 
         Args:
@@ -243,7 +285,7 @@ class Link(device_resident.DeviceResident):
         with self.init_scope():
             setattr(self, name, variable.Parameter(initializer, shape))
 
-    def add_persistent(self, name, value):
+    def add_persistent(self, name: str, value: Any) -> None:
         """Sets an attribute and registers it as a persistent value.
 
         Args:
@@ -261,7 +303,7 @@ class Link(device_resident.DeviceResident):
         self._params.discard(name)
         super().__setattr__(name, value)
 
-    def register_persistent(self, name):
+    def register_persistent(self, name: str) -> None:
         """Registers an existing attribute as a persistent value.
 
         Args:
@@ -285,7 +327,7 @@ class Link(device_resident.DeviceResident):
         """Yields the names and child links, in the order of all walks."""
         return iter(())
 
-    def params(self, include_uninit=True):
+    def params(self, include_uninit: bool = True) -> Iterator[Parameter]:
         """Yields all parameters of the link and its descendants.
 
         A link's own parameters come first, sorted by name, then those of its
@@ -302,7 +344,7 @@ class Link(device_resident.DeviceResident):
         for _, child in self._named_children():
             yield from child.params(include_uninit)
 
-    def namedparams(self, include_uninit=True):
+    def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
         """Yields pairs of the path, like ``'/l1/W'``, and the parameter.
 
         Args:
@@ -323,7 +365,7 @@ class Link(device_resident.DeviceResident):
             for path, param in child.namedparams(include_uninit):
                 yield f'/{name}{path}', param
 
-    def links(self, skipself=False):
+    def links(self, skipself: bool = False) -> Iterator[Link]:
         """Yields the link and all its descendants.
 
         Args:
@@ -335,7 +377,7 @@ class Link(device_resident.DeviceResident):
         for _, child in self._named_children():
             yield from child.links()
 
-    def namedlinks(self, skipself=False):
+    def namedlinks(self, skipself: bool = False) -> Iterator[tuple[str, Link]]:
         """Yields pairs of the path, like ``'/l1'``, and the link.
 
         Args:
@@ -349,12 +391,12 @@ class Link(device_resident.DeviceResident):
             for path, link in child.namedlinks(True):
                 yield f'/{name}{path}', link
 
-    def children(self):
+    def children(self) -> Iterator[Link]:
         """Yields the child links."""
         for _, child in self._named_children():
             yield child
 
-    def count_params(self):
+    def count_params(self) -> int:
         """Returns the number of elements of all parameters.
 
         Uninitialized parameters are left out, with a warning.
@@ -391,12 +433,12 @@ class Link(device_resident.DeviceResident):
 
     # -- gradients and updates
 
-    def cleargrads(self):
+    def cleargrads(self) -> None:
         """Clears the gradients of all parameters; call it before ``backward``."""
         for param in self.params():
             param.cleargrad()
 
-    def zerograds(self):
+    def zerograds(self) -> None:
         """Fills the gradients of all parameters with zeros.
 
         .. deprecated:: v1.15
@@ -411,7 +453,7 @@ class Link(device_resident.DeviceResident):
         for param in self.params():
             param.zerograd()
 
-    def addgrads(self, link):
+    def addgrads(self, link: Link) -> None:
         """Adds the gradients of another link of the same structure.
 
         Args:
@@ -425,11 +467,11 @@ class Link(device_resident.DeviceResident):
         for name, child in self._named_children():
             child.addgrads(theirs[name])
 
-    def enable_update(self):
+    def enable_update(self) -> None:
         """Makes optimizers update all parameters of the link."""
         self._set_update_enabled(True)
 
-    def disable_update(self):
+    def disable_update(self) -> None:
         """Makes optimizers leave all parameters of the link alone."""
         self._set_update_enabled(False)
 
@@ -439,7 +481,7 @@ class Link(device_resident.DeviceResident):
                 param.update_rule.enabled = enabled
 
     @property
-    def update_enabled(self):
+    def update_enabled(self) -> bool:
         """``True`` if optimizers update at least one parameter."""
         return any(
             param.update_rule is not None and param.update_rule.enabled for param in self.params()
@@ -448,7 +490,7 @@ class Link(device_resident.DeviceResident):
     # -- copying
 
     @classmethod
-    def from_params(cls, *args, **kwargs):
+    def from_params(cls, *args: Any, **kwargs: Any) -> Self:
         """Makes a link with given parameters, where a subclass provides it.
 
         Args:
@@ -464,7 +506,7 @@ class Link(device_resident.DeviceResident):
         """
         raise NotImplementedError(f'{cls.__name__} does not provide from_params')
 
-    def copy(self, mode='share'):
+    def copy(self, mode: str = 'share') -> Self:
         """Copies the link.
 
         Args:
@@ -506,7 +548,7 @@ class Link(device_resident.DeviceResident):
             ret.__dict__[name] = param
         return ret
 
-    def repeat(self, n_repeat, mode='init'):
+    def repeat(self, n_repeat: int, mode: str = 'init') -> Sequential:
         """Makes a :class:`~chainer.Sequential` of copies of the link.
 
         Args:
@@ -523,7 +565,7 @@ class Link(device_resident.DeviceResident):
         _check_copy_mode(mode)
         return self._sequential_class(*[self.copy(mode) for _ in range(n_repeat)])
 
-    def copyparams(self, link, copy_persistent=True):
+    def copyparams(self, link: Link, copy_persistent: bool = True) -> None:
         """Copies the parameters of another link of the same structure into this one.
 
         Args:
@@ -547,7 +589,7 @@ class Link(device_resident.DeviceResident):
 
     # -- devices and serialization
 
-    def device_resident_accept(self, visitor):
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
         super().device_resident_accept(visitor)
         d = self.__dict__
         for name in sorted(self._params):
@@ -564,7 +606,7 @@ class Link(device_resident.DeviceResident):
         for _, child in self._named_children():
             child.device_resident_accept(visitor)
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Saves or loads the parameters and persistent values.
 
         Args:
@@ -632,21 +674,21 @@ class Chain(Link):
 
     """
 
-    def __init__(self, **links):
+    def __init__(self, **links: Any) -> None:
         super().__init__()
         self._children = set()
         for name, link in links.items():
             self.add_link(name, link)
 
-    def __str__(self):
+    def __str__(self) -> str:
         body = ''.join(_indent(f'({child.name}): {child},') for child in self.children())
         return f'{type(self).__name__}({chr(10) + body if body else ""})'
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Any:
         """Returns the attribute ``name``, usually a child link."""
         return getattr(self, name)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, Link) and self.within_init_scope:
             if hasattr(self, name):
                 raise AttributeError(f'cannot register a new link {name}: attribute exists')
@@ -654,11 +696,11 @@ class Chain(Link):
             self._children.add(name)
         super().__setattr__(name, value)
 
-    def __delattr__(self, name):
+    def __delattr__(self, name: str) -> None:
         self._children.discard(name)
         super().__delattr__(name)
 
-    def add_link(self, name, link):
+    def add_link(self, name: str, link: Link) -> None:
         """Registers a child link.
 
         Args:
@@ -708,19 +750,19 @@ class ChainList(Link, collections.abc.MutableSequence):
 
     """
 
-    def __init__(self, *links):
+    def __init__(self, *links: Link) -> None:
         super().__init__()
         self._children = []
         for link in links:
             self.add_link(link)
 
-    def __str__(self):
+    def __str__(self) -> str:
         body = ''.join(
             _indent(f'({index}): {child},') for index, child in enumerate(self._children)
         )
         return f'{type(self).__name__}({chr(10) + body if body else ""})'
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, Link) and self.within_init_scope:
             raise TypeError(
                 f'cannot register a new link {name} within a "with chainlist.init_scope():" '
@@ -728,11 +770,11 @@ class ChainList(Link, collections.abc.MutableSequence):
             )
         super().__setattr__(name, value)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         """Returns a child, or a list of children for a slice."""
         return self._children[index]
 
-    def __setitem__(self, index, value):
+    def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(index, slice):
             value = list(value)
         for link in value if isinstance(index, slice) else [value]:
@@ -740,21 +782,21 @@ class ChainList(Link, collections.abc.MutableSequence):
         self._children[index] = value
         self._number_children()
 
-    def __delitem__(self, index):
+    def __delitem__(self, index: Any) -> None:
         del self._children[index]
         self._number_children()
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(self._children)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._children)
 
     def _number_children(self):
         for index, child in enumerate(self._children):
             child.name = str(index)
 
-    def insert(self, index, link):
+    def insert(self, index: int, link: Link) -> None:
         """Inserts a child before the position ``index``.
 
         Args:
@@ -767,7 +809,7 @@ class ChainList(Link, collections.abc.MutableSequence):
         self._children.insert(index, link)
         self._number_children()
 
-    def add_link(self, link):
+    def add_link(self, link: Link) -> None:
         """Appends a child; the same as ``append``.
 
         Args:

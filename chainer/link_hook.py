@@ -1,6 +1,14 @@
 """The base class of link hooks."""
 
+from __future__ import annotations
+
 import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from chainer.link import Link
 
 _thread_local = threading.local()
 
@@ -17,13 +25,15 @@ def _get_link_hooks():
 class _ForwardPreprocessCallbackArgs:
     """Arguments of :meth:`LinkHook.forward_preprocess`."""
 
-    def __init__(self, link, forward_name, args, kwargs):
+    def __init__(
+        self, link: Link, forward_name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
         self.link = link
         self.forward_name = forward_name
         self.args = args
         self.kwargs = kwargs
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f'{type(self).__name__}(link={self.link!r}, forward_name={self.forward_name!r}, '
             f'args={self.args!r}, kwargs={self.kwargs!r})'
@@ -33,7 +43,9 @@ class _ForwardPreprocessCallbackArgs:
 class _ForwardPostprocessCallbackArgs(_ForwardPreprocessCallbackArgs):
     """Arguments of :meth:`LinkHook.forward_postprocess`."""
 
-    def __init__(self, link, forward_name, args, kwargs, out):
+    def __init__(
+        self, link: Link, forward_name: str, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any
+    ) -> None:
         super().__init__(link, forward_name, args, kwargs)
         self.out = out
 
@@ -64,7 +76,7 @@ class LinkHook:
 
     name = 'LinkHook'
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         hooks = _get_link_hooks()
         if self.name in hooks:
             raise KeyError(f'hook {self.name} already exists')
@@ -72,11 +84,11 @@ class LinkHook:
         self.added(None)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         del _get_link_hooks()[self.name]
         self.deleted(None)
 
-    def added(self, link):
+    def added(self, link: Link | None) -> None:
         """Called when the hook is registered.
 
         Args:
@@ -84,7 +96,7 @@ class LinkHook:
 
         """
 
-    def deleted(self, link):
+    def deleted(self, link: Link | None) -> None:
         """Called when the hook is unregistered.
 
         Args:
@@ -92,7 +104,7 @@ class LinkHook:
 
         """
 
-    def forward_preprocess(self, args):
+    def forward_preprocess(self, args: _ForwardPreprocessCallbackArgs) -> None:
         """Called before a link is called.
 
         Args:
@@ -101,7 +113,7 @@ class LinkHook:
 
         """
 
-    def forward_postprocess(self, args):
+    def forward_postprocess(self, args: _ForwardPostprocessCallbackArgs) -> None:
         """Called after a link was called.
 
         Args:

@@ -4,6 +4,10 @@ A variable may hold its array in another order of axes than its shape tells: tha
 the *semantic* one, that of the array the *raw* one.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import function_node
 from chainer._core import layouts
 from chainer._core.layouts import (  # noqa: F401
@@ -16,16 +20,23 @@ from chainer._core.namespace import operators
 from chainer.utils import type_check
 from chainer.variable import Variable
 
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class _Unspecified:
-    def __repr__(self):
+    def __repr__(self) -> str:
         return '<unspecified>'
 
 
 _unspecified = _Unspecified()
 
 
-def get_raw_shape(arr_or_var):
+def get_raw_shape(arr_or_var: VariableLike) -> tuple[int, ...]:
     """Returns the shape of the array, in the order of its memory layout.
 
     Args:
@@ -48,7 +59,9 @@ def get_raw_shape(arr_or_var):
     return arr_or_var.shape
 
 
-def get_semantic_shape(arr_or_var, *, assumed_layout=_unspecified):
+def get_semantic_shape(
+    arr_or_var: VariableLike, *, assumed_layout: Any = _unspecified
+) -> tuple[int, ...]:
     """Returns the shape in the order of axes that functions are documented with.
 
     Args:
@@ -101,24 +114,24 @@ class AsLayout(function_node.FunctionNode):
     """
 
     axes = None
-    in_layout = None
+    in_layout: Any = None
 
-    def __init__(self, layout):
+    def __init__(self, layout: Any) -> None:
         if layout not in layouts.LAYOUTS:
             raise ValueError(f'Unknown memory layout: {layout!r}')
         self.out_layout = layout
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'AsLayout'
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
 
-    def check_layout_forward(self, inputs):
+    def check_layout_forward(self, inputs: tuple[Variable, ...]) -> None:
         pass
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         # There are no input layouts if no input has a special one.
         if self.input_layouts:
@@ -126,13 +139,17 @@ class AsLayout(function_node.FunctionNode):
         self.output_layouts = (self.out_layout,)
         return (layouts.transpose_array(x, self.in_layout, self.out_layout),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         # Arrays of ChainerX have the standard layout only.
         if self.out_layout is not None:
             raise RuntimeError('ChainerX arrays have no memory layout but the standard one')
         return inputs
 
-    def backward(self, indexes, grad_outputs):
+    def backward(
+        self, indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         # Gradients are in the layout of the output, even where the variable does not say so.
         grad = AsLayout(self.in_layout)
         grad.in_layout = self.out_layout

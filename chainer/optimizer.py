@@ -1,16 +1,25 @@
 """The base classes of optimizers and update rules."""
 
+from __future__ import annotations
+
 import collections
 import math
 import warnings
+from typing import TYPE_CHECKING, Any
 
-from chainer import link as link_module
-from chainer import optimizer_hooks
-from chainer import serializer as serializer_module
-from chainer._core import optimizer_hooks as _optimizer_hooks
-from chainer._core import update
+from chainer import link as link_module, optimizer_hooks, serializer as serializer_module
+from chainer._core import optimizer_hooks as _optimizer_hooks, update
 from chainer._core.update_rule import Hyperparameter, HyperparameterProxy, UpdateRule
 from chainer.optimizer_hooks import _base as hooks_base
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from typing_extensions import Self
+
+    from chainer.link import Link
+    from chainer.serializer import AbstractSerializer
+
 
 __all__ = [
     'GradientClipping',
@@ -51,9 +60,9 @@ class Optimizer:
 
     """
 
-    target = None
-    t = 0
-    epoch = 0
+    target: Any = None
+    t: int = 0
+    epoch: int = 0
     use_auto_new_epoch = False
     _pre_update_hooks = None
     _post_update_hooks = None
@@ -64,7 +73,7 @@ class Optimizer:
     _loss_scaling_isnan = False
     _loss_scaling_isnan_ever = False
 
-    def setup(self, link):
+    def setup(self, link: Link) -> Self:
         """Sets the link to optimize, and starts counting anew.
 
         Args:
@@ -86,7 +95,7 @@ class Optimizer:
         self._post_update_hooks = collections.OrderedDict()
         return self
 
-    def update(self, lossfun=None, *args, **kwds):
+    def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
         """Updates the parameters.
 
         Args:
@@ -97,7 +106,7 @@ class Optimizer:
         """
         raise NotImplementedError
 
-    def new_epoch(self, auto=False):
+    def new_epoch(self, auto: bool = False) -> None:
         """Counts an epoch.
 
         Args:
@@ -117,7 +126,9 @@ class Optimizer:
 
     # -- hooks
 
-    def add_hook(self, hook, name=None, timing='auto'):
+    def add_hook(
+        self, hook: Callable[..., Any], name: str | None = None, timing: str = 'auto'
+    ) -> None:
         """Adds a hook, called at every update.
 
         It is called as ``hook(optimizer)``, or, if it has a true attribute
@@ -140,7 +151,7 @@ class Optimizer:
             raise RuntimeError('call `setup` method before `add_hook` method')
         _optimizer_hooks.add(self, hook, name, timing)
 
-    def remove_hook(self, name):
+    def remove_hook(self, name: str) -> None:
         """Removes a hook.
 
         Args:
@@ -154,7 +165,7 @@ class Optimizer:
             raise RuntimeError('call `setup` method before `remove_hook` method')
         _optimizer_hooks.remove(self, name)
 
-    def call_hooks(self, timing='pre'):
+    def call_hooks(self, timing: str = 'pre') -> None:
         """Calls the hooks of a timing.
 
         Args:
@@ -167,7 +178,7 @@ class Optimizer:
         for hook in hooks.values():
             self.call_hook(hook)
 
-    def call_hook(self, hook):
+    def call_hook(self, hook: Callable[..., Any]) -> None:
         """Calls one hook.
 
         Args:
@@ -181,7 +192,7 @@ class Optimizer:
 
     # -- loss scaling
 
-    def set_loss_scale(self, loss_scale):
+    def set_loss_scale(self, loss_scale: float) -> None:
         """Scales the loss, so that small gradients survive in float16.
 
         Args:
@@ -190,7 +201,7 @@ class Optimizer:
         """
         self.loss_scaling(scale=loss_scale)
 
-    def loss_scaling(self, interval=1000, scale=None):
+    def loss_scaling(self, interval: int = 1000, scale: float | None = None) -> None:
         """Scales the loss, so that small gradients survive in float16.
 
         The dynamic scale starts at one and grows. When a gradient is not
@@ -216,7 +227,7 @@ class Optimizer:
             self._loss_scaling_is_dynamic = False
         self._loss_scaling_isnan = False
 
-    def check_nan_in_grads(self):
+    def check_nan_in_grads(self) -> None:
         """Looks for gradients that are not finite, if the loss scale is dynamic."""
         self._loss_scaling_isnan = False
         if not self._loss_scaling_is_dynamic:
@@ -231,11 +242,11 @@ class Optimizer:
                     stacklevel=3,
                 )
 
-    def is_safe_to_update(self):
+    def is_safe_to_update(self) -> bool:
         """Returns ``False`` if :meth:`check_nan_in_grads` found such a gradient."""
         return not self._loss_scaling_isnan
 
-    def update_loss_scale(self):
+    def update_loss_scale(self) -> None:
         """Adapts the dynamic loss scale."""
         if not self._loss_scaling_is_dynamic:
             return
@@ -248,7 +259,7 @@ class Optimizer:
         scale = self._loss_scale * multiplier
         self._loss_scale = max(1.0, min(self._loss_scale_max, scale))
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Saves or loads the counters and the states of all update rules.
 
         The target link is not included.
@@ -302,15 +313,18 @@ class GradientMethod(Optimizer):
 
     """
 
+    hyperparam: Hyperparameter
+    t: int
+
     _use_cleargrads = True
     _buffers = None
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.hyperparam = Hyperparameter()
         self._use_fp32_update = False
 
-    def setup(self, link):
+    def setup(self, link: Link) -> Self:
         super().setup(link)
         for param in link.params():
             param.update_rule = self.create_update_rule()
@@ -318,11 +332,11 @@ class GradientMethod(Optimizer):
                 param.update_rule.use_fp32_update()
         return self
 
-    def create_update_rule(self):
+    def create_update_rule(self) -> UpdateRule:
         """Returns a new update rule, for one parameter."""
         raise NotImplementedError
 
-    def use_fp32_update(self, flag=True):
+    def use_fp32_update(self, flag: bool = True) -> None:
         """Makes float16 parameters be updated through float32 master copies.
 
         Args:
@@ -335,7 +349,7 @@ class GradientMethod(Optimizer):
                 if param.update_rule is not None:
                     param.update_rule.use_fp32_update(flag)
 
-    def use_cleargrads(self, use=True):
+    def use_cleargrads(self, use: bool = True) -> None:
         """Chooses how gradients are reset: cleared, or filled with zeros.
 
         .. deprecated:: v2.0
@@ -350,13 +364,13 @@ class GradientMethod(Optimizer):
         )
         self._use_cleargrads = use
 
-    def reallocate_cleared_grads(self):
+    def reallocate_cleared_grads(self) -> None:
         """Fills missing gradients of initialized parameters with zeros."""
         for param in self.target.params():
             if update.lacks_grad(param):
                 update.fill_grad(param)
 
-    def update(self, lossfun=None, *args, **kwds):
+    def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
         """Updates the parameters by their gradients.
 
         Args:
@@ -405,12 +419,12 @@ class GradientMethod(Optimizer):
             or type(self).reallocate_cleared_grads is not GradientMethod.reallocate_cleared_grads
         )
 
-    def call_hook(self, hook):
+    def call_hook(self, hook: Any) -> None:
         super().call_hook(hook)
         self.reallocate_cleared_grads()  # a hook may have cleared some
 
 
-def make_deprecation_message(module_name):
+def make_deprecation_message(module_name: str) -> str:
     """Returns the message that a hook has moved to :mod:`chainer.optimizer_hooks`.
 
     Args:
@@ -449,8 +463,17 @@ def _deprecated(base):
     )
 
 
-GradientClipping = _deprecated(optimizer_hooks.GradientClipping)
-GradientHardClipping = _deprecated(optimizer_hooks.GradientHardClipping)
-GradientNoise = _deprecated(optimizer_hooks.GradientNoise)
-Lasso = _deprecated(optimizer_hooks.Lasso)
-WeightDecay = _deprecated(optimizer_hooks.WeightDecay)
+if TYPE_CHECKING:
+    from chainer.optimizer_hooks import (
+        GradientClipping as GradientClipping,
+        GradientHardClipping as GradientHardClipping,
+        GradientNoise as GradientNoise,
+        Lasso as Lasso,
+        WeightDecay as WeightDecay,
+    )
+else:
+    GradientClipping = _deprecated(optimizer_hooks.GradientClipping)
+    GradientHardClipping = _deprecated(optimizer_hooks.GradientHardClipping)
+    GradientNoise = _deprecated(optimizer_hooks.GradientNoise)
+    Lasso = _deprecated(optimizer_hooks.Lasso)
+    WeightDecay = _deprecated(optimizer_hooks.WeightDecay)

@@ -4,16 +4,25 @@ A :class:`Reporter` maps observed objects to names and collects what they report
 :class:`Summary` and :class:`DictSummary` reduce the collected values to statistics.
 """
 
+from __future__ import annotations
+
 import collections
 import contextlib
 import json
 import threading
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer import backend, configuration, variable
-from chainer import serializer as serializer_module
+from chainer import backend, configuration, serializer as serializer_module, variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from typing_extensions import Self
+
+    from chainer.serializer import AbstractSerializer
 
 _thread_local = threading.local()
 
@@ -53,19 +62,21 @@ class Reporter:
 
     """
 
-    def __init__(self):
-        self._observer_names = {}
+    observation: dict[str, Any]
+
+    def __init__(self) -> None:
+        self._observer_names: dict[int, str] = {}
         self.observation = {}
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         _get_reporters().append(self)
         return self
 
-    def __exit__(self, exc_type, exc_value, traceback):
+    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
         _get_reporters().pop()
 
     @contextlib.contextmanager
-    def scope(self, observation):
+    def scope(self, observation: dict[str, Any]) -> Iterator[None]:
         """Makes this reporter current, collecting into a given dictionary.
 
         Args:
@@ -80,7 +91,7 @@ class Reporter:
             finally:
                 self.observation = old
 
-    def add_observer(self, name, observer):
+    def add_observer(self, name: str, observer: Any) -> None:
         """Registers an observer.
 
         Args:
@@ -90,7 +101,7 @@ class Reporter:
         """
         self._observer_names[id(observer)] = name
 
-    def add_observers(self, prefix, observers):
+    def add_observers(self, prefix: str, observers: Iterable[tuple[str, Any]]) -> None:
         """Registers many observers, e.g. ``link.namedlinks(skipself=True)``.
 
         Args:
@@ -101,7 +112,7 @@ class Reporter:
         for name, observer in observers:
             self._observer_names[id(observer)] = prefix + name
 
-    def report(self, values, observer=None):
+    def report(self, values: dict[str, Any], observer: Any = None) -> None:
         """Stores values in the current observation.
 
         Variables are stored without their graph, unless the configuration
@@ -135,7 +146,7 @@ def _without_graph(value):
     return value
 
 
-def get_current_reporter():
+def get_current_reporter() -> Reporter:
     """Returns the reporter entered last by this thread.
 
     Raises:
@@ -151,7 +162,7 @@ def get_current_reporter():
     return _get_reporters()[-1]
 
 
-def report(values, observer=None):
+def report(values: dict[str, Any], observer: Any = None) -> None:
     """Reports values to the current reporter; does nothing when there is none.
 
     Links call this to make their values (loss, accuracy, ...) known to the trainer.
@@ -185,7 +196,7 @@ def report(values, observer=None):
 
 
 @contextlib.contextmanager
-def report_scope(observation):
+def report_scope(observation: dict[str, Any]) -> Iterator[None]:
     """Collects what is reported to the current reporter into another dictionary.
 
     Args:
@@ -230,12 +241,12 @@ class Summary:
 
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._x = 0.0
         self._x2 = 0.0
         self._n = 0.0  # weights need not be integers
 
-    def add(self, value, weight=1):
+    def add(self, value: Any, weight: float = 1) -> None:
         """Adds a value.
 
         Args:
@@ -261,11 +272,11 @@ class Summary:
         self._x2 = self._x2 + weighted * value
         self._n += weight
 
-    def compute_mean(self):
+    def compute_mean(self) -> Any:
         """Returns the mean."""
         return self._x / self._n
 
-    def make_statistics(self):
+    def make_statistics(self) -> tuple[Any, Any]:
         """Returns the pair of the mean and the standard deviation."""
         xp = backend.get_array_module(self._x)
         mean = self.compute_mean()
@@ -273,7 +284,7 @@ class Summary:
         variance = xp.maximum(self._x2 / self._n - mean * mean, 0)
         return mean, xp.sqrt(variance)
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the sums."""
         try:
             self._x = _scalar(serializer('_x', self._x))
@@ -305,10 +316,10 @@ class DictSummary:
 
     """
 
-    def __init__(self):
-        self._summaries = collections.defaultdict(Summary)
+    def __init__(self) -> None:
+        self._summaries: Any = collections.defaultdict(Summary)
 
-    def add(self, d):
+    def add(self, d: dict[str, Any]) -> None:
         """Adds a dictionary of values.
 
         Args:
@@ -329,18 +340,18 @@ class DictSummary:
             if _is_scalar(value):
                 self._summaries[key].add(value, weight=weight)
 
-    def compute_mean(self):
+    def compute_mean(self) -> dict[str, Any]:
         """Returns the dictionary of the means."""
         return {name: summary.compute_mean() for name, summary in self._summaries.items()}
 
-    def make_statistics(self):
+    def make_statistics(self) -> dict[str, Any]:
         """Returns the means under their names and the deviations under ``'<name>.std'``."""
         statistics = {}
         for name, summary in self._summaries.items():
             statistics[name], statistics[name + '.std'] = summary.make_statistics()
         return statistics
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the sums of every name."""
         if isinstance(serializer, serializer_module.Serializer):
             names = list(self._summaries)

@@ -1,10 +1,18 @@
 """A chain of layers that are called one after another."""
 
+from __future__ import annotations
+
 import contextlib
 import copy
 import inspect
+from typing import TYPE_CHECKING, Any
 
 from chainer import link as link_module
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from typing_extensions import Self
 
 
 def _layer_name(layer):
@@ -57,13 +65,13 @@ class Sequential(link_module.ChainList):
 
     """
 
-    def __init__(self, *layers):
+    def __init__(self, *layers: Callable[..., Any]) -> None:
         super().__init__()
         self._layers = []
         for layer in layers:
             self.append(layer)
 
-    def forward(self, *x):
+    def forward(self, *x: Any) -> Any:
         """Calls all layers.
 
         Args:
@@ -77,7 +85,7 @@ class Sequential(link_module.ChainList):
             x = layer(*x) if isinstance(x, tuple) else layer(x)
         return x
 
-    def __str__(self):
+    def __str__(self) -> str:
         body = ''.join(
             link_module._indent(f'({index}): {_layer_text(layer)},')
             for index, layer in enumerate(self._layers)
@@ -90,22 +98,22 @@ class Sequential(link_module.ChainList):
         self._children = [layer for layer in self._layers if isinstance(layer, link_module.Link)]
         self._number_children()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._layers)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Callable[..., Any]]:
         return iter(self._layers)
 
-    def __contains__(self, item):
+    def __contains__(self, item: object) -> bool:
         return item in self._layers
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: Any) -> Any:
         """Returns a layer, or a new Sequential of the same layers for a slice."""
         if isinstance(i, slice):
             return Sequential(*self._layers[i])
         return self._layers[i]
 
-    def __setitem__(self, i, layer):
+    def __setitem__(self, i: int, layer: Callable[..., Any]) -> None:
         if isinstance(i, slice):
             layer = list(layer)
         for one in layer if isinstance(i, slice) else [layer]:
@@ -113,11 +121,11 @@ class Sequential(link_module.ChainList):
         self._layers[i] = layer
         self._sync_children()
 
-    def __delitem__(self, i):
+    def __delitem__(self, i: int | slice) -> None:
         del self._layers[i]
         self._sync_children()
 
-    def __add__(self, other):
+    def __add__(self, other: Sequential) -> Sequential:
         if not isinstance(other, Sequential):
             raise ValueError(
                 'add (+) operator supports only objects of Sequential class, but '
@@ -125,7 +133,7 @@ class Sequential(link_module.ChainList):
             )
         return Sequential(*self._layers, *other._layers)
 
-    def append(self, layer):
+    def append(self, layer: Callable[..., Any]) -> None:
         """Appends a layer.
 
         Args:
@@ -134,7 +142,7 @@ class Sequential(link_module.ChainList):
         """
         self.insert(len(self), layer)
 
-    def insert(self, i, layer):
+    def insert(self, i: int, layer: Callable[..., Any]) -> None:
         """Inserts a layer before the position ``i``.
 
         Args:
@@ -146,7 +154,7 @@ class Sequential(link_module.ChainList):
         self._layers.insert(i, layer)
         self._sync_children()
 
-    def extend(self, sequential):
+    def extend(self, sequential: Iterable[Any]) -> None:
         """Appends all layers of another sequence.
 
         Args:
@@ -156,7 +164,7 @@ class Sequential(link_module.ChainList):
         for layer in list(sequential):
             self.append(layer)
 
-    def pop(self, i=-1):
+    def pop(self, i: int = -1) -> Callable[..., Any]:
         """Removes and returns a layer.
 
         Args:
@@ -173,7 +181,7 @@ class Sequential(link_module.ChainList):
         del self[i]
         return layer
 
-    def remove(self, layer):
+    def remove(self, layer: Callable[..., Any]) -> None:
         """Removes the first occurrence of a layer.
 
         Raises:
@@ -184,7 +192,7 @@ class Sequential(link_module.ChainList):
             raise ValueError(f'There is no layer object that is same as {layer}')
         del self[self._layers.index(layer)]
 
-    def remove_by_layer_type(self, type_name):
+    def remove_by_layer_type(self, type_name: str) -> None:
         """Removes all layers of a type.
 
         Args:
@@ -200,12 +208,14 @@ class Sequential(link_module.ChainList):
         self._layers = [layer for layer in self._layers if _layer_name(layer) != type_name]
         self._sync_children()
 
-    def clear(self):
+    def clear(self) -> None:
         """Removes all layers."""
         self._layers = []
         self._sync_children()
 
-    def index(self, layer, start=None, end=None):
+    def index(
+        self, layer: Callable[..., Any], start: int | None = None, end: int | None = None
+    ) -> int:
         """Returns the position of a layer, as ``list.index``.
 
         Args:
@@ -216,11 +226,11 @@ class Sequential(link_module.ChainList):
         """
         return self._layers[:end].index(layer, 0 if start is None else start)
 
-    def count(self, layer):
+    def count(self, layer: Callable[..., Any]) -> int:
         """Returns how often a layer occurs."""
         return self._layers.count(layer)
 
-    def count_by_layer_type(self, type_name):
+    def count_by_layer_type(self, type_name: str) -> int:
         """Returns the number of layers of a type.
 
         Args:
@@ -230,7 +240,7 @@ class Sequential(link_module.ChainList):
         """
         return sum(_layer_name(layer) == type_name for layer in self._layers)
 
-    def flatten(self):
+    def flatten(self) -> Sequential:
         """Returns a Sequential in which nested ones are replaced by their layers."""
         ret = Sequential()
         for layer in self._layers:
@@ -239,7 +249,7 @@ class Sequential(link_module.ChainList):
 
     # -- copying
 
-    def copy(self, mode='share'):
+    def copy(self, mode: str = 'share') -> Self:
         link_module._check_copy_mode(mode)
         return Sequential(
             *[
@@ -248,7 +258,7 @@ class Sequential(link_module.ChainList):
             ]
         )
 
-    def copyparams(self, link, copy_persistent=True):
+    def copyparams(self, link: Sequential, copy_persistent: bool = True) -> None:
         """Copies the parameters of another Sequential into this one.
 
         Args:
@@ -260,14 +270,14 @@ class Sequential(link_module.ChainList):
             raise ValueError(f'copyparams needs a Sequential, but {type(link)} was given')
         super().copyparams(link, copy_persistent)
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         # Not by __reduce__, because lambdas can be copied but not pickled.
         ret = type(self).__new__(type(self))
         memo[id(self)] = ret
         ret.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return ret
 
-    def __reduce__(self):
+    def __reduce__(self) -> str | tuple[Any, ...]:
         if any(_layer_name(layer) == '<lambda>' for layer in self._layers):
             raise ValueError(
                 'This Sequential object has at least one lambda function as its component, and '

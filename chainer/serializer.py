@@ -6,6 +6,10 @@ saves (the serializer stores the value and returns it) and loads (the
 deserializer returns the stored value, or fills the given array in place).
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 
 class AbstractSerializer:
     """Base class of serializers and deserializers.
@@ -26,7 +30,7 @@ class AbstractSerializer:
 
     """
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: str) -> AbstractSerializer:
         """Returns the serializer of a child object.
 
         Args:
@@ -35,7 +39,7 @@ class AbstractSerializer:
         """
         raise NotImplementedError
 
-    def __call__(self, key, value):
+    def __call__(self, key: str, value: Any) -> Any:
         """Saves or loads one value.
 
         Args:
@@ -64,7 +68,7 @@ class Serializer(AbstractSerializer):
 
     """
 
-    def save(self, obj):
+    def save(self, obj: Any) -> None:
         """Saves an object by ``obj.serialize(self)``."""
         obj.serialize(self)
 
@@ -90,7 +94,7 @@ class Deserializer(AbstractSerializer):
     # a whole file is being loaded; see chainer.serializers._loading.
     _journal = None
 
-    def load(self, obj):
+    def load(self, obj: Any) -> None:
         """Loads an object by ``obj.serialize(self)``."""
         obj.serialize(self)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer import initializers  # noqa: F401  users reach it as `chainer.variable.initializers`
 from chainer._core.parameter import Parameter, _unpickle_parameter  # noqa: F401
 from chainer._core.variable import (  # noqa: F401
@@ -12,6 +14,9 @@ from chainer._core.variable import (  # noqa: F401
 )
 from chainer._core.variable_node import VariableNode
 from chainer._core.variable_text import variable_repr, variable_str
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = [
     'Parameter',

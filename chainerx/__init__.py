@@ -6,10 +6,15 @@ built with ``CHAINER_BUILD_CHAINERX=1 pip install .``; :func:`is_available` tell
 there.
 """
 
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING, Any
+
 from chainerx import _availability
 
 
-def is_available():
+def is_available() -> builtins.bool:
     """Tells whether the compiled core of ChainerX is built and can be loaded.
 
     Returns:
@@ -24,64 +29,79 @@ def is_available():
     return _availability.reason is None
 
 
-if is_available():
-    from numpy import (  # noqa: F401
+if TYPE_CHECKING or is_available():
+    import numpy as _numpy
+    from numpy import (
+        bool_ as bool_,
+        dtype as dtype,
+        e as e,
+        euler_gamma as euler_gamma,
+        float16 as float16,
+        float32 as float32,
+        float64 as float64,
+        inf as inf,
+        int8 as int8,
+        int16 as int16,
+        int32 as int32,
+        int64 as int64,
+        nan as nan,
+        newaxis as newaxis,
+        pi as pi,
+        uint8 as uint8,
+    )
+
+    from chainerx import _core, linalg as linalg, random as random, testing as testing
+    from chainerx._core import *  # noqa: F403
+    from chainerx._core import __version__ as __version__, ndarray as ndarray
+    from chainerx._routines import (
+        asanyarray as asanyarray,
+        broadcast_arrays as broadcast_arrays,
+        fix as fix,
+        fromfile as fromfile,
+        fromfunction as fromfunction,
+        fromiter as fromiter,
+        fromstring as fromstring,
+        loadtxt as loadtxt,
+        meshgrid as meshgrid,
+    )
+
+    abs = _core.absolute
+    max = _core.amax
+    min = _core.amin
+    mod = _core.remainder
+    true_divide = _core.divide
+    bool = bool_  # as in NumPy 2
+    Inf: float = inf
+    Infinity: float = inf
+    PINF: float = inf
+    infty: float = inf
+    NINF: float = -inf
+    NAN: float = nan
+    NaN: float = nan
+    PZERO: float = 0.0
+    NZERO: float = -0.0
+
+    #: The dtypes that arrays can have.
+    all_dtypes: tuple[type[_numpy.generic], ...] = (
         bool_,
-        dtype,
-        e,
-        euler_gamma,
-        float16,
-        float32,
-        float64,
-        inf,
         int8,
         int16,
         int32,
         int64,
-        nan,
-        newaxis,
-        pi,
         uint8,
+        float16,
+        float32,
+        float64,
     )
-
-    from chainerx import linalg, random, testing  # noqa: F401
-    from chainerx._core import *  # noqa: F403
-    from chainerx._core import __version__, ndarray  # noqa: F401
-    from chainerx._core import absolute as abs
-    from chainerx._core import amax as max
-    from chainerx._core import amin as min
-    from chainerx._core import divide as true_divide
-    from chainerx._core import remainder as mod
-    from chainerx._routines import (  # noqa: F401
-        asanyarray,
-        broadcast_arrays,
-        fix,
-        fromfile,
-        fromfunction,
-        fromiter,
-        fromstring,
-        loadtxt,
-        meshgrid,
-    )
-
-    bool = bool_  # as in NumPy 2
-    Inf = Infinity = PINF = infty = inf
-    NINF = -inf
-    NAN = NaN = nan
-    PZERO = 0.0
-    NZERO = -0.0
-
-    #: The dtypes that arrays can have.
-    all_dtypes = (bool_, int8, int16, int32, int64, uint8, float16, float32, float64)
 else:
 
     class ndarray:  # type: ignore[no-redef]
         """Stands for the array class of ChainerX, which is not built: nothing is an instance."""
 
-        def __init__(self, *args, **kwargs):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
             raise RuntimeError(_availability.message())
 
-    def __getattr__(name):
+    def __getattr__(name: str) -> Any:
         if name.startswith('__'):
             raise AttributeError(name)
         raise _availability.NotBuiltError(f'chainerx.{name}: {_availability.message()}')

@@ -1,5 +1,7 @@
 """Whether the compiled core can be used and, if not, why."""
 
+from __future__ import annotations
+
 import importlib.util
 import warnings
 
@@ -22,7 +24,7 @@ def _find_reason():
     return None
 
 
-def message():
+def message() -> str:
     """What a user should read who needs the core."""
     return (
         'ChainerX is not available. Build it with CHAINER_BUILD_CHAINERX=1 pip install . '

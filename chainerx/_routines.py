@@ -1,11 +1,25 @@
 """Routines that are made of others, or of NumPy's where text and files are read."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from chainerx import _core
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
 
-def asanyarray(a, dtype=None, device=None):
+    from numpy.typing import DTypeLike
+
+    import chainerx
+    from chainerx._core import Device, ndarray
+
+
+def asanyarray(
+    a: Any, dtype: DTypeLike | None = None, device: Device | str | None = None
+) -> ndarray:
     """Converts an object to an array, like :func:`chainerx.asarray`.
 
     Args:
@@ -30,7 +44,7 @@ def asanyarray(a, dtype=None, device=None):
     return _core.asarray(a, dtype, device)
 
 
-def broadcast_arrays(*args):
+def broadcast_arrays(*args: ndarray) -> list[ndarray]:
     """Broadcasts arrays against each other.
 
     Args:
@@ -60,7 +74,7 @@ def broadcast_arrays(*args):
     return [_core.broadcast_to(a, shape) for a in args]
 
 
-def fix(arr):
+def fix(arr: chainerx.ndarray) -> ndarray:
     """Rounds elements towards zero. Stops gradients.
 
     Args:
@@ -78,7 +92,7 @@ def fix(arr):
     return _core.trunc(arr)
 
 
-def meshgrid(*xi, indexing='xy'):
+def meshgrid(*xi: ndarray | list[ndarray], indexing: str = 'xy') -> list[ndarray]:
     """Makes coordinate matrices from coordinate vectors.
 
     Args:
@@ -110,7 +124,13 @@ def meshgrid(*xi, indexing='xy'):
     return _core._meshgrid(xi, indexing)
 
 
-def fromfile(file, dtype=float, count=-1, sep='', device=None):
+def fromfile(
+    file: Any,
+    dtype: DTypeLike | None = float,
+    count: int = -1,
+    sep: str = '',
+    device: Device | str | None = None,
+) -> ndarray:
     """Reads an array from a file, like :func:`numpy.fromfile`.
 
     Args:
@@ -136,7 +156,7 @@ def fromfile(file, dtype=float, count=-1, sep='', device=None):
     return _core.array(numpy.fromfile(file, dtype, count, sep), device=device)
 
 
-def fromfunction(function, shape, **kwargs):
+def fromfunction(function: Callable[..., Any], shape: tuple[int, ...], **kwargs: Any) -> Any:
     """Makes an array by calling a function with the coordinates of its elements.
 
     Args:
@@ -163,7 +183,12 @@ def fromfunction(function, shape, **kwargs):
     return function(*_core._meshgrid(axes, 'ij'), **kwargs)
 
 
-def fromiter(iterable, dtype, count=-1, device=None):
+def fromiter(
+    iterable: Iterable[Any],
+    dtype: DTypeLike | None,
+    count: int = -1,
+    device: Device | str | None = None,
+) -> ndarray:
     """Makes a one-dimensional array of what an iterable yields.
 
     Args:
@@ -187,7 +212,13 @@ def fromiter(iterable, dtype, count=-1, device=None):
     return _core.array(numpy.fromiter(iterable, dtype, count), device=device)
 
 
-def fromstring(string, dtype=float, count=-1, sep='', device=None):
+def fromstring(
+    string: str | bytes,
+    dtype: DTypeLike | None = float,
+    count: int = -1,
+    sep: str = '',
+    device: Device | str | None = None,
+) -> ndarray:
     """Makes a one-dimensional array from text, or from the bytes of a string.
 
     Args:
@@ -220,18 +251,18 @@ def fromstring(string, dtype=float, count=-1, sep='', device=None):
 
 
 def loadtxt(
-    fname,
-    dtype=float,
-    comments='#',
-    delimiter=None,
-    converters=None,
-    skiprows=0,
-    usecols=None,
-    unpack=False,
-    ndmin=0,
-    encoding='bytes',
-    device=None,
-):
+    fname: Any,
+    dtype: DTypeLike | None = float,
+    comments: str = '#',
+    delimiter: str | None = None,
+    converters: Any = None,
+    skiprows: int = 0,
+    usecols: int | Sequence[int] | None = None,
+    unpack: bool = False,
+    ndmin: int = 0,
+    encoding: str = 'bytes',
+    device: Device | str | None = None,
+) -> ndarray:
     """Reads an array from a text file, one row a line, like :func:`numpy.loadtxt`.
 
     Args:

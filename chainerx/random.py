@@ -10,14 +10,23 @@ Philox4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 20
 nobody does.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainerx import _core
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import DTypeLike
+
 _is_seeded = False
 
 
-def seed(seed=None):
+def seed(seed: int | None = None) -> None:
     """Seeds ChainerX's own generator, and makes the functions of this module use it.
 
     Args:
@@ -61,7 +70,13 @@ def _transform(name, standard, shift, factor, size, dtype, device):
     return x * _core.array(factor, dtype, device=device) + _core.array(shift, dtype, device=device)
 
 
-def normal(loc=0.0, scale=1.0, size=None, dtype='float64', device=None):
+def normal(
+    loc: float | _core.ndarray = 0.0,
+    scale: float | _core.ndarray = 1.0,
+    size: int | Sequence[int] | None = None,
+    dtype: DTypeLike = 'float64',
+    device: _core.Device | str | None = None,
+) -> _core.ndarray:
     """Draws samples of normal distributions.
 
     Args:
@@ -93,7 +108,11 @@ def normal(loc=0.0, scale=1.0, size=None, dtype='float64', device=None):
     return _transform('normal', _core._random_normal, loc, scale, size, dtype, device)
 
 
-def standard_normal(size=None, dtype='float64', device=None):
+def standard_normal(
+    size: int | Sequence[int] | None = None,
+    dtype: DTypeLike = 'float64',
+    device: _core.Device | str | None = None,
+) -> _core.ndarray:
     """Draws samples of the standard normal distribution; see :func:`normal`.
 
     Args:
@@ -113,7 +132,13 @@ def standard_normal(size=None, dtype='float64', device=None):
     return normal(0.0, 1.0, size, dtype, device)
 
 
-def uniform(low=0.0, high=1.0, size=None, dtype='float64', device=None):
+def uniform(
+    low: float | _core.ndarray = 0.0,
+    high: float | _core.ndarray = 1.0,
+    size: int | Sequence[int] | None = None,
+    dtype: DTypeLike = 'float64',
+    device: _core.Device | str | None = None,
+) -> _core.ndarray:
     """Draws samples of uniform distributions, from ``low`` on and, up to rounding, below ``high``.
 
     Args:
@@ -145,7 +170,13 @@ def uniform(low=0.0, high=1.0, size=None, dtype='float64', device=None):
     )
 
 
-def randint(low, high=None, size=None, dtype='int64', device=None):
+def randint(
+    low: int,
+    high: int | None = None,
+    size: int | Sequence[int] | None = None,
+    dtype: DTypeLike = 'int64',
+    device: _core.Device | str | None = None,
+) -> _core.ndarray:
     """Draws integers from ``low`` on and below ``high``.
 
     Args:

@@ -1,12 +1,39 @@
 """The array classes of all backends."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
 import chainerx
 from chainer.backends import cuda, intel64
 
+# isort: on
 
-def get_array_types():
+if TYPE_CHECKING:  # for editors, which do not run __getattr__
+    from collections.abc import Iterable
+
+    from chainer import (
+        computational_graph as computational_graph,
+        dataset as dataset,
+        datasets as datasets,
+        distributions as distributions,
+        exporters as exporters,
+        function_hooks as function_hooks,
+        gradient_check as gradient_check,
+        iterators as iterators,
+        link_hooks as link_hooks,
+        links as links,
+        optimizer_hooks as optimizer_hooks,
+        optimizers as optimizers,
+        serializers as serializers,
+        training as training,
+    )
+    from chainer.types import NdArray
+
+
+def get_array_types() -> tuple[type, ...]:
     """Returns the tuple of all array classes, of every backend that is available.
 
     .. admonition:: Example
@@ -18,7 +45,7 @@ def get_array_types():
     return _array_types()
 
 
-def get_cpu_array_types():
+def get_cpu_array_types() -> tuple[type, ...]:
     """Returns the tuple of the array classes that live in host memory.
 
     .. admonition:: Example
@@ -46,7 +73,7 @@ def _array_types():
     return _known_array_types
 
 
-def is_arrays_compatible(arrays):
+def is_arrays_compatible(arrays: Iterable[NdArray | None]) -> bool:
     """Returns whether arrays (or ``None``) can be inputs of one function.
 
     They can if all are of one backend: NumPy (with iDeep), CuPy or ChainerX.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import heapq
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -21,6 +22,11 @@ from chainer._core.variable_node import BaseVariable
 from chainer.backends import cuda
 from chainer.function_hook import get_function_hooks
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.variable import Variable
 
 _ndarray = numpy.ndarray
 _chx_ndarray = chainerx.ndarray
@@ -230,7 +236,11 @@ def backward_from_variable(var, retain_grad, enable_double_backprop, loss_scale)
     _backward([var], retain_grad, enable_double_backprop, loss_scale)
 
 
-def backward(outputs, grad_outputs=None, **kwargs):
+def backward(
+    outputs: Sequence[Variable],
+    grad_outputs: Sequence[Variable | None] | None = None,
+    **kwargs: Any,
+) -> None:
     """Runs backpropagation from several variables at once.
 
     Every output gives an initial gradient: the one in ``grad_outputs``, else its own, else
@@ -355,15 +365,15 @@ def unchain_backward(node):
 
 
 def grad(
-    outputs,
-    inputs,
-    grad_outputs=None,
-    grad_inputs=None,
-    set_grad=False,
-    retain_grad=False,
-    enable_double_backprop=False,
-    loss_scale=None,
-):
+    outputs: Sequence[Variable],
+    inputs: Sequence[Variable],
+    grad_outputs: Sequence[Variable | None] | None = None,
+    grad_inputs: Sequence[Variable | None] | None = None,
+    set_grad: bool = False,
+    retain_grad: bool = False,
+    enable_double_backprop: bool = False,
+    loss_scale: float | None = None,
+) -> list[Variable | None]:
     """Computes the gradients of ``outputs`` with respect to ``inputs`` only.
 
     Unlike :meth:`chainer.Variable.backward` this differentiates nothing but the functions on

@@ -1,11 +1,34 @@
 """Debug mode and compute mode of the current thread."""
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING
 
 from chainer.configuration import config, using_config
 
+# isort: on
 
-def get_compute_mode():
+if TYPE_CHECKING:  # for editors, which do not run __getattr__
+    from chainer import (
+        computational_graph as computational_graph,
+        dataset as dataset,
+        datasets as datasets,
+        distributions as distributions,
+        exporters as exporters,
+        function_hooks as function_hooks,
+        gradient_check as gradient_check,
+        iterators as iterators,
+        link_hooks as link_hooks,
+        links as links,
+        optimizer_hooks as optimizer_hooks,
+        optimizers as optimizers,
+        serializers as serializers,
+        training as training,
+    )
+
+
+def get_compute_mode() -> str | None:
     """Returns ``chainer.config.compute_mode``.
 
     .. admonition:: Example
@@ -17,7 +40,7 @@ def get_compute_mode():
     return config.compute_mode
 
 
-def is_debug():
+def is_debug() -> bool:
     """Returns whether debug mode is on in this thread.
 
     .. admonition:: Example
@@ -30,7 +53,7 @@ def is_debug():
     return bool(config.debug)
 
 
-def set_debug(debug):
+def set_debug(debug: bool) -> None:
     """Turns debug mode on or off in this thread.
 
     In debug mode functions check their results for NaN and record their call stack.
@@ -73,7 +96,7 @@ class DebugMode:
 
     """
 
-    def __init__(self, debug):
+    def __init__(self, debug: bool) -> None:
         warnings.warn(
             "chainer.DebugMode is deprecated. Use chainer.using_config('debug', ...).",
             DeprecationWarning,
@@ -81,8 +104,8 @@ class DebugMode:
         )
         self._using = using_config('debug', debug)
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self._using.__enter__()
 
-    def __exit__(self, *args):
+    def __exit__(self, *args: object) -> None:
         self._using.__exit__(*args)

@@ -1,6 +1,14 @@
 """Base of devices."""
 
+from __future__ import annotations
+
 import contextlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from chainer.types import Xp
 
 _null_context = contextlib.nullcontext()
 
@@ -52,53 +60,53 @@ class Device:
     """
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Device specifier that :func:`chainer.get_device` understands."""
         raise NotImplementedError('Device implementation must override this property.')
 
     @property
-    def xp(self):
+    def xp(self) -> Xp:
         """Array module of the device."""
         raise NotImplementedError('Device implementation must override this property.')
 
     @property
-    def supported_array_types(self):
+    def supported_array_types(self) -> tuple[type, ...]:
         """Tuple of the array types of the device."""
         raise NotImplementedError('Device implementation must override this property.')
 
-    def __enter__(self):
+    def __enter__(self) -> Any:
         raise RuntimeError(
             'Device does not support the with statement directly. '
             'Use chainer.using_device(device) instead.'
         )
 
-    def __exit__(self, exc_type, exc_value, traceback):
+    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
         raise RuntimeError(
             'Device does not support the with statement directly. '
             'Use chainer.using_device(device) instead.'
         )
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         raise NotImplementedError('Device implementation must override this method.')
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         raise NotImplementedError('Device implementation must override this method.')
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.name
 
-    def create_context(self):
+    def create_context(self) -> AbstractContextManager[Any]:
         """Returns a context manager in which the device is current."""
         return _null_context
 
-    def use(self):
+    def use(self) -> None:
         """Makes the device current for the thread."""
 
-    def is_array_supported(self, array):
+    def is_array_supported(self, array: object) -> bool:
         """Tells whether the device can compute with ``array`` as it is."""
         raise NotImplementedError('Device implementation must override this method.')
 
-    def send(self, arrays):
+    def send(self, arrays: Any) -> Any:
         """Transfers arrays to the device.
 
         Args:
@@ -115,6 +123,6 @@ class Device:
         """
         return convert_arrays(arrays, self.send_array)
 
-    def send_array(self, array):
+    def send_array(self, array: Any) -> Any:
         """Transfers one array; devices implement it."""
         raise NotImplementedError('Device implementation must override this method.')

@@ -1,12 +1,19 @@
 """Dtypes that users choose."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from chainer._core.mixed16 import mixed16
 from chainer.configuration import config
 
+if TYPE_CHECKING:
+    from chainer.types import DTypeSpec
 
-def get_dtype(dtype=None, map_mixed16=None):
+
+def get_dtype(dtype: DTypeSpec = None, map_mixed16: DTypeSpec = None) -> numpy.dtype[Any]:
     """Resolves a dtype given to a function or a link, ``None`` being the configured one.
 
     Args:

@@ -9,10 +9,14 @@ import threading
 import time
 import typing as tp
 import warnings
+from typing import Any, TextIO
 
 from chainer._core.profile_report import get_name
 from chainer.configuration import config
 from chainer.warnings import PerformanceWarning
+
+if tp.TYPE_CHECKING:
+    from typing_extensions import Self
 
 MODES = ('silent', 'warn', 'raise', 'report')
 
@@ -50,10 +54,10 @@ class FallbackReport:
 
     """
 
-    def __init__(self):
-        self._records = {}
+    def __init__(self) -> None:
+        self._records: dict[Any, Any] = {}
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         """Starts recording.
 
         Raises:
@@ -66,7 +70,7 @@ class FallbackReport:
             _reports.append(self)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         with _lock:
             _reports.remove(self)
 
@@ -86,7 +90,7 @@ class FallbackReport:
             for key, value in figures.items():
                 record[key] += value
 
-    def summary(self):
+    def summary(self) -> dict[str, dict[str, Any]]:
         """Returns the figures by function.
 
         Returns:
@@ -98,7 +102,7 @@ class FallbackReport:
         with _lock:
             return {name: dict(record) for name, record in self._records.items()}
 
-    def print_report(self, file=None):
+    def print_report(self, file: TextIO | None = None) -> None:
         """Prints the figures as a table, the function that took longest first.
 
         Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -12,6 +13,12 @@ from chainer._core import layouts
 from chainer._core.array_types import get_array_types
 from chainer._core.variable import Variable
 from chainer.initializers import constant
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from chainer.backend import Device
+    from chainer.types import DeviceSpec, InitializerSpec, ShapeSpec
 
 
 class Parameter(Variable):
@@ -49,12 +56,19 @@ class Parameter(Variable):
 
     __module__ = 'chainer.variable'
 
-    initializer = None
+    initializer: Any = None
     update_rule = None
     _grad_initializer = None
     _initial_device = None
 
-    def __init__(self, initializer=None, shape=None, name=None, *, layout=None):
+    def __init__(
+        self,
+        initializer: InitializerSpec | None = None,
+        shape: ShapeSpec | None = None,
+        name: str | None = None,
+        *,
+        layout: Any = None,
+    ) -> None:
         if initializer is None:
             initializer = constant.NaN()
         elif isinstance(initializer, numbers.Number):
@@ -80,10 +94,10 @@ class Parameter(Variable):
         self._grad_initializer = constant.NaN(getattr(initializer, 'dtype', None))
         self.initialize(shape)
 
-    def __copy__(self):
+    def __copy__(self) -> Self:
         return self._copy_to(object.__new__(type(self)))
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         device = self.device if self._array is not None else self._initial_device
         return _unpickle_parameter, (
             self.array,
@@ -97,19 +111,19 @@ class Parameter(Variable):
         )
 
     @property
-    def is_initialized(self):
+    def is_initialized(self) -> bool:
         """Whether the parameter has an array."""
         return self._array is not None
 
     @property
-    def device(self):
+    def device(self) -> Device | Any:
         """Device of the array, or the one on which it is going to be allocated."""
         if self._array is None:
             return self._initial_device
         return backend.get_device_from_array(self._array)
 
     @property
-    def dtype(self):
+    def dtype(self) -> numpy.dtype[Any]:
         """Dtype of the array, or the one it is going to have."""
         if self._array is not None:
             return self._array.dtype
@@ -119,27 +133,27 @@ class Parameter(Variable):
         return numpy.dtype(dtype)
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...] | Any:
         return None if self._array is None else super().shape
 
-    def cleargrad(self):
+    def cleargrad(self) -> None:
         super().cleargrad()
         if self._array is None:
             self._grad_initializer = None
 
-    def zerograd(self):
+    def zerograd(self) -> None:
         super().zerograd()
         if self._array is None:
             self._grad_initializer = constant.Zero(self.dtype)
 
-    def to_device(self, device):
+    def to_device(self, device: DeviceSpec) -> None:
         device = backend.get_device(device)
         if self._array is None:
             self._initial_device = device
         else:
             super().to_device(device)
 
-    def to_chx(self):
+    def to_chx(self) -> None:
         if self._array is None:
             if not chainerx.is_available():
                 raise RuntimeError('ChainerX is not available.')
@@ -150,14 +164,14 @@ class Parameter(Variable):
         else:
             super().to_chx()
 
-    def from_chx(self):
+    def from_chx(self) -> None:
         if self._array is None:
             if isinstance(self._initial_device, backend.ChainerxDevice):
                 self._initial_device = self._initial_device.fallback_device
         else:
             super().from_chx()
 
-    def initialize(self, shape):
+    def initialize(self, shape: ShapeSpec) -> None:
         """Allocates and fills the array (and the gradient) of an uninitialized parameter.
 
         Args:
@@ -187,7 +201,7 @@ class Parameter(Variable):
     def _initialize_like(self, src):
         self.initialize(src.shape)
 
-    def update(self):
+    def update(self) -> None:
         """Updates the array with the gradient by :attr:`update_rule`, if there is one.
 
         A parameter that is not initialized yet stays so: models may hold links they never call.

@@ -1,7 +1,10 @@
 """What Chainer runs on."""
 
+from __future__ import annotations
+
 import platform
 import sys
+from typing import TextIO
 
 import numpy
 
@@ -68,7 +71,7 @@ def _get_cupy_info():
     return cupyx.get_runtime_info()
 
 
-def print_runtime_info(out=None):
+def print_runtime_info(out: TextIO | None = None) -> None:
     """Prints the versions of what Chainer runs on, and why optional parts are not available.
 
     Args:

@@ -1,16 +1,23 @@
 """Update rules, of which every parameter has its own, and their hyperparameters."""
 
+from __future__ import annotations
+
 import collections
 import copy
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer import backend
-from chainer import serializer as serializer_module
-from chainer._core import optimizer_hooks as _optimizer_hooks
-from chainer._core import update
+from chainer import backend, serializer as serializer_module
+from chainer._core import optimizer_hooks as _optimizer_hooks, update
 from chainer.backends import cuda
 from chainer.variable import Parameter, Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.serializer import AbstractSerializer
+    from chainer.variable import Parameter
 
 
 class Hyperparameter:
@@ -39,26 +46,26 @@ class Hyperparameter:
 
     __module__ = 'chainer.optimizer'  # which pickles and messages name
 
-    def __init__(self, parent=None):
+    def __init__(self, parent: Hyperparameter | None = None) -> None:
         self._parent = parent
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         # While unpickling there is no _parent yet.
         parent = self.__dict__.get('_parent')
         if parent is None or name == '_parent':
             raise AttributeError(f'{type(self).__name__} has no value of {name!r}')
         return getattr(parent, name)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         values = ', '.join(f'{name}={value}' for name, value in sorted(self.get_dict().items()))
         return f'{type(self).__name__}({values})'
 
     @property
-    def parent(self):
+    def parent(self) -> Hyperparameter | None:
         """The parent set, or ``None``."""
         return self._parent
 
-    def get_dict(self):
+    def get_dict(self) -> dict[str, Any]:
         """Returns a dictionary of all values, those of the parent included."""
         values = {} if self._parent is None else self._parent.get_dict()
         values.update(self.__dict__)
@@ -85,16 +92,16 @@ class HyperparameterProxy:
 
     __module__ = 'chainer.optimizer'  # which pickles and messages name
 
-    def __init__(self, attr_name):
+    def __init__(self, attr_name: str) -> None:
         self._attr_name = attr_name
         self.__doc__ = f'Alias to ``self.hyperparam.{attr_name}``'
 
-    def __get__(self, obj, type=None):
+    def __get__(self, obj: object, type: Any = None) -> Any:
         if obj is None:
             return self
         return getattr(obj.hyperparam, self._attr_name)
 
-    def __set__(self, obj, value):
+    def __set__(self, obj: object, value: Any) -> None:
         setattr(obj.hyperparam, self._attr_name, value)
 
 
@@ -129,13 +136,15 @@ class UpdateRule:
 
     """
 
+    t: int
+
     __module__ = 'chainer.optimizer'  # which pickles and messages name
 
     is_elementwise = False
 
     _own_values = None  # what an update depends on beside the hyperparameters and the state
 
-    def __init__(self, parent_hyperparam=None):
+    def __init__(self, parent_hyperparam: Hyperparameter | None = None) -> None:
         self._pre_update_hooks = collections.OrderedDict()
         self._post_update_hooks = collections.OrderedDict()
         self._state = None
@@ -146,11 +155,13 @@ class UpdateRule:
         self._fp32_param = None
 
     @property
-    def state(self):
+    def state(self) -> dict[str, Any] | None:
         """Dictionary of the state arrays, or ``None`` before the first update."""
         return self._state
 
-    def add_hook(self, hook, name=None, timing='auto'):
+    def add_hook(
+        self, hook: Callable[..., Any], name: str | None = None, timing: str = 'auto'
+    ) -> None:
         """Adds a hook, called as ``hook(rule, param)`` at every update.
 
         Args:
@@ -167,7 +178,7 @@ class UpdateRule:
         """
         _optimizer_hooks.add(self, hook, name, timing, duplicate=ValueError)
 
-    def remove_hook(self, name):
+    def remove_hook(self, name: str) -> None:
         """Removes a hook.
 
         Args:
@@ -179,7 +190,7 @@ class UpdateRule:
         """
         _optimizer_hooks.remove(self, name)
 
-    def update(self, param):
+    def update(self, param: Parameter) -> None:
         """Calls the hooks and updates a parameter, unless the rule is disabled.
 
         Args:
@@ -232,7 +243,7 @@ class UpdateRule:
         master.cleargrad()
         param.array = master.array.astype(param.dtype)
 
-    def update_core(self, param):
+    def update_core(self, param: Parameter) -> None:
         """Updates a parameter, without hooks.
 
         Args:
@@ -251,7 +262,7 @@ class UpdateRule:
             else:
                 self.update_core_chainerx(param)
 
-    def update_core_cpu(self, param):
+    def update_core_cpu(self, param: Parameter) -> None:
         """Updates a parameter on the CPU.
 
         Args:
@@ -262,7 +273,7 @@ class UpdateRule:
             f'{type(self).__name__} overrides neither update_core nor update_core_cpu'
         )
 
-    def update_core_gpu(self, param):
+    def update_core_gpu(self, param: Parameter) -> None:
         """Updates a parameter on a GPU.
 
         Args:
@@ -273,7 +284,7 @@ class UpdateRule:
             f'{type(self).__name__} overrides neither update_core nor update_core_gpu'
         )
 
-    def update_core_chainerx(self, param):
+    def update_core_chainerx(self, param: Parameter) -> None:
         """Updates a parameter that is a ChainerX array.
 
         By default :meth:`update_core_cpu` or :meth:`update_core_gpu` runs on
@@ -285,7 +296,7 @@ class UpdateRule:
         """
         update.update_core_by_sharing(self, param)
 
-    def init_state(self, param):
+    def init_state(self, param: Parameter) -> None:
         """Initializes the entries of :attr:`state`.
 
         Args:
@@ -308,7 +319,7 @@ class UpdateRule:
         elif state:
             update.move_state(state, param)
 
-    def use_fp32_update(self, flag=True):
+    def use_fp32_update(self, flag: bool = True) -> None:
         """Makes float16 parameters be updated through a float32 master copy.
 
         Args:
@@ -317,7 +328,7 @@ class UpdateRule:
         """
         self._use_fp32_update = flag
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Saves or loads the state.
 
         A rule that was never used gets its state from what is stored.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 import chainerx
@@ -12,6 +14,14 @@ from chainer._core.operators import VariableOperators
 from chainer._core.variable_node import BaseVariable, VariableNode
 from chainer._core.variable_text import debug_text, variable_repr, variable_str
 from chainer.backends import _cpu, cuda, intel64
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from chainer.backend import Device
+    from chainer.function import Function
+    from chainer.function_node import FunctionNode
+    from chainer.types import AnyArray, CudaDeviceSpec, DeviceSpec, NdArray, VariableLike, Xp
 
 _ndarray = numpy.ndarray
 _chx_ndarray = chainerx.ndarray
@@ -79,14 +89,41 @@ class Variable(VariableOperators, BaseVariable, public=True):
 
     """
 
+    if TYPE_CHECKING:  # the operators of VariableOperators, which are made in loops
+
+        def __add__(self, other: VariableLike | float) -> Variable: ...
+        def __radd__(self, other: VariableLike | float) -> Variable: ...
+        def __sub__(self, other: VariableLike | float) -> Variable: ...
+        def __rsub__(self, other: VariableLike | float) -> Variable: ...
+        def __mul__(self, other: VariableLike | float) -> Variable: ...
+        def __rmul__(self, other: VariableLike | float) -> Variable: ...
+        def __truediv__(self, other: VariableLike | float) -> Variable: ...
+        def __rtruediv__(self, other: VariableLike | float) -> Variable: ...
+        def __floordiv__(self, other: VariableLike | float) -> Variable: ...
+        def __rfloordiv__(self, other: VariableLike | float) -> Variable: ...
+        def __pow__(self, other: VariableLike | float) -> Variable: ...
+        def __rpow__(self, other: VariableLike | float) -> Variable: ...
+        def __matmul__(self, other: VariableLike) -> Variable: ...
+        def __rmatmul__(self, other: VariableLike) -> Variable: ...
+        def __neg__(self) -> Variable: ...
+        def __abs__(self) -> Variable: ...
+        def __getitem__(self, slices: Any) -> Variable: ...
+
     __module__ = 'chainer.variable'
     __array_priority__ = 200
     # NumPy must leave ``array + variable`` to the reflected operator below.
     __array_ufunc__ = None
 
     def __init__(
-        self, data=None, *, name=None, grad=None, requires_grad=True, layout=None, **kwargs
-    ):
+        self,
+        data: NdArray | None = None,
+        *,
+        name: str | None = None,
+        grad: NdArray | None = None,
+        requires_grad: bool = True,
+        layout: Any = None,
+        **kwargs: Any,
+    ) -> None:
         if kwargs:
             if 'volatile' in kwargs:
                 raise ValueError(
@@ -117,7 +154,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
 
     # -- state ---------------------------------------------------------------------------
 
-    def __copy__(self):
+    def __copy__(self) -> Self:
         return self._copy_to(_new_object(type(self)))
 
     def _copy_to(self, target):
@@ -129,7 +166,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
             node._data = self._node._data
         return target
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         grad = self.grad
         return _unpickle_variable, (type(self), self.array, self._name, grad, self._requires_grad)
 
@@ -138,30 +175,30 @@ class Variable(VariableOperators, BaseVariable, public=True):
         return isinstance(self._array, _chx_ndarray)
 
     @property
-    def xp(self):
+    def xp(self) -> Xp:
         """Array module (:mod:`numpy`, :mod:`cupy` or :mod:`chainerx`) of the array."""
         device = self.device
         return None if device is None else device.xp
 
     @property
-    def device(self):
+    def device(self) -> Device | Any:
         """Device the array is on, or ``None`` without an array."""
         array = self._array
         return None if array is None else backend.get_device_from_array(array)
 
     @property
-    def name(self):
+    def name(self) -> str | None:
         """Name, for computational graphs and messages, or ``None``; it can be assigned."""
         return self._name
 
     @name.setter
-    def name(self, name):
+    def name(self, name: str | None) -> None:
         self._name = name
         if self._node is not None:
             self._node._name = name
 
     @property
-    def node(self):
+    def node(self) -> VariableNode:
         """:class:`~chainer.variable.VariableNode` of this variable."""
         node = self._node
         if node is None:
@@ -171,7 +208,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         return node
 
     @property
-    def creator(self):
+    def creator(self) -> Function | FunctionNode | None:
         """Function that made this variable, or ``None`` for a leaf.
 
         Old-style functions give their :class:`~chainer.Function`, others their
@@ -181,26 +218,26 @@ class Variable(VariableOperators, BaseVariable, public=True):
         return None if self._node is None else self._node.creator
 
     @creator.setter
-    def creator(self, func):
+    def creator(self, func: Function | FunctionNode | None) -> None:
         self._refuse_chainerx('creator')
         self.node.creator = func
 
     @property
-    def creator_node(self):
+    def creator_node(self) -> FunctionNode | None:
         """:class:`~chainer.FunctionNode` that made this variable, or ``None`` for a leaf."""
         self._refuse_chainerx('creator_node')
         return None if self._node is None else self._node._creator_node
 
     @creator_node.setter
-    def creator_node(self, func):
+    def creator_node(self, func: FunctionNode | None) -> None:
         self._refuse_chainerx('creator_node')
         self.node.creator_node = func
 
-    def set_creator(self, gen_func):
+    def set_creator(self, gen_func: Function | FunctionNode) -> None:
         """Notifies the variable that ``gen_func`` (:class:`~chainer.Function`) made it."""
         self.creator = gen_func
 
-    def set_creator_node(self, fnode):
+    def set_creator_node(self, fnode: FunctionNode) -> None:
         """Notifies the variable that ``fnode`` (:class:`~chainer.FunctionNode`) made it."""
         self.creator_node = fnode
 
@@ -212,34 +249,34 @@ class Variable(VariableOperators, BaseVariable, public=True):
             )
 
     @property
-    def rank(self):
+    def rank(self) -> int:
         """Length of the longest path from a leaf to this variable in the graph."""
         return 0 if self._node is None else self._node._rank
 
     @property
-    def requires_grad(self):
+    def requires_grad(self) -> bool:
         """Whether a gradient is computed for this variable."""
         return self._requires_grad
 
     @property
-    def label(self):
+    def label(self) -> str:
         """Short text that represents the variable."""
         return VariableNode(self, self._name).label
 
     # -- array and gradient --------------------------------------------------------------
 
     @property
-    def layout(self):
+    def layout(self) -> Any:
         """Memory layout of :mod:`chainer.memory_layouts`, or ``None`` for the usual one."""
         return self._layout
 
     @property
-    def raw_array(self):
+    def raw_array(self) -> AnyArray:
         """Array as it lies in memory, whatever the layout."""
         return self._array
 
     @property
-    def array(self):
+    def array(self) -> AnyArray:
         """Underlying array; on ChainerX a view without the graph."""
         self._check_no_layout()
         array = self._array
@@ -250,7 +287,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         return array
 
     @array.setter
-    def array(self, array):
+    def array(self, array: NdArray | None) -> None:
         self._check_no_layout()
         _check_array(array)
         old = self._array
@@ -282,16 +319,16 @@ class Variable(VariableOperators, BaseVariable, public=True):
                 node.dtype, node.shape = array.dtype, array.shape
 
     @property
-    def data(self):
+    def data(self) -> AnyArray:
         """Same as :attr:`array`; prefer that name, which ``numpy.ndarray.data`` does not share."""
         return self.array
 
     @data.setter
-    def data(self, array):
+    def data(self, array: NdArray | None) -> None:
         self.array = array
 
     @property
-    def chx_array(self):
+    def chx_array(self) -> chainerx.ndarray:
         """ChainerX array with its graph.
 
         Raises:
@@ -306,7 +343,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         return self._array
 
     @property
-    def grad(self):
+    def grad(self) -> AnyArray:
         """Gradient array, or ``None``."""
         array = self._array
         if isinstance(array, _chx_ndarray):
@@ -319,7 +356,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         return self._grad
 
     @grad.setter
-    def grad(self, grad):
+    def grad(self, grad: NdArray | None) -> None:
         if grad is not None:
             _check_array(grad)
             _check_grad(self._array, grad)
@@ -341,7 +378,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
             )
 
     @property
-    def grad_var(self):
+    def grad_var(self) -> Variable | None:
         """Gradient variable, or ``None``."""
         if isinstance(self._array, _chx_ndarray):
             grad = self._array.grad if self._requires_grad else None
@@ -351,7 +388,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         return self._grad_var
 
     @grad_var.setter
-    def grad_var(self, grad_var):
+    def grad_var(self, grad_var: Variable | None) -> None:
         if grad_var is None:
             self._set_grad(None)
             return
@@ -366,24 +403,24 @@ class Variable(VariableOperators, BaseVariable, public=True):
             self._grad_var = grad_var
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         """Shape of the array, in the usual order of the axes whatever the layout is."""
         if self._layout is not None:
             return layouts.transpose_shape(self._array.shape, self._layout, None)
         return self._array.shape
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         """Number of dimensions of the array."""
         return self._array.ndim
 
     @property
-    def size(self):
+    def size(self) -> int:
         """Number of elements of the array."""
         return self._array.size
 
     @property
-    def dtype(self):
+    def dtype(self) -> numpy.dtype[Any]:
         """Data type of the array."""
         return self._array.dtype
 
@@ -394,10 +431,10 @@ class Variable(VariableOperators, BaseVariable, public=True):
                 f'with the non-standard layout {self._layout}.'
             )
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._array)
 
-    def item(self):
+    def item(self) -> bool | int | float | complex:
         """Converts a variable of one element to a Python scalar.
 
         Returns:
@@ -409,11 +446,11 @@ class Variable(VariableOperators, BaseVariable, public=True):
         """
         return self.array.item()
 
-    def cleargrad(self):
+    def cleargrad(self) -> None:
         """Forgets the gradient."""
         self._set_grad(None)
 
-    def zerograd(self):
+    def zerograd(self) -> None:
         """Fills the gradient with zeros.
 
         .. deprecated:: v1.15
@@ -432,7 +469,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         with backend.using_device(backend.get_device_from_array(array)):
             self.grad = backend.get_array_module(array).zeros_like(array)
 
-    def copydata(self, var):
+    def copydata(self, var: Variable) -> None:
         """Copies the array of ``var`` into this variable's array, across devices if needed.
 
         Where one of the two is a parameter without an array, it is initialized first, to the
@@ -462,7 +499,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
     def _initialize_like(self, src):
         self._set_array(src.copy())
 
-    def addgrad(self, var):
+    def addgrad(self, var: Variable) -> None:
         """Adds the gradient of ``var`` to this variable's gradient, across devices if needed.
 
         Args:
@@ -487,31 +524,31 @@ class Variable(VariableOperators, BaseVariable, public=True):
 
     # -- devices -------------------------------------------------------------------------
 
-    def to_cpu(self):
+    def to_cpu(self) -> None:
         """Moves the array and the gradient to NumPy."""
         self.to_device(_cpu.CpuDevice())
 
-    def to_gpu(self, device=None):
+    def to_gpu(self, device: CudaDeviceSpec | None = None) -> None:
         """Moves the array and the gradient to a CUDA device (the current one by default)."""
         cuda.check_cuda_available()
         self.to_device(cuda._get_device_or_current(device))
 
-    def to_intel64(self):
+    def to_intel64(self) -> None:
         """Moves the array and the gradient to iDeep arrays where that is available."""
         intel64.check_ideep_available()
         self.to_device(intel64.Intel64Device())
 
-    def to_chx(self):
+    def to_chx(self) -> None:
         """Moves the array and the gradient to ChainerX without copying."""
         if self._array is not None and not self._has_chainerx_array:
             self._move(backend.to_chx)
 
-    def from_chx(self):
+    def from_chx(self) -> None:
         """Moves the array and the gradient from ChainerX to NumPy or CuPy without copying."""
         if self._has_chainerx_array:
             self._move(backend.from_chx)
 
-    def to_device(self, device):
+    def to_device(self, device: DeviceSpec) -> None:
         """Moves the array and the gradient to ``device`` (see :func:`chainer.get_device`)."""
         device = backend.get_device(device)
         if self._array is not None and not (self.device == device):
@@ -540,7 +577,12 @@ class Variable(VariableOperators, BaseVariable, public=True):
 
     # -- graph ---------------------------------------------------------------------------
 
-    def backward(self, retain_grad=False, enable_double_backprop=False, loss_scale=None):
+    def backward(
+        self,
+        retain_grad: bool = False,
+        enable_double_backprop: bool = False,
+        loss_scale: float | None = None,
+    ) -> None:
         """Runs backpropagation from this variable to every leaf that requires a gradient.
 
         If the variable has one element and no gradient, its gradient starts at one.
@@ -567,7 +609,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         """
         backprop.backward_from_variable(self, retain_grad, enable_double_backprop, loss_scale)
 
-    def unchain(self):
+    def unchain(self) -> None:
         """Cuts the edge to the function that made this variable."""
         if self._has_chainerx_array:
             self._array = self.array
@@ -575,26 +617,26 @@ class Variable(VariableOperators, BaseVariable, public=True):
         elif self._node is not None:
             self._node.unchain()
 
-    def unchain_backward(self):
+    def unchain_backward(self) -> None:
         """Cuts every edge from this variable back to the leaves (truncated backprop)."""
         if self._has_chainerx_array:
             chainerx._core._unchain_backward(self._array)
         elif self._node is not None:
             backprop.unchain_backward(self._node)
 
-    def retain_data(self):
+    def retain_data(self) -> None:
         """Lets the node of this variable keep the array."""
         self.node._data = self._array
 
     # -- text ----------------------------------------------------------------------------
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return variable_repr(self)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return variable_str(self)
 
-    def summary(self):
+    def summary(self) -> str:
         """Text naming the variable without its values.
 
         Returns:
@@ -603,7 +645,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         """
         return f'<variable {self._name}>' if self._name else f'<variable at 0x{id(self):x}>'
 
-    def debug_print(self):
+    def debug_print(self) -> str:
         """Text with the device, shape, dtype and statistics of the array and the gradient.
 
         Returns:
@@ -614,17 +656,17 @@ class Variable(VariableOperators, BaseVariable, public=True):
 
     # -- comparison: undefined on purpose, identity stays ---------------------------------
 
-    def _no_comparison(self, other):
+    def _no_comparison(self, other: object) -> Any:
         raise NotImplementedError(
             'Variables cannot be compared: compare their arrays (variable.array)'
         )
 
-    __lt__ = __le__ = __eq__ = __ne__ = __gt__ = __ge__ = _no_comparison
+    if not TYPE_CHECKING:  # which knows that objects have no order
+        __lt__ = __le__ = __eq__ = __ne__ = __gt__ = __ge__ = _no_comparison
+        __hash__ = object.__hash__
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         raise NotImplementedError('A variable has no truth value: use variable.array')
-
-    __hash__ = object.__hash__
 
 
 _new_object = object.__new__
@@ -637,7 +679,7 @@ def _unpickle_variable(cls, array, name, grad, requires_grad):
 _unpickle_variable.__module__ = 'chainer.variable'  # pickles name no private module
 
 
-def as_variable(obj):
+def as_variable(obj: VariableLike) -> Variable:
     """Converts an array or a variable to a variable.
 
     Args:
@@ -664,7 +706,7 @@ def as_variable(obj):
     return Variable(obj, requires_grad=False)
 
 
-def as_array(obj):
+def as_array(obj: VariableLike) -> NdArray:
     """Returns the underlying array of a variable, or the array itself.
 
     Args:

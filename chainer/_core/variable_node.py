@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 import weakref
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy
+
+    from chainer.function import Function
+    from chainer.function_node import FunctionNode
+    from chainer.types import NdArray
+    from chainer.variable import Variable
 
 _new_object = object.__new__
 
@@ -84,7 +93,11 @@ class VariableNode:
         '__weakref__',
     )
 
-    def __init__(self, variable, name, **kwargs):
+    requires_grad: bool
+    dtype: numpy.dtype[Any] | None
+    shape: tuple[int, ...] | None
+
+    def __init__(self, variable: Variable, name: str | None, **kwargs: Any) -> None:
         if kwargs:
             raise TypeError(
                 'VariableNode() got unexpected keyword arguments: ' + ', '.join(sorted(kwargs))
@@ -104,7 +117,7 @@ class VariableNode:
         self._layout = variable._layout
 
     @property
-    def creator(self):
+    def creator(self) -> Function | FunctionNode | None:
         """Function that made this variable.
 
         It is a :class:`~chainer.FunctionNode`, or the :class:`~chainer.Function` of old-style
@@ -114,63 +127,63 @@ class VariableNode:
         return None if node is None else node._public_function()
 
     @creator.setter
-    def creator(self, func):
+    def creator(self, func: Function | FunctionNode | None) -> None:
         self.creator_node = func
 
     @property
-    def creator_node(self):
+    def creator_node(self) -> FunctionNode | None:
         """:class:`~chainer.FunctionNode` that made this variable, or ``None``."""
         return self._creator_node
 
     @creator_node.setter
-    def creator_node(self, func):
+    def creator_node(self, func: FunctionNode | None) -> None:
         if func is not None:
             func = getattr(func, 'node', func)
             self._rank = func.rank + 1
         self._creator_node = func
 
     @property
-    def data(self):
+    def data(self) -> NdArray | None:
         """Retained array, or ``None`` if the array is not retained."""
         return self._data
 
     @data.setter
-    def data(self, array):
+    def data(self, array: NdArray | None) -> None:
         self._data = array
         if array is not None:
             self.dtype = array.dtype
             self.shape = array.shape
 
     @property
-    def grad(self):
+    def grad(self) -> NdArray | None:
         """Gradient array of the variable, or ``None`` when the variable is gone."""
         var = self._variable()
         return None if var is None else var.grad
 
     @property
-    def grad_var(self):
+    def grad_var(self) -> Variable | None:
         """Gradient variable of the variable, or ``None`` when the variable is gone."""
         var = self._variable()
         return None if var is None else var.grad_var
 
     @property
-    def name(self):
+    def name(self) -> str | None:
         """Name of the variable, or ``None``."""
         return self._name
 
     @property
-    def label(self):
+    def label(self) -> str:
         """Short text that represents the variable node."""
         if self.shape == () or self.shape is None:
             return str(self.dtype)
         return f'({", ".join(map(str, self.shape))}), {self.dtype}'
 
     @property
-    def rank(self):
+    def rank(self) -> int:
         """Length of the longest path from a leaf to this node in the graph."""
         return self._rank
 
-    def get_variable(self):
+    def get_variable(self) -> Variable:
         """Returns the variable of this node, making a new one if it is gone."""
         var = self._variable()
         if var is None:
@@ -181,11 +194,11 @@ class VariableNode:
             self._variable = weakref.ref(var)
         return var
 
-    def get_variable_or_none(self):
+    def get_variable_or_none(self) -> Variable | None:
         """Returns the variable of this node, or ``None`` if it is gone."""
         return self._variable()
 
-    def retain_data(self):
+    def retain_data(self) -> None:
         """Keeps the array of the variable in this node.
 
         Raises:
@@ -199,14 +212,14 @@ class VariableNode:
             )
         self._data = var._array
 
-    def set_creator(self, creator):
+    def set_creator(self, creator: Function | FunctionNode) -> None:
         """Sets the :class:`~chainer.Function` that made this node."""
         self.creator = creator
 
-    def set_creator_node(self, creator_node):
+    def set_creator_node(self, creator_node: FunctionNode) -> None:
         """Sets the :class:`~chainer.FunctionNode` that made this node."""
         self.creator_node = creator_node
 
-    def unchain(self):
+    def unchain(self) -> None:
         """Cuts the edge to the function that made this node."""
         self.creator_node = None

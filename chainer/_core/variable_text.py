@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import backend
+
+if TYPE_CHECKING:
+    from chainer.variable import Variable
 
 
 def _cpu_array(var):
@@ -23,7 +28,7 @@ def _text(var, separator):
     return f'{prefix}({body})'
 
 
-def variable_repr(var):
+def variable_repr(var: Variable) -> str:
     """Returns the text of a variable with its array, as ``repr`` shows it.
 
     Args:
@@ -39,7 +44,7 @@ def variable_repr(var):
     return _text(var, ', ')
 
 
-def variable_str(var):
+def variable_str(var: Variable) -> str:
     """Returns the text of a variable with its array, as ``str`` shows it.
 
     Args:

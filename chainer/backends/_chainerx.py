@@ -1,6 +1,15 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import chainerx
 from chainer._core import device as _backend
 from chainer.backends import _cpu, _transfer, cuda
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from chainer.backend import Device
 
 
 class ChainerxDevice(_backend.Device):
@@ -23,33 +32,33 @@ class ChainerxDevice(_backend.Device):
     """
 
     xp = chainerx
-    supported_array_types = (chainerx.ndarray,)
+    supported_array_types: tuple[type, ...] = (chainerx.ndarray,)
 
-    def __init__(self, device: 'chainerx.Device') -> None:
+    def __init__(self, device: chainerx.Device) -> None:
         if not isinstance(device, chainerx.Device):
             raise TypeError(f'device must be a chainerx.Device, not {type(device)}')
         self.device = device
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, ChainerxDevice) and other.device == self.device
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((ChainerxDevice, self.device.name))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f'<{type(self).__name__} {self.device.name}>'
 
     @property
-    def name(self):
+    def name(self) -> str:
         return self.device.name
 
     @staticmethod
-    def from_array(array):
+    def from_array(array: object) -> ChainerxDevice | None:
         """Returns the device of ``array``, or ``None`` if it is not a ChainerX array."""
         return ChainerxDevice(array.device) if isinstance(array, chainerx.ndarray) else None
 
     @staticmethod
-    def from_fallback_device(device):
+    def from_fallback_device(device: Device) -> ChainerxDevice:
         """Returns the ChainerX device that shares its memory with a NumPy or CuPy device.
 
         Args:
@@ -65,7 +74,7 @@ class ChainerxDevice(_backend.Device):
         raise TypeError(f'device must be a chainer.backend.Device, not {type(device)}')
 
     @property
-    def fallback_device(self):
+    def fallback_device(self) -> Device:
         """NumPy or CuPy device that shares its memory with this device."""
         backend_name = self.device.backend.name
         if backend_name == 'native':
@@ -77,22 +86,22 @@ class ChainerxDevice(_backend.Device):
             f'{self.device.name}'
         )
 
-    def create_context(self):
+    def create_context(self) -> AbstractContextManager[Any]:
         return chainerx.using_device(self.device)
 
-    def use(self):
+    def use(self) -> None:
         chainerx.set_default_device(self.device)
 
-    def is_array_supported(self, array):
+    def is_array_supported(self, array: object) -> bool:
         return isinstance(array, chainerx.ndarray) and self.device == array.device
 
-    def send_array(self, array):
+    def send_array(self, array: Any) -> Any:
         if isinstance(array, chainerx.ndarray):
             return array if array.device is self.device else array.to_device(self.device)
         return _transfer.to_chainerx(array, self.device)
 
 
-def to_chx(array):
+def to_chx(array: Any) -> Any:
     """Converts arrays to ChainerX without copying.
 
     NumPy arrays go to ``native:0`` and CuPy arrays to the ``cuda`` device of their GPU.
@@ -117,7 +126,7 @@ def to_chx(array):
     return _backend.convert_arrays(array, _transfer.to_chainerx)
 
 
-def from_chx(array):
+def from_chx(array: Any) -> Any:
     """Converts ChainerX arrays to NumPy or CuPy without copying.
 
     Args:

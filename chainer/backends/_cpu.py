@@ -1,3 +1,7 @@
+from __future__ import annotations
+
+from typing import Any
+
 import numpy
 
 from chainer._core import device as _backend
@@ -19,26 +23,26 @@ class CpuDevice(_backend.Device):
 
     name = '@numpy'
     xp = numpy
-    supported_array_types = (numpy.ndarray,)
+    supported_array_types: tuple[type, ...] = (numpy.ndarray,)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f'<{type(self).__name__} (numpy)>'
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, CpuDevice)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(CpuDevice)
 
     @staticmethod
-    def from_array(array):
+    def from_array(array: object) -> CpuDevice | None:
         """Returns the device if ``array`` is a NumPy array, else ``None``."""
         return CpuDevice() if isinstance(array, numpy.ndarray) else None
 
-    def is_array_supported(self, array):
+    def is_array_supported(self, array: object) -> bool:
         return isinstance(array, numpy.ndarray)
 
-    def send_array(self, array):
+    def send_array(self, array: Any) -> Any:
         return _transfer.to_cpu(array)
 
 

@@ -1,8 +1,14 @@
 """Kernels on CuPy, and functions wrapped at the first call. The public names are in ``cuda``."""
 
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING, Any
 
 from chainer.backends import _cupy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def _lazy_decorator(wrap):
@@ -26,7 +32,7 @@ def _lazy_decorator(wrap):
     return decorator
 
 
-def memoize(for_each_device=False):
+def memoize(for_each_device: bool = False) -> Callable[..., Any]:
     """Makes a function remember its results, by :func:`cupy.memoize`.
 
     Without CUDA the function is left as it is.
@@ -50,7 +56,7 @@ def memoize(for_each_device=False):
     return _lazy_decorator(lambda func: _cupy.cupy.memoize(for_each_device)(func))
 
 
-def clear_memo():
+def clear_memo() -> None:
     """Forgets all results of functions decorated with :func:`memoize`.
 
     .. admonition:: Example
@@ -63,7 +69,7 @@ def clear_memo():
         _cupy.cupy.clear_memo()
 
 
-def fuse(*args, **kwargs):
+def fuse(*args: Any, **kwargs: Any) -> Callable[..., Any]:
     """Fuses the elementwise operations of a function, by :func:`cupy.fuse`.
 
     Without CUDA the function is left as it is. Usable as ``@fuse`` and as
@@ -96,7 +102,7 @@ def _elementwise_kernel(in_params, out_params, operation, name, **kwargs):
     return _cupy.cupy.ElementwiseKernel(in_params, out_params, operation, name, **kwargs)
 
 
-def elementwise(in_params, out_params, operation, name, **kwargs):
+def elementwise(in_params: str, out_params: str, operation: str, name: str, **kwargs: Any) -> Any:
     """Makes an elementwise kernel; kernels of the same arguments are made once.
 
     Args:
@@ -128,7 +134,16 @@ def _reduction_kernel(*args, **kwargs):
     return _cupy.cupy.ReductionKernel(*args, **kwargs)
 
 
-def reduce(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name, **kwargs):
+def reduce(
+    in_params: str,
+    out_params: str,
+    map_expr: str,
+    reduce_expr: str,
+    post_map_expr: str,
+    identity: str,
+    name: str,
+    **kwargs: Any,
+) -> Any:
     """Makes a reduction kernel; kernels of the same arguments are made once.
 
     Args:
@@ -166,7 +181,7 @@ def _raw_kernel(*args, **kwargs):
     return _cupy.cupy.RawKernel(*args, **kwargs)
 
 
-def raw(code, name, *args, **kwargs):
+def raw(code: str, name: str, *args: Any, **kwargs: Any) -> Any:
     """Makes a kernel from CUDA source; kernels of the same arguments are made once.
 
     Args:

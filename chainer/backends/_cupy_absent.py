@@ -1,8 +1,16 @@
 """What stands for CuPy's names where CuPy is not usable."""
 
+from __future__ import annotations
+
 import typing as tp
+from typing import Any
 
 import numpy
+
+if tp.TYPE_CHECKING:
+    from chainer.types import CupyArray as _Array
+else:
+    _Array = object
 
 error = None  # why CuPy is not usable, set by `_cupy`
 
@@ -18,7 +26,7 @@ def fail():
 class CupyPlaceholder:
     """Stands for the ``cupy`` module: using anything of it raises an error that says why."""
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name.startswith('__'):
             raise AttributeError(name)
         try:
@@ -27,28 +35,28 @@ class CupyPlaceholder:
             # An attribute error, so that ``hasattr`` and ``getattr`` with a default work.
             raise AttributeError(f'cupy.{name} cannot be used. {e}') from None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return '<cupy (not available)>'
 
 
 class ndarray:
     """Stands for ``cupy.ndarray``. No array is an instance of it."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         fail()
 
     @property
-    def device(self) -> 'Device':
+    def device(self) -> Device:
         raise NotImplementedError
 
     @property
     def shape(self) -> tuple[int, ...]:
         raise NotImplementedError
 
-    def get(self, stream: tp.Optional['Stream'] = None) -> numpy.ndarray:
+    def get(self, stream: Stream | None = None) -> numpy.ndarray:
         raise NotImplementedError
 
-    def set(self, arr: numpy.ndarray, stream: tp.Optional['Stream'] = None) -> None:
+    def set(self, arr: numpy.ndarray, stream: Stream | None = None) -> None:
         raise NotImplementedError
 
 
@@ -58,7 +66,7 @@ class Device:
     def __init__(self, device: int | None = None) -> None:
         fail()
 
-    def __enter__(self) -> 'Device':
+    def __enter__(self) -> Device:
         raise NotImplementedError
 
     def __exit__(self, *args: tp.Any) -> None:
@@ -68,7 +76,7 @@ class Device:
 class Event:
     """Stands for ``cupy.cuda.Event``."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         fail()
 
 
@@ -77,7 +85,7 @@ class Stream:
 
     null = None
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         fail()
 
 

@@ -11,12 +11,15 @@ Attributes:
 
 """
 
+from __future__ import annotations
+
 import importlib.util
 import itertools
 import os
 import sys
 import threading
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -34,12 +37,25 @@ from chainer.backends._cuda_kernels import (  # noqa: F401
 )
 from chainer.backends._cupy import check_cuda_available
 
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from chainer.backends._cupy_absent import Device
+    from chainer.types import CudaDeviceSpec, CupyArray, VariableLike, Xp
+
+    # What `_load_cupy` sets
+    available: bool
+    cudnn_enabled: bool
+    cupy: Any
+    cudnn: Any
+    libcudnn: Any
+
 # Attribute access through the module object triggers the import of CuPy, as for users.
 _this = sys.modules[__name__]
 _integer_types = (int, numpy.integer)
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name not in _cupy.LAZY_NAMES:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     _load_cupy()
@@ -50,7 +66,7 @@ def _load_cupy():
     globals().update({name: getattr(_cupy, name) for name in _cupy.LAZY_NAMES})
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *_cupy.LAZY_NAMES})
 
 
@@ -74,31 +90,31 @@ class DummyDeviceType:
 
     id = -1
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
-    def __int__(self):
+    def __int__(self) -> int:
         return -1
 
-    def __enter__(self):
+    def __enter__(self) -> DummyDeviceType:
         return self
 
-    def __exit__(self, *args):
+    def __exit__(self, *args: object) -> None:
         pass
 
-    def use(self):
+    def use(self) -> None:
         """Does nothing."""
 
-    def synchronize(self):
+    def synchronize(self) -> None:
         """Does nothing."""
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, DummyDeviceType)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(DummyDeviceType)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return '<CPU (dummy CUDA device)>'
 
 
@@ -126,22 +142,22 @@ class GpuDevice(_backend.Device):
 
     """
 
-    def __init__(self, device):
+    def __init__(self, device: Device) -> None:
         check_cuda_available()
         if not isinstance(device, _this.Device):
             raise TypeError(f'device must be a cupy.cuda.Device, not {type(device)}')
         self.device = device
 
     @property
-    def xp(self):
+    def xp(self) -> Xp:
         return _this.cupy
 
     @property
-    def supported_array_types(self):
+    def supported_array_types(self) -> tuple[type, ...]:
         return (_this.ndarray,)
 
     @staticmethod
-    def from_device_id(device_id):
+    def from_device_id(device_id: int) -> GpuDevice:
         """Returns the device of a CUDA device id.
 
         Args:
@@ -161,36 +177,36 @@ class GpuDevice(_backend.Device):
         return GpuDevice(_this.Device(int(device_id)))
 
     @staticmethod
-    def from_array(array):
+    def from_array(array: object) -> GpuDevice | None:
         """Returns the device of ``array``, or ``None`` if it is not a CuPy array."""
         if isinstance(array, _this.ndarray) and array.device is not None:
             return GpuDevice(array.device)
         return None
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, GpuDevice) and other.device == self.device
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((GpuDevice, self.device.id))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f'<{type(self).__name__} (cupy):{self.device.id}>'
 
     @property
-    def name(self):
+    def name(self) -> str:
         return f'@cupy:{self.device.id}'
 
-    def create_context(self):
+    def create_context(self) -> AbstractContextManager[Any]:
         # A device object restores the previous device once per entry, so contexts get their own.
         return _this.Device(self.device.id)
 
-    def use(self):
+    def use(self) -> None:
         self.device.use()
 
-    def is_array_supported(self, array):
+    def is_array_supported(self, array: object) -> bool:
         return isinstance(array, _this.ndarray) and self.device == array.device
 
-    def send_array(self, array):
+    def send_array(self, array: Any) -> Any:
         return _transfer.to_gpu(array, self.device)
 
 
@@ -209,7 +225,7 @@ def _get_device_or_current(device):
     )
 
 
-def get_device_from_id(device_id):
+def get_device_from_id(device_id: int | None) -> Device | DummyDeviceType:
     """Gets the CUDA device of an id.
 
     Args:
@@ -235,7 +251,7 @@ def get_device_from_id(device_id):
     return _this.Device(int(device_id))
 
 
-def get_device_from_array(*arrays):
+def get_device_from_array(*arrays: VariableLike) -> Device | DummyDeviceType:
     """Gets the CUDA device of the first CuPy array among the arguments.
 
     Args:
@@ -261,7 +277,7 @@ def get_device_from_array(*arrays):
     return DummyDevice
 
 
-def get_device(*args):
+def get_device(*args: Any) -> Device | DummyDeviceType:
     """Gets the CUDA device of an id, a device or an array.
 
     .. deprecated:: v1.15
@@ -313,7 +329,7 @@ def _is_variable(obj):
     return variable is not None and isinstance(obj, variable.Variable)
 
 
-def get_array_module(*args):
+def get_array_module(*args: Any) -> Xp:
     """Gets the array module of the arguments.
 
     Args:
@@ -359,7 +375,7 @@ def _warn_stream(name):
     )
 
 
-def to_gpu(array, device=None, stream=None):
+def to_gpu(array: Any, device: CudaDeviceSpec | None = None, stream: Any = None) -> Any:
     """Copies arrays to a GPU, unless they are there.
 
     Args:
@@ -390,7 +406,7 @@ def to_gpu(array, device=None, stream=None):
     return _backend.convert_arrays(array, lambda x: _transfer.to_gpu(x, device, stream))
 
 
-def to_cpu(array, stream=None):
+def to_cpu(array: Any, stream: Any = None) -> Any:
     """Copies arrays to the host, unless they are there.
 
     Args:
@@ -422,7 +438,12 @@ def to_cpu(array, stream=None):
         return _backend.convert_arrays(array, _transfer.to_cpu)
 
 
-def copy(array, out=None, out_device=None, stream=None):
+def copy(
+    array: CupyArray,
+    out: CupyArray | None = None,
+    out_device: CudaDeviceSpec | None = None,
+    stream: Any = None,
+) -> CupyArray:
     """Copies a CuPy array, also between GPUs.
 
     Args:

@@ -4,13 +4,21 @@ The module stays importable for scripts that ask whether iDeep is there, and wor
 installed ``ideep4py``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from chainer import configuration
 from chainer._core import device as _backend
 from chainer.backends import _transfer
-from chainer.backends._ideep import error as _error
-from chainer.backends._ideep import ideep, mdarray
+from chainer.backends._ideep import error as _error, ideep, mdarray
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import VariableLike
 
 _USE_IDEEP_LEVELS = {
     '==always': {'always': True, 'auto': False, 'never': False},
@@ -31,31 +39,31 @@ class Intel64Device(_backend.Device):
 
     """
 
-    name = '@intel64'
+    name: str = '@intel64'
     xp = numpy
-    supported_array_types = (numpy.ndarray, mdarray)
+    supported_array_types: tuple[type, ...] = (numpy.ndarray, mdarray)
 
-    def __init__(self):
+    def __init__(self) -> None:
         check_ideep_available()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f'<{type(self).__name__}>'
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Intel64Device)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(Intel64Device)
 
     @staticmethod
-    def from_array(array):
+    def from_array(array: object) -> Intel64Device | None:
         """Returns the device if ``array`` is an iDeep array, else ``None``."""
         return Intel64Device() if isinstance(array, mdarray) else None
 
-    def is_array_supported(self, array):
+    def is_array_supported(self, array: object) -> bool:
         return isinstance(array, (numpy.ndarray, mdarray))
 
-    def send_array(self, array):
+    def send_array(self, array: Any) -> Any:
         return _array_to_intel64(array)
 
 
@@ -68,7 +76,7 @@ def _array_to_intel64(array):
     return array
 
 
-def is_ideep_available():
+def is_ideep_available() -> bool:
     """Tells whether iDeep is available.
 
     Returns:
@@ -84,7 +92,7 @@ def is_ideep_available():
     return ideep is not None
 
 
-def check_ideep_available():
+def check_ideep_available() -> None:
     """Raises an error that says why, if iDeep is not available.
 
     Raises:
@@ -104,7 +112,7 @@ def check_ideep_available():
         raise RuntimeError(f'iDeep is not available.\nReason: {type(_error).__name__}: {_error}')
 
 
-def should_use_ideep(level):
+def should_use_ideep(level: str) -> bool:
     """Tells whether iDeep is to be used, by ``chainer.config.use_ideep``.
 
     Args:
@@ -138,7 +146,9 @@ def should_use_ideep(level):
     return is_ideep_available() and flags[use_ideep]
 
 
-def inputs_all_ready(inputs, supported_ndim=(2, 4)):
+def inputs_all_ready(
+    inputs: Sequence[VariableLike | None], supported_ndim: tuple[int, ...] = (2, 4)
+) -> bool:
     """Tells whether iDeep can compute with the inputs.
 
     Args:

@@ -1,8 +1,11 @@
 """Conversion of batches (lists of examples) to arrays."""
 
+from __future__ import annotations
+
 import collections.abc
 import numbers
 import threading
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -10,6 +13,12 @@ from chainer import backend
 from chainer._core.array_types import get_array_types
 from chainer.backend import using_device
 from chainer.backends import cuda
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from chainer.backend import Device
+    from chainer.types import DeviceSpec, NdArray
 
 
 class Converter:
@@ -31,7 +40,7 @@ class Converter:
 
     """
 
-    def __call__(self, batch, device):
+    def __call__(self, batch: list[Any], device: Device) -> Any:
         """Converts a batch.
 
         Args:
@@ -46,7 +55,7 @@ class Converter:
 class _ArbitraryCallableConverter(Converter):
     """Converter from a callable, called with a normalized ``device`` argument."""
 
-    def __init__(self, base_callable):
+    def __init__(self, base_callable: Callable[..., Any]) -> None:
         if not callable(base_callable):
             raise TypeError(
                 f'A converter must be a callable, but a {type(base_callable).__name__} is given.'
@@ -55,7 +64,7 @@ class _ArbitraryCallableConverter(Converter):
         self.__doc__ = base_callable.__doc__
         self.__wrapped__ = base_callable
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) >= 2:
             args = args[:1] + (_get_device(args[1]),) + args[2:]
         elif 'device' in kwargs:
@@ -63,7 +72,7 @@ class _ArbitraryCallableConverter(Converter):
         return self.base_callable(*args, **kwargs)
 
 
-def converter():
+def converter() -> Callable[[Callable[..., Any]], Converter]:
     """Decorator that makes a converter of a function ``f(batch, device)``.
 
     The function gets ``device`` as a :class:`chainer.backend.Device` or ``None``, whatever
@@ -126,7 +135,7 @@ def _call_with(func, in_arrays):
     return func(in_arrays)
 
 
-def to_device(device, x):
+def to_device(device: DeviceSpec | None, x: Any) -> Any:
     """Sends an array, or a list, tuple or dictionary of arrays, to a device.
 
     Args:
@@ -149,7 +158,9 @@ def to_device(device, x):
     return device.send(x)
 
 
-def concat_examples_func(batch, device=None, padding=None):
+def concat_examples_func(
+    batch: list[Any], device: DeviceSpec | None = None, padding: Any = None
+) -> Any:
     """Stacks the examples of a batch into arrays.
 
     - Examples that are tuples: a tuple with the stacked arrays of each position.
@@ -210,7 +221,7 @@ def concat_examples_func(batch, device=None, padding=None):
     return to_device(device, _concat_arrays(batch, padding))
 
 
-concat_examples = _ArbitraryCallableConverter(concat_examples_func)
+concat_examples: _ArbitraryCallableConverter = _ArbitraryCallableConverter(concat_examples_func)
 
 
 def _concat_arrays(arrays, padding):
@@ -256,13 +267,13 @@ class Conveyor:
 
     """
 
-    def __init__(self, device=None, stream=None):
+    def __init__(self, device: int | None = None, stream: Any = None) -> None:
         self.device_id = device
         self.stream = stream
         self._pending = collections.deque()
         self._pinned = None
 
-    def put(self, array):
+    def put(self, array: NdArray) -> None:
         """Starts the transfer of an array.
 
         Raises:
@@ -286,7 +297,7 @@ class Conveyor:
             # The pinned block must outlive the copy, so it waits in the queue too.
             self._pending.append((sent, pinned))
 
-    def get(self, sync=True):
+    def get(self, sync: bool = True) -> NdArray:
         """Returns the oldest array that was put.
 
         Args:
@@ -323,14 +334,14 @@ class ConcatWithAsyncTransfer:
 
     """
 
-    def __init__(self, stream=None, compute_stream=None):
+    def __init__(self, stream: Any = None, compute_stream: Any = None) -> None:
         self._stream = stream
         self._compute_stream = compute_stream
         self._device = None
         self._conveyors = collections.defaultdict(lambda: Conveyor(self._device, self._stream))
         self._lock = threading.Lock()
 
-    def __call__(self, batch, device=None, padding=None):
+    def __call__(self, batch: Sequence[Any], device: int | None = None, padding: Any = None) -> Any:
         """Converts a batch; see :func:`concat_examples` for the arguments."""
         on_cpu = concat_examples_func(batch, padding=padding)
         device = _get_device(device)

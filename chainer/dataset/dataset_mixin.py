@@ -1,3 +1,7 @@
+from __future__ import annotations
+
+from typing import Any
+
 import numpy
 
 
@@ -19,7 +23,7 @@ class DatasetMixin:
 
     """
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         """Returns one example, or a list of examples.
 
         Args:
@@ -45,11 +49,11 @@ class DatasetMixin:
             return [self.get_example(i) for i in index]
         return self.get_example(index)
 
-    def __len__(self):
+    def __len__(self) -> int:
         """Returns the number of examples."""
         raise NotImplementedError
 
-    def get_example(self, i):
+    def get_example(self, i: int) -> Any:
         """Returns the i-th example.
 
         Args:

@@ -1,15 +1,21 @@
 """Cache of downloaded files, safe for use by many processes at once."""
 
+from __future__ import annotations
+
 import os
 import shutil
 import tempfile
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _dataset_root = os.environ.get(
     'CHAINER_DATASET_ROOT', os.path.join(os.path.expanduser('~'), '.chainer', 'dataset')
 )
 
 
-def get_dataset_root():
+def get_dataset_root() -> str:
     """Returns the folder below which datasets are cached.
 
     It is ``$CHAINER_DATASET_ROOT`` if that was set when Chainer was imported, otherwise
@@ -27,7 +33,7 @@ def get_dataset_root():
     return _dataset_root
 
 
-def set_dataset_root(path):
+def set_dataset_root(path: str) -> None:
     """Sets the folder below which datasets are cached.
 
     Args:
@@ -46,7 +52,7 @@ def set_dataset_root(path):
     _dataset_root = path
 
 
-def get_dataset_directory(dataset_name, create_directory=True):
+def get_dataset_directory(dataset_name: str, create_directory: bool = True) -> str:
     """Returns the folder of a dataset.
 
     Args:
@@ -69,7 +75,7 @@ def get_dataset_directory(dataset_name, create_directory=True):
     return path
 
 
-def cached_download(url):
+def cached_download(url: str) -> str:
     """Downloads a file once, and returns the path of the copy in the cache.
 
     Args:
@@ -126,7 +132,9 @@ def cached_download(url):
     return cache_path
 
 
-def cache_or_load_file(path, creator, loader):
+def cache_or_load_file(
+    path: str, creator: Callable[[str], Any], loader: Callable[[str], Any]
+) -> Any:
     """Returns the content of a file, creating the file if it does not exist.
 
     Args:

@@ -1,3 +1,13 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from chainer.serializer import AbstractSerializer
+
+
 class Iterator:
     """Base of dataset iterators, which yield lists of examples (batches).
 
@@ -20,20 +30,20 @@ class Iterator:
 
     """
 
-    def __del__(self):
+    def __del__(self) -> None:
         self.finalize()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, exc_type, exc_value, traceback):
+    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
         self.finalize()
 
-    def __iter__(self):
+    def __iter__(self) -> Self:
         """Returns self."""
         return self
 
-    def __next__(self):
+    def __next__(self) -> Any:
         """Returns the next batch, a list of examples.
 
         Raises:
@@ -42,12 +52,12 @@ class Iterator:
         """
         raise NotImplementedError
 
-    def next(self):
+    def next(self) -> Any:
         """Same as ``__next__``."""
         return self.__next__()
 
-    def finalize(self):
+    def finalize(self) -> None:
         """Releases resources such as worker processes. May be called repeatedly."""
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the position of the iterator."""

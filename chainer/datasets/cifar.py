@@ -1,12 +1,21 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from chainer.dataset import download
 from chainer.datasets import _images
 
+if TYPE_CHECKING:
+    from chainer.types import DTypeSpec
+
 _ROOT_URL = 'https://www.cs.toronto.edu/~kriz/'
 
 
-def get_cifar10(withlabel=True, ndim=3, scale=1.0, dtype=None):
+def get_cifar10(
+    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeSpec = None
+) -> tuple[Any, Any]:
     """Gets the CIFAR-10 dataset of small colour images of ten classes.
 
     The file is downloaded at the first use and cached below
@@ -50,7 +59,9 @@ def get_cifar10(withlabel=True, ndim=3, scale=1.0, dtype=None):
     )
 
 
-def get_cifar100(withlabel=True, ndim=3, scale=1.0, dtype=None):
+def get_cifar100(
+    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeSpec = None
+) -> tuple[Any, Any]:
     """Gets the CIFAR-100 dataset of small colour images of 100 classes.
 
     The labels are the fine ones. The file is downloaded at the first use and cached below

@@ -1,7 +1,13 @@
+from __future__ import annotations
+
 import bisect
 import itertools
+from typing import TYPE_CHECKING, Any
 
 from chainer.dataset import dataset_mixin
+
+if TYPE_CHECKING:
+    from chainer.types import Dataset
 
 
 class ConcatenatedDataset(dataset_mixin.DatasetMixin):
@@ -18,13 +24,13 @@ class ConcatenatedDataset(dataset_mixin.DatasetMixin):
 
     """
 
-    def __init__(self, *datasets):
+    def __init__(self, *datasets: Dataset) -> None:
         self._datasets = datasets
 
-    def __len__(self):
+    def __len__(self) -> int:
         return sum(len(dataset) for dataset in self._datasets)
 
-    def get_example(self, i):
+    def get_example(self, i: int) -> Any:
         ends = list(itertools.accumulate(len(dataset) for dataset in self._datasets))
         if i < 0:
             raise IndexError(f'index must not be negative, but is {i}')

@@ -1,4 +1,11 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
+
+if TYPE_CHECKING:
+    from chainer.types import Dataset
 
 
 class DictDataset:
@@ -18,7 +25,7 @@ class DictDataset:
 
     """
 
-    def __init__(self, **datasets):
+    def __init__(self, **datasets: Dataset) -> None:
         if not datasets:
             raise ValueError('no datasets are given')
         self._length = None
@@ -31,11 +38,11 @@ class DictDataset:
                 )
         self._datasets = datasets
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         columns = {key: dataset[index] for key, dataset in self._datasets.items()}
         if isinstance(index, (slice, list, numpy.ndarray)):
             return [dict(zip(columns, row)) for row in zip(*columns.values())]
         return columns
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._length

@@ -1,13 +1,24 @@
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.datasets import _images
 
+if TYPE_CHECKING:
+    from chainer.types import DTypeSpec
+
 
 def get_digits(
-    withlabel=True, ndim=1, scale=1.0, dtype=None, label_dtype=numpy.int32, rgb_format=False
-):
+    withlabel: bool = True,
+    ndim: int = 1,
+    scale: float = 1.0,
+    dtype: DTypeSpec = None,
+    label_dtype: DTypeSpec = numpy.int32,
+    rgb_format: bool = False,
+) -> tuple[Any, Any]:
     """Gets the UCI dataset of handwritten digits, which comes with Chainer.
 
     1,797 images of 8x8 pixels, digits 0 to 9 written by 13 people, from E. Alpaydin and

@@ -1,14 +1,22 @@
+from __future__ import annotations
+
 import bisect
 import io
 import itertools
 import os
 import threading
 import zipfile
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer._core.dtype import get_dtype
 from chainer.dataset import dataset_mixin
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import DTypeSpec
 
 
 class ImageDataset(dataset_mixin.DatasetMixin):
@@ -39,7 +47,9 @@ class ImageDataset(dataset_mixin.DatasetMixin):
 
     """
 
-    def __init__(self, paths, root='.', dtype=None):
+    def __init__(
+        self, paths: str | Sequence[str], root: str = '.', dtype: DTypeSpec = None
+    ) -> None:
         _import_pillow()
         if isinstance(paths, str):
             with open(paths) as f:
@@ -48,10 +58,10 @@ class ImageDataset(dataset_mixin.DatasetMixin):
         self._root = root
         self._dtype = get_dtype(dtype)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._paths)
 
-    def get_example(self, i):
+    def get_example(self, i: int) -> Any:
         return _read_image(os.path.join(self._root, self._paths[i]), self._dtype)
 
 
@@ -82,17 +92,23 @@ class LabeledImageDataset(dataset_mixin.DatasetMixin):
 
     """
 
-    def __init__(self, pairs, root='.', dtype=None, label_dtype=numpy.int32):
+    def __init__(
+        self,
+        pairs: str | Sequence[tuple[str, Any]],
+        root: str = '.',
+        dtype: DTypeSpec = None,
+        label_dtype: DTypeSpec = numpy.int32,
+    ) -> None:
         _import_pillow()
         self._pairs = _read_pairs(pairs) if isinstance(pairs, str) else pairs
         self._root = root
         self._dtype = get_dtype(dtype)
         self._label_dtype = label_dtype
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._pairs)
 
-    def get_example(self, i):
+    def get_example(self, i: int) -> Any:
         path, label = self._pairs[i]
         image = _read_image(os.path.join(self._root, path), self._dtype)
         return image, numpy.array(label, self._label_dtype)
@@ -123,7 +139,7 @@ class ZippedImageDataset(dataset_mixin.DatasetMixin):
 
     """
 
-    def __init__(self, zipfilename, dtype=None):
+    def __init__(self, zipfilename: str, dtype: DTypeSpec = None) -> None:
         _import_pillow()
         self._zipfilename = zipfilename
         self._dtype = get_dtype(dtype)
@@ -135,20 +151,20 @@ class ZippedImageDataset(dataset_mixin.DatasetMixin):
         self._zf_pid = os.getpid()
         self._lock = threading.Lock()
 
-    def __getstate__(self):
+    def __getstate__(self) -> Any:
         state = self.__dict__.copy()
         for name in ('_zf', '_zf_pid', '_lock'):
             del state[name]
         return state
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: Any) -> None:
         self.__dict__.update(state)
         self._open()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._paths)
 
-    def get_example(self, i_or_filename):
+    def get_example(self, i_or_filename: int | str) -> Any:
         """Returns the image of an index or of a name within the zip file.
 
         Args:
@@ -196,14 +212,14 @@ class MultiZippedImageDataset(dataset_mixin.DatasetMixin):
 
     """
 
-    def __init__(self, zipfilenames, dtype=None):
+    def __init__(self, zipfilenames: Sequence[str], dtype: DTypeSpec = None) -> None:
         self._zfs = [ZippedImageDataset(name, dtype) for name in zipfilenames]
         self._ends = list(itertools.accumulate(len(zf) for zf in self._zfs))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0
 
-    def get_example(self, i):
+    def get_example(self, i: int) -> Any:
         if i < 0:
             i += len(self)
         if not 0 <= i < len(self):
@@ -243,15 +259,21 @@ class LabeledZippedImageDataset(dataset_mixin.DatasetMixin):
 
     """
 
-    def __init__(self, zipfilename, labelfilename, dtype=None, label_dtype=numpy.int32):
+    def __init__(
+        self,
+        zipfilename: str,
+        labelfilename: str,
+        dtype: DTypeSpec = None,
+        label_dtype: DTypeSpec = numpy.int32,
+    ) -> None:
         self._pairs = _read_pairs(labelfilename)
         self._label_dtype = label_dtype
         self._zf = ZippedImageDataset(zipfilename, dtype)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._pairs)
 
-    def get_example(self, i):
+    def get_example(self, i: int) -> Any:
         path, label = self._pairs[i]
         return self._zf.get_example(path), numpy.array(label, self._label_dtype)
 

@@ -1,9 +1,16 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from chainer.datasets import _images
 
+if TYPE_CHECKING:
+    from chainer.types import DTypeSpec
 
-def get_kuzushiji_mnist_labels():
+
+def get_kuzushiji_mnist_labels() -> list[tuple[str, ...]]:
     """Returns the ten classes.
 
     Returns:
@@ -30,8 +37,13 @@ def get_kuzushiji_mnist_labels():
 
 
 def get_kuzushiji_mnist(
-    withlabel=True, ndim=1, scale=1.0, dtype=None, label_dtype=numpy.int32, rgb_format=False
-):
+    withlabel: bool = True,
+    ndim: int = 1,
+    scale: float = 1.0,
+    dtype: DTypeSpec = None,
+    label_dtype: DTypeSpec = numpy.int32,
+    rgb_format: bool = False,
+) -> tuple[Any, Any]:
     """Gets the Kuzushiji-MNIST dataset of cursive Japanese characters.
 
     The files are downloaded at the first use and cached below

@@ -4,12 +4,18 @@ Layout of a file: the pickled examples one after another, then the pickled list 
 positions, then the position of that list as a little-endian 64-bit integer.
 """
 
+from __future__ import annotations
+
 import os
 import pickle
 import struct
 import threading
+from typing import IO, TYPE_CHECKING, Any
 
 from chainer.dataset import dataset_mixin
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _FOOTER = struct.Struct('<q')
 
@@ -33,18 +39,18 @@ class PickleDatasetWriter:
 
     """
 
-    def __init__(self, writer, protocol=pickle.HIGHEST_PROTOCOL):
+    def __init__(self, writer: IO[bytes], protocol: int = pickle.HIGHEST_PROTOCOL) -> None:
         self._positions = []
         self._writer = writer
         self._protocol = protocol
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, exc_type, exc_value, traceback):
+    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
         self.close()
 
-    def close(self):
+    def close(self) -> None:
         """Writes the index. Without it the file is not readable."""
         if self._writer is None:
             return
@@ -54,11 +60,11 @@ class PickleDatasetWriter:
         self._writer.flush()
         self._writer = None
 
-    def flush(self):
+    def flush(self) -> None:
         """Flushes the file object."""
         self._writer.flush()
 
-    def write(self, x):
+    def write(self, x: Any) -> None:
         """Writes an example.
 
         Args:
@@ -92,7 +98,7 @@ class PickleDataset(dataset_mixin.DatasetMixin):
 
     """
 
-    def __init__(self, reader):
+    def __init__(self, reader: IO[bytes]) -> None:
         self._reader = reader
         self._lock = threading.Lock()
         reader.seek(0, os.SEEK_END)
@@ -108,29 +114,29 @@ class PickleDataset(dataset_mixin.DatasetMixin):
         reader.seek(position)
         self._positions = pickle.load(reader)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, exc_type, exc_value, traceback):
+    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
         self.close()
 
-    def __getstate__(self):
+    def __getstate__(self) -> Any:
         state = self.__dict__.copy()
         state.pop('_lock')
         return state
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: Any) -> None:
         self.__dict__.update(state)
         self._lock = threading.Lock()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._positions)
 
-    def close(self):
+    def close(self) -> None:
         """Closes the file object."""
         self._reader.close()
 
-    def get_example(self, index):
+    def get_example(self, index: int) -> Any:
         with self._lock:
             self._reader.seek(self._positions[index])
             return pickle.load(self._reader)
@@ -139,15 +145,15 @@ class PickleDataset(dataset_mixin.DatasetMixin):
 class _ReopenableReader:
     """Binary file that is opened again in another process."""
 
-    def __init__(self, path):
+    def __init__(self, path: str) -> None:
         self._path = path
         self._file = open(path, 'rb')
         self._pid = os.getpid()
 
-    def __getstate__(self):
+    def __getstate__(self) -> Any:
         return {'_path': self._path}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: Any) -> None:
         self.__init__(state['_path'])
 
     def _get(self):
@@ -157,26 +163,26 @@ class _ReopenableReader:
             self.__init__(self._path)
         return self._file
 
-    def seek(self, offset, whence=os.SEEK_SET):
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         return self._get().seek(offset, whence)
 
-    def tell(self):
+    def tell(self) -> int:
         return self._get().tell()
 
-    def read(self, size=-1):
+    def read(self, size: int = -1) -> bytes:
         return self._get().read(size)
 
-    def readinto(self, buffer):
+    def readinto(self, buffer: Any) -> int:
         return self._get().readinto(buffer)
 
-    def readline(self):
+    def readline(self) -> bytes:
         return self._get().readline()
 
-    def close(self):
+    def close(self) -> None:
         self._file.close()
 
 
-def open_pickle_dataset(path):
+def open_pickle_dataset(path: str) -> PickleDataset:
     """Opens a file written by :func:`open_pickle_dataset_writer`.
 
     The dataset can be pickled and be used by several processes.
@@ -213,14 +219,16 @@ def open_pickle_dataset(path):
 class _ClosingWriter(PickleDatasetWriter):
     """Writer that owns its file."""
 
-    def close(self):
+    def close(self) -> None:
         writer = self._writer
         super().close()
         if writer is not None:
             writer.close()
 
 
-def open_pickle_dataset_writer(path, protocol=pickle.HIGHEST_PROTOCOL):
+def open_pickle_dataset_writer(
+    path: str, protocol: int = pickle.HIGHEST_PROTOCOL
+) -> PickleDatasetWriter:
     """Opens a file to write a pickle dataset to.
 
     Args:

@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import numpy
 
 from chainer.dataset import download
@@ -8,7 +10,7 @@ _DATASET_NAME = 'pfnet/chainer/ptb'
 _PARTS = ('train', 'valid', 'test')
 
 
-def get_ptb_words():
+def get_ptb_words() -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
     """Gets the Penn Tree Bank dataset as long sequences of word IDs.
 
     The files are downloaded at the first use and cached below
@@ -31,7 +33,7 @@ def get_ptb_words():
     return tuple(_get_ids(part) for part in _PARTS)
 
 
-def get_ptb_words_vocabulary():
+def get_ptb_words_vocabulary() -> dict[str, int]:
     """Gets the dictionary that maps the words of the Penn Tree Bank to their IDs.
 
     IDs are numbered in the order of first appearance.

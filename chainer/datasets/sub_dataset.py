@@ -1,9 +1,17 @@
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.dataset import dataset_mixin
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import Dataset
 
 
 class SubDataset(dataset_mixin.DatasetMixin):
@@ -30,7 +38,9 @@ class SubDataset(dataset_mixin.DatasetMixin):
 
     """
 
-    def __init__(self, dataset, start, finish, order=None):
+    def __init__(
+        self, dataset: Dataset, start: int, finish: int, order: Sequence[int] | None = None
+    ) -> None:
         if start < 0 or finish > len(dataset):
             raise ValueError(
                 f'subset overruns the base dataset: [{start}, {finish}) of {len(dataset)} examples'
@@ -46,10 +56,10 @@ class SubDataset(dataset_mixin.DatasetMixin):
         self._size = finish - start
         self._order = order
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._size
 
-    def get_example(self, i):
+    def get_example(self, i: int) -> Any:
         if i >= 0:
             if i >= self._size:
                 raise IndexError('dataset index out of range')
@@ -63,7 +73,9 @@ class SubDataset(dataset_mixin.DatasetMixin):
         return self._dataset[index]
 
 
-def split_dataset(dataset, split_at, order=None):
+def split_dataset(
+    dataset: Dataset, split_at: int, order: Sequence[int] | None = None
+) -> tuple[SubDataset, SubDataset]:
     """Splits a dataset into two subsets.
 
     Args:
@@ -98,7 +110,9 @@ def split_dataset(dataset, split_at, order=None):
     )
 
 
-def split_dataset_random(dataset, first_size, seed=None):
+def split_dataset_random(
+    dataset: Dataset, first_size: int, seed: int | None = None
+) -> tuple[SubDataset, SubDataset]:
     """Splits a dataset into two random subsets.
 
     Args:
@@ -123,7 +137,9 @@ def split_dataset_random(dataset, first_size, seed=None):
     return split_dataset(dataset, first_size, _random_order(dataset, seed))
 
 
-def split_dataset_n(dataset, n, order=None):
+def split_dataset_n(
+    dataset: Dataset, n: int, order: Sequence[int] | None = None
+) -> list[SubDataset]:
     """Splits a dataset into ``n`` subsets of ``len(dataset) // n`` examples each.
 
     The remaining examples are dropped.
@@ -147,7 +163,7 @@ def split_dataset_n(dataset, n, order=None):
     return [SubDataset(dataset, size * i, size * (i + 1), order) for i in range(n)]
 
 
-def split_dataset_n_random(dataset, n, seed=None):
+def split_dataset_n_random(dataset: Dataset, n: int, seed: int | None = None) -> list[SubDataset]:
     """Splits a dataset into ``n`` random subsets of equal size.
 
     Args:
@@ -168,7 +184,9 @@ def split_dataset_n_random(dataset, n, seed=None):
     return split_dataset_n(dataset, n, _random_order(dataset, seed))
 
 
-def get_cross_validation_datasets(dataset, n_folds=None, order=None, **kwargs):
+def get_cross_validation_datasets(
+    dataset: Dataset, n_folds: int | None = None, order: Sequence[int] | None = None, **kwargs: Any
+) -> list[tuple[SubDataset, SubDataset]]:
     """Makes the pairs of training and test datasets of n-fold cross validation.
 
     Args:
@@ -203,7 +221,9 @@ def get_cross_validation_datasets(dataset, n_folds=None, order=None, **kwargs):
     return splits
 
 
-def get_cross_validation_datasets_random(dataset, n_folds, seed=None, **kwargs):
+def get_cross_validation_datasets_random(
+    dataset: Dataset, n_folds: int, seed: int | None = None, **kwargs: Any
+) -> list[tuple[SubDataset, SubDataset]]:
     """Makes the pairs of datasets of n-fold cross validation in random order.
 
     Args:

@@ -1,14 +1,26 @@
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.dataset import download
 from chainer.datasets import _images
 
+if TYPE_CHECKING:
+    from chainer.types import DTypeSpec
+
 _ROOT_URL = 'http://ufldl.stanford.edu/housenumbers/'
 
 
-def get_svhn(withlabel=True, scale=1.0, dtype=None, label_dtype=numpy.int32, add_extra=False):
+def get_svhn(
+    withlabel: bool = True,
+    scale: float = 1.0,
+    dtype: DTypeSpec = None,
+    label_dtype: DTypeSpec = numpy.int32,
+    add_extra: bool = False,
+) -> tuple[Any, ...]:
     """Gets the Street View House Numbers dataset of cropped digits.
 
     The files are downloaded at the first use and cached below

@@ -1,7 +1,13 @@
+from __future__ import annotations
+
 import os
 import threading
+from typing import TYPE_CHECKING, Any
 
 from chainer.dataset import dataset_mixin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 
 class TextDataset(dataset_mixin.DatasetMixin):
@@ -38,7 +44,14 @@ class TextDataset(dataset_mixin.DatasetMixin):
 
     """
 
-    def __init__(self, paths, encoding=None, errors=None, newline=None, filter_func=None):
+    def __init__(
+        self,
+        paths: str | Sequence[str],
+        encoding: str | Sequence[str] | None = None,
+        errors: str | Sequence[str] | None = None,
+        newline: str | Sequence[str] | None = None,
+        filter_func: Callable[..., Any] | None = None,
+    ) -> None:
         if isinstance(paths, (str, os.PathLike)):
             paths = [paths]
         elif not isinstance(paths, (list, tuple)):
@@ -86,26 +99,26 @@ class TextDataset(dataset_mixin.DatasetMixin):
             if filter_func is None or filter_func(*lines):
                 positions.append(position)
 
-    def __getstate__(self):
+    def __getstate__(self) -> Any:
         state = self.__dict__.copy()
         state['_fps'] = None
         state['_lock'] = None
         return state
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: Any) -> None:
         self.__dict__ = state
         self._lock = threading.Lock()
         self._open()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._positions)
 
-    def close(self):
+    def close(self) -> None:
         """Closes the files. No line can be read afterwards."""
         for fp in self._fps:
             fp.close()
 
-    def get_example(self, idx):
+    def get_example(self, idx: int) -> Any:
         if idx < 0 or len(self._positions) <= idx:
             raise IndexError(f'index {idx} is out of range for {len(self)} lines')
         # The files are shared by all threads.

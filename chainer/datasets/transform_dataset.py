@@ -1,4 +1,13 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer.dataset import dataset_mixin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.types import Dataset
 
 
 class TransformDataset(dataset_mixin.DatasetMixin):
@@ -17,12 +26,12 @@ class TransformDataset(dataset_mixin.DatasetMixin):
 
     """
 
-    def __init__(self, dataset, transform):
+    def __init__(self, dataset: Dataset, transform: Callable[[Any], Any]) -> None:
         self._dataset = dataset
         self._transform = transform
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._dataset)
 
-    def get_example(self, i):
+    def get_example(self, i: int) -> Any:
         return self._transform(self._dataset[i])

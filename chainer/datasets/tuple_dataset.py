@@ -1,4 +1,11 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
+
+if TYPE_CHECKING:
+    from chainer.types import Dataset
 
 
 class TupleDataset:
@@ -20,7 +27,7 @@ class TupleDataset:
 
     """
 
-    def __init__(self, *datasets):
+    def __init__(self, *datasets: Dataset) -> None:
         if not datasets:
             raise ValueError('no datasets are given')
         length = len(datasets[0])
@@ -32,11 +39,11 @@ class TupleDataset:
         self._datasets = datasets
         self._length = length
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         columns = [dataset[index] for dataset in self._datasets]
         if isinstance(index, (slice, list, numpy.ndarray)):
             return list(zip(*columns))
         return tuple(columns)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._length

@@ -1,13 +1,20 @@
 """What the distributions have in common."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
-from chainer import backend
-from chainer import functions as F
+from chainer import backend, functions as F
 from chainer._core.dtype import get_dtype
 from chainer.backend import using_device
 from chainer.distribution import Distribution
 from chainer.variable import Variable, as_variable
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 def _as_variable(x, default_dtype, device):
@@ -92,13 +99,17 @@ def within(valid, function, x, inside, outside=-numpy.inf):
 class Parameter:
     """Documented attribute that the constructor sets to a variable."""
 
-    def __init__(self, doc):
+    if TYPE_CHECKING:
+
+        def __set__(self, obj: object, value: Variable) -> None: ...
+
+    def __init__(self, doc: str) -> None:
         self.__doc__ = f'~chainer.Variable: {doc}'
 
-    def __set_name__(self, owner, name):
+    def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, obj, cls):
+    def __get__(self, obj: object, cls: type) -> Variable:
         # Instance attributes come first, so this is reached only without one.
         if obj is None:
             return self
@@ -112,19 +123,19 @@ class Parametric(Distribution):
     _support = 'real'
 
     @property
-    def params(self):
+    def params(self) -> dict[str, Variable]:
         return {name: getattr(self, name) for name in self._param_names}
 
     @property
-    def batch_shape(self):
+    def batch_shape(self) -> tuple[int, ...]:
         return getattr(self, self._param_names[0]).shape
 
     @property
-    def event_shape(self):
+    def event_shape(self) -> tuple[int, ...]:
         return ()
 
     @property
-    def support(self):
+    def support(self) -> str:
         return self._support
 
 
@@ -136,16 +147,18 @@ class LocationScale(Parametric):
     # Routine of numpy.random that draws epsilon.
     _standard = None
 
-    loc = Parameter('Location.')
-    scale = Parameter('Scale.')
+    loc: Parameter = Parameter('Location.')
+    scale: Parameter = Parameter('Scale.')
 
-    def __init__(self, loc, scale):
+    def __init__(
+        self, loc: VariableLike | float | None, scale: VariableLike | float | None
+    ) -> None:
         self.loc, self.scale = as_parameters(loc, scale)
 
     def _standardize(self, x):
         return (as_point(x, self.loc) - self.loc) / self.scale
 
-    def sample_n(self, n):
+    def sample_n(self, n: int) -> Variable:
         eps = draw(self._standard, (n,) + self.batch_shape, self.loc)
         return self.loc + self.scale * eps
 
@@ -154,11 +167,11 @@ class OverClasses(Distribution):
     """Distribution over classes, the last axis of the parameter ``p``."""
 
     @property
-    def params(self):
+    def params(self) -> dict[str, Variable]:
         return {'p': self.p}
 
     @property
-    def batch_shape(self):
+    def batch_shape(self) -> tuple[int, ...]:
         return self.p.shape[:-1]
 
     def _sample_indices(self, n):

@@ -1,11 +1,18 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
-from chainer import backend, distribution, function_node, utils
-from chainer import functions as F
+from chainer import backend, distribution, function_node, functions as F, utils
 from chainer.distributions._base import Parametric, as_parameters, as_point, draw, full_like
 from chainer.distributions.utils import _modified_xlogx
 from chainer.utils import cache
 from chainer.variable import as_variable
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.variable import Variable
 
 
 class BernoulliLogProb(function_node.FunctionNode):
@@ -26,10 +33,10 @@ class BernoulliLogProb(function_node.FunctionNode):
 
     """
 
-    def __init__(self, binary_check=False):
+    def __init__(self, binary_check: bool = False) -> None:
         self.binary_check = binary_check
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         logit, x = inputs
         self.retain_inputs((0, 1))
         xp = backend.get_array_module(logit)
@@ -45,7 +52,9 @@ class BernoulliLogProb(function_node.FunctionNode):
             y = xp.where(self._invalid, numpy.array(-numpy.inf, y.dtype), y)
         return (utils.force_array(y, logit.dtype),)
 
-    def backward(self, indexes, grad_outputs):
+    def backward(
+        self, indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         (gy,) = grad_outputs
         logit, x = self.get_retained_inputs()
         if self.binary_check:
@@ -84,7 +93,12 @@ class Bernoulli(Parametric):
     _param_names = ('logit',)
     _support = '{0, 1}'
 
-    def __init__(self, p=None, logit=None, binary_check=False):
+    def __init__(
+        self,
+        p: VariableLike | float | None = None,
+        logit: VariableLike | float | None = None,
+        binary_check: bool = False,
+    ) -> None:
         if (p is None) == (logit is None):
             raise ValueError('Either `p` or `logit` (not both) must have a value.')
         # The other of the two is computed when asked for.
@@ -95,29 +109,29 @@ class Bernoulli(Parametric):
         self.binary_check = binary_check
 
     @cache.cached_property
-    def p(self):
+    def p(self) -> Variable:
         """Probability of one; where ``logit`` was given, computed from it."""
         return F.sigmoid(self.logit)
 
     @cache.cached_property
-    def logit(self):
+    def logit(self) -> Variable:
         r"""Log odds :math:`\log(p) - \log(1 - p)`, infinite for certain events."""
         with numpy.errstate(divide='ignore'):
             return F.log(self.p) - F.log1p(-self.p)
 
     @property
-    def batch_shape(self):
+    def batch_shape(self) -> tuple[int, ...]:
         return self._parameter.shape
 
     @property
     def _parameter(self):
         return self.__dict__.get('p', self.__dict__.get('logit'))
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         logit = self.logit
         return BernoulliLogProb(self.binary_check).apply((logit, as_point(x, logit)))[0]
 
-    def prob(self, x):
+    def prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.p)
         prob = x * self.p + (1 - x) * (1 - self.p)
         if self.binary_check:
@@ -125,26 +139,26 @@ class Bernoulli(Parametric):
             prob = F.where(valid, prob, full_like(prob, 0))
         return prob
 
-    def sample_n(self, n):
+    def sample_n(self, n: int) -> Variable:
         p = self.p
         u = draw('uniform', (n,) + self.batch_shape, p)
         return as_variable((u < p.array).astype(p.dtype))
 
     @property
-    def entropy(self):
+    def entropy(self) -> Variable:
         p = self.p
         return -_modified_xlogx(p) - _modified_xlogx(1 - p)
 
     @property
-    def mean(self):
+    def mean(self) -> Variable:
         return self.p
 
     @property
-    def variance(self):
+    def variance(self) -> Variable:
         return self.p * (1 - self.p)
 
     @property
-    def stddev(self):
+    def stddev(self) -> Variable:
         return F.sqrt(self.variance)
 
 

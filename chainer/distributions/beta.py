@@ -1,7 +1,14 @@
-from chainer import distribution
-from chainer import functions as F
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
 from chainer.variable import as_variable
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 def _log_beta(a, b):
@@ -31,13 +38,13 @@ class Beta(Parametric):
     _param_names = ('a', 'b')
     _support = '[0, 1]'
 
-    a = Parameter('Parameter :math:`a`.')
-    b = Parameter('Parameter :math:`b`.')
+    a: Parameter = Parameter('Parameter :math:`a`.')
+    b: Parameter = Parameter('Parameter :math:`b`.')
 
-    def __init__(self, a, b):
+    def __init__(self, a: VariableLike | float, b: VariableLike | float) -> None:
         self.a, self.b = as_parameters(a, b)
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.a)
         valid = (x.array >= 0) & (x.array <= 1)
         return within(
@@ -49,12 +56,12 @@ class Beta(Parametric):
             0.5,
         )
 
-    def sample_n(self, n):
+    def sample_n(self, n: int) -> Variable:
         samples = draw('beta', (n,) + self.batch_shape, self.a, self.a, self.b)
         return as_variable(samples)
 
     @property
-    def entropy(self):
+    def entropy(self) -> Variable:
         a, b = self.a, self.b
         return (
             _log_beta(a, b)
@@ -64,11 +71,11 @@ class Beta(Parametric):
         )
 
     @property
-    def mean(self):
+    def mean(self) -> Variable:
         return self.a / (self.a + self.b)
 
     @property
-    def variance(self):
+    def variance(self) -> Variable:
         total = self.a + self.b
         return self.a * self.b / (total**2 * (total + 1))
 

@@ -1,11 +1,18 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
-from chainer import distribution
-from chainer import functions as F
+from chainer import distribution, functions as F
 from chainer.distributions._base import OverClasses, Parameter, as_parameters, full_like
 from chainer.distributions.utils import _modified_xlogx
 from chainer.utils import argument, cache
 from chainer.variable import Variable, as_variable
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 def _log_p(p):
@@ -47,9 +54,9 @@ class Categorical(OverClasses):
 
     """
 
-    p = Parameter('Probabilities.')
+    p: Parameter = Parameter('Probabilities.')
 
-    def __init__(self, p=None, **kwargs):
+    def __init__(self, p: VariableLike | float | None = None, **kwargs: Any) -> None:
         (logit,) = argument.parse_kwargs(kwargs, ('logit', None))
         if (p is None) == (logit is None):
             raise ValueError('Either `p` or `logit` (not both) must have a value.')
@@ -61,15 +68,15 @@ class Categorical(OverClasses):
             self.p = F.softmax(logit, axis=-1)
 
     @cache.cached_property
-    def log_p(self):
+    def log_p(self) -> Variable:
         """Logarithms of the probabilities."""
         return _log_p(self.p)
 
     @property
-    def event_shape(self):
+    def event_shape(self) -> tuple[int, ...]:
         return ()
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         x = x.array if isinstance(x, Variable) else x
         if not hasattr(x, 'dtype'):
             x = self.p.device.send(numpy.asarray(x))
@@ -81,12 +88,12 @@ class Categorical(OverClasses):
         x = F.flatten(F.broadcast_to(x.astype(numpy.int32), shape)).array
         return F.reshape(F.select_item(log_p, x), shape)
 
-    def sample_n(self, n):
+    def sample_n(self, n: int) -> Variable:
         indices = self._sample_indices(n)
         return as_variable(self.p.device.send(indices))
 
     @property
-    def entropy(self):
+    def entropy(self) -> Variable:
         return -F.sum(_modified_xlogx(self.p), axis=-1)
 
 

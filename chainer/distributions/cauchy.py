@@ -1,9 +1,16 @@
+from __future__ import annotations
+
 import math
 import warnings
+from typing import TYPE_CHECKING
 
 from chainer import functions as F
 from chainer.distributions._base import LocationScale, as_point, full_like
 from chainer.variable import as_variable
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class Cauchy(LocationScale):
@@ -28,29 +35,29 @@ class Cauchy(LocationScale):
 
     _standard = 'standard_cauchy'
 
-    def cdf(self, x):
+    def cdf(self, x: VariableLike | float) -> Variable:
         return F.arctan(self._standardize(x)) / math.pi + 0.5
 
-    def icdf(self, x):
+    def icdf(self, x: VariableLike | float) -> Variable:
         return self.loc + self.scale * F.tan(math.pi * (as_point(x, self.loc) - 0.5))
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         return -F.log1p(self._standardize(x) ** 2) - F.log(self.scale) - math.log(math.pi)
 
     @property
-    def entropy(self):
+    def entropy(self) -> Variable:
         return F.log(self.scale) + math.log(4 * math.pi)
 
     @property
-    def mode(self):
+    def mode(self) -> Variable:
         return self.loc
 
     @property
-    def mean(self):
+    def mean(self) -> Variable:
         warnings.warn('Mean of the cauchy distribution is undefined.', RuntimeWarning)
         return as_variable(full_like(self.loc, math.nan))
 
     @property
-    def variance(self):
+    def variance(self) -> Variable:
         warnings.warn('Variance of the cauchy distribution is undefined.', RuntimeWarning)
         return as_variable(full_like(self.loc, math.nan))

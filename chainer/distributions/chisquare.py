@@ -1,8 +1,15 @@
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from chainer import functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
 from chainer.variable import as_variable
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class Chisquare(Parametric):
@@ -28,12 +35,12 @@ class Chisquare(Parametric):
     _param_names = ('k',)
     _support = 'positive'
 
-    k = Parameter('Number of degrees of freedom.')
+    k: Parameter = Parameter('Number of degrees of freedom.')
 
-    def __init__(self, k):
+    def __init__(self, k: VariableLike | float) -> None:
         (self.k,) = as_parameters(k)
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.k)
         half = 0.5 * self.k
         return within(
@@ -43,18 +50,18 @@ class Chisquare(Parametric):
             1.0,
         )
 
-    def sample_n(self, n):
+    def sample_n(self, n: int) -> Variable:
         return as_variable(draw('chisquare', (n,) + self.batch_shape, self.k, self.k))
 
     @property
-    def entropy(self):
+    def entropy(self) -> Variable:
         half = 0.5 * self.k
         return half + math.log(2) + F.lgamma(half) + (1 - half) * F.digamma(half)
 
     @property
-    def mean(self):
+    def mean(self) -> Variable:
         return self.k
 
     @property
-    def variance(self):
+    def variance(self) -> Variable:
         return 2 * self.k

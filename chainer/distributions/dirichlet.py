@@ -1,8 +1,15 @@
-from chainer import distribution
-from chainer import functions as F
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, as_parameters, as_point, draw, within
 from chainer.utils import cache
 from chainer.variable import as_variable
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 def _log_norm(alpha, alpha0):
@@ -30,39 +37,39 @@ class Dirichlet(distribution.Distribution):
 
     """
 
-    alpha = Parameter('Parameters :math:`\\alpha`.')
+    alpha: Parameter = Parameter('Parameters :math:`\\alpha`.')
 
-    def __init__(self, alpha):
+    def __init__(self, alpha: VariableLike | float) -> None:
         (self.alpha,) = as_parameters(alpha)
 
     @cache.cached_property
-    def alpha0(self):
+    def alpha0(self) -> Variable:
         """Sum of the concentrations."""
         return F.sum(self.alpha, axis=-1)
 
     @property
-    def params(self):
+    def params(self) -> dict[str, Variable]:
         return {'alpha': self.alpha}
 
     @property
-    def batch_shape(self):
+    def batch_shape(self) -> tuple[int, ...]:
         return self.alpha.shape[:-1]
 
     @property
-    def event_shape(self):
+    def event_shape(self) -> tuple[int, ...]:
         return self.alpha.shape[-1:]
 
     @property
-    def support(self):
+    def support(self) -> str:
         return '[0, 1]'
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.alpha)
         valid = (x.array >= 0) & (x.array <= 1)
         log_x = within(valid, lambda x: (self.alpha - 1) * F.log(x), x, 0.5)
         return F.sum(log_x, axis=-1) - _log_norm(self.alpha, self.alpha0)
 
-    def sample_n(self, n):
+    def sample_n(self, n: int) -> Variable:
         alpha = self.alpha
         gammas = draw('standard_gamma', (n,) + alpha.shape, alpha, alpha)
         return as_variable(gammas / gammas.sum(axis=-1, keepdims=True))
@@ -71,7 +78,7 @@ class Dirichlet(distribution.Distribution):
         return F.broadcast_to(F.expand_dims(self.alpha0, -1), self.alpha.shape)
 
     @property
-    def entropy(self):
+    def entropy(self) -> Variable:
         alpha, alpha0 = self.alpha, self.alpha0
         return (
             _log_norm(alpha, alpha0)
@@ -80,11 +87,11 @@ class Dirichlet(distribution.Distribution):
         )
 
     @property
-    def mean(self):
+    def mean(self) -> Variable:
         return self.alpha / self._spread()
 
     @property
-    def variance(self):
+    def variance(self) -> Variable:
         alpha, alpha0 = self.alpha, self._spread()
         return alpha * (alpha0 - alpha) / (alpha0**2 * (alpha0 + 1))
 

@@ -1,6 +1,13 @@
-from chainer import distribution
-from chainer import functions as F
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class Exponential(Parametric):
@@ -23,36 +30,36 @@ class Exponential(Parametric):
     _param_names = ('lam',)
     _support = 'positive'
 
-    lam = Parameter('Rate :math:`\\lambda`.')
+    lam: Parameter = Parameter('Rate :math:`\\lambda`.')
 
-    def __init__(self, lam):
+    def __init__(self, lam: VariableLike | float) -> None:
         (self.lam,) = as_parameters(lam)
 
-    def cdf(self, x):
+    def cdf(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.lam)
         return within(x.array >= 0, lambda x: -F.expm1(-self.lam * x), x, 0.0, outside=0.0)
 
-    def icdf(self, x):
+    def icdf(self, x: VariableLike | float) -> Variable:
         return -F.log1p(-as_point(x, self.lam)) / self.lam
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.lam)
         return within(x.array >= 0, lambda x: F.log(self.lam) - self.lam * x, x, 0.0)
 
-    def sample_n(self, n):
+    def sample_n(self, n: int) -> Variable:
         eps = draw('standard_exponential', (n,) + self.batch_shape, self.lam)
         return eps / self.lam
 
     @property
-    def entropy(self):
+    def entropy(self) -> Variable:
         return 1.0 - F.log(self.lam)
 
     @property
-    def mean(self):
+    def mean(self) -> Variable:
         return 1.0 / self.lam
 
     @property
-    def variance(self):
+    def variance(self) -> Variable:
         return 1.0 / self.lam**2
 
 

@@ -1,6 +1,13 @@
-from chainer import distribution
-from chainer import functions as F
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class Gamma(Parametric):
@@ -27,13 +34,13 @@ class Gamma(Parametric):
     _param_names = ('k', 'theta')
     _support = 'positive'
 
-    k = Parameter('Shape parameter :math:`k`.')
-    theta = Parameter('Scale parameter :math:`\\theta`.')
+    k: Parameter = Parameter('Shape parameter :math:`k`.')
+    theta: Parameter = Parameter('Scale parameter :math:`\\theta`.')
 
-    def __init__(self, k, theta):
+    def __init__(self, k: VariableLike | float, theta: VariableLike | float) -> None:
         self.k, self.theta = as_parameters(k, theta)
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.k)
         k, theta = self.k, self.theta
         return within(
@@ -43,20 +50,20 @@ class Gamma(Parametric):
             1.0,
         )
 
-    def sample_n(self, n):
+    def sample_n(self, n: int) -> Variable:
         return self.theta * draw('standard_gamma', (n,) + self.batch_shape, self.k, self.k)
 
     @property
-    def entropy(self):
+    def entropy(self) -> Variable:
         k = self.k
         return k + F.log(self.theta) + F.lgamma(k) + (1 - k) * F.digamma(k)
 
     @property
-    def mean(self):
+    def mean(self) -> Variable:
         return self.k * self.theta
 
     @property
-    def variance(self):
+    def variance(self) -> Variable:
         return self.k * self.theta**2
 
 

@@ -1,7 +1,14 @@
-from chainer import distribution
-from chainer import functions as F
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
 from chainer.variable import as_variable
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class Geometric(Parametric):
@@ -24,24 +31,24 @@ class Geometric(Parametric):
     _param_names = ('p',)
     _support = 'positive integer'
 
-    p = Parameter('Probability of success.')
+    p: Parameter = Parameter('Probability of success.')
 
-    def __init__(self, p):
+    def __init__(self, p: VariableLike | float) -> None:
         (self.p,) = as_parameters(p)
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.p)
         return within(x.array >= 1, lambda x: (x - 1) * F.log1p(-self.p) + F.log(self.p), x, 1.0)
 
-    def sample_n(self, n):
+    def sample_n(self, n: int) -> Variable:
         return as_variable(draw('geometric', (n,) + self.batch_shape, self.p, self.p))
 
     @property
-    def mean(self):
+    def mean(self) -> Variable:
         return 1.0 / self.p
 
     @property
-    def variance(self):
+    def variance(self) -> Variable:
         return (1.0 - self.p) / self.p**2
 
 

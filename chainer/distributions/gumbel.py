@@ -1,10 +1,16 @@
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy
 
-from chainer import distribution
-from chainer import functions as F
+from chainer import distribution, functions as F
 from chainer.distributions._base import LocationScale
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 _EULER = float(numpy.euler_gamma)
 
@@ -30,24 +36,24 @@ class Gumbel(LocationScale):
 
     _standard = 'gumbel'
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         z = self._standardize(x)
         return -z - F.exp(-z) - F.log(self.scale)
 
     @property
-    def entropy(self):
+    def entropy(self) -> Variable:
         return F.log(self.scale) + (_EULER + 1)
 
     @property
-    def mean(self):
+    def mean(self) -> Variable:
         return self.loc + _EULER * self.scale
 
     @property
-    def mode(self):
+    def mode(self) -> Variable:
         return self.loc
 
     @property
-    def variance(self):
+    def variance(self) -> Variable:
         return (math.pi**2 / 6) * self.scale**2
 
 

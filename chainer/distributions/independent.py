@@ -1,10 +1,17 @@
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy
 
-from chainer import distribution
-from chainer import functions as F
+from chainer import distribution, functions as F
 from chainer.utils import cache
+
+if TYPE_CHECKING:
+    from chainer.distribution import Distribution
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Independent(distribution.Distribution):
@@ -33,7 +40,9 @@ class Independent(distribution.Distribution):
 
     """
 
-    def __init__(self, distribution, reinterpreted_batch_ndims=None):
+    def __init__(
+        self, distribution: Distribution, reinterpreted_batch_ndims: int | None = None
+    ) -> None:
         ndim = len(distribution.batch_shape)
         if reinterpreted_batch_ndims is None:
             reinterpreted_batch_ndims = max(0, ndim - 1)
@@ -46,55 +55,55 @@ class Independent(distribution.Distribution):
         self._ndims = reinterpreted_batch_ndims
 
     @property
-    def distribution(self):
+    def distribution(self) -> Distribution:
         """~chainer.Distribution: Distribution of the elements."""
         return self._distribution
 
     @property
-    def reinterpreted_batch_ndims(self):
+    def reinterpreted_batch_ndims(self) -> int:
         """int: Number of batch axes that belong to the event."""
         return self._ndims
 
     @property
-    def batch_shape(self):
+    def batch_shape(self) -> tuple[int, ...]:
         shape = self._distribution.batch_shape
         return shape[: len(shape) - self._ndims]
 
     @property
-    def event_shape(self):
+    def event_shape(self) -> tuple[int, ...]:
         shape = self._distribution.batch_shape
         return shape[len(shape) - self._ndims :] + self._distribution.event_shape
 
     @property
-    def params(self):
+    def params(self) -> dict[str, Variable]:
         return self._distribution.params
 
     @property
-    def support(self):
+    def support(self) -> str:
         return self._distribution.support
 
     @property
-    def xp(self):
+    def xp(self) -> Xp:
         return self._distribution.xp
 
     @property
-    def mean(self):
+    def mean(self) -> Variable:
         return self._distribution.mean
 
     @property
-    def mode(self):
+    def mode(self) -> Variable:
         return self._distribution.mode
 
     @property
-    def stddev(self):
+    def stddev(self) -> Variable:
         return self._distribution.stddev
 
     @property
-    def variance(self):
+    def variance(self) -> Variable:
         return self._distribution.variance
 
     @cache.cached_property
-    def covariance(self):
+    def covariance(self) -> Variable:
         """~chainer.Variable: Covariance matrix of the flattened event, block diagonal."""
         inner = self._distribution.event_shape
         count = math.prod(self._distribution.batch_shape[len(self.batch_shape) :])
@@ -113,7 +122,7 @@ class Independent(distribution.Distribution):
         return F.reshape(full, self.batch_shape + (count * size, count * size))
 
     @property
-    def entropy(self):
+    def entropy(self) -> Variable:
         return self._reduce(F.sum, self._distribution.entropy)
 
     def _reduce(self, function, x):
@@ -121,22 +130,22 @@ class Independent(distribution.Distribution):
             return x
         return function(x, axis=tuple(range(-self._ndims, 0)))
 
-    def sample_n(self, n):
+    def sample_n(self, n: int) -> Variable:
         return self._distribution.sample_n(n)
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         return self._reduce(F.sum, self._distribution.log_prob(x))
 
-    def prob(self, x):
+    def prob(self, x: VariableLike | float) -> Variable:
         return self._reduce(F.prod, self._distribution.prob(x))
 
-    def cdf(self, x):
+    def cdf(self, x: VariableLike | float) -> Variable:
         return self._reduce(F.prod, self._distribution.cdf(x))
 
-    def log_cdf(self, x):
+    def log_cdf(self, x: VariableLike | float) -> Variable:
         return self._reduce(F.sum, self._distribution.log_cdf(x))
 
-    def icdf(self, x):
+    def icdf(self, x: VariableLike | float) -> Variable:
         """The cumulative distribution function of several variables has no inverse.
 
         Raises:
@@ -146,7 +155,7 @@ class Independent(distribution.Distribution):
             'Cumulative distribution function for multivariate variable is not invertible.'
         )
 
-    def survival_function(self, x):
+    def survival_function(self, x: VariableLike | float) -> Variable:
         """Evaluates the probability that all elements of an event are above those of ``x``.
 
         Args:
@@ -158,7 +167,7 @@ class Independent(distribution.Distribution):
         """
         return self._reduce(F.prod, self._distribution.survival_function(x))
 
-    def log_survival_function(self, x):
+    def log_survival_function(self, x: VariableLike | float) -> Variable:
         """Evaluates the logarithm of :meth:`survival_function`.
 
         Args:
@@ -170,7 +179,7 @@ class Independent(distribution.Distribution):
         """
         return self._reduce(F.sum, self._distribution.log_survival_function(x))
 
-    def perplexity(self, x):
+    def perplexity(self, x: VariableLike | float) -> Variable:
         return self._reduce(F.prod, self._distribution.perplexity(x))
 
 

@@ -1,9 +1,15 @@
-import math
+from __future__ import annotations
 
-from chainer import distribution
-from chainer import functions as F
+import math
+from typing import TYPE_CHECKING
+
+from chainer import distribution, functions as F
 from chainer.distributions._base import LocationScale, as_point
 from chainer.functions._base import UnaryFunction
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class LaplaceCDF(UnaryFunction):
@@ -65,36 +71,36 @@ class Laplace(LocationScale):
 
     _standard = 'laplace'
 
-    def cdf(self, x):
+    def cdf(self, x: VariableLike | float) -> Variable:
         return LaplaceCDF().apply((self._standardize(x),))[0]
 
-    def icdf(self, x):
+    def icdf(self, x: VariableLike | float) -> Variable:
         return self.loc + self.scale * LaplaceICDF().apply((as_point(x, self.loc),))[0]
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         return -abs(self._standardize(x)) - F.log(2 * self.scale)
 
-    def prob(self, x):
+    def prob(self, x: VariableLike | float) -> Variable:
         return F.exp(-abs(self._standardize(x))) / (2 * self.scale)
 
     @property
-    def entropy(self):
+    def entropy(self) -> Variable:
         return 1.0 + F.log(2 * self.scale)
 
     @property
-    def mean(self):
+    def mean(self) -> Variable:
         return self.loc
 
     @property
-    def mode(self):
+    def mode(self) -> Variable:
         return self.loc
 
     @property
-    def stddev(self):
+    def stddev(self) -> Variable:
         return math.sqrt(2) * self.scale
 
     @property
-    def variance(self):
+    def variance(self) -> Variable:
         return 2 * self.scale**2
 
 

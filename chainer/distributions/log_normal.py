@@ -1,7 +1,14 @@
-from chainer import distribution
-from chainer import functions as F
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
 from chainer.distributions.normal import _HALF_LOG_2PI
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class LogNormal(Parametric):
@@ -28,13 +35,13 @@ class LogNormal(Parametric):
     _param_names = ('mu', 'sigma')
     _support = 'positive'
 
-    mu = Parameter('Mean of the logarithm.')
-    sigma = Parameter('Standard deviation of the logarithm.')
+    mu: Parameter = Parameter('Mean of the logarithm.')
+    sigma: Parameter = Parameter('Standard deviation of the logarithm.')
 
-    def __init__(self, mu, sigma):
+    def __init__(self, mu: VariableLike | float, sigma: VariableLike | float) -> None:
         self.mu, self.sigma = as_parameters(mu, sigma)
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.mu)
 
         def inside(x):
@@ -44,20 +51,20 @@ class LogNormal(Parametric):
 
         return within(x.array > 0, inside, x, 1.0)
 
-    def sample_n(self, n):
+    def sample_n(self, n: int) -> Variable:
         eps = draw('standard_normal', (n,) + self.batch_shape, self.mu)
         return F.exp(self.mu + self.sigma * eps)
 
     @property
-    def entropy(self):
+    def entropy(self) -> Variable:
         return self.mu + F.log(self.sigma) + (0.5 + _HALF_LOG_2PI)
 
     @property
-    def mean(self):
+    def mean(self) -> Variable:
         return F.exp(self.mu + 0.5 * self.sigma**2)
 
     @property
-    def variance(self):
+    def variance(self) -> Variable:
         return F.exp(2 * self.mu + self.sigma**2) * F.expm1(self.sigma**2)
 
 

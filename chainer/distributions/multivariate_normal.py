@@ -1,12 +1,22 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
-from chainer import backend, distribution
-from chainer import functions as F
+from chainer import backend, distribution, functions as F
 from chainer.distributions._base import Parameter, as_parameters, as_point, draw
 from chainer.distributions.normal import _HALF_LOG_2PI
 from chainer.functions._base import Operation
 from chainer.utils import argument, cache, type_check
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from chainer.types import VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class TriangularInv(Operation):
@@ -27,10 +37,10 @@ class TriangularInv(Operation):
 
     """
 
-    def __init__(self, lower):
+    def __init__(self, lower: bool) -> None:
         self._lower = lower
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         (x,) = in_types
         type_check.expect(x.dtype.kind == 'f', x.ndim >= 2)
@@ -96,9 +106,9 @@ class MultivariateNormal(distribution.Distribution):
 
     """
 
-    loc = Parameter('Mean :math:`\\mu`.')
+    loc: Parameter = Parameter('Mean :math:`\\mu`.')
 
-    def __init__(self, loc, **kwargs):
+    def __init__(self, loc: VariableLike | float, **kwargs: Any) -> None:
         scale_tril, covariance = argument.parse_kwargs(
             kwargs, ('scale_tril', None), ('covariance', None)
         )
@@ -110,13 +120,13 @@ class MultivariateNormal(distribution.Distribution):
         else:
             (self._covariance,) = as_parameters(covariance)
 
-    def __copy__(self):
+    def __copy__(self) -> Self:
         copied = type(self).__new__(type(self))
         copied.__dict__.update(self.__dict__)
         return copied
 
     @cache.cached_property
-    def scale_tril(self):
+    def scale_tril(self) -> Variable:
         """Lower triangular Cholesky factors of the covariance matrices."""
         covariance = self._covariance
         if covariance.ndim == 2:
@@ -138,49 +148,49 @@ class MultivariateNormal(distribution.Distribution):
         return F.sum(F.log(abs(F.diagonal(self.scale_tril, axis1=-2, axis2=-1))), axis=-1)
 
     @property
-    def d(self):
+    def d(self) -> int:
         """int: Dimension :math:`d`."""
         return self.loc.shape[-1]
 
     @property
-    def params(self):
+    def params(self) -> dict[str, Variable]:
         return {'loc': self.loc, 'scale_tril': self.scale_tril}
 
     @property
-    def batch_shape(self):
+    def batch_shape(self) -> tuple[int, ...]:
         return self.loc.shape[:-1]
 
     @property
-    def event_shape(self):
+    def event_shape(self) -> tuple[int, ...]:
         return self.loc.shape[-1:]
 
     @property
-    def support(self):
+    def support(self) -> str:
         return 'real'
 
     @property
-    def covariance(self):
+    def covariance(self) -> Variable:
         return self._covariance
 
     @property
-    def mean(self):
+    def mean(self) -> Variable:
         return self.loc
 
     @property
-    def mode(self):
+    def mode(self) -> Variable:
         return self.loc
 
     @property
-    def entropy(self):
+    def entropy(self) -> Variable:
         return self._log_det + self.d * (0.5 + _HALF_LOG_2PI)
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.loc)
         return (
             -0.5 * _quadratic(self._inverse, x - self.loc) - self._log_det - self.d * _HALF_LOG_2PI
         )
 
-    def sample_n(self, n):
+    def sample_n(self, n: int) -> Variable:
         shape = (n,) + self.loc.shape + (1,)
         eps = draw('standard_normal', shape, self.loc)
         scale_tril = F.broadcast_to(self.scale_tril, shape[:-1] + (self.d,))

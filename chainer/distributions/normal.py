@@ -1,9 +1,15 @@
-import math
+from __future__ import annotations
 
-from chainer import distribution
-from chainer import functions as F
+import math
+from typing import TYPE_CHECKING, Any
+
+from chainer import distribution, functions as F
 from chainer.distributions._base import LocationScale, as_parameters, as_point
 from chainer.utils import argument, cache
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
@@ -41,7 +47,9 @@ class Normal(LocationScale):
 
     _standard = 'standard_normal'
 
-    def __init__(self, loc, scale=None, **kwargs):
+    def __init__(
+        self, loc: VariableLike | float, scale: VariableLike | float | None = None, **kwargs: Any
+    ) -> None:
         (log_scale,) = argument.parse_kwargs(kwargs, ('log_scale', None))
         if (scale is None) == (log_scale is None):
             raise ValueError('Either `scale` or `log_scale` (not both) must have a value.')
@@ -53,49 +61,49 @@ class Normal(LocationScale):
             self.scale = F.exp(self.log_scale)
 
     @cache.cached_property
-    def log_scale(self):
+    def log_scale(self) -> Variable:
         """Logarithm of the standard deviation."""
         return F.log(self.scale)
 
-    def cdf(self, x):
+    def cdf(self, x: VariableLike | float) -> Variable:
         return F.ndtr(self._standardize(x))
 
-    def survival_function(self, x):
+    def survival_function(self, x: VariableLike | float) -> Variable:
         return F.ndtr(-self._standardize(x))
 
-    def log_cdf(self, x):
+    def log_cdf(self, x: VariableLike | float) -> Variable:
         return F.log_ndtr(self._standardize(x))
 
-    def log_survival_function(self, x):
+    def log_survival_function(self, x: VariableLike | float) -> Variable:
         return F.log_ndtr(-self._standardize(x))
 
-    def icdf(self, x):
+    def icdf(self, x: VariableLike | float) -> Variable:
         return self.loc + self.scale * F.ndtri(as_point(x, self.loc))
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         return -0.5 * self._standardize(x) ** 2 - self.log_scale - _HALF_LOG_2PI
 
-    def prob(self, x):
+    def prob(self, x: VariableLike | float) -> Variable:
         return F.exp(self.log_prob(x))
 
     @property
-    def entropy(self):
+    def entropy(self) -> Variable:
         return self.log_scale + (0.5 + _HALF_LOG_2PI)
 
     @property
-    def mean(self):
+    def mean(self) -> Variable:
         return self.loc
 
     @property
-    def mode(self):
+    def mode(self) -> Variable:
         return self.loc
 
     @property
-    def stddev(self):
+    def stddev(self) -> Variable:
         return self.scale
 
     @property
-    def variance(self):
+    def variance(self) -> Variable:
         return self.scale**2
 
 

@@ -1,8 +1,15 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
-from chainer import distribution
-from chainer import functions as F
+from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class Pareto(Parametric):
@@ -28,13 +35,13 @@ class Pareto(Parametric):
     _param_names = ('scale', 'alpha')
     _support = '[scale, inf]'
 
-    scale = Parameter('Lower bound :math:`s`.')
-    alpha = Parameter('Shape parameter :math:`\\alpha`.')
+    scale: Parameter = Parameter('Lower bound :math:`s`.')
+    alpha: Parameter = Parameter('Shape parameter :math:`\\alpha`.')
 
-    def __init__(self, scale, alpha):
+    def __init__(self, scale: VariableLike | float, alpha: VariableLike | float) -> None:
         self.scale, self.alpha = as_parameters(scale, alpha)
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.scale)
         scale, alpha = self.scale, self.alpha
         return within(
@@ -44,16 +51,16 @@ class Pareto(Parametric):
             scale,
         )
 
-    def sample_n(self, n):
+    def sample_n(self, n: int) -> Variable:
         eps = draw('pareto', (n,) + self.batch_shape, self.alpha, self.alpha)
         return self.scale * (eps + 1)
 
     @property
-    def entropy(self):
+    def entropy(self) -> Variable:
         return F.log(self.scale) - F.log(self.alpha) + 1.0 / self.alpha + 1.0
 
     @property
-    def mean(self):
+    def mean(self) -> Variable:
         return within(
             self.alpha.array > 1,
             lambda alpha: alpha * self.scale / (alpha - 1),
@@ -63,7 +70,7 @@ class Pareto(Parametric):
         )
 
     @property
-    def variance(self):
+    def variance(self) -> Variable:
         return within(
             self.alpha.array > 2,
             lambda alpha: self.scale**2 * alpha / ((alpha - 1) ** 2 * (alpha - 2)),

@@ -1,7 +1,14 @@
-from chainer import distribution
-from chainer import functions as F
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
 from chainer.variable import as_variable
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class Poisson(Parametric):
@@ -26,26 +33,26 @@ class Poisson(Parametric):
     _param_names = ('lam',)
     _support = 'non negative integer'
 
-    lam = Parameter('Mean :math:`\\lambda`.')
+    lam: Parameter = Parameter('Mean :math:`\\lambda`.')
 
-    def __init__(self, lam):
+    def __init__(self, lam: VariableLike | float) -> None:
         (self.lam,) = as_parameters(lam)
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.lam)
         return within(
             x.array >= 0, lambda x: x * F.log(self.lam) - self.lam - F.lgamma(x + 1), x, 0.0
         )
 
-    def sample_n(self, n):
+    def sample_n(self, n: int) -> Variable:
         return as_variable(draw('poisson', (n,) + self.batch_shape, self.lam, self.lam))
 
     @property
-    def mean(self):
+    def mean(self) -> Variable:
         return self.lam
 
     @property
-    def variance(self):
+    def variance(self) -> Variable:
         return self.lam
 
 

@@ -1,11 +1,17 @@
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer import distribution
-from chainer import functions as F
+from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class Uniform(Parametric):
@@ -38,12 +44,12 @@ class Uniform(Parametric):
     _param_names = ('low', 'high')
     _support = '[low, high]'
 
-    low = Parameter('Lower bound.')
-    high = Parameter('Upper bound.')
-    loc = Parameter('Lower bound.')
-    scale = Parameter('Width.')
+    low: Parameter = Parameter('Lower bound.')
+    high: Parameter = Parameter('Upper bound.')
+    loc: Parameter = Parameter('Lower bound.')
+    scale: Parameter = Parameter('Width.')
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any) -> None:
         low, high, loc, scale = argument.parse_kwargs(
             kwargs, ('low', None), ('high', None), ('loc', None), ('scale', None)
         )
@@ -57,35 +63,35 @@ class Uniform(Parametric):
         else:
             raise ValueError('Either `low, high` or `loc, scale` (not both) must have a value.')
 
-    def cdf(self, x):
+    def cdf(self, x: VariableLike | float) -> Variable:
         return F.clip((as_point(x, self.loc) - self.loc) / self.scale, 0.0, 1.0)
 
-    def icdf(self, x):
+    def icdf(self, x: VariableLike | float) -> Variable:
         return self.loc + self.scale * as_point(x, self.loc)
 
-    def log_prob(self, x):
+    def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.loc)
         valid = (x.array >= self.low.array) & (x.array <= self.high.array)
         # The density does not depend on x within the bounds.
         return within(valid, lambda x: F.broadcast_to(-F.log(self.scale), valid.shape), x, self.loc)
 
-    def sample_n(self, n):
+    def sample_n(self, n: int) -> Variable:
         return self.loc + self.scale * draw('uniform', (n,) + self.batch_shape, self.loc)
 
     @property
-    def entropy(self):
+    def entropy(self) -> Variable:
         return F.log(self.scale)
 
     @property
-    def mean(self):
+    def mean(self) -> Variable:
         return 0.5 * (self.low + self.high)
 
     @property
-    def stddev(self):
+    def stddev(self) -> Variable:
         return self.scale / math.sqrt(12)
 
     @property
-    def variance(self):
+    def variance(self) -> Variable:
         return self.scale**2 / 12
 
 

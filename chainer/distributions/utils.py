@@ -1,6 +1,13 @@
-from chainer import backend, function_node, utils
-from chainer import functions as F
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chainer import backend, function_node, functions as F, utils
 from chainer.variable import as_variable
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray
+    from chainer.variable import Variable
 
 
 class ModifiedXLogX(function_node.FunctionNode):
@@ -19,17 +26,19 @@ class ModifiedXLogX(function_node.FunctionNode):
 
     """
 
-    def __init__(self, logx):
+    def __init__(self, logx: NdArray) -> None:
         self._logx = logx
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
         xp = backend.get_array_module(x)
         y = x * xp.where(x == 0, x.dtype.type(0), self._logx)
         return (utils.force_array(y, x.dtype),)
 
-    def backward(self, indexes, grad_outputs):
+    def backward(
+        self, indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         (x,) = self.get_retained_inputs()
         (gy,) = grad_outputs
         zero = x.array == 0

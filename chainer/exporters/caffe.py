@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -12,6 +13,12 @@ from chainer.configuration import using_config
 from chainer.function import force_backprop_mode
 from chainer.function_hook import FunctionHook
 from chainer.variable import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from chainer.function_node import FunctionNode
+    from chainer.types import NdArray
 
 # -- protocol buffers: the few forms that a Caffe network needs ---------------------------
 
@@ -35,7 +42,7 @@ def _field(number, payload):
 class _Message(dict):
     """Fields of a message by name; lists repeat a field. Written as text and as bytes."""
 
-    def text(self, indent=0):
+    def text(self, indent: int = 0) -> str:
         lines = []
         for name, value in self.items():
             for v in value if isinstance(value, list) else [value]:
@@ -49,7 +56,7 @@ class _Message(dict):
                     lines.append(f'{name}: {v}')
         return '\n'.join('  ' * indent + line for block in lines for line in block.split('\n'))
 
-    def encode(self, schema):
+    def encode(self, schema: Any) -> bytes:
         out = b''
         for name, value in self.items():
             number, kind = schema[name]
@@ -239,10 +246,10 @@ class _Recorder(FunctionHook):
 
     name = 'chainer.exporters.caffe'
 
-    def __init__(self):
-        self.inputs = {}
+    def __init__(self) -> None:
+        self.inputs: dict[Any, Any] = {}
 
-    def forward_postprocess(self, function, in_data):
+    def forward_postprocess(self, function: FunctionNode, in_data: tuple[NdArray, ...]) -> None:
         self.inputs[id(function)] = function, in_data
 
 
@@ -291,7 +298,13 @@ def _layers(args, outputs, recorder):
         tops[id(func.outputs[0]())] = name
 
 
-def export(model, args, directory=None, export_params=True, graph_name='Graph'):
+def export(
+    model: Callable[..., Any],
+    args: Sequence[Variable],
+    directory: str | None = None,
+    export_params: bool = True,
+    graph_name: str = 'Graph',
+) -> str:
     """Exports the computation of a model to Caffe's file formats.
 
     The model is run once in test mode and its functions are written as layers to

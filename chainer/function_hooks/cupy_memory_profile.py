@@ -1,9 +1,16 @@
+from __future__ import annotations
+
 import collections
 import typing as tp
+from typing import Any, TextIO
 
 from chainer import function_hook
 from chainer._core import profile_report
 from chainer.backends import cuda
+
+if tp.TYPE_CHECKING:
+    from chainer.function_node import FunctionNode
+    from chainer.types import NdArray
 
 _factors = {'TB': 2**-40, 'GB': 2**-30, 'MB': 2**-20, 'KB': 2**-10, 'B': 1}
 
@@ -39,18 +46,18 @@ class CupyMemoryProfileHook(function_hook.FunctionHook):
 
     name = 'CupyMemoryProfileHook'
 
-    def __init__(self):
+    def __init__(self) -> None:
         cuda.check_cuda_available()
-        self.call_history = []
+        self.call_history: list[Any] = []
         self._memory_hook = CupyMemoryCumulativeHook()
-        self._running_stack = []
+        self._running_stack: list[Any] = []
         self._total_used_bytes = 0
         self._total_acquired_bytes = 0
 
-    def added(self, function=None):
+    def added(self, function: FunctionNode | None = None) -> None:
         self._memory_hook._hook.__enter__()
 
-    def deleted(self, function=None):
+    def deleted(self, function: FunctionNode | None = None) -> None:
         self._memory_hook._hook.__exit__()
 
     def _preprocess(self):
@@ -68,27 +75,37 @@ class CupyMemoryProfileHook(function_hook.FunctionHook):
             self._total_used_bytes += used
             self._total_acquired_bytes += acquired
 
-    def forward_preprocess(self, function, in_data):
+    def forward_preprocess(self, function: FunctionNode, in_data: tuple[NdArray, ...]) -> None:
         self._preprocess()
 
-    def backward_preprocess(self, function, in_data, out_grad):
+    def backward_preprocess(
+        self,
+        function: FunctionNode,
+        in_data: tuple[NdArray, ...],
+        out_grad: tuple[NdArray | None, ...],
+    ) -> None:
         self._preprocess()
 
-    def forward_postprocess(self, function, in_data):
+    def forward_postprocess(self, function: FunctionNode, in_data: tuple[NdArray, ...]) -> None:
         self._postprocess(function)
 
-    def backward_postprocess(self, function, in_data, out_grad):
+    def backward_postprocess(
+        self,
+        function: FunctionNode,
+        in_data: tuple[NdArray, ...],
+        out_grad: tuple[NdArray | None, ...],
+    ) -> None:
         self._postprocess(function)
 
-    def total_used_bytes(self):
+    def total_used_bytes(self) -> int:
         """Returns the bytes that functions took from the pool."""
         return self._total_used_bytes
 
-    def total_acquired_bytes(self):
+    def total_acquired_bytes(self) -> int:
         """Returns the bytes that the pool took from the device for functions."""
         return self._total_acquired_bytes
 
-    def summary(self):
+    def summary(self) -> dict[str, dict[str, int]]:
         """Returns the figures by function.
 
         Returns:
@@ -96,7 +113,7 @@ class CupyMemoryProfileHook(function_hook.FunctionHook):
             ``occurrence``.
 
         """
-        summary = collections.OrderedDict()
+        summary: dict[str, Any] = collections.OrderedDict()
         for name, used, acquired, _ in self.call_history:
             record = summary.setdefault(
                 name, {'used_bytes': 0, 'acquired_bytes': 0, 'occurrence': 0}
@@ -106,7 +123,7 @@ class CupyMemoryProfileHook(function_hook.FunctionHook):
             record['occurrence'] += 1
         return summary
 
-    def print_report(self, unit='auto', file=None):
+    def print_report(self, unit: str = 'auto', file: TextIO | None = None) -> None:
         """Prints the figures by function as a table.
 
         Args:
@@ -145,9 +162,9 @@ class CupyMemoryCumulativeHook:
 
     name = 'CupyMemoryCumulativeHook'
 
-    def __init__(self):
-        self.used_bytes = 0
-        self.acquired_bytes = 0
+    def __init__(self) -> None:
+        self.used_bytes: int = 0
+        self.acquired_bytes: int = 0
         cumulative = self
 
         # The base class exists only with CuPy.
@@ -162,8 +179,8 @@ class CupyMemoryCumulativeHook:
 
         self._hook = Hook()
 
-    def alloc_preprocess(self, **kwargs):
+    def alloc_preprocess(self, **kwargs: Any) -> None:
         self.acquired_bytes += kwargs['mem_size']
 
-    def malloc_preprocess(self, **kwargs):
+    def malloc_preprocess(self, **kwargs: Any) -> None:
         self.used_bytes += kwargs['mem_size']

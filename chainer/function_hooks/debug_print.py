@@ -1,7 +1,14 @@
+from __future__ import annotations
+
 import sys
+from typing import TYPE_CHECKING, TextIO
 
 from chainer import backend, function, function_hook
 from chainer.variable import Variable
+
+if TYPE_CHECKING:
+    from chainer.function_node import FunctionNode
+    from chainer.types import NdArray
 
 
 class PrintHook(function_hook.FunctionHook):
@@ -32,7 +39,13 @@ class PrintHook(function_hook.FunctionHook):
 
     name = 'PrintHook'
 
-    def __init__(self, sep=None, end='\n', file=None, flush=True):
+    def __init__(
+        self,
+        sep: str | None = None,
+        end: str = '\n',
+        file: TextIO | None = None,
+        flush: bool = True,
+    ) -> None:
         self.sep = sep
         self.end = end
         self.file = file
@@ -57,10 +70,15 @@ class PrintHook(function_hook.FunctionHook):
                 self._print(_describe_grad(array))
         self._flush()
 
-    def forward_preprocess(self, function, in_data):
+    def forward_preprocess(self, function: FunctionNode, in_data: tuple[NdArray, ...]) -> None:
         self._process(function, in_data)
 
-    def backward_preprocess(self, function, in_data, out_grad):
+    def backward_preprocess(
+        self,
+        function: FunctionNode,
+        in_data: tuple[NdArray, ...],
+        out_grad: tuple[NdArray | None, ...],
+    ) -> None:
         self._process(function, in_data, out_grad)
 
 

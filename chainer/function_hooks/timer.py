@@ -1,10 +1,17 @@
+from __future__ import annotations
+
 import collections
 import time
 import typing as tp
+from typing import Any, TextIO
 
 from chainer import function_hook
 from chainer._core import profile_report
 from chainer.backends import cuda
+
+if tp.TYPE_CHECKING:
+    from chainer.function_node import FunctionNode
+    from chainer.types import NdArray
 
 
 class _Entry(tp.NamedTuple):
@@ -34,11 +41,11 @@ class TimerHook(function_hook.FunctionHook):
     """
 
     name = 'TimerHook'
-    table = {'sec': 1, 'ms': 10**3, 'us': 10**6, 'ns': 10**9}
+    table: dict[str, int] = {'sec': 1, 'ms': 10**3, 'us': 10**6, 'ns': 10**9}
 
-    def __init__(self):
-        self.call_history = []
-        self._running_stack = []
+    def __init__(self) -> None:
+        self.call_history: list[Any] = []
+        self._running_stack: list[Any] = []
         self._total_time = 0
 
     def _preprocess(self, arrays):
@@ -63,23 +70,33 @@ class TimerHook(function_hook.FunctionHook):
         if not self._running_stack:
             self._total_time += elapsed
 
-    def forward_preprocess(self, function, in_data):
+    def forward_preprocess(self, function: FunctionNode, in_data: tuple[NdArray, ...]) -> None:
         self._preprocess(in_data)
 
-    def backward_preprocess(self, function, in_data, out_grad):
+    def backward_preprocess(
+        self,
+        function: FunctionNode,
+        in_data: tuple[NdArray, ...],
+        out_grad: tuple[NdArray | None, ...],
+    ) -> None:
         self._preprocess((*in_data, *out_grad))
 
-    def forward_postprocess(self, function, in_data):
+    def forward_postprocess(self, function: FunctionNode, in_data: tuple[NdArray, ...]) -> None:
         self._postprocess(function)
 
-    def backward_postprocess(self, function, in_data, out_grad):
+    def backward_postprocess(
+        self,
+        function: FunctionNode,
+        in_data: tuple[NdArray, ...],
+        out_grad: tuple[NdArray | None, ...],
+    ) -> None:
         self._postprocess(function)
 
-    def total_time(self):
+    def total_time(self) -> float:
         """Returns the time in seconds, in which nested functions count once."""
         return self._total_time
 
-    def summary(self):
+    def summary(self) -> dict[str, dict[str, float]]:
         """Returns the figures by function.
 
         Returns:
@@ -87,14 +104,14 @@ class TimerHook(function_hook.FunctionHook):
             ``occurrence``.
 
         """
-        summary = collections.OrderedDict()
+        summary: dict[str, Any] = collections.OrderedDict()
         for name, elapsed in self.call_history:
             record = summary.setdefault(name, {'elapsed_time': 0, 'occurrence': 0})
             record['elapsed_time'] += elapsed
             record['occurrence'] += 1
         return summary
 
-    def print_report(self, unit='auto', file=None):
+    def print_report(self, unit: str = 'auto', file: TextIO | None = None) -> None:
         """Prints the figures by function as a table.
 
         Args:

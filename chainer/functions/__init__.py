@@ -24,6 +24,8 @@ array([0., 1.], dtype=float32)
 
 """
 
+from __future__ import annotations
+
 # Namespace that the functions themselves use, filled below
 from chainer._core.namespace import F as _F
 
@@ -148,8 +150,7 @@ from chainer.functions.loss.vae import bernoulli_nll, gaussian_kl_divergence, ga
 
 # Math
 from chainer.functions.math.arctanh import arctanh
-from chainer.functions.math.average import average
-from chainer.functions.math.average import average as mean
+from chainer.functions.math.average import average, average as mean
 from chainer.functions.math.basic_math import absolute, add
 from chainer.functions.math.batch_l2_norm_squared import batch_l2_norm_squared
 from chainer.functions.math.bias import bias

@@ -9,6 +9,7 @@ functions of ``m``, and ``m.apply(node, inputs)`` for function nodes.
 from __future__ import annotations
 
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -22,6 +23,11 @@ from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
 from chainer.variable import as_array, as_variable
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import Axis, NdArray, VariableLike, Xp
+    from chainer.utils.type_check import TypeInfoTuple
 
 
 def _as_array(y, dtype):
@@ -90,7 +96,7 @@ class Operation(FunctionNode):
 class CallableFunction(Operation):
     """Function whose objects are called with its inputs, as those of old-style functions."""
 
-    def __call__(self, *inputs):
+    def __call__(self, *inputs: VariableLike) -> Any:
         outputs = self.apply(inputs)
         return outputs[0] if len(outputs) == 1 else outputs
 
@@ -103,7 +109,7 @@ class _Routine(Operation):
     _chainerx_function = None
     _kernels = kernels(check=True)
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if 'retains' in cls.__dict__:
             cls._kernels = cls._kernels._replace(retain=None if 'x' in cls.retains else ())
@@ -111,7 +117,9 @@ class _Routine(Operation):
             name = cls.chainerx_routine or cls.__name__.lower()
             cls._chainerx_function = staticmethod(getattr(chainerx, name, None))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         routine = self._chainerx_function
         return NO_NATIVE_PATH if routine is None else (routine(*inputs),)
 
@@ -129,11 +137,11 @@ class UnaryFunction(_Routine):
     is_elementwise = True
     retains = 'x'
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         if 'x' in self.retains:
             self.retain_inputs((0,))
@@ -145,10 +153,10 @@ class UnaryFunction(_Routine):
         (gy,) = gys
         return (self.gradient(m, xs[0] if xs else None, ys[0] if ys else None, gy),)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         raise NotImplementedError
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         raise NotImplementedError
 
 
@@ -164,14 +172,14 @@ class BinaryFunction(_Routine):
     _kernels = NO_KERNELS._replace(check=True)
     is_elementwise = True
     retains = 'x'
-    arguments = ('lhs', 'rhs')
+    arguments: tuple[str, ...] = ('lhs', 'rhs')
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, self.arguments)
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].dtype == in_types[1].dtype)
         type_check.expect_broadcast_shapes(in_types[0].shape, in_types[1].shape)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x0, x1 = inputs
         if 'x' in self.retains:
             self.retain_inputs((0, 1))
@@ -191,10 +199,10 @@ class BinaryFunction(_Routine):
             gradients.append(gx if gx is None or gx.shape == shape else m.sum_to(gx, shape))
         return gradients
 
-    def compute(self, xp, x0, x1):
+    def compute(self, xp: Xp, x0: Any, x1: Any) -> Any:
         raise NotImplementedError
 
-    def gradient(self, m, i, x0, x1, y, gy):
+    def gradient(self, m: Any, i: int, x0: Any, x1: Any, y: Any, gy: Any) -> Any:
         raise NotImplementedError
 
 
@@ -256,15 +264,17 @@ class ReductionFunction(UnaryFunction):
     is_elementwise = False
     retains = ''
 
-    def __init__(self, axis=None, keepdims=False):
+    def __init__(self, axis: Axis = None, keepdims: bool = False) -> None:
         self.axis = parse_axis(axis)
         self.keepdims = keepdims
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         super().check_type_forward(in_types)
         expect_axis(in_types[0], self.axis)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         routine = self._chainerx_function
         if routine is None:
             return NO_NATIVE_PATH

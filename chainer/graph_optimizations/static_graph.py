@@ -1,7 +1,13 @@
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
-def static_graph(*args, **kwargs):
+def static_graph(*args: Any, **kwargs: Any) -> Callable[..., Any]:
     """Declares that the graph of a link is the same in every iteration.
 
     The decorator is for ``forward`` or ``__call__`` of a chain, as ``@static_graph`` or with

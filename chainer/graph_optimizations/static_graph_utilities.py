@@ -1,7 +1,16 @@
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.function_node import FunctionNode
+    from chainer.types import NdArray
 
 
-def static_code(*dec_args, **dec_kwargs):
+def static_code(*dec_args: Any, **dec_kwargs: Any) -> Callable[..., Any]:
     """Declares a function with side effects, so that a static graph would run it again.
 
     Usable as ``@static_code`` and as ``@static_code()``. The function is called as it is: graphs
@@ -41,7 +50,9 @@ def _as_it_is(func):
     return wrapped
 
 
-def static_forward_optimizations(func, inputs):
+def static_forward_optimizations(
+    func: FunctionNode, inputs: tuple[NdArray, ...]
+) -> tuple[NdArray | None, ...]:
     """Runs the forward computation of a function.
 
     Args:

@@ -1,5 +1,9 @@
 """Initializers of parameters."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer._core.array_types import get_array_types
@@ -10,6 +14,11 @@ from chainer.initializers.normal import GlorotNormal, HeNormal, LeCunNormal, Nor
 from chainer.initializers.orthogonal import Orthogonal
 from chainer.initializers.sampling import DownsamplingConvFilter, UpsamplingDeconvFilter
 from chainer.initializers.uniform import GlorotUniform, HeUniform, LeCunUniform, Uniform
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import DeviceSpec, DTypeSpec, InitializerSpec, NdArray, Xp
 
 __all__ = [
     'Constant',
@@ -32,7 +41,13 @@ __all__ = [
 ]
 
 
-def generate_array(initializer, shape, xp, dtype=None, device=None):
+def generate_array(
+    initializer: InitializerSpec,
+    shape: int | Sequence[int],
+    xp: Xp,
+    dtype: DTypeSpec = None,
+    device: DeviceSpec | None = None,
+) -> NdArray:
     """Makes an array and fills it by an initializer.
 
     Args:

@@ -1,13 +1,20 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import backend, initializer
 from chainer._core.array_types import get_array_types
 
+if TYPE_CHECKING:
+    from chainer.types import DTypeSpec, NdArray
+
 
 class _Constant(initializer.Initializer):
     fill_value = None
 
-    def __call__(self, array):
+    def __call__(self, array: NdArray) -> None:
         self._check_dtype(array)
         value = self.fill_value
         if not isinstance(value, get_array_types()):
@@ -42,11 +49,11 @@ class Identity(initializer.Initializer):
 
     """
 
-    def __init__(self, scale=1.0, dtype=None):
+    def __init__(self, scale: float = 1.0, dtype: DTypeSpec = None) -> None:
         super().__init__(dtype)
         self.scale = scale
 
-    def __call__(self, array):
+    def __call__(self, array: NdArray) -> None:
         self._check_dtype(array)
         shape = array.shape
         if len(shape) != 2 or shape[0] != shape[1]:
@@ -77,7 +84,7 @@ class Constant(_Constant):
 
     """
 
-    def __init__(self, fill_value, dtype=None):
+    def __init__(self, fill_value: float | NdArray, dtype: DTypeSpec = None) -> None:
         super().__init__(dtype)
         self.fill_value = fill_value
 
@@ -95,7 +102,7 @@ class Zero(_Constant):
 
     """
 
-    fill_value = 0.0
+    fill_value: float = 0.0
 
 
 class One(_Constant):
@@ -111,7 +118,7 @@ class One(_Constant):
 
     """
 
-    fill_value = 1.0
+    fill_value: float = 1.0
 
 
 class NaN(_Constant):
@@ -127,4 +134,4 @@ class NaN(_Constant):
 
     """
 
-    fill_value = numpy.nan
+    fill_value: float = numpy.nan

@@ -1,7 +1,13 @@
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 from chainer import initializer
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from chainer.types import DTypeSpec, NdArray
 
 
 class Normal(initializer._RandomInitializer):
@@ -22,7 +28,7 @@ class Normal(initializer._RandomInitializer):
 
     """
 
-    def __init__(self, scale=0.05, dtype=None, **kwargs):
+    def __init__(self, scale: float = 0.05, dtype: DTypeSpec = None, **kwargs: Any) -> None:
         (rng,) = argument.parse_kwargs(kwargs, ('rng', None))
         super().__init__(dtype, rng)
         self.scale = scale
@@ -30,14 +36,14 @@ class Normal(initializer._RandomInitializer):
     def _deviation(self, shape):
         return self.scale
 
-    def __call__(self, array):
+    def __call__(self, array: NdArray) -> None:
         self._fill(array, 'normal', 0.0, self._deviation(array.shape))
 
 
 class _ScaledNormal(Normal):
     """Normal distribution whose deviation follows from the fans."""
 
-    def __init__(self, scale=1.0, dtype=None, **kwargs):
+    def __init__(self, scale: float = 1.0, dtype: DTypeSpec = None, **kwargs: Any) -> None:
         super().__init__(scale, dtype, **kwargs)
 
     def _variance(self, fan_in, fan_out):
@@ -120,7 +126,9 @@ class HeNormal(_ScaledNormal):
 
     """
 
-    def __init__(self, scale=1.0, dtype=None, fan_option='fan_in', **kwargs):
+    def __init__(
+        self, scale: float = 1.0, dtype: DTypeSpec = None, fan_option: str = 'fan_in', **kwargs: Any
+    ) -> None:
         super().__init__(scale, dtype, **kwargs)
         self.fan_option = fan_option
 

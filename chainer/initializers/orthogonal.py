@@ -1,10 +1,16 @@
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer import backend, initializer
 from chainer.backends import cuda
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from chainer.types import DTypeSpec, NdArray
 
 _MODES = {
     'auto': lambda out_dim, in_dim: True,
@@ -44,7 +50,9 @@ class Orthogonal(initializer._RandomInitializer):
 
     """
 
-    def __init__(self, scale=1.1, dtype=None, mode='auto', **kwargs):
+    def __init__(
+        self, scale: float = 1.1, dtype: DTypeSpec = None, mode: str = 'auto', **kwargs: Any
+    ) -> None:
         (rng,) = argument.parse_kwargs(kwargs, ('rng', None))
         if mode not in _MODES:
             raise ValueError(f'mode must be one of {sorted(_MODES)}, but {mode!r} was given')
@@ -52,7 +60,7 @@ class Orthogonal(initializer._RandomInitializer):
         self.scale = scale
         self.mode = mode
 
-    def __call__(self, array):
+    def __call__(self, array: NdArray) -> None:
         self._check_dtype(array)
         shape = array.shape
         if 0 in shape:

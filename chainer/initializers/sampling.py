@@ -1,14 +1,20 @@
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING
 
 import numpy
 
 from chainer import backend, initializer
 
+if TYPE_CHECKING:
+    from chainer.types import DTypeSpec, NdArray
+
 
 class _SamplingFilter(initializer.Initializer):
     """Fills a filter of a convolution so that it works on each channel alone."""
 
-    def __init__(self, interpolation='linear', dtype=None):
+    def __init__(self, interpolation: str = 'linear', dtype: DTypeSpec = None) -> None:
         if interpolation != 'linear':
             raise ValueError(f'Unsupported interpolation method: {interpolation!r}')
         super().__init__(dtype)
@@ -17,7 +23,7 @@ class _SamplingFilter(initializer.Initializer):
     def _normalize(self, kernel):
         return kernel
 
-    def __call__(self, array):
+    def __call__(self, array: NdArray) -> None:
         self._check_dtype(array)
         if array.ndim < 3:
             raise ValueError(

@@ -1,7 +1,13 @@
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 from chainer import initializer
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from chainer.types import DTypeSpec, NdArray
 
 
 class Uniform(initializer._RandomInitializer):
@@ -22,7 +28,7 @@ class Uniform(initializer._RandomInitializer):
 
     """
 
-    def __init__(self, scale=0.05, dtype=None, **kwargs):
+    def __init__(self, scale: float = 0.05, dtype: DTypeSpec = None, **kwargs: Any) -> None:
         (rng,) = argument.parse_kwargs(kwargs, ('rng', None))
         super().__init__(dtype, rng)
         self.scale = scale
@@ -30,7 +36,7 @@ class Uniform(initializer._RandomInitializer):
     def _bound(self, shape):
         return self.scale
 
-    def __call__(self, array):
+    def __call__(self, array: NdArray) -> None:
         bound = self._bound(array.shape)
         self._fill(array, 'uniform', -bound, bound)
 
@@ -38,7 +44,7 @@ class Uniform(initializer._RandomInitializer):
 class _ScaledUniform(Uniform):
     """Uniform distribution whose bound follows from the fans."""
 
-    def __init__(self, scale=1.0, dtype=None, **kwargs):
+    def __init__(self, scale: float = 1.0, dtype: DTypeSpec = None, **kwargs: Any) -> None:
         super().__init__(scale, dtype, **kwargs)
 
     def _squared_bound(self, fan_in, fan_out):

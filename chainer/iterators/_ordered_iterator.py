@@ -7,7 +7,10 @@ is handed out. Orders that were drawn for batches ahead are saved with the itera
 a resumed iterator continues with them instead of drawing others.
 """
 
+from __future__ import annotations
+
 import collections
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -15,13 +18,26 @@ from chainer import serializer as serializer_module
 from chainer.dataset import iterator
 from chainer.iterators import order_samplers
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.serializer import AbstractSerializer
+    from chainer.types import Dataset
+
 State = collections.namedtuple('State', 'current_position epoch is_new_epoch order')
 
 
 class OrderedIterator(iterator.Iterator):
     """Base of Serial-, Multithread- and MultiprocessIterator."""
 
-    def __init__(self, dataset, batch_size, repeat, shuffle, order_sampler):
+    def __init__(
+        self,
+        dataset: Dataset,
+        batch_size: int,
+        repeat: bool,
+        shuffle: bool | None,
+        order_sampler: Callable[..., Any] | None,
+    ) -> None:
         if order_sampler is None:
             if shuffle is None or shuffle:
                 order_sampler = order_samplers.ShuffleOrderSampler()
@@ -121,34 +137,34 @@ class OrderedIterator(iterator.Iterator):
         self._state = state
 
     @property
-    def current_position(self):
+    def current_position(self) -> int:
         """Number of examples of the current epoch that were handed out."""
         return self._state.current_position
 
     @property
-    def epoch(self):
+    def epoch(self) -> int:
         """Number of completed epochs."""
         return self._state.epoch
 
     @property
-    def is_new_epoch(self):
+    def is_new_epoch(self) -> bool:
         """Whether the last batch completed an epoch."""
         return self._state.is_new_epoch
 
     @property
-    def epoch_detail(self):
+    def epoch_detail(self) -> float:
         """Number of completed epochs including the fraction of the current one."""
         position, epoch, _, order = self._state
         size = len(self.dataset if order is None else order)
         return epoch + (position / size if size > 0 else 0.0)
 
     @property
-    def previous_epoch_detail(self):
+    def previous_epoch_detail(self) -> float | None:
         """``epoch_detail`` before the last batch; ``None`` if there was none."""
         return None if self._previous_epoch_detail < 0 else self._previous_epoch_detail
 
     @property
-    def repeat(self):
+    def repeat(self) -> bool:
         """Whether the iterator goes on for ever."""
         return self._repeat
 
@@ -159,7 +175,7 @@ class OrderedIterator(iterator.Iterator):
     def _discard_ahead(self):
         """Forgets batches in preparation, keeping the orders drawn for them."""
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the position and the order."""
         position, epoch, is_new_epoch, order = self._state
         position = serializer('current_position', position)
@@ -197,7 +213,15 @@ class LookaheadIterator(OrderedIterator):
     not depend on timing.
     """
 
-    def __init__(self, dataset, batch_size, repeat, shuffle, order_sampler, n_prefetch):
+    def __init__(
+        self,
+        dataset: Dataset,
+        batch_size: int,
+        repeat: bool,
+        shuffle: bool | None,
+        order_sampler: Callable[..., Any] | None,
+        n_prefetch: int,
+    ) -> None:
         self.n_prefetch = n_prefetch
         self._ahead = collections.deque()
         super().__init__(dataset, batch_size, repeat, shuffle, order_sampler)
@@ -223,7 +247,7 @@ class LookaheadIterator(OrderedIterator):
             job = None if indices is None else self._submit(state, indices)
             self._ahead.append(_Ahead(new_state, drawn, job))
 
-    def __next__(self):
+    def __next__(self) -> Any:
         self._fill()
         state, _, job = self._ahead[0]
         if job is None:

@@ -8,6 +8,8 @@ copied out of its slot. Chunks are small enough for both requests to fit into th
 pipe, so sending never blocks. A thread of the main process receives the results.
 """
 
+from __future__ import annotations
+
 import collections
 import contextlib
 import mmap
@@ -22,8 +24,14 @@ import traceback
 import warnings
 import zlib
 from multiprocessing import connection
+from typing import TYPE_CHECKING, Any
 
 import numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from chainer.types import Dataset
 
 _MAX_CHUNK = 1000  # 8 KB of indices; a pipe holds at least 64 KB
 _MAX_PENDING = 2
@@ -34,17 +42,17 @@ class WorkerDied(RuntimeError):
 
 
 class _RemoteTraceback(Exception):
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         self.text = text
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'\n"""\n{self.text}"""'
 
 
 class _Job:
     """A batch being fetched."""
 
-    def __init__(self, n_chunks):
+    def __init__(self, n_chunks: int) -> None:
         self.results = [None] * n_chunks
         self.n_left = n_chunks
         self.error = None
@@ -54,7 +62,7 @@ class _Job:
 class _Worker:
     """Main process' view of a worker."""
 
-    def __init__(self, process, conn):
+    def __init__(self, process: Any, conn: Any) -> None:
         self.process = process
         self.conn = conn
         self.pending = collections.deque()  # (job, chunk number), in the order of sending
@@ -73,7 +81,9 @@ class WorkerPool:
 
     """
 
-    def __init__(self, dataset, n_processes, shared_mem, maxtasksperchild):
+    def __init__(
+        self, dataset: Dataset, n_processes: int, shared_mem: int, maxtasksperchild: int
+    ) -> None:
         self._args = dataset, shared_mem
         self._n_processes = n_processes
         self._maxtasks = maxtasksperchild
@@ -108,7 +118,7 @@ class WorkerPool:
         child_conn.close()
         self._workers.append(_Worker(process, conn))
 
-    def submit(self, indices, seed):
+    def submit(self, indices: Sequence[int], seed: int | None) -> _Job:
         """Starts fetching examples; returns a job."""
         size = min(-(-len(indices) // self._n_processes), _MAX_CHUNK)
         chunks = [indices[i : i + size] for i in range(0, len(indices), size)]
@@ -162,7 +172,7 @@ class WorkerPool:
             worker.pending.append((job, i))
             worker.n_sent += 1
 
-    def wait(self, job, timeout, on_timeout):
+    def wait(self, job: _Job, timeout: float, on_timeout: Callable[[], None]) -> list[Any]:
         """Returns the examples of a job.
 
         Args:
@@ -196,7 +206,7 @@ class WorkerPool:
             else:
                 on_timeout()
 
-    def cancel(self, job):
+    def cancel(self, job: _Job) -> None:
         """Drops a job."""
         job.cancelled = True
 
@@ -307,11 +317,11 @@ class WorkerPool:
         self._changed.notify_all()
 
     @property
-    def broken(self):
+    def broken(self) -> bool:
         """Whether a process died or the pool is closed."""
         return self._closed
 
-    def close(self):
+    def close(self) -> None:
         """Ends the processes, within a few seconds."""
         if self._pid != os.getpid():
             return  # a forked copy of the pool
@@ -400,13 +410,13 @@ class _Slots:
     The memory is a file that the main process maps and removes when it gets the name.
     """
 
-    def __init__(self, shared_mem):
+    def __init__(self, shared_mem: int | None) -> None:
         self._shared_mem = shared_mem
         self._memory = None
         self._slot_size = 0
         self._slot = 0
 
-    def pack(self, data, buffers, n_examples):
+    def pack(self, data: Any, buffers: Any, n_examples: int) -> Any:
         """Returns the message that transports a pickle and its buffers."""
         self._slot = 1 - self._slot
         sizes = [buffer.nbytes for buffer in buffers]

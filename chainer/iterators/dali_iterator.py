@@ -1,4 +1,11 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer.dataset import iterator
+
+if TYPE_CHECKING:
+    from chainer.serializer import AbstractSerializer
 
 
 class DaliIterator(iterator.Iterator):
@@ -23,7 +30,10 @@ class DaliIterator(iterator.Iterator):
 
     """
 
-    def __init__(self, pipeline, repeat=True):
+    current_position: int
+    is_new_epoch: bool
+
+    def __init__(self, pipeline: Any, repeat: bool = True) -> None:
         try:
             import nvidia.dali  # NOQA
         except ImportError as e:
@@ -34,12 +44,12 @@ class DaliIterator(iterator.Iterator):
         pipeline.build()
         sizes = pipeline.epoch_size()
         # A dictionary by reader, or a number.
-        self.epoch_size = list(sizes.values())[0] if isinstance(sizes, dict) else sizes
+        self.epoch_size: int = list(sizes.values())[0] if isinstance(sizes, dict) else sizes
         self._pipeline = pipeline
         self._repeat = repeat
         self.reset()
 
-    def __next__(self):
+    def __next__(self) -> list[Any]:
         if not self._repeat and self.epoch > 0:
             raise StopIteration
         self._previous_epoch_detail = self.epoch_detail
@@ -54,33 +64,33 @@ class DaliIterator(iterator.Iterator):
     next = __next__
 
     @property
-    def batch_size(self):
+    def batch_size(self) -> int:
         """Number of examples in a batch."""
         return getattr(self._pipeline, 'max_batch_size', None) or self._pipeline.batch_size
 
     @property
-    def epoch_detail(self):
+    def epoch_detail(self) -> float:
         """Number of completed epochs including the fraction of the current one."""
         return self.epoch + self.current_position / self.epoch_size
 
     @property
-    def previous_epoch_detail(self):
+    def previous_epoch_detail(self) -> float | None:
         """``epoch_detail`` before the last batch; ``None`` if there was none."""
         return None if self._previous_epoch_detail < 0 else self._previous_epoch_detail
 
     @property
-    def repeat(self):
+    def repeat(self) -> bool:
         """Whether the iterator goes on for ever."""
         return self._repeat
 
-    def reset(self):
+    def reset(self) -> None:
         """Sets the position to the start. The pipeline itself goes on."""
         self.current_position = 0
         self.epoch = 0
         self.is_new_epoch = False
         self._previous_epoch_detail = -1.0
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the position, but not the state of the pipeline."""
         self.current_position = serializer('current_position', self.current_position)
         self.epoch = serializer('epoch', self.epoch)

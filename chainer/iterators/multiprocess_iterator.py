@@ -1,11 +1,20 @@
+from __future__ import annotations
+
 import collections
 import multiprocessing
 import warnings
 import zlib
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.iterators import _ordered_iterator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.serializer import AbstractSerializer
+    from chainer.types import Dataset
 
 
 class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
@@ -58,20 +67,20 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
 
     def __init__(
         self,
-        dataset,
-        batch_size,
-        repeat=True,
-        shuffle=None,
-        n_processes=None,
-        n_prefetch=1,
-        shared_mem=None,
-        order_sampler=None,
-        dataset_timeout=30.0,
-        maxtasksperchild=None,
-    ):
+        dataset: Dataset,
+        batch_size: int,
+        repeat: bool = True,
+        shuffle: bool | None = None,
+        n_processes: int | None = None,
+        n_prefetch: int = 1,
+        shared_mem: int | None = None,
+        order_sampler: Callable[..., Any] | None = None,
+        dataset_timeout: float = 30.0,
+        maxtasksperchild: int | None = None,
+    ) -> None:
         self._pool = None
         self._worker_seed = None
-        self.n_processes = n_processes or multiprocessing.cpu_count()
+        self.n_processes: int = n_processes or multiprocessing.cpu_count()
         self.shared_mem = shared_mem
         self.dataset_timeout = dataset_timeout
         self.maxtasksperchild = maxtasksperchild
@@ -114,14 +123,14 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
             stacklevel=5,
         )
 
-    def __next__(self):
+    def __next__(self) -> Any:
         if self._finalized:
             raise RuntimeError('the iterator is finalized')
         return super().__next__()
 
     next = __next__
 
-    def reset(self):
+    def reset(self) -> None:
         """Goes back to the start, with a new order.
 
         Raises:
@@ -134,7 +143,7 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
             )
         self._reset_state()
 
-    def finalize(self):
+    def finalize(self) -> None:
         """Ends the processes; returns within a few seconds whatever they do."""
         if getattr(self, '_finalized', True):
             return
@@ -144,7 +153,7 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
             self._pool.close()
             self._pool = None
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         super().serialize(serializer)
         try:
             seed = serializer('worker_seed', -1 if self._worker_seed is None else self._worker_seed)
@@ -152,7 +161,7 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
             return
         self._worker_seed = None if seed < 0 else seed
 
-    def __getstate__(self):
+    def __getstate__(self) -> Any:
         state = self.__dict__.copy()
         # The copy starts processes of its own and fetches the batches ahead again.
         state.update(
@@ -160,10 +169,10 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
         )
         return state
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: Any) -> None:
         self.__dict__.update(state)
 
-    def __copy__(self):
+    def __copy__(self) -> MultiprocessIterator:
         other = self.__class__.__new__(self.__class__)
         other.__setstate__(self.__getstate__())
         return other

@@ -1,4 +1,13 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer.iterators import _ordered_iterator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.types import Dataset
 
 
 class MultithreadIterator(_ordered_iterator.LookaheadIterator):
@@ -32,8 +41,14 @@ class MultithreadIterator(_ordered_iterator.LookaheadIterator):
     """
 
     def __init__(
-        self, dataset, batch_size, repeat=True, shuffle=None, n_threads=1, order_sampler=None
-    ):
+        self,
+        dataset: Dataset,
+        batch_size: int,
+        repeat: bool = True,
+        shuffle: bool | None = None,
+        n_threads: int = 1,
+        order_sampler: Callable[..., Any] | None = None,
+    ) -> None:
         self._pool = None
         self.n_threads = n_threads
         super().__init__(dataset, batch_size, repeat, shuffle, order_sampler, n_prefetch=1)
@@ -58,16 +73,16 @@ class MultithreadIterator(_ordered_iterator.LookaheadIterator):
         for future in job:
             future.cancel()
 
-    def __next__(self):
+    def __next__(self) -> Any:
         return super().__next__()
 
     next = __next__
 
-    def reset(self):
+    def reset(self) -> None:
         """Goes back to the start, with a new order."""
         self._reset_state()
 
-    def finalize(self):
+    def finalize(self) -> None:
         """Stops the threads. Examples being read are not waited for."""
         pool = getattr(self, '_pool', None)
         if pool is not None:
@@ -75,7 +90,7 @@ class MultithreadIterator(_ordered_iterator.LookaheadIterator):
             self._pool = None
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def __getstate__(self):
+    def __getstate__(self) -> Any:
         state = self.__dict__.copy()
         state.update(
             _pool=None, _drawn=type(self._drawn)(self._drawn_orders()), _ahead=type(self._ahead)()

@@ -1,6 +1,13 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from chainer._core import random_state
+
+if TYPE_CHECKING:
+    from chainer.serializer import AbstractSerializer
 
 
 class OrderSampler:
@@ -17,7 +24,7 @@ class OrderSampler:
 
     """
 
-    def __call__(self, current_order, current_position):
+    def __call__(self, current_order: numpy.ndarray, current_position: int) -> numpy.ndarray:
         """Returns the order of the next epoch.
 
         Args:
@@ -47,20 +54,20 @@ class ShuffleOrderSampler(OrderSampler):
 
     """
 
-    def __init__(self, random_state=None):
+    def __init__(self, random_state: numpy.random.RandomState | None = None) -> None:
         self._random_state = random_state
         self._permutation = (random_state or numpy.random).permutation
 
-    def __call__(self, current_order, current_position):
+    def __call__(self, current_order: numpy.ndarray, current_position: int) -> numpy.ndarray:
         return self._permutation(len(current_order))
 
-    def __getstate__(self):
+    def __getstate__(self) -> Any:
         return {'_random_state': self._random_state}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: Any) -> None:
         self.__init__(state['_random_state'])
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the state of the generator, unless it is the global one."""
         if isinstance(self._random_state, numpy.random.RandomState):
             random_state.serialize_random_state(serializer, self._random_state)

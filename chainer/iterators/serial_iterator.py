@@ -1,4 +1,13 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer.iterators import _ordered_iterator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.types import Dataset
 
 
 class SerialIterator(_ordered_iterator.OrderedIterator):
@@ -33,10 +42,17 @@ class SerialIterator(_ordered_iterator.OrderedIterator):
 
     """
 
-    def __init__(self, dataset, batch_size, repeat=True, shuffle=None, order_sampler=None):
+    def __init__(
+        self,
+        dataset: Dataset,
+        batch_size: int,
+        repeat: bool = True,
+        shuffle: bool | None = None,
+        order_sampler: Callable[..., Any] | None = None,
+    ) -> None:
         super().__init__(dataset, batch_size, repeat, shuffle, order_sampler)
 
-    def __next__(self):
+    def __next__(self) -> Any:
         state, indices, drawn = self._advance(self._state)
         if indices is None:
             self._take_over(state)
@@ -53,6 +69,6 @@ class SerialIterator(_ordered_iterator.OrderedIterator):
 
     next = __next__
 
-    def reset(self):
+    def reset(self) -> None:
         """Goes back to the start, with a new order."""
         self._reset_state()

@@ -1,8 +1,15 @@
 """The common part of the hooks that replace a weight while a link is called."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, NoReturn
 
 from chainer import link_hook, variable
+
+if TYPE_CHECKING:
+    from chainer.link import Link
+    from chainer.link_hook import _ForwardPostprocessCallbackArgs, _ForwardPreprocessCallbackArgs
 
 
 class WeightHook(link_hook.LinkHook):
@@ -11,21 +18,21 @@ class WeightHook(link_hook.LinkHook):
     It must be registered to one link by :meth:`chainer.Link.add_hook`.
     """
 
-    def __init__(self, weight_name, name):
+    def __init__(self, weight_name: str, name: str | None) -> None:
         self.weight_name = weight_name
         if name is not None:
             self.name = name
 
-    def __enter__(self):
+    def __enter__(self) -> NoReturn:
         raise NotImplementedError(
             f'{type(self).__name__} cannot be used in a with statement; register it to a link '
             'by Link.add_hook'
         )
 
-    def __exit__(self):
+    def __exit__(self) -> None:
         raise NotImplementedError(f'{type(self).__name__} cannot be used in a with statement')
 
-    def added(self, link):
+    def added(self, link: Link | None) -> None:
         if not hasattr(link, self.weight_name):
             raise ValueError(f"Weight '{self.weight_name}' does not exist in {type(link).__name__}")
         # The filters of deconvolutions have their output axis second.
@@ -36,7 +43,7 @@ class WeightHook(link_hook.LinkHook):
         """Returns the variable that takes the place of the weight."""
         raise NotImplementedError
 
-    def forward_preprocess(self, cb_args):
+    def forward_preprocess(self, cb_args: _ForwardPreprocessCallbackArgs) -> None:
         link = cb_args.link
         weight = getattr(link, self.weight_name)
         if isinstance(weight, variable.Parameter):
@@ -52,5 +59,5 @@ class WeightHook(link_hook.LinkHook):
         is_linear = not hasattr(link, 'ksize')
         link._initialize_params(math.prod(x.shape[1:]) if is_linear else x.shape[1])
 
-    def forward_postprocess(self, cb_args):
+    def forward_postprocess(self, cb_args: _ForwardPostprocessCallbackArgs) -> None:
         cb_args.link.__dict__[self.weight_name] = self._original

@@ -1,3 +1,7 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from chainer import backend, configuration, initializers, variable
@@ -5,8 +9,13 @@ from chainer.backend import using_device
 from chainer.functions.math import matmul
 from chainer.link_hooks import _weight
 
+if TYPE_CHECKING:
+    from chainer.link import Link
+    from chainer.types import NdArray, VariableLike, Xp
+    from chainer.variable import Variable
 
-def l2normalize(xp, v, eps):
+
+def l2normalize(xp: Xp, v: NdArray, eps: float) -> NdArray:
     """Returns a vector scaled to unit length.
 
     Args:
@@ -27,7 +36,9 @@ def l2normalize(xp, v, eps):
     return v / (xp.sqrt((v * v).sum()) + eps)
 
 
-def update_approximate_vectors(weight_matrix, u, n_power_iteration, eps):
+def update_approximate_vectors(
+    weight_matrix: NdArray, u: NdArray, n_power_iteration: int, eps: float
+) -> tuple[NdArray, NdArray]:
     """Improves approximate singular vectors by the power method.
 
     Args:
@@ -55,7 +66,7 @@ def update_approximate_vectors(weight_matrix, u, n_power_iteration, eps):
     return u, v
 
 
-def calculate_max_singular_value(weight_matrix, u, v):
+def calculate_max_singular_value(weight_matrix: VariableLike, u: NdArray, v: NdArray) -> Variable:
     r"""Returns the largest singular value as a differentiable variable.
 
     Args:
@@ -115,15 +126,17 @@ class SpectralNormalization(_weight.WeightHook):
 
     name = 'SpectralNormalization'
 
+    v: Any
+
     def __init__(
         self,
-        n_power_iteration=1,
-        eps=1e-6,
-        use_gamma=False,
-        factor=None,
-        weight_name='W',
-        name=None,
-    ):
+        n_power_iteration: int = 1,
+        eps: float = 1e-6,
+        use_gamma: bool = False,
+        factor: float | None = None,
+        weight_name: str = 'W',
+        name: str | None = None,
+    ) -> None:
         if n_power_iteration < 1:
             raise ValueError(f'n_power_iteration must be positive, but is {n_power_iteration}')
         super().__init__(weight_name, name)
@@ -131,19 +144,19 @@ class SpectralNormalization(_weight.WeightHook):
         self.eps = eps
         self.use_gamma = use_gamma
         self.factor = factor
-        self.vector_name = weight_name + '_u'
+        self.vector_name: str = weight_name + '_u'
         self.v = None
 
     @property
     def _gamma_name(self):
         return self.weight_name + '_gamma'
 
-    def added(self, link):
+    def added(self, link: Link | None) -> None:
         super().added(link)
         if getattr(link, self.weight_name).array is not None:
             self._prepare_parameters(link)
 
-    def deleted(self, link):
+    def deleted(self, link: Link | None) -> None:
         for name in (self.vector_name, self._gamma_name):
             if name in link.__dict__:
                 delattr(link, name)
@@ -162,7 +175,7 @@ class SpectralNormalization(_weight.WeightHook):
             with link.init_scope():
                 setattr(link, self._gamma_name, gamma)
 
-    def reshape_W(self, W):
+    def reshape_W(self, W: VariableLike) -> VariableLike:
         """Returns the weight as a matrix with one row per output.
 
         Args:
@@ -174,7 +187,7 @@ class SpectralNormalization(_weight.WeightHook):
             W = W.transpose(axes)
         return W if W.ndim == 2 else W.reshape((W.shape[0], W.size // W.shape[0]))
 
-    def normalize_weight(self, link):
+    def normalize_weight(self, link: Link) -> Variable:
         """Returns the normalized weight.
 
         Args:

@@ -1,7 +1,13 @@
+from __future__ import annotations
+
 import time
+from typing import TYPE_CHECKING, Any, TextIO
 
 from chainer import link_hook
 from chainer._core import profile_report
+
+if TYPE_CHECKING:
+    from chainer.link_hook import _ForwardPostprocessCallbackArgs, _ForwardPreprocessCallbackArgs
 
 
 class TimerHook(link_hook.LinkHook):
@@ -25,27 +31,27 @@ class TimerHook(link_hook.LinkHook):
     """
 
     name = 'TimerHook'
-    table = {'sec': 1, 'ms': 10**3, 'us': 10**6, 'ns': 10**9}
+    table: dict[str, int] = {'sec': 1, 'ms': 10**3, 'us': 10**6, 'ns': 10**9}
 
-    def __init__(self):
-        self.call_history = []
-        self._start_times = []
+    def __init__(self) -> None:
+        self.call_history: list[Any] = []
+        self._start_times: list[Any] = []
         self._total_time = 0
 
-    def forward_preprocess(self, args):
+    def forward_preprocess(self, args: _ForwardPreprocessCallbackArgs) -> None:
         self._start_times.append(time.perf_counter())
 
-    def forward_postprocess(self, args):
+    def forward_postprocess(self, args: _ForwardPostprocessCallbackArgs) -> None:
         elapsed = time.perf_counter() - self._start_times.pop()
         self.call_history.append((type(args.link).__name__, elapsed))
         if not self._start_times:
             self._total_time += elapsed
 
-    def total_time(self):
+    def total_time(self) -> float:
         """Returns the seconds spent in all links, nested calls counted once."""
         return self._total_time
 
-    def summary(self):
+    def summary(self) -> dict[str, dict[str, float]]:
         """Returns a summary by link class.
 
         Returns:
@@ -53,14 +59,14 @@ class TimerHook(link_hook.LinkHook):
             ``occurrence``.
 
         """
-        summary = {}
+        summary: dict[str, Any] = {}
         for name, elapsed in self.call_history:
             record = summary.setdefault(name, {'elapsed_time': 0, 'occurrence': 0})
             record['elapsed_time'] += elapsed
             record['occurrence'] += 1
         return summary
 
-    def print_report(self, unit='auto', file=None):
+    def print_report(self, unit: str = 'auto', file: TextIO | None = None) -> None:
         """Prints the summary as a table.
 
         Args:

@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 from chainer.functions.math import sqrt
 from chainer.link_hooks import _weight
 
@@ -29,7 +31,9 @@ class WeightStandardization(_weight.WeightHook):
 
     name = 'WeightStandardization'
 
-    def __init__(self, *, eps=1e-5, weight_name='W', name=None):
+    def __init__(
+        self, *, eps: float = 1e-5, weight_name: str = 'W', name: str | None = None
+    ) -> None:
         super().__init__(weight_name, name)
         self.eps = eps
 

@@ -1,10 +1,18 @@
 """The common part of the optimizer hooks that treat parameters one by one."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
 import chainerx
 from chainer._core import update
 from chainer.backends import cuda
+
+if TYPE_CHECKING:
+    from chainer.optimizer import UpdateRule
+    from chainer.variable import Parameter
 
 
 def loss_scale_of(param):
@@ -32,7 +40,7 @@ class GradientHook:
     call_for_each_param = True
     timing = 'pre'
 
-    def __call__(self, rule, param):
+    def __call__(self, rule: UpdateRule, param: Parameter) -> None:
         p, g = param.array, param.grad
         if p is None or g is None:
             return
@@ -51,7 +59,7 @@ class GradientHook:
 class AddingHook(GradientHook):
     """Hook that adds ``rate`` times a term, the result of ``_term(p)``, to the gradient."""
 
-    def __init__(self, rate):
+    def __init__(self, rate: float) -> None:
         self.rate = rate
 
     def _call_for_all(self, params):

@@ -1,8 +1,14 @@
+from __future__ import annotations
+
 import contextlib
 import math
+from typing import TYPE_CHECKING
 
 from chainer.backends import cuda
 from chainer.optimizer_hooks import _base
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Optimizer
 
 _no_context = contextlib.nullcontext()
 
@@ -38,10 +44,10 @@ class GradientClipping:
     name = 'GradientClipping'
     timing = 'pre'
 
-    def __init__(self, threshold):
+    def __init__(self, threshold: float) -> None:
         self.threshold = threshold
 
-    def __call__(self, opt):
+    def __call__(self, opt: Optimizer) -> None:
         norms = []
         for param in opt.target.params(False):
             g = param.grad

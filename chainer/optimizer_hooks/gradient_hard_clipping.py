@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import chainerx
 from chainer import backend
 from chainer.optimizer_hooks import _base
@@ -28,7 +30,7 @@ class GradientHardClipping(_base.GradientHook):
 
     name = 'GradientHardClipping'
 
-    def __init__(self, lower_bound, upper_bound):
+    def __init__(self, lower_bound: float, upper_bound: float) -> None:
         self.lower_bound = lower_bound
         self.upper_bound = upper_bound
 

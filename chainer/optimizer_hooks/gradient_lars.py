@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import numpy
 
 from chainer import backend
@@ -35,7 +37,9 @@ class GradientLARS(_base.GradientHook):
 
     name = 'GradientLARS'
 
-    def __init__(self, threshold=0.01, weight_decay=0.0, eps=1e-9):
+    def __init__(
+        self, threshold: float = 0.01, weight_decay: float = 0.0, eps: float = 1e-9
+    ) -> None:
         self.threshold = threshold
         self.weight_decay = weight_decay
         self.eps = eps

@@ -1,10 +1,22 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from chainer import backend
 from chainer.optimizer_hooks import _base
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def exponential_decay_noise(xp, shape, dtype, hook, opt):
+    from chainer.optimizer import UpdateRule
+    from chainer.types import DTypeSpec, NdArray, Xp
+
+
+def exponential_decay_noise(
+    xp: Xp, shape: tuple[int, ...], dtype: DTypeSpec, hook: GradientNoise, opt: UpdateRule
+) -> NdArray:
     r"""Draws normal noise whose variance decays as :math:`\eta / (1 + t)^{0.55}`.
 
     See A. Neelakantan et al., `Adding Gradient Noise Improves Learning for Very
@@ -61,7 +73,9 @@ class GradientNoise(_base.GradientHook):
 
     name = 'GradientNoise'
 
-    def __init__(self, eta, noise_func=exponential_decay_noise):
+    def __init__(
+        self, eta: float, noise_func: Callable[..., Any] = exponential_decay_noise
+    ) -> None:
         self.eta = eta
         self.noise_func = noise_func
 

@@ -1,10 +1,18 @@
 """The common part of the update rules of this package."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from chainer import backend
 from chainer._core import update
 from chainer.optimizer import Hyperparameter, UpdateRule
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Hyperparameter
+    from chainer.variable import Parameter
 
 _BLOCK = 131072  # elements
 
@@ -25,7 +33,7 @@ class ElementwiseRule(UpdateRule):
     _state_names = ()
     _chainerx_name = None  # of the update rule in ChainerX
 
-    def __init__(self, parent_hyperparam=None, **values):
+    def __init__(self, parent_hyperparam: Hyperparameter | None = None, **values: Any) -> None:
         if parent_hyperparam is None:
             parent_hyperparam = Hyperparameter()
             parent_hyperparam.__dict__.update(self._defaults)
@@ -34,7 +42,7 @@ class ElementwiseRule(UpdateRule):
             if value is not None:
                 setattr(self.hyperparam, name, value)
 
-    def init_state(self, param):
+    def init_state(self, param: Parameter) -> None:
         with backend.using_device(param.device):
             xp = param.device.xp
             for name in self._state_names:
@@ -95,15 +103,15 @@ class ElementwiseRule(UpdateRule):
         state = self._state
         return [param.array, param.grad, *[state[name] for name in self._state_names]]
 
-    def update_core_cpu(self, param):
+    def update_core_cpu(self, param: Parameter) -> None:
         if param.grad is not None:
             self._step_on(self._arrays(param), self._scalars_for(param.dtype))
 
-    def update_core_gpu(self, param):
+    def update_core_gpu(self, param: Parameter) -> None:
         if param.grad is not None:
             self._step_block(self._arrays(param), self._scalars_for(param.dtype))
 
-    def update_core_chainerx(self, param):
+    def update_core_chainerx(self, param: Parameter) -> None:
         if param.grad is None:
             return
         is_overridden = type(self).update_core_cpu is not ElementwiseRule.update_core_cpu

@@ -1,7 +1,14 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import optimizer
 from chainer.optimizers import _elementwise
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Hyperparameter, UpdateRule
 
 
 class AdaDeltaRule(_elementwise.ElementwiseRule):
@@ -29,7 +36,12 @@ class AdaDeltaRule(_elementwise.ElementwiseRule):
     _state_names = ('msg', 'msdx')
     _chainerx_name = 'ada_delta'
 
-    def __init__(self, parent_hyperparam=None, rho=None, eps=None):
+    def __init__(
+        self,
+        parent_hyperparam: Hyperparameter | None = None,
+        rho: float | None = None,
+        eps: float | None = None,
+    ) -> None:
         super().__init__(parent_hyperparam, rho=rho, eps=eps)
 
     def _step(self, p, g, msg, msdx, rho, eps):
@@ -69,13 +81,13 @@ class AdaDelta(optimizer.GradientMethod):
 
     """
 
-    rho = optimizer.HyperparameterProxy('rho')
-    eps = optimizer.HyperparameterProxy('eps')
+    rho: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('rho')
+    eps: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('eps')
 
-    def __init__(self, rho=0.95, eps=1e-6):
+    def __init__(self, rho: float = 0.95, eps: float = 1e-6) -> None:
         super().__init__()
         self.hyperparam.rho = rho
         self.hyperparam.eps = eps
 
-    def create_update_rule(self):
+    def create_update_rule(self) -> UpdateRule:
         return AdaDeltaRule(self.hyperparam)

@@ -1,7 +1,14 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import optimizer
 from chainer.optimizers import _elementwise
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Hyperparameter, UpdateRule
 
 
 class AdaGradRule(_elementwise.ElementwiseRule):
@@ -29,7 +36,12 @@ class AdaGradRule(_elementwise.ElementwiseRule):
     _state_names = ('h',)
     _chainerx_name = 'ada_grad'
 
-    def __init__(self, parent_hyperparam=None, lr=None, eps=None):
+    def __init__(
+        self,
+        parent_hyperparam: Hyperparameter | None = None,
+        lr: float | None = None,
+        eps: float | None = None,
+    ) -> None:
         super().__init__(parent_hyperparam, lr=lr, eps=eps)
 
     def _step(self, p, g, h, lr, eps):
@@ -63,13 +75,13 @@ class AdaGrad(optimizer.GradientMethod):
 
     """
 
-    lr = optimizer.HyperparameterProxy('lr')
-    eps = optimizer.HyperparameterProxy('eps')
+    lr: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('lr')
+    eps: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('eps')
 
-    def __init__(self, lr=0.001, eps=1e-8):
+    def __init__(self, lr: float = 0.001, eps: float = 1e-8) -> None:
         super().__init__()
         self.hyperparam.lr = lr
         self.hyperparam.eps = eps
 
-    def create_update_rule(self):
+    def create_update_rule(self) -> UpdateRule:
         return AdaGradRule(self.hyperparam)

@@ -1,11 +1,17 @@
+from __future__ import annotations
+
 import math
 import numbers
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy
 
 from chainer import optimizer
 from chainer.optimizers import _elementwise
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Hyperparameter, UpdateRule
 
 
 def _alpha_t(hyperparam, t):
@@ -74,18 +80,18 @@ class AdamRule(_elementwise.ElementwiseRule):
 
     def __init__(
         self,
-        parent_hyperparam=None,
-        alpha=None,
-        beta1=None,
-        beta2=None,
-        eps=None,
-        eta=None,
-        weight_decay_rate=None,
-        amsgrad=None,
-        adabound=None,
-        final_lr=None,
-        gamma=None,
-    ):
+        parent_hyperparam: Hyperparameter | None = None,
+        alpha: float | None = None,
+        beta1: float | None = None,
+        beta2: float | None = None,
+        eps: float | None = None,
+        eta: float | None = None,
+        weight_decay_rate: float | None = None,
+        amsgrad: bool | None = None,
+        adabound: bool | None = None,
+        final_lr: float | None = None,
+        gamma: float | None = None,
+    ) -> None:
         super().__init__(
             parent_hyperparam,
             alpha=alpha,
@@ -101,13 +107,13 @@ class AdamRule(_elementwise.ElementwiseRule):
         )
         if self.hyperparam.adabound:
             # The bounds follow later changes of alpha in proportion.
-            self.initial_alpha = self.hyperparam.alpha
+            self.initial_alpha: float = self.hyperparam.alpha
             # Rules are updated together where these are equal.
             is_number = isinstance(self.initial_alpha, numbers.Number)
             self._own_values = self.initial_alpha if is_number else self
 
     @property
-    def alpha_t(self):
+    def alpha_t(self) -> float:
         """Learning rate with the bias correction at the current step.
 
         Raises:
@@ -117,13 +123,13 @@ class AdamRule(_elementwise.ElementwiseRule):
         return _alpha_t(self.hyperparam, self.t)
 
     @property
-    def lr(self):
+    def lr(self) -> float:
         """Deprecated name of :attr:`alpha_t`."""
         _warn_lr('AdamRule')
         return self.alpha_t
 
     @property
-    def bounds(self):
+    def bounds(self) -> tuple[float, float]:
         """Lower and upper bound of AdaBound's step sizes at the current step.
 
         Raises:
@@ -236,30 +242,32 @@ class Adam(optimizer.GradientMethod):
 
     """
 
-    alpha = optimizer.HyperparameterProxy('alpha')
-    beta1 = optimizer.HyperparameterProxy('beta1')
-    beta2 = optimizer.HyperparameterProxy('beta2')
-    eps = optimizer.HyperparameterProxy('eps')
-    eta = optimizer.HyperparameterProxy('eta')
-    weight_decay_rate = optimizer.HyperparameterProxy('weight_decay_rate')
-    amsgrad = optimizer.HyperparameterProxy('amsgrad')
-    adabound = optimizer.HyperparameterProxy('adabound')
-    final_lr = optimizer.HyperparameterProxy('final_lr')
-    gamma = optimizer.HyperparameterProxy('gamma')
+    alpha: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('alpha')
+    beta1: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('beta1')
+    beta2: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('beta2')
+    eps: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('eps')
+    eta: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('eta')
+    weight_decay_rate: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy(
+        'weight_decay_rate'
+    )
+    amsgrad: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('amsgrad')
+    adabound: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('adabound')
+    final_lr: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('final_lr')
+    gamma: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('gamma')
 
     def __init__(
         self,
-        alpha=0.001,
-        beta1=0.9,
-        beta2=0.999,
-        eps=1e-8,
-        eta=1.0,
-        weight_decay_rate=0,
-        amsgrad=False,
-        adabound=False,
-        final_lr=0.1,
-        gamma=0.001,
-    ):
+        alpha: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
+        eta: float = 1.0,
+        weight_decay_rate: float = 0,
+        amsgrad: bool = False,
+        adabound: bool = False,
+        final_lr: float = 0.1,
+        gamma: float = 0.001,
+    ) -> None:
         super().__init__()
         self.hyperparam.alpha = alpha
         self.hyperparam.beta1 = beta1
@@ -272,11 +280,11 @@ class Adam(optimizer.GradientMethod):
         self.hyperparam.final_lr = final_lr
         self.hyperparam.gamma = gamma
 
-    def create_update_rule(self):
+    def create_update_rule(self) -> UpdateRule:
         return AdamRule(self.hyperparam)
 
     @property
-    def alpha_t(self):
+    def alpha_t(self) -> float:
         """Learning rate with the bias correction at the current step.
 
         Raises:
@@ -286,7 +294,7 @@ class Adam(optimizer.GradientMethod):
         return _alpha_t(self.hyperparam, self.t)
 
     @property
-    def lr(self):
+    def lr(self) -> float:
         """Deprecated name of :attr:`alpha_t`."""
         _warn_lr('Adam')
         return self.alpha_t
@@ -317,7 +325,15 @@ class AdamW(Adam):
 
     """
 
-    def __init__(self, alpha=0.001, beta1=0.9, beta2=0.999, eps=1e-8, eta=1.0, weight_decay_rate=0):
+    def __init__(
+        self,
+        alpha: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
+        eta: float = 1.0,
+        weight_decay_rate: float = 0,
+    ) -> None:
         super().__init__(alpha, beta1, beta2, eps, eta, weight_decay_rate)
 
 
@@ -344,7 +360,14 @@ class AMSGrad(Adam):
 
     """
 
-    def __init__(self, alpha=0.001, beta1=0.9, beta2=0.999, eps=1e-8, eta=1.0):
+    def __init__(
+        self,
+        alpha: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
+        eta: float = 1.0,
+    ) -> None:
         super().__init__(alpha, beta1, beta2, eps, eta, amsgrad=True)
 
 
@@ -374,8 +397,15 @@ class AdaBound(Adam):
     """
 
     def __init__(
-        self, alpha=0.001, beta1=0.9, beta2=0.999, final_lr=0.1, gamma=0.001, eps=1e-8, eta=1.0
-    ):
+        self,
+        alpha: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        final_lr: float = 0.1,
+        gamma: float = 0.001,
+        eps: float = 1e-8,
+        eta: float = 1.0,
+    ) -> None:
         super().__init__(
             alpha, beta1, beta2, eps, eta, adabound=True, final_lr=final_lr, gamma=gamma
         )
@@ -407,8 +437,15 @@ class AMSBound(Adam):
     """
 
     def __init__(
-        self, alpha=0.001, beta1=0.9, beta2=0.999, final_lr=0.1, gamma=0.001, eps=1e-8, eta=1.0
-    ):
+        self,
+        alpha: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        final_lr: float = 0.1,
+        gamma: float = 0.001,
+        eps: float = 1e-8,
+        eta: float = 1.0,
+    ) -> None:
         super().__init__(
             alpha,
             beta1,

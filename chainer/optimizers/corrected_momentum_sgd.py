@@ -1,5 +1,12 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import optimizer
 from chainer.optimizers import _elementwise
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Hyperparameter, UpdateRule
 
 
 class CorrectedMomentumSGDRule(_elementwise.ElementwiseRule):
@@ -27,7 +34,12 @@ class CorrectedMomentumSGDRule(_elementwise.ElementwiseRule):
     _state_names = ('v',)
     _chainerx_name = 'corrected_momentum_sgd'
 
-    def __init__(self, parent_hyperparam=None, lr=None, momentum=None):
+    def __init__(
+        self,
+        parent_hyperparam: Hyperparameter | None = None,
+        lr: float | None = None,
+        momentum: float | None = None,
+    ) -> None:
         super().__init__(parent_hyperparam, lr=lr, momentum=momentum)
 
     def _step(self, p, g, v, lr, momentum):
@@ -64,13 +76,13 @@ class CorrectedMomentumSGD(optimizer.GradientMethod):
 
     """
 
-    lr = optimizer.HyperparameterProxy('lr')
-    momentum = optimizer.HyperparameterProxy('momentum')
+    lr: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('lr')
+    momentum: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('momentum')
 
-    def __init__(self, lr=0.01, momentum=0.9):
+    def __init__(self, lr: float = 0.01, momentum: float = 0.9) -> None:
         super().__init__()
         self.hyperparam.lr = lr
         self.hyperparam.momentum = momentum
 
-    def create_update_rule(self):
+    def create_update_rule(self) -> UpdateRule:
         return CorrectedMomentumSGDRule(self.hyperparam)

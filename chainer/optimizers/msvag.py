@@ -1,7 +1,14 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import optimizer
 from chainer.optimizers import _elementwise
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Hyperparameter, UpdateRule
 
 
 class MSVAGRule(_elementwise.ElementwiseRule):
@@ -33,8 +40,13 @@ class MSVAGRule(_elementwise.ElementwiseRule):
     _chainerx_name = 'msvag'
 
     def __init__(
-        self, parent_hyperparam=None, lr=None, beta=None, eta=None, weight_decay_rate=None
-    ):
+        self,
+        parent_hyperparam: Hyperparameter | None = None,
+        lr: float | None = None,
+        beta: float | None = None,
+        eta: float | None = None,
+        weight_decay_rate: float | None = None,
+    ) -> None:
         super().__init__(
             parent_hyperparam, lr=lr, beta=beta, eta=eta, weight_decay_rate=weight_decay_rate
         )
@@ -97,17 +109,21 @@ class MSVAG(optimizer.GradientMethod):
 
     """
 
-    lr = optimizer.HyperparameterProxy('lr')
-    beta = optimizer.HyperparameterProxy('beta')
-    eta = optimizer.HyperparameterProxy('eta')
-    weight_decay_rate = optimizer.HyperparameterProxy('weight_decay_rate')
+    lr: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('lr')
+    beta: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('beta')
+    eta: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('eta')
+    weight_decay_rate: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy(
+        'weight_decay_rate'
+    )
 
-    def __init__(self, lr=0.1, beta=0.9, eta=1.0, weight_decay_rate=0):
+    def __init__(
+        self, lr: float = 0.1, beta: float = 0.9, eta: float = 1.0, weight_decay_rate: float = 0
+    ) -> None:
         super().__init__()
         self.hyperparam.lr = lr
         self.hyperparam.beta = beta
         self.hyperparam.eta = eta
         self.hyperparam.weight_decay_rate = weight_decay_rate
 
-    def create_update_rule(self):
+    def create_update_rule(self) -> UpdateRule:
         return MSVAGRule(self.hyperparam)

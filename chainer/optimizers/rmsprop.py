@@ -1,7 +1,14 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import optimizer
 from chainer.optimizers import _elementwise
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Hyperparameter, UpdateRule
 
 
 class RMSpropRule(_elementwise.ElementwiseRule):
@@ -32,7 +39,14 @@ class RMSpropRule(_elementwise.ElementwiseRule):
     _state_names = ('ms',)
     _chainerx_name = 'rmsprop'
 
-    def __init__(self, parent_hyperparam=None, lr=None, alpha=None, eps=None, eps_inside_sqrt=None):
+    def __init__(
+        self,
+        parent_hyperparam: Hyperparameter | None = None,
+        lr: float | None = None,
+        alpha: float | None = None,
+        eps: float | None = None,
+        eps_inside_sqrt: bool | None = None,
+    ) -> None:
         super().__init__(
             parent_hyperparam, lr=lr, alpha=alpha, eps=eps, eps_inside_sqrt=eps_inside_sqrt
         )
@@ -72,17 +86,25 @@ class RMSprop(optimizer.GradientMethod):
 
     """
 
-    lr = optimizer.HyperparameterProxy('lr')
-    alpha = optimizer.HyperparameterProxy('alpha')
-    eps = optimizer.HyperparameterProxy('eps')
-    eps_inside_sqrt = optimizer.HyperparameterProxy('eps_inside_sqrt')
+    lr: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('lr')
+    alpha: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('alpha')
+    eps: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('eps')
+    eps_inside_sqrt: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy(
+        'eps_inside_sqrt'
+    )
 
-    def __init__(self, lr=0.01, alpha=0.99, eps=1e-8, eps_inside_sqrt=False):
+    def __init__(
+        self,
+        lr: float = 0.01,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        eps_inside_sqrt: bool = False,
+    ) -> None:
         super().__init__()
         self.hyperparam.lr = lr
         self.hyperparam.alpha = alpha
         self.hyperparam.eps = eps
         self.hyperparam.eps_inside_sqrt = eps_inside_sqrt
 
-    def create_update_rule(self):
+    def create_update_rule(self) -> UpdateRule:
         return RMSpropRule(self.hyperparam)

@@ -1,7 +1,14 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import optimizer
 from chainer.optimizers import _elementwise
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Hyperparameter, UpdateRule
 
 
 class RMSpropGravesRule(_elementwise.ElementwiseRule):
@@ -31,7 +38,14 @@ class RMSpropGravesRule(_elementwise.ElementwiseRule):
     _state_names = ('n', 'g', 'delta')
     _chainerx_name = 'rmsprop_graves'
 
-    def __init__(self, parent_hyperparam=None, lr=None, alpha=None, momentum=None, eps=None):
+    def __init__(
+        self,
+        parent_hyperparam: Hyperparameter | None = None,
+        lr: float | None = None,
+        alpha: float | None = None,
+        momentum: float | None = None,
+        eps: float | None = None,
+    ) -> None:
         super().__init__(parent_hyperparam, lr=lr, alpha=alpha, momentum=momentum, eps=eps)
 
     def _step(self, p, grad, n, g, delta, lr, alpha, momentum, eps):
@@ -75,17 +89,19 @@ class RMSpropGraves(optimizer.GradientMethod):
 
     """
 
-    lr = optimizer.HyperparameterProxy('lr')
-    alpha = optimizer.HyperparameterProxy('alpha')
-    momentum = optimizer.HyperparameterProxy('momentum')
-    eps = optimizer.HyperparameterProxy('eps')
+    lr: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('lr')
+    alpha: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('alpha')
+    momentum: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('momentum')
+    eps: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('eps')
 
-    def __init__(self, lr=1e-4, alpha=0.95, momentum=0.9, eps=1e-4):
+    def __init__(
+        self, lr: float = 1e-4, alpha: float = 0.95, momentum: float = 0.9, eps: float = 1e-4
+    ) -> None:
         super().__init__()
         self.hyperparam.lr = lr
         self.hyperparam.alpha = alpha
         self.hyperparam.momentum = momentum
         self.hyperparam.eps = eps
 
-    def create_update_rule(self):
+    def create_update_rule(self) -> UpdateRule:
         return RMSpropGravesRule(self.hyperparam)

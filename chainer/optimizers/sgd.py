@@ -1,5 +1,12 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import optimizer
 from chainer.optimizers import _elementwise
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Hyperparameter, UpdateRule
 
 
 class SGDRule(_elementwise.ElementwiseRule):
@@ -25,7 +32,9 @@ class SGDRule(_elementwise.ElementwiseRule):
     _defaults = {'lr': 0.01}
     _chainerx_name = 'sgd'
 
-    def __init__(self, parent_hyperparam=None, lr=None):
+    def __init__(
+        self, parent_hyperparam: Hyperparameter | None = None, lr: float | None = None
+    ) -> None:
         super().__init__(parent_hyperparam, lr=lr)
 
     def _step(self, p, g, lr):
@@ -49,11 +58,11 @@ class SGD(optimizer.GradientMethod):
 
     """
 
-    lr = optimizer.HyperparameterProxy('lr')
+    lr: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('lr')
 
-    def __init__(self, lr=0.01):
+    def __init__(self, lr: float = 0.01) -> None:
         super().__init__()
         self.hyperparam.lr = lr
 
-    def create_update_rule(self):
+    def create_update_rule(self) -> UpdateRule:
         return SGDRule(self.hyperparam)

@@ -1,7 +1,15 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import optimizer
 from chainer.optimizers import _elementwise
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Hyperparameter, UpdateRule
+    from chainer.variable import Parameter
 
 
 class SMORMS3Rule(_elementwise.ElementwiseRule):
@@ -29,10 +37,15 @@ class SMORMS3Rule(_elementwise.ElementwiseRule):
     _state_names = ('mem', 'g', 'g2')
     _chainerx_name = 'smorms3'
 
-    def __init__(self, parent_hyperparam=None, lr=None, eps=None):
+    def __init__(
+        self,
+        parent_hyperparam: Hyperparameter | None = None,
+        lr: float | None = None,
+        eps: float | None = None,
+    ) -> None:
         super().__init__(parent_hyperparam, lr=lr, eps=eps)
 
-    def init_state(self, param):
+    def init_state(self, param: Parameter) -> None:
         super().init_state(param)
         self.state['mem'].fill(1)
 
@@ -76,13 +89,13 @@ class SMORMS3(optimizer.GradientMethod):
 
     """
 
-    lr = optimizer.HyperparameterProxy('lr')
-    eps = optimizer.HyperparameterProxy('eps')
+    lr: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('lr')
+    eps: optimizer.HyperparameterProxy = optimizer.HyperparameterProxy('eps')
 
-    def __init__(self, lr=0.001, eps=1e-16):
+    def __init__(self, lr: float = 0.001, eps: float = 1e-16) -> None:
         super().__init__()
         self.hyperparam.lr = lr
         self.hyperparam.eps = eps
 
-    def create_update_rule(self):
+    def create_update_rule(self) -> UpdateRule:
         return SMORMS3Rule(self.hyperparam)

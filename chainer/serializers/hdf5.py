@@ -1,9 +1,18 @@
 """Serialization to HDF5, for which h5py is needed."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from chainer import serializer as serializer_module
 from chainer.serializers import _storage
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from chainer.serializer import AbstractSerializer
 
 
 def _import_h5py():
@@ -41,16 +50,16 @@ class HDF5Serializer(serializer_module.Serializer):
 
     """
 
-    def __init__(self, group, compression=4):
+    def __init__(self, group: Any, compression: int = 4) -> None:
         _import_h5py()
         self.group = group
         self.compression = compression
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: str) -> AbstractSerializer:
         name = _join(self.group, key)
         return HDF5Serializer(self.group.require_group(name), self.compression)
 
-    def __call__(self, key, value):
+    def __call__(self, key: str, value: Any) -> Any:
         h5py = _import_h5py()
         name = _join(self.group, key)
         if value is None:
@@ -90,12 +99,12 @@ class HDF5Deserializer(serializer_module.Deserializer):
 
     """
 
-    def __init__(self, group, strict=True):
+    def __init__(self, group: Any, strict: bool = True) -> None:
         _import_h5py()
         self.group = group
         self.strict = strict
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: str) -> AbstractSerializer:
         if self.group is None:
             return self
         name = _join(self.group, key)
@@ -109,7 +118,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
         child._journal = self._journal
         return child
 
-    def __call__(self, key, value):
+    def __call__(self, key: str, value: Any) -> Any:
         if self.group is None:
             return value
         h5py = _import_h5py()
@@ -127,7 +136,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
         return _storage.restore(name, value, numpy.asarray(dataset[()]), self._journal)
 
 
-def save_hdf5(filename, obj, compression=4):
+def save_hdf5(filename: str | PathLike[str], obj: Any, compression: int = 4) -> None:
     """Saves an object to a file in HDF5 format.
 
     The file is replaced only after everything was written.
@@ -156,7 +165,7 @@ def save_hdf5(filename, obj, compression=4):
         HDF5Serializer(f, compression=compression).save(obj)
 
 
-def load_hdf5(filename, obj):
+def load_hdf5(filename: str | PathLike[str], obj: Any) -> None:
     """Loads an object from a file in HDF5 format.
 
     When the file is damaged or its content does not fit the object, an error

@@ -1,14 +1,23 @@
 """Serialization to NumPy's npz format."""
 
+from __future__ import annotations
+
 import contextlib
 import io
 import os
 import zipfile
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy
 
 from chainer import serializer as serializer_module
 from chainer.serializers import _none_marker, _storage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from os import PathLike
+
+    from chainer.serializer import AbstractSerializer
 
 
 class DictionarySerializer(serializer_module.Serializer):
@@ -35,19 +44,19 @@ class DictionarySerializer(serializer_module.Serializer):
 
     """
 
-    def __init__(self, target=None, path=''):
-        self.target = {} if target is None else target
+    def __init__(self, target: dict[str, Any] | None = None, path: str = '') -> None:
+        self.target: dict[str, Any] = {} if target is None else target
         self.path = path
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: str) -> AbstractSerializer:
         return DictionarySerializer(self.target, self.path + key.strip('/') + '/')
 
-    def __call__(self, key, value):
+    def __call__(self, key: str, value: Any) -> Any:
         self.target[self.path + key.lstrip('/')] = _storage.to_numpy(value)
         return value
 
 
-def serialize(obj):
+def serialize(obj: Any) -> dict[str, Any]:
     """Returns a dictionary with the state of an object.
 
     Args:
@@ -70,7 +79,7 @@ def serialize(obj):
     return s.target
 
 
-def save_npz(file, obj, compression=True):
+def save_npz(file: str | PathLike[str] | IO[Any], obj: Any, compression: bool = True) -> None:
     """Saves an object to a file in npz format.
 
     A file given by its path is replaced only after everything was written, so
@@ -121,7 +130,7 @@ def _write(f, arrays, compression):
                     numpy.lib.format.write_array(member, array, allow_pickle=False)
 
 
-def zipfile_info(key, method):
+def zipfile_info(key: str, method: int) -> zipfile.ZipInfo:
     """Returns how an array is entered in an archive.
 
     Equal content makes equal files: the time stamp is always that of 1980.
@@ -147,7 +156,13 @@ def zipfile_info(key, method):
     return info
 
 
-def load_npz(file, obj, path='', strict=True, ignore_names=None):
+def load_npz(
+    file: str | PathLike[str] | IO[Any],
+    obj: Any,
+    path: str = '',
+    strict: bool = True,
+    ignore_names: str | Callable[[str], bool] | Sequence[str | Callable[[str], bool]] | None = None,
+) -> None:
     """Loads an object from a file in npz format.
 
     The whole file is read and checked before the object is touched, and
@@ -291,7 +306,16 @@ class NpzDeserializer(serializer_module.Deserializer):
 
     """
 
-    def __init__(self, npz, path='', strict=True, ignore_names=None):
+    def __init__(
+        self,
+        npz: Mapping[str, Any],
+        path: str = '',
+        strict: bool = True,
+        ignore_names: str
+        | Callable[[str], bool]
+        | Sequence[str | Callable[[str], bool]]
+        | None = None,
+    ) -> None:
         if ignore_names is None:
             ignore_names = []
         elif not isinstance(ignore_names, (list, tuple)):
@@ -307,14 +331,14 @@ class NpzDeserializer(serializer_module.Deserializer):
         self.strict = strict
         self.ignore_names = ignore_names
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: str) -> AbstractSerializer:
         child = NpzDeserializer(
             self.npz, self.path + key.strip('/') + '/', self.strict, self.ignore_names
         )
         child._journal = self._journal
         return child
 
-    def __call__(self, key, value):
+    def __call__(self, key: str, value: Any) -> Any:
         key = self.path + key.lstrip('/')
         if any(
             name(key) if callable(name) else name.lstrip('/') == key for name in self.ignore_names

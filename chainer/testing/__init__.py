@@ -1,5 +1,7 @@
 """Tools for testing code that uses Chainer, under pytest and :mod:`unittest`."""
 
+from __future__ import annotations
+
 from chainer.testing import (
     array,
     attr,
@@ -85,7 +87,7 @@ __all__ = [
 ]
 
 
-def run_module(name, file):
+def run_module(name: str, file: str) -> None:
     """Runs the tests of a file when the file is executed as a script.
 
     Put ``testing.run_module(__name__, __file__)`` at the end of a test file; ``python FILE`` then

@@ -1,6 +1,12 @@
 """What the class decorators that make several test cases out of one have in common."""
 
+from __future__ import annotations
+
 import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 
 class TestCaseBundle:
@@ -12,10 +18,10 @@ class TestCaseBundle:
 
     __test__ = False  # keep pytest from collecting this class by its name
 
-    def __init__(self, cases):
+    def __init__(self, cases: Sequence[type]) -> None:
         self.cases = cases
 
-    def map(self, decorate):
+    def map(self, decorate: Callable[[type], Any]) -> TestCaseBundle:
         """Applies a class decorator to each case."""
         return TestCaseBundle([decorate(case) for case in self.cases])
 

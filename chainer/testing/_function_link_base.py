@@ -1,7 +1,10 @@
 """What the test cases of functions and of links share."""
 
+from __future__ import annotations
+
 import contextlib
 import unittest
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy
 
@@ -9,6 +12,9 @@ from chainer import backend, gradient_check
 from chainer.function import no_backprop_mode
 from chainer.testing.array import assert_allclose
 from chainer.variable import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # How often inputs are drawn again after meeting a nondifferentiable point.
 _MAX_DODGES = 100
@@ -18,19 +24,23 @@ class _TestError(AssertionError):
     """Failure that says at which step of the test it happened."""
 
     @classmethod
-    def check(cls, condition, message):
+    def check(cls, condition: object, message: str) -> None:
         if not condition:
             raise cls(message)
 
     @classmethod
-    def fail(cls, message, exc=None):
+    def fail(cls, message: str, exc: BaseException | None = None) -> NoReturn:
         if exc is not None:
             message = f'{message}\n\n{type(exc).__name__}: {exc}'
         raise cls(message) from exc
 
     @classmethod
     @contextlib.contextmanager
-    def raise_if_fail(cls, message, error_types=AssertionError):
+    def raise_if_fail(
+        cls,
+        message: str,
+        error_types: type[BaseException] | tuple[type[BaseException], ...] = AssertionError,
+    ) -> Iterator[None]:
         try:
             yield
         except error_types as e:
@@ -50,26 +60,26 @@ class _TestBase:
     A test is a chain of steps. Each step blames the user's method that it calls, by name.
     """
 
-    backend_config = None
+    backend_config: Any = None
     contiguous = None
     _error = _TestError
 
     # Names of the attributes that hold keyword arguments of checks.
     _options = ()
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name in self._options:  # own copies, for setUp to change
             setattr(self, name, dict(getattr(type(self), name) or {}))
 
-    def before_test(self, test_name):
+    def before_test(self, test_name: str) -> None:
         """Called before each test with its name, such as ``'test_forward'``."""
 
     def _start(self, test_name, backend_config):
         if getattr(self, f'skip_{test_name[5:]}_test', False):
             raise unittest.SkipTest(f'skip_{test_name[5:]}_test is set')
         self.backend_config = backend_config
-        self.test_name = test_name
+        self.test_name: str | None = test_name
         self.before_test(test_name)
 
     def _check_arrays(self, arrays, what, allow_none=False):
@@ -154,7 +164,9 @@ class _TestBase:
         with error.raise_if_fail('Outputs do not match the expected values.'):
             self.check_forward_outputs(outputs, outputs_expected)
 
-    def check_forward_outputs(self, outputs, expected_outputs):
+    def check_forward_outputs(
+        self, outputs: tuple[numpy.ndarray, ...], expected_outputs: tuple[numpy.ndarray, ...]
+    ) -> None:
         """Compares output arrays with the expected ones, within ``check_forward_options``.
 
         Args:
@@ -171,7 +183,9 @@ class _TestBase:
         self._check_outputs(outputs, 'forward()')
         return tuple(numpy.empty(y.shape, y.dtype) for y in outputs)
 
-    def generate_grad_outputs(self, outputs_template):
+    def generate_grad_outputs(
+        self, outputs_template: tuple[numpy.ndarray, ...]
+    ) -> tuple[numpy.ndarray, ...]:
         """Draws gradients of the outputs, by default uniformly from -1 to 1.
 
         Args:

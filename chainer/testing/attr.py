@@ -3,20 +3,26 @@
 Select them with ``pytest -m``, for example ``pytest -m "not slow and not gpu"``.
 """
 
+from __future__ import annotations
+
 import os
 import unittest
+from typing import TYPE_CHECKING, Any
 
 from chainer.backends import cuda
 
-_error = None
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_error: ImportError | None = None
 try:
     import pytest
-except ImportError as e:
+except ImportError as _e:
     pytest = None
-    _error = e
+    _error = _e
 
 
-def get_error():
+def get_error() -> ImportError | None:
     """Returns the error met when importing pytest, or ``None``.
 
     Returns:
@@ -32,7 +38,7 @@ def get_error():
     return _error
 
 
-def is_available():
+def is_available() -> bool:
     """Tells whether marks can be made, that is, whether pytest is installed.
 
     Returns:
@@ -48,7 +54,7 @@ def is_available():
     return _error is None
 
 
-def check_available():
+def check_available() -> None:
     """Raises an error unless pytest is installed.
 
     Raises:
@@ -72,7 +78,7 @@ def _mark(name, args, kwargs):
     return getattr(pytest.mark, name)(*args, **kwargs)
 
 
-def slow(*args, **kwargs):
+def slow(*args: Any, **kwargs: Any) -> Callable[..., Any]:
     """Marks a test that takes long.
 
     Args:
@@ -94,7 +100,7 @@ def slow(*args, **kwargs):
     return _mark('slow', args, kwargs)
 
 
-def cudnn(*args, **kwargs):
+def cudnn(*args: Any, **kwargs: Any) -> Callable[..., Any]:
     """Marks a test that needs cuDNN.
 
     Args:
@@ -116,7 +122,7 @@ def cudnn(*args, **kwargs):
     return _mark('cudnn', args, kwargs)
 
 
-def ideep(*args, **kwargs):
+def ideep(*args: Any, **kwargs: Any) -> Callable[..., Any]:
     """Marks a test that needs iDeep.
 
     Args:
@@ -138,7 +144,7 @@ def ideep(*args, **kwargs):
     return _mark('ideep', args, kwargs)
 
 
-def chainerx(*args, **kwargs):
+def chainerx(*args: Any, **kwargs: Any) -> Callable[..., Any]:
     """Marks a test that needs ChainerX.
 
     Args:
@@ -176,7 +182,7 @@ def _skip_without_gpus(gpu_num):
     return lambda f: skip(mark(f))
 
 
-def multi_gpu(gpu_num):
+def multi_gpu(gpu_num: int) -> Callable[..., Any]:
     """Marks a test that needs several GPUs and skips it where there are fewer.
 
     The environment variable ``CHAINER_TEST_GPU_LIMIT`` lowers the number taken to be there.
@@ -202,7 +208,7 @@ def multi_gpu(gpu_num):
     return lambda f: skip(pytest.mark.multi_gpu(gpu_num)(pytest.mark.gpu(f)))
 
 
-def gpu(f):
+def gpu(f: Callable[..., Any]) -> Callable[..., Any]:
     """Marks a test that needs a GPU and skips it where there is none.
 
     Args:

@@ -1,7 +1,10 @@
+from __future__ import annotations
+
 import contextlib
 import functools
 import inspect
 import unittest
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend
@@ -9,6 +12,15 @@ from chainer.backend import using_device
 from chainer.backends import cuda, intel64
 from chainer.configuration import using_config
 from chainer.testing import _bundle, attr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy
+    from typing_extensions import Self
+
+    from chainer.backend import Device
+    from chainer.types import NdArray, Xp
 
 
 class BackendConfig:
@@ -54,7 +66,7 @@ class BackendConfig:
         **_config_entries,
     }
 
-    def __init__(self, params):
+    def __init__(self, params: dict[str, Any]) -> None:
         if not isinstance(params, dict):
             raise TypeError(f'params must be a dict, got {type(params)}')
         unknown = sorted(set(params) - set(self._defaults))
@@ -64,7 +76,7 @@ class BackendConfig:
                     ', '.join(unknown), ', '.join(self._defaults)
                 )
             )
-        self.params = {**self._defaults, **params}
+        self.params: dict[str, Any] = {**self._defaults, **params}
         if self.params['use_cuda'] and self.params['use_chainerx']:
             raise ValueError('use_cuda and use_chainerx cannot both be True')
         for name, value in self.params.items():
@@ -73,7 +85,7 @@ class BackendConfig:
         self._device = None
 
     @property
-    def device(self):
+    def device(self) -> Device:
         """chainer.backend.Device: Device the test runs on."""
         if self._device is None:
             self._device = backend.get_device(self._device_name)
@@ -90,11 +102,11 @@ class BackendConfig:
         return '@numpy'
 
     @property
-    def xp(self):
+    def xp(self) -> Xp:
         """module: Array module of the device."""
         return self.device.xp
 
-    def get_array(self, np_array):
+    def get_array(self, np_array: numpy.ndarray | None) -> NdArray | None:
         """Returns a NumPy array on the device of this configuration (and ``None`` as it is).
 
         Args:
@@ -106,7 +118,7 @@ class BackendConfig:
         """
         return None if np_array is None else self.device.send(np_array)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
             for name in self._config_entries:
                 stack.enter_context(using_config(name, self.params[name]))
@@ -114,15 +126,15 @@ class BackendConfig:
             self._contexts.append(stack.pop_all())
         return self
 
-    def __exit__(self, typ, value, traceback):
+    def __exit__(self, typ: object, value: object, traceback: object) -> None:
         return self._contexts.pop().__exit__(typ, value, traceback)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return '<BackendConfig {}>'.format(
             ' '.join(f'{name}={value!r}' for name, value in sorted(self.params.items()))
         )
 
-    def get_func_str(self):
+    def get_func_str(self) -> str:
         """Returns a suffix for the names of test methods that run with this configuration."""
         if self.use_cuda:
             names = ['gpu' if self.cuda_device is None else f'gpu{self.cuda_device}']
@@ -136,7 +148,7 @@ class BackendConfig:
                 names.append(name if value is True else f'{name}_{value}')
         return '_'.join(names)
 
-    def get_pytest_marks(self):
+    def get_pytest_marks(self) -> list[Any]:
         """Returns the decorators that mark a test as one that needs this device.
 
         Where the device is missing, they skip the test.
@@ -184,7 +196,9 @@ def _bind_config(method, backend_config):
     return wrapper
 
 
-def inject_backend_tests(method_names, params):
+def inject_backend_tests(
+    method_names: Sequence[str], params: Sequence[dict[str, Any]]
+) -> Callable[..., Any]:
     """Makes a class decorator that runs test methods once per backend configuration.
 
     The methods take the :class:`BackendConfig` as their argument. They are replaced by one method

@@ -1,7 +1,13 @@
 """Repetition of tests that may fail by chance."""
 
+from __future__ import annotations
+
 import functools
 import unittest
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class QuietTestRunner:
@@ -19,7 +25,7 @@ class QuietTestRunner:
 
     """
 
-    def run(self, suite):
+    def run(self, suite: Any) -> Any:
         """Runs a suite and returns its :class:`unittest.TestResult`."""
         result = unittest.TestResult()
         suite(result)
@@ -35,7 +41,7 @@ def _run_once(f, instance, args, kwargs):
     return QuietTestRunner().run(unittest.TestSuite([case]))
 
 
-def repeat_with_success_at_least(times, min_success):
+def repeat_with_success_at_least(times: int, min_success: int) -> Callable[..., Any]:
     """Makes a decorator that runs a test many times and asks for some successes.
 
     The runs stop as soon as the outcome is certain. A skipped run skips the test.
@@ -91,7 +97,7 @@ def repeat_with_success_at_least(times, min_success):
     return decorate
 
 
-def repeat(times):
+def repeat(times: int) -> Callable[..., Any]:
     """Makes a decorator that asks for success in all of ``times`` runs of a test.
 
     Args:
@@ -116,7 +122,7 @@ def repeat(times):
     return repeat_with_success_at_least(times, times)
 
 
-def retry(times):
+def retry(times: int) -> Callable[..., Any]:
     """Makes a decorator that asks for one success in at most ``times`` runs of a test.
 
     Args:

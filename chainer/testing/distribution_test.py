@@ -1,4 +1,7 @@
+from __future__ import annotations
+
 import unittest
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -6,6 +9,9 @@ from chainer.backends import cuda
 from chainer.testing import attr
 from chainer.testing.array import assert_allclose
 from chainer.variable import Variable
+
+if TYPE_CHECKING:
+    from chainer.distribution import Distribution
 
 # Chainer's names of values at a point and without one, and SciPy's.
 _pointwise = {
@@ -75,23 +81,23 @@ class distribution_unittest(unittest.TestCase):
 
     dist = scipy_dist = None
     params = scipy_params = None
-    options = {}
-    test_targets = frozenset()
-    shape = ()
-    event_shape = ()
-    sample_shape = ()
+    options: dict[str, Any] = {}
+    test_targets: frozenset[str] = frozenset()
+    shape: tuple[int, ...] = ()
+    event_shape: tuple[int, ...] = ()
+    sample_shape: tuple[int, ...] = ()
     is_variable = False
     continuous = True
     support = 'real'
     scipy_onebyone = False
-    tolerances = {}
+    tolerances: dict[str, Any] = {}
     sample_num = 2000
 
-    def setUp_configure(self):
+    def setUp_configure(self) -> None:
         """Sets the attributes that describe the test. To be overridden."""
         raise NotImplementedError('setUp_configure() is not implemented.')
 
-    def sample_for_test(self):
+    def sample_for_test(self) -> numpy.ndarray:
         """Draws points to evaluate at, by default from a normal distribution.
 
         Returns:
@@ -102,16 +108,16 @@ class distribution_unittest(unittest.TestCase):
         ).astype(numpy.float32)
 
     @property
-    def cpu_dist(self):
+    def cpu_dist(self) -> Distribution:
         """chainer.Distribution: The distribution with parameters on the CPU."""
         return self._make_dist(False)
 
     @property
-    def gpu_dist(self):
+    def gpu_dist(self) -> Distribution:
         """chainer.Distribution: The distribution with parameters on a GPU."""
         return self._make_dist(True)
 
-    def setUp(self):
+    def setUp(self) -> None:
         if type(self) is distribution_unittest:
             self.skipTest('collected by its imported name; it is a base class')
         self.setUp_configure()

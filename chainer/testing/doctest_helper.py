@@ -1,5 +1,7 @@
 """Conditional skipping of the doctests in the documentation."""
 
+from __future__ import annotations
+
 import sys
 import unittest
 
@@ -7,7 +9,7 @@ from chainer.backends import cuda
 from chainer.testing import helper
 
 
-def skipif(condition):
+def skipif(condition: bool) -> None:
     """Skips the rest of a doctest if the condition holds.
 
     Args:
@@ -32,7 +34,7 @@ def skipif(condition):
     raise unittest.SkipTest('doctest condition')
 
 
-def skipif_requires_satisfied(*requirements):
+def skipif_requires_satisfied(*requirements: str) -> None:
     """Skips the rest of a doctest if all the requirements are met.
 
     Args:
@@ -50,7 +52,7 @@ def skipif_requires_satisfied(*requirements):
     skipif(all(helper._is_satisfied(r) for r in requirements))
 
 
-def skipif_not_enough_cuda_devices(device_count):
+def skipif_not_enough_cuda_devices(device_count: int) -> None:
     """Skips the rest of a doctest if there are too few CUDA devices.
 
     Args:

@@ -1,6 +1,9 @@
 """Test cases of functions and links, made from a few methods that describe them."""
 
+from __future__ import annotations
+
 import unittest
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -9,6 +12,14 @@ from chainer.link import Link
 from chainer.testing._function_link_base import _TestBase, _TestError, _uniform_like
 from chainer.testing.array import assert_allclose
 from chainer.variable import Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.backend import Device
+    from chainer.link import Link
+    from chainer.testing.backend import BackendConfig
+    from chainer.variable import Variable
 
 
 class FunctionTestError(_TestError):
@@ -69,7 +80,7 @@ class FunctionTestBase(_TestBase):
     _error = FunctionTestError
     _options = ('check_forward_options', 'check_backward_options', 'check_double_backward_options')
 
-    def forward(self, inputs, device):
+    def forward(self, inputs: tuple[Variable, ...], device: Device) -> tuple[Variable, ...]:
         """Computes the tested function. To be overridden.
 
         Args:
@@ -81,7 +92,7 @@ class FunctionTestBase(_TestBase):
         """
         raise NotImplementedError('forward() is not implemented.')
 
-    def forward_expected(self, inputs):
+    def forward_expected(self, inputs: tuple[numpy.ndarray, ...]) -> tuple[numpy.ndarray, ...]:
         """Computes the expected outputs. To be overridden.
 
         Args:
@@ -92,7 +103,7 @@ class FunctionTestBase(_TestBase):
         """
         raise NotImplementedError('forward_expected() is not implemented.')
 
-    def generate_inputs(self):
+    def generate_inputs(self) -> tuple[numpy.ndarray, ...]:
         """Draws the inputs. To be overridden.
 
         Returns:
@@ -100,7 +111,9 @@ class FunctionTestBase(_TestBase):
         """
         raise NotImplementedError('generate_inputs() is not implemented.')
 
-    def generate_grad_grad_inputs(self, inputs_template):
+    def generate_grad_grad_inputs(
+        self, inputs_template: tuple[numpy.ndarray, ...]
+    ) -> tuple[numpy.ndarray, ...]:
         """Draws gradients of the inputs' gradients, by default uniformly from -1 to 1.
 
         Args:
@@ -116,14 +129,14 @@ class FunctionTestBase(_TestBase):
         self._check_outputs(outputs, 'forward()')
         return outputs
 
-    def run_test_forward(self, backend_config):
+    def run_test_forward(self, backend_config: BackendConfig) -> None:
         """Compares ``forward`` with ``forward_expected`` on a :class:`BackendConfig`."""
         self._start('test_forward', backend_config)
         inputs = self._generate('generate_inputs')
         expected = self._generate('forward_expected', tuple(a.copy() for a in inputs))
         self._check_forward(inputs, self._forward, expected)
 
-    def run_test_backward(self, backend_config):
+    def run_test_backward(self, backend_config: BackendConfig) -> None:
         """Checks the gradients numerically on a :class:`BackendConfig`."""
         self._start('test_backward', backend_config)
 
@@ -143,7 +156,7 @@ class FunctionTestBase(_TestBase):
 
         self._run_gradient_check(check)
 
-    def run_test_double_backward(self, backend_config):
+    def run_test_double_backward(self, backend_config: BackendConfig) -> None:
         """Checks the gradients of the gradients numerically on a :class:`BackendConfig`."""
         self._start('test_double_backward', backend_config)
 
@@ -204,15 +217,15 @@ class FunctionTestCase(FunctionTestBase, unittest.TestCase):
 
     """
 
-    def test_forward(self, backend_config):
+    def test_forward(self, backend_config: BackendConfig) -> None:
         """Tests the values."""
         self.run_test_forward(backend_config)
 
-    def test_backward(self, backend_config):
+    def test_backward(self, backend_config: BackendConfig) -> None:
         """Tests the gradients."""
         self.run_test_backward(backend_config)
 
-    def test_double_backward(self, backend_config):
+    def test_double_backward(self, backend_config: BackendConfig) -> None:
         """Tests the gradients of the gradients."""
         self.run_test_double_backward(backend_config)
 
@@ -240,7 +253,7 @@ class InitializerArgument:
 
     """
 
-    def __init__(self, argument_value, expected_initializer):
+    def __init__(self, argument_value: Any, expected_initializer: Any) -> None:
         if expected_initializer is None:
             raise ValueError('Expected initializer cannot be None.')
         initializers._get_initializer(expected_initializer)  # raises unless it can be one
@@ -249,10 +262,10 @@ class InitializerArgument:
 
 
 class _LinkTestBase(_TestBase):
-    param_names = ()
+    param_names: tuple[str, ...] = ()
     _error = LinkTestError
 
-    def generate_params(self):
+    def generate_params(self) -> tuple[Any, ...]:
         """Draws what :meth:`create_link` takes as initializers, in the order of ``param_names``.
 
         To be overridden if the link has parameters to test.
@@ -262,7 +275,7 @@ class _LinkTestBase(_TestBase):
         """
         raise NotImplementedError('generate_params() is not implemented.')
 
-    def generate_inputs(self):
+    def generate_inputs(self) -> tuple[numpy.ndarray, ...]:
         """Draws the inputs. To be overridden.
 
         Returns:
@@ -270,7 +283,7 @@ class _LinkTestBase(_TestBase):
         """
         raise NotImplementedError('generate_inputs() is not implemented.')
 
-    def create_link(self, initializers):
+    def create_link(self, initializers: Any) -> Link:
         """Makes the link. To be overridden.
 
         Args:
@@ -281,7 +294,9 @@ class _LinkTestBase(_TestBase):
         """
         raise NotImplementedError('create_link() is not implemented.')
 
-    def forward(self, link, inputs, device):
+    def forward(
+        self, link: Link, inputs: tuple[Variable, ...], device: Device
+    ) -> tuple[Variable, ...]:
         """Applies the link, by default by calling it with the inputs.
 
         Args:
@@ -390,10 +405,12 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
 
     _options = ('check_forward_options', 'check_backward_options')
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
 
-    def forward_expected(self, link, inputs):
+    def forward_expected(
+        self, link: Link, inputs: tuple[numpy.ndarray, ...]
+    ) -> tuple[numpy.ndarray, ...]:
         """Computes the expected outputs. To be overridden.
 
         Args:
@@ -413,7 +430,7 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
             self._output_templates(inputs, lambda xs: self._forward(link, xs))
         return inputs, link
 
-    def test_forward(self, backend_config):
+    def test_forward(self, backend_config: BackendConfig) -> None:
         """Tests the values."""
         self._start('test_forward', backend_config)
         inputs, link = self._draw()
@@ -422,7 +439,7 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
         expected = self._generate('forward_expected', cpu_link, tuple(a.copy() for a in inputs))
         self._check_forward(inputs, lambda xs: self._forward(link, xs), expected)
 
-    def test_backward(self, backend_config):
+    def test_backward(self, backend_config: BackendConfig) -> None:
         """Tests the gradients."""
         self._start('test_backward', backend_config)
 
@@ -476,10 +493,10 @@ class LinkInitializersTestCase(_LinkTestBase, unittest.TestCase):
     check_initializers_options = None
     _options = ('check_initializers_options',)
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
 
-    def get_initializers(self):
+    def get_initializers(self) -> Sequence[Any]:
         """Returns the initializer arguments to try. To be overridden.
 
         Returns:
@@ -488,7 +505,7 @@ class LinkInitializersTestCase(_LinkTestBase, unittest.TestCase):
         """
         raise NotImplementedError('get_initializers() is not implemented.')
 
-    def test_initializers(self, backend_config):
+    def test_initializers(self, backend_config: BackendConfig) -> None:
         """Tests the initial values of the parameters."""
         self._start('test_initializers', backend_config)
         choices = [list(c) for c in self.get_initializers()]

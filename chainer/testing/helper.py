@@ -1,7 +1,13 @@
+from __future__ import annotations
+
 import contextlib
 import unittest
 import warnings
+from typing import TYPE_CHECKING, Any
 from unittest import mock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 
 def _is_satisfied(requirement):
@@ -20,7 +26,7 @@ def _is_satisfied(requirement):
     return requirement.specifier.contains(version, prereleases=True)
 
 
-def with_requires(*requirements):
+def with_requires(*requirements: str) -> Callable[..., Any]:
     """Runs a test only if all the given requirements are met.
 
     Args:
@@ -41,7 +47,7 @@ def with_requires(*requirements):
     return unittest.skipIf(not satisfied, 'requires: {}'.format(','.join(requirements)))
 
 
-def without_requires(*requirements):
+def without_requires(*requirements: str) -> Callable[..., Any]:
     """Runs a test only if the given requirements are not all met.
 
     Args:
@@ -65,7 +71,7 @@ def without_requires(*requirements):
 
 
 @contextlib.contextmanager
-def assert_warns(expected):
+def assert_warns(expected: type | tuple[type, ...]) -> Iterator[None]:
     """Context manager that asserts that a warning of a category is raised inside it.
 
     Other warnings raised inside it are dropped, and filters do not matter.
@@ -92,7 +98,7 @@ def assert_warns(expected):
         raise AssertionError(f'{name} not triggered')
 
 
-def patch(target, *args, **kwargs):
+def patch(target: str, *args: Any, **kwargs: Any) -> Any:
     """Patches a name for the time of a test.
 
     Takes the arguments of :func:`unittest.mock.patch`. Beside that, ``wraps`` together with

@@ -1,9 +1,18 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from chainer.utils import argument
 
+if TYPE_CHECKING:
+    from chainer.types import DTypeSpec
 
-def generate_matrix(shape, dtype=float, **kwargs):
+
+def generate_matrix(
+    shape: tuple[int, ...], dtype: DTypeSpec = float, **kwargs: Any
+) -> numpy.ndarray:
     r"""generate_matrix(shape, dtype=float, *, singular_values)
 
     Draws a random matrix (or a stack of them) with given singular values.

@@ -1,11 +1,17 @@
+from __future__ import annotations
+
 import functools
 import itertools
 import types
 import unittest
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.testing import _bundle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 _PARAM_MAXLEN = 100
 _PARAMS_MAXLEN = 5000
@@ -73,7 +79,7 @@ def _make_case(base, i, param):
     return type(base)(name, (base,), members)
 
 
-def parameterize(*params):
+def parameterize(*params: dict[str, Any]) -> Callable[..., Any]:
     """Makes a class decorator that generates a test class per set of parameters.
 
     Each generated class is a subclass of the decorated one with the parameters as attributes and
@@ -105,7 +111,9 @@ def parameterize(*params):
     return lambda target: _bundle.expand(target, generate)
 
 
-def from_pytest_parameterize(names, values):
+def from_pytest_parameterize(
+    names: str | Sequence[str], values: Sequence[Any]
+) -> list[dict[str, Any]]:
     """Turns the arguments of ``pytest.mark.parametrize`` into those of :func:`parameterize`.
 
     Args:
@@ -136,7 +144,7 @@ def from_pytest_parameterize(names, values):
     return params
 
 
-def parameterize_pytest(names, values):
+def parameterize_pytest(names: str | Sequence[str], values: Sequence[Any]) -> Callable[..., Any]:
     """:func:`parameterize` with the arguments of ``pytest.mark.parametrize``.
 
     Args:
@@ -161,7 +169,7 @@ def parameterize_pytest(names, values):
     return parameterize(*from_pytest_parameterize(names, values))
 
 
-def product(parameter):
+def product(parameter: dict[str, Any] | list[Any]) -> list[dict[str, Any]]:
     """Makes all combinations of parameters.
 
     Args:
@@ -197,7 +205,7 @@ def product(parameter):
     raise TypeError(f'parameter must be either dict or list. Actual: {type(parameter)}')
 
 
-def product_dict(*parameters):
+def product_dict(*parameters: dict[str, Any]) -> list[dict[str, Any]]:
     """Combines each set of parameters of one list with each of the others.
 
     Args:

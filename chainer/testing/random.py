@@ -1,18 +1,24 @@
+from __future__ import annotations
+
 import functools
 import os
 import random
 import types
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.backends import cuda
 from chainer.testing import _bundle
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 # Saved states of the generators, one entry per set-up that has not been torn down.
 _saved_states = []
 
 
-def do_setup(deterministic=True):
+def do_setup(deterministic: bool = True) -> None:
     """Saves the random states and seeds the generators of Python, NumPy and CuPy.
 
     Args:
@@ -45,7 +51,7 @@ def do_setup(deterministic=True):
         cupy_random.set_random_state(cupy_random.RandomState(seed))
 
 
-def do_teardown():
+def do_teardown() -> None:
     """Restores the random states that the matching :func:`do_setup` saved.
 
     Raises:
@@ -107,7 +113,9 @@ def _wrap_class(cls, setup_method, teardown_method):
     return cls
 
 
-def fix_random(*, setup_method='setUp', teardown_method='tearDown'):
+def fix_random(
+    *, setup_method: str = 'setUp', teardown_method: str = 'tearDown'
+) -> Callable[..., Any]:
     """Makes a decorator that fixes the random numbers a test sees.
 
     The generators of Python, NumPy and CuPy are seeded before the test and get their state back
@@ -144,7 +152,7 @@ def fix_random(*, setup_method='setUp', teardown_method='tearDown'):
     return decorate
 
 
-def generate_seed():
+def generate_seed() -> int:
     """Draws a seed for another generator.
 
     Under :func:`fix_random`, the seed is the same in every run.

@@ -1,8 +1,16 @@
+from __future__ import annotations
+
 import os
 import tempfile
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
-def save_and_load(src, dst, filename, saver, loader):
+def save_and_load(
+    src: Any, dst: Any, filename: str, saver: Callable[..., Any], loader: Callable[..., Any]
+) -> None:
     """Saves an object to a temporary file and loads the file into another one.
 
     Args:
@@ -28,7 +36,7 @@ def save_and_load(src, dst, filename, saver, loader):
         loader(path, dst)
 
 
-def save_and_load_npz(src, dst):
+def save_and_load_npz(src: Any, dst: Any) -> None:
     """Copies the state of ``src`` to ``dst`` through an npz file.
 
     Args:
@@ -50,7 +58,7 @@ def save_and_load_npz(src, dst):
     save_and_load(src, dst, 'tmp.npz', serializers.save_npz, serializers.load_npz)
 
 
-def save_and_load_hdf5(src, dst):
+def save_and_load_hdf5(src: Any, dst: Any) -> None:
     """Copies the state of ``src`` to ``dst`` through an HDF5 file.
 
     Args:

@@ -1,7 +1,16 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-def is_available():
+    from chainer.training.trainer import Trainer
+    from chainer.types import TriggerSpec
+
+
+def is_available() -> bool:
     """Tells whether mock updaters can be made. They always can.
 
     Returns:
@@ -17,7 +26,7 @@ def is_available():
     return True
 
 
-def get_error():
+def get_error() -> None:
     """Returns why mock updaters cannot be made: ``None``.
 
     .. admonition:: Example
@@ -30,7 +39,7 @@ def get_error():
     return None
 
 
-def check_available():
+def check_available() -> None:
     """Raises an error unless mock updaters can be made. They always can.
 
     .. admonition:: Example
@@ -42,8 +51,10 @@ def check_available():
 
 
 def get_trainer_with_mock_updater(
-    stop_trigger=(10, 'iteration'), iter_per_epoch=10, extensions=None
-):
+    stop_trigger: TriggerSpec = (10, 'iteration'),
+    iter_per_epoch: int = 10,
+    extensions: Iterable[Any] | None = None,
+) -> Trainer:
     """Makes a trainer that counts iterations and epochs but trains nothing.
 
     Its updater is a :class:`unittest.mock.Mock` whose ``update_core`` is called once per

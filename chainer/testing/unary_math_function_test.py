@@ -1,12 +1,21 @@
+from __future__ import annotations
+
 import unittest
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.testing import attr, backend, function_link, parameterized
 from chainer.variable import Variable
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def is_available():
+    from chainer.backend import Device
+    from chainer.variable import Variable
+
+
+def is_available() -> bool:
     """Tells whether tests can be generated, that is, whether pytest is installed.
 
     Returns:
@@ -22,7 +31,7 @@ def is_available():
     return attr.is_available()
 
 
-def check_available():
+def check_available() -> None:
     """Raises an error unless pytest is installed.
 
     Raises:
@@ -55,7 +64,7 @@ class _UnaryTest(function_link.FunctionTestBase):
 
     shape = dtype = None
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         low = self.dtype == numpy.float16
         for options, default, given in [
@@ -80,32 +89,32 @@ class _UnaryTest(function_link.FunctionTestBase):
         self.skip_double_backward_test = bool(self.is_linear)
         self._data = self.make_data(self.shape, self.dtype)
 
-    def generate_inputs(self):
+    def generate_inputs(self) -> tuple[numpy.ndarray, ...]:
         return (self._data[0],)
 
-    def generate_grad_outputs(self, outputs_template):
+    def generate_grad_outputs(self, outputs_template: Any) -> tuple[Any, ...]:
         return (self._data[1],)
 
-    def generate_grad_grad_inputs(self, inputs_template):
+    def generate_grad_grad_inputs(self, inputs_template: Any) -> tuple[Any, ...]:
         return (self._data[2],)
 
-    def forward(self, inputs, device):
+    def forward(self, inputs: tuple[Variable, ...], device: Device) -> tuple[Variable, ...]:
         return (self.func(*inputs),)
 
-    def forward_expected(self, inputs):
+    def forward_expected(self, inputs: tuple[numpy.ndarray, ...]) -> tuple[numpy.ndarray, ...]:
         return (numpy.asarray(self.func_expected(*inputs), dtype=self.dtype),)
 
 
 def unary_math_function_unittest(
-    func,
-    func_expected=None,
-    label_expected=None,
-    make_data=None,
-    is_linear=None,
-    forward_options=None,
-    backward_options=None,
-    double_backward_options=None,
-):
+    func: Callable[..., Any],
+    func_expected: Callable[..., Any] | None = None,
+    label_expected: str | None = None,
+    make_data: Callable[..., Any] | None = None,
+    is_linear: bool | None = None,
+    forward_options: dict[str, Any] | None = None,
+    backward_options: dict[str, Any] | None = None,
+    double_backward_options: dict[str, Any] | None = None,
+) -> Callable[..., Any]:
     """Makes a class decorator that adds tests of an elementwise function of one argument.
 
     The tests compare values with a reference, check gradients and double gradients numerically,

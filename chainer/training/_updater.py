@@ -1,3 +1,13 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Optimizer
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.trainer import Trainer
+
+
 class Updater:
     """Interface of updaters, which do one iteration of the training.
 
@@ -19,7 +29,7 @@ class Updater:
 
     """
 
-    def connect_trainer(self, trainer):
+    def connect_trainer(self, trainer: Trainer) -> None:
         """Called once with the trainer that is to use the updater.
 
         Args:
@@ -27,10 +37,10 @@ class Updater:
 
         """
 
-    def finalize(self):
+    def finalize(self) -> None:
         """Called when the training ends, to release resources."""
 
-    def get_optimizer(self, name):
+    def get_optimizer(self, name: str) -> Optimizer:
         """Returns the optimizer of a name.
 
         Args:
@@ -39,14 +49,14 @@ class Updater:
         """
         raise NotImplementedError
 
-    def get_all_optimizers(self):
+    def get_all_optimizers(self) -> dict[str, Optimizer]:
         """Returns the dictionary of the optimizers by name."""
         raise NotImplementedError
 
-    def update(self):
+    def update(self) -> None:
         """Does one iteration."""
         raise NotImplementedError
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the state of the updater."""
         raise NotImplementedError

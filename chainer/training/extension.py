@@ -1,4 +1,16 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.trainer import Trainer
+    from chainer.types import TriggerSpec
 
 PRIORITY_WRITER = 300
 PRIORITY_EDITOR = 200
@@ -37,16 +49,16 @@ class Extension:
 
     """
 
-    trigger = 1, 'iteration'
+    trigger: TriggerSpec = 1, 'iteration'
     priority = PRIORITY_READER
     name = None
 
     @property
-    def default_name(self):
+    def default_name(self) -> str:
         """Name of the extension when none is given: the name of its class."""
         return type(self).__name__
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> Any:
         """Runs the extension.
 
         Args:
@@ -55,7 +67,7 @@ class Extension:
         """
         raise NotImplementedError('Extension implementation must override __call__.')
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name == 'invoke_before_training':
             raise NotImplementedError(
                 'invoke_before_training has been removed since Chainer v2.0.0. '
@@ -63,10 +75,10 @@ class Extension:
             )
         raise AttributeError(f'{type(self).__name__} object has no attribute {name}')
 
-    def finalize(self):
+    def finalize(self) -> None:
         """Called when the training ends, also by an exception."""
 
-    def initialize(self, trainer):
+    def initialize(self, trainer: Trainer) -> None:
         """Called before the training starts, e.g. to set up what depends on a resumed state.
 
         Args:
@@ -74,7 +86,7 @@ class Extension:
 
         """
 
-    def on_error(self, trainer, exc, tb):
+    def on_error(self, trainer: Trainer, exc: Exception, tb: TracebackType) -> None:
         """Called when the training is stopped by an exception, before :meth:`finalize`.
 
         Args:
@@ -84,19 +96,19 @@ class Extension:
 
         """
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the state of the extension."""
 
 
 def make_extension(
-    trigger=None,
-    default_name=None,
-    priority=None,
-    finalizer=None,
-    initializer=None,
-    on_error=None,
-    **kwargs,
-):
+    trigger: TriggerSpec | None = None,
+    default_name: str | None = None,
+    priority: int | None = None,
+    finalizer: Callable[[], Any] | None = None,
+    initializer: Callable[[Trainer], Any] | None = None,
+    on_error: Callable[[Trainer, Exception, TracebackType], Any] | None = None,
+    **kwargs: Any,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorator that gives a function the attributes of an extension.
 
     Args:

@@ -1,18 +1,26 @@
+from __future__ import annotations
+
 import collections
 import json
 import os
 import sys
 import time
 import traceback
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer import reporter as reporter_module
-from chainer import serializer as serializer_module
+from chainer import reporter as reporter_module, serializer as serializer_module
 from chainer._core import random_state
-from chainer.training import _serialization, util
-from chainer.training import extension as extension_module
+from chainer.training import _serialization, extension as extension_module, util
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.updater import Updater
+    from chainer.types import TriggerSpec
 
 _ExtensionEntry = collections.namedtuple(
     '_ExtensionEntry', 'extension priority trigger call_before_training'
@@ -67,7 +75,15 @@ class Trainer:
 
     """
 
-    def __init__(self, updater, stop_trigger=None, out='result', extensions=None):
+    observation: dict[str, Any]
+
+    def __init__(
+        self,
+        updater: Updater,
+        stop_trigger: TriggerSpec | None = None,
+        out: str = 'result',
+        extensions: Iterable[Any] | None = None,
+    ) -> None:
         self.updater = updater
         self.stop_trigger = util.get_trigger(stop_trigger)
         self.observation = {}
@@ -91,7 +107,7 @@ class Trainer:
                 self.extend(extension)
 
     @property
-    def elapsed_time(self):
+    def elapsed_time(self) -> float:
         """Seconds spent in the loop, including the time before resuming.
 
         Raises:
@@ -105,20 +121,20 @@ class Trainer:
         return time.perf_counter() - self._start_at + self._snapshot_elapsed_time
 
     @property
-    def is_before_training(self):
+    def is_before_training(self) -> bool:
         """Whether no iteration has been done yet."""
         return self.updater.iteration == 0
 
     def extend(
         self,
-        extension,
-        name=None,
-        trigger=None,
-        priority=None,
+        extension: Callable[[Trainer], Any],
+        name: str | None = None,
+        trigger: TriggerSpec | None = None,
+        priority: int | None = None,
         *,
-        call_before_training=False,
-        **kwargs,
-    ):
+        call_before_training: bool = False,
+        **kwargs: Any,
+    ) -> None:
         """Adds an extension.
 
         Args:
@@ -168,7 +184,7 @@ class Trainer:
             extension, priority, util.get_trigger(trigger), call_before_training
         )
 
-    def get_extension(self, name):
+    def get_extension(self, name: str) -> Any:
         """Returns the extension of a name.
 
         Args:
@@ -182,7 +198,7 @@ class Trainer:
             raise ValueError(f'extension {name} not found')
         return self._extensions[name].extension
 
-    def run(self, show_loop_exception_msg=True):
+    def run(self, show_loop_exception_msg: bool = True) -> None:
         """Runs the training loop until the stop trigger fires.
 
         When an update or an extension raises an exception, the ``on_error`` handlers of the
@@ -288,7 +304,7 @@ class Trainer:
                 first_error = first_error or e
         return first_error
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the state of the updater, the triggers and the extensions."""
         serializer_module._remember(serializer, self)
         _serialization.serialize_part(self.updater, serializer['updater'])

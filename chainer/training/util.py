@@ -1,7 +1,17 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer.training.triggers import interval_trigger
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def get_trigger(trigger):
+    from chainer.training.trainer import Trainer
+    from chainer.types import TriggerSpec
+
+
+def get_trigger(trigger: TriggerSpec | None) -> Callable[[Trainer], bool]:
     """Makes a trigger of its short forms.
 
     Args:

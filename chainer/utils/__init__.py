@@ -1,8 +1,11 @@
 """Utilities."""
 
+from __future__ import annotations
+
 import collections.abc as collections_abc  # noqa: F401
 import contextlib
 import importlib
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -20,8 +23,13 @@ from chainer.utils.experimental import experimental  # noqa: F401
 from chainer.utils.meta import enable_final, final  # noqa: F401
 from chainer.utils.nondeterministic import nondeterministic  # noqa: F401
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-def force_array(x, dtype=None):
+    from chainer.types import DTypeSpec as DTypeSpec
+
+
+def force_array(x: Any, dtype: DTypeSpec = None) -> Any:
     """Makes an array of a scalar, which 0-dimensional NumPy operations return.
 
     Args:
@@ -46,7 +54,7 @@ def force_array(x, dtype=None):
     return numpy.array(x, dtype) if numpy.isscalar(x) else x.astype(dtype, copy=False)
 
 
-def force_type(dtype, value):
+def force_type(dtype: DTypeSpec, value: Any) -> Any:
     """Casts a scalar or an array to a dtype, unless it has it.
 
     Args:
@@ -69,7 +77,7 @@ def force_type(dtype, value):
 
 
 @contextlib.contextmanager
-def tempdir(**kwargs):
+def tempdir(**kwargs: Any) -> Iterator[str]:
     """Makes a temporary folder that is removed after the ``with`` statement.
 
     Args:
@@ -107,7 +115,7 @@ _LAZY = {
 }
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(importlib.import_module(_LAZY[name]), name)
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

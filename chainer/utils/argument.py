@@ -1,9 +1,12 @@
 """Keyword arguments of functions that had other ones in the past."""
 
+from __future__ import annotations
+
 import inspect
+from typing import Any
 
 
-def check_unexpected_kwargs(kwargs, **unexpected):
+def check_unexpected_kwargs(kwargs: dict[str, Any], **unexpected: str) -> None:
     """Raises an error with a hint, if an argument is given that is no longer supported.
 
     Args:
@@ -29,7 +32,7 @@ def check_unexpected_kwargs(kwargs, **unexpected):
             raise ValueError(message)
 
 
-def assert_kwargs_empty(kwargs):
+def assert_kwargs_empty(kwargs: dict[str, Any]) -> None:
     """Raises an error if keyword arguments are left.
 
     Args:
@@ -53,7 +56,9 @@ def assert_kwargs_empty(kwargs):
         _raise_unexpected(kwargs, inspect.currentframe().f_back)
 
 
-def parse_kwargs(kwargs, *name_and_values, **unexpected):
+def parse_kwargs(
+    kwargs: dict[str, Any], *name_and_values: tuple[str, Any], **unexpected: str
+) -> tuple[Any, ...]:
     """Takes keyword arguments with defaults.
 
     Args:

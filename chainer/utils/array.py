@@ -1,11 +1,17 @@
 """Shapes of arrays."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from chainer.backends import cuda
 
+if TYPE_CHECKING:
+    from chainer.types import NdArray
 
-def as_vec(x):
+
+def as_vec(x: NdArray) -> NdArray:
     """Returns ``x`` as a one-dimensional array.
 
     Args:
@@ -24,7 +30,7 @@ def as_vec(x):
     return x if x.ndim == 1 else x.ravel()
 
 
-def as_mat(x):
+def as_mat(x: NdArray) -> NdArray:
     """Returns ``x`` as a matrix, whose rows are along its first axis.
 
     Args:
@@ -43,7 +49,7 @@ def as_mat(x):
     return x if x.ndim == 2 else x.reshape(len(x), -1)
 
 
-def empty_like(x):
+def empty_like(x: NdArray) -> NdArray:
     """Returns an uninitialized array like ``x``, of the same module.
 
     Args:
@@ -63,7 +69,7 @@ def empty_like(x):
     return cuda.get_array_module(x).empty_like(x)
 
 
-def size_of_shape(shape):
+def size_of_shape(shape: tuple[int, ...]) -> int:
     """Returns the number of elements of an array of a shape.
 
     Args:
@@ -82,7 +88,7 @@ def size_of_shape(shape):
     return math.prod(shape)
 
 
-def sum_to(x, shape):
+def sum_to(x: NdArray, shape: tuple[int, ...]) -> NdArray:
     """Sums elements along axes so that the result has a shape: the opposite of broadcasting.
 
     Args:

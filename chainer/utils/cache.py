@@ -1,6 +1,13 @@
 """Properties that are computed once."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import configuration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class cached_property:
@@ -26,11 +33,11 @@ class cached_property:
 
     """
 
-    def __init__(self, func):
+    def __init__(self, func: Callable[[Any], Any]) -> None:
         self._func = func
         self.__doc__ = func.__doc__
 
-    def __get__(self, obj, cls):
+    def __get__(self, obj: object, cls: type | None) -> Any:
         if obj is None:
             return self
         value = self._func(obj)

@@ -4,14 +4,20 @@ The functions come in forms for two dimensions here and for any number of them i
 :mod:`chainer.utils.conv_nd`; both use the private functions of this module.
 """
 
+from __future__ import annotations
+
 import itertools
+from typing import TYPE_CHECKING
 
 import numpy
 
 from chainer.backends import cuda
 
+if TYPE_CHECKING:
+    from chainer.types import NdArray
 
-def get_conv_outsize(size, k, s, p, cover_all=False, d=1):
+
+def get_conv_outsize(size: int, k: int, s: int, p: int, cover_all: bool = False, d: int = 1) -> int:
     """Calculates the output size of a convolution along an axis.
 
     Args:
@@ -40,7 +46,9 @@ def get_conv_outsize(size, k, s, p, cover_all=False, d=1):
     return (size + p * 2 - dk) // s + 1
 
 
-def get_deconv_outsize(size, k, s, p, cover_all=False, d=1):
+def get_deconv_outsize(
+    size: int, k: int, s: int, p: int, cover_all: bool = False, d: int = 1
+) -> int:
     """Calculates the output size of a deconvolution along an axis.
 
     Args:
@@ -151,8 +159,20 @@ def _get_taps(k, s, p, dim, d, out):
 
 
 def im2col_cpu(
-    img, kh, kw, sy, sx, ph, pw, pval=0, cover_all=False, dy=1, dx=1, out_h=None, out_w=None
-):
+    img: NdArray,
+    kh: int,
+    kw: int,
+    sy: int,
+    sx: int,
+    ph: int,
+    pw: int,
+    pval: float = 0,
+    cover_all: bool = False,
+    dy: int = 1,
+    dx: int = 1,
+    out_h: int | None = None,
+    out_w: int | None = None,
+) -> NdArray:
     """Collects the patches of images.
 
     Args:
@@ -196,7 +216,20 @@ def im2col_cpu(
     return _im2col(img, (kh, kw), (sy, sx), (ph, pw), pval, cover_all, (dy, dx), (out_h, out_w))
 
 
-def im2col_gpu(img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=None, out_w=None):
+def im2col_gpu(
+    img: NdArray,
+    kh: int,
+    kw: int,
+    sy: int,
+    sx: int,
+    ph: int,
+    pw: int,
+    cover_all: bool = False,
+    dy: int = 1,
+    dx: int = 1,
+    out_h: int | None = None,
+    out_w: int | None = None,
+) -> NdArray:
     """Collects the patches of images, padded with zeros: :func:`im2col` by another name.
 
     Returns:
@@ -213,7 +246,20 @@ def im2col_gpu(img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=N
     return im2col_cpu(img, kh, kw, sy, sx, ph, pw, 0, cover_all, dy, dx, out_h, out_w)
 
 
-def im2col(img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=None, out_w=None):
+def im2col(
+    img: NdArray,
+    kh: int,
+    kw: int,
+    sy: int,
+    sx: int,
+    ph: int,
+    pw: int,
+    cover_all: bool = False,
+    dy: int = 1,
+    dx: int = 1,
+    out_h: int | None = None,
+    out_w: int | None = None,
+) -> NdArray:
     """Collects the patches of images, padded with zeros.
 
     It works for arrays of any module.
@@ -249,7 +295,9 @@ def im2col(img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=None,
     return im2col_cpu(img, kh, kw, sy, sx, ph, pw, 0, cover_all, dy, dx, out_h, out_w)
 
 
-def col2im_cpu(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
+def col2im_cpu(
+    col: NdArray, sy: int, sx: int, ph: int, pw: int, h: int, w: int, dy: int = 1, dx: int = 1
+) -> NdArray:
     """Adds up patches at their places in the images: the transpose of :func:`im2col`.
 
     Args:
@@ -279,7 +327,9 @@ def col2im_cpu(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
     return _col2im(col, (sy, sx), (ph, pw), (h, w), (dy, dx))
 
 
-def col2im_gpu(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
+def col2im_gpu(
+    col: NdArray, sy: int, sx: int, ph: int, pw: int, h: int, w: int, dy: int = 1, dx: int = 1
+) -> NdArray:
     """Adds up patches at their places in the images: :func:`col2im` by another name.
 
     Returns:
@@ -295,7 +345,9 @@ def col2im_gpu(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
     return _col2im(col, (sy, sx), (ph, pw), (h, w), (dy, dx))
 
 
-def col2im(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
+def col2im(
+    col: NdArray, sy: int, sx: int, ph: int, pw: int, h: int, w: int, dy: int = 1, dx: int = 1
+) -> NdArray:
     """Adds up patches at their places in the images: the transpose of :func:`im2col`.
 
     It works for arrays of any module.

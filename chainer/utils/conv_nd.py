@@ -1,9 +1,18 @@
 """Patches of images of any number of dimensions; see :mod:`chainer.utils.conv`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer.utils import conv
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def as_tuple(x, n):
+    from chainer.types import NdArray
+
+
+def as_tuple(x: Any, n: int) -> tuple[Any, ...]:
     """Returns ``x`` as a tuple of length ``n``: a single value is repeated.
 
     Args:
@@ -29,7 +38,15 @@ def as_tuple(x, n):
     return (x,) * n
 
 
-def im2col_nd_cpu(img, ksize, stride, pad, pval=0, cover_all=False, dilate=1):
+def im2col_nd_cpu(
+    img: NdArray,
+    ksize: Sequence[int],
+    stride: Sequence[int],
+    pad: Sequence[int],
+    pval: float = 0,
+    cover_all: bool = False,
+    dilate: int | Sequence[int] = 1,
+) -> NdArray:
     """Collects the patches of images.
 
     Args:
@@ -63,7 +80,14 @@ def im2col_nd_cpu(img, ksize, stride, pad, pval=0, cover_all=False, dilate=1):
     )
 
 
-def im2col_nd_gpu(img, ksize, stride, pad, cover_all=False, dilate=1):
+def im2col_nd_gpu(
+    img: NdArray,
+    ksize: Sequence[int],
+    stride: Sequence[int],
+    pad: Sequence[int],
+    cover_all: bool = False,
+    dilate: int | Sequence[int] = 1,
+) -> NdArray:
     """Collects the patches of images, padded with zeros: :func:`im2col_nd` by another name.
 
     Returns:
@@ -80,7 +104,14 @@ def im2col_nd_gpu(img, ksize, stride, pad, cover_all=False, dilate=1):
     return im2col_nd_cpu(img, ksize, stride, pad, 0, cover_all, dilate)
 
 
-def im2col_nd(img, ksize, stride, pad, cover_all=False, dilate=1):
+def im2col_nd(
+    img: NdArray,
+    ksize: Sequence[int],
+    stride: Sequence[int],
+    pad: Sequence[int],
+    cover_all: bool = False,
+    dilate: int | Sequence[int] = 1,
+) -> NdArray:
     """Collects the patches of images, padded with zeros.
 
     It works for arrays of any module.
@@ -112,7 +143,13 @@ def im2col_nd(img, ksize, stride, pad, cover_all=False, dilate=1):
     return im2col_nd_cpu(img, ksize, stride, pad, 0, cover_all, dilate)
 
 
-def col2im_nd_cpu(col, stride, pad, dims, dilate=1):
+def col2im_nd_cpu(
+    col: NdArray,
+    stride: Sequence[int],
+    pad: Sequence[int],
+    dims: Sequence[int],
+    dilate: int | Sequence[int] = 1,
+) -> NdArray:
     """Adds up patches at their places in the images: the transpose of :func:`im2col_nd`.
 
     Args:
@@ -138,7 +175,13 @@ def col2im_nd_cpu(col, stride, pad, dims, dilate=1):
     )
 
 
-def col2im_nd_gpu(col, stride, pad, dims, dilate=1):
+def col2im_nd_gpu(
+    col: NdArray,
+    stride: Sequence[int],
+    pad: Sequence[int],
+    dims: Sequence[int],
+    dilate: int | Sequence[int] = 1,
+) -> NdArray:
     """Adds up patches at their places in the images: :func:`col2im_nd` by another name.
 
     Returns:
@@ -154,7 +197,13 @@ def col2im_nd_gpu(col, stride, pad, dims, dilate=1):
     return col2im_nd_cpu(col, stride, pad, dims, dilate)
 
 
-def col2im_nd(col, stride, pad, dims, dilate=1):
+def col2im_nd(
+    col: NdArray,
+    stride: Sequence[int],
+    pad: Sequence[int],
+    dims: Sequence[int],
+    dilate: int | Sequence[int] = 1,
+) -> NdArray:
     """Adds up patches at their places in the images: the transpose of :func:`im2col_nd`.
 
     It works for arrays of any module.

@@ -1,10 +1,12 @@
 """Warnings of experimental features."""
 
+from __future__ import annotations
+
 import sys
 import warnings
 
 
-def experimental(api_name):
+def experimental(api_name: str) -> None:
     """Declares that a feature is experimental: calling this warns with a ``FutureWarning``.
 
     The warnings are silenced by ``chainer.disable_experimental_feature_warning = True``.

@@ -1,9 +1,16 @@
 """Image processing."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-def oversample(images, crop_dims):
+
+def oversample(images: Iterable[numpy.ndarray], crop_dims: tuple[int, ...]) -> numpy.ndarray:
     """Cuts ten crops out of each image: four corners, the center, and their mirror images.
 
     Args:

@@ -1,10 +1,16 @@
 """Methods that subclasses must not override."""
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class _FinalMeta(type):
-    def __init__(cls, name, bases, namespace):
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
         super().__init__(name, bases, namespace)
         for key in namespace:
             for base in cls.__mro__[1:]:
@@ -25,7 +31,7 @@ def _act(action, name, cls, base):
         raise action(message)
 
 
-def final(*args, **kwargs):
+def final(*args: Any, **kwargs: Any) -> Callable[..., Any]:
     """Declares that a method must not be overridden; see :func:`enable_final`.
 
     Usable as ``@final`` and as ``@final(action=DeprecationWarning)``.
@@ -73,7 +79,7 @@ def _set_action(method, action):
     return method
 
 
-def enable_final(base=(), meta_base=()):
+def enable_final(base: tuple[type, ...] = (), meta_base: tuple[type, ...] = ()) -> type:
     """Returns a base class in whose subclasses :func:`final` has its effect.
 
     Args:

@@ -1,11 +1,13 @@
 """Warnings of nondeterministic computation."""
 
+from __future__ import annotations
+
 import warnings
 
 from chainer import configuration
 
 
-def nondeterministic(f_name):
+def nondeterministic(f_name: str) -> None:
     """Declares that a function may give different results from run to run.
 
     Warns when ``chainer.config.warn_nondeterministic`` is ``True``.

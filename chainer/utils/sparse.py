@@ -1,9 +1,17 @@
 """Sparse matrices in coordinate format."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer.backends import cuda
 from chainer.variable import Variable
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.variable import Variable
 
 
 class CooMatrix:
@@ -42,7 +50,15 @@ class CooMatrix:
 
     """
 
-    def __init__(self, data, row, col, shape, order=None, requires_grad=False):
+    def __init__(
+        self,
+        data: VariableLike,
+        row: NdArray,
+        col: NdArray,
+        shape: tuple[int, ...],
+        order: str | None = None,
+        requires_grad: bool = False,
+    ) -> None:
         if not 1 <= data.ndim <= 2:
             raise ValueError(f'ndim of data must be 1 or 2, not {data.ndim}.')
         if not data.ndim == row.ndim == col.ndim:
@@ -64,7 +80,7 @@ class CooMatrix:
         self.shape = shape
         self.order = order
 
-    def to_dense(self):
+    def to_dense(self) -> NdArray:
         """Returns a dense array of shape ``shape``, with the batch size in front for a batch."""
         data = self.data.array
         xp = cuda.get_array_module(data)
@@ -78,7 +94,7 @@ class CooMatrix:
         return dense
 
 
-def to_coo(x, ldnz=None, requires_grad=False):
+def to_coo(x: VariableLike, ldnz: int | None = None, requires_grad: bool = False) -> CooMatrix:
     """Makes a sparse matrix of a dense one, or a batch of them.
 
     Args:
@@ -121,7 +137,7 @@ def to_coo(x, ldnz=None, requires_grad=False):
     return CooMatrix(data, row, col, x.shape[-2:], order='C', requires_grad=requires_grad)
 
 
-def get_order(row, col):
+def get_order(row: NdArray, col: NdArray) -> str:
     """Finds out how the elements of sparse matrices are sorted.
 
     Args:

@@ -16,14 +16,22 @@ evaluated by Python at once, which costs next to nothing. If something fails, it
 to, and make the message.
 """
 
+from __future__ import annotations
+
 import contextlib
 import operator
 import threading
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 import chainerx
 from chainer.backends import cuda
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from chainer.types import DTypeSpec, NdArray
 
 _thread_local = threading.local()
 
@@ -51,7 +59,7 @@ class InvalidType(Exception):
 
     """
 
-    def __init__(self, expect, actual, msg=None):
+    def __init__(self, expect: str, actual: str, msg: str | None = None) -> None:
         if msg is None:
             msg = f'Expect: {expect}\nActual: {actual}'
             function = getattr(_thread_local, 'current_function', None)
@@ -61,7 +69,7 @@ class InvalidType(Exception):
         self.expect = expect
         self.actual = actual
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return InvalidType, (self.expect, self.actual, self.args[0])
 
 
@@ -80,17 +88,17 @@ class LightMode:
 
     """
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         _thread_local.light_mode = True
 
-    def __exit__(self, exc_type, exc_value, traceback):
+    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
         _thread_local.light_mode = False
 
 
-light_mode = LightMode()
+light_mode: LightMode = LightMode()
 
 
-def in_light_mode():
+def in_light_mode() -> bool:
     """Tells whether the current thread is in light mode.
 
     Returns:
@@ -107,7 +115,7 @@ def in_light_mode():
 
 
 @contextlib.contextmanager
-def get_function_check_context(f):
+def get_function_check_context(f: Any) -> Iterator[None]:
     """Makes ``f`` the function that messages of :class:`InvalidType` name.
 
     Args:
@@ -155,18 +163,18 @@ class TypeInfo:
 
     """
 
-    def __init__(self, shape, dtype):
+    def __init__(self, shape: tuple[int, ...], dtype: DTypeSpec) -> None:
         self.shape = shape
         self.dtype = dtype
-        self.ndim = len(shape)
+        self.ndim: int = len(shape)
 
     @property
-    def size(self):
+    def size(self) -> int:
         """Number of elements."""
         return _prod(self.shape)
 
 
-class TypeInfoTuple(tuple):
+class TypeInfoTuple(tuple[Any, ...]):
     """Types of the inputs as expressions.
 
     Attributes:
@@ -185,12 +193,12 @@ class TypeInfoTuple(tuple):
 
     name = 'in_types'
 
-    def size(self):
+    def size(self) -> Expr:
         """Returns the number of inputs as an expression."""
         return Variable(len(self), f'{self.name}.size')
 
 
-class LightTypeInfoTuple(tuple):
+class LightTypeInfoTuple(tuple[Any, ...]):
     """Types of the inputs in light mode.
 
     .. admonition:: Example
@@ -202,12 +210,18 @@ class LightTypeInfoTuple(tuple):
 
     """
 
-    def size(self):
+    def size(self) -> int:
         """Returns the number of inputs."""
         return len(self)
 
 
-def get_types(data, name, accept_none, *, shapes=None):
+def get_types(
+    data: Sequence[NdArray | None],
+    name: str,
+    accept_none: bool,
+    *,
+    shapes: Sequence[tuple[int, ...]] | None = None,
+) -> TypeInfoTuple:
     """Returns the types of arrays as expressions.
 
     Args:
@@ -248,7 +262,9 @@ def _get_type(x, accept_none, shape):
     return TypeInfo(x.shape if shape is None else shape, x.dtype)
 
 
-def get_light_types(data, *, shapes=None):
+def get_light_types(
+    data: Sequence[NdArray | None], *, shapes: Sequence[tuple[int, ...]] | None = None
+) -> LightTypeInfoTuple:
     """Returns the types of arrays for the light mode; see :func:`get_types`.
 
     Args:
@@ -318,31 +334,32 @@ class Expr:
 
     """
 
-    def __init__(self, priority):
+    def __init__(self, priority: int) -> None:
         self.priority = priority
 
-    def eval(self):
+    def eval(self) -> Any:
         """Returns the value of the expression."""
         raise NotImplementedError
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name.startswith('__') and name.endswith('__'):
             # Protocols of Python, such as copying, are no part of expressions.
             raise AttributeError(name)
         return GetAttr(self, name)
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> GetItem:
         return GetItem(self, key)
 
-    def __call__(self, *args):
+    def __call__(self, *args: Any) -> Call:
         return Call(self, args)
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         raise RuntimeError(
             "Don't convert Expr to bool. Please call Expr.eval method to evaluate expression."
         )
 
-    __hash__ = object.__hash__
+    if not TYPE_CHECKING:  # which takes it from object anyway
+        __hash__ = object.__hash__
 
 
 class Atom(Expr):
@@ -357,7 +374,7 @@ class Atom(Expr):
 
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(_PRIORITY_ATOM)
 
 
@@ -375,14 +392,14 @@ class Constant(Atom):
 
     """
 
-    def __init__(self, value):
+    def __init__(self, value: Any) -> None:
         super().__init__()
         self.value = value
 
-    def __str__(self):
+    def __str__(self) -> str:
         return str(self.value)
 
-    def eval(self):
+    def eval(self) -> Any:
         return self.value
 
 
@@ -402,15 +419,15 @@ class Variable(Atom):
 
     """
 
-    def __init__(self, value, name):
+    def __init__(self, value: Any, name: str) -> None:
         super().__init__()
         self.value = value
         self.name = name
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.name
 
-    def eval(self):
+    def eval(self) -> Any:
         return self.value
 
 
@@ -430,15 +447,15 @@ class GetAttr(Atom):
 
     """
 
-    def __init__(self, obj, name):
+    def __init__(self, obj: Expr, name: str) -> None:
         super().__init__()
         self.obj = obj
         self.name = name
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{_parenthesize(self.obj, self.priority)}.{_str_value(self.name)}'
 
-    def eval(self):
+    def eval(self) -> Any:
         return getattr(eval(self.obj), eval(self.name))
 
 
@@ -458,12 +475,12 @@ class GetItem(Atom):
 
     """
 
-    def __init__(self, obj, key):
+    def __init__(self, obj: Expr, key: Any) -> None:
         super().__init__()
         self.obj = obj
         self.key = key
 
-    def __str__(self):
+    def __str__(self) -> str:
         key = eval(self.key)
         if isinstance(key, tuple):
             text = ', '.join(map(_str_index, key)) + (',' if len(key) == 1 else '')
@@ -471,7 +488,7 @@ class GetItem(Atom):
             text = _str_index(self.key)
         return f'{_parenthesize(self.obj, self.priority)}[{text}]'
 
-    def eval(self):
+    def eval(self) -> Any:
         return eval(self.obj)[_eval_index(self.key)]
 
 
@@ -512,15 +529,15 @@ class Call(Atom):
 
     """
 
-    def __init__(self, obj, args):
+    def __init__(self, obj: Expr, args: tuple[Any, ...]) -> None:
         super().__init__()
         self.obj = obj
         self.args = args
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{_parenthesize(self.obj, self.priority)}({", ".join(map(str, self.args))})'
 
-    def eval(self):
+    def eval(self) -> Any:
         return eval(self.obj)(*[eval(arg) for arg in self.args])
 
 
@@ -550,16 +567,16 @@ class UnaryOperator(Expr):
 
     """
 
-    def __init__(self, priority, term, exp, func):
+    def __init__(self, priority: int, term: Any, exp: str, func: Callable[..., Any]) -> None:
         super().__init__(priority)
-        self.term = _wrap(term)
+        self.term: Expr = _wrap(term)
         self.exp = exp
         self.func = func
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.exp + _parenthesize(self.term, self.priority)
 
-    def eval(self):
+    def eval(self) -> Any:
         return self.func(self.term.eval())
 
 
@@ -583,21 +600,29 @@ class BinaryOperator(Expr):
 
     """
 
-    def __init__(self, priority, lhs, rhs, exp, func, right_associative=False):
+    def __init__(
+        self,
+        priority: int,
+        lhs: Any,
+        rhs: Any,
+        exp: str,
+        func: Callable[..., Any],
+        right_associative: bool = False,
+    ) -> None:
         super().__init__(priority)
-        self.lhs = _wrap(lhs)
-        self.rhs = _wrap(rhs)
+        self.lhs: Expr = _wrap(lhs)
+        self.rhs: Expr = _wrap(rhs)
         self.exp = exp
         self.func = func
         self.right_associative = right_associative
 
-    def __str__(self):
+    def __str__(self) -> str:
         right = self.right_associative
         left_text = _parenthesize(self.lhs, self.priority, right)
         right_text = _parenthesize(self.rhs, self.priority, not right)
         return f'{left_text} {self.exp} {right_text}'
 
-    def eval(self):
+    def eval(self) -> Any:
         return self.func(self.lhs.eval(), self.rhs.eval())
 
 
@@ -613,7 +638,7 @@ class Testable:
 
     """
 
-    def expect(self):
+    def expect(self) -> None:
         """Raises :class:`InvalidType` if the expression is not true."""
         raise NotImplementedError
 
@@ -642,11 +667,11 @@ class BoolBinaryOperator(BinaryOperator, Testable):
 
     """
 
-    def __init__(self, lhs, rhs, exp, inv, func):
+    def __init__(self, lhs: Any, rhs: Any, exp: str, inv: str, func: Callable[..., Any]) -> None:
         super().__init__(-1, lhs, rhs, exp, func)
         self.inv = inv
 
-    def expect(self):
+    def expect(self) -> None:
         left = self.lhs.eval()
         right = self.rhs.eval()
         if not self.func(left, right):
@@ -702,7 +727,7 @@ def _add_operators():
 _add_operators()
 
 
-def eval(exp):
+def eval(exp: Any) -> Any:
     """Returns the value of an expression; anything else is its own value.
 
     Args:
@@ -718,7 +743,7 @@ def eval(exp):
     return exp.eval() if isinstance(exp, Expr) else exp
 
 
-def make_variable(value, name):
+def make_variable(value: Any, name: str) -> Any:
     """Returns an expression of a value with a name; in light mode, the value itself.
 
     Args:
@@ -745,7 +770,7 @@ def _prod(xs):
 _prod_variable = Variable(_prod, 'prod')
 
 
-def prod(xs):
+def prod(xs: Any) -> Any:
     """Returns the product of the elements of ``xs``, an expression unless in light mode.
 
     Args:
@@ -762,7 +787,7 @@ def prod(xs):
     return _prod(xs) if in_light_mode() else _prod_variable(xs)
 
 
-def expect(*bool_exprs):
+def expect(*bool_exprs: Any) -> None:
     """Checks that all expressions are true.
 
     Args:
@@ -795,7 +820,7 @@ def expect(*bool_exprs):
             raise InvalidType('True', str(expr))
 
 
-def expect_broadcast_shapes(*shape_types):
+def expect_broadcast_shapes(*shape_types: Any) -> None:
     """Checks that shapes can be broadcast together.
 
     Args:
@@ -826,7 +851,7 @@ def expect_broadcast_shapes(*shape_types):
         raise InvalidType(f'{names} can be broadcast together', values) from None
 
 
-def same_types(*arrays):
+def same_types(*arrays: NdArray) -> bool:
     """Tells whether all arguments are arrays of the same module.
 
     Args:

@@ -1,9 +1,19 @@
 """Sampling from discrete distributions."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import backend, device_resident
 from chainer.backends import cuda
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from chainer.device_resident import DeviceResidentsVisitor
+    from chainer.types import NdArray, ShapeSpec, Xp
 
 
 class WalkerAlias(device_resident.DeviceResident):
@@ -32,7 +42,10 @@ class WalkerAlias(device_resident.DeviceResident):
 
     """
 
-    def __init__(self, probs):
+    threshold: NdArray
+    values: NdArray
+
+    def __init__(self, probs: Iterable[float]) -> None:
         super().__init__()
         probs = numpy.asarray(probs, numpy.float64)
         if probs.ndim != 1 or probs.size == 0:
@@ -56,17 +69,17 @@ class WalkerAlias(device_resident.DeviceResident):
         self.threshold = threshold
         self.values = values
 
-    def device_resident_accept(self, visitor):
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
         super().device_resident_accept(visitor)
         self.threshold = visitor.visit_array(self.threshold)
         self.values = visitor.visit_array(self.values)
 
     @property
-    def use_gpu(self):
+    def use_gpu(self) -> bool:
         """Whether the table is on a CUDA device of CuPy."""
         return isinstance(self.threshold, cuda.ndarray)
 
-    def sample(self, shape):
+    def sample(self, shape: ShapeSpec) -> NdArray:
         """Draws samples.
 
         Args:
@@ -78,7 +91,7 @@ class WalkerAlias(device_resident.DeviceResident):
         """
         return self.sample_xp(self.device.xp, shape)
 
-    def sample_gpu(self, shape):
+    def sample_gpu(self, shape: ShapeSpec) -> NdArray:
         """Draws samples with CuPy; see :meth:`sample`.
 
         Args:
@@ -90,7 +103,7 @@ class WalkerAlias(device_resident.DeviceResident):
         """
         return self.sample_xp(cuda.cupy, shape)
 
-    def sample_xp(self, xp, shape):
+    def sample_xp(self, xp: Xp, shape: ShapeSpec) -> NdArray:
         """Draws samples with an array module; see :meth:`sample`.
 
         Args:

@@ -1,5 +1,9 @@
 """Comparison of arrays, whichever library they belong to."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy
 
 from chainerx import _core
@@ -14,7 +18,7 @@ def _as_numpy(x):
     return numpy.asarray(x)
 
 
-def assert_array_equal(x, y, err_msg='', verbose=True):
+def assert_array_equal(x: Any, y: Any, err_msg: str = '', verbose: bool = True) -> None:
     """Raises :class:`AssertionError` unless two arrays have equal shapes and elements.
 
     Args:
@@ -30,7 +34,15 @@ def assert_array_equal(x, y, err_msg='', verbose=True):
     numpy.testing.assert_array_equal(_as_numpy(x), _as_numpy(y), err_msg, verbose)
 
 
-def assert_allclose(x, y, rtol=1e-7, atol=0, equal_nan=True, err_msg='', verbose=True):
+def assert_allclose(
+    x: Any,
+    y: Any,
+    rtol: float = 1e-7,
+    atol: float = 0,
+    equal_nan: bool = True,
+    err_msg: str = '',
+    verbose: bool = True,
+) -> None:
     """Raises :class:`AssertionError` unless ``abs(x - y) <= atol + rtol * abs(y)`` everywhere.
 
     Args:
@@ -82,7 +94,14 @@ def _compare(check, x, y, dtype_check, strides_check):
     check(x, y)
 
 
-def assert_array_equal_ex(x, y, *args, dtype_check=None, strides_check=None, **kwargs):
+def assert_array_equal_ex(
+    x: Any,
+    y: Any,
+    *args: Any,
+    dtype_check: bool | None = None,
+    strides_check: bool | None = None,
+    **kwargs: Any,
+) -> None:
     """Like :func:`assert_array_equal`, and compares dtypes and strides too.
 
     Args:
@@ -111,7 +130,16 @@ def assert_array_equal_ex(x, y, *args, dtype_check=None, strides_check=None, **k
     _compare(check, x, y, dtype_check, strides_check)
 
 
-def assert_allclose_ex(x, y, rtol=1e-7, atol=0, equal_nan=True, err_msg='', verbose=True, **kwargs):
+def assert_allclose_ex(
+    x: Any,
+    y: Any,
+    rtol: float = 1e-7,
+    atol: float = 0,
+    equal_nan: bool = True,
+    err_msg: str = '',
+    verbose: bool = True,
+    **kwargs: Any,
+) -> None:
     """Like :func:`assert_allclose`, and compares dtypes and strides too.
 
     Args:

@@ -1,18 +1,27 @@
 """Names of dtypes, by kind."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
-signed_integral_dtypes = ('int8', 'int16', 'int32', 'int64')
-unsigned_dtypes = ('uint8',)
-float_dtypes = ('float16', 'float32', 'float64')
-integral_dtypes = unsigned_dtypes + signed_integral_dtypes
-signed_dtypes = signed_integral_dtypes + float_dtypes
-numeric_dtypes = signed_dtypes + unsigned_dtypes
-nonfloat_dtypes = ('bool_',) + signed_integral_dtypes + unsigned_dtypes
-all_dtypes = ('bool_',) + signed_integral_dtypes + unsigned_dtypes + float_dtypes
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+signed_integral_dtypes: tuple[str, ...] = ('int8', 'int16', 'int32', 'int64')
+unsigned_dtypes: tuple[str, ...] = ('uint8',)
+float_dtypes: tuple[str, ...] = ('float16', 'float32', 'float64')
+integral_dtypes: tuple[str, ...] = unsigned_dtypes + signed_integral_dtypes
+signed_dtypes: tuple[str, ...] = signed_integral_dtypes + float_dtypes
+numeric_dtypes: tuple[str, ...] = signed_dtypes + unsigned_dtypes
+nonfloat_dtypes: tuple[str, ...] = ('bool_',) + signed_integral_dtypes + unsigned_dtypes
+all_dtypes: tuple[str, ...] = ('bool_',) + signed_integral_dtypes + unsigned_dtypes + float_dtypes
 
 
-def parametrize_dtype_specifier(argname, dtypes=None, additional_args=None):
+def parametrize_dtype_specifier(
+    argname: str, dtypes: Sequence[str] | None = None, additional_args: Any = None
+) -> Callable[..., Any]:
     """Parametrizes a test over the ways in which a dtype can be given.
 
     Args:

@@ -1,16 +1,22 @@
 """Decorators that run a test with NumPy and with ChainerX and compare what it returns."""
 
+from __future__ import annotations
+
 import functools
 import inspect
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainerx.testing import array
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _IGNORED = object()
 
 
-def ignore():
+def ignore() -> object:
     """What a test returns whose results shall not be compared.
 
     Returns:
@@ -74,8 +80,14 @@ def _make_decorator(check, name, *accepted):
 
 
 def numpy_chainerx_array_equal(
-    *, dtype_check=None, strides_check=None, name='xp', accept_error=(), accept_errors=(), **kwargs
-):
+    *,
+    dtype_check: bool | None = None,
+    strides_check: bool | None = None,
+    name: str = 'xp',
+    accept_error: type | tuple[type, ...] = (),
+    accept_errors: type | tuple[type, ...] = (),
+    **kwargs: Any,
+) -> Callable[..., Any]:
     """Decorator: a test has to return equal arrays with NumPy and with ChainerX.
 
     Args:
@@ -107,8 +119,14 @@ def numpy_chainerx_array_equal(
 
 
 def numpy_chainerx_allclose(
-    *, dtype_check=None, strides_check=None, name='xp', accept_error=(), accept_errors=(), **kwargs
-):
+    *,
+    dtype_check: bool | None = None,
+    strides_check: bool | None = None,
+    name: str = 'xp',
+    accept_error: type | tuple[type, ...] = (),
+    accept_errors: type | tuple[type, ...] = (),
+    **kwargs: Any,
+) -> Callable[..., Any]:
     """Decorator: a test has to return nearly equal arrays with NumPy and with ChainerX.
 
     Args:

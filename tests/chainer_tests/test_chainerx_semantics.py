@@ -4,8 +4,7 @@ import weakref
 
 import numpy as np
 import pytest
-from helpers.arrays import to_numpy as _numpy
-from helpers.arrays import var as _var
+from helpers.arrays import to_numpy as _numpy, var as _var
 
 import chainer
 import chainer.functions as F

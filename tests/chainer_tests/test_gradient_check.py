@@ -4,8 +4,7 @@ import numpy
 import pytest
 
 import chainer
-from chainer import functions as F
-from chainer import gradient_check
+from chainer import functions as F, gradient_check
 
 
 class TestNumericalGrad:

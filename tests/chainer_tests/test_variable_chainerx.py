@@ -5,9 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from helpers.arrays import send as _send
-from helpers.arrays import to_numpy as _numpy
-from helpers.arrays import var as _var
+from helpers.arrays import send as _send, to_numpy as _numpy, var as _var
 
 import chainer
 import chainerx

@@ -1,8 +1,17 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer._core.array_types import get_array_types
 from chainer.dataset.tabular import _selection, tabular_dataset
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def from_data(data, *, size=None):
+    from chainer.dataset.tabular.tabular_dataset import TabularDataset
+
+
+def from_data(data: Any, *, size: int | None = None) -> TabularDataset:
     """Makes a tabular dataset of arrays, lists or functions.
 
     Args:
@@ -79,18 +88,20 @@ class _Column(tabular_dataset.TabularDataset):
 
     mode = None
 
-    def __init__(self, key, data):
+    def __init__(self, key: str, data: Any) -> None:
         self._key = key
         self._data = data
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._data)
 
     @property
-    def keys(self):
+    def keys(self) -> tuple[str, ...]:
         return (self._key,)
 
-    def get_examples(self, indices, key_indices):
+    def get_examples(
+        self, indices: Sequence[int] | slice | None, key_indices: Sequence[int] | None
+    ) -> tuple[Any, ...]:
         column = _selection.take(self._data, indices)
         return (column,) * (1 if key_indices is None else len(key_indices))
 
@@ -101,12 +112,14 @@ class _Index(tabular_dataset.TabularDataset):
     keys = ('index',)
     mode = None
 
-    def __init__(self, size):
+    def __init__(self, size: int) -> None:
         self._size = size
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._size
 
-    def get_examples(self, indices, key_indices):
+    def get_examples(
+        self, indices: Sequence[int] | slice | None, key_indices: Sequence[int] | None
+    ) -> tuple[Any, ...]:
         column = _selection.as_list(indices, self._size)
         return (column,) * (1 if key_indices is None else len(key_indices))

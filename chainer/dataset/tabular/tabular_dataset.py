@@ -1,11 +1,17 @@
+from __future__ import annotations
+
 import bisect
 import itertools
+from typing import TYPE_CHECKING, Any
 
 from chainer import backend
 from chainer._core.array_types import get_array_types
 from chainer.backend import using_device
 from chainer.dataset import dataset_mixin
 from chainer.dataset.tabular import _selection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 
 class TabularDataset(dataset_mixin.DatasetMixin):
@@ -32,20 +38,22 @@ class TabularDataset(dataset_mixin.DatasetMixin):
 
     """
 
-    def __len__(self):
+    def __len__(self) -> int:
         raise NotImplementedError
 
     @property
-    def keys(self):
+    def keys(self) -> tuple[str, ...]:
         """Names of the columns (tuple of strs)."""
         raise NotImplementedError
 
     @property
-    def mode(self):
+    def mode(self) -> type | None:
         """Form of an example: ``tuple``, ``dict``, or ``None`` for the only column's value."""
         raise NotImplementedError
 
-    def get_examples(self, indices, key_indices):
+    def get_examples(
+        self, indices: Sequence[int] | slice | None, key_indices: Sequence[int] | None
+    ) -> tuple[Any, ...]:
         """Returns some columns of some rows.
 
         Args:
@@ -59,7 +67,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         raise NotImplementedError
 
     @property
-    def slice(self):
+    def slice(self) -> _SliceHelper:
         """Selects rows and columns: ``dataset.slice[rows]``, ``dataset.slice[rows, columns]``.
 
         Rows are given by a slice, or a list or array of integers or booleans. Columns are
@@ -68,14 +76,14 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """
         return _SliceHelper(self)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         """Returns an iterator over the examples."""
         return (self.get_example(i) for i in range(len(self)))
 
-    def get_example(self, i):
+    def get_example(self, i: int) -> Any:
         return self._row(tuple(column[0] for column in self.get_examples([i], None)))
 
-    def fetch(self):
+    def fetch(self) -> Any:
         """Returns all values, column by column.
 
         Returns:
@@ -91,7 +99,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
             return dict(zip(self.keys, values))
         return values[0]
 
-    def convert(self, data):
+    def convert(self, data: Any) -> Any:
         """Converts fetched columns to arrays.
 
         Args:
@@ -107,15 +115,15 @@ class TabularDataset(dataset_mixin.DatasetMixin):
             return {key: _as_array(column) for key, column in data.items()}
         return _as_array(data)
 
-    def astuple(self):
+    def astuple(self) -> TabularDataset:
         """Returns this dataset with mode ``tuple``."""
         return AsMode(self, tuple)
 
-    def asdict(self):
+    def asdict(self) -> TabularDataset:
         """Returns this dataset with mode ``dict``."""
         return AsMode(self, dict)
 
-    def concat(self, *datasets):
+    def concat(self, *datasets: TabularDataset) -> TabularDataset:
         """Returns the rows of this dataset followed by those of others.
 
         Args:
@@ -127,7 +135,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """
         return Concat(self, *datasets)
 
-    def join(self, *datasets):
+    def join(self, *datasets: TabularDataset) -> TabularDataset:
         """Returns the columns of this dataset followed by those of others.
 
         Args:
@@ -139,7 +147,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """
         return Join(self, *datasets)
 
-    def transform(self, keys, transform):
+    def transform(self, keys: tuple[str, ...], transform: Callable[..., Any]) -> TabularDataset:
         """Returns the dataset of transformed examples.
 
         Args:
@@ -151,7 +159,9 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """
         return Transform(self, keys, transform)
 
-    def transform_batch(self, keys, transform_batch):
+    def transform_batch(
+        self, keys: tuple[str, ...], transform_batch: Callable[..., Any]
+    ) -> TabularDataset:
         """Returns the dataset of examples that are transformed many at a time.
 
         Args:
@@ -162,7 +172,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """
         return TransformBatch(self, keys, transform_batch)
 
-    def with_converter(self, converter):
+    def with_converter(self, converter: Callable[..., Any]) -> TabularDataset:
         """Returns this dataset with another :meth:`convert`.
 
         Args:
@@ -174,10 +184,10 @@ class TabularDataset(dataset_mixin.DatasetMixin):
 
 
 class _SliceHelper:
-    def __init__(self, dataset):
+    def __init__(self, dataset: TabularDataset) -> None:
         self._dataset = dataset
 
-    def __getitem__(self, args):
+    def __getitem__(self, args: Any) -> TabularDataset:
         if isinstance(args, tuple):
             indices, keys = args
         else:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainerx
 from chainer.functions import _base
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class ClippedReLU(_base.UnaryFunction):
@@ -12,25 +20,27 @@ class ClippedReLU(_base.UnaryFunction):
 
     _kernels = _base.kernels(retain=None, check=True)
 
-    def __init__(self, z):
+    def __init__(self, z: float) -> None:
         if not isinstance(z, float):
             raise TypeError(f'z must be float value, not {z!r}')
         if not z > 0:
             raise ValueError(f'z must be positive, got {z}')
         self.cap = z
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.clipped_relu(inputs[0], self.cap),)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.minimum(xp.maximum(x, 0), self.cap)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         x = as_array(x)
         return gy * ((x > 0) & (x < self.cap))
 
 
-def clipped_relu(x, z=20.0):
+def clipped_relu(x: VariableLike, z: float = 20.0) -> Variable:
     """Rectified linear unit with an upper bound.
 
     .. math:: f(x) = \\min(\\max(0, x), z)
@@ -56,7 +66,7 @@ def clipped_relu(x, z=20.0):
     return ClippedReLU(z).apply((x,))[0]
 
 
-def relu6(x):
+def relu6(x: VariableLike) -> Variable:
     """Rectified linear unit with the upper bound six.
 
     .. math:: f(x) = \\min(\\max(0, x), 6)

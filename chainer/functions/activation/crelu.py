@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer.backends import cuda
 from chainer.functions import _base
 from chainer.utils import type_check
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class CReLU(_base.Operation):
@@ -14,20 +23,22 @@ class CReLU(_base.Operation):
 
     _kernels = _base.kernels(retain=(0,))
 
-    def __init__(self, axis=1):
+    def __init__(self, axis: int = 1) -> None:
         if not isinstance(axis, int):
             raise TypeError(f'axis must be an integer value, not {axis!r}')
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         _base.expect_axis(in_types[0], (self.axis,))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.crelu(inputs[0], axis=self.axis),)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
         xp = cuda.get_array_module(x)
@@ -41,7 +52,7 @@ class CReLU(_base.Operation):
         return ((gy[before + (slice(n),)] * (x > 0) - gy[before + (slice(n, None),)] * (x < 0)),)
 
 
-def crelu(x, axis=1):
+def crelu(x: VariableLike, axis: int = 1) -> Variable:
     """Concatenated rectified linear unit.
 
     .. math:: f(x) = (\\max(0, x), \\max(0, -x))

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainerx
 from chainer.functions import _base
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class ELU(_base.UnaryFunction):
@@ -12,24 +20,26 @@ class ELU(_base.UnaryFunction):
 
     _kernels = _base.kernels(retain=None, check=True)
 
-    def __init__(self, alpha=1.0):
+    def __init__(self, alpha: float = 1.0) -> None:
         self.alpha = float(alpha)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.elu(inputs[0], self.alpha),)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         # Each part is zero where the other one counts.
         return xp.maximum(x, 0) + xp.expm1(xp.minimum(x, 0)) * self.alpha
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         negative = as_array(x) <= 0
         # What the masks discard must not overflow.
         slope = m.exp(m.clip(x, None, 0)) * _base.select(negative, self.alpha, 0, gy.dtype)
         return gy * (slope + (~negative).astype(gy.dtype))
 
 
-def elu(x, alpha=1.0):
+def elu(x: VariableLike, alpha: float = 1.0) -> Variable:
     """Exponential linear unit.
 
     .. math::

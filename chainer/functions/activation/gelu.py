@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer.functions._base import UnaryFunction, kernels, special
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class GELU(UnaryFunction):
@@ -13,10 +19,10 @@ class GELU(UnaryFunction):
 
     _kernels = kernels(retain=None, check=True)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return x * _distribution(special(xp).erf, x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         density = m.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
         erf = m.erf
         return gy * (_distribution(erf, x) + x * density)
@@ -27,13 +33,15 @@ class TanhGELU(UnaryFunction):
 
     _kernels = kernels(retain=None, check=True)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (self.compute(chainerx, inputs[0]),)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return x * 0.5 * (1 + _approximate_erf(xp, x))
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         tanh = _approximate_erf(m, x)
         slope = (1 - tanh * tanh) * (_SCALE + (3 * _CUBIC * _SCALE) * x * x)
         return gy * 0.5 * (1 + tanh + x * slope)
@@ -51,7 +59,7 @@ def _approximate_erf(m, x):
     return m.tanh(x * (1 + _CUBIC * x * x) * _SCALE)
 
 
-def gelu(x, approximate=False):
+def gelu(x: VariableLike, approximate: bool = False) -> Variable:
     """Elementwise Gaussian error linear unit.
 
     .. math:: f(x) = x \\Phi(x)

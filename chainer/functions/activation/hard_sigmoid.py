@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions import _base
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class HardSigmoid(_base.UnaryFunction):
@@ -14,21 +21,23 @@ class HardSigmoid(_base.UnaryFunction):
     # NumPy takes half the time.
     _kernels = NO_KERNELS._replace(check=True)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
         # Not a clip, through which the gradient passes at the ends of the slope, too.
         outside = (x <= -2.5) | (x >= 2.5)
         return (chainerx.where(outside, (x > 0).astype(x.dtype), x * 0.2 + 0.5),)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return (x * 0.2 + 0.5).clip(0, 1)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         x = as_array(x)
         return gy * ((x > -2.5) & (x < 2.5)) * 0.2
 
 
-def hard_sigmoid(x):
+def hard_sigmoid(x: VariableLike) -> Variable:
     """Elementwise hard sigmoid.
 
     .. math:: f(x) = \\min(\\max(0.2 x + 0.5, 0), 1)

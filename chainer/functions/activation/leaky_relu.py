@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainerx
 from chainer.functions import _base
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class LeakyReLU(_base.UnaryFunction):
@@ -13,26 +21,28 @@ class LeakyReLU(_base.UnaryFunction):
     _kernels = _base.kernels(retain=None, check=True)
     retains = 'y'
 
-    def __init__(self, slope=0.2):
+    def __init__(self, slope: float = 0.2) -> None:
         self.slope = slope
         # The sign of the output tells that of the input if the slope keeps it.
         if slope <= 0:
             self.retains = 'x'
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.leaky_relu(inputs[0], self.slope),)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         if 0 < self.slope <= 1:
             return xp.maximum(x, x * self.slope)
         return xp.where(x >= 0, x, x * self.slope)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         sign = as_array(y if x is None else x)
         return gy * _base.select(sign >= 0, 1, self.slope, gy.dtype)
 
 
-def leaky_relu(x, slope=0.2):
+def leaky_relu(x: VariableLike, slope: float = 0.2) -> Variable:
     """Leaky rectified linear unit.
 
     .. math:: f(x) = \\begin{cases} x & x \\ge 0 \\\\ a x & x < 0 \\end{cases}

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer.backends import cuda
 from chainer.functions import _base
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
-def logsumexp(x, axis):
+
+def logsumexp(x: NdArray, axis: int) -> NdArray:
     """Logarithm of the sum of exponentials of an array along an axis, which is kept.
 
     Args:
@@ -40,18 +49,20 @@ class LogSoftmax(_base.Operation):
 
     _kernels = _base.kernels(check=True)
 
-    def __init__(self, axis=1):
+    def __init__(self, axis: int = 1) -> None:
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         _base.expect_axis(in_types[0], (self.axis,))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.log_softmax(inputs[0], axis=self.axis),)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_outputs((0,))
         return (_log_softmax(inputs[0], self.axis),)
 
@@ -60,7 +71,7 @@ class LogSoftmax(_base.Operation):
         return (gy - m.exp(ys[0]) * m.sum(gy, axis=self.axis, keepdims=True),)
 
 
-def log_softmax(x, axis=1):
+def log_softmax(x: VariableLike, axis: int = 1) -> Variable:
     """Logarithm of softmax along an axis.
 
     .. math:: f(x)_i = x_i - \\log \\sum_j \\exp(x_j)

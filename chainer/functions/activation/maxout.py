@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer._core.namespace import F
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
-def maxout(x, pool_size, axis=1):
+
+def maxout(x: VariableLike, pool_size: int, axis: int = 1) -> Variable:
     """Maximum over groups of neighbouring channels.
 
     .. math:: f(x)_i = \\max_{0 \\le j < p} x_{p i + j}

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainerx
 from chainer.functions import _base
 from chainer.functions.activation.swish import _sigmoid
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Mish(_base.UnaryFunction):
@@ -13,13 +20,15 @@ class Mish(_base.UnaryFunction):
 
     _kernels = _base.kernels(retain=None, check=True)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (self.compute(chainerx, inputs[0]),)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return x * _tanh_softplus(xp, x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         tanh = _tanh_softplus(m, x)
         return gy * (tanh + x * (1 - tanh * tanh) * _sigmoid(m, x))
 
@@ -32,7 +41,7 @@ def _tanh_softplus(m, x):
     return numerator / (numerator + m.where(positive, e * e * 2, 2))
 
 
-def mish(x):
+def mish(x: VariableLike) -> Variable:
     """Elementwise mish.
 
     .. math:: f(x) = x \\tanh(\\log(1 + \\exp(x)))

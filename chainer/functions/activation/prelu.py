@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer.backends import cuda
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class PReLUFunction(Operation):
@@ -14,7 +22,7 @@ class PReLUFunction(Operation):
 
     _kernels = kernels(retain=(0, 1))
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 'W'))
         x_type, W_type = in_types
         type_check.expect(
@@ -24,7 +32,7 @@ class PReLUFunction(Operation):
             x_type.shape[1 : 1 + type_check.eval(W_type.ndim)] == W_type.shape,
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, W = inputs
         self.retain_inputs((0, 1))
         xp = cuda.get_array_module(x)
@@ -33,7 +41,9 @@ class PReLUFunction(Operation):
         y += xp.maximum(x, 0)
         return (y,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         x, W = inputs
         return (chainerx.where(x >= 0, x, x * _extended(W, x)),)
 
@@ -60,7 +70,7 @@ def _extended(W, x):
     return W if W.ndim == x.ndim else W.reshape(_extended_shape(W.shape, x.ndim))
 
 
-def prelu(x, W):
+def prelu(x: VariableLike, W: VariableLike) -> Variable:
     """Parametric rectified linear unit.
 
     .. math:: f(x) = \\begin{cases} x & x \\ge 0 \\\\ W x & x < 0 \\end{cases}

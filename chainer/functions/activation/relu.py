@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer.functions import _base
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class ReLU(_base.UnaryFunction):
@@ -12,14 +18,14 @@ class ReLU(_base.UnaryFunction):
     _kernels = _base.kernels(retain=None, check=True)
     retains = 'y'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.maximum(x, 0)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy * (as_array(y) > 0).astype(gy.dtype)
 
 
-def relu(x):
+def relu(x: VariableLike) -> Variable:
     """Rectified linear unit.
 
     .. math:: f(x) = \\max(0, x)

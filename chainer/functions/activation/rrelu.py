@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 import chainerx
@@ -11,15 +13,25 @@ from chainer.configuration import config
 from chainer.functions import _base
 from chainer.utils import argument, type_check
 
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike, Xp
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class RReLU(_base.UnaryFunction):
     """Rectified linear unit with random slopes for negative values."""
+
+    r: Any
 
     retains = ''
     # The slopes in `r` are arrays of the kind that the caller uses.
     _kernels = NO_KERNELS
 
-    def __init__(self, lower=1.0 / 8, upper=1.0 / 3, r=None):
+    def __init__(
+        self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, r: NdArray | None = None
+    ) -> None:
         if not 0.0 <= lower < 1.0:
             raise ValueError(f'lower must be in the range [0, 1), got {lower}')
         if not 0.0 <= upper < 1.0:
@@ -30,7 +42,7 @@ class RReLU(_base.UnaryFunction):
         self.upper = upper
         self.r = None if r is None else backend.from_chx(r)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         super().check_type_forward(in_types)
         if self.r is not None:
             type_check.expect(
@@ -38,10 +50,12 @@ class RReLU(_base.UnaryFunction):
                 in_types[0].shape == type_check.make_variable(self.r.shape, 'r.shape'),
             )
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (self.compute(chainerx, inputs[0]),)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         if not config.train:
             self.r = _base.sent_like(x, numpy.full(x.shape, (self.lower + self.upper) / 2, x.dtype))
         elif self.r is None:
@@ -56,11 +70,13 @@ class RReLU(_base.UnaryFunction):
         self._factors = xp.where(x >= 0, 1, self.r)
         return x * self._factors
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy * self._factors
 
 
-def rrelu(x, l=1.0 / 8, u=1.0 / 3, **kwargs):
+def rrelu(
+    x: VariableLike, l: float = 1.0 / 8, u: float = 1.0 / 3, **kwargs: Any
+) -> Variable | tuple[Variable, NdArray]:
     """rrelu(x, l=1. / 8, u=1. / 3, *, r=None, return_r=False)
 
     Randomized leaky rectified linear unit.

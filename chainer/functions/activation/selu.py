@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions.activation.elu import elu
 
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
-def selu(x, alpha=1.6732632423543772, scale=1.0507009873554805):
+
+def selu(
+    x: VariableLike, alpha: float = 1.6732632423543772, scale: float = 1.0507009873554805
+) -> Variable:
     """Scaled exponential linear unit.
 
     .. math::

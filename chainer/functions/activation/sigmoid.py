@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer.functions import _base
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Sigmoid(_base.UnaryFunction):
@@ -11,15 +17,15 @@ class Sigmoid(_base.UnaryFunction):
     _kernels = _base.kernels(retain=None, check=True)
     retains = 'y'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         # The form with tanh cannot overflow.
         return xp.tanh(x * 0.5) * 0.5 + 0.5
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy * y * (1 - y)
 
 
-def sigmoid(x):
+def sigmoid(x: VariableLike) -> Variable:
     """Elementwise logistic sigmoid.
 
     .. math:: f(x) = (1 + \\exp(-x))^{-1}

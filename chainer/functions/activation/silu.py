@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer.functions import _base
 from chainer.functions.activation.swish import _sigmoid
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class SiLU(_base.UnaryFunction):
@@ -11,15 +17,15 @@ class SiLU(_base.UnaryFunction):
 
     _kernels = _base.kernels(retain=None, check=True)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return x * _sigmoid(xp, x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         sigmoid = _sigmoid(m, x)
         return gy * sigmoid * (1 + x * (1 - sigmoid))
 
 
-def silu(x):
+def silu(x: VariableLike) -> Variable:
     """Elementwise sigmoid linear unit.
 
     .. math:: f(x) = x \\cdot \\sigma(x)

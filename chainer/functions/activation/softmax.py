@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer.backends import cuda
 from chainer.functions import _base
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class Softmax(_base.Operation):
@@ -13,18 +22,20 @@ class Softmax(_base.Operation):
 
     _kernels = _base.kernels(check=True)
 
-    def __init__(self, axis=1):
+    def __init__(self, axis: int = 1) -> None:
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         _base.expect_axis(in_types[0], (self.axis,))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.softmax(inputs[0], axis=self.axis),)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         xp = cuda.get_array_module(x)
         y = x if x.size == 0 else x - x.max(axis=self.axis, keepdims=True)
@@ -38,7 +49,7 @@ class Softmax(_base.Operation):
         return (gx - ys[0] * m.sum(gx, axis=self.axis, keepdims=True),)
 
 
-def softmax(x, axis=1):
+def softmax(x: VariableLike, axis: int = 1) -> Variable:
     """Softmax along an axis.
 
     .. math:: f(x)_i = \\frac{\\exp(x_i)}{\\sum_j \\exp(x_j)}

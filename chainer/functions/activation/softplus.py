@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainerx
 from chainer.functions import _base
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Softplus(_base.UnaryFunction):
@@ -11,22 +19,24 @@ class Softplus(_base.UnaryFunction):
 
     _kernels = _base.kernels(retain=None, check=True)
 
-    def __init__(self, beta=1.0):
+    def __init__(self, beta: float = 1.0) -> None:
         self.beta = float(beta)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.softplus(inputs[0], self.beta),)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         x = x * self.beta
         return (xp.maximum(x, 0) + xp.log1p(xp.exp(-abs(x)))) * (1 / self.beta)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         # The sigmoid, as a tanh that cannot overflow.
         return gy * (m.tanh(x * (self.beta / 2)) * 0.5 + 0.5)
 
 
-def softplus(x, beta=1.0):
+def softplus(x: VariableLike, beta: float = 1.0) -> Variable:
     """Elementwise softplus.
 
     .. math:: f(x) = \\frac{1}{\\beta} \\log(1 + \\exp(\\beta x))

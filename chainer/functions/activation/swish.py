@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer import backend
 from chainer.functions._base import Operation, kernels
 from chainer.functions.activation.prelu import _extended
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class Swish(Operation):
@@ -13,7 +20,7 @@ class Swish(Operation):
 
     _kernels = kernels(retain=(0, 1))
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 'beta'))
         x_type, beta_type = in_types
         type_check.expect(
@@ -23,7 +30,7 @@ class Swish(Operation):
             beta_type.shape == x_type.shape[1 : 1 + type_check.eval(beta_type.ndim)],
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, beta = inputs
         self.retain_inputs((0, 1))
         xp = backend.get_array_module(x)
@@ -51,7 +58,7 @@ def _sigmoid(m, x):
     return m.tanh(x * 0.5) * 0.5 + 0.5
 
 
-def swish(x, beta):
+def swish(x: VariableLike, beta: VariableLike) -> Variable:
     """Elementwise swish with learned scales.
 
     .. math:: f(x) = x \\cdot \\sigma(\\beta x)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer.functions import _base
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Tanh(_base.UnaryFunction):
@@ -10,14 +16,14 @@ class Tanh(_base.UnaryFunction):
 
     retains = 'y'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.tanh(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy * (1 - y * y)
 
 
-def tanh(x):
+def tanh(x: VariableLike) -> Variable:
     """Elementwise hyperbolic tangent.
 
     .. math:: f(x) = \\tanh(x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import TYPE_CHECKING
 
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
@@ -10,6 +11,12 @@ from chainer.functions import _base
 from chainer.functions.array.concat import _expect_alike
 from chainer.functions.array.split_axis import SplitAxis
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray
+    from chainer.utils.type_check import TypeInfoTuple
 
 
 class Stacking(_base.Operation):
@@ -23,19 +30,21 @@ class Stacking(_base.Operation):
     routine = None
     min_ndim = 0
 
-    def axis(self, ndim):
+    def axis(self, ndim: int) -> int:
         """Axis of the output for inputs of ``ndim`` axes."""
         raise NotImplementedError
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() > 0)
         ndim = type_check.eval(in_types[0].ndim)
         _expect_alike(in_types, None if ndim < self.min_ndim else self.axis(ndim))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return _base.call_chainerx(self.routine, inputs)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (getattr(cuda.get_array_module(*inputs), self.routine)(inputs),)
 
     def gradients(self, m, targets, xs, ys, gys):

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer._core.fallback import Fallback
 from chainer.backends import cuda
 from chainer.functions.array._views import View
 from chainer.functions.array.get_item import GetItemGrad
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.variable import Variable
 
 
 def _numpy_storage(array):
@@ -54,7 +62,7 @@ class TensorGeometry:
 
     """
 
-    def __init__(self, array):
+    def __init__(self, array: NdArray) -> None:
         array = _with_storage(array)
         address = array.ctypes.data if isinstance(array, numpy.ndarray) else array.data.ptr
         self.shape = array.shape
@@ -63,7 +71,7 @@ class TensorGeometry:
         self.storage_offset = (address - _memory(array)[0]) // array.itemsize
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         return len(self.shape)
 
 
@@ -80,7 +88,11 @@ def _elements(shape, strides, offset):
 class AsStrided(View):
     """Makes a view with given shape and strides."""
 
-    def __init__(self, shape, strides, storage_offset=None):
+    storage_offset: int
+
+    def __init__(
+        self, shape: tuple[int, ...], strides: tuple[int, ...], storage_offset: int | None = None
+    ) -> None:
         self.shape = tuple(shape)
         self.strides = tuple(strides)
         self.storage_offset = storage_offset
@@ -89,7 +101,7 @@ class AsStrided(View):
                 f'shape and strides must have the same length: {self.shape} and {self.strides}'
             )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x = _with_storage(inputs[0])
         self._geometry = geometry = TensorGeometry(x)
         if self.storage_offset is None:
@@ -109,7 +121,9 @@ class AsStrided(View):
         offset = (self.storage_offset - geometry.storage_offset) * x.itemsize
         return (cuda.cupy.ndarray(self.shape, x.dtype, x.data + offset, strides),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
         offset = self.storage_offset or 0
         places = _elements(self.shape, self.strides, offset)
@@ -157,7 +171,12 @@ class AsStrided(View):
         return (gx[:size].reshape(self._geometry.shape),)
 
 
-def as_strided(x, shape, strides, storage_offset=None):
+def as_strided(
+    x: VariableLike,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    storage_offset: int | None = None,
+) -> Variable:
     """Makes a view of an array with given shape and strides.
 
     Args:

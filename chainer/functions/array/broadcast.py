@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
@@ -10,6 +12,12 @@ from chainer.functions.array._views import View
 from chainer.utils import type_check
 from chainer.variable import as_variable
 
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Broadcast(_base.Operation):
     """Broadcasts several arrays to one shape."""
@@ -17,15 +25,17 @@ class Broadcast(_base.Operation):
     # Outputs are views, as those of View.
     _kernels = NO_KERNELS
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() > 0)
         type_check.expect_broadcast_shapes(*[x.shape for x in in_types])
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         xp = cuda.get_array_module(*inputs)
         return tuple(xp.broadcast_arrays(*inputs))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return tuple(chainerx.broadcast_arrays(*inputs))
 
     def gradients(self, m, targets, xs, ys, gys):
@@ -35,10 +45,10 @@ class Broadcast(_base.Operation):
 class BroadcastTo(View):
     """Broadcasts an array to a given shape."""
 
-    def __init__(self, shape):
+    def __init__(self, shape: tuple[int, ...]) -> None:
         self._shape = tuple(shape)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         ndim = type_check.make_variable(len(self._shape), 'len(shape)')
         type_check.expect(in_types[0].ndim <= ndim)
@@ -49,10 +59,12 @@ class BroadcastTo(View):
                 either = '' if n == 1 else f' or x.shape[{i}] == 1'
                 raise type_check.InvalidType(f'x.shape[{i}] == {n}{either}', f'x.shape: {shape}')
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return _base.call_chainerx('broadcast_to', inputs[0], self._shape)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         return (cuda.get_array_module(x).broadcast_to(x, self._shape),)
 
@@ -60,7 +72,7 @@ class BroadcastTo(View):
         return (m.sum_to(gys[0], self.inputs[0].shape),)
 
 
-def broadcast(*args):
+def broadcast(*args: VariableLike) -> tuple[Variable, ...]:
     """Broadcasts arrays to their common shape.
 
     Args:
@@ -86,7 +98,7 @@ def broadcast(*args):
     return Broadcast().apply(args)
 
 
-def broadcast_to(x, shape):
+def broadcast_to(x: VariableLike, shape: tuple[int, ...]) -> Variable:
     """Broadcasts an array to a shape.
 
     Args:

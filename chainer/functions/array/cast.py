@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.configuration import config
 from chainer.functions.array._views import View
 from chainer.variable import as_variable
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import DTypeSpec, NdArray, VariableLike
+    from chainer.variable import Variable
 
 
 class Cast(View):
     """Converts an array to another dtype."""
 
-    def __init__(self, typ):
+    def __init__(self, typ: DTypeSpec) -> None:
         self.type = typ
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (inputs[0].astype(self.type),)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (inputs[0].astype(self.type, copy=False),)
 
     def gradients(self, m, targets, xs, ys, gys):
@@ -24,7 +34,7 @@ class Cast(View):
         return ((m.cast(gys[0], in_type) if in_type.kind == 'f' else None),)
 
 
-def cast(x, typ):
+def cast(x: VariableLike, typ: DTypeSpec) -> Variable:
     """Converts an array to another dtype.
 
     Args:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import numbers
+from typing import TYPE_CHECKING
 
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
@@ -11,6 +12,15 @@ from chainer.functions import _base
 from chainer.functions.array.split_axis import SplitAxis
 from chainer.utils import type_check
 from chainer.variable import as_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _expect_alike(in_types, axis):
@@ -30,21 +40,23 @@ class Concat(_base.Operation):
     # Gradients are views of that of the output, which kernels would copy.
     _kernels = NO_KERNELS._replace(check=True)
 
-    def __init__(self, axis=1):
+    def __init__(self, axis: int = 1) -> None:
         if not isinstance(axis, numbers.Integral):
             raise TypeError(f'axis must be int, not {axis!r}')
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() > 0)
         axis = type_check.make_variable(self.axis, 'axis')
         type_check.expect(in_types[0].ndim > axis, -in_types[0].ndim <= axis)
         _expect_alike(in_types, self.axis % type_check.eval(in_types[0].ndim))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return _base.call_chainerx('concatenate', inputs, self.axis)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (cuda.get_array_module(*inputs).concatenate(inputs, self.axis),)
 
     def gradients(self, m, targets, xs, ys, gys):
@@ -53,7 +65,7 @@ class Concat(_base.Operation):
         return [gxs[i] for i in targets]
 
 
-def concat(xs, axis=1):
+def concat(xs: Sequence[VariableLike], axis: int = 1) -> Variable:
     """Joins arrays along an axis.
 
     Args:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 import chainerx
@@ -14,6 +16,12 @@ from chainer.functions._base import Operation
 from chainer.utils import type_check
 from chainer.variable import as_variable
 
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import DeviceSpec, NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Copy(Operation):
     """Copies an array to another device."""
@@ -21,17 +29,19 @@ class Copy(Operation):
     # Kernels know nothing of NumPy's device.
     _kernels = NO_KERNELS
 
-    def __init__(self, in_device, out_device):
+    def __init__(self, in_device: Any, out_device: Any) -> None:
         self._in_device = in_device
         self.out_device = out_device
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (inputs[0].to_device(self.out_device.device),)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         y = self.out_device.send(x)
         return ((y.copy() if y is x else y),)
@@ -47,7 +57,7 @@ def _device(dst):
     return get_device(dst)
 
 
-def copy(x, dst):
+def copy(x: VariableLike, dst: DeviceSpec) -> Variable:
     """Copies an array to another device; its gradient is copied back.
 
     Args:

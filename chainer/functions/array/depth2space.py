@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _depth2space(x, r):
@@ -26,16 +33,16 @@ class Depth2Space(Operation):
 
     _kernels = kernels(least_size=4096)
 
-    def __init__(self, r):
+    def __init__(self, r: int) -> None:
         self.r = r
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('X',))
         square = type_check.make_variable(self.r**2, 'r ** 2')
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 4)
         type_check.expect(in_types[0].shape[1] % square == 0)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (_depth2space(inputs[0], self.r),)
 
     # ChainerX differentiates the same computation.
@@ -45,7 +52,7 @@ class Depth2Space(Operation):
         return (_space2depth(gys[0], self.r),)
 
 
-def depth2space(X, r):
+def depth2space(X: VariableLike, r: int) -> Variable:
     """Rearranges channels to space, as in sub-pixel convolution.
 
     The channel ``(i * r + j) * c + k`` gives the pixels at offset ``(i, j)`` of the ``r`` by

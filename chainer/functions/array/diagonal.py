@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer.backends import cuda
 from chainer.functions._base import Operation
 from chainer.functions.array._views import View
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Diagonal(View):
     """Takes a diagonal of two axes."""
 
-    def __init__(self, offset, axis1, axis2):
+    def __init__(self, offset: int, axis1: int, axis2: int) -> None:
         self.offset = offset
         self.axis1 = axis1
         self.axis2 = axis2
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         # NumPy speaks of two bad axes at once; a check per axis names the culprit.
         for axis in (self.axis1, self.axis2):
             n = type_check.make_variable(axis + 1 if axis >= 0 else -axis, 'axis')
             type_check.expect(in_types[0].ndim >= n)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (inputs[0].diagonal(self.offset, self.axis1, self.axis2),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.diagonal(inputs[0], self.offset, self.axis1, self.axis2),)
 
     def gradients(self, m, targets, xs, ys, gys):
@@ -38,11 +48,11 @@ class Diagonal(View):
 class _DiagonalGrad(Operation):
     """Puts an array on a diagonal of zeros."""
 
-    def __init__(self, shape, offset, axis1, axis2):
+    def __init__(self, shape: tuple[int, ...], offset: int, axis1: int, axis2: int) -> None:
         self._shape = shape
         self._args = offset, axis1, axis2
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (gy,) = inputs
         xp = cuda.get_array_module(gy)
         gx = xp.zeros(self._shape, gy.dtype)
@@ -57,7 +67,7 @@ class _DiagonalGrad(Operation):
         return m.apply(Diagonal(*self._args), gys)
 
 
-def diagonal(x, offset=0, axis1=0, axis2=1):
+def diagonal(x: VariableLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variable:
     """Takes a diagonal of two axes.
 
     Args:

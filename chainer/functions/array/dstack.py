@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions.array._stacking import Stacking
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class Dstack(Stacking):
@@ -11,11 +19,11 @@ class Dstack(Stacking):
     routine = 'dstack'
     min_ndim = 3
 
-    def axis(self, ndim):
+    def axis(self, ndim: int) -> int:
         return 2
 
 
-def dstack(xs):
+def dstack(xs: Sequence[VariableLike]) -> Variable:
     """Joins arrays along the third axis (depth wise).
 
     Arrays of shape ``(N,)`` are lifted to ``(1, N, 1)`` and of ``(M, N)`` to ``(M, N, 1)``.

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.backends import cuda
 from chainer.functions import _base
 from chainer.functions.array._views import View
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class ExpandDims(View):
     """Inserts an axis of length one."""
 
-    def __init__(self, axis):
+    def __init__(self, axis: int) -> None:
         self.axis = int(axis)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         if self.axis >= 0:
             type_check.expect(in_types[0].ndim >= self.axis)
         else:
             type_check.expect(in_types[0].ndim >= -self.axis - 1)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return _base.call_chainerx('expand_dims', inputs[0], self.axis)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         return (cuda.get_array_module(x).expand_dims(x, self.axis),)
 
@@ -32,7 +43,7 @@ class ExpandDims(View):
         return (gys[0].reshape(self.inputs[0].shape),)
 
 
-def expand_dims(x, axis):
+def expand_dims(x: VariableLike, axis: int) -> Variable:
     """Inserts an axis of length one.
 
     Args:

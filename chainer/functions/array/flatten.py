@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions.array.reshape import reshape
 
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
-def flatten(x):
+
+def flatten(x: VariableLike) -> Variable:
     """Gives an array one dimension.
 
     Args:

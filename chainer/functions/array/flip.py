@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.backends import cuda
 from chainer.functions import _base
 from chainer.functions.array._views import View
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class _Reversal(View):
@@ -16,7 +23,7 @@ class _Reversal(View):
     def forward_chainerx(self, inputs):
         return _base.call_chainerx('flip', inputs[0], self.axis)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         return (cuda.get_array_module(x).flip(x, self.axis),)
 
@@ -27,18 +34,18 @@ class _Reversal(View):
 class Flip(_Reversal):
     """Reverses the order of elements along an axis."""
 
-    def __init__(self, axis):
+    def __init__(self, axis: int) -> None:
         if not isinstance(axis, int):
             raise TypeError(f'axis must be int, not {axis!r}')
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].ndim > 0)
         _base.expect_axis(in_types[0], (self.axis,))
 
 
-def flip(x, axis):
+def flip(x: VariableLike, axis: int) -> Variable:
     """Reverses the order of elements along an axis.
 
     Args:

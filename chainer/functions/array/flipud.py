@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions.array.flip import _Reversal
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class FlipUD(_Reversal):
@@ -13,12 +20,12 @@ class FlipUD(_Reversal):
     # ChainerX takes integers, too: inputs are checked before.
     _kernels = NO_KERNELS
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim >= 1)
 
 
-def flipud(a):
+def flipud(a: VariableLike) -> Variable:
     """Reverses an array in the up-down direction, that is along its first axis.
 
     Args:

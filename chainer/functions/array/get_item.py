@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -15,6 +16,11 @@ from chainer.backends import cuda
 from chainer.functions._base import Operation
 from chainer.functions._scatter import add_rows
 from chainer.functions.array._views import View
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.variable import Variable
 
 
 def _parse_slices(slices):
@@ -70,17 +76,19 @@ def _add_at(array, slices, values):
 class GetItem(View):
     """Takes elements by an index."""
 
-    def __init__(self, slices):
+    def __init__(self, slices: Any) -> None:
         self.slices = _parse_slices(slices)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
         for s in self.slices:
             if s is True or s is False:
                 return Fallback('index True or False')
         return (x[self.slices],)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (utils.force_array(inputs[0][_for_array(self.slices, inputs[0])]),)
 
     def gradients(self, m, targets, xs, ys, gys):
@@ -90,11 +98,11 @@ class GetItem(View):
 class GetItemGrad(Operation):
     """Adds values at an index to an array of zeros."""
 
-    def __init__(self, slices, in_shape):
+    def __init__(self, slices: Any, in_shape: tuple[int, ...]) -> None:
         self.slices = slices
         self._in_shape = in_shape
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (gy,) = inputs
         gx = cuda.get_array_module(gy).zeros(self._in_shape, gy.dtype)
         if _is_basic(self.slices):
@@ -107,7 +115,7 @@ class GetItemGrad(Operation):
         return m.apply(GetItem(self.slices), gys)
 
 
-def get_item(x, slices):
+def get_item(x: VariableLike, slices: Any) -> Variable:
     """Takes elements of an array by an index; also written ``x[slices]``.
 
     Args:
@@ -134,7 +142,7 @@ def get_item(x, slices):
     return GetItem(slices).apply((x,))[0]
 
 
-def install_variable_get_item():
+def install_variable_get_item() -> None:
     """Makes :func:`get_item` the indexing of :class:`~chainer.Variable`."""
     operators.get_item = get_item
 

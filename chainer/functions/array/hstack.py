@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions.array._stacking import Stacking
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class Hstack(Stacking):
@@ -11,11 +19,11 @@ class Hstack(Stacking):
     routine = 'hstack'
     min_ndim = 1
 
-    def axis(self, ndim):
+    def axis(self, ndim: int) -> int:
         return 0 if ndim <= 1 else 1
 
 
-def hstack(xs):
+def hstack(xs: Sequence[VariableLike]) -> Variable:
     """Joins arrays horizontally (column wise).
 
     Arrays are joined along the second axis, one-dimensional ones along the first.

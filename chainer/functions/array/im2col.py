@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.fallback import Fallback
 from chainer.functions._base import Operation
 from chainer.utils import conv, type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _pair(x):
@@ -16,21 +26,37 @@ def _pair(x):
 class Im2Col(Operation):
     """Collects the patches of images."""
 
+    kh: int
+    kw: int
+    sy: int
+    sx: int
+    ph: int
+    pw: int
+    dy: int
+    dx: int
+
     # NumPy's code copies once, ChainerX twice.
     _kernels = NO_KERNELS
 
-    def __init__(self, ksize, stride, pad, cover_all, dilate):
+    def __init__(
+        self,
+        ksize: int | Sequence[int],
+        stride: int | Sequence[int],
+        pad: int | Sequence[int],
+        cover_all: bool,
+        dilate: int | Sequence[int],
+    ) -> None:
         self.kh, self.kw = _pair(ksize)
         self.sy, self.sx = _pair(stride)
         self.ph, self.pw = _pair(pad)
         self.dy, self.dx = _pair(dilate)
         self.cover_all = cover_all
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 4)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         y = conv.im2col(
             inputs[0],
             self.kh,
@@ -46,7 +72,9 @@ class Im2Col(Operation):
         n, c, kh, kw, out_h, out_w = y.shape
         return (y.reshape(n, c * kh * kw, out_h, out_w),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
         out_h, out_w = [
             conv.get_conv_outsize(size, k, s, p, self.cover_all, d)
@@ -87,7 +115,7 @@ class Im2Col(Operation):
 class Im2ColGrad(Operation):
     """Adds up patches at their places in the images."""
 
-    def __init__(self, im2col, in_shape):
+    def __init__(self, im2col: Im2Col, in_shape: tuple[int, ...]) -> None:
         self._args = (
             (im2col.kh, im2col.kw),
             (im2col.sy, im2col.sx),
@@ -97,7 +125,7 @@ class Im2ColGrad(Operation):
         )
         self._in_shape = in_shape
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (gy,) = inputs
         ksize, stride, pad, _, dilate = self._args
         n, c, h, w = self._in_shape
@@ -108,7 +136,14 @@ class Im2ColGrad(Operation):
         return m.apply(Im2Col(*self._args), gys)
 
 
-def im2col(x, ksize, stride=1, pad=0, cover_all=False, dilate=1):
+def im2col(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] = 1,
+    pad: int | Sequence[int] = 0,
+    cover_all: bool = False,
+    dilate: int | Sequence[int] = 1,
+) -> Variable:
     """Collects the patches of images over which a convolution would move.
 
     Args:

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.backends import cuda
 from chainer.functions import _base
 from chainer.functions.array._views import View
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _axes(name, value):
@@ -19,7 +30,7 @@ def _axes(name, value):
 class Moveaxis(View):
     """Moves axes to new positions."""
 
-    def __init__(self, source, destination):
+    def __init__(self, source: int | Sequence[int], destination: int | Sequence[int]) -> None:
         self.source = _axes('source', source)
         self.destination = _axes('destination', destination)
         if len(self.source) != len(self.destination):
@@ -31,15 +42,17 @@ class Moveaxis(View):
             if len(set(axes)) != len(axes):
                 raise ValueError(f'duplicate value in {name} axis: {axes}')
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         _base.expect_axis(in_types[0], self.source)
         _base.expect_axis(in_types[0], self.destination)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return _base.call_chainerx('moveaxis', inputs[0], self.source, self.destination)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         return (cuda.get_array_module(x).moveaxis(x, self.source, self.destination),)
 
@@ -47,7 +60,9 @@ class Moveaxis(View):
         return (m.moveaxis(gys[0], self.destination, self.source),)
 
 
-def moveaxis(x, source, destination):
+def moveaxis(
+    x: VariableLike, source: int | Sequence[int], destination: int | Sequence[int]
+) -> Variable:
     """Moves axes to new positions; other axes keep their order.
 
     Args:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 import chainerx
@@ -11,6 +13,12 @@ from chainer.backends import cuda
 from chainer.functions._base import Operation
 from chainer.functions.array.get_item import GetItemGrad
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 # Modes in which each element of the output is an element of the input.
 _COPYING_MODES = 'edge', 'reflect', 'symmetric', 'wrap'
@@ -22,21 +30,23 @@ class Pad(Operation):
     # Gradients are mostly views of that of the output, which kernels would copy.
     _kernels = NO_KERNELS
 
-    def __init__(self, pad_width, mode, **keywords):
+    def __init__(self, pad_width: Any, mode: str, **keywords: Any) -> None:
         self.pad_width = pad_width
         self.mode = mode
         self.keywords = keywords
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         xp = cuda.get_array_module(x)
         return (xp.pad(x, self.pad_width, mode=self.mode, **self.keywords),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         options = dict(self.keywords)
         supported = self.mode in _COPYING_MODES and options.pop('reflect_type', 'even') == 'even'
         if self.mode == 'constant':
@@ -61,7 +71,7 @@ class Pad(Operation):
         raise NotImplementedError(f'pad has no gradient in mode {self.mode!r} with {self.keywords}')
 
 
-def pad(x, pad_width, mode, **keywords):
+def pad(x: VariableLike, pad_width: Any, mode: str, **keywords: Any) -> Variable:
     """Pads an array on all sides.
 
     Args:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
 from chainer.functions._base import Operation
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class PadSequence(Operation):
@@ -15,11 +25,11 @@ class PadSequence(Operation):
     # Gradients are views of that of the output, which kernels would copy.
     _kernels = NO_KERNELS
 
-    def __init__(self, length, padding):
+    def __init__(self, length: int | None, padding: int | float) -> None:
         self.length = length
         self.padding = padding
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         n = type_check.eval(in_types.size())
         type_check.expect(in_types.size() > 0)
         first = in_types[0]
@@ -34,7 +44,7 @@ class PadSequence(Operation):
                 length = type_check.make_variable(self.length, 'length')
                 type_check.expect(in_types[i].shape[0] <= length)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         xp = cuda.get_array_module(*inputs)
         length = self.length
         if length is None:
@@ -44,7 +54,9 @@ class PadSequence(Operation):
             y[i, : len(x)] = x
         return (y,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         length = self.length
         if length is None:
             length = max([len(x) for x in inputs])
@@ -63,7 +75,9 @@ class PadSequence(Operation):
         return tuple([gy[i, : self.inputs[i].shape[0]] for i in targets])
 
 
-def pad_sequence(xs, length=None, padding=0):
+def pad_sequence(
+    xs: Sequence[VariableLike], length: int | None = None, padding: int | float = 0
+) -> Variable:
     """Puts arrays of different lengths in one array, filled up at the end.
 
     Args:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import backend
@@ -10,6 +12,13 @@ from chainer.backends import cuda
 from chainer.functions import _base
 from chainer.utils import type_check
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _check_indices(indices):
@@ -35,12 +44,12 @@ class Permutate(_base.Operation):
 
     _kernels = _base.kernels(least_size=4096)
 
-    def __init__(self, indices, axis, inv):
+    def __init__(self, indices: VariableLike, axis: int, inv: bool) -> None:
         self.indices = indices
         self.axis = axis
         self.inv = inv
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         (x_type,) = in_types
         type_check.expect(x_type.ndim > 0)
@@ -48,7 +57,7 @@ class Permutate(_base.Operation):
         n = type_check.make_variable(len(self.indices), 'len(indices)')
         type_check.expect(x_type.shape[self.axis] == n)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         indices = backend.from_chx(self.indices)
         if is_debug():
@@ -59,7 +68,9 @@ class Permutate(_base.Operation):
             indices = cuda.to_cpu(indices)
         return (x.take(_inverse(indices) if self.inv else indices, self.axis),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         indices = cuda.to_cpu(backend.from_chx(self.indices))
         if is_debug():
             _check_indices(indices)
@@ -69,7 +80,7 @@ class Permutate(_base.Operation):
         return m.apply(Permutate(self.indices, self.axis, not self.inv), gys)
 
 
-def permutate(x, indices, axis=0, inv=False):
+def permutate(x: VariableLike, indices: VariableLike, axis: int = 0, inv: bool = False) -> Variable:
     """Permutes elements along an axis.
 
     The output is ``x.take(indices, axis)``; with ``inv`` it is the array from which that

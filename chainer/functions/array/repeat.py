@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer.functions import _base
 from chainer.functions.array.get_item import GetItemGrad
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Repeat(_base.Operation):
     """Repeats elements along an axis."""
 
+    repeats: tuple[int, ...]
+
     _kernels = _base.kernels(least_size=4096)
 
-    def __init__(self, repeats, axis=None):
+    def __init__(self, repeats: int | Sequence[int], axis: int | None = None) -> None:
         if isinstance(repeats, int):
             self.repeats = (repeats,)
         elif isinstance(repeats, tuple) and all([isinstance(n, int) for n in repeats]):
@@ -27,7 +40,7 @@ class Repeat(_base.Operation):
             raise TypeError(f'axis must be int or None, not {axis!r}')
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         (x_type,) = in_types
         if self.axis is not None:
@@ -41,10 +54,12 @@ class Repeat(_base.Operation):
     def _numpy_repeats(self):
         return self.repeats[0] if len(self.repeats) == 1 else self.repeats
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (inputs[0].repeat(self._numpy_repeats, self.axis),)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         # CuPy wants a list, NumPy takes it as well.
         repeats = self._numpy_repeats
         return (
@@ -61,7 +76,7 @@ class Repeat(_base.Operation):
         return (gx.reshape(shape),)
 
 
-def repeat(x, repeats, axis=None):
+def repeat(x: VariableLike, repeats: int | Sequence[int], axis: int | None = None) -> Variable:
     """Repeats elements along an axis.
 
     Args:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions.array._views import View
 from chainer.utils import type_check
 from chainer.variable import as_variable
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class Reshape(View):
     """Gives an array another shape, without a copy where possible."""
 
-    def __init__(self, shape):
+    def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape = tuple(shape)
         self._unknown = sum([n < 0 for n in self.shape])
         assert self._unknown <= 1, f'shape can have at most one -1, got {self.shape}'
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         size = 1
         for n in self.shape:
@@ -27,7 +34,7 @@ class Reshape(View):
         else:
             type_check.expect(type_check.prod(in_types[0].shape) == size)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (inputs[0].reshape(self.shape),)
 
     forward_chainerx = forward
@@ -36,7 +43,7 @@ class Reshape(View):
         return (gys[0].reshape(self.inputs[0].shape),)
 
 
-def reshape(x, shape):
+def reshape(x: VariableLike, shape: tuple[int, ...]) -> Variable:
     """Gives an array another shape.
 
     Args:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer.backends import cuda
 from chainer.functions._base import Operation, kernels, sent_like
 from chainer.functions._scatter import add_rows
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike, Xp
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _positions(out_size, in_size, mode, align_corners, xp):
@@ -23,7 +34,9 @@ def _positions(out_size, in_size, mode, align_corners, xp):
     return floor.astype(numpy.int32), position - floor
 
 
-def compute_indices_and_weights(out_size, in_size, mode, align_corners, xp):
+def compute_indices_and_weights(
+    out_size: Sequence[int], in_size: Sequence[int], mode: str, align_corners: bool, xp: Xp
+) -> tuple[NdArray, ...]:
     """Where the pixels of a resized image come from.
 
     Args:
@@ -76,7 +89,9 @@ def _interpolate_chainerx(x, index, weight, axis):
     return y + (following - y) * sent_like(x, weight)
 
 
-def interpolate_bilinear_cpu(x, v, u, vw, uw):
+def interpolate_bilinear_cpu(
+    x: NdArray, v: NdArray, u: NdArray, vw: NdArray, uw: NdArray
+) -> NdArray:
     """Samples images at given rows and columns.
 
     Args:
@@ -100,7 +115,9 @@ def interpolate_bilinear_cpu(x, v, u, vw, uw):
     return _interpolate(_interpolate(x, v, vw, 2), u, uw, 3)
 
 
-def interpolate_bilinear_gpu(x, v, u, vw, uw):
+def interpolate_bilinear_gpu(
+    x: NdArray, v: NdArray, u: NdArray, vw: NdArray, uw: NdArray
+) -> NdArray:
     """Samples images at given rows and columns; see :func:`interpolate_bilinear_cpu`."""
     return interpolate_bilinear_cpu(x, v, u, vw, uw)
 
@@ -117,7 +134,9 @@ def _interpolate_grad(gy, index, weight, axis, length):
     return xp.moveaxis(gx, 0, axis)
 
 
-def interpolate_grad_bilinear_cpu(gy, v, u, vw, uw, H, W):
+def interpolate_grad_bilinear_cpu(
+    gy: NdArray, v: NdArray, u: NdArray, vw: NdArray, uw: NdArray, H: int, W: int
+) -> NdArray:
     """Gradient of :func:`interpolate_bilinear_cpu`.
 
     Args:
@@ -144,7 +163,9 @@ def interpolate_grad_bilinear_cpu(gy, v, u, vw, uw, H, W):
     return _interpolate_grad(gx, v, vw, 2, H)
 
 
-def interpolate_grad_bilinear_gpu(gy, v, u, vw, uw, H, W):
+def interpolate_grad_bilinear_gpu(
+    gy: NdArray, v: NdArray, u: NdArray, vw: NdArray, uw: NdArray, H: int, W: int
+) -> NdArray:
     """Gradient of images sampled on a GPU; see :func:`interpolate_grad_bilinear_cpu`."""
     return interpolate_grad_bilinear_cpu(gy, v, u, vw, uw, H, W)
 
@@ -152,16 +173,19 @@ def interpolate_grad_bilinear_gpu(gy, v, u, vw, uw, H, W):
 class ResizeImages(Operation):
     """Resizes images."""
 
+    out_H: int
+    out_W: int
+
     _kernels = kernels(least_size=4096)
 
-    def __init__(self, output_shape, mode, align_corners):
+    def __init__(self, output_shape: Sequence[int], mode: str, align_corners: bool) -> None:
         if mode not in ('bilinear', 'nearest'):
             raise ValueError(f"mode must be 'bilinear' or 'nearest', not {mode!r}")
         self.out_H, self.out_W = output_shape
         self.mode = mode
         self.align_corners = align_corners
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 4)
 
@@ -170,7 +194,7 @@ class ResizeImages(Operation):
             (self.out_H, self.out_W), in_size, self.mode, self.align_corners, xp
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         xp = cuda.get_array_module(x)
         indices = self._indices_and_weights(x.shape[2:], xp)
@@ -178,7 +202,9 @@ class ResizeImages(Operation):
             return (interpolate_bilinear_cpu(x, *indices),)
         return (interpolate_bilinear_gpu(x, *indices),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
         v, u, vw, uw = self._indices_and_weights(x.shape[2:], numpy)
         return (_interpolate_chainerx(_interpolate_chainerx(x, v, vw, 2), u, uw, 3),)
@@ -190,11 +216,11 @@ class ResizeImages(Operation):
 class ResizeImagesGrad(Operation):
     """Gradient of resized images."""
 
-    def __init__(self, resize, in_shape):
+    def __init__(self, resize: ResizeImages, in_shape: tuple[int, ...]) -> None:
         self._resize = resize
         self._in_size = in_shape[2:]
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (gy,) = inputs
         xp = cuda.get_array_module(gy)
         indices = self._resize._indices_and_weights(self._in_size, xp)
@@ -208,7 +234,13 @@ class ResizeImagesGrad(Operation):
         return m.apply(ResizeImages(size, func.mode, func.align_corners), gys)
 
 
-def resize_images(x, output_shape, *, mode='bilinear', align_corners=True):
+def resize_images(
+    x: VariableLike,
+    output_shape: Sequence[int],
+    *,
+    mode: str = 'bilinear',
+    align_corners: bool = True,
+) -> Variable:
     """Resizes images.
 
     Args:

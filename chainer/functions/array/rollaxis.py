@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
 from chainer.functions import _base
 from chainer.functions.array._views import View
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class Rollaxis(View):
@@ -15,14 +24,14 @@ class Rollaxis(View):
     # ChainerX takes a start further to the left: inputs are checked before.
     _kernels = NO_KERNELS
 
-    def __init__(self, axis, start):
+    def __init__(self, axis: int, start: int) -> None:
         for name, value in (('axis', axis), ('start', start)):
             if not isinstance(value, int):
                 raise TypeError(f'{name} must be int, not {value!r}')
         self.axis = axis
         self.start = start
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         _base.expect_axis(in_types[0], (self.axis,))
         if self.start >= 0:
@@ -30,10 +39,12 @@ class Rollaxis(View):
         else:
             type_check.expect(in_types[0].ndim >= -self.start)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return _base.call_chainerx('rollaxis', inputs[0], self.axis, self.start)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         return (cuda.get_array_module(x).rollaxis(x, self.axis, self.start),)
 
@@ -48,7 +59,7 @@ class Rollaxis(View):
         return (gys[0].transpose(inverse),)
 
 
-def rollaxis(x, axis, start=0):
+def rollaxis(x: VariableLike, axis: int, start: int = 0) -> Variable:
     """Moves an axis before another one.
 
     Args:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 import chainerx
@@ -10,6 +12,12 @@ from chainer.functions._base import Operation, sent_like
 from chainer.functions.array.get_item import GetItem, _add_at, _for_array, _parse_slices
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class ScatterAdd(Operation):
     """Adds values to the elements at an index."""
@@ -17,10 +25,10 @@ class ScatterAdd(Operation):
     # ChainerX needs the places of all elements, and looks them up by NumPy.
     _kernels = NO_KERNELS
 
-    def __init__(self, slices):
+    def __init__(self, slices: Any) -> None:
         self.slices = _parse_slices(slices)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a', 'b'))
         consumed = 0
         for s in self.slices:
@@ -38,7 +46,7 @@ class ScatterAdd(Operation):
                 f'b must have the shape of a[slices]: {given} given, {expected} expected'
             )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         a, b = inputs
         y = a.copy()
         slices = _for_array(self.slices, a)
@@ -46,7 +54,9 @@ class ScatterAdd(Operation):
         _add_at(y, slices, b)
         return (y,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         a, b = inputs
         places = numpy.arange(a.size).reshape(a.shape)
         places = numpy.asarray(places[_for_array(self.slices, places)])
@@ -59,7 +69,7 @@ class ScatterAdd(Operation):
         return [gy if i == 0 else m.apply(GetItem(self.slices), gys)[0] for i in targets]
 
 
-def scatter_add(a, slices, b):
+def scatter_add(a: VariableLike, slices: Any, b: VariableLike) -> Variable:
     """Adds values to the elements of an array at an index.
 
     Unlike ``a[slices] += b`` it leaves ``a`` as it is, and values at an element that the index

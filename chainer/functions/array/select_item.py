@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer._core.debug import is_debug
@@ -11,6 +13,11 @@ from chainer.functions._base import Operation, sent_like
 from chainer.utils import type_check
 from chainer.variable import as_array
 
+if TYPE_CHECKING:
+    from chainer.types import DTypeSpec, NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class SelectItem(Operation):
     """Selects an element of each row."""
@@ -18,7 +25,7 @@ class SelectItem(Operation):
     # NumPy takes few elements as fast.
     _kernels = NO_KERNELS
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(
@@ -28,7 +35,7 @@ class SelectItem(Operation):
             x_type.shape[0] == t_type.shape[0],
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, t = inputs
         self.retain_inputs((1,))
         if is_debug() and not ((0 <= t).all() and (t < x.shape[1]).all()):
@@ -47,12 +54,12 @@ class SelectItem(Operation):
 class Assign(Operation):
     """Puts a value in each row of zeros."""
 
-    def __init__(self, shape, dtype, t):
+    def __init__(self, shape: tuple[int, ...], dtype: DTypeSpec, t: VariableLike) -> None:
         self.shape = shape
         self.dtype = dtype
         self.t = t
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (gy,) = inputs
         xp = cuda.get_array_module(gy)
         gx = xp.zeros(self.shape, self.dtype)
@@ -63,7 +70,7 @@ class Assign(Operation):
         return m.apply(SelectItem(), (gys[0], self.t))
 
 
-def select_item(x, t):
+def select_item(x: VariableLike, t: VariableLike) -> Variable:
     """Selects an element of each row: ``y[i] = x[i, t[i]]``.
 
     Args:

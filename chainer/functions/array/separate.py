@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.backends import cuda
 from chainer.functions import _base
 from chainer.functions.array._views import View
 from chainer.utils import type_check
 from chainer.variable import as_array
 
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Separate(View):
     """Takes an array apart along an axis, which vanishes."""
 
-    def __init__(self, axis):
+    def __init__(self, axis: int) -> None:
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].ndim > 0)
         _base.expect_axis(in_types[0], (self.axis,))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
         before = (slice(None),) * (self.axis % x.ndim)
         return tuple([x[before + (i,)] for i in range(x.shape[self.axis])])
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         xp = cuda.get_array_module(x)
         # With an ellipsis the elements of one-dimensional arrays stay arrays.
@@ -39,7 +50,7 @@ class Separate(View):
         return (m.stack([xp.zeros_like(array) if gy is None else gy for gy in gys], self.axis),)
 
 
-def separate(x, axis=0):
+def separate(x: VariableLike, axis: int = 0) -> tuple[Variable, ...]:
     """Takes an array apart along an axis.
 
     It is the opposite of :func:`~chainer.functions.stack`.

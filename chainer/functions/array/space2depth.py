@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions._base import Operation, kernels
 from chainer.functions.array.depth2space import _depth2space, _space2depth
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class Space2Depth(Operation):
@@ -12,16 +19,16 @@ class Space2Depth(Operation):
 
     _kernels = kernels(least_size=4096)
 
-    def __init__(self, r):
+    def __init__(self, r: int) -> None:
         self.r = r
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('X',))
         r = type_check.make_variable(self.r, 'r')
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 4)
         type_check.expect(in_types[0].shape[2] % r == 0, in_types[0].shape[3] % r == 0)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (_space2depth(inputs[0], self.r),)
 
     # ChainerX differentiates the same computation.
@@ -31,7 +38,7 @@ class Space2Depth(Operation):
         return (_depth2space(gys[0], self.r),)
 
 
-def space2depth(X, r):
+def space2depth(X: VariableLike, r: int) -> Variable:
     """Rearranges space to channels: the opposite of :func:`~chainer.functions.depth2space`.
 
     Args:

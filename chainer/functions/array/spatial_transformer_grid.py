@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from chainer import backend
@@ -9,6 +11,11 @@ from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
 from chainer.functions._base import CallableFunction, sent_like
 from chainer.utils import argument, type_check
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _points(output_shape, xp, dtype):
@@ -24,10 +31,10 @@ class SpatialTransformerGrid(CallableFunction):
     # The matrix product of NumPy is as fast.
     _kernels = NO_KERNELS
 
-    def __init__(self, output_shape):
+    def __init__(self, output_shape: tuple[int, ...]) -> None:
         self.output_shape = tuple(output_shape)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('theta',))
         (theta_type,) = in_types
         ndim = len(self.output_shape)
@@ -38,7 +45,7 @@ class SpatialTransformerGrid(CallableFunction):
             theta_type.shape[2] == ndim + 1,
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (theta,) = inputs
         # Coordinates in float64: rounding would move whole rows in float16.
         points = _points(self.output_shape, numpy, numpy.float64).astype(theta.dtype)
@@ -57,7 +64,9 @@ class SpatialTransformerGrid(CallableFunction):
         return (m.matmul(rows, points.T).reshape(n, ndim, ndim + 1),)
 
 
-def spatial_transformer_grid(theta, output_shape, **kwargs):
+def spatial_transformer_grid(
+    theta: VariableLike, output_shape: tuple[int, ...], **kwargs: Any
+) -> Variable:
     """Makes a grid of sampling points of affine transformations.
 
     The pixels of the output have coordinates from -1 to 1 in each direction. The grid tells

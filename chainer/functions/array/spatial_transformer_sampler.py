@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -13,6 +14,13 @@ from chainer.functions.array.get_item import GetItemGrad
 from chainer.utils import argument, type_check
 from chainer.variable import as_array
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class _Corners:
     """Pixels around the sampling points, and their weights.
@@ -20,7 +28,7 @@ class _Corners:
     Axes of coordinates run from the last spatial axis to the first: x, y (and z).
     """
 
-    def __init__(self, grid, sizes):
+    def __init__(self, grid: NdArray, sizes: tuple[int, ...]) -> None:
         """Finds pixels.
 
         Args:
@@ -38,7 +46,7 @@ class _Corners:
             position = xp.where(position == position, position, 0)
             self.floors.append(xp.floor(xp.clip(position, -2, n + 1)))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         """Yields offsets of a corner, the row numbers of its pixels and which of them exist.
 
         Rows are those of a matrix with a row of channels for every pixel of every image.
@@ -55,7 +63,7 @@ class _Corners:
                 places = places * n + xp.minimum(xp.maximum(pixel, 0), n - 1)
             yield offsets, places, inside
 
-    def factors(self, grid, offsets):
+    def factors(self, grid: Any, offsets: Any) -> Any:
         """Weight of a corner per axis, for a grid that is an array or a variable."""
         result = []
         for d, (offset, scale) in enumerate(zip(offsets, self.scales)):
@@ -76,7 +84,7 @@ class SpatialTransformerSampler(CallableFunction):
 
     _kernels = kernels(retain=(0, 1), least_size=4096)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 'grid'))
         x_type, grid_type = in_types
         type_check.expect(
@@ -88,7 +96,7 @@ class SpatialTransformerSampler(CallableFunction):
             x_type.shape[0] == grid_type.shape[0],
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, grid = inputs
         self.retain_inputs((0, 1))
         xp = backend.get_array_module(x)
@@ -137,7 +145,7 @@ def _rows(m, x):
     return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
 
 
-def spatial_transformer_sampler(x, grid, **kwargs):
+def spatial_transformer_sampler(x: VariableLike, grid: VariableLike, **kwargs: Any) -> Variable:
     """Samples images at points of a grid, with bilinear interpolation.
 
     Coordinates run from -1 to 1: the centers of the first and of the last pixel. Pixels outside

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections.abc
 import numbers
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer.backends import cuda
@@ -11,11 +12,22 @@ from chainer.functions.array._views import View
 from chainer.utils import type_check
 from chainer.variable import as_array
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class SplitAxis(View):
     """Splits an array along an axis."""
 
-    def __init__(self, indices_or_sections, axis):
+    sections: int | None
+    indices: list[int] | None
+
+    def __init__(self, indices_or_sections: int | Sequence[int] | NdArray, axis: int) -> None:
         if getattr(indices_or_sections, 'ndim', None) == 0:
             indices_or_sections = indices_or_sections.item()
         self.sections = self.indices = None
@@ -32,7 +44,7 @@ class SplitAxis(View):
             )
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         axis = type_check.make_variable(self.axis, 'axis')
         type_check.expect(in_types[0].ndim > axis, -in_types[0].ndim <= axis)
@@ -50,11 +62,13 @@ class SplitAxis(View):
             return [(i * step, (i + 1) * step) for i in range(self.sections)]
         return list(zip([0, *self.indices], [*self.indices, length]))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         sections = self.indices if self.sections is None else self.sections
         return tuple(chainerx.split(inputs[0], sections, self.axis))
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         before = (slice(None),) * (self.axis % x.ndim)
         return tuple(
@@ -81,7 +95,12 @@ class SplitAxis(View):
         return (m.concat(gys, self.axis),)
 
 
-def split_axis(x, indices_or_sections, axis, force_tuple=True):
+def split_axis(
+    x: VariableLike,
+    indices_or_sections: int | Sequence[int] | NdArray,
+    axis: int,
+    force_tuple: bool = True,
+) -> Variable | tuple[Variable, ...]:
     """Splits an array along an axis.
 
     Args:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions import _base
 from chainer.functions.array._views import View
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-def argone(iterable):
+    from chainer.types import Axis, NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
+
+def argone(iterable: Iterable[int]) -> list[int]:
     """Returns the indexes of ones in a sequence of ints.
 
     Args:
@@ -37,7 +46,9 @@ def argone(iterable):
 class Squeeze(View):
     """Removes axes of length one."""
 
-    def __init__(self, axis=None):
+    axis: tuple[int, ...] | None
+
+    def __init__(self, axis: Axis = None) -> None:
         if axis is None:
             self.axis = None
         elif isinstance(axis, int):
@@ -47,11 +58,11 @@ class Squeeze(View):
         else:
             raise TypeError(f'axis must be None, int or tuple of ints, not {axis!r}')
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         _base.expect_axis(in_types[0], self.axis)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (inputs[0].squeeze(self.axis),)
 
     forward_chainerx = forward
@@ -60,7 +71,7 @@ class Squeeze(View):
         return (gys[0].reshape(self.inputs[0].shape),)
 
 
-def squeeze(x, axis=None):
+def squeeze(x: VariableLike, axis: Axis = None) -> Variable:
     """Removes axes of length one.
 
     Args:

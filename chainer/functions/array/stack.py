@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
 from chainer.functions import _base
 from chainer.functions.array.separate import Separate
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class Stack(_base.Operation):
@@ -15,10 +26,10 @@ class Stack(_base.Operation):
     # Gradients are views of that of the output, which kernels would copy.
     _kernels = NO_KERNELS._replace(check=True)
 
-    def __init__(self, axis):
+    def __init__(self, axis: int) -> None:
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() > 0)
         first = in_types[0]
         axis = type_check.make_variable(self.axis, 'axis')
@@ -26,10 +37,12 @@ class Stack(_base.Operation):
         for i in range(1, type_check.eval(in_types.size())):
             type_check.expect(first.dtype == in_types[i].dtype, first.shape == in_types[i].shape)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return _base.call_chainerx('stack', inputs, self.axis)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (cuda.get_array_module(*inputs).stack(inputs, self.axis),)
 
     def gradients(self, m, targets, xs, ys, gys):
@@ -37,7 +50,7 @@ class Stack(_base.Operation):
         return [gxs[i] for i in targets]
 
 
-def stack(xs, axis=0):
+def stack(xs: Sequence[VariableLike], axis: int = 0) -> Variable:
     """Joins arrays of one shape along a new axis.
 
     Args:

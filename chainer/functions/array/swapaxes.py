@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions.array._views import View
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.variable import Variable
 
 
 class Swapaxes(View):
     """Exchanges two axes."""
 
-    def __init__(self, axis1, axis2):
+    def __init__(self, axis1: int, axis2: int) -> None:
         self.axis1 = axis1
         self.axis2 = axis2
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (inputs[0].swapaxes(self.axis1, self.axis2),)
 
     forward_chainerx = forward
@@ -21,7 +27,7 @@ class Swapaxes(View):
         return (m.swapaxes(gys[0], self.axis1, self.axis2),)
 
 
-def swapaxes(x, axis1, axis2):
+def swapaxes(x: VariableLike, axis1: int, axis2: int) -> Variable:
     """Exchanges two axes.
 
     Args:

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.backends import cuda
 from chainer.functions import _base
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class Tile(_base.Operation):
@@ -12,7 +23,7 @@ class Tile(_base.Operation):
 
     _kernels = _base.kernels(least_size=4096)
 
-    def __init__(self, reps):
+    def __init__(self, reps: int | Sequence[int]) -> None:
         if isinstance(reps, int):
             reps = (reps,)
         elif not (isinstance(reps, tuple) and all([isinstance(n, int) for n in reps])):
@@ -21,13 +32,15 @@ class Tile(_base.Operation):
             raise ValueError(f'all elements in reps must be zero or larger, got {reps}')
         self.reps = reps
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return _base.call_chainerx('tile', inputs[0], self.reps)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         return (cuda.get_array_module(x).tile(x, self.reps),)
 
@@ -42,7 +55,7 @@ class Tile(_base.Operation):
         return (gx.reshape(shape),)
 
 
-def tile(x, reps):
+def tile(x: VariableLike, reps: int | Sequence[int]) -> Variable:
     """Repeats a whole array along each axis.
 
     Args:

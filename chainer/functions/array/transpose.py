@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions.array._views import View
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.variable import Variable
 
 
 class Transpose(View):
     """Permutes the axes of an array."""
 
-    def __init__(self, axes=None):
+    def __init__(self, axes: tuple[int, ...] | None = None) -> None:
         self.axes = axes
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (inputs[0].transpose(self.axes),)
 
     forward_chainerx = forward
@@ -27,7 +33,7 @@ class Transpose(View):
         return (gys[0].transpose(axes),)
 
 
-def transpose(x, axes=None):
+def transpose(x: VariableLike, axes: tuple[int, ...] | None = None) -> Variable:
     """Permutes the axes of an array.
 
     Args:

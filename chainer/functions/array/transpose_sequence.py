@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 import chainerx
@@ -10,6 +12,14 @@ from chainer.backends import cuda
 from chainer.functions._base import Operation
 from chainer.utils import type_check
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _transpose(xs, length):
@@ -34,10 +44,10 @@ class TransposeSequence(Operation):
     # NumPy's code copies once, ChainerX twice.
     _kernels = NO_KERNELS
 
-    def __init__(self, length):
+    def __init__(self, length: int) -> None:
         self.length = length
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         first = in_types[0]
         type_check.expect(first.ndim > 0)
         for i in range(1, type_check.eval(in_types.size())):
@@ -48,10 +58,12 @@ class TransposeSequence(Operation):
                 in_types[i - 1].shape[0] >= in_types[i].shape[0],
             )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return _transpose(inputs, self.length)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         if self.length == 0:
             return ()
         # The elements of all sequences, in the order in which the results have them.
@@ -77,7 +89,7 @@ class TransposeSequence(Operation):
         return [gxs[i] for i in targets]
 
 
-def transpose_sequence(xs):
+def transpose_sequence(xs: Sequence[VariableLike]) -> tuple[Variable, ...]:
     """Transposes a list of sequences: from one array per sequence to one per time step.
 
     Args:

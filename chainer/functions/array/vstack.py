@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions.array._stacking import Stacking
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class Vstack(Stacking):
@@ -11,11 +19,11 @@ class Vstack(Stacking):
     routine = 'vstack'
     min_ndim = 2
 
-    def axis(self, ndim):
+    def axis(self, ndim: int) -> int:
         return 0
 
 
-def vstack(xs):
+def vstack(xs: Sequence[VariableLike]) -> Variable:
     """Joins arrays vertically (row wise).
 
     Arrays are joined along the first axis; one-dimensional ones become rows.

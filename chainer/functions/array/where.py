@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend, variable
@@ -13,31 +14,41 @@ from chainer.functions import _base
 from chainer.utils import type_check
 from chainer.variable import as_array
 
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Where(_base.Operation):
     """Chooses elements of two arrays by a condition."""
+
+    condition: Any
 
     # NumPy is as fast.
     _kernels = NO_KERNELS._replace(check=True)
     is_elementwise = True
 
-    def __init__(self, condition):
+    def __init__(self, condition: VariableLike) -> None:
         self.condition = condition
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 'y'))
         type_check.expect(in_types[0].dtype == in_types[1].dtype)
         condition = type_check.make_variable(self.condition.shape, 'condition.shape')
         type_check.expect_broadcast_shapes(condition, in_types[0].shape, in_types[1].shape)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         condition = self.condition
         if not isinstance(condition, chainerx.ndarray):
             # ChainerX lacks some dtypes, all of which NumPy and CuPy take as conditions.
             condition = chainerx.array(condition.astype(bool, copy=False), device=inputs[0].device)
         return _base.call_chainerx('where', condition, *inputs)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         if isinstance(self.condition, chainerx.ndarray):
             self.condition = backend.from_chx(self.condition)
         return (cuda.get_array_module(*inputs).where(self.condition, *inputs),)
@@ -52,7 +63,7 @@ class Where(_base.Operation):
         return gxs
 
 
-def where(condition, x, y):
+def where(condition: VariableLike, x: VariableLike | float, y: VariableLike | float) -> Variable:
     """Chooses elements of two arrays by a condition.
 
     The three arguments are broadcast to one shape.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -11,6 +12,12 @@ from chainer._core.fallback import Fallback
 from chainer.functions._base import Operation, kernels
 from chainer.functions.connection._convolution_plan import get_plan
 from chainer.utils import conv, conv_nd, type_check
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.function_node import FunctionNode
+    from chainer.types import NdArray
+    from chainer.utils.type_check import TypeInfoTuple
 
 
 def _expect_bias(in_types, n_channels):
@@ -78,7 +85,7 @@ class Convolution(_Base):
     outs = None
     _kernels = kernels(retain=(0, 1), check=True)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         n_in = type_check.eval(in_types.size())
         type_check.expect(2 <= n_in, n_in <= 3)
         x_type, w_type = in_types[:2]
@@ -107,13 +114,15 @@ class Convolution(_Base):
         self._check_outs(outs)
         return self._plan_of(x.shape, W.shape, outs, x)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, W = inputs[:2]
         _check_groups(self.groups, x.shape[1], W.shape[0])
         self.retain_inputs((0, 1))
         return (self._plan(x, W).convolve(*inputs),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         if not self._chainerx_supports(inputs):
             return Fallback('mixed dtypes')
         if self.outs is not None:
@@ -150,10 +159,10 @@ class Deconvolution(_Base):
 
     """
 
-    outs = None
+    outs: tuple[int, ...] | None = None
     _kernels = kernels(retain=(0, 1), check=True)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         n_in = type_check.eval(in_types.size())
         type_check.expect(2 <= n_in, n_in <= 3)
         x_type, w_type = in_types[:2]
@@ -191,7 +200,7 @@ class Deconvolution(_Base):
             (x.shape[0], W.shape[1] * self.groups, *self.outs), W.shape, x.shape[2:], x
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, W = inputs[:2]
         _check_groups(self.groups, x.shape[1], W.shape[1] * self.groups)
         self.retain_inputs((0, 1))
@@ -200,7 +209,9 @@ class Deconvolution(_Base):
             y += inputs[2].reshape(-1, *[1] * self.ndim)
         return (y,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         if not self._chainerx_supports(inputs):
             return Fallback('mixed dtypes')
         self._find_outs(*inputs[:2])
@@ -238,13 +249,13 @@ class _GradW(Operation):
 
     """
 
-    def __init__(self, func, W, outs):
+    def __init__(self, func: FunctionNode, W: Any, outs: tuple[int, ...]) -> None:
         self._func = func
         self._w_shape = W.shape
         self._w_dtype = W.dtype
         self._outs = outs
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, y = inputs
         self.retain_inputs((0, 1))
         plan = self._func._plan_of(x.shape, self._w_shape, self._outs, x)
@@ -285,14 +296,14 @@ def _check_groups(groups, n_in, n_out):
 class TwoDimensional:
     """Mix-in: attributes by axis of a function of images."""
 
-    kh = property(lambda self: self.inputs[1].shape[2])
-    kw = property(lambda self: self.inputs[1].shape[3])
-    sy = property(lambda self: self.stride[0])
-    sx = property(lambda self: self.stride[1])
-    ph = property(lambda self: self.pad[0])
-    pw = property(lambda self: self.pad[1])
-    dy = property(lambda self: self.dilate[0])
-    dx = property(lambda self: self.dilate[1])
+    kh: property = property(lambda self: self.inputs[1].shape[2])
+    kw: property = property(lambda self: self.inputs[1].shape[3])
+    sy: property = property(lambda self: self.stride[0])
+    sx: property = property(lambda self: self.stride[1])
+    ph: property = property(lambda self: self.pad[0])
+    pw: property = property(lambda self: self.pad[1])
+    dy: property = property(lambda self: self.dilate[0])
+    dx: property = property(lambda self: self.dilate[1])
 
     def _check_outs(self, outs):
         for out, axis in zip(outs, ('Height', 'Width')):

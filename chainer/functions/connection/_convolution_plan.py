@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from typing import Any
 
 import numpy
 
@@ -37,7 +38,17 @@ class Plan:
 
     """
 
-    def __init__(self, x_shape, w_shape, outs, stride, pad, dilate, groups, on_host):
+    def __init__(
+        self,
+        x_shape: tuple[int, ...],
+        w_shape: tuple[int, ...],
+        outs: tuple[int, ...],
+        stride: tuple[int, ...],
+        pad: tuple[int, ...],
+        dilate: tuple[int, ...],
+        groups: int,
+        on_host: bool,
+    ) -> None:
         n, c, *dims = x_shape
         o, _, *ksize = w_shape
         self.x_shape = x_shape
@@ -175,7 +186,7 @@ class Plan:
         o = self.w_shape[0]
         return W.astype(dtype, copy=False).reshape(self.groups, o // self.groups, self.n_rows)
 
-    def convolve(self, x, W, b=None):
+    def convolve(self, x: Any, W: Any, b: Any = None) -> Any:
         """``y`` from ``x`` and ``W``, in the dtype of ``x``."""
         xp = cuda.get_array_module(x)
         dtype = _compute_dtype(x, W)
@@ -199,7 +210,7 @@ class Plan:
                 part += b
         return y.astype(x.dtype, copy=False)
 
-    def transpose(self, y, W):
+    def transpose(self, y: Any, W: Any) -> Any:
         """``x`` from ``y`` and ``W``, in the dtype of ``y``."""
         if self.transposed is not None:
             o, c_per_group, *ksize = self.w_shape
@@ -233,7 +244,7 @@ class Plan:
                 target += patches[(slice(None), slice(None), *index, *outs)]
         return x.astype(y.dtype, copy=False)
 
-    def weight(self, x, y, w_dtype):
+    def weight(self, x: Any, y: Any, w_dtype: Any) -> Any:
         """``W`` from ``x`` and ``y``."""
         xp = cuda.get_array_module(x)
         dtype = _compute_dtype(x, y)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from chainer.functions._base import Operation
 from chainer.utils import array, type_check
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class BilinearFunction(Operation):
     """Bilinear form of each pair of rows, with optional linear terms and bias."""
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         n_in = type_check.eval(in_types.size())
         if n_in not in (3, 6):
             raise type_check.InvalidType('number of inputs == 3 or 6', f'{n_in}')
@@ -43,7 +49,7 @@ class BilinearFunction(Operation):
                 b_type.dtype == e1_type.dtype, b_type.ndim == 1, b_type.shape[0] == n_out
             )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(range(min(len(inputs), 5)))
         e1, e2 = array.as_mat(inputs[0]), array.as_mat(inputs[1])
         W = inputs[2]
@@ -89,7 +95,14 @@ def _pairs(e1, e2):
     return (e1.reshape(n, n1, 1) * e2.reshape(n, 1, n2)).reshape(n, n1 * n2)
 
 
-def bilinear(e1, e2, W, V1=None, V2=None, b=None):
+def bilinear(
+    e1: VariableLike,
+    e2: VariableLike,
+    W: VariableLike,
+    V1: VariableLike | None = None,
+    V2: VariableLike | None = None,
+    b: VariableLike | None = None,
+) -> Variable:
     """Bilinear function of two inputs.
 
     .. math::

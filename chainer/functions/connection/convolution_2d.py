@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer.functions.connection._convolution import Convolution, TwoDimensional
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 _MESSAGES = {
     'deterministic': 'deterministic argument is not supported anymore. '
@@ -17,13 +25,27 @@ _MESSAGES = {
 class Convolution2DFunction(TwoDimensional, Convolution):
     """Convolution of images."""
 
-    def __init__(self, stride=1, pad=0, cover_all=False, **kwargs):
+    def __init__(
+        self,
+        stride: int | Sequence[int] = 1,
+        pad: int | Sequence[int] = 0,
+        cover_all: bool = False,
+        **kwargs: Any,
+    ) -> None:
         dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1))
         self._set_geometry(2, stride, pad, dilate, groups)
         self.cover_all = cover_all
 
 
-def convolution_2d(x, W, b=None, stride=1, pad=0, cover_all=False, **kwargs):
+def convolution_2d(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: int | Sequence[int] = 1,
+    pad: int | Sequence[int] = 0,
+    cover_all: bool = False,
+    **kwargs: Any,
+) -> Variable:
     """Two-dimensional convolution, as deep learning calls cross-correlation.
 
     .. math::

@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions.connection._convolution import Convolution
 from chainer.functions.pooling.pooling_nd import _check_ndim
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class ConvolutionND(Convolution):
     """Convolution with ``ndim`` spatial dimensions."""
 
-    def __init__(self, ndim, stride=1, pad=0, cover_all=False, dilate=1, groups=1):
+    def __init__(
+        self,
+        ndim: int,
+        stride: int | Sequence[int] = 1,
+        pad: int | Sequence[int] = 0,
+        cover_all: bool = False,
+        dilate: int | Sequence[int] = 1,
+        groups: int = 1,
+    ) -> None:
         self._set_geometry(ndim, stride, pad, dilate, groups)
         self.cover_all = cover_all
 
 
-def convolution_nd(x, W, b=None, stride=1, pad=0, cover_all=False, dilate=1, groups=1):
+def convolution_nd(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: int | Sequence[int] = 1,
+    pad: int | Sequence[int] = 0,
+    cover_all: bool = False,
+    dilate: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Variable:
     """Convolution with :math:`N` spatial dimensions; see :func:`convolution_2d`.
 
     Args:
@@ -56,7 +81,16 @@ def convolution_nd(x, W, b=None, stride=1, pad=0, cover_all=False, dilate=1, gro
     return func.apply((x, W) if b is None else (x, W, b))[0]
 
 
-def convolution_1d(x, W, b=None, stride=1, pad=0, cover_all=False, dilate=1, groups=1):
+def convolution_1d(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: int | Sequence[int] = 1,
+    pad: int | Sequence[int] = 0,
+    cover_all: bool = False,
+    dilate: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Variable:
     """One-dimensional convolution: :func:`convolution_nd` with :math:`N = 1`.
 
     Args:
@@ -95,7 +129,16 @@ def convolution_1d(x, W, b=None, stride=1, pad=0, cover_all=False, dilate=1, gro
     return convolution_nd(x, W, b, stride, pad, cover_all, dilate, groups)
 
 
-def convolution_3d(x, W, b=None, stride=1, pad=0, cover_all=False, dilate=1, groups=1):
+def convolution_3d(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: int | Sequence[int] = 1,
+    pad: int | Sequence[int] = 0,
+    cover_all: bool = False,
+    dilate: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Variable:
     """Three-dimensional convolution: :func:`convolution_nd` with :math:`N = 3`.
 
     Args:

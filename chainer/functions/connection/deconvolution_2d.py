@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer.functions.connection._convolution import Deconvolution, TwoDimensional
 from chainer.functions.connection.convolution_2d import _MESSAGES, Convolution2DFunction
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class Deconvolution2DFunction(TwoDimensional, Deconvolution):
     """Transpose of the convolution of images."""
 
     transposed_class = Convolution2DFunction
-    outh = property(lambda self: None if self.outs is None else self.outs[0])
-    outw = property(lambda self: None if self.outs is None else self.outs[1])
+    outh: property = property(lambda self: None if self.outs is None else self.outs[0])
+    outw: property = property(lambda self: None if self.outs is None else self.outs[1])
 
-    def __init__(self, stride=1, pad=0, outsize=None, **kwargs):
+    def __init__(
+        self,
+        stride: int | Sequence[int] = 1,
+        pad: int | Sequence[int] = 0,
+        outsize: Sequence[int] | None = None,
+        **kwargs: Any,
+    ) -> None:
         dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1))
         self._set_geometry(2, stride, pad, dilate, groups)
         if outsize is not None:
-            self.outs = tuple(outsize)
+            self.outs: tuple[int, ...] | None = tuple(outsize)
 
 
 Convolution2DFunction.transposed_class = Deconvolution2DFunction
 
 
-def deconvolution_2d(x, W, b=None, stride=1, pad=0, outsize=None, **kwargs):
+def deconvolution_2d(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: int | Sequence[int] = 1,
+    pad: int | Sequence[int] = 0,
+    outsize: Sequence[int] | None = None,
+    **kwargs: Any,
+) -> Variable:
     """Two-dimensional deconvolution: the transpose of :func:`convolution_2d`.
 
     It spreads every pixel of the input over a patch of the output, as the gradient of a

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions.connection._convolution import Deconvolution
 from chainer.functions.connection.convolution_nd import ConvolutionND
 from chainer.functions.pooling.pooling_nd import _check_ndim
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class DeconvolutionND(Deconvolution):
@@ -12,17 +20,34 @@ class DeconvolutionND(Deconvolution):
 
     transposed_class = ConvolutionND
 
-    def __init__(self, ndim, stride=1, pad=0, outsize=None, dilate=1, groups=1):
+    def __init__(
+        self,
+        ndim: int,
+        stride: int | Sequence[int] = 1,
+        pad: int | Sequence[int] = 0,
+        outsize: tuple[int, ...] | None = None,
+        dilate: int | Sequence[int] = 1,
+        groups: int = 1,
+    ) -> None:
         self._set_geometry(ndim, stride, pad, dilate, groups)
         if outsize is not None:
             assert len(outsize) == ndim, f'outsize should have {ndim} elements: {outsize}'
-            self.outs = tuple(outsize)
+            self.outs: tuple[int, ...] | None = tuple(outsize)
 
 
 ConvolutionND.transposed_class = DeconvolutionND
 
 
-def deconvolution_nd(x, W, b=None, stride=1, pad=0, outsize=None, dilate=1, groups=1):
+def deconvolution_nd(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: int | Sequence[int] = 1,
+    pad: int | Sequence[int] = 0,
+    outsize: tuple[int, ...] | None = None,
+    dilate: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Variable:
     """Deconvolution with :math:`N` spatial dimensions: the transpose of :func:`convolution_nd`.
 
     See :func:`deconvolution_2d` for the formula.
@@ -66,7 +91,16 @@ def deconvolution_nd(x, W, b=None, stride=1, pad=0, outsize=None, dilate=1, grou
     return func.apply((x, W) if b is None else (x, W, b))[0]
 
 
-def deconvolution_1d(x, W, b=None, stride=1, pad=0, outsize=None, dilate=1, groups=1):
+def deconvolution_1d(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: int | Sequence[int] = 1,
+    pad: int | Sequence[int] = 0,
+    outsize: tuple[int, ...] | None = None,
+    dilate: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Variable:
     """One-dimensional deconvolution: :func:`deconvolution_nd` with :math:`N = 1`.
 
     Args:
@@ -104,7 +138,16 @@ def deconvolution_1d(x, W, b=None, stride=1, pad=0, outsize=None, dilate=1, grou
     return deconvolution_nd(x, W, b, stride, pad, outsize, dilate, groups)
 
 
-def deconvolution_3d(x, W, b=None, stride=1, pad=0, outsize=None, dilate=1, groups=1):
+def deconvolution_3d(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: int | Sequence[int] = 1,
+    pad: int | Sequence[int] = 0,
+    outsize: tuple[int, ...] | None = None,
+    dilate: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Variable:
     """Three-dimensional deconvolution: :func:`deconvolution_nd` with :math:`N = 3`.
 
     Args:

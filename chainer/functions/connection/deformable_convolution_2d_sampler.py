@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import backend
@@ -9,8 +11,21 @@ from chainer._core.namespace import F
 from chainer.functions.array.im2col import _pair
 from chainer.variable import as_array
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def deformable_convolution_2d_sampler(x, offset, W, b=None, stride=1, pad=0):
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
+
+
+def deformable_convolution_2d_sampler(
+    x: VariableLike,
+    offset: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: int | Sequence[int] = 1,
+    pad: int | Sequence[int] = 0,
+) -> Variable:
     """Two-dimensional convolution whose samples are displaced by given offsets.
 
     Where :func:`convolution_2d` reads the pixel at row :math:`i s_h + u - p_h` and column

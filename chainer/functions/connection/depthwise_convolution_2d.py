@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions.array.reshape import reshape
 from chainer.functions.array.transpose import transpose
 from chainer.functions.connection.convolution_2d import convolution_2d
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def depthwise_convolution_2d(x, W, b=None, stride=1, pad=0):
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
+
+
+def depthwise_convolution_2d(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: int | Sequence[int] = 1,
+    pad: int | Sequence[int] = 0,
+) -> Variable:
     """Convolution of each channel of images with ``d`` kernels of its own.
 
     .. math::

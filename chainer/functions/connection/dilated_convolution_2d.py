@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions.connection.convolution_2d import convolution_2d
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def dilated_convolution_2d(x, W, b=None, stride=1, pad=0, dilate=1, cover_all=False):
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
+
+
+def dilated_convolution_2d(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: int | Sequence[int] = 1,
+    pad: int | Sequence[int] = 0,
+    dilate: int | Sequence[int] = 1,
+    cover_all: bool = False,
+) -> Variable:
     """Two-dimensional convolution whose kernel has holes; see :func:`convolution_2d`.
 
     Args:

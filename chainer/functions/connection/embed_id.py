@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer._core.debug import is_debug
 from chainer._core.fallback import Fallback
@@ -11,23 +13,29 @@ from chainer.functions._scatter import add_rows
 from chainer.utils import type_check
 from chainer.variable import as_array
 
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class EmbedIDFunction(Operation):
     """Picks rows of a matrix, and zeros for an ignored number."""
 
     _kernels = kernels(check=True)
 
-    def __init__(self, ignore_label=None):
+    def __init__(self, ignore_label: int | None = None) -> None:
         self.ignore_label = ignore_label
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 'W'))
         x_type, w_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'i', x_type.ndim >= 1, w_type.dtype.kind == 'f', w_type.ndim == 2
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, W = inputs
         self.retain_inputs((0,))
         ignore_label = self.ignore_label
@@ -47,7 +55,9 @@ class EmbedIDFunction(Operation):
         y[ignored] = 0
         return (y,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         x, W = inputs
         # ChainerX counts out-of-range numbers from the end; debug mode must refuse them.
         if is_debug():
@@ -65,12 +75,12 @@ class EmbedIDFunction(Operation):
 class EmbedIDGrad(Operation):
     """Adds rows to a matrix of zeros."""
 
-    def __init__(self, x, shape, ignore_label):
+    def __init__(self, x: VariableLike, shape: tuple[int, ...], ignore_label: int | None) -> None:
         self.x = x
         self.shape = shape
         self.ignore_label = ignore_label
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (gy,) = inputs
         x = self.x.ravel()
         rows = gy.reshape(len(x), self.shape[1])
@@ -85,7 +95,7 @@ class EmbedIDGrad(Operation):
         return m.apply(EmbedIDFunction(self.ignore_label), (self.x, gys[0]))
 
 
-def embed_id(x, W, ignore_label=None):
+def embed_id(x: VariableLike, W: VariableLike, ignore_label: int | None = None) -> Variable:
     """Embeds numbers: ``y[i] = W[x[i]]``.
 
     Args:

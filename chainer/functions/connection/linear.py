@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer._core.namespace import F
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class LinearFunction(Operation):
@@ -15,7 +22,7 @@ class LinearFunction(Operation):
 
     _kernels = kernels(retain=(0, 1), check=True)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         n_in = type_check.eval(in_types.size())
         type_check.expect(2 <= n_in, n_in <= 3)
         x_type, w_type = in_types[:2]
@@ -36,7 +43,7 @@ class LinearFunction(Operation):
                 b_type.shape[0] == w_type.shape[0],
             )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, W = inputs[:2]
         self.retain_inputs((0, 1))
         y = x.dot(W.T).astype(x.dtype, copy=False)
@@ -44,7 +51,9 @@ class LinearFunction(Operation):
             y += inputs[2]
         return (y,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         y = chainerx.linear(*inputs)
         dtype = inputs[0].dtype
         return ((y if y.dtype == dtype else y.astype(dtype)),)
@@ -63,7 +72,9 @@ class LinearFunction(Operation):
         return gxs
 
 
-def linear(x, W, b=None, n_batch_axes=1):
+def linear(
+    x: VariableLike, W: VariableLike, b: VariableLike | None = None, n_batch_axes: int = 1
+) -> Variable:
     """Linear function, or affine function: :math:`Y = x W^\\top + b`.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer._core.fallback import Fallback
@@ -11,6 +12,14 @@ from chainer.functions._base import Operation
 from chainer.functions.array.im2col import Im2Col, Im2ColGrad, _pair
 from chainer.utils import conv, type_check
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class LocalConvolution2DFunction(Operation):
     """Convolution of images whose kernel depends on the place.
@@ -18,10 +27,13 @@ class LocalConvolution2DFunction(Operation):
     The images become matrices with one row per place: (h_O * w_O, n, c_I * kh * kw).
     """
 
-    def __init__(self, stride=1):
+    sy: int
+    sx: int
+
+    def __init__(self, stride: int | Sequence[int] = 1) -> None:
         self.sy, self.sx = _pair(stride)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         n_in = type_check.eval(in_types.size())
         type_check.expect(2 <= n_in, n_in <= 3)
         x_type, w_type = in_types[:2]
@@ -55,11 +67,13 @@ class LocalConvolution2DFunction(Operation):
         """Weights as (places, outputs, inputs)."""
         return W.reshape(len(W), math.prod(W.shape[1:3]), math.prod(W.shape[3:])).transpose(1, 0, 2)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0, 1))
         return (self._convolve(inputs, cuda.get_array_module(*inputs), Im2Col.forward),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         if inputs[0].size == 0:
             return Fallback('no elements')
         return (self._convolve(inputs, chainerx, Im2Col.forward_chainerx),)
@@ -91,7 +105,9 @@ class LocalConvolution2DFunction(Operation):
         return gxs
 
 
-def local_convolution_2d(x, W, b=None, stride=1):
+def local_convolution_2d(
+    x: VariableLike, W: VariableLike, b: VariableLike | None = None, stride: int | Sequence[int] = 1
+) -> Variable:
     """Two-dimensional convolution that does not share its weight between places.
 
     .. math::

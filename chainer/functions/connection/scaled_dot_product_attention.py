@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer import backend
@@ -12,21 +13,27 @@ from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 from chainer.variable import as_variable
 
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class _Fused(Operation):
     """The routine of ChainerX: attention without dropout, whose scores are not kept."""
 
     _kernels = kernels(retain=(0, 1, 2), check=True)
 
-    def __init__(self, scale, is_causal):
+    def __init__(self, scale: float, is_causal: bool) -> None:
         self.scale = scale
         self.is_causal = is_causal
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'scaled_dot_product_attention'
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types[:3], ('q', 'k', 'v'))
         q_type, k_type, v_type = in_types[:3]
         type_check.expect(
@@ -40,7 +47,9 @@ class _Fused(Operation):
             v_type.shape[-2] == k_type.shape[-2],
         )
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         q, k, v, *mask = inputs
         return (
             chainerx.scaled_dot_product_attention(
@@ -50,8 +59,14 @@ class _Fused(Operation):
 
 
 def scaled_dot_product_attention(
-    q, k, v, mask=None, dropout_ratio=0.0, is_causal=False, scale=None
-):
+    q: VariableLike,
+    k: VariableLike,
+    v: VariableLike,
+    mask: VariableLike | None = None,
+    dropout_ratio: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+) -> Variable:
     """Scaled dot-product attention.
 
     .. math:: y = \\mathrm{dropout}(\\mathrm{softmax}(s\\, q k^\\top + m))\\, v

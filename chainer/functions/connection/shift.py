@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer.backends import cuda
 from chainer.functions._base import Operation
 from chainer.functions.array.im2col import _pair
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Shift(Operation):
     """Moves each group of channels of images in a direction of its own."""
 
-    def __init__(self, ksize=3, dilate=1):
+    kh: int
+    kw: int
+    dy: int
+    dx: int
+
+    def __init__(self, ksize: int | Sequence[int] = 3, dilate: int | Sequence[int] = 1) -> None:
         self.kh, self.kw = _pair(ksize)
         self.dy, self.dx = _pair(dilate)
         if self.kh % 2 != 1:
@@ -20,7 +35,7 @@ class Shift(Operation):
         if self.kw % 2 != 1:
             raise ValueError(f'kw must be odd, but is {self.kw}')
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         (x_type,) = in_types
         type_check.expect(
@@ -43,7 +58,7 @@ class Shift(Operation):
                 (x - self.kw // 2) * self.dx,
             )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         y = cuda.get_array_module(x).zeros_like(x)
         for channels, dy, dx in self._groups(x.shape[1]):
@@ -52,7 +67,9 @@ class Shift(Operation):
             y[:, channels, to_y, to_x] = x[:, channels, from_y, from_x]
         return (y,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
         ys = []
         groups = list(self._groups(x.shape[1]))
@@ -80,7 +97,9 @@ def _overlap(size, move):
     return slice(start, start + length), slice(source, source + length)
 
 
-def shift(x, ksize=3, dilate=1):
+def shift(
+    x: VariableLike, ksize: int | Sequence[int] = 3, dilate: int | Sequence[int] = 1
+) -> Variable:
     """Shift function: moves each group of channels of images by a different distance.
 
     The channels are cut into ``kh * kw`` groups, one for each offset

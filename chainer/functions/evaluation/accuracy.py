@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 import chainerx
@@ -10,6 +12,12 @@ from chainer._core.tape import NoGradient
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Accuracy(Operation):
     """Fraction of elements whose largest score is at the true label."""
@@ -17,10 +25,10 @@ class Accuracy(Operation):
     _kernels = kernels()
     _rule = NoGradient
 
-    def __init__(self, ignore_label=None):
+    def __init__(self, ignore_label: int | None = None) -> None:
         self.ignore_label = ignore_label
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(
@@ -36,7 +44,7 @@ class Accuracy(Operation):
         for i in range(t_ndim + 1, type_check.eval(x_type.ndim)):
             type_check.expect(x_type.shape[i] == 1)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         y, t = inputs
         xp = backend.get_array_module(y)
         hits = y.argmax(axis=1).reshape(t.shape) == t
@@ -48,14 +56,16 @@ class Accuracy(Operation):
             return (xp.zeros((), y.dtype),)
         return (xp.asarray((hits & mask).sum() / total, dtype=y.dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         y, t = inputs
         if self.ignore_label is not None and bool((t == self.ignore_label).all()):
             return (chainerx.zeros((), y.dtype, device=y.device),)
         return (chainerx.accuracy(y, t, ignore_label=self.ignore_label),)
 
 
-def accuracy(y, t, ignore_label=None):
+def accuracy(y: VariableLike, t: VariableLike, ignore_label: int | None = None) -> Variable:
     """Classification accuracy of a minibatch; it has no gradient.
 
     Args:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import utils
 from chainer._core.tape import NoGradient
 from chainer.functions._base import CallableFunction, kernels
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class BinaryAccuracy(CallableFunction):
@@ -17,14 +24,14 @@ class BinaryAccuracy(CallableFunction):
     _rule = NoGradient
     ignore_label = -1
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'f', t_type.dtype.kind == 'i', t_type.shape == x_type.shape
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         y, t = inputs
         mask = t != self.ignore_label
         hits = (((y >= 0) == (t == 1)) & mask).sum()
@@ -34,7 +41,7 @@ class BinaryAccuracy(CallableFunction):
     forward_chainerx = forward
 
 
-def binary_accuracy(y, t):
+def binary_accuracy(y: VariableLike, t: VariableLike) -> Variable:
     """Accuracy of binary classification; it has no gradient.
 
     Args:

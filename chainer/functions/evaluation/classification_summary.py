@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer._core.debug import is_debug
 from chainer._core.tape import NoGradient
 from chainer.functions._base import CallableFunction, kernels, sent_like
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class ClassificationSummary(CallableFunction):
@@ -16,12 +23,12 @@ class ClassificationSummary(CallableFunction):
     _kernels = kernels()
     _rule = NoGradient
 
-    def __init__(self, label_num, beta, ignore_label):
+    def __init__(self, label_num: int, beta: float, ignore_label: int) -> None:
         self.label_num = label_num
         self.beta = beta
         self.ignore_label = ignore_label
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('y', 't'))
         y_type, t_type = in_types
         type_check.expect(
@@ -36,7 +43,7 @@ class ClassificationSummary(CallableFunction):
         for i in range(t_ndim + 1, y_ndim):
             type_check.expect(y_type.shape[i] == 1)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         y, t = inputs
         n = int(t.max()) + 1 if self.label_num is None else self.label_num
         if is_debug():
@@ -60,7 +67,13 @@ class ClassificationSummary(CallableFunction):
     forward_chainerx = forward
 
 
-def classification_summary(y, t, label_num=None, beta=1.0, ignore_label=-1):
+def classification_summary(
+    y: VariableLike,
+    t: VariableLike,
+    label_num: int | None = None,
+    beta: float = 1.0,
+    ignore_label: int = -1,
+) -> tuple[Variable, ...]:
     """Precision, recall, F-beta score and support of each class; they have no gradient.
 
     With true positives :math:`tp`, false positives :math:`fp` and false negatives :math:`fn` the
@@ -101,7 +114,9 @@ def classification_summary(y, t, label_num=None, beta=1.0, ignore_label=-1):
     return ClassificationSummary(label_num, beta, ignore_label).apply((y, t))
 
 
-def precision(y, t, label_num=None, ignore_label=-1):
+def precision(
+    y: VariableLike, t: VariableLike, label_num: int | None = None, ignore_label: int = -1
+) -> tuple[Variable, ...]:
     """Precision :math:`tp / (tp + fp)` of each class, and its support.
 
     Ratios of zero to zero are NaN; see :func:`~chainer.functions.classification_summary`.
@@ -134,7 +149,9 @@ def precision(y, t, label_num=None, ignore_label=-1):
     return result[0], result[3]
 
 
-def recall(y, t, label_num=None, ignore_label=-1):
+def recall(
+    y: VariableLike, t: VariableLike, label_num: int | None = None, ignore_label: int = -1
+) -> tuple[Variable, ...]:
     """Recall :math:`tp / (tp + fn)` of each class, and its support.
 
     Ratios of zero to zero are NaN; see :func:`~chainer.functions.classification_summary`.
@@ -167,7 +184,13 @@ def recall(y, t, label_num=None, ignore_label=-1):
     return result[1], result[3]
 
 
-def fbeta_score(y, t, label_num=None, beta=1.0, ignore_label=-1):
+def fbeta_score(
+    y: VariableLike,
+    t: VariableLike,
+    label_num: int | None = None,
+    beta: float = 1.0,
+    ignore_label: int = -1,
+) -> tuple[Variable, ...]:
     """F-beta score of each class, and its support.
 
     .. math:: F_\\beta = \\frac{(1 + \\beta^2) P R}{\\beta^2 P + R}
@@ -204,7 +227,9 @@ def fbeta_score(y, t, label_num=None, beta=1.0, ignore_label=-1):
     return result[2], result[3]
 
 
-def f1_score(y, t, label_num=None, ignore_label=-1):
+def f1_score(
+    y: VariableLike, t: VariableLike, label_num: int | None = None, ignore_label: int = -1
+) -> tuple[Variable, ...]:
     """F1 score of each class, and its support.
 
     It is :math:`2 P R / (P + R)` for the precision :math:`P` and the recall :math:`R`;

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer import backend, utils
 from chainer._core.tape import NoGradient
 from chainer.functions._base import CallableFunction, kernels
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class R2_score(CallableFunction):
@@ -14,7 +23,7 @@ class R2_score(CallableFunction):
     _kernels = kernels()
     _rule = NoGradient
 
-    def __init__(self, sample_weight, multioutput):
+    def __init__(self, sample_weight: None, multioutput: str) -> None:
         if sample_weight is not None:
             raise NotImplementedError('sample_weight is not supported: it must be None')
         if multioutput not in ('uniform_average', 'raw_values'):
@@ -24,7 +33,7 @@ class R2_score(CallableFunction):
         self.sample_weight = sample_weight
         self.multioutput = multioutput
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('pred', 'true'))
         pred_type, true_type = in_types
         type_check.expect(
@@ -33,7 +42,7 @@ class R2_score(CallableFunction):
             pred_type.shape == true_type.shape,
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         pred, true = inputs
         xp = backend.get_array_module(pred)
         residual = ((pred - true) ** 2).sum(axis=0)
@@ -44,11 +53,18 @@ class R2_score(CallableFunction):
             score = score.mean()
         return (utils.force_array(score, pred.dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return self.forward([x.as_grad_stopped() for x in inputs])
 
 
-def r2_score(pred, true, sample_weight=None, multioutput='uniform_average'):
+def r2_score(
+    pred: VariableLike,
+    true: VariableLike,
+    sample_weight: None = None,
+    multioutput: str = 'uniform_average',
+) -> Variable:
     """Coefficient of determination of a regression; it has no gradient.
 
     It is :math:`R^2 = 1 - \\sum (t - y)^2 / \\sum (t - \\bar t)^2`, and zero where the targets are

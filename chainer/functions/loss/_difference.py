@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions._base import _as_array, _Routine, kernels
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray
+    from chainer.utils.type_check import TypeInfoTuple
 
 
 def check_pair(in_types, names=('x0', 'x1')):
@@ -26,10 +34,10 @@ class DifferenceFunction(_Routine):
     is_elementwise = True
     _kernels = kernels(retain=(0, 1))
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         check_pair(in_types)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0, 1))
         x0, x1 = inputs
         return (_as_array(self.compute(x0 - x1), x0.dtype),)
@@ -45,7 +53,9 @@ class MeanDifferenceFunction(DifferenceFunction):
 
     is_elementwise = False
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         x0, x1 = inputs
         return (self.compute(x0 - x1),)
 

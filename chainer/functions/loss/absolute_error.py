@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer.functions.loss._difference import DifferenceFunction
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class AbsoluteError(DifferenceFunction):
@@ -10,14 +16,14 @@ class AbsoluteError(DifferenceFunction):
 
     chainerx_routine = 'absolute_error'
 
-    def compute(self, d):
+    def compute(self, d: Any) -> Any:
         return abs(d)
 
-    def gradient(self, m, d, gy):
+    def gradient(self, m: Any, d: Any, gy: Any) -> Any:
         return gy * m.sign(d)
 
 
-def absolute_error(x0, x1):
+def absolute_error(x0: VariableLike, x1: VariableLike) -> Variable:
     """Elementwise absolute error, :math:`|x_0 - x_1|`.
 
     Args:

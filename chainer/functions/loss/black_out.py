@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer._core.namespace import F
 from chainer.functions._base import check_reduce
 
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
-def black_out(x, t, W, samples, reduce='mean'):
+
+def black_out(
+    x: VariableLike, t: VariableLike, W: VariableLike, samples: VariableLike, reduce: str = 'mean'
+) -> Variable:
     """BlackOut loss, which approximates a softmax over a large vocabulary.
 
     .. math:: -\\log p(t) - \\sum_i \\log (1 - p(s_i))

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer import backend, utils
 from chainer.functions._base import Operation, check_reduce, kernels, norm_of_squared, positive_part
 from chainer.utils import type_check
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class Contrastive(Operation):
@@ -13,14 +20,14 @@ class Contrastive(Operation):
 
     _kernels = kernels(retain=(0, 1, 2))
 
-    def __init__(self, margin, reduce='mean'):
+    def __init__(self, margin: float, reduce: str = 'mean') -> None:
         if margin <= 0:
             raise ValueError(f'margin should be positive value, got {margin}')
         check_reduce(reduce)
         self.margin = margin
         self.reduce = reduce
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x0', 'x1', 'y'))
         x0_type, x1_type, y_type = in_types
         type_check.expect(
@@ -33,7 +40,7 @@ class Contrastive(Operation):
             x0_type.shape[0] == y_type.shape[0],
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x0, x1, y = inputs
         self.retain_inputs((0, 1, 2))
         xp = backend.get_array_module(x0)
@@ -63,7 +70,9 @@ class Contrastive(Operation):
         return [(gx, -gx, None)[i] for i in targets]
 
 
-def contrastive(x0, x1, y, margin=1, reduce='mean'):
+def contrastive(
+    x0: VariableLike, x1: VariableLike, y: VariableLike, margin: float = 1, reduce: str = 'mean'
+) -> Variable:
     """Contrastive loss of pairs of points.
 
     .. math:: \\frac12 \\begin{cases} d^2 & y = 1 \\\\ \\max(m - d, 0)^2 & y = 0 \\end{cases},

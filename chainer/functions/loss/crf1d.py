@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import backend
@@ -9,8 +11,16 @@ from chainer._core.namespace import F
 from chainer.functions._base import check_reduce, sent_like
 from chainer.variable import as_array, as_variable
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def crf1d(cost, xs, ys, reduce='mean'):
+    from chainer.types import NdArray, VariableLike
+    from chainer.variable import Variable
+
+
+def crf1d(
+    cost: VariableLike, xs: Sequence[VariableLike], ys: Sequence[VariableLike], reduce: str = 'mean'
+) -> Variable:
     """Negative log-likelihood of a linear-chain conditional random field.
 
     .. math:: \\log \\sum_{y'} \\exp s(y') - s(y), \\qquad
@@ -80,7 +90,7 @@ def crf1d(cost, xs, ys, reduce='mean'):
     return F.sum(loss) * (1.0 / n_batch) if reduce == 'mean' else loss
 
 
-def argmax_crf1d(cost, xs):
+def argmax_crf1d(cost: VariableLike, xs: Sequence[VariableLike]) -> tuple[Variable, list[NdArray]]:
     """Most likely labels under a linear-chain conditional random field (Viterbi algorithm).
 
     Args:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer import utils
 from chainer.functions._base import Operation, check_reduce, kernels
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class CrossCovariance(Operation):
@@ -12,11 +19,11 @@ class CrossCovariance(Operation):
 
     _kernels = kernels(retain=(0, 1))
 
-    def __init__(self, reduce='half_squared_sum'):
+    def __init__(self, reduce: str = 'half_squared_sum') -> None:
         check_reduce(reduce, ('half_squared_sum', 'no'))
         self.reduce = reduce
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('y', 'z'))
         y_type, z_type = in_types
         type_check.expect(
@@ -27,7 +34,7 @@ class CrossCovariance(Operation):
             y_type.shape[0] == z_type.shape[0],
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0, 1))
         y, z = [x - x.mean(axis=0, keepdims=True) for x in inputs]
         covariance = y.T.dot(z) / y.dtype.type(len(y))
@@ -48,7 +55,9 @@ class CrossCovariance(Operation):
         return [rules[i]() for i in targets]
 
 
-def cross_covariance(y, z, reduce='half_squared_sum'):
+def cross_covariance(
+    y: VariableLike, z: VariableLike, reduce: str = 'half_squared_sum'
+) -> Variable:
     """Penalty on the covariance between two groups of features.
 
     .. math:: \\frac12 \\sum_{ij} C_{ij}^2, \\qquad

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import backend
@@ -12,6 +14,13 @@ from chainer.functions._base import CallableFunction, check_reduce
 from chainer.functions.array.get_item import GetItemGrad
 from chainer.utils import type_check
 from chainer.variable import as_array, as_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 # Logarithm of a probability that counts as zero; finite, so that no difference is NaN.
 _NEVER = -1e10
@@ -88,12 +97,12 @@ class ConnectionistTemporalClassification(CallableFunction):
     # What runs on ChainerX is made of many small steps, which ChainerX would differentiate.
     _kernels = NO_KERNELS
 
-    def __init__(self, blank_symbol, reduce='mean'):
+    def __init__(self, blank_symbol: int, reduce: str = 'mean') -> None:
         check_reduce(reduce)
         self.blank_symbol = blank_symbol
         self.reduce = reduce
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() > 3)
         input_length, label_length, t_type = in_types[:3]
         x_types = in_types[3:]
@@ -139,7 +148,7 @@ class ConnectionistTemporalClassification(CallableFunction):
         loss = -m.logsumexp(_alphas(m, log_prob, paths, running)[-1] + paths.end, axis=1)
         return m.cast(m.mean(loss) if self.reduce == 'mean' else loss, inputs[3].dtype)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(range(len(inputs)))
         return (self._loss(arrays_like(inputs[3]), inputs),)
 
@@ -163,8 +172,13 @@ class ConnectionistTemporalClassification(CallableFunction):
 
 
 def connectionist_temporal_classification(
-    x, t, blank_symbol, input_length=None, label_length=None, reduce='mean'
-):
+    x: Sequence[VariableLike],
+    t: VariableLike,
+    blank_symbol: int,
+    input_length: NdArray | None = None,
+    label_length: NdArray | None = None,
+    reduce: str = 'mean',
+) -> Variable:
     """Connectionist temporal classification loss, for labels without an alignment.
 
     The loss of a sequence is the negative logarithm of the total probability of all paths that

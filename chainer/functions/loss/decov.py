@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import utils
@@ -9,17 +11,22 @@ from chainer.functions._base import CallableFunction, check_reduce, kernels, sen
 from chainer.utils import type_check
 from chainer.variable import as_array
 
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class DeCov(CallableFunction):
     """Function node of :func:`~chainer.functions.decov`."""
 
     _kernels = kernels(retain=(0,))
 
-    def __init__(self, reduce='half_squared_sum'):
+    def __init__(self, reduce: str = 'half_squared_sum') -> None:
         check_reduce(reduce, ('half_squared_sum', 'no'))
         self.reduce = reduce
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('h',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 2)
 
@@ -27,7 +34,7 @@ class DeCov(CallableFunction):
     def _off_diagonal(h):
         return sent_like(h, 1 - numpy.eye(h.shape[1], dtype=h.dtype))
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (h,) = inputs
         self.retain_inputs((0,))
         centered = h - h.mean(axis=0, keepdims=True)
@@ -51,7 +58,7 @@ class DeCov(CallableFunction):
         return (m.matmul(centered, gy + m.transpose(gy)) * n,)
 
 
-def decov(h, reduce='half_squared_sum'):
+def decov(h: VariableLike, reduce: str = 'half_squared_sum') -> Variable:
     """DeCov regularizer: a penalty on covariances between hidden activations.
 
     .. math:: \\frac12 (\\|C\\|_F^2 - \\|\\mathrm{diag}(C)\\|_2^2), \\qquad

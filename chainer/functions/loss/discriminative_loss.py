@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import backend
 from chainer._core.namespace import F
 from chainer.functions._base import sent_like
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class DiscriminativeMarginBasedClusteringLoss:
@@ -29,14 +35,14 @@ class DiscriminativeMarginBasedClusteringLoss:
 
     def __init__(
         self,
-        delta_v=0.5,
-        delta_d=1.5,
-        max_embedding_dim=10,
-        norm=1,
-        alpha=1.0,
-        beta=1.0,
-        gamma=0.001,
-    ):
+        delta_v: float = 0.5,
+        delta_d: float = 1.5,
+        max_embedding_dim: int = 10,
+        norm: int = 1,
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        gamma: float = 0.001,
+    ) -> None:
         if norm not in (1, 2):
             raise ValueError(f'norm must be 1 or 2, got {norm}')
         self.delta_v = delta_v
@@ -47,14 +53,16 @@ class DiscriminativeMarginBasedClusteringLoss:
         self.beta = beta
         self.gamma = gamma
 
-    def norm_function(self, x):
+    def norm_function(self, x: VariableLike) -> Variable:
         """Norm along the last axis."""
         if self.norm == 1:
             return F.sum(abs(x), axis=-1)
         # Away from zero, where the norm has no gradient.
         return F.sqrt(F.sum(x * x, axis=-1) + x.dtype.type(1e-12))
 
-    def __call__(self, embeddings, labels):
+    def __call__(
+        self, embeddings: VariableLike, labels: VariableLike
+    ) -> tuple[Variable, Variable, Variable]:
         """Returns the variance, distance and regularization losses.
 
         Args:
@@ -99,16 +107,16 @@ class DiscriminativeMarginBasedClusteringLoss:
 
 
 def discriminative_margin_based_clustering_loss(
-    embeddings,
-    labels,
-    delta_v,
-    delta_d,
-    max_embedding_dim,
-    norm=1,
-    alpha=1.0,
-    beta=1.0,
-    gamma=0.001,
-):
+    embeddings: VariableLike,
+    labels: VariableLike,
+    delta_v: float,
+    delta_d: float,
+    max_embedding_dim: int,
+    norm: int = 1,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    gamma: float = 0.001,
+) -> tuple[Variable, ...]:
     """Discriminative loss for instance segmentation with embeddings of pixels.
 
     It is the sum of three terms, averaged over the batch:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import backend, utils
@@ -15,20 +17,25 @@ from chainer.functions._base import (
 from chainer.utils import type_check
 from chainer.variable import as_array
 
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Hinge(CallableFunction):
     """Function node of :func:`~chainer.functions.hinge`."""
 
     _kernels = kernels(retain=(0, 1))
 
-    def __init__(self, norm='L1', reduce='mean'):
+    def __init__(self, norm: str = 'L1', reduce: str = 'mean') -> None:
         if norm not in ('L1', 'L2'):
             raise NotImplementedError(f"norm should be either 'L1' or 'L2', got {norm!r}")
         check_reduce(reduce)
         self.norm = norm
         self.reduce = reduce
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(
@@ -45,7 +52,7 @@ class Hinge(CallableFunction):
         signs[sent_like(x, numpy.arange(len(t))), t] = -1
         return signs
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, t = inputs
         self.retain_inputs((0, 1))
         xp = backend.get_array_module(x)
@@ -72,7 +79,7 @@ class Hinge(CallableFunction):
         return [None if i else gx for i in targets]
 
 
-def hinge(x, t, norm='L1', reduce='mean'):
+def hinge(x: VariableLike, t: VariableLike, norm: str = 'L1', reduce: str = 'mean') -> Variable:
     """Hinge loss of one-versus-all classification.
 
     .. math:: \\frac1N \\sum_{nk} \\max(1 - s_{nk} x_{nk}, 0)^p

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer import backend, utils
 from chainer.functions._base import Operation, check_reduce, kernels
 from chainer.functions.loss._difference import check_pair
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class HuberLoss(Operation):
@@ -12,15 +19,15 @@ class HuberLoss(Operation):
 
     _kernels = kernels(retain=(0, 1))
 
-    def __init__(self, delta, reduce='sum_along_second_axis'):
+    def __init__(self, delta: float, reduce: str = 'sum_along_second_axis') -> None:
         check_reduce(reduce, ('sum_along_second_axis', 'no'))
         self.delta = delta
         self.reduce = reduce
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         check_pair(in_types, ('x', 't'))
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, t = inputs
         self.retain_inputs((0, 1))
         xp = backend.get_array_module(x)
@@ -45,7 +52,9 @@ class HuberLoss(Operation):
         return [-gx if i else gx for i in targets]
 
 
-def huber_loss(x, t, delta, reduce='sum_along_second_axis'):
+def huber_loss(
+    x: VariableLike, t: VariableLike, delta: float, reduce: str = 'sum_along_second_axis'
+) -> Variable:
     """Huber loss: quadratic up to a distance, linear beyond.
 
     .. math:: \\begin{cases} \\frac12 a^2 & a < \\delta \\\\

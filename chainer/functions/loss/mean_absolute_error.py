@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer.functions.loss._difference import MeanDifferenceFunction
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class MeanAbsoluteError(MeanDifferenceFunction):
     """Function node of :func:`~chainer.functions.mean_absolute_error`."""
 
-    def compute(self, d):
+    def compute(self, d: Any) -> Any:
         return abs(d).mean()
 
-    def gradient(self, m, d, gy):
+    def gradient(self, m: Any, d: Any, gy: Any) -> Any:
         return gy * m.sign(d)
 
 
-def mean_absolute_error(x0, x1):
+def mean_absolute_error(x0: VariableLike, x1: VariableLike) -> Variable:
     """Mean of the absolute differences of all elements.
 
     .. math:: \\frac1n \\sum_{i=1}^n |x_{0,i} - x_{1,i}|

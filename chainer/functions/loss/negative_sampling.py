@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 import chainerx
@@ -12,6 +14,13 @@ from chainer.functions.connection.embed_id import EmbedIDGrad
 from chainer.utils import argument, type_check
 from chainer.variable import as_array
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class NegativeSamplingFunction(Operation):
     """Function node of :func:`~chainer.functions.negative_sampling`."""
@@ -20,15 +29,15 @@ class NegativeSamplingFunction(Operation):
     _kernels = NO_KERNELS
     ignore_label = -1
     #: Samples of the last forward: the true label, then the negative ones.
-    samples = None
+    samples: Any = None
 
-    def __init__(self, sampler, sample_size, reduce='sum'):
+    def __init__(self, sampler: Callable[..., Any], sample_size: int, reduce: str = 'sum') -> None:
         check_reduce(reduce, ('sum', 'no'))
         self.sampler = sampler
         self.sample_size = sample_size
         self.reduce = reduce
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 't', 'W'))
         x_type, t_type, w_type = in_types
         type_check.expect(
@@ -56,7 +65,7 @@ class NegativeSamplingFunction(Operation):
         signs[self.samples[:, 0] == self.ignore_label] = 0
         return signs
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, t, W = inputs
         self.retain_inputs((0, 1, 2))
         xp = backend.get_array_module(x)
@@ -95,7 +104,15 @@ class NegativeSamplingFunction(Operation):
         return [rules[i]() for i in targets]
 
 
-def negative_sampling(x, t, W, sampler, sample_size, reduce='sum', **kwargs):
+def negative_sampling(
+    x: VariableLike,
+    t: VariableLike,
+    W: VariableLike,
+    sampler: Callable[..., Any],
+    sample_size: int,
+    reduce: str = 'sum',
+    **kwargs: Any,
+) -> Variable | tuple[Variable, NdArray]:
     """Negative sampling loss, which approximates a softmax over a large vocabulary.
 
     .. math:: -\\log \\sigma(w_t^\\top x) - \\sum_i \\log \\sigma(-w_{s_i}^\\top x)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer import backend, utils
 from chainer.functions._base import Operation, check_reduce, kernels
 from chainer.utils import type_check
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class SigmoidCrossEntropy(Operation):
@@ -15,12 +23,12 @@ class SigmoidCrossEntropy(Operation):
     ignore_label = -1
     _kernels = kernels(retain=(0, 1), check=True)
 
-    def __init__(self, normalize=True, reduce='mean'):
+    def __init__(self, normalize: bool = True, reduce: str = 'mean') -> None:
         check_reduce(reduce)
         self.normalize = normalize
         self.reduce = reduce
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(
@@ -36,7 +44,7 @@ class SigmoidCrossEntropy(Operation):
         self.count = max(count, 1)
         return mask
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, t = inputs
         self.retain_inputs((0, 1))
         xp = backend.get_array_module(x)
@@ -47,7 +55,9 @@ class SigmoidCrossEntropy(Operation):
             loss = loss.sum() * x.dtype.type(1.0 / self.count)
         return (utils.force_array(loss, x.dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         x, t = inputs
         loss = self._mask_and_count(x, t) * chainerx.sigmoid_cross_entropy(x, t)
         if self.reduce == 'mean':
@@ -64,7 +74,9 @@ class SigmoidCrossEntropy(Operation):
         return [None if i else gx for i in targets]
 
 
-def sigmoid_cross_entropy(x, t, normalize=True, reduce='mean'):
+def sigmoid_cross_entropy(
+    x: VariableLike, t: VariableLike, normalize: bool = True, reduce: str = 'mean'
+) -> Variable:
     """Binary cross entropy of unnormalized log odds.
 
     .. math:: -t \\log \\sigma(x) - (1 - t) \\log(1 - \\sigma(x)) = \\log(1 + e^x) - t x

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -13,6 +14,12 @@ from chainer._core.fallback import Fallback
 from chainer.functions._base import Operation, check_reduce, kernels
 from chainer.utils import type_check
 from chainer.variable import Variable, as_array
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _log_softmax(xp, x):
@@ -40,13 +47,13 @@ class SoftmaxCrossEntropy(Operation):
 
     def __init__(
         self,
-        normalize=True,
-        cache_score=True,
-        class_weight=None,
-        ignore_label=-1,
-        reduce='mean',
-        soft_target_loss='cross-entropy',
-    ):
+        normalize: bool = True,
+        cache_score: bool = True,
+        class_weight: NdArray | None = None,
+        ignore_label: int = -1,
+        reduce: str = 'mean',
+        soft_target_loss: str = 'cross-entropy',
+    ) -> None:
         _check_class_weight(class_weight)
         check_reduce(reduce)
         if soft_target_loss not in ('cross-entropy', 'kl-divergence'):
@@ -62,7 +69,7 @@ class SoftmaxCrossEntropy(Operation):
         self.soft_target_loss = soft_target_loss
         self._target_has_gradient = False
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(x_type.dtype.kind == 'f', x_type.ndim > 1)
@@ -77,7 +84,7 @@ class SoftmaxCrossEntropy(Operation):
             )
 
     @property
-    def y(self):
+    def y(self) -> NdArray | None:
         """Softmax probabilities, if the score is cached."""
         if not self.cache_score or self.inputs is None:
             return None
@@ -113,7 +120,7 @@ class SoftmaxCrossEntropy(Operation):
                 f'each label `t` needs to satisfy 0 <= t < {x.shape[1]} or t == {self.ignore_label}'
             )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, t = inputs
         self.retain_inputs((0, 1))
         xp = backend.get_array_module(x)
@@ -154,7 +161,9 @@ class SoftmaxCrossEntropy(Operation):
         weight = backend.get_device_from_array(x).send(self.class_weight)
         return weight.astype(x.dtype, copy=False).reshape((1, -1) + (1,) * (x.ndim - 2))
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         x, t = inputs
         if x.size == 0:
             return Fallback('no elements')
@@ -216,16 +225,16 @@ class SoftmaxCrossEntropy(Operation):
 
 
 def softmax_cross_entropy(
-    x,
-    t,
-    normalize=True,
-    cache_score=True,
-    class_weight=None,
-    ignore_label=-1,
-    reduce='mean',
-    enable_double_backprop=False,
-    soft_target_loss='cross-entropy',
-):
+    x: VariableLike,
+    t: VariableLike,
+    normalize: bool = True,
+    cache_score: bool = True,
+    class_weight: NdArray | None = None,
+    ignore_label: int = -1,
+    reduce: str = 'mean',
+    enable_double_backprop: bool = False,
+    soft_target_loss: str = 'cross-entropy',
+) -> Variable:
     """Cross entropy loss of unnormalized log probabilities.
 
     For an integer label :math:`t` and for probabilities :math:`t_k`, with weights :math:`w` of the

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer.functions.loss._difference import DifferenceFunction
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class SquaredError(DifferenceFunction):
@@ -10,14 +16,14 @@ class SquaredError(DifferenceFunction):
 
     chainerx_routine = 'squared_error'
 
-    def compute(self, d):
+    def compute(self, d: Any) -> Any:
         return d * d
 
-    def gradient(self, m, d, gy):
+    def gradient(self, m: Any, d: Any, gy: Any) -> Any:
         return gy * 2 * d
 
 
-def squared_error(x0, x1):
+def squared_error(x0: VariableLike, x1: VariableLike) -> Variable:
     """Elementwise squared error, :math:`(x_0 - x_1)^2`.
 
     Args:
@@ -40,7 +46,7 @@ def squared_error(x0, x1):
     return SquaredError().apply((x0, x1))[0]
 
 
-def squared_difference(x1, x2):
+def squared_difference(x1: VariableLike, x2: VariableLike) -> Variable:
     """Elementwise squared error; the same as :func:`squared_error`.
 
     Args:

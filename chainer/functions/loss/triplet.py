@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer import backend, utils
 from chainer.functions._base import Operation, check_reduce, kernels, positive_part
 from chainer.utils import type_check
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class Triplet(Operation):
@@ -13,14 +20,14 @@ class Triplet(Operation):
 
     _kernels = kernels(retain=(0, 1, 2))
 
-    def __init__(self, margin, reduce='mean'):
+    def __init__(self, margin: float, reduce: str = 'mean') -> None:
         if margin <= 0:
             raise ValueError(f'margin should be positive value, got {margin}')
         check_reduce(reduce)
         self.margin = margin
         self.reduce = reduce
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('anchor', 'positive', 'negative'))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim >= 2)
         for in_type in in_types[1:]:
@@ -31,7 +38,7 @@ class Triplet(Operation):
     def _violations(self, anchor, positive, negative):
         return ((anchor - positive) ** 2 - (anchor - negative) ** 2).sum(axis=1) + self.margin
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0, 1, 2))
         xp = backend.get_array_module(*inputs)
         loss = positive_part(xp, self._violations(*inputs))
@@ -57,7 +64,13 @@ class Triplet(Operation):
         return [rules[i]() for i in targets]
 
 
-def triplet(anchor, positive, negative, margin=0.2, reduce='mean'):
+def triplet(
+    anchor: VariableLike,
+    positive: VariableLike,
+    negative: VariableLike,
+    margin: float = 0.2,
+    reduce: str = 'mean',
+) -> Variable:
     """Triplet loss, which wants anchors nearer to positive than to negative points.
 
     .. math:: \\max(\\|a - p\\|^2 - \\|a - n\\|^2 + m, 0)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from chainer._core.namespace import F
 from chainer.functions._base import check_reduce
 from chainer.variable import as_variable
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 _REDUCTIONS = ('sum', 'mean', 'no')
 
@@ -19,7 +24,9 @@ def _reduce(loss, reduce):
     return loss
 
 
-def gaussian_kl_divergence(mean, ln_var, reduce='sum'):
+def gaussian_kl_divergence(
+    mean: VariableLike, ln_var: VariableLike, reduce: str = 'sum'
+) -> Variable:
     """Kullback-Leibler divergence of diagonal Gaussians from the standard one.
 
     .. math:: \\frac12 (\\mu^2 + \\sigma^2 - \\ln \\sigma^2 - 1)
@@ -55,7 +62,7 @@ def gaussian_kl_divergence(mean, ln_var, reduce='sum'):
     return _reduce(loss, reduce)
 
 
-def bernoulli_nll(x, y, reduce='sum'):
+def bernoulli_nll(x: VariableLike, y: VariableLike, reduce: str = 'sum') -> Variable:
     """Negative log-likelihood of Bernoulli distributions given by their log odds.
 
     .. math:: -x \\log \\sigma(y) - (1 - x) \\log(1 - \\sigma(y)) = \\log(1 + e^y) - x y
@@ -90,7 +97,9 @@ def bernoulli_nll(x, y, reduce='sum'):
     return _reduce(F.softplus(y) - x * y, reduce)
 
 
-def gaussian_nll(x, mean, ln_var, reduce='sum'):
+def gaussian_nll(
+    x: VariableLike, mean: VariableLike, ln_var: VariableLike, reduce: str = 'sum'
+) -> Variable:
     """Negative log-likelihood of Gaussian distributions.
 
     .. math:: \\frac12 \\left(\\ln 2 \\pi + \\ln \\sigma^2 + \\frac{(x - \\mu)^2}{\\sigma^2}\\right)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import UnaryFunction
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Arctanh(UnaryFunction):
@@ -14,21 +21,23 @@ class Arctanh(UnaryFunction):
     _kernels = NO_KERNELS._replace(check=True)
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'arctanh'
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
         return ((chainerx.log1p(x) - chainerx.log1p(-x)) * 0.5,)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.arctanh(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy / (1 - x * x)
 
 
-def arctanh(x):
+def arctanh(x: VariableLike) -> Variable:
     """Elementwise inverse hyperbolic tangent.
 
     .. math:: y = \\frac12 \\log \\frac{1 + x}{1 - x}

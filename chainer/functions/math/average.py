@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from chainer._core.namespace import F
 from chainer.functions._base import ReductionFunction, parse_axis
 from chainer.variable import as_variable
 
+if TYPE_CHECKING:
+    from chainer.types import Axis, VariableLike
+    from chainer.variable import Variable
+
 
 class Mean(ReductionFunction):
     """Mean of array elements over given axes."""
 
-    def __init__(self, axis, keepdims):
+    def __init__(self, axis: Axis, keepdims: bool) -> None:
         super().__init__(axis, keepdims)
 
     def compute(self, xp, x):
@@ -24,7 +29,9 @@ class Mean(ReductionFunction):
         return m.broadcast_to(gy * (1.0 / max(count, 1)), shape)
 
 
-def average(x, axis=None, weights=None, keepdims=False):
+def average(
+    x: VariableLike, axis: Axis = None, weights: VariableLike | None = None, keepdims: bool = False
+) -> Variable:
     """Weighted average of array elements over given axes.
 
     .. math:: y = \\frac{\\sum_i w_i x_i}{\\sum_i w_i}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -17,6 +18,11 @@ from chainer.backends import cuda
 from chainer.functions._base import BinaryFunction, Operation, UnaryFunction, _as_array, kernels
 from chainer.utils import type_check
 from chainer.variable import Variable
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike, Xp
+    from chainer.utils.type_check import TypeInfoTuple
 
 _chx_ndarray = chainerx.ndarray
 
@@ -46,14 +52,14 @@ def _constant_text(value):
 class _Unary(UnaryFunction):
     """Unary operator of arrays of any dtype."""
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
 
 
 class _Binary(BinaryFunction):
     """Binary operator of arrays of any dtype."""
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, self.arguments)
         type_check.expect(in_types[0].dtype == in_types[1].dtype)
         type_check.expect_broadcast_shapes(in_types[0].shape, in_types[1].shape)
@@ -63,24 +69,26 @@ class _Constant(_Unary):
     """Operator with a constant, which takes the dtype of the array."""
 
     text = ''
-    operator = None  # operator with the constant on its side
+    operator: Any = None  # operator with the constant on its side
     retains = ''
     # In ChainerX the constant may widen the dtype.
     _kernels = NO_KERNELS._replace(check=True)
 
-    def __init__(self, value):
+    def __init__(self, value: float) -> None:
         self.value = value
 
     @property
-    def label(self):
+    def label(self) -> str:
         return self.text % _constant_text(self.value)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         # A NumPy scalar of the array's dtype: 0-d arrays keep their dtype on any NumPy.
         value = x.dtype.type(self.value) if numpy.isscalar(self.value) else self.value
         return self.operator(x, value)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (self.operator(inputs[0], self.value),)
 
 
@@ -95,14 +103,14 @@ class Neg(_Unary):
     chainerx_routine = 'negative'
     label = '__neg__'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return -x
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return -gy
 
 
-def neg(self):  # -x
+def neg(self: VariableLike) -> Variable:  # -x
     """Elementwise negation; also written ``-x``.
 
     Args:
@@ -124,14 +132,14 @@ class Absolute(_Unary):
 
     label = '|_|'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return abs(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy * m.sign(x)
 
 
-def absolute(self):
+def absolute(self: VariableLike) -> Variable:
     """Elementwise absolute value, with gradient zero at zero; also written ``abs(x)``.
 
     Args:
@@ -155,10 +163,10 @@ class Add(_Binary):
     retains = ''
     label = '_ + _'
 
-    def compute(self, xp, x0, x1):
+    def compute(self, xp: Xp, x0: Any, x1: Any) -> Any:
         return x0 + x1
 
-    def gradient(self, m, i, x0, x1, y, gy):
+    def gradient(self, m: Any, i: int, x0: Any, x1: Any, y: Any, gy: Any) -> Any:
         return gy
 
 
@@ -166,9 +174,9 @@ class AddConstant(_Constant):
     """Function node of ``x + value``."""
 
     text = '_ + %s'
-    operator = operator.add
+    operator: Any = operator.add
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy
 
 
@@ -179,23 +187,25 @@ class MultiAdd(Operation):
     label = '_ + _'
     _kernels = kernels(check=True)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() > 0)
         for in_type in in_types:
             type_check.expect(in_type.dtype == in_types[0].dtype)
         type_check.expect_broadcast_shapes(*[t.shape for t in in_types])
 
-    def forward(self, xs):
+    def forward(self, xs: tuple[NdArray, ...]) -> tuple[NdArray, ...]:
         return (utils.force_array(functools.reduce(operator.add, xs), xs[0].dtype),)
 
-    def forward_chainerx(self, xs):
+    def forward_chainerx(
+        self, xs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (functools.reduce(operator.add, xs),)
 
     def gradients(self, m, targets, xs, ys, gys):
         return [m.sum_to(gys[0], self.inputs[i].shape) for i in targets]
 
 
-def add(*xs):  # lhs + rhs or add more than 2 variables
+def add(*xs: VariableLike) -> Variable:  # lhs + rhs or add more than 2 variables
     """Elementwise sum of two or more arrays, with broadcasting; also written ``x + y``.
 
     Args:
@@ -235,14 +245,14 @@ class Sub(_Binary):
     chainerx_routine = 'subtract'
     label = '_ - _'
 
-    def compute(self, xp, x0, x1):
+    def compute(self, xp: Xp, x0: Any, x1: Any) -> Any:
         return x0 - x1
 
-    def gradient(self, m, i, x0, x1, y, gy):
+    def gradient(self, m: Any, i: int, x0: Any, x1: Any, y: Any, gy: Any) -> Any:
         return -gy if i else gy
 
 
-def sub(self, rhs):  # lhs - rhs
+def sub(self: VariableLike, rhs: VariableLike | float) -> Variable:  # lhs - rhs
     """Elementwise difference :math:`x_0 - x_1`, with broadcasting; also written ``x - y``.
 
     Args:
@@ -274,13 +284,13 @@ class SubFromConstant(_Constant):
     """Function node of ``value - x``."""
 
     text = '%s - _'
-    operator = _reflected(operator.sub)
+    operator: Any = _reflected(operator.sub)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return -gy
 
 
-def rsub(self, rhs):  # rhs - lhs
+def rsub(self: VariableLike, rhs: VariableLike | float) -> Variable:  # rhs - lhs
     """Elementwise difference of exchanged operands: ``5 - x`` is ``rsub(x, 5)``.
 
     Operands, output and errors are those of :func:`sub`.
@@ -301,10 +311,10 @@ class Mul(_Binary):
     chainerx_routine = 'multiply'
     label = '_ * _'
 
-    def compute(self, xp, x0, x1):
+    def compute(self, xp: Xp, x0: Any, x1: Any) -> Any:
         return x0 * x1
 
-    def gradient(self, m, i, x0, x1, y, gy):
+    def gradient(self, m: Any, i: int, x0: Any, x1: Any, y: Any, gy: Any) -> Any:
         return gy * (x0 if i else x1)
 
 
@@ -312,13 +322,13 @@ class MulConstant(_Constant):
     """Function node of ``x * value``."""
 
     text = '_ * %s'
-    operator = operator.mul
+    operator: Any = operator.mul
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy * self.value
 
 
-def mul(self, rhs):  # lhs * rhs
+def mul(self: VariableLike, rhs: VariableLike | float) -> Variable:  # lhs * rhs
     """Elementwise product :math:`x_0 x_1`; also written ``x * y``.
 
     Operands, output and errors are those of :func:`sub`.
@@ -341,14 +351,14 @@ class Div(_Binary):
     # Integers have a gradient here.
     _kernels = NO_KERNELS._replace(check=True)
 
-    def compute(self, xp, x0, x1):
+    def compute(self, xp: Xp, x0: Any, x1: Any) -> Any:
         return x0 / x1
 
-    def gradient(self, m, i, x0, x1, y, gy):
+    def gradient(self, m: Any, i: int, x0: Any, x1: Any, y: Any, gy: Any) -> Any:
         return -(gy * x0 / x1) / x1 if i else gy / x1
 
 
-def div(self, rhs):  # lhs / rhs
+def div(self: VariableLike, rhs: VariableLike | float) -> Variable:  # lhs / rhs
     """Elementwise quotient :math:`x_0 / x_1` of floating point numbers; also written ``x / y``.
 
     Operands, output and errors are those of :func:`sub`.
@@ -367,14 +377,14 @@ class DivFromConstant(_Constant):
     """Function node of ``value / x``."""
 
     text = '%s / _'
-    operator = _reflected(operator.truediv)
+    operator: Any = _reflected(operator.truediv)
     retains = 'xy'
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return -gy * y / x
 
 
-def rdiv(self, rhs):  # rhs / lhs
+def rdiv(self: VariableLike, rhs: VariableLike | float) -> Variable:  # rhs / lhs
     """Elementwise quotient of exchanged operands: ``2 / x`` is ``rdiv(x, 2)``.
 
     Operands, output and errors are those of :func:`sub`.
@@ -389,7 +399,7 @@ def rdiv(self, rhs):  # rhs / lhs
     return Div().apply((_operand(self, rhs), self))[0]
 
 
-def floordiv(self, rhs):  # lhs // rhs
+def floordiv(self: VariableLike, rhs: VariableLike | float) -> Variable:  # lhs // rhs
     """Elementwise floor of the quotient, without gradient; also written ``x // y``.
 
     Operands, output and errors are those of :func:`sub`.
@@ -402,7 +412,7 @@ def floordiv(self, rhs):  # lhs // rhs
     return F.floor(div(self, rhs))
 
 
-def rfloordiv(self, rhs):  # rhs // lhs
+def rfloordiv(self: VariableLike, rhs: VariableLike | float) -> Variable:  # rhs // lhs
     """The same of exchanged operands: ``9 // x`` is ``rfloordiv(x, 9)``.
 
     Operands, output and errors are those of :func:`sub`.
@@ -424,10 +434,10 @@ class PowVarVar(_Binary):
     # ChainerX takes other integers, and has another gradient at a base of zero.
     _kernels = NO_KERNELS._replace(check=True)
 
-    def compute(self, xp, x0, x1):
+    def compute(self, xp: Xp, x0: Any, x1: Any) -> Any:
         return x0**x1
 
-    def gradient(self, m, i, x0, x1, y, gy):
+    def gradient(self, m: Any, i: int, x0: Any, x1: Any, y: Any, gy: Any) -> Any:
         if i:
             return m.log(x0) * y * gy
         return x1 * x0 ** (x1 - 1) * gy
@@ -437,17 +447,17 @@ class PowVarConst(_Constant):
     """Function node of ``x ** value``."""
 
     text = '_ ** %s'
-    operator = operator.pow
+    operator: Any = operator.pow
     retains = 'x'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         # NumPy squares faster with a Python number, which never widens a dtype here.
         value = self.value
         if x.ndim == 0 or not isinstance(value, (int, float)):
             return super().compute(xp, x)
         return _as_array(x**value, x.dtype)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         value = self.value
         power = x if numpy.isscalar(value) and value == 2 else x ** (value - 1)
         return gy * value * power
@@ -457,16 +467,16 @@ class PowConstVar(_Constant):
     """Function node of ``value ** x``."""
 
     text = '%s ** _'
-    operator = _reflected(operator.pow)
+    operator: Any = _reflected(operator.pow)
     retains = 'y'
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         if numpy.isscalar(self.value):
             return gy * y * (math.log(self.value) if self.value > 0 else float('nan'))
         return gy * y * cuda.get_array_module(self.value).log(self.value)
 
 
-def pow(self, rhs):  # lhs ** rhs
+def pow(self: VariableLike, rhs: VariableLike | float) -> Variable:  # lhs ** rhs
     """Elementwise power :math:`x_0^{x_1}`; also written ``x ** y``.
 
     Operands, output and errors are those of :func:`sub`.
@@ -481,7 +491,7 @@ def pow(self, rhs):  # lhs ** rhs
     return PowVarVar().apply((self, _operand(self, rhs)))[0]
 
 
-def rpow(self, rhs):  # rhs ** lhs
+def rpow(self: VariableLike, rhs: VariableLike | float) -> Variable:  # rhs ** lhs
     """Elementwise power of exchanged operands: ``2 ** x`` is ``rpow(x, 2)``.
 
     Operands, output and errors are those of :func:`sub`.
@@ -496,7 +506,7 @@ def rpow(self, rhs):  # rhs ** lhs
     return PowVarVar().apply((_operand(self, rhs), self))[0]
 
 
-def matmul(self, rhs):  # lhs @ rhs
+def matmul(self: VariableLike, rhs: VariableLike | float) -> Variable:  # lhs @ rhs
     """Matrix product; also written ``x @ y``.
 
     An array ``rhs`` takes the dtype of ``self``. Otherwise see :func:`chainer.functions.matmul`.
@@ -509,7 +519,7 @@ def matmul(self, rhs):  # lhs @ rhs
     return F.matmul(self, _operand(self, rhs))
 
 
-def rmatmul(self, rhs):  # rhs @ lhs
+def rmatmul(self: VariableLike, rhs: VariableLike | float) -> Variable:  # rhs @ lhs
     """Matrix product of exchanged operands: ``a @ x`` is ``rmatmul(x, a)``; see :func:`matmul`.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
@@ -520,7 +530,7 @@ def rmatmul(self, rhs):  # rhs @ lhs
     return F.matmul(_operand(self, rhs), self)
 
 
-def install_variable_arithmetics():
+def install_variable_arithmetics() -> None:
     """Hands the functions of this module to the operators of :class:`~chainer.Variable`."""
     for function in (
         *(neg, absolute, add, sub, rsub, mul, div, rdiv),

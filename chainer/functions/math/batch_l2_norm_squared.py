@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class BatchL2NormSquared(Operation):
@@ -11,11 +18,11 @@ class BatchL2NormSquared(Operation):
 
     _kernels = kernels(retain=(0,))
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim >= 2)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
         return ((x * x).sum(axis=tuple(range(1, x.ndim))),)
@@ -28,7 +35,7 @@ class BatchL2NormSquared(Operation):
         return (2 * x * m.reshape(gys[0], (-1,) + (1,) * (x.ndim - 1)),)
 
 
-def batch_l2_norm_squared(x):
+def batch_l2_norm_squared(x: VariableLike) -> Variable:
     """Squared Euclidean norm of each sample of a batch.
 
     .. math:: y_i = \\sum_j x_{ij}^2

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions._base import apply_without_gradient
 
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
-def ceil(x):
+
+def ceil(x: VariableLike) -> Variable:
     """Elementwise smallest integer not below ``x``.
 
     The result has no gradient.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 import chainerx
@@ -12,6 +14,12 @@ from chainer.functions.math.inv import linalg
 from chainer.utils import type_check
 from chainer.variable import as_array
 
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Cholesky(Operation):
     """Function node of :func:`~chainer.functions.cholesky`."""
@@ -19,20 +27,22 @@ class Cholesky(Operation):
     _kernels = kernels()
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'cholesky'
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a',))
         (a_type,) = in_types
         type_check.expect(a_type.dtype.kind == 'f', a_type.ndim == 2)
         type_check.expect(a_type.shape[-1] == a_type.shape[-2])
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_outputs((0,))
         return (linalg('cholesky', inputs[0]),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (a,) = inputs
         if a.dtype == numpy.float16:
             return Fallback('float16')
@@ -52,7 +62,7 @@ class Cholesky(Operation):
         return ((gx + m.transpose(gx)) * 0.5,)
 
 
-def cholesky(a):
+def cholesky(a: VariableLike) -> Variable:
     """Cholesky decomposition :math:`A = L L^\\top` of a symmetric positive definite matrix.
 
     Only the lower triangle of ``a`` is read; the gradient is symmetric.

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer.functions._base import UnaryFunction
 from chainer.variable import as_array
 
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
+
 
 class Clip(UnaryFunction):
     """Values limited to an interval; the gradient passes inside it, bounds included."""
 
-    def __init__(self, x_min, x_max):
+    def __init__(self, x_min: float | None, x_max: float | None) -> None:
         if x_min is None and x_max is None:
             raise ValueError('x_min and x_max must not both be None')
         self.x_min = x_min
         self.x_max = x_max
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.clip(x, self.x_min, self.x_max)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         x = as_array(x)
         inside = True
         if self.x_min is not None:
@@ -30,14 +36,16 @@ class Clip(UnaryFunction):
             inside = inside & (x <= self.x_max)
         return gy * inside.astype(gy.dtype)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         # Bounds on both sides: at one that is reached the gradient passes.
         low = -math.inf if self.x_min is None else self.x_min
         high = math.inf if self.x_max is None else self.x_max
         return (chainerx.clip(inputs[0], low, high),)
 
 
-def clip(x, x_min, x_max):
+def clip(x: VariableLike, x_min: float | None, x_max: float | None) -> Variable:
     """Limits elements to the interval :math:`[x_{min}, x_{max}]`.
 
     .. math:: y = \\min(\\max(x, x_{min}), x_{max})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer import backend
 from chainer._core.fallback import Fallback
@@ -13,6 +15,12 @@ from chainer.functions._base import (
     parse_single_axis,
 )
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _shift(m, x, axis, first):
@@ -27,10 +35,10 @@ def _shift(m, x, axis, first):
 class Cumprodsum(Operation):
     """Recurrence :math:`y_i = a_i + b_i y_{i-1}` along an axis, for inputs a and b."""
 
-    def __init__(self, axis):
+    def __init__(self, axis: int | None) -> None:
         self.axis = axis
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a', 'b'))
         type_check.expect(
             in_types[0].dtype.kind == 'f',
@@ -38,7 +46,7 @@ class Cumprodsum(Operation):
             in_types[0].shape == in_types[1].shape,
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((1,))
         self.retain_outputs((0,))
         xp = backend.get_array_module(*inputs)
@@ -61,20 +69,22 @@ class Cumprod(Operation):
 
     _kernels = kernels(retain=(0,))
 
-    def __init__(self, axis):
+    def __init__(self, axis: int | None) -> None:
         self.axis = parse_single_axis(axis)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         expect_axis(in_types[0], None if self.axis is None else (self.axis,))
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
         return (_as_array(backend.get_array_module(x).cumprod(x, axis=self.axis), x.dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
         # Its gradient in ChainerX divides by the elements.
         if bool((x == 0).any()):
@@ -96,7 +106,7 @@ class Cumprod(Operation):
         return (m.reshape(m.flip(rest, axis) * _shift(m, m.cumprod(x, axis), axis, 1), shape),)
 
 
-def cumprod(x, axis=None):
+def cumprod(x: VariableLike, axis: int | None = None) -> Variable:
     """Cumulative product of elements along an axis.
 
     .. math:: y_i = \\prod_{j=0}^i x_j

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer import backend
 from chainer.functions._base import (
@@ -13,25 +15,34 @@ from chainer.functions._base import (
 )
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Cumsum(Operation):
     """Cumulative sum along an axis, or of the flattened array."""
 
     _kernels = kernels()
 
-    def __init__(self, axis=None):
+    def __init__(self, axis: int | None = None) -> None:
         self.axis = parse_single_axis(axis)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         expect_axis(in_types[0], None if self.axis is None else (self.axis,))
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         return (_as_array(backend.get_array_module(x).cumsum(x, axis=self.axis), x.dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.cumsum(inputs[0], axis=self.axis),)
 
     def gradients(self, m, targets, xs, ys, gys):
@@ -40,7 +51,7 @@ class Cumsum(Operation):
         return (m.reshape(gx, self.inputs[0].shape),)
 
 
-def cumsum(x, axis=None):
+def cumsum(x: VariableLike, axis: int | None = None) -> Variable:
     """Cumulative sum of elements along an axis.
 
     .. math:: y_i = \\sum_{j=0}^i x_j

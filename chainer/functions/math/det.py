@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 import chainerx
@@ -12,6 +14,12 @@ from chainer.functions.math.inv import linalg
 from chainer.utils import type_check
 from chainer.variable import as_variable
 
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class BatchDet(Operation):
     """Determinants of a batch of matrices."""
@@ -19,21 +27,23 @@ class BatchDet(Operation):
     _kernels = kernels(retain=(0,))
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'det'
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a',))
         (a_type,) = in_types
         type_check.expect(a_type.dtype.kind == 'f', a_type.ndim == 3)
         type_check.expect(a_type.shape[-1] == a_type.shape[-2])
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0,))
         self.retain_outputs((0,))
         return (linalg('det', inputs[0]),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (a,) = inputs
         if a.dtype == numpy.float16:
             return Fallback('float16')
@@ -44,7 +54,7 @@ class BatchDet(Operation):
         return (factor * m.swapaxes(m.batch_inv(xs[0]), 1, 2),)
 
 
-def batch_det(a):
+def batch_det(a: VariableLike) -> Variable:
     """Determinants of the matrices of a batch.
 
     Args:
@@ -68,7 +78,7 @@ def batch_det(a):
     return BatchDet().apply((a,))[0]
 
 
-def det(a):
+def det(a: VariableLike) -> Variable:
     """Determinant of a square matrix.
 
     Args:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import UnaryFunction, special
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class DiGamma(UnaryFunction):
@@ -13,17 +19,17 @@ class DiGamma(UnaryFunction):
     _kernels = NO_KERNELS._replace(check=True)
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'digamma'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return special(xp).digamma(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return m.polygamma(1, x) * gy
 
 
-def digamma(x):
+def digamma(x: VariableLike) -> Variable:
     """Elementwise digamma function, the derivative of :func:`~chainer.functions.lgamma`.
 
     .. math:: \\psi(x) = \\frac{d}{dx} \\log \\Gamma(x)

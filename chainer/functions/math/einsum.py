@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainerx
 from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
@@ -9,6 +11,12 @@ from chainer._core.fallback import NO_NATIVE_PATH, Fallback
 from chainer.functions._base import Operation, _as_array, kernels
 from chainer.utils import type_check
 from chainer.variable import as_variable
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 _LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
@@ -24,11 +32,11 @@ class EinSum(Operation):
 
     _kernels = kernels(retain=None)
 
-    def __init__(self, in_subs, out_sub):
+    def __init__(self, in_subs: str, out_sub: str) -> None:
         self.in_subs = in_subs
         self.out_sub = out_sub
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         subs = self.in_subs.split(',')
         type_check.expect(in_types.size() == len(subs))
         for i, (in_type, sub) in enumerate(zip(in_types, subs)):
@@ -41,13 +49,15 @@ class EinSum(Operation):
                 if n != 1 and lengths.setdefault(label, n) != n:
                     type_check.expect(in_type.shape[axis] == lengths[label])
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(range(len(inputs)))
         xp = backend.get_array_module(*inputs)
         y = xp.einsum(f'{self.in_subs}->{self.out_sub}', *inputs)
         return (_as_array(y, inputs[0].dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         if any([x.dtype != inputs[0].dtype for x in inputs]):
             return Fallback('mixed dtypes')
         return (chainerx.einsum(f'{self.in_subs}->{self.out_sub}', *inputs),)
@@ -78,11 +88,11 @@ class DiagEinSum(EinSum):
 
     _kernels = NO_KERNELS
 
-    def __init__(self, in_subs, out_sub, out_shape):
+    def __init__(self, in_subs: str, out_sub: str, out_shape: tuple[int, ...]) -> None:
         super().__init__(in_subs, out_sub)
         self.out_shape = out_shape
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(range(len(inputs)))
         xp = backend.get_array_module(*inputs)
         labels = ''.join(dict.fromkeys(self.out_sub))
@@ -99,7 +109,9 @@ class DiagEinSum(EinSum):
         _diagonal_view(out, self.out_sub, xp)[...] = y
         return (out,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return NO_NATIVE_PATH
 
 
@@ -163,7 +175,7 @@ def _expand_ellipses(subs, out, inputs):
     return expanded, out
 
 
-def einsum(*operands):
+def einsum(*operands: Any) -> Variable:
     """Einstein summation of variables.
 
     Args:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 from chainer.functions._base import UnaryFunction, kernels, special
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Erfc(UnaryFunction):
@@ -13,17 +18,17 @@ class Erfc(UnaryFunction):
     _kernels = kernels(retain=None, check=True)
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'erfc'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return special(xp).erfc(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return -2 / math.sqrt(math.pi) * m.exp(-x * x) * gy
 
 
-def erfc(x):
+def erfc(x: VariableLike) -> Variable:
     """Elementwise complementary error function, :math:`1 - \\mathrm{erf}(x)`.
 
     Args:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 from chainer.functions._base import UnaryFunction, special
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class ErfcInv(UnaryFunction):
@@ -13,17 +18,17 @@ class ErfcInv(UnaryFunction):
     retains = 'y'
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'erfcinv'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return special(xp).erfcinv(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return -math.sqrt(math.pi) / 2 * m.exp(y * y) * gy
 
 
-def erfcinv(x):
+def erfcinv(x: VariableLike) -> Variable:
     """Elementwise inverse of the complementary error function, for values in :math:`(0, 2)`.
 
     Args:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 from chainer.functions._base import UnaryFunction, special
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Erfcx(UnaryFunction):
@@ -13,17 +18,17 @@ class Erfcx(UnaryFunction):
     retains = 'xy'
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'erfcx'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return special(xp).erfcx(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return 2 * (x * y - 1 / math.sqrt(math.pi)) * gy
 
 
-def erfcx(x):
+def erfcx(x: VariableLike) -> Variable:
     """Elementwise scaled complementary error function, :math:`e^{x^2} \\mathrm{erfc}(x)`.
 
     Args:

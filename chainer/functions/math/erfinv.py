@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import UnaryFunction, special
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class ErfInv(UnaryFunction):
@@ -17,17 +22,17 @@ class ErfInv(UnaryFunction):
     retains = 'y'
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'erfinv'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return special(xp).erfinv(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return math.sqrt(math.pi) / 2 * m.exp(y * y) * gy
 
 
-def erfinv(x):
+def erfinv(x: VariableLike) -> Variable:
     """Elementwise inverse of the error function, for values in :math:`(-1, 1)`.
 
     Args:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 from chainer.functions._base import UnaryFunction
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Exp(UnaryFunction):
@@ -13,17 +18,17 @@ class Exp(UnaryFunction):
     retains = 'y'
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'exp'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.exp(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy * y
 
 
-def exp(x):
+def exp(x: VariableLike) -> Variable:
     """Elementwise exponential :math:`e^x`.
 
     Args:
@@ -48,17 +53,17 @@ class Log(UnaryFunction):
     """Function node of :func:`~chainer.functions.log`."""
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'log'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.log(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy / x
 
 
-def log(x):
+def log(x: VariableLike) -> Variable:
     """Elementwise natural logarithm :math:`\\log x`.
 
     Args:
@@ -83,17 +88,17 @@ class Log2(UnaryFunction):
     """Function node of :func:`~chainer.functions.log2`."""
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'log2'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.log2(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy / x * (1 / math.log(2))
 
 
-def log2(x):
+def log2(x: VariableLike) -> Variable:
     """Elementwise logarithm to base 2, :math:`\\log_2 x`.
 
     Args:
@@ -118,17 +123,17 @@ class Log10(UnaryFunction):
     """Function node of :func:`~chainer.functions.log10`."""
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'log10'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.log10(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy / x * (1 / math.log(10))
 
 
-def log10(x):
+def log10(x: VariableLike) -> Variable:
     """Elementwise logarithm to base 10, :math:`\\log_{10} x`.
 
     Args:

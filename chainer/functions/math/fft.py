@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer import backend
 from chainer.functions._base import Operation
 from chainer.utils import type_check
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class FFT(Operation):
@@ -16,10 +23,10 @@ class FFT(Operation):
 
     """
 
-    def __init__(self, method):
+    def __init__(self, method: str) -> None:
         self._method = method
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('real', 'imag'))
         r_type, i_type = in_types
         type_check.expect(
@@ -29,7 +36,7 @@ class FFT(Operation):
             r_type.shape == i_type.shape,
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         real, imag = inputs
         xp = backend.get_array_module(*inputs)
         y = getattr(xp.fft, self._method)(real + imag * 1j)
@@ -45,7 +52,7 @@ class FFT(Operation):
         return [gxs[i] * factor for i in targets]
 
 
-def fft(x):
+def fft(x: tuple[VariableLike, VariableLike]) -> tuple[Variable, ...]:
     """Fast Fourier transform along the last axis.
 
     .. math:: y_k = \\sum_{j=0}^{n-1} x_j e^{-2 \\pi i j k / n}
@@ -73,7 +80,7 @@ def fft(x):
     return FFT('fft').apply((real, imag))
 
 
-def ifft(x):
+def ifft(x: tuple[VariableLike, VariableLike]) -> tuple[Variable, ...]:
     """Inverse fast Fourier transform along the last axis.
 
     .. math:: y_k = \\frac1n \\sum_{j=0}^{n-1} x_j e^{2 \\pi i j k / n}

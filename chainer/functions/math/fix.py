@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions._base import apply_without_gradient
 
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
-def fix(x):
+
+def fix(x: VariableLike) -> Variable:
     """Elementwise nearest integer towards zero.
 
     The result has no gradient.

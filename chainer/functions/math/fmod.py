@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.namespace import F
 from chainer.functions._base import BinaryFunction
 from chainer.variable import as_array
 
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
+
 
 class Fmod(BinaryFunction):
     """Function node of :func:`~chainer.functions.fmod`."""
 
-    arguments = ('x', 'divisor')
+    arguments: tuple[str, ...] = ('x', 'divisor')
     # ChainerX has another gradient at infinities.
     _kernels = NO_KERNELS._replace(check=True)
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'fmod'
 
-    def compute(self, xp, x, divisor):
+    def compute(self, xp: Xp, x: Any, divisor: Any) -> Any:
         return xp.fmod(x, divisor)
 
-    def gradient(self, m, i, x, divisor, y, gy):
+    def gradient(self, m: Any, i: int, x: Any, divisor: Any, y: Any, gy: Any) -> Any:
         if i == 0:
             return gy
         return gy * -F.fix(as_array(x) / as_array(divisor)).array
 
 
-def fmod(x, divisor):
+def fmod(x: VariableLike, divisor: VariableLike) -> Variable:
     """Elementwise remainder of the division, with the sign of ``x``.
 
     .. math:: y = x - d \\, \\mathrm{fix}(x / d)

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer.functions._base import UnaryFunction
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Cosh(UnaryFunction):
     """Function node of :func:`~chainer.functions.cosh`."""
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'cosh'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.cosh(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return m.sinh(x) * gy
 
 
-def cosh(x):
+def cosh(x: VariableLike) -> Variable:
     """Elementwise hyperbolic cosine.
 
     .. math:: y = \\frac12 (e^x + e^{-x})
@@ -46,17 +52,17 @@ class Sinh(UnaryFunction):
     """Function node of :func:`~chainer.functions.sinh`."""
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'sinh'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.sinh(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return m.cosh(x) * gy
 
 
-def sinh(x):
+def sinh(x: VariableLike) -> Variable:
     """Elementwise hyperbolic sine.
 
     .. math:: y = \\frac12 (e^x - e^{-x})

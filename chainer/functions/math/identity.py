@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import Operation
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
 
 
 class Identity(Operation):
@@ -12,17 +19,19 @@ class Identity(Operation):
     # The outputs hold the very arrays of the inputs.
     _kernels = NO_KERNELS
 
-    def forward(self, xs):
+    def forward(self, xs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return xs
 
-    def forward_chainerx(self, xs):
+    def forward_chainerx(
+        self, xs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return xs
 
     def gradients(self, m, targets, xs, ys, gys):
         return [gys[i] for i in targets]
 
 
-def identity(*inputs):
+def identity(*inputs: VariableLike) -> Any:
     """Returns its inputs unchanged, as new variables of the graph.
 
     Args:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 import chainerx
@@ -10,8 +12,14 @@ from chainer._core.fallback import Fallback
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
-def linalg(name, x):
+
+def linalg(name: str, x: VariableLike) -> Any:
     """Applies a routine of ``linalg``; those have no float16, which is computed in float32."""
     routine = getattr(backend.get_array_module(x).linalg, name)
     if x.dtype == numpy.float16:
@@ -25,17 +33,19 @@ class BatchInv(Operation):
     ndim = 3
     _kernels = kernels()
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a',))
         (a_type,) = in_types
         type_check.expect(a_type.dtype.kind == 'f', a_type.ndim == self.ndim)
         type_check.expect(a_type.shape[-1] == a_type.shape[-2])
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_outputs((0,))
         return (linalg('inv', inputs[0]),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (a,) = inputs
         if a.dtype == numpy.float16:
             return Fallback('float16')
@@ -52,7 +62,7 @@ class Inv(BatchInv):
     ndim = 2
 
 
-def inv(a):
+def inv(a: VariableLike) -> Variable:
     """Inverse of a square matrix.
 
     Args:
@@ -76,7 +86,7 @@ def inv(a):
     return Inv().apply((a,))[0]
 
 
-def batch_inv(a):
+def batch_inv(a: VariableLike) -> Variable:
     """Inverses of the matrices of a batch.
 
     Args:

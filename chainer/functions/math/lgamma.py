@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import UnaryFunction, special
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class LGamma(UnaryFunction):
@@ -13,17 +19,17 @@ class LGamma(UnaryFunction):
     _kernels = NO_KERNELS._replace(check=True)
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'lgamma'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return special(xp).gammaln(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return m.digamma(x) * gy
 
 
-def lgamma(x):
+def lgamma(x: VariableLike) -> Variable:
     """Elementwise logarithm of the absolute value of the gamma function.
 
     .. math:: y = \\log |\\Gamma(x)|

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer import utils
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class LinearInterpolate(Operation):
@@ -12,7 +19,7 @@ class LinearInterpolate(Operation):
 
     _kernels = kernels(retain=(0, 1, 2))
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('p', 'x', 'y'))
         p_type, x_type, y_type = in_types
         type_check.expect(
@@ -23,7 +30,7 @@ class LinearInterpolate(Operation):
             p_type.shape == y_type.shape,
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         p, x, y = inputs
         self.retain_inputs((0, 1, 2))
         return (utils.force_array(p * x + (1 - p) * y, p.dtype),)
@@ -38,7 +45,7 @@ class LinearInterpolate(Operation):
         return [rules[i]() for i in targets]
 
 
-def linear_interpolate(p, x, y):
+def linear_interpolate(p: VariableLike, x: VariableLike, y: VariableLike) -> Variable:
     """Elementwise linear interpolation, :math:`p x + (1 - p) y`.
 
     Args:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 from chainer.functions._base import UnaryFunction, special
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class LogNdtr(UnaryFunction):
@@ -14,17 +19,17 @@ class LogNdtr(UnaryFunction):
     chainerx_routine = 'log_ndtr'
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'log_ndtr'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return special(xp).log_ndtr(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return 1 / math.sqrt(2 * math.pi) * m.exp(-x * x / 2 - y) * gy
 
 
-def log_ndtr(x):
+def log_ndtr(x: VariableLike) -> Variable:
     """Elementwise logarithm of the standard normal cumulative distribution function.
 
     Args:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer.functions._base import UnaryFunction
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Log1p(UnaryFunction):
     """Function node of :func:`~chainer.functions.log1p`."""
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'log1p'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.log1p(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy / (x + 1)
 
 
-def log1p(x):
+def log1p(x: VariableLike) -> Variable:
     """Elementwise :math:`\\log(1 + x)`, accurate near zero.
 
     Args:

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer.functions._base import ReductionFunction
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import Axis, VariableLike
+    from chainer.variable import Variable
 
 
 class LogSumExp(ReductionFunction):
@@ -11,7 +18,7 @@ class LogSumExp(ReductionFunction):
 
     retains = 'xy'
 
-    def __init__(self, axis=None):
+    def __init__(self, axis: Axis = None) -> None:
         super().__init__(axis, keepdims=False)
 
     def compute(self, xp, x):
@@ -21,14 +28,16 @@ class LogSumExp(ReductionFunction):
         total = xp.exp(x - largest).sum(axis=self.axis, keepdims=True)
         return (xp.log(total) + largest).squeeze(axis=self.axis)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.logsumexp(inputs[0], axis=self.axis),)
 
     def gradient(self, m, x, y, gy):
         return gy * m.exp(x - y)
 
 
-def logsumexp(x, axis=None):
+def logsumexp(x: VariableLike, axis: Axis = None) -> Variable:
     """Logarithm of the sum of exponentials, :math:`\\log \\sum_i e^{x_i}`, computed stably.
 
     Args:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer import backend
 from chainer._core.fallback import Fallback
 from chainer.functions._base import Operation, _as_array, kernels
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import DTypeSpec, NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _transposed(x, transpose):
@@ -36,23 +44,31 @@ class MatMul(Operation):
 
     _kernels = kernels(retain=(0, 1), check=True)
 
-    def __init__(self, transa=False, transb=False, transc=False, dtype=None):
+    def __init__(
+        self,
+        transa: bool = False,
+        transb: bool = False,
+        transc: bool = False,
+        dtype: DTypeSpec = None,
+    ) -> None:
         self.transa = transa
         self.transb = transb
         self.transc = transc
         self.dtype = dtype
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a', 'b'))
         _matrix_type_check(*in_types, self.transa, self.transb)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         a, b = inputs
         self.retain_inputs((0, 1))
         y = _matmul(a, b, self.transa, self.transb, self.transc, backend.get_array_module(a))
         return (_as_array(y, self.dtype or y.dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         a, b = inputs
         if a.dtype != b.dtype or (self.dtype is not None and self.dtype != a.dtype):
             return Fallback('mixed dtypes')
@@ -83,7 +99,9 @@ class MatMul(Operation):
         return gxs
 
 
-def matmul(a, b, transa=False, transb=False):
+def matmul(
+    a: VariableLike, b: VariableLike, transa: bool = False, transb: bool = False
+) -> Variable:
     """Matrix product of two arrays, or of stacks of matrices with broadcasting.
 
     .. math:: y_{\\ldots ij} = \\sum_k a_{\\ldots ik} \\, b_{\\ldots kj}
@@ -121,11 +139,11 @@ class BatchMatMul(Operation):
 
     _kernels = kernels(retain=(0, 1))
 
-    def __init__(self, transa=False, transb=False):
+    def __init__(self, transa: bool = False, transb: bool = False) -> None:
         self.transa = transa
         self.transb = transb
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a', 'b'))
         a_type, b_type = in_types
         type_check.expect(
@@ -138,7 +156,7 @@ class BatchMatMul(Operation):
             a_type.shape[0] == b_type.shape[0],
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         a, b = inputs
         self.retain_inputs((0, 1))
         a, b = [x.reshape(*x.shape, 1) if x.ndim == 2 else x for x in inputs]
@@ -160,7 +178,9 @@ class BatchMatMul(Operation):
         return gxs
 
 
-def batch_matmul(a, b, transa=False, transb=False):
+def batch_matmul(
+    a: VariableLike, b: VariableLike, transa: bool = False, transb: bool = False
+) -> Variable:
     """Products of the matrices of two batches.
 
     .. deprecated:: v3.0

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import BinaryFunction
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Minimum(BinaryFunction):
     """Elementwise minimum; where both are equal the first input gets the gradient."""
 
-    arguments = ('x1', 'x2')
+    arguments: tuple[str, ...] = ('x1', 'x2')
     # ChainerX gives both inputs half of the gradient where they are equal.
     _kernels = NO_KERNELS._replace(check=True)
 
-    def compute(self, xp, x1, x2):
+    def compute(self, xp: Xp, x1: Any, x2: Any) -> Any:
         return xp.minimum(x1, x2)
 
-    def gradient(self, m, i, x1, x2, y, gy):
+    def gradient(self, m: Any, i: int, x1: Any, x2: Any, y: Any, gy: Any) -> Any:
         first = as_array(x1) <= as_array(x2)
         return gy * (first if i == 0 else ~first).astype(gy.dtype)
 
 
-def minimum(x1, x2):
+def minimum(x1: VariableLike, x2: VariableLike) -> Variable:
     """Elementwise smaller value, with broadcasting.
 
     .. math:: y = \\min(x_1, x_2)

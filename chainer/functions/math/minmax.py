@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer import backend
 from chainer._core.tape import NoGradient
@@ -15,6 +17,12 @@ from chainer.functions._base import (
 )
 from chainer.utils import type_check
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import Axis, NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class SelectorBase(ReductionFunction):
@@ -59,10 +67,10 @@ class IndexSelectorBase(Operation):
     _kernels = kernels()
     _rule = NoGradient
 
-    def __init__(self, axis=None):
+    def __init__(self, axis: Axis = None) -> None:
         self.axis = parse_single_axis(axis)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         expect_axis(in_types[0], None if self.axis is None else (self.axis,))
@@ -70,11 +78,13 @@ class IndexSelectorBase(Operation):
     def _fwd(self, x, xp):
         raise NotImplementedError('_fwd should be implemented in sub-class.')
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         return (_as_array(self._fwd(x, backend.get_array_module(x)), 'i'),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (self._fwd(inputs[0], chainerx).astype('i'),)
 
 
@@ -92,7 +102,7 @@ class ArgMax(IndexSelectorBase):
         return xp.argmax(x, axis=self.axis)
 
 
-def max(x, axis=None, keepdims=False):
+def max(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Largest element along axes.
 
     Every element equal to it gets the gradient.
@@ -120,7 +130,7 @@ def max(x, axis=None, keepdims=False):
     return Max(axis, keepdims).apply((x,))[0]
 
 
-def min(x, axis=None, keepdims=False):
+def min(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Smallest element along axes.
 
     Every element equal to it gets the gradient.
@@ -148,7 +158,7 @@ def min(x, axis=None, keepdims=False):
     return Min(axis, keepdims).apply((x,))[0]
 
 
-def argmax(x, axis=None):
+def argmax(x: VariableLike, axis: int | None = None) -> Variable:
     """Index of the largest element along an axis; the first one of several.
 
     Args:
@@ -172,7 +182,7 @@ def argmax(x, axis=None):
     return ArgMax(axis).apply((x,))[0]
 
 
-def argmin(x, axis=None):
+def argmin(x: VariableLike, axis: int | None = None) -> Variable:
     """Index of the smallest element along an axis; the first one of several.
 
     Args:

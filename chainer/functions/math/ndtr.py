@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 from chainer.functions._base import UnaryFunction, special
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Ndtr(UnaryFunction):
     """Function node of :func:`~chainer.functions.ndtr`."""
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'ndtr'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return special(xp).ndtr(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return 1 / math.sqrt(2 * math.pi) * m.exp(-x * x / 2) * gy
 
 
-def ndtr(x):
+def ndtr(x: VariableLike) -> Variable:
     """Elementwise cumulative distribution function of the standard normal distribution.
 
     .. math:: \\Phi(x) = \\frac{1}{\\sqrt{2 \\pi}} \\int_{-\\infty}^x e^{-t^2 / 2} dt

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import UnaryFunction, special
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Ndtri(UnaryFunction):
@@ -17,17 +22,17 @@ class Ndtri(UnaryFunction):
     retains = 'y'
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'ndtri'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return special(xp).ndtri(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return math.sqrt(2 * math.pi) * m.exp(y * y / 2) * gy
 
 
-def ndtri(x):
+def ndtri(x: VariableLike) -> Variable:
     """Elementwise inverse of the standard normal cumulative distribution function.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -13,6 +14,12 @@ from chainer.functions._base import Operation, _as_array, sent_like, special
 from chainer.utils import type_check
 from chainer.variable import as_array
 
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class PolyGamma(Operation):
     """Derivative of the digamma function of the order given by the first input."""
@@ -21,21 +28,23 @@ class PolyGamma(Operation):
     _kernels = NO_KERNELS
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'polygamma'
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('n', 'x'))
         n_type, x_type = in_types
         type_check.expect(n_type.dtype.kind == 'i', x_type.dtype.kind == 'f')
         type_check.expect_broadcast_shapes(n_type.shape, x_type.shape)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         n, x = inputs
         self.retain_inputs((0, 1))
         return (_as_array(special(backend.get_array_module(x)).polygamma(n, x), x.dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         n, x = inputs
         order = n.astype(x.dtype)
         # With n = 0 the series does not converge.
@@ -50,7 +59,7 @@ class PolyGamma(Operation):
         return [gx if i else None for i in targets]
 
 
-def polygamma(n, x):
+def polygamma(n: VariableLike | int, x: VariableLike) -> Variable:
     """Elementwise polygamma function: the ``n``-th derivative of digamma.
 
     There is no gradient with respect to ``n``.

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import ReductionFunction
 from chainer.functions.math.cumprod import _shift
+
+if TYPE_CHECKING:
+    from chainer.types import Axis, VariableLike
+    from chainer.variable import Variable
 
 
 class Prod(ReductionFunction):
@@ -39,7 +44,7 @@ class Prod(ReductionFunction):
         return m.transpose(others, sorted(range(ndim), key=order.__getitem__))
 
 
-def prod(x, axis=None, keepdims=False):
+def prod(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Product of array elements over given axes.
 
     .. math:: y = \\prod_i x_i

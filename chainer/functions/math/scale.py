@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions._base import broadcast_along
 
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
-def scale(x, y, axis=1):
+
+def scale(x: VariableLike, y: VariableLike, axis: int = 1) -> Variable:
     """Multiplies by an array, broadcast along the remaining axes.
 
     Args:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions._base import apply_without_gradient
 
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
-def sign(x):
+
+def sign(x: VariableLike) -> Variable:
     """Elementwise sign: -1, 0 or 1.
 
     The result has no gradient.

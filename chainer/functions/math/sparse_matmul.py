@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -12,6 +13,13 @@ from chainer.functions._base import Operation, kernels, sent_like
 from chainer.utils import type_check
 from chainer.utils.sparse import CooMatrix
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import DTypeSpec, NdArray, VariableLike
+    from chainer.utils.sparse import CooMatrix
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class CooMatMul(Operation):
@@ -35,15 +43,15 @@ class CooMatMul(Operation):
 
     def __init__(
         self,
-        sp_row,
-        sp_col,
-        sp_shape,
-        sp_order='other',
-        transa=False,
-        transb=False,
-        transc=False,
-        dtype=None,
-    ):
+        sp_row: NdArray,
+        sp_col: NdArray,
+        sp_shape: tuple[int, ...],
+        sp_order: str = 'other',
+        transa: bool = False,
+        transb: bool = False,
+        transc: bool = False,
+        dtype: DTypeSpec = None,
+    ) -> None:
         if sp_row.ndim != sp_col.ndim:
             raise ValueError('ndim of sp_row and sp_col must be the same.')
         for i, (m, n) in enumerate(zip(sp_row.shape, sp_col.shape)):
@@ -61,7 +69,7 @@ class CooMatMul(Operation):
         self.transc = transc
         self.dtype = dtype
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('sp', 'dn'))
         sp_type, dn_type = in_types
         type_check.expect(
@@ -83,7 +91,7 @@ class CooMatMul(Operation):
             return (labels,)
         return xp.arange(len(labels))[:, None], labels
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         sp, dn = inputs
         self.retain_inputs((0, 1))
         xp = backend.get_array_module(sp)
@@ -99,7 +107,9 @@ class CooMatMul(Operation):
             y = y.swapaxes(-1, -2)
         return (utils.force_array(y, self.dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         sp, dn = inputs
         row, col = [backend.from_chx(a) for a in (self.sp_row, self.sp_col)]
         used = sent_like(sp, (row >= 0) & (col >= 0))
@@ -146,7 +156,12 @@ class CooMatMul(Operation):
         return gxs
 
 
-def sparse_matmul(a, b, transa=False, transb=False):
+def sparse_matmul(
+    a: VariableLike | CooMatrix,
+    b: VariableLike | CooMatrix,
+    transa: bool = False,
+    transb: bool = False,
+) -> Variable:
     """Product of a sparse matrix and a dense matrix, in either order, or of batches of them.
 
     Args:

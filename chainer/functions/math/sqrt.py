@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainerx
 from chainer.functions._base import UnaryFunction
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Sqrt(UnaryFunction):
@@ -12,17 +19,17 @@ class Sqrt(UnaryFunction):
     retains = 'y'
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'sqrt'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.sqrt(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy / (y * 2)
 
 
-def sqrt(x):
+def sqrt(x: VariableLike) -> Variable:
     """Elementwise square root; negative elements give NaN.
 
     .. math:: y = \\sqrt x
@@ -51,16 +58,18 @@ class Rsqrt(UnaryFunction):
     retains = 'y'
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'rsqrt'
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (self.compute(chainerx, inputs[0]),)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return 1 / xp.sqrt(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy * y**3 * -0.5
 
 
@@ -68,7 +77,7 @@ class Rsqrt(UnaryFunction):
 RsqrtGPU = Rsqrt
 
 
-def rsqrt(x):
+def rsqrt(x: VariableLike) -> Variable:
     """Elementwise reciprocal of the square root, :math:`1 / \\sqrt{x}`.
 
     Args:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer.functions._base import UnaryFunction
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Square(UnaryFunction):
     """Function node of :func:`~chainer.functions.square`."""
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'square'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.square(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy * 2 * x
 
 
-def square(x):
+def square(x: VariableLike) -> Variable:
     """Elementwise square :math:`x^2`.
 
     Args:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer import utils
 from chainer.functions._base import Operation, ReductionFunction, kernels
 from chainer.utils import type_check
 from chainer.variable import as_variable
+
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import Axis, NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class Sum(ReductionFunction):
@@ -18,7 +27,7 @@ class Sum(ReductionFunction):
         return m.broadcast_to(gy, self.inputs[0].shape)
 
 
-def sum(x, axis=None, keepdims=False):
+def sum(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Sum of array elements over given axes.
 
     .. math:: y = \\sum_i x_i
@@ -56,16 +65,18 @@ class SumTo(Operation):
 
     _kernels = kernels(check=True)
 
-    def __init__(self, shape):
+    def __init__(self, shape: tuple[int, ...]) -> None:
         self._shape = tuple(shape)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (utils.sum_to(inputs[0], self._shape),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
         lead = x.ndim - len(self._shape)
         axes = tuple(range(lead)) + tuple(
@@ -77,7 +88,7 @@ class SumTo(Operation):
         return (m.broadcast_to(gys[0], self.inputs[0].shape),)
 
 
-def sum_to(x, shape):
+def sum_to(x: VariableLike, shape: tuple[int, ...]) -> Variable:
     """Sums elements along axes so that the output has ``shape``.
 
     It is the adjoint of :func:`~chainer.functions.broadcast_to`.

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import math
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend
 from chainer._core.fallback import Fallback
 from chainer.functions._base import Operation, _as_array, expect_axis, kernels, parse_axis
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._core.fallback import FallbackType
+    from chainer.types import DTypeSpec, NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _as_matrix(x, axes, xp):
@@ -30,9 +39,20 @@ class TensorDot(Operation):
 
     """
 
+    a_axes: Any
+    b_axes: Any
+    c_axes: Any
+
     _kernels = kernels(retain=(0, 1))
 
-    def __init__(self, axes=2, a_axes=None, b_axes=None, c_axes=None, dtype=None):
+    def __init__(
+        self,
+        axes: int | Sequence[Any] = 2,
+        a_axes: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
+        b_axes: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
+        c_axes: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
+        dtype: DTypeSpec = None,
+    ) -> None:
         self.axes = axes
         self.a_axes = a_axes
         self.b_axes = b_axes
@@ -58,7 +78,7 @@ class TensorDot(Operation):
             return list(range(a_ndim - self.axes, a_ndim)), list(range(self.axes))
         return [[i % n for i in group] for group, n in zip(self._groups, (a_ndim, b_ndim))]
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a', 'b'))
         a_type, b_type = in_types
         type_check.expect(a_type.dtype.kind == 'f', b_type.dtype.kind == 'f')
@@ -83,7 +103,7 @@ class TensorDot(Operation):
         n = len(a_outer)
         self.c_axes = [list(range(n)), list(range(n, n + len(b_outer)))]
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         a, b = inputs
         self.retain_inputs((0, 1))
         self._set_groups(a, b)
@@ -94,7 +114,9 @@ class TensorDot(Operation):
         y = xp.transpose(y, sorted(range(len(order)), key=order.__getitem__))
         return (_as_array(y, self.dtype or y.dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         a, b = inputs
         if a.dtype != b.dtype:
             return Fallback('mixed dtypes')
@@ -117,7 +139,7 @@ class TensorDot(Operation):
         return gxs
 
 
-def tensordot(a, b, axes=2):
+def tensordot(a: VariableLike, b: VariableLike, axes: int | Sequence[Any] = 2) -> Variable:
     """Sum of products over given axes of two arrays.
 
     .. math:: y_{i_1 \\ldots j_1 \\ldots} = \\sum_{k_1 \\ldots}

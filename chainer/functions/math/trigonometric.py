@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer.functions._base import BinaryFunction, UnaryFunction
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Sin(UnaryFunction):
     """Function node of :func:`~chainer.functions.sin`."""
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'sin'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.sin(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return m.cos(x) * gy
 
 
-def sin(x):
+def sin(x: VariableLike) -> Variable:
     """Elementwise sine of angles in radians.
 
     .. math:: y = \\sin x
@@ -46,17 +52,17 @@ class Cos(UnaryFunction):
     """Function node of :func:`~chainer.functions.cos`."""
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'cos'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.cos(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return -m.sin(x) * gy
 
 
-def cos(x):
+def cos(x: VariableLike) -> Variable:
     """Elementwise cosine of angles in radians.
 
     .. math:: y = \\cos x
@@ -85,17 +91,17 @@ class Tan(UnaryFunction):
     retains = 'y'
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'tan'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.tan(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy * (y * y + 1)
 
 
-def tan(x):
+def tan(x: VariableLike) -> Variable:
     """Elementwise tangent of angles in radians.
 
     .. math:: y = \\tan x
@@ -122,17 +128,17 @@ class Arcsin(UnaryFunction):
     """Function node of :func:`~chainer.functions.arcsin`."""
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'arcsin'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.arcsin(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy / m.sqrt(1 - x * x)
 
 
-def arcsin(x):
+def arcsin(x: VariableLike) -> Variable:
     """Elementwise inverse sine, in radians.
 
     .. math:: y = \\arcsin x \\in [-\\pi / 2, \\pi / 2]
@@ -159,17 +165,17 @@ class Arccos(UnaryFunction):
     """Function node of :func:`~chainer.functions.arccos`."""
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'arccos'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.arccos(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return -gy / m.sqrt(1 - x * x)
 
 
-def arccos(x):
+def arccos(x: VariableLike) -> Variable:
     """Elementwise inverse cosine, in radians.
 
     .. math:: y = \\arccos x \\in [0, \\pi]
@@ -196,17 +202,17 @@ class Arctan(UnaryFunction):
     """Function node of :func:`~chainer.functions.arctan`."""
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'arctan'
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return xp.arctan(x)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy / (x * x + 1)
 
 
-def arctan(x):
+def arctan(x: VariableLike) -> Variable:
     """Elementwise inverse tangent, in radians.
 
     .. math:: y = \\arctan x \\in [-\\pi / 2, \\pi / 2]
@@ -232,21 +238,21 @@ def arctan(x):
 class Arctan2(BinaryFunction):
     """Function node of :func:`~chainer.functions.arctan2`."""
 
-    arguments = ('x1', 'x2')
+    arguments: tuple[str, ...] = ('x1', 'x2')
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'arctan2'
 
-    def compute(self, xp, x1, x2):
+    def compute(self, xp: Xp, x1: Any, x2: Any) -> Any:
         return xp.arctan2(x1, x2)
 
-    def gradient(self, m, i, x1, x2, y, gy):
+    def gradient(self, m: Any, i: int, x1: Any, x2: Any, y: Any, gy: Any) -> Any:
         square = x1 * x1 + x2 * x2
         return -x1 / square * gy if i else x2 / square * gy
 
 
-def arctan2(x1, x2):
+def arctan2(x1: VariableLike, x2: VariableLike) -> Variable:
     """Elementwise angle of the point :math:`(x_2, x_1)`, with the quadrant chosen by both signs.
 
     Args:

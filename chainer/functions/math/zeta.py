@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 import chainerx
 from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import UnaryFunction, sent_like, special
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike, Xp
+    from chainer.variable import Variable
 
 
 class Zeta(UnaryFunction):
@@ -16,27 +23,29 @@ class Zeta(UnaryFunction):
     # The series of ChainerX has no value at infinity.
     _kernels = NO_KERNELS._replace(check=True)
 
-    def __init__(self, x):
+    def __init__(self, x: float | NdArray) -> None:
         self._x = x
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'zeta'
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (q,) = inputs
         x = sent_like(q, numpy.asarray(backend.from_chx(self._x), q.dtype))
         return (chainerx.zeta(x, q),)
 
-    def compute(self, xp, q):
+    def compute(self, xp: Xp, q: Any) -> Any:
         return special(xp).zeta(self._x, q)
 
-    def gradient(self, m, q, y, gy):
+    def gradient(self, m: Any, q: Any, y: Any, gy: Any) -> Any:
         x = self._x
         return -x * m.zeta(x + 1, q) * gy
 
 
-def zeta(x, q):
+def zeta(x: float | NdArray, q: VariableLike) -> Variable:
     """Elementwise Hurwitz zeta function :math:`\\sum_{k=0}^\\infty (k + q)^{-x}`.
 
     There is no gradient with respect to ``x``.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backend import using_device
@@ -10,21 +12,32 @@ from chainer.functions._base import Operation
 from chainer.utils import argument, type_check
 from chainer.variable import as_variable
 
+if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Dropout(Operation):
     """Sets random elements to zero and scales the others to keep the mean."""
 
+    mask: Any
+
     # The mask, which users read, is of the kind of the input.
     _kernels = NO_KERNELS._replace(check=True)
 
-    def __init__(self, dropout_ratio, mask=None, return_mask=False):
+    def __init__(
+        self, dropout_ratio: float, mask: NdArray | None = None, return_mask: bool = False
+    ) -> None:
         if not 0.0 <= dropout_ratio < 1.0:
             raise ValueError(f'dropout_ratio must be in the range [0, 1), got {dropout_ratio}')
         self.dropout_ratio = dropout_ratio
         self.mask = mask
         self.return_mask = return_mask
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
 
@@ -32,13 +45,15 @@ class Dropout(Operation):
         scale = x.dtype.type(1.0 / (1 - self.dropout_ratio))
         return xp.asarray(xp.random.rand(*x.shape) >= self.dropout_ratio) * scale
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         if self.mask is None:
             self.mask = self._make_mask(backend.get_array_module(x), x)
         return (x * self.mask,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
         device = backend.ChainerxDevice(x.device)
         if self.mask is None:
@@ -52,7 +67,9 @@ class Dropout(Operation):
         return (gys[0] * self.mask,)
 
 
-def dropout(x, ratio=0.5, **kwargs):
+def dropout(
+    x: VariableLike, ratio: float = 0.5, **kwargs: Any
+) -> Variable | tuple[Variable, NdArray | None]:
     """Sets elements to zero at random in training mode, and does nothing otherwise.
 
     .. math:: y_i = \\begin{cases} 0 & \\text{with probability } r \\\\

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer import backend, utils
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import Operation, draw_like, sent_like
 from chainer.utils import argument, type_check
 
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Gaussian(Operation):
     """Reparameterized sample, :math:`\\mu + \\sigma \\epsilon`."""
 
+    eps: Any
+
     # The noise, which users read, is of the kind of the input.
     _kernels = NO_KERNELS
 
-    def __init__(self, eps=None):
+    def __init__(self, eps: NdArray | None = None) -> None:
         self.eps = eps
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('mean', 'ln_var'))
         m_type, v_type = in_types
         type_check.expect(
             m_type.dtype.kind == 'f', m_type.dtype == v_type.dtype, m_type.shape == v_type.shape
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         mean, ln_var = inputs
         self.retain_inputs((1,))
         xp = backend.get_array_module(mean)
@@ -45,7 +54,9 @@ class Gaussian(Operation):
         return [gy * m.exp(ln_var * 0.5) * self._noise * 0.5 if i else gy for i in targets]
 
 
-def gaussian(mean, ln_var, **kwargs):
+def gaussian(
+    mean: VariableLike, ln_var: VariableLike, **kwargs: Any
+) -> Variable | tuple[Variable, NdArray]:
     """Samples of Gaussian distributions, differentiable in their parameters.
 
     .. math:: y = \\mu + \\epsilon \\exp(\\tfrac12 \\ln \\sigma^2), \\qquad \\epsilon \\sim N(0, 1)

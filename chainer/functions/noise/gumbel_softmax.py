@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer._core.namespace import F
 from chainer.functions._base import draw_like
 from chainer.variable import as_variable
 
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
-def gumbel_softmax(log_pi, tau=0.1, axis=1):
+
+def gumbel_softmax(log_pi: VariableLike, tau: float = 0.1, axis: int = 1) -> Variable:
     """Samples of a continuous relaxation of a categorical distribution.
 
     .. math:: y = \\mathrm{softmax}\\left(\\frac{\\log \\pi + g}\\tau\\right)

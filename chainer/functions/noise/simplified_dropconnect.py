@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
@@ -10,6 +11,11 @@ from chainer._core.namespace import F
 from chainer.functions._base import Operation, draw_like, sent_like
 from chainer.utils import type_check
 from chainer.variable import Variable
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class SimplifiedDropconnect(Operation):
@@ -22,17 +28,21 @@ class SimplifiedDropconnect(Operation):
 
     """
 
+    mask: Any
+
     # The mask, which users read, is of the kind of the input.
     _kernels = NO_KERNELS
 
-    def __init__(self, ratio, mask=None, use_batchwise_mask=True):
+    def __init__(
+        self, ratio: float, mask: NdArray | None = None, use_batchwise_mask: bool = True
+    ) -> None:
         if not 0.0 <= ratio < 1.0:
             raise ValueError(f'ratio must be in the range [0, 1), got {ratio}')
         self.ratio = ratio
         self.mask = mask
         self.use_batchwise_mask = use_batchwise_mask
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         n_in = type_check.eval(in_types.size())
         type_check.expect(2 <= n_in, n_in <= 3)
         x_type, w_type = in_types[:2]
@@ -57,7 +67,7 @@ class SimplifiedDropconnect(Operation):
             else:
                 type_check.expect(shape == w_type.shape)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0, 1))
         x, W = inputs[:2]
         xp = backend.get_array_module(x)
@@ -103,7 +113,15 @@ class SimplifiedDropconnect(Operation):
         return gxs
 
 
-def simplified_dropconnect(x, W, b=None, ratio=0.5, train=True, mask=None, use_batchwise_mask=True):
+def simplified_dropconnect(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    ratio: float = 0.5,
+    train: bool = True,
+    mask: VariableLike | None = None,
+    use_batchwise_mask: bool = True,
+) -> Variable:
     """Linear function whose weights are set to zero at random (DropConnect).
 
     Weights stay with probability ``1 - ratio`` and are then divided by it. Outside training the

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.configuration import config
@@ -9,27 +11,34 @@ from chainer.functions._base import Operation, draw_like, sent_like
 from chainer.utils import argument, type_check
 from chainer.variable import as_variable
 
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Zoneout(Operation):
     """Takes each element from the first or, at random, from the second input."""
 
+    flag_x: Any
+
     # The flags, which users read, are of the kind of the input.
     _kernels = NO_KERNELS
 
-    def __init__(self, zoneout_ratio):
+    def __init__(self, zoneout_ratio: float) -> None:
         if not 0.0 <= zoneout_ratio < 1.0:
             raise ValueError(f'zoneout_ratio must be in the range [0, 1), got {zoneout_ratio}')
         self.zoneout_ratio = zoneout_ratio
         self.flag_x = None
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('h', 'x'))
         h_type, x_type = in_types
         type_check.expect(
             h_type.dtype.kind == 'f', x_type.dtype == h_type.dtype, h_type.shape == x_type.shape
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         h, x = inputs
         xp = backend.get_array_module(h)
         if self.flag_x is None:
@@ -46,7 +55,7 @@ class Zoneout(Operation):
         return [gy * (new if i else 1 - new) for i in targets]
 
 
-def zoneout(h, x, ratio=0.5, **kwargs):
+def zoneout(h: VariableLike, x: VariableLike, ratio: float = 0.5, **kwargs: Any) -> Variable:
     """Keeps elements of the previous state at random.
 
     In training an element is that of ``h`` with probability ``ratio`` and that of ``x``

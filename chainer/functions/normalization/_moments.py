@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import numpy
 
@@ -61,7 +62,7 @@ class Layout:
 
     """
 
-    def __init__(self, shape, axis):
+    def __init__(self, shape: tuple[int, ...], axis: tuple[int, ...]) -> None:
         key = [i for i in range(len(shape)) if i not in axis]
         self.shape = shape
         self._order = self._inverse = None
@@ -81,13 +82,13 @@ class Layout:
         )
         self.count = self.view_shape[0] * self.view_shape[2]
 
-    def view(self, x):
+    def view(self, x: Any) -> Any:
         """View (a copy where there is none) of an array or variable as (A, C, B)."""
         if self._order is not None:
             x = x.transpose(self._order)
         return x.reshape(self.view_shape)
 
-    def restore(self, y):
+    def restore(self, y: Any) -> Any:
         """Inverse of :meth:`view`."""
         y = y.reshape(self._ordered_shape)
         return y if self._inverse is None else y.transpose(self._inverse)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.backends import cuda
 from chainer.functions._base import Operation
 from chainer.functions.normalization import _moments
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray
 
 
 class RowNormalization(Operation):
@@ -18,7 +23,7 @@ class RowNormalization(Operation):
     #: Whether the mean is subtracted; otherwise rows are only divided by their scale.
     centered = True
 
-    def __init__(self, eps=1e-5):
+    def __init__(self, eps: float = 1e-5) -> None:
         self.eps = eps
 
     def _shape(self, shape):
@@ -30,7 +35,7 @@ class RowNormalization(Operation):
         """
         raise NotImplementedError
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, gamma = inputs[:2]
         self.retain_inputs((0, 1))
         xp = cuda.get_array_module(x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections.abc
 import numbers
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend
@@ -17,6 +18,14 @@ from chainer.configuration import config
 from chainer.functions._base import Operation, kernels
 from chainer.functions.normalization import _moments
 from chainer.utils import argument, type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer._core.fallback import FallbackType
+    from chainer.types import Axis, NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _flat(a):
@@ -44,7 +53,7 @@ class _BatchNormalizationImpl:
     #: Number of batches of equal size that make up the whole batch.
     workers = 1
 
-    def total(self, partial):
+    def total(self, partial: NdArray) -> NdArray:
         """Sum of ``partial``, an array of shape (C,), over the batches of all workers."""
         raise NotImplementedError
 
@@ -52,7 +61,7 @@ class _BatchNormalizationImpl:
 class GeneralBatchNormalizationImpl(_BatchNormalizationImpl):
     """Statistics of the batch at hand."""
 
-    def total(self, partial):
+    def total(self, partial: NdArray) -> NdArray:
         return partial
 
 
@@ -66,13 +75,13 @@ def _impl_selector(batch_norm_func, inputs):
 class _Normalization(Operation):
     """What the functions below share: axes, type checks and the affine map."""
 
-    statistics = ()
+    statistics: tuple[str, ...] = ()
 
-    def __init__(self, eps=2e-5, axis=None):
+    def __init__(self, eps: float = 2e-5, axis: Axis = None) -> None:
         self.eps = eps
         self.axis = _parse_axis(axis)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 3 + len(self.statistics))
         x_type, gamma_type = in_types[:2]
         type_check._argname(in_types, ('x', 'gamma', 'beta', *self.statistics))
@@ -134,11 +143,21 @@ class BatchNormalization(_Normalization):
 
     """
 
+    mean: Any
+    inv_std: NdArray | None
+    axis: tuple[int, ...]
+
     _kernels = kernels(retain=(0, 1), check=True)
 
     def __init__(
-        self, eps=2e-5, mean=None, var=None, decay=0.9, axis=None, impl_selector=_impl_selector
-    ):
+        self,
+        eps: float = 2e-5,
+        mean: VariableLike | None = None,
+        var: VariableLike | None = None,
+        decay: float = 0.9,
+        axis: Axis = None,
+        impl_selector: Callable[..., Any] = _impl_selector,
+    ) -> None:
         super().__init__(eps, axis)
         if (mean is None) is not (var is None):
             raise TypeError('the running mean and the running variance must be given together')
@@ -177,7 +196,9 @@ class BatchNormalization(_Normalization):
 
     # -----------------------------------------------------------------------------------------
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         x, gamma, beta = inputs
         running = None, None
         if self._updates_statistics():
@@ -193,7 +214,7 @@ class BatchNormalization(_Normalization):
             self._warn_of_single_elements(x.shape, axis)
         return (chainerx.batch_norm(x, gamma, beta, *running, self.eps, self.decay, axis),)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, gamma, beta = inputs
         self.retain_inputs((0, 1))
         self._impl = self._impl_selector(self, inputs)
@@ -292,7 +313,9 @@ class BatchNormalization(_Normalization):
         return gscale, gshift
 
 
-def batch_normalization(x, gamma, beta, **kwargs):
+def batch_normalization(
+    x: VariableLike, gamma: VariableLike, beta: VariableLike, **kwargs: Any
+) -> Variable:
     """Batch normalization.
 
     Each channel :math:`c` is normalized by its mean and variance over the batch and over all
@@ -350,7 +373,7 @@ def batch_normalization(x, gamma, beta, **kwargs):
 class FixedBatchNormalization(_Normalization):
     """Normalization by given statistics."""
 
-    statistics = ('mean', 'var')
+    statistics: tuple[str, ...] = ('mean', 'var')
     _kernels = kernels(retain=(0, 1, 3, 4), check=True)
 
     @property
@@ -368,11 +391,13 @@ class FixedBatchNormalization(_Normalization):
         inv_var = self.inv_var
         return None if inv_var is None else inv_var**0.5
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         x, gamma = inputs[:2]
         return (chainerx.fixed_batch_norm(*inputs, self.eps, self._axes(x.ndim, gamma.ndim)),)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0, 1, 3, 4))
         x, gamma, beta, mean, var = inputs
         xp = cuda.get_array_module(x)
@@ -408,7 +433,15 @@ class FixedBatchNormalization(_Normalization):
         return self._fitted(m, gxs, targets)
 
 
-def fixed_batch_normalization(x, gamma, beta, mean, var, eps=2e-5, axis=None):
+def fixed_batch_normalization(
+    x: VariableLike,
+    gamma: VariableLike,
+    beta: VariableLike,
+    mean: VariableLike,
+    var: VariableLike,
+    eps: float = 2e-5,
+    axis: Axis = None,
+) -> Variable:
     """Batch normalization with given statistics.
 
     .. math:: y = \\gamma_c \\frac{x - \\mu_c}{\\sqrt{\\sigma_c^2 + \\epsilon}} + \\beta_c

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend
@@ -14,6 +15,11 @@ from chainer.functions.normalization.batch_normalization import (
     BatchNormalization,
     fixed_batch_normalization,
 )
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.variable import Variable
 
 
 class BatchRenormalizationFunction(CallableFunction, BatchNormalization):
@@ -27,16 +33,28 @@ class BatchRenormalizationFunction(CallableFunction, BatchNormalization):
     # The running statistics, which r and d are made of, are not arrays of ChainerX.
     _kernels = NO_KERNELS
 
+    r: Any
+    d: Any
+
     def __init__(
-        self, eps=2e-5, mean=None, var=None, decay=0.9, rmax=1, dmax=0, update_statistics=True
-    ):
+        self,
+        eps: float = 2e-5,
+        mean: VariableLike | None = None,
+        var: VariableLike | None = None,
+        decay: float = 0.9,
+        rmax: float = 1,
+        dmax: float = 0,
+        update_statistics: bool = True,
+    ) -> None:
         super().__init__(eps, mean, var, decay)
         self.rmax = rmax
         self.dmax = dmax
         self.update_statistics = update_statistics
         self.r = self.d = None
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         x, gamma, beta = inputs
         if not isinstance(self.running_mean, chainerx.ndarray):
             return Fallback('running statistics of NumPy')
@@ -83,17 +101,17 @@ class BatchRenormalizationFunction(CallableFunction, BatchNormalization):
 
 
 def batch_renormalization(
-    x,
-    gamma,
-    beta,
-    rmax,
-    dmax,
-    eps=2e-5,
-    running_mean=None,
-    running_var=None,
-    decay=0.9,
-    update_statistics=False,
-):
+    x: VariableLike,
+    gamma: VariableLike,
+    beta: VariableLike,
+    rmax: float,
+    dmax: float,
+    eps: float = 2e-5,
+    running_mean: NdArray | None = None,
+    running_var: NdArray | None = None,
+    decay: float = 0.9,
+    update_statistics: bool = False,
+) -> Variable:
     """Batch renormalization.
 
     It is batch normalization whose output is corrected towards what the running statistics
@@ -150,7 +168,14 @@ def batch_renormalization(
     ).apply((x, gamma, beta))[0]
 
 
-def fixed_batch_renormalization(x, gamma, beta, mean, var, eps=2e-5):
+def fixed_batch_renormalization(
+    x: VariableLike,
+    gamma: VariableLike,
+    beta: VariableLike,
+    mean: VariableLike,
+    var: VariableLike,
+    eps: float = 2e-5,
+) -> Variable:
     """Batch renormalization with given statistics.
 
     .. deprecated:: 7.0.0

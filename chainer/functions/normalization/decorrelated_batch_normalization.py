@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainerx
 from chainer import backend
 from chainer._core.array_namespace import arrays_like
@@ -10,6 +12,11 @@ from chainer.configuration import config
 from chainer.functions._base import Operation, kernels
 from chainer.utils import argument, type_check
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _to_groups(x, groups):
@@ -39,7 +46,7 @@ def _transposed(xp, a):
 class _Sylvester(Operation):
     """Solution X of R X + X R = C, for symmetric positive definite R and symmetric C."""
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0,))
         self.retain_outputs((0,))
         r, c = inputs
@@ -88,14 +95,21 @@ class DecorrelatedBatchNormalization(Operation):
 
     """
 
-    def __init__(self, groups=16, eps=2e-5, mean=None, projection=None, decay=0.9):
+    def __init__(
+        self,
+        groups: int = 16,
+        eps: float = 2e-5,
+        mean: VariableLike | None = None,
+        projection: VariableLike | None = None,
+        decay: float = 0.9,
+    ) -> None:
         self.groups = groups
         self.eps = eps
         self.running_mean = mean
         self.running_projection = projection
         self.decay = decay
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)
         type_check._argname(in_types, ('x',))
         _check_groups(in_types, self.groups)
@@ -110,7 +124,7 @@ class DecorrelatedBatchNormalization(Operation):
         cov = m.matmul(centered, centered, transb=True) / count + eye * x.dtype.type(self.eps)
         return mean, centered, cov
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0,))
         (x,) = inputs
         mean, centered, cov = self._moments(arrays_like(x), x)
@@ -151,10 +165,10 @@ class FixedDecorrelatedBatchNormalization(Operation):
 
     _kernels = kernels(retain=(0, 1, 2))
 
-    def __init__(self, groups):
+    def __init__(self, groups: int) -> None:
         self.groups = groups
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 3)
         type_check._argname(in_types, ('x', 'mean', 'projection'))
         _check_groups(in_types, self.groups)
@@ -172,7 +186,7 @@ class FixedDecorrelatedBatchNormalization(Operation):
             projection_type.shape[2] == mean_type.shape[1],
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0, 1, 2))
         x, mean, projection = inputs
         xp = cuda.get_array_module(x)
@@ -202,7 +216,7 @@ class FixedDecorrelatedBatchNormalization(Operation):
         return gxs
 
 
-def decorrelated_batch_normalization(x, **kwargs):
+def decorrelated_batch_normalization(x: VariableLike, **kwargs: Any) -> Variable:
     """Decorrelated batch normalization.
 
     Channels are divided into groups. Within a group they are centered and whitened (ZCA):
@@ -258,7 +272,9 @@ def decorrelated_batch_normalization(x, **kwargs):
     ).apply((x,))[0]
 
 
-def fixed_decorrelated_batch_normalization(x, mean, projection, groups=16):
+def fixed_decorrelated_batch_normalization(
+    x: VariableLike, mean: VariableLike, projection: VariableLike, groups: int = 16
+) -> Variable:
     """Decorrelated batch normalization with given statistics.
 
     .. math:: y = P (x - \\mu)

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import math
 import numbers
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer.functions._base import kernels
 from chainer.functions.normalization._rows import RowNormalization
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class GroupNormalization(RowNormalization):
@@ -16,13 +23,13 @@ class GroupNormalization(RowNormalization):
 
     _kernels = kernels(retain=(0, 1), check=True)
 
-    def __init__(self, groups, eps=1e-5):
+    def __init__(self, groups: int, eps: float = 1e-5) -> None:
         if not isinstance(groups, numbers.Integral):
             raise TypeError(f'groups must be an int, not {type(groups)}')
         super().__init__(eps)
-        self.groups = int(groups)
+        self.groups: int = int(groups)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 'gamma', 'beta'))
         x_type, gamma_type, beta_type = in_types
         type_check.expect(
@@ -36,12 +43,14 @@ class GroupNormalization(RowNormalization):
             gamma_type.shape == beta_type.shape,
         )
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         x, gamma, beta = inputs
         self._check_groups(x)
         return (chainerx.group_norm(x, self.groups, gamma, beta, self.eps),)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self._check_groups(inputs[0])
         return super().forward(inputs)
 
@@ -56,7 +65,9 @@ class GroupNormalization(RowNormalization):
         return shape[0], self.groups, shape[1] // self.groups, math.prod(shape[2:])
 
 
-def group_normalization(x, groups, gamma, beta, eps=1e-5):
+def group_normalization(
+    x: VariableLike, groups: int, gamma: VariableLike, beta: VariableLike, eps: float = 1e-5
+) -> Variable:
     """Group normalization.
 
     Channels are divided into groups. Every group of every sample is normalized by the mean and

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer import backend
 from chainer.functions import _base
 from chainer.utils import type_check
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class NormalizeL2(_base.Operation):
@@ -13,18 +22,18 @@ class NormalizeL2(_base.Operation):
 
     _kernels = _base.kernels(retain=(0,))
 
-    def __init__(self, eps=1e-5, axis=1):
+    def __init__(self, eps: float = 1e-5, axis: int | Sequence[int] = 1) -> None:
         self.eps = eps
         if axis is None:
             raise TypeError('axis must be an int or a tuple of ints, not None')
         self.axis = _base.parse_axis(axis)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         _base.expect_axis(in_types[0], self.axis)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0,))
         (x,) = inputs
         xp = backend.get_array_module(x)
@@ -50,7 +59,7 @@ class NormalizeL2(_base.Operation):
         return (gy / scale - x * (slope * (1 - zero)),)
 
 
-def normalize(x, eps=1e-5, axis=1):
+def normalize(x: VariableLike, eps: float = 1e-5, axis: int | Sequence[int] = 1) -> Variable:
     """L2 normalization.
 
     .. math:: y = \\frac{x}{\\|x\\|_2 + \\epsilon}

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer._core.fallback import Fallback
 from chainer.functions._base import kernels
 from chainer.functions.normalization._rows import RowNormalization
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class LayerNormalization(RowNormalization):
@@ -14,7 +22,7 @@ class LayerNormalization(RowNormalization):
 
     _kernels = kernels(retain=(0, 1), check=True)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 'gamma', 'beta'))
         x_type, gamma_type, beta_type = in_types
         type_check.expect(
@@ -28,7 +36,9 @@ class LayerNormalization(RowNormalization):
             gamma_type.shape[0] == x_type.shape[1],
         )
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         if inputs[0].ndim != 2:
             return Fallback('no matrix')
         return (chainerx.layer_norm(*inputs, self.eps),)
@@ -37,7 +47,9 @@ class LayerNormalization(RowNormalization):
         return shape[0], 1, shape[1], 1
 
 
-def layer_normalization(x, gamma, beta, eps=1e-5):
+def layer_normalization(
+    x: VariableLike, gamma: VariableLike, beta: VariableLike, eps: float = 1e-5
+) -> Variable:
     """Layer normalization.
 
     Every sample is normalized by the mean and variance of its own elements,

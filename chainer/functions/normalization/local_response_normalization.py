@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import Operation
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _window_sum(x, half):
@@ -20,13 +28,15 @@ def _window_sum(x, half):
 class _WindowSum(Operation):
     """Linear and symmetric: its gradient is itself."""
 
-    def __init__(self, half):
+    def __init__(self, half: int) -> None:
         self.half = half
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (_window_sum(inputs[0], self.half),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
         if x.size == 0:
             return (x,)
@@ -46,17 +56,17 @@ class LocalResponseNormalization(Operation):
     # ChainerX has a composition of several kernels, which does not pay for NumPy arrays.
     _kernels = NO_KERNELS
 
-    def __init__(self, n=5, k=2, alpha=1e-4, beta=0.75):
+    def __init__(self, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: float = 0.75) -> None:
         self.n = n
         self.k = k
         self.alpha = alpha
         self.beta = beta
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim >= 2)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
         self.retain_outputs((0,))
@@ -65,7 +75,9 @@ class LocalResponseNormalization(Operation):
         scale += x.dtype.type(self.k)
         return (x * scale ** x.dtype.type(-self.beta),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
         (squares,) = _WindowSum(self.n // 2).forward_chainerx((x * x,))
         scale = squares * self.alpha + self.k
@@ -88,7 +100,9 @@ class LocalResponseNormalization(Operation):
         return (gx,)
 
 
-def local_response_normalization(x, n=5, k=2, alpha=1e-4, beta=0.75):
+def local_response_normalization(
+    x: VariableLike, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: float = 0.75
+) -> Variable:
     """Local response normalization across neighbouring channels.
 
     .. math:: y_i = x_i \\Big(k + \\alpha

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer.functions._base import kernels
 from chainer.functions.normalization import _moments
 from chainer.functions.normalization._rows import RowNormalization
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class RMSNormalization(RowNormalization):
@@ -17,7 +23,7 @@ class RMSNormalization(RowNormalization):
     centered = False
     _kernels = kernels(retain=(0, 1))
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 'gamma'))
         x_type, gamma_type = in_types
         type_check.expect(
@@ -40,7 +46,7 @@ class RMSNormalization(RowNormalization):
         return math.prod(shape[:-1]), 1, shape[-1], 1
 
 
-def rms_normalization(x, gamma, eps=1e-5):
+def rms_normalization(x: VariableLike, gamma: VariableLike, eps: float = 1e-5) -> Variable:
     """Root mean square normalization over the last axis.
 
     .. math:: y = \\gamma \\frac{x}{\\sqrt{\\frac1D \\sum_{i=1}^D x_i^2 + \\epsilon}}

@@ -10,6 +10,7 @@ import functools
 import math
 import numbers
 import operator
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -21,6 +22,11 @@ from chainer.backends import cuda
 from chainer.functions._base import CallableFunction, kernels, sent_like
 from chainer.functions.pooling._windows import LinearMap
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray
+    from chainer.utils.type_check import TypeInfoTuple
 
 
 def _check_positive(value, kind, name, what):
@@ -82,7 +88,7 @@ class _ROIFunction(CallableFunction):
 
     """
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 3)
         type_check._argname(in_types, ('x', 'rois', 'roi_indices'))
         x_type, roi_type, index_type = in_types
@@ -97,12 +103,14 @@ class _ROIFunction(CallableFunction):
             roi_type.shape[0] == index_type.shape[0],
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, *rest = inputs
         self._set_regions(x, rest)
         return (self._pool(x),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         x, *rest = inputs
         self._set_regions(x, [backend.from_chx(a.as_grad_stopped()) for a in rest])
         if not self._regions:

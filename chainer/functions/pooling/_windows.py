@@ -5,12 +5,18 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.backends import cuda
 from chainer.functions._base import Operation
 from chainer.utils import conv
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.types import NdArray
 
 # From this number of elements in a window on, picking by position beats going through them.
 _MANY = 32
@@ -28,7 +34,14 @@ class Windows:
 
     """
 
-    def __init__(self, dims, ksize, stride, pad, outs):
+    def __init__(
+        self,
+        dims: tuple[int, ...],
+        ksize: tuple[int, ...],
+        stride: tuple[int, ...],
+        pad: tuple[int, ...],
+        outs: tuple[int, ...],
+    ) -> None:
         self.dims = dims
         self.ksize = ksize
         self.stride = stride
@@ -53,7 +66,7 @@ class Windows:
         return taps
 
     @functools.cached_property
-    def counts(self):
+    def counts(self) -> NdArray:
         """Numbers of elements of the windows (at least one), of shape ``outs``."""
         counts = numpy.ones((), int)
         for taps, out in zip(self._axes, self.outs):
@@ -88,11 +101,11 @@ class Windows:
             x = y
         return x
 
-    def sum(self, x):
+    def sum(self, x: NdArray) -> NdArray:
         """Sums over the windows."""
         return self._reduce(x, 'sum', 0)
 
-    def spread(self, y):
+    def spread(self, y: NdArray) -> NdArray:
         """Adds each value to all elements of its window: the transpose of :meth:`sum`."""
         xp = cuda.get_array_module(y)
         for axis, (taps, out, dim) in enumerate(zip(self._axes, self.outs, self.dims)):
@@ -110,11 +123,11 @@ class Windows:
             y = x
         return y
 
-    def max(self, x):
+    def max(self, x: NdArray) -> NdArray:
         """Maxima of the windows; -inf for those with no elements."""
         return self._reduce(x, 'max', -numpy.inf)
 
-    def argmax(self, x):
+    def argmax(self, x: NdArray) -> tuple[NdArray, NdArray]:
         """Maxima of the windows and the numbers of the first elements that have them."""
         xp = cuda.get_array_module(x)
         shape = (*x.shape[:2], *self.outs)
@@ -147,7 +160,7 @@ class Windows:
         ones = (1,) * len(self.outs)
         return whole.max(axis=2).reshape(*x.shape[:2], *ones), indexes.reshape(*x.shape[:2], *ones)
 
-    def gather(self, x, indexes):
+    def gather(self, x: NdArray, indexes: NdArray) -> NdArray:
         """Elements of the given numbers of the windows; zeros for those that do not exist."""
         xp = cuda.get_array_module(x)
         if math.prod(self.ksize) > _MANY:
@@ -161,7 +174,7 @@ class Windows:
             xp.copyto(y[outs], x[dims], where=indexes[outs] == number)
         return y
 
-    def scatter(self, y, indexes):
+    def scatter(self, y: NdArray, indexes: NdArray) -> NdArray:
         """Adds values to elements of their windows: the transpose of :meth:`gather`."""
         xp = cuda.get_array_module(y)
         x = xp.zeros((*y.shape[:2], *self.dims), y.dtype)
@@ -212,11 +225,11 @@ class LinearMap(Operation):
 
     """
 
-    def __init__(self, function, transpose):
+    def __init__(self, function: Callable[..., Any], transpose: Callable[..., Any]) -> None:
         self._function = function
         self._transpose = transpose
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (self._function(inputs[0]),)
 
     def gradients(self, m, targets, xs, ys, gys):

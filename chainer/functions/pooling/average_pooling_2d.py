@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions.pooling.average_pooling_nd import _Average
 from chainer.functions.pooling.pooling_2d import Pooling2D
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class AveragePooling2D(_Average, Pooling2D):
     """Means of windows of images."""
 
 
-def average_pooling_2d(x, ksize, stride=None, pad=0):
+def average_pooling_2d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    pad: int | Sequence[int] = 0,
+) -> Variable:
     """Means of the windows of images, where padding counts as zeros.
 
     Args:

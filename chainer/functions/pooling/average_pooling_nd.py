@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -12,6 +13,14 @@ from chainer.functions._base import call_chainerx, kernels
 from chainer.functions.pooling._windows import LinearMap
 from chainer.functions.pooling.pooling_nd import _check_ndim, _PoolingND
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.variable import Variable
+
 
 class _Average(_PoolingND):
     """Means of windows."""
@@ -20,10 +29,12 @@ class _Average(_PoolingND):
     pad_value = 0
     _kernels = kernels(check=True)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (self._pool(inputs[0]),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         if self.cover_all:
             return Fallback('cover_all')
         mode = 'zero' if self.pad_value == 0 else 'ignore'
@@ -53,7 +64,15 @@ class _Average(_PoolingND):
 class AveragePoolingND(_Average):
     """Means of windows in ``ndim`` dimensions."""
 
-    def __init__(self, ndim, ksize, stride=None, pad=0, cover_all=False, pad_value=0):
+    def __init__(
+        self,
+        ndim: int,
+        ksize: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        pad: int | Sequence[int] = 0,
+        cover_all: bool = False,
+        pad_value: int | None = 0,
+    ) -> None:
         if pad_value is not None and pad_value != 0:
             raise ValueError(f'pad_value must be either 0 or None, not {pad_value}.')
         if cover_all is True:
@@ -62,7 +81,13 @@ class AveragePoolingND(_Average):
         self.pad_value = pad_value
 
 
-def average_pooling_nd(x, ksize, stride=None, pad=0, pad_value=0):
+def average_pooling_nd(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    pad: int | Sequence[int] = 0,
+    pad_value: int | None = 0,
+) -> Variable:
     """Means of the windows of an input with :math:`N` spatial dimensions.
 
     .. math:: y_i = \\frac1{\\prod_d k_d} \\sum_{0 \\le u_d < k_d} x_{i s + u - p}
@@ -98,7 +123,13 @@ def average_pooling_nd(x, ksize, stride=None, pad=0, pad_value=0):
     return func.apply((x,))[0]
 
 
-def average_pooling_1d(x, ksize, stride=None, pad=0, pad_value=0):
+def average_pooling_1d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    pad: int | Sequence[int] = 0,
+    pad_value: int | None = 0,
+) -> Variable:
     """Means of the windows of a sequence: :func:`average_pooling_nd` with :math:`N = 1`.
 
     Args:
@@ -127,7 +158,13 @@ def average_pooling_1d(x, ksize, stride=None, pad=0, pad_value=0):
     return average_pooling_nd(x, ksize, stride, pad, pad_value)
 
 
-def average_pooling_3d(x, ksize, stride=None, pad=0, pad_value=0):
+def average_pooling_3d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    pad: int | Sequence[int] = 0,
+    pad_value: int | None = 0,
+) -> Variable:
     """Means of the windows of a volume: :func:`average_pooling_nd` with :math:`N = 3`.
 
     Args:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import configuration
@@ -9,6 +11,14 @@ from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.fallback import Fallback
 from chainer.functions._base import Operation, call_chainerx
 from chainer.functions.pooling.pooling_nd import _check_ndim, _PoolingND
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.variable import Variable
 
 
 class MaxPoolingND(_PoolingND):
@@ -20,11 +30,11 @@ class MaxPoolingND(_PoolingND):
     _kernels = NO_KERNELS._replace(check=True)
 
     @property
-    def indexes(self):
+    def indexes(self) -> NdArray:
         """Positions of the maxima within their windows, numbered in row-major order."""
         return None if self._indexes is None else self._indexes.astype(numpy.intp)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         windows = self._windows(x.shape[2:])
         if not (self.return_indices or configuration.config.enable_backprop):
@@ -32,7 +42,9 @@ class MaxPoolingND(_PoolingND):
         y, self._indexes = windows.argmax(x)
         return (y,)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         if self.return_indices:
             return Fallback('return_indices')
         return call_chainerx(
@@ -46,11 +58,11 @@ class MaxPoolingND(_PoolingND):
 class MaxPoolingNDGrad(Operation):
     """Adds values to the elements that were the maxima of their windows."""
 
-    def __init__(self, func):
+    def __init__(self, func: MaxPoolingND) -> None:
         self.func = func
         self._dims = func.inputs[0].shape[2:]
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         func = self.func
         return (func._windows(self._dims).scatter(inputs[0], func._indexes),)
 
@@ -66,10 +78,10 @@ class MaxPoolingNDWithIndexes(Operation):
 
     """
 
-    def __init__(self, func):
+    def __init__(self, func: MaxPoolingND) -> None:
         self.func = func
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         return (self.func._windows(x.shape[2:]).gather(x, self.func._indexes),)
 
@@ -77,7 +89,14 @@ class MaxPoolingNDWithIndexes(Operation):
         return m.apply(MaxPoolingNDGrad(self.func), gys)
 
 
-def max_pooling_nd(x, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
+def max_pooling_nd(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    pad: int | Sequence[int] = 0,
+    cover_all: bool = True,
+    return_indices: bool = False,
+) -> Variable | tuple[Variable, NdArray]:
     """Maxima of the windows of an input with :math:`N` spatial dimensions.
 
     .. math:: y_i = \\max_{0 \\le u_d < k_d} x_{i s + u - p}
@@ -116,7 +135,14 @@ def max_pooling_nd(x, ksize, stride=None, pad=0, cover_all=True, return_indices=
     return (y, func.indexes) if return_indices else y
 
 
-def max_pooling_1d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
+def max_pooling_1d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    pad: int | Sequence[int] = 0,
+    cover_all: bool = True,
+    return_indices: bool = False,
+) -> Variable | tuple[Variable, NdArray]:
     """Maxima of the windows of a sequence: :func:`max_pooling_nd` with :math:`N = 1`.
 
     Args:
@@ -150,7 +176,14 @@ def max_pooling_1d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=
     return max_pooling_nd(x, ksize, stride, pad, cover_all, return_indices)
 
 
-def max_pooling_2d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
+def max_pooling_2d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    pad: int | Sequence[int] = 0,
+    cover_all: bool = True,
+    return_indices: bool = False,
+) -> Variable | tuple[Variable, NdArray]:
     """Maxima of the windows of images: :func:`max_pooling_nd` with :math:`N = 2`.
 
     Args:
@@ -186,7 +219,14 @@ def max_pooling_2d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=
     return max_pooling_nd(x, ksize, stride, pad, cover_all, return_indices)
 
 
-def max_pooling_3d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
+def max_pooling_3d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    pad: int | Sequence[int] = 0,
+    cover_all: bool = True,
+    return_indices: bool = False,
+) -> Variable | tuple[Variable, NdArray]:
     """Maxima of the windows of a volume: :func:`max_pooling_nd` with :math:`N = 3`.
 
     Args:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions.pooling.pooling_nd import _PoolingND
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Pooling2D(_PoolingND):
@@ -15,12 +20,19 @@ class Pooling2D(_PoolingND):
 
     """
 
-    kh = property(lambda self: self.ksize[0])
-    kw = property(lambda self: self.ksize[1])
-    sy = property(lambda self: self.stride[0])
-    sx = property(lambda self: self.stride[1])
-    ph = property(lambda self: self.pad[0])
-    pw = property(lambda self: self.pad[1])
+    kh: property = property(lambda self: self.ksize[0])
+    kw: property = property(lambda self: self.ksize[1])
+    sy: property = property(lambda self: self.stride[0])
+    sx: property = property(lambda self: self.stride[1])
+    ph: property = property(lambda self: self.pad[0])
+    pw: property = property(lambda self: self.pad[1])
 
-    def __init__(self, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
+    def __init__(
+        self,
+        ksize: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        pad: int | Sequence[int] = 0,
+        cover_all: bool = True,
+        return_indices: bool = False,
+    ) -> None:
         super().__init__(2, ksize, stride, pad, cover_all, return_indices)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions._base import Operation
 from chainer.functions.pooling._windows import get_windows
 from chainer.utils import conv, conv_nd, type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.utils.type_check import TypeInfoTuple
 
 
 class _PoolingND(Operation):
@@ -19,7 +26,15 @@ class _PoolingND(Operation):
 
     """
 
-    def __init__(self, ndim, ksize, stride=None, pad=0, cover_all=True, return_indices=False):
+    def __init__(
+        self,
+        ndim: int,
+        ksize: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        pad: int | Sequence[int] = 0,
+        cover_all: bool = True,
+        return_indices: bool = False,
+    ) -> None:
         if stride is None:
             stride = ksize
         self.ndim = ndim
@@ -29,7 +44,7 @@ class _PoolingND(Operation):
         self.cover_all = cover_all
         self.return_indices = return_indices
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         (x_type,) = in_types
         type_check.expect(x_type.dtype.kind == 'f', x_type.ndim == self.ndim + 2)

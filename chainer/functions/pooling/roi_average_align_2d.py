@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions.pooling._roi import (
     Mean,
     Samples,
@@ -10,6 +12,12 @@ from chainer.functions.pooling._roi import (
     parse_sampling_ratio,
     parse_spatial_scale,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class ROIAverageAlign2D(Samples, Mean):
@@ -21,7 +29,15 @@ class ROIAverageAlign2D(Samples, Mean):
 
     """
 
-    def __init__(self, outsize, spatial_scale, sampling_ratio=None):
+    outh: int
+    outw: int
+
+    def __init__(
+        self,
+        outsize: int | Sequence[int],
+        spatial_scale: float,
+        sampling_ratio: int | tuple[int | None, int | None] | None = None,
+    ) -> None:
         self.outh, self.outw = parse_outsize(outsize)
         self.spatial_scale = parse_spatial_scale(spatial_scale)
         self.sampling_ratio = parse_sampling_ratio(sampling_ratio)
@@ -31,7 +47,14 @@ class ROIAverageAlign2D(Samples, Mean):
         return int(first), matrix.reshape(out, -1, matrix.shape[1]).mean(axis=1)
 
 
-def roi_average_align_2d(x, rois, roi_indices, outsize, spatial_scale, sampling_ratio=None):
+def roi_average_align_2d(
+    x: VariableLike,
+    rois: VariableLike,
+    roi_indices: VariableLike,
+    outsize: int | Sequence[int],
+    spatial_scale: float,
+    sampling_ratio: int | tuple[int | None, int | None] | None = None,
+) -> Variable:
     """Average pooling of regions of interest (ROI) to a fixed size, without rounding.
 
     A region is divided into equal bins, each bin into a grid of points, at which the image is

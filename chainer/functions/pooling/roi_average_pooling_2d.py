@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer.functions.pooling._roi import Bins, Mean, parse_outsize, parse_spatial_scale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class ROIAveragePooling2D(Bins, Mean):
     """Means of the bins of regions."""
 
-    def __init__(self, outsize, spatial_scale):
+    outh: int
+    outw: int
+
+    def __init__(self, outsize: int | Sequence[int], spatial_scale: float) -> None:
         self.outh, self.outw = parse_outsize(outsize)
-        self.spatial_scale = parse_spatial_scale(spatial_scale)
+        self.spatial_scale: float = parse_spatial_scale(spatial_scale)
 
     def _mean_matrix(self, division, out):
         starts, stops = division
@@ -21,7 +32,13 @@ class ROIAveragePooling2D(Bins, Mean):
         return int(starts.min()), inside / numpy.maximum(stops - starts, 1)[:, None]
 
 
-def roi_average_pooling_2d(x, rois, roi_indices, outsize, spatial_scale):
+def roi_average_pooling_2d(
+    x: VariableLike,
+    rois: VariableLike,
+    roi_indices: VariableLike,
+    outsize: int | Sequence[int],
+    spatial_scale: float,
+) -> Variable:
     """Average pooling of regions of interest (ROI) to a fixed size.
 
     A region is rounded to whole pixels and divided into bins, which share pixels where it cannot

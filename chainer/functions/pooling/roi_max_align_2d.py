@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer.backends import cuda
@@ -17,6 +19,12 @@ from chainer.functions.pooling._roi import (
     parse_spatial_scale,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
+
 
 class ROIMaxAlign2D(Samples, Maximum):
     """Maxima of points in the bins of regions.
@@ -27,10 +35,18 @@ class ROIMaxAlign2D(Samples, Maximum):
 
     """
 
-    def __init__(self, outsize, spatial_scale, sampling_ratio=None):
+    outh: int
+    outw: int
+
+    def __init__(
+        self,
+        outsize: int | Sequence[int],
+        spatial_scale: float,
+        sampling_ratio: int | tuple[int | None, int | None] | None = None,
+    ) -> None:
         self.outh, self.outw = parse_outsize(outsize)
-        self.spatial_scale = parse_spatial_scale(spatial_scale)
-        self.sampling_ratio = parse_sampling_ratio(sampling_ratio)
+        self.spatial_scale: float = parse_spatial_scale(spatial_scale)
+        self.sampling_ratio: Sequence[int] | None = parse_sampling_ratio(sampling_ratio)
 
     def _pool(self, x):
         xp = cuda.get_array_module(x)
@@ -75,7 +91,14 @@ class ROIMaxAlign2D(Samples, Maximum):
                 yield v * h, xp.where(row_exists & column_exists, row * width + column, -1)
 
 
-def roi_max_align_2d(x, rois, roi_indices, outsize, spatial_scale, sampling_ratio=None):
+def roi_max_align_2d(
+    x: VariableLike,
+    rois: VariableLike,
+    roi_indices: VariableLike,
+    outsize: int | Sequence[int],
+    spatial_scale: float,
+    sampling_ratio: int | tuple[int | None, int | None] | None = None,
+) -> Variable:
     """Max pooling of regions of interest (ROI) to a fixed size, without rounding.
 
     A region is divided into equal bins, each bin into a grid of points, at which the image is

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions.pooling._roi import MaximumOfBins, parse_outsize, parse_spatial_scale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class ROIMaxPooling2D(MaximumOfBins):
     """Maxima of the bins of regions."""
 
-    def __init__(self, outsize, spatial_scale):
+    outh: int
+    outw: int
+
+    def __init__(self, outsize: int | Sequence[int], spatial_scale: float) -> None:
         self.outh, self.outw = parse_outsize(outsize)
-        self.spatial_scale = parse_spatial_scale(spatial_scale)
+        self.spatial_scale: float = parse_spatial_scale(spatial_scale)
 
 
-def roi_max_pooling_2d(x, rois, roi_indices, outsize, spatial_scale):
+def roi_max_pooling_2d(
+    x: VariableLike,
+    rois: VariableLike,
+    roi_indices: VariableLike,
+    outsize: int | Sequence[int],
+    spatial_scale: float,
+) -> Variable:
     """Max pooling of regions of interest (ROI) to a fixed size.
 
     A region is rounded to whole pixels and divided into bins, which share pixels where it cannot

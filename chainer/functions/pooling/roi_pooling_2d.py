@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import numbers
+from typing import TYPE_CHECKING
 
 import numpy
 
 from chainer.functions.pooling._roi import MaximumOfBins, _check_positive, parse_spatial_scale
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class ROIPooling2D(MaximumOfBins):
     """Maxima of the bins of regions ``(image, x_min, y_min, x_max, y_max)``."""
 
-    def __init__(self, outh, outw, spatial_scale):
+    outh: int
+    outw: int
+
+    def __init__(self, outh: int, outw: int, spatial_scale: float) -> None:
         _check_positive(outh, numbers.Integral, 'outh', 'positive integer')
         _check_positive(outw, numbers.Integral, 'outw', 'positive integer')
         self.outh, self.outw = outh, outw
-        self.spatial_scale = parse_spatial_scale(spatial_scale)
+        self.spatial_scale: float = parse_spatial_scale(spatial_scale)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 2)
         type_check._argname(in_types, ('x', 'rois'))
         x_type, roi_type = in_types
@@ -38,7 +47,9 @@ class ROIPooling2D(MaximumOfBins):
         return corners, rois[:, 0].astype(int)
 
 
-def roi_pooling_2d(x, rois, outh, outw, spatial_scale):
+def roi_pooling_2d(
+    x: VariableLike, rois: VariableLike, outh: int, outw: int, spatial_scale: float
+) -> Variable:
     """Max pooling of regions of interest (ROI) to a fixed size, in the format of Fast R-CNN.
 
     It differs from :func:`roi_max_pooling_2d` in the description of regions only: these include

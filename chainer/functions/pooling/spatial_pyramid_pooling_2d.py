@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions.array.concat import concat
 from chainer.functions.array.reshape import reshape
 from chainer.functions.pooling.max_pooling_nd import max_pooling_2d
 
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
-def spatial_pyramid_pooling_2d(x, pyramid_height, pooling=None):
+
+def spatial_pyramid_pooling_2d(
+    x: VariableLike, pyramid_height: int, pooling: str | None = None
+) -> Variable:
     """Max pooling of images of any size to a vector of fixed length.
 
     Level :math:`l` of the pyramid cuts an image into :math:`2^l \\times 2^l` windows.

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions.pooling.pooling_2d import Pooling2D
 from chainer.functions.pooling.unpooling_nd import _Spread, _Unpooling
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class _Unpooling2D(_Unpooling, Pooling2D):
@@ -14,10 +22,17 @@ class _Unpooling2D(_Unpooling, Pooling2D):
 
     """
 
-    outh = property(lambda self: None if self.outs is None else self.outs[0])
-    outw = property(lambda self: None if self.outs is None else self.outs[1])
+    outh: property = property(lambda self: None if self.outs is None else self.outs[0])
+    outw: property = property(lambda self: None if self.outs is None else self.outs[1])
 
-    def __init__(self, ksize, stride=None, pad=0, outsize=None, cover_all=True):
+    def __init__(
+        self,
+        ksize: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        pad: int | Sequence[int] = 0,
+        outsize: Sequence[int] | None = None,
+        cover_all: bool = True,
+    ) -> None:
         Pooling2D.__init__(self, ksize, stride, pad, cover_all)
         self._set_outsize(outsize)
 
@@ -25,10 +40,18 @@ class _Unpooling2D(_Unpooling, Pooling2D):
 class Unpooling2D(_Spread, _Unpooling2D):
     """Unpooling of images."""
 
-    __init__ = _Unpooling2D.__init__
+    if not TYPE_CHECKING:  # which sees it in the second base
+        __init__ = _Unpooling2D.__init__
 
 
-def unpooling_2d(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
+def unpooling_2d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    pad: int | Sequence[int] = 0,
+    outsize: Sequence[int] | None = None,
+    cover_all: bool = True,
+) -> Variable:
     """Unpooling of images: spreads each pixel over a window; see :func:`unpooling_nd`.
 
     Args:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions.pooling._windows import LinearMap, get_windows
 from chainer.functions.pooling.pooling_nd import _check_ndim, _PoolingND
 from chainer.utils import conv, conv_nd, type_check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class _Unpooling(_PoolingND):
@@ -17,11 +27,11 @@ class _Unpooling(_PoolingND):
 
     """
 
-    outs = None
+    outs: tuple[int, ...] | None = None
     # Behind ChainerX arrays are several operations, each with an array in between.
     _kernels = NO_KERNELS
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         super().check_type_forward(in_types)
         (x_type,) = in_types
         for i, out in enumerate(self.outs or ()):
@@ -52,10 +62,12 @@ class _Unpooling(_PoolingND):
 class _Spread(_Unpooling):
     """Adds each element to all of its window."""
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (self._windows(inputs[0].shape[2:]).spread(inputs[0]),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
         dims = x.shape[2:]
         self._windows(dims)  # checks and sets the shape of the output
@@ -89,12 +101,27 @@ class _Spread(_Unpooling):
 class UnpoolingND(_Spread):
     """Unpooling in ``ndim`` dimensions."""
 
-    def __init__(self, ndim, ksize, stride=None, pad=0, outsize=None, cover_all=True):
+    def __init__(
+        self,
+        ndim: int,
+        ksize: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        pad: int | Sequence[int] = 0,
+        outsize: tuple[int, ...] | None = None,
+        cover_all: bool = True,
+    ) -> None:
         super().__init__(ndim, ksize, stride, pad, cover_all)
         self._set_outsize(outsize)
 
 
-def unpooling_nd(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
+def unpooling_nd(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    pad: int | Sequence[int] = 0,
+    outsize: tuple[int, ...] | None = None,
+    cover_all: bool = True,
+) -> Variable:
     """Unpooling: spreads each element over a window, with :math:`N` spatial dimensions.
 
     It is the transpose of pooling by sums; where windows overlap, their elements add up.
@@ -133,7 +160,14 @@ def unpooling_nd(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
     return UnpoolingND(x.ndim - 2, ksize, stride, pad, outsize, cover_all).apply((x,))[0]
 
 
-def unpooling_1d(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
+def unpooling_1d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    pad: int | Sequence[int] = 0,
+    outsize: int | tuple[int, ...] | None = None,
+    cover_all: bool = True,
+) -> Variable:
     """Unpooling of a sequence: :func:`unpooling_nd` with :math:`N = 1`.
 
     Args:
@@ -165,7 +199,14 @@ def unpooling_1d(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
     return unpooling_nd(x, ksize, stride, pad, outsize, cover_all)
 
 
-def unpooling_3d(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
+def unpooling_3d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    pad: int | Sequence[int] = 0,
+    outsize: int | tuple[int, ...] | None = None,
+    cover_all: bool = True,
+) -> Variable:
     """Unpooling of a volume: :func:`unpooling_nd` with :math:`N = 3`.
 
     Args:

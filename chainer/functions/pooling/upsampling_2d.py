@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -14,6 +15,14 @@ from chainer.functions.pooling._windows import LinearMap
 from chainer.functions.pooling.unpooling_2d import _Unpooling2D
 from chainer.utils import type_check
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
+
 
 class Upsampling2D(_Unpooling2D):
     """Adds each element to one of its window.
@@ -23,11 +32,19 @@ class Upsampling2D(_Unpooling2D):
 
     """
 
-    def __init__(self, indexes, ksize, stride=None, pad=0, outsize=None, cover_all=True):
+    def __init__(
+        self,
+        indexes: NdArray,
+        ksize: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        pad: int | Sequence[int] = 0,
+        outsize: Sequence[int] | None = None,
+        cover_all: bool = True,
+    ) -> None:
         super().__init__(ksize, stride, pad, outsize, cover_all)
         self.indexes = getattr(indexes, 'array', indexes)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         super().check_type_forward(in_types)
         type_check.expect(in_types[0].shape == self.indexes.shape)
 
@@ -40,10 +57,12 @@ class Upsampling2D(_Unpooling2D):
     def _gather(self, y):
         return self._windows(self.indexes.shape[2:]).gather(y, self._indexes_like(y))
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (self._scatter(inputs[0]),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
         n, c, h, w = x.shape
         indexes = cuda.to_cpu(backend.from_chx(self.indexes))
@@ -61,7 +80,15 @@ class Upsampling2D(_Unpooling2D):
         return m.apply(LinearMap(self._gather, self._scatter), gys)
 
 
-def upsampling_2d(x, indexes, ksize, stride=None, pad=0, outsize=None, cover_all=True):
+def upsampling_2d(
+    x: VariableLike,
+    indexes: NdArray,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    pad: int | Sequence[int] = 0,
+    outsize: Sequence[int] | None = None,
+    cover_all: bool = True,
+) -> Variable:
     """Upsampling: puts each pixel where the maximum of its window was, among zeros.
 
     With the arguments of a max pooling it is a partial inverse of that.

@@ -7,12 +7,18 @@ All of them are :math:`c = \\sum_j \\tanh(a_j) \\sigma(i_j) + \\sum_k \\sigma(f_
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import chainerx
 from chainer import backend
 from chainer._core.fallback import NO_NATIVE_PATH
 from chainer.backends import cuda
 from chainer.functions._base import Operation, kernels
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray
 
 
 def sigmoid(m, x):
@@ -70,11 +76,13 @@ class Cell(Operation):
         """Output for the new cell states ``c`` (LSTM carries over finished sequences)."""
         return c
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         routine = getattr(chainerx, self.chainerx_routine, None)
         return NO_NATIVE_PATH if routine is None else tuple(routine(*inputs))
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(range(len(inputs)))
         xp = cuda.get_array_module(inputs[0])
         gates, children = self._gates(inputs)

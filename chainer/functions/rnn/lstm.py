@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.backends import cuda
 from chainer.functions.rnn import _cell
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _extract_gates(x):
@@ -37,7 +44,7 @@ class LSTM(_cell.Cell):
 
     chainerx_routine = 'lstm'
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('c', 'x'))
         c_type, x_type = in_types
         _expect_cell(c_type, x_type)
@@ -61,7 +68,7 @@ class LSTM(_cell.Cell):
         return gc_prev, _join_gates(m, gates)
 
 
-def lstm(c_prev, x):
+def lstm(c_prev: VariableLike, x: VariableLike) -> tuple[Variable, Variable]:
     """Long short-term memory cell.
 
     With :math:`a, i, f, o` taken from ``x``, the new states are
@@ -104,28 +111,28 @@ def lstm(c_prev, x):
 
 
 def lstm_grad_grad(
-    c_prev,
-    a,
-    i,
-    f,
-    o,
-    c,
-    gc,
-    gh,
-    ggc_prev,
-    gga,
-    ggi,
-    ggf,
-    ggo,
-    gc_prev,
-    ga,
-    gi,
-    gf,
-    go,
-    gc_next,
-    ggc,
-    ggh,
-):
+    c_prev: NdArray,
+    a: NdArray,
+    i: NdArray,
+    f: NdArray,
+    o: NdArray,
+    c: NdArray,
+    gc: NdArray,
+    gh: NdArray,
+    ggc_prev: NdArray,
+    gga: NdArray,
+    ggi: NdArray,
+    ggf: NdArray,
+    ggo: NdArray,
+    gc_prev: NdArray,
+    ga: NdArray,
+    gi: NdArray,
+    gf: NdArray,
+    go: NdArray,
+    gc_next: NdArray,
+    ggc: NdArray,
+    ggh: NdArray,
+) -> None:
     """Gradients of the gradients of a cell, written to the last eight arrays.
 
     Inputs are those of the gradient of :func:`lstm` (states, raw gates, new cell state and

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer._core.namespace import F
 from chainer.functions.rnn._cell import sigmoid
 from chainer.functions.rnn.n_step_rnn import BaseNStepRNN, _apply, _old_arguments
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 def _gru(x, h, c, w, b):
@@ -22,7 +30,7 @@ class NStepGRU(BaseNStepRNN):
     """Stacked GRU."""
 
     n_weights = 6
-    gate_order = 0, 1, 2  # r, z, h
+    gate_order: tuple[int, ...] = 0, 1, 2  # r, z, h
     chainerx_routine = 'n_step_gru'
 
     def _step(self, m, x, hidden, h):
@@ -48,7 +56,15 @@ class NStepBiGRU(NStepGRU):
     chainerx_routine = 'n_step_bigru'
 
 
-def n_step_gru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
+def n_step_gru(
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    **kwargs: Any,
+) -> tuple[Variable, tuple[Variable, ...]]:
     """Stacked GRU over sequences of various lengths.
 
     .. math::
@@ -102,7 +118,15 @@ def n_step_gru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
     return n_step_gru_base(n_layers, dropout_ratio, hx, ws, bs, xs, False, **kwargs)
 
 
-def n_step_bigru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
+def n_step_bigru(
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    **kwargs: Any,
+) -> tuple[Variable, tuple[Variable, ...]]:
     """Stacked bidirectional GRU over sequences of various lengths.
 
     Every layer runs forward and backward in time, and its outputs are the two hidden states one
@@ -145,7 +169,16 @@ def n_step_bigru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
     return n_step_gru_base(n_layers, dropout_ratio, hx, ws, bs, xs, True, **kwargs)
 
 
-def n_step_gru_base(n_layers, dropout_ratio, hx, ws, bs, xs, use_bi_direction, **kwargs):
+def n_step_gru_base(
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    use_bi_direction: bool,
+    **kwargs: Any,
+) -> tuple[Variable, tuple[Variable, ...]]:
     """Common function of :func:`n_step_gru` and :func:`n_step_bigru`."""
     if kwargs:
         argument.check_unexpected_kwargs(kwargs, **_old_arguments)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from chainer._core.namespace import F
 from chainer.functions.rnn._cell import sigmoid
 from chainer.functions.rnn.n_step_rnn import (
@@ -11,6 +13,12 @@ from chainer.functions.rnn.n_step_rnn import (
     _stack_weight,
 )
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 def _lstm(x, h, c, w, b):
@@ -30,10 +38,10 @@ class NStepLSTM(BaseNStepRNN):
 
     n_states = 2
     n_weights = 8
-    gate_order = 2, 0, 1, 3  # a, i, f, o
+    gate_order: tuple[int, ...] = 2, 0, 1, 3  # a, i, f, o
     chainerx_routine = 'n_step_lstm'
 
-    def __init__(self, n_layers, states, lengths):
+    def __init__(self, n_layers: int, states: Any, lengths: Sequence[int]) -> None:
         super().__init__(n_layers, states, lengths)
 
     def _step(self, m, x, hidden, h, c):
@@ -66,7 +74,16 @@ class NStepBiLSTM(NStepLSTM):
     chainerx_routine = 'n_step_bilstm'
 
 
-def n_step_lstm(n_layers, dropout_ratio, hx, cx, ws, bs, xs, **kwargs):
+def n_step_lstm(
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    cx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    **kwargs: Any,
+) -> tuple[Variable, Variable, tuple[Variable, ...]]:
     """Stacked LSTM over sequences of various lengths.
 
     .. math::
@@ -122,7 +139,16 @@ def n_step_lstm(n_layers, dropout_ratio, hx, cx, ws, bs, xs, **kwargs):
     return n_step_lstm_base(n_layers, dropout_ratio, hx, cx, ws, bs, xs, False, **kwargs)
 
 
-def n_step_bilstm(n_layers, dropout_ratio, hx, cx, ws, bs, xs, **kwargs):
+def n_step_bilstm(
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    cx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    **kwargs: Any,
+) -> tuple[Variable, Variable, tuple[Variable, ...]]:
     """Stacked bidirectional LSTM over sequences of various lengths.
 
     Every layer runs forward and backward in time, and its outputs are the two hidden states one
@@ -166,7 +192,17 @@ def n_step_bilstm(n_layers, dropout_ratio, hx, cx, ws, bs, xs, **kwargs):
     return n_step_lstm_base(n_layers, dropout_ratio, hx, cx, ws, bs, xs, True, **kwargs)
 
 
-def n_step_lstm_base(n_layers, dropout_ratio, hx, cx, ws, bs, xs, use_bi_direction, **kwargs):
+def n_step_lstm_base(
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    cx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    use_bi_direction: bool,
+    **kwargs: Any,
+) -> tuple[Variable, Variable, tuple[Variable, ...]]:
     """Common function of :func:`n_step_lstm` and :func:`n_step_bilstm`."""
     if kwargs:
         argument.check_unexpected_kwargs(kwargs, **_old_arguments)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -17,6 +18,14 @@ from chainer.configuration import config
 from chainer.functions._base import Operation, kernels
 from chainer.utils import argument, type_check
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 _old_arguments = {
     'train': 'train argument is not supported anymore. Use chainer.using_config',
@@ -55,10 +64,10 @@ class BaseNStepRNN(Operation):
     directions = 1
     chainerx_routine = None
     #: Gates of the cell in the order in which their weights are stacked.
-    gate_order = (0,)
+    gate_order: tuple[int, ...] = (0,)
     _kernels = kernels(retain=None, check=True)
 
-    def __init__(self, n_layers, states, lengths, **kwargs):
+    def __init__(self, n_layers: int, states: float, lengths: Sequence[int], **kwargs: Any) -> None:
         argument.assert_kwargs_empty(kwargs)
         self.n_layers = n_layers
         self.dropout_ratio = states or 0.0
@@ -73,7 +82,7 @@ class BaseNStepRNN(Operation):
     def _n_cells(self):
         return self.n_layers * self.directions
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         n_in = self.n_states + 1 + 2 * self.n_weights * self._n_cells
         type_check.expect(in_types.size() == n_in)
         names = ('hx', 'cx')[: self.n_states] + ('x',)
@@ -123,7 +132,9 @@ class BaseNStepRNN(Operation):
         params = [(flat[i : i + k], flat[i + k : i + 2 * k]) for i in range(0, len(flat), 2 * k)]
         return inputs[:n], inputs[n], params
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         if any([a.dtype != inputs[0].dtype for a in inputs]):
             return Fallback('mixed dtypes')
         states, x, params = self._unpack(inputs)
@@ -170,7 +181,7 @@ class BaseNStepRNN(Operation):
             (xp.random.rand(*shape) >= self.dropout_ratio) * scale for _ in range(self.n_layers - 1)
         ]
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(range(len(inputs)))
         states, x, _ = self._unpack(inputs)
         if self._masks is None and self.dropout_ratio:
@@ -415,7 +426,17 @@ def _apply(cls, n_layers, dropout_ratio, states, ws, bs, xs):
     return (*states, F.split_axis(y, stops[:-1], 0, force_tuple=True))
 
 
-def n_step_rnn_impl(f, n_layers, dropout_ratio, hx, cx, ws, bs, xs, use_bi_direction):
+def n_step_rnn_impl(
+    f: Callable[..., Any],
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    cx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    use_bi_direction: bool,
+) -> tuple[Variable, Variable | None, tuple[Variable, ...]]:
     """Runs a stacked recurrent network with any cell, step by step.
 
     Args:
@@ -476,7 +497,16 @@ def n_step_rnn_impl(f, n_layers, dropout_ratio, hx, cx, ws, bs, xs, use_bi_direc
     return F.stack(hy), None if cy[0] is None else F.stack(cy), tuple(xs)
 
 
-def n_step_rnn(n_layers, dropout_ratio, hx, ws, bs, xs, activation='tanh', **kwargs):
+def n_step_rnn(
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    activation: str = 'tanh',
+    **kwargs: Any,
+) -> tuple[Variable, tuple[Variable, ...]]:
     """Stacked recurrent network over sequences of various lengths.
 
     .. math:: h_t = f(W_0 x_t + W_1 h_{t-1} + b_0 + b_1)
@@ -524,7 +554,16 @@ def n_step_rnn(n_layers, dropout_ratio, hx, ws, bs, xs, activation='tanh', **kwa
     return n_step_rnn_base(n_layers, dropout_ratio, hx, ws, bs, xs, activation, False, **kwargs)
 
 
-def n_step_birnn(n_layers, dropout_ratio, hx, ws, bs, xs, activation='tanh', **kwargs):
+def n_step_birnn(
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    activation: str = 'tanh',
+    **kwargs: Any,
+) -> tuple[Variable, tuple[Variable, ...]]:
     """Stacked bidirectional recurrent network over sequences of various lengths.
 
     Every layer runs forward and backward in time, and its outputs are the two hidden states one
@@ -570,8 +609,16 @@ def n_step_birnn(n_layers, dropout_ratio, hx, ws, bs, xs, activation='tanh', **k
 
 
 def n_step_rnn_base(
-    n_layers, dropout_ratio, hx, ws, bs, xs, activation, use_bi_direction, **kwargs
-):
+    n_layers: int,
+    dropout_ratio: float,
+    hx: VariableLike | None,
+    ws: Sequence[Sequence[VariableLike]],
+    bs: Sequence[Sequence[VariableLike]],
+    xs: Sequence[VariableLike],
+    activation: str,
+    use_bi_direction: bool,
+    **kwargs: Any,
+) -> tuple[Variable, tuple[Variable, ...]]:
     """Common function of :func:`n_step_rnn` and :func:`n_step_birnn`."""
     if kwargs:
         argument.check_unexpected_kwargs(

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.backends import cuda
 from chainer.functions.rnn import _cell
 from chainer.functions.rnn.lstm import _expect_cell, _extract_gates, _join_gates
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class SLSTM(_cell.Cell):
@@ -14,7 +21,7 @@ class SLSTM(_cell.Cell):
     n_tanh = 2
     chainerx_routine = 'slstm'
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('c_prev1', 'c_prev2', 'x1', 'x2'))
         c1_type, c2_type, x1_type, x2_type = in_types
         _expect_cell(c1_type, x1_type)
@@ -36,7 +43,9 @@ class SLSTM(_cell.Cell):
         return (*children, *[_join_gates(m, [*gates[k:6:2], gates[6]]) for k in range(2)])
 
 
-def slstm(c_prev1, c_prev2, x1, x2):
+def slstm(
+    c_prev1: VariableLike, c_prev2: VariableLike, x1: VariableLike, x2: VariableLike
+) -> tuple[Variable, Variable]:
     """S-LSTM cell, which merges two branches of a tree.
 
     With :math:`a_k, i_k, f_k, o_k` taken from ``x1`` and ``x2`` as in
@@ -77,29 +86,29 @@ def slstm(c_prev1, c_prev2, x1, x2):
 
 
 def slstm_grad_grad(
-    c_prev1,
-    a1,
-    i1,
-    f1,
-    c_prev2,
-    a2,
-    i2,
-    f2,
-    o,
-    c,
-    gc,
-    gh,
-    ggc_prev1,
-    gga1,
-    ggi1,
-    ggf1,
-    ggo1,
-    ggc_prev2,
-    gga2,
-    ggi2,
-    ggf2,
-    ggo2,
-):
+    c_prev1: NdArray,
+    a1: NdArray,
+    i1: NdArray,
+    f1: NdArray,
+    c_prev2: NdArray,
+    a2: NdArray,
+    i2: NdArray,
+    f2: NdArray,
+    o: NdArray,
+    c: NdArray,
+    gc: NdArray,
+    gh: NdArray,
+    ggc_prev1: NdArray,
+    gga1: NdArray,
+    ggi1: NdArray,
+    ggf1: NdArray,
+    ggo1: NdArray,
+    ggc_prev2: NdArray,
+    gga2: NdArray,
+    ggi2: NdArray,
+    ggf2: NdArray,
+    ggo2: NdArray,
+) -> tuple[NdArray, ...]:
     """Gradients of the gradients of a cell.
 
     Inputs are those of the gradient of :func:`slstm` (states, raw gates, the sum ``o`` of the

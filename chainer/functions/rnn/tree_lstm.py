@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer.functions._base import CallableFunction
 from chainer.functions.rnn import _cell
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _extract_gates(x, n_split=5):
@@ -18,7 +25,7 @@ class TreeLSTM(CallableFunction, _cell.Cell):
 
     chainerx_routine = 'tree_lstm'
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() >= 2)
         n = type_check.eval(in_types.size()) - 1
         x_type = in_types[n]
@@ -47,7 +54,7 @@ class TreeLSTM(CallableFunction, _cell.Cell):
         return (*children, gx.reshape(inputs[-1].shape))
 
 
-def tree_lstm(*inputs):
+def tree_lstm(*inputs: VariableLike) -> tuple[Variable, ...]:
     """Tree-LSTM cell.
 
     With :math:`a, i, o, f_1, \\ldots, f_N` taken from the last input, the new states are

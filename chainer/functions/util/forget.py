@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 import chainerx
@@ -12,6 +14,12 @@ from chainer.function import force_backprop_mode, no_backprop_mode
 from chainer.functions._base import Operation
 from chainer.variable import Variable, as_variable
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer._core.fallback import FallbackType
+    from chainer.types import NdArray, VariableLike
+
 
 class Forget(Operation):
     """Function that keeps only its inputs and computes everything else twice."""
@@ -19,7 +27,7 @@ class Forget(Operation):
     # The functions that it calls use kernels themselves.
     _kernels = NO_KERNELS
 
-    def __init__(self, func):
+    def __init__(self, func: Callable[..., Any]) -> None:
         self._func = func
 
     def _call(self, xs):
@@ -39,7 +47,7 @@ class Forget(Operation):
             f'of variables, got {type(outputs)}'
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(range(len(inputs)))
         return self._results([Variable(x) for x in inputs])
 
@@ -47,7 +55,9 @@ class Forget(Operation):
         with no_backprop_mode():
             return tuple([y.array for y in self._call(xs)])
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         outputs = self._results([as_variable(x.as_grad_stopped()) for x in inputs])
         return tuple(
             chainerx._core._function_node_forward(
@@ -70,7 +80,9 @@ class Forget(Operation):
             gxs = self.backward(target_input_indexes, gys)
         return tuple([None if gx is None else gx.array for gx in gxs])
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         if config.enable_backprop:
             raise RuntimeError('double backpropagation in functions.forget is not allowed.')
         # Fresh variables: gradients of the inputs are taken here, those of parameters that
@@ -88,7 +100,7 @@ class Forget(Operation):
         return tuple([xs[i].grad_var for i in target_input_indexes])
 
 
-def forget(func, *xs):
+def forget(func: Callable[..., Any], *xs: VariableLike) -> Any:
     """Calls a function without keeping its intermediate results.
 
     They are computed again in the backward pass, which saves memory and costs time.

@@ -1,8 +1,16 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import initializers, link
 from chainer.functions.activation import maxout
 from chainer.links.connection import linear
+
+if TYPE_CHECKING:
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class Maxout(link.Chain):
@@ -41,7 +49,14 @@ class Maxout(link.Chain):
 
     """
 
-    def __init__(self, in_size, out_size, pool_size, initialW=None, initial_bias=0):
+    def __init__(
+        self,
+        in_size: int | None,
+        out_size: int,
+        pool_size: int,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec = 0,
+    ) -> None:
         super().__init__()
         self.out_size = out_size
         self.pool_size = pool_size
@@ -53,7 +68,7 @@ class Maxout(link.Chain):
             initial_bias = initial_bias.reshape(n_units)
 
         with self.init_scope():
-            self.linear = linear.Linear(
+            self.linear: linear.Linear = linear.Linear(
                 in_size,
                 n_units,
                 nobias=initial_bias is None,
@@ -61,7 +76,7 @@ class Maxout(link.Chain):
                 initial_bias=initial_bias,
             )
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the maxout layer.
 
         Args:

@@ -1,5 +1,13 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import link, variable
 from chainer.functions.activation import prelu
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class PReLU(link.Link):
@@ -29,12 +37,12 @@ class PReLU(link.Link):
 
     """
 
-    def __init__(self, shape=(), init=0.25):
+    def __init__(self, shape: tuple[int, ...] = (), init: float = 0.25) -> None:
         super().__init__()
         with self.init_scope():
             self.W = variable.Parameter(init, shape)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the activation function.
 
         Args:

@@ -1,6 +1,13 @@
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from chainer import functions, initializers, link, variable
+
+if TYPE_CHECKING:
+    from chainer.types import InitializerSpec, NdArray, VariableLike
+    from chainer.variable import Parameter, Variable
 
 
 class SimplifiedDropconnect(link.Link):
@@ -41,9 +48,17 @@ class SimplifiedDropconnect(link.Link):
 
     """
 
+    b: Parameter | None
+
     def __init__(
-        self, in_size, out_size, ratio=0.5, nobias=False, initialW=None, initial_bias=None
-    ):
+        self,
+        in_size: int | None,
+        out_size: int,
+        ratio: float = 0.5,
+        nobias: bool = False,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
+    ) -> None:
         super().__init__()
         self.out_size = out_size
         self.ratio = ratio
@@ -64,7 +79,13 @@ class SimplifiedDropconnect(link.Link):
     def _initialize_params(self, in_size):
         self.W.initialize((self.out_size, in_size))
 
-    def forward(self, x, train=True, mask=None, use_batchwise_mask=True):
+    def forward(
+        self,
+        x: VariableLike,
+        train: bool = True,
+        mask: NdArray | None = None,
+        use_batchwise_mask: bool = True,
+    ) -> Variable:
         """Applies the layer.
 
         Args:

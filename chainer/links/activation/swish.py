@@ -1,5 +1,13 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import initializers, link, variable
 from chainer.functions.activation import swish
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Parameter, Variable
 
 
 class Swish(link.Link):
@@ -29,13 +37,13 @@ class Swish(link.Link):
 
     """
 
-    def __init__(self, beta_shape, beta_init=1.0):
+    def __init__(self, beta_shape: tuple[int, ...] | None, beta_init: float = 1.0) -> None:
         super().__init__()
         with self.init_scope():
             initializer = initializers.Constant(beta_init)
-            self.beta = variable.Parameter(initializer, beta_shape)
+            self.beta: Parameter = variable.Parameter(initializer, beta_shape)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the activation function.
 
         Args:

@@ -1,3 +1,3 @@
 """Import of models from Caffe."""
 
-from chainer.links.caffe.caffe_function import CaffeFunction
+from chainer.links.caffe.caffe_function import CaffeFunction as CaffeFunction

@@ -4,6 +4,10 @@ Only what reading one kind of message needs: the fields are given by a schema,
 unknown ones are skipped. See the encoding guide of Protocol Buffers.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
@@ -22,7 +26,7 @@ class Field:
 
     """
 
-    def __init__(self, name, kind, repeated, default):
+    def __init__(self, name: str, kind: str, repeated: bool, default: Any) -> None:
         self.name = name
         self.kind = kind
         self.repeated = repeated
@@ -41,18 +45,18 @@ class Message:
 
     """
 
-    def __init__(self, schema, kind):
+    def __init__(self, schema: Schema, kind: str) -> None:
         self._schema = schema
         self._fields = schema.get_fields(kind)
         self._given = set()
         for name, value in schema.get_constants(kind).items():
             setattr(self, name, value)
 
-    def HasField(self, name):
+    def HasField(self, name: str) -> bool:
         """Returns whether a field was given."""
         return name in self._given
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name.startswith('_'):
             raise AttributeError(name)
         for field in self._fields.values():
@@ -88,23 +92,23 @@ class Schema:
 
     """
 
-    def __init__(self, text, constants):
+    def __init__(self, text: str, constants: dict[str, Any]) -> None:
         self._constants = constants
         self._messages = {}
         for line in text.strip().splitlines():
             name, *fields = line.split()
             self._messages[name] = dict(_parse_field(field) for field in fields)
 
-    def __contains__(self, kind):
+    def __contains__(self, kind: object) -> bool:
         return kind in self._messages
 
-    def get_fields(self, kind):
+    def get_fields(self, kind: str) -> Any:
         return self._messages[kind]
 
-    def get_constants(self, kind):
+    def get_constants(self, kind: str) -> Any:
         return self._constants.get(kind, {})
 
-    def read(self, kind, data):
+    def read(self, kind: str, data: bytes) -> Message:
         """Reads a message.
 
         Args:

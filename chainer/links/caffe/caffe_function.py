@@ -1,6 +1,9 @@
+from __future__ import annotations
+
 import functools
 import os
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -10,6 +13,12 @@ from chainer.links.caffe import _schema
 from chainer.links.connection import convolution_2d, deconvolution_2d, linear, scale
 from chainer.links.normalization import batch_normalization
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 # How to set up a layer, by its type and, for old files, by the number of its type.
 _type_to_method = {}
@@ -69,7 +78,7 @@ class CaffeFunction(link.Chain):
 
     """
 
-    def __init__(self, model_path):
+    def __init__(self, model_path: str) -> None:
         super().__init__()
         with open(model_path, 'rb') as f:
             data = f.read()
@@ -81,9 +90,9 @@ class CaffeFunction(link.Chain):
                 f'Caffe model ({e})'
             ) from e
 
-        self.forwards = {}
-        self.split_map = {}
-        self.layers = []
+        self.forwards: dict[str, Callable[..., Any]] = {}
+        self.split_map: dict[str, str] = {}
+        self.layers: list[Any] = []
         for methods, layers in ((_type_to_method, net.layer), (_oldname_to_method, net.layers)):
             for layer in layers:
                 method = methods.get(layer.type)
@@ -99,7 +108,13 @@ class CaffeFunction(link.Chain):
         else:
             raise ValueError(f"'{os.fsdecode(model_path)}' has no layers")
 
-    def forward(self, inputs, outputs, disable=(), **kwargs):
+    def forward(
+        self,
+        inputs: dict[str, Any],
+        outputs: Iterable[str],
+        disable: Iterable[str] = (),
+        **kwargs: Any,
+    ) -> tuple[Variable, ...]:
         """Computes blobs of the model.
 
         Args:
@@ -357,10 +372,10 @@ class CaffeFunction(link.Chain):
 class _ChildLink:
     """Stands in ``forwards`` for the child link of the name of the layer."""
 
-    def __init__(self, test_mode):
+    def __init__(self, test_mode: bool) -> None:
         self.test_mode = test_mode
 
-    def __call__(self, child, *xs):
+    def __call__(self, child: Callable[..., Any], *xs: VariableLike) -> Any:
         if not self.test_mode:
             return child(*xs)
         with using_config('train', False):

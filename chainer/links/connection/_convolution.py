@@ -1,7 +1,14 @@
 """What the convolution links share: a filter made when the input channels are known."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import initializers, link, variable
 from chainer.utils import conv_nd
+
+if TYPE_CHECKING:
+    from chainer.variable import Parameter
 
 SEE_CUDNN_CONFIG = (
     'deterministic argument is not supported anymore. '
@@ -26,6 +33,8 @@ class ConvolutionBase(link.Link):
 
     groups = 1
     ndim = 2
+
+    b: Parameter | None
 
     def _make_params(self, in_channels, n_bias, nobias, initialW, initial_bias):
         with self.init_scope():

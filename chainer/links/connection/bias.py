@@ -1,6 +1,14 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import link, variable
 from chainer._core.debug import is_debug
 from chainer.functions.math import bias
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class Bias(link.Link):
@@ -29,14 +37,14 @@ class Bias(link.Link):
 
     """
 
-    def __init__(self, axis=1, shape=None):
+    def __init__(self, axis: int = 1, shape: tuple[int, ...] | None = None) -> None:
         super().__init__()
         self.axis = axis
         if shape is not None:
             with self.init_scope():
                 self.b = variable.Parameter(0, shape)
 
-    def forward(self, *xs):
+    def forward(self, *xs: VariableLike) -> Variable:
         """Adds the bias.
 
         Args:

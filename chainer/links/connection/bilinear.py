@@ -1,4 +1,12 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import functions, initializers, link, variable
+
+if TYPE_CHECKING:
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Parameter, Variable
 
 
 class Bilinear(link.Link):
@@ -42,10 +50,16 @@ class Bilinear(link.Link):
     """
 
     def __init__(
-        self, left_size, right_size, out_size, nobias=False, initialW=None, initial_bias=None
-    ):
+        self,
+        left_size: int,
+        right_size: int,
+        out_size: int,
+        nobias: bool = False,
+        initialW: InitializerSpec | None = None,
+        initial_bias: tuple[InitializerSpec | None, ...] | None = None,
+    ) -> None:
         super().__init__()
-        self.in_sizes = (left_size, right_size)
+        self.in_sizes: tuple[int, int] = (left_size, right_size)
         self.nobias = nobias
         if isinstance(initial_bias, tuple):
             if len(initial_bias) != 3:
@@ -63,9 +77,9 @@ class Bilinear(link.Link):
                 V1, V2, b = initial_bias
                 self.V1 = _parameter(V1, (left_size, out_size))
                 self.V2 = _parameter(V2, (right_size, out_size))
-                self.b = _parameter(0 if b is None else b, (out_size,))
+                self.b: Parameter = _parameter(0 if b is None else b, (out_size,))
 
-    def forward(self, e1, e2):
+    def forward(self, e1: VariableLike, e2: VariableLike) -> Variable:
         """Applies the bilinear layer.
 
         Args:
@@ -80,7 +94,7 @@ class Bilinear(link.Link):
             return functions.bilinear(e1, e2, self.W)
         return functions.bilinear(e1, e2, self.W, self.V1, self.V2, self.b)
 
-    def zero_grads(self):
+    def zero_grads(self) -> None:
         """Fills the gradients with zeros; an old name of ``zerograds``."""
         self.zerograds()
 

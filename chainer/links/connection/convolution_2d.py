@@ -1,6 +1,18 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import functions, variable
 from chainer.links.connection import _convolution
 from chainer.utils import argument, conv_nd
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from typing_extensions import Self
+
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class Convolution2D(_convolution.ConvolutionBase):
@@ -49,16 +61,16 @@ class Convolution2D(_convolution.ConvolutionBase):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        ksize=None,
-        stride=1,
-        pad=0,
-        nobias=False,
-        initialW=None,
-        initial_bias=None,
-        **kwargs,
-    ):
+        in_channels: int | None,
+        out_channels: int,
+        ksize: int | Sequence[int] | None = None,
+        stride: int | Sequence[int] = 1,
+        pad: int | Sequence[int] = 0,
+        nobias: bool = False,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__()
         dilate, groups = argument.parse_kwargs(
             kwargs, ('dilate', 1), ('groups', 1), deterministic=_convolution.SEE_CUDNN_CONFIG
@@ -66,17 +78,25 @@ class Convolution2D(_convolution.ConvolutionBase):
         in_channels, out_channels, ksize = _convolution.shift_sizes(
             in_channels, out_channels, ksize
         )
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.ksize = ksize
-        self.stride = conv_nd.as_tuple(stride, 2)
-        self.pad = conv_nd.as_tuple(pad, 2)
-        self.dilate = conv_nd.as_tuple(dilate, 2)
-        self.groups = int(groups)
+        self.in_channels: int | None = in_channels
+        self.out_channels: int = out_channels
+        self.ksize: int | Sequence[int] | None = ksize
+        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, 2)
+        self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, 2)
+        self.dilate: tuple[int, ...] = conv_nd.as_tuple(dilate, 2)
+        self.groups: int = int(groups)
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 
     @classmethod
-    def from_params(cls, W, b=None, stride=1, pad=0, nobias=False, **kwargs):
+    def from_params(
+        cls,
+        W: VariableLike,
+        b: VariableLike | None = None,
+        stride: int | Sequence[int] = 1,
+        pad: int | Sequence[int] = 0,
+        nobias: bool = False,
+        **kwargs: Any,
+    ) -> Self:
         """Makes a link with given parameters.
 
         Args:
@@ -104,7 +124,7 @@ class Convolution2D(_convolution.ConvolutionBase):
         )
 
     @property
-    def printable_specs(self):
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
         yield 'in_channels', self.in_channels
         yield 'out_channels', self.out_channels
         yield 'ksize', self.ksize
@@ -114,7 +134,7 @@ class Convolution2D(_convolution.ConvolutionBase):
         yield 'dilate', self.dilate
         yield 'groups', self.groups
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the convolution.
 
         Args:

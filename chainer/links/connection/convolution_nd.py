@@ -1,6 +1,18 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import functions, variable
 from chainer.links.connection import _convolution
 from chainer.utils import argument, conv_nd
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from typing_extensions import Self
+
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class ConvolutionND(_convolution.ConvolutionBase):
@@ -48,36 +60,44 @@ class ConvolutionND(_convolution.ConvolutionBase):
 
     def __init__(
         self,
-        ndim,
-        in_channels,
-        out_channels,
-        ksize=None,
-        stride=1,
-        pad=0,
-        nobias=False,
-        initialW=None,
-        initial_bias=None,
-        cover_all=False,
-        dilate=1,
-        groups=1,
-    ):
+        ndim: int,
+        in_channels: int | None,
+        out_channels: int,
+        ksize: int | Sequence[int] | None = None,
+        stride: int | Sequence[int] = 1,
+        pad: int | Sequence[int] = 0,
+        nobias: bool = False,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
+        cover_all: bool = False,
+        dilate: int | Sequence[int] = 1,
+        groups: int = 1,
+    ) -> None:
         super().__init__()
         in_channels, out_channels, ksize = _convolution.shift_sizes(
             in_channels, out_channels, ksize
         )
         self.ndim = ndim
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.ksize = conv_nd.as_tuple(ksize, ndim)
+        self.in_channels: int | None = in_channels
+        self.out_channels: int = out_channels
+        self.ksize: tuple[int, ...] = conv_nd.as_tuple(ksize, ndim)
         self.stride = stride
         self.pad = pad
         self.cover_all = cover_all
-        self.dilate = conv_nd.as_tuple(dilate, ndim)
-        self.groups = int(groups)
+        self.dilate: tuple[int, ...] = conv_nd.as_tuple(dilate, ndim)
+        self.groups: int = int(groups)
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 
     @classmethod
-    def from_params(cls, W, b=None, stride=1, pad=0, nobias=False, **kwargs):
+    def from_params(
+        cls,
+        W: VariableLike,
+        b: VariableLike | None = None,
+        stride: int | Sequence[int] = 1,
+        pad: int | Sequence[int] = 0,
+        nobias: bool = False,
+        **kwargs: Any,
+    ) -> Self:
         """Makes a link with given parameters.
 
         Args:
@@ -110,7 +130,7 @@ class ConvolutionND(_convolution.ConvolutionBase):
             groups,
         )
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the convolution.
 
         Args:
@@ -168,18 +188,18 @@ class Convolution1D(ConvolutionND):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        ksize,
-        stride=1,
-        pad=0,
-        nobias=False,
-        initialW=None,
-        initial_bias=None,
-        cover_all=False,
-        dilate=1,
-        groups=1,
-    ):
+        in_channels: int | None,
+        out_channels: int,
+        ksize: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        pad: int | Sequence[int] = 0,
+        nobias: bool = False,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
+        cover_all: bool = False,
+        dilate: int | Sequence[int] = 1,
+        groups: int = 1,
+    ) -> None:
         super().__init__(
             1,
             in_channels,
@@ -230,18 +250,18 @@ class Convolution3D(ConvolutionND):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        ksize,
-        stride=1,
-        pad=0,
-        nobias=False,
-        initialW=None,
-        initial_bias=None,
-        cover_all=False,
-        dilate=1,
-        groups=1,
-    ):
+        in_channels: int | None,
+        out_channels: int,
+        ksize: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        pad: int | Sequence[int] = 0,
+        nobias: bool = False,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
+        cover_all: bool = False,
+        dilate: int | Sequence[int] = 1,
+        groups: int = 1,
+    ) -> None:
         super().__init__(
             3,
             in_channels,

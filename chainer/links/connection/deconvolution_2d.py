@@ -1,6 +1,16 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import functions
 from chainer.links.connection import _convolution
 from chainer.utils import argument, conv_nd
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class Deconvolution2D(_convolution.ConvolutionBase):
@@ -51,17 +61,17 @@ class Deconvolution2D(_convolution.ConvolutionBase):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        ksize=None,
-        stride=1,
-        pad=0,
-        nobias=False,
-        outsize=None,
-        initialW=None,
-        initial_bias=None,
-        **kwargs,
-    ):
+        in_channels: int | None,
+        out_channels: int,
+        ksize: int | Sequence[int] | None = None,
+        stride: int | Sequence[int] = 1,
+        pad: int | Sequence[int] = 0,
+        nobias: bool = False,
+        outsize: Sequence[int] | None = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__()
         dilate, groups = argument.parse_kwargs(
             kwargs, ('dilate', 1), ('groups', 1), deterministic=_convolution.SEE_CUDNN_CONFIG
@@ -69,19 +79,19 @@ class Deconvolution2D(_convolution.ConvolutionBase):
         in_channels, out_channels, ksize = _convolution.shift_sizes(
             in_channels, out_channels, ksize
         )
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.ksize = ksize
-        self.stride = conv_nd.as_tuple(stride, 2)
-        self.pad = conv_nd.as_tuple(pad, 2)
-        self.dilate = conv_nd.as_tuple(dilate, 2)
+        self.in_channels: int | None = in_channels
+        self.out_channels: int = out_channels
+        self.ksize: int | Sequence[int] | None = ksize
+        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, 2)
+        self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, 2)
+        self.dilate: tuple[int, ...] = conv_nd.as_tuple(dilate, 2)
         self.outsize = outsize
-        self.groups = int(groups)
+        self.groups: int = int(groups)
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 
     _weight_shape = _convolution.ConvolutionBase._transposed_weight_shape
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the transposed convolution.
 
         Args:

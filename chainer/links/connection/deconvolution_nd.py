@@ -1,6 +1,16 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import functions
 from chainer.links.connection import _convolution
 from chainer.utils import conv_nd
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class DeconvolutionND(_convolution.ConvolutionBase):
@@ -47,37 +57,37 @@ class DeconvolutionND(_convolution.ConvolutionBase):
 
     def __init__(
         self,
-        ndim,
-        in_channels,
-        out_channels,
-        ksize=None,
-        stride=1,
-        pad=0,
-        nobias=False,
-        outsize=None,
-        initialW=None,
-        initial_bias=None,
-        dilate=1,
-        groups=1,
-    ):
+        ndim: int,
+        in_channels: int | None,
+        out_channels: int,
+        ksize: int | Sequence[int] | None = None,
+        stride: int | Sequence[int] = 1,
+        pad: int | Sequence[int] = 0,
+        nobias: bool = False,
+        outsize: tuple[int, ...] | None = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
+        dilate: int | Sequence[int] = 1,
+        groups: int = 1,
+    ) -> None:
         super().__init__()
         in_channels, out_channels, ksize = _convolution.shift_sizes(
             in_channels, out_channels, ksize
         )
         self.ndim = ndim
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.ksize = conv_nd.as_tuple(ksize, ndim)
+        self.in_channels: int | None = in_channels
+        self.out_channels: int = out_channels
+        self.ksize: tuple[int, ...] = conv_nd.as_tuple(ksize, ndim)
         self.stride = stride
         self.pad = pad
         self.outsize = outsize
-        self.dilate = conv_nd.as_tuple(dilate, ndim)
-        self.groups = int(groups)
+        self.dilate: tuple[int, ...] = conv_nd.as_tuple(dilate, ndim)
+        self.groups: int = int(groups)
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 
     _weight_shape = _convolution.ConvolutionBase._transposed_weight_shape
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the transposed convolution.
 
         Args:
@@ -136,18 +146,18 @@ class Deconvolution1D(DeconvolutionND):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        ksize,
-        stride=1,
-        pad=0,
-        nobias=False,
-        outsize=None,
-        initialW=None,
-        initial_bias=None,
-        dilate=1,
-        groups=1,
-    ):
+        in_channels: int | None,
+        out_channels: int,
+        ksize: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        pad: int | Sequence[int] = 0,
+        nobias: bool = False,
+        outsize: tuple[int, ...] | None = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
+        dilate: int | Sequence[int] = 1,
+        groups: int = 1,
+    ) -> None:
         super().__init__(
             1,
             in_channels,
@@ -199,18 +209,18 @@ class Deconvolution3D(DeconvolutionND):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        ksize,
-        stride=1,
-        pad=0,
-        nobias=False,
-        outsize=None,
-        initialW=None,
-        initial_bias=None,
-        dilate=1,
-        groups=1,
-    ):
+        in_channels: int | None,
+        out_channels: int,
+        ksize: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        pad: int | Sequence[int] = 0,
+        nobias: bool = False,
+        outsize: tuple[int, ...] | None = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
+        dilate: int | Sequence[int] = 1,
+        groups: int = 1,
+    ) -> None:
         super().__init__(
             3,
             in_channels,

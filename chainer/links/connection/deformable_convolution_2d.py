@@ -1,6 +1,16 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import functions, link
 from chainer.links.connection import _convolution, convolution_2d
 from chainer.utils import conv_nd
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class DeformableConvolution2D(link.Chain):
@@ -49,22 +59,22 @@ class DeformableConvolution2D(link.Chain):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        ksize,
-        stride=1,
-        pad=0,
-        offset_nobias=False,
-        offset_initialW=None,
-        offset_initial_bias=None,
-        deform_nobias=False,
-        deform_initialW=None,
-        deform_initial_bias=None,
-    ):
+        in_channels: int | None,
+        out_channels: int,
+        ksize: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        pad: int | Sequence[int] = 0,
+        offset_nobias: bool = False,
+        offset_initialW: InitializerSpec | None = None,
+        offset_initial_bias: InitializerSpec | None = None,
+        deform_nobias: bool = False,
+        deform_initialW: InitializerSpec | None = None,
+        deform_initial_bias: InitializerSpec | None = None,
+    ) -> None:
         super().__init__()
         kh, kw = conv_nd.as_tuple(ksize, 2)
         with self.init_scope():
-            self.offset_conv = convolution_2d.Convolution2D(
+            self.offset_conv: convolution_2d.Convolution2D = convolution_2d.Convolution2D(
                 in_channels,
                 2 * kh * kw,
                 ksize,
@@ -74,7 +84,7 @@ class DeformableConvolution2D(link.Chain):
                 offset_initialW,
                 offset_initial_bias,
             )
-            self.deform_conv = DeformableConvolution2DSampler(
+            self.deform_conv: DeformableConvolution2DSampler = DeformableConvolution2DSampler(
                 in_channels,
                 out_channels,
                 ksize,
@@ -85,7 +95,7 @@ class DeformableConvolution2D(link.Chain):
                 deform_initial_bias,
             )
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the convolutions.
 
         Args:
@@ -134,23 +144,23 @@ class DeformableConvolution2DSampler(_convolution.ConvolutionBase):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        ksize,
-        stride=1,
-        pad=0,
-        nobias=False,
-        initialW=None,
-        initial_bias=None,
-    ):
+        in_channels: int | None,
+        out_channels: int,
+        ksize: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        pad: int | Sequence[int] = 0,
+        nobias: bool = False,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
+    ) -> None:
         super().__init__()
         self.out_channels = out_channels
         self.ksize = ksize
-        self.stride = conv_nd.as_tuple(stride, 2)
-        self.pad = conv_nd.as_tuple(pad, 2)
+        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, 2)
+        self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, 2)
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 
-    def forward(self, x, offset):
+    def forward(self, x: VariableLike, offset: VariableLike) -> Variable:
         """Applies the convolution.
 
         Args:

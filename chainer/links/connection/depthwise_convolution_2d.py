@@ -1,6 +1,16 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import functions
 from chainer.links.connection import _convolution
 from chainer.utils import conv_nd
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class DepthwiseConvolution2D(_convolution.ConvolutionBase):
@@ -42,19 +52,19 @@ class DepthwiseConvolution2D(_convolution.ConvolutionBase):
 
     def __init__(
         self,
-        in_channels,
-        channel_multiplier,
-        ksize,
-        stride=1,
-        pad=0,
-        nobias=False,
-        initialW=None,
-        initial_bias=None,
-    ):
+        in_channels: int | None,
+        channel_multiplier: int,
+        ksize: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        pad: int | Sequence[int] = 0,
+        nobias: bool = False,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
+    ) -> None:
         super().__init__()
         self.ksize = ksize
-        self.stride = conv_nd.as_tuple(stride, 2)
-        self.pad = conv_nd.as_tuple(pad, 2)
+        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, 2)
+        self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, 2)
         self.channel_multiplier = channel_multiplier
         self.nobias = nobias
         self._make_params(None, None, nobias, initialW, initial_bias)
@@ -66,7 +76,7 @@ class DepthwiseConvolution2D(_convolution.ConvolutionBase):
         if self.b is not None:
             self.b.initialize(self.channel_multiplier * in_channels)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the convolution.
 
         Args:

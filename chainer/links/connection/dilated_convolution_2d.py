@@ -1,6 +1,16 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import functions
 from chainer.links.connection import _convolution
 from chainer.utils import conv_nd
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class DilatedConvolution2D(_convolution.ConvolutionBase):
@@ -43,28 +53,28 @@ class DilatedConvolution2D(_convolution.ConvolutionBase):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        ksize=None,
-        stride=1,
-        pad=0,
-        dilate=1,
-        nobias=False,
-        initialW=None,
-        initial_bias=None,
-    ):
+        in_channels: int | None,
+        out_channels: int,
+        ksize: int | Sequence[int] | None = None,
+        stride: int | Sequence[int] = 1,
+        pad: int | Sequence[int] = 0,
+        dilate: int | Sequence[int] = 1,
+        nobias: bool = False,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
+    ) -> None:
         super().__init__()
         in_channels, out_channels, ksize = _convolution.shift_sizes(
             in_channels, out_channels, ksize
         )
-        self.out_channels = out_channels
-        self.ksize = ksize
-        self.stride = conv_nd.as_tuple(stride, 2)
-        self.pad = conv_nd.as_tuple(pad, 2)
-        self.dilate = conv_nd.as_tuple(dilate, 2)
+        self.out_channels: int = out_channels
+        self.ksize: int | Sequence[int] | None = ksize
+        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, 2)
+        self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, 2)
+        self.dilate: tuple[int, ...] = conv_nd.as_tuple(dilate, 2)
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the convolution.
 
         Args:

@@ -1,4 +1,14 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import functions, initializers, link, variable
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class EmbedID(link.Link):
@@ -32,9 +42,15 @@ class EmbedID(link.Link):
 
     """
 
-    ignore_label = None
+    ignore_label: int | None = None
 
-    def __init__(self, in_size, out_size, initialW=None, ignore_label=None):
+    def __init__(
+        self,
+        in_size: int,
+        out_size: int,
+        initialW: InitializerSpec | None = None,
+        ignore_label: int | None = None,
+    ) -> None:
         super().__init__()
         self.ignore_label = ignore_label
         with self.init_scope():
@@ -43,7 +59,7 @@ class EmbedID(link.Link):
             self.W = variable.Parameter(initialW, (in_size, out_size))
 
     @classmethod
-    def from_params(cls, W, ignore_label=None):
+    def from_params(cls, W: VariableLike, ignore_label: int | None = None) -> Self:
         """Makes a link with a given table.
 
         Args:
@@ -57,7 +73,7 @@ class EmbedID(link.Link):
         in_size, out_size = W.shape
         return cls(in_size, out_size, variable.as_array(W), ignore_label)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Looks vectors up.
 
         Args:

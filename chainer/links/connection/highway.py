@@ -1,6 +1,16 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import link
 from chainer.functions.activation import relu, sigmoid
 from chainer.links.connection import linear
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class Highway(link.Chain):
@@ -36,25 +46,25 @@ class Highway(link.Chain):
 
     def __init__(
         self,
-        in_out_size,
-        nobias=False,
-        activate=relu.relu,
-        init_Wh=None,
-        init_Wt=None,
-        init_bh=None,
-        init_bt=-1,
-    ):
+        in_out_size: int,
+        nobias: bool = False,
+        activate: Callable[..., Any] = relu.relu,
+        init_Wh: InitializerSpec | None = None,
+        init_Wt: InitializerSpec | None = None,
+        init_bh: InitializerSpec | None = None,
+        init_bt: InitializerSpec = -1,
+    ) -> None:
         super().__init__()
         self.activate = activate
         with self.init_scope():
-            self.plain = linear.Linear(
+            self.plain: linear.Linear = linear.Linear(
                 in_out_size, in_out_size, nobias, initialW=init_Wh, initial_bias=init_bh
             )
-            self.transform = linear.Linear(
+            self.transform: linear.Linear = linear.Linear(
                 in_out_size, in_out_size, nobias, initialW=init_Wt, initial_bias=init_bt
             )
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the highway layer.
 
         Args:

@@ -1,5 +1,13 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import functions, link
 from chainer.links.connection import convolution_2d
+
+if TYPE_CHECKING:
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class Inception(link.Chain):
@@ -31,8 +39,17 @@ class Inception(link.Chain):
     """
 
     def __init__(
-        self, in_channels, out1, proj3, out3, proj5, out5, proj_pool, conv_init=None, bias_init=None
-    ):
+        self,
+        in_channels: int | None,
+        out1: int,
+        proj3: int,
+        out3: int,
+        proj5: int,
+        out5: int,
+        proj_pool: int,
+        conv_init: InitializerSpec | None = None,
+        bias_init: InitializerSpec | None = None,
+    ) -> None:
         super().__init__()
 
         def conv(n_in, n_out, ksize, pad=0):
@@ -41,14 +58,14 @@ class Inception(link.Chain):
             )
 
         with self.init_scope():
-            self.conv1 = conv(in_channels, out1, 1)
-            self.proj3 = conv(in_channels, proj3, 1)
-            self.conv3 = conv(proj3, out3, 3, 1)
-            self.proj5 = conv(in_channels, proj5, 1)
-            self.conv5 = conv(proj5, out5, 5, 2)
-            self.projp = conv(in_channels, proj_pool, 1)
+            self.conv1: convolution_2d.Convolution2D = conv(in_channels, out1, 1)
+            self.proj3: convolution_2d.Convolution2D = conv(in_channels, proj3, 1)
+            self.conv3: convolution_2d.Convolution2D = conv(proj3, out3, 3, 1)
+            self.proj5: convolution_2d.Convolution2D = conv(in_channels, proj5, 1)
+            self.conv5: convolution_2d.Convolution2D = conv(proj5, out5, 5, 2)
+            self.projp: convolution_2d.Convolution2D = conv(in_channels, proj_pool, 1)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the module.
 
         Args:

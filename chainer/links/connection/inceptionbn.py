@@ -1,6 +1,14 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import functions, link
 from chainer.links.connection import convolution_2d
 from chainer.links.normalization import batch_normalization
+
+if TYPE_CHECKING:
+    from chainer.types import DTypeSpec, InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class InceptionBN(link.Chain):
@@ -43,18 +51,18 @@ class InceptionBN(link.Chain):
 
     def __init__(
         self,
-        in_channels,
-        out1,
-        proj3,
-        out3,
-        proj33,
-        out33,
-        pooltype,
-        proj_pool=None,
-        stride=1,
-        conv_init=None,
-        dtype=None,
-    ):
+        in_channels: int | None,
+        out1: int,
+        proj3: int,
+        out3: int,
+        proj33: int,
+        out33: int,
+        pooltype: str,
+        proj_pool: int | None = None,
+        stride: int = 1,
+        conv_init: InitializerSpec | None = None,
+        dtype: DTypeSpec = None,
+    ) -> None:
         super().__init__()
         if pooltype not in ('max', 'avg'):
             raise NotImplementedError(
@@ -79,24 +87,24 @@ class InceptionBN(link.Chain):
             return batch_normalization.BatchNormalization(size, dtype=dtype)
 
         with self.init_scope():
-            self.proj3 = conv(in_channels, proj3, 1)
-            self.conv3 = conv(proj3, out3, 3, 1, stride)
-            self.proj33 = conv(in_channels, proj33, 1)
-            self.conv33a = conv(proj33, out33, 3, 1)
-            self.conv33b = conv(out33, out33, 3, 1, stride)
-            self.proj3n = norm(proj3)
-            self.conv3n = norm(out3)
-            self.proj33n = norm(proj33)
-            self.conv33an = norm(out33)
-            self.conv33bn = norm(out33)
+            self.proj3: convolution_2d.Convolution2D = conv(in_channels, proj3, 1)
+            self.conv3: convolution_2d.Convolution2D = conv(proj3, out3, 3, 1, stride)
+            self.proj33: convolution_2d.Convolution2D = conv(in_channels, proj33, 1)
+            self.conv33a: convolution_2d.Convolution2D = conv(proj33, out33, 3, 1)
+            self.conv33b: convolution_2d.Convolution2D = conv(out33, out33, 3, 1, stride)
+            self.proj3n: batch_normalization.BatchNormalization = norm(proj3)
+            self.conv3n: batch_normalization.BatchNormalization = norm(out3)
+            self.proj33n: batch_normalization.BatchNormalization = norm(proj33)
+            self.conv33an: batch_normalization.BatchNormalization = norm(out33)
+            self.conv33bn: batch_normalization.BatchNormalization = norm(out33)
             if out1 > 0:
-                self.conv1 = conv(in_channels, out1, 1)
-                self.conv1n = norm(out1)
+                self.conv1: convolution_2d.Convolution2D = conv(in_channels, out1, 1)
+                self.conv1n: batch_normalization.BatchNormalization = norm(out1)
             if proj_pool is not None:
-                self.poolp = conv(in_channels, proj_pool, 1)
-                self.poolpn = norm(proj_pool)
+                self.poolp: convolution_2d.Convolution2D = conv(in_channels, proj_pool, 1)
+                self.poolpn: batch_normalization.BatchNormalization = norm(proj_pool)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the module.
 
         Args:

@@ -1,7 +1,18 @@
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 from chainer import initializers, link, variable
 from chainer.functions.connection import linear
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typing_extensions import Self
+
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Parameter, Variable
 
 
 class Linear(link.Link):
@@ -42,7 +53,16 @@ class Linear(link.Link):
 
     """
 
-    def __init__(self, in_size, out_size=None, nobias=False, initialW=None, initial_bias=None):
+    b: Parameter | None
+
+    def __init__(
+        self,
+        in_size: int | None,
+        out_size: int | None = None,
+        nobias: bool = False,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
+    ) -> None:
         super().__init__()
         if out_size is None:
             in_size, out_size = None, in_size
@@ -65,7 +85,9 @@ class Linear(link.Link):
         self.W.initialize((self.out_size, in_size))
 
     @classmethod
-    def from_params(cls, W, b=None, nobias=False):
+    def from_params(
+        cls, W: VariableLike, b: VariableLike | None = None, nobias: bool = False
+    ) -> Self:
         """Makes a link with given parameters.
 
         Args:
@@ -89,12 +111,12 @@ class Linear(link.Link):
         )
 
     @property
-    def printable_specs(self):
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
         yield 'in_size', self.in_size
         yield 'out_size', self.out_size
         yield 'nobias', self.nobias
 
-    def forward(self, x, n_batch_axes=1):
+    def forward(self, x: VariableLike, n_batch_axes: int = 1) -> Variable:
         """Applies the linear layer.
 
         Args:

@@ -1,5 +1,15 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import functions, initializers, link, variable
 from chainer.utils import argument, conv, conv_nd
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Parameter, Variable
 
 
 class LocalConvolution2D(link.Link):
@@ -37,24 +47,26 @@ class LocalConvolution2D(link.Link):
 
     """
 
+    b: Parameter | None
+
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        in_size=None,
-        ksize=None,
-        stride=1,
-        nobias=False,
-        initialW=None,
-        initial_bias=None,
-        **kwargs,
-    ):
+        in_channels: int | None,
+        out_channels: int,
+        in_size: int | Sequence[int] | None = None,
+        ksize: int | Sequence[int] | None = None,
+        stride: int | Sequence[int] = 1,
+        nobias: bool = False,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__()
         argument.assert_kwargs_empty(kwargs)
         if ksize is None:
             raise TypeError('ksize must be given')
         self.ksize = ksize
-        self.stride = conv_nd.as_tuple(stride, 2)
+        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, 2)
         self.nobias = nobias
         self.out_channels = out_channels
         with self.init_scope():
@@ -78,7 +90,7 @@ class LocalConvolution2D(link.Link):
         if self.b is not None:
             self.b.initialize((self.out_channels, *out_size))
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the local convolution.
 
         Args:

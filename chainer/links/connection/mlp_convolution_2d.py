@@ -1,7 +1,17 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import link
 from chainer.functions.activation import relu
 from chainer.links.connection import _convolution, convolution_2d
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class MLPConvolution2D(link.ChainList):
@@ -42,15 +52,15 @@ class MLPConvolution2D(link.ChainList):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        ksize=None,
-        stride=1,
-        pad=0,
-        activation=relu.relu,
-        *args,
-        **kwargs,
-    ):
+        in_channels: int | None,
+        out_channels: tuple[int, ...],
+        ksize: int | Sequence[int] | None = None,
+        stride: int | Sequence[int] = 1,
+        pad: int | Sequence[int] = 0,
+        activation: Callable[..., Any] = relu.relu,
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
         if args:
             raise TypeError(
                 'arguments after activation must be given by name: '
@@ -88,7 +98,7 @@ class MLPConvolution2D(link.ChainList):
         )
         self.activation = activation
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the layers.
 
         Args:

@@ -1,7 +1,15 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import functions, link, variable
 from chainer.links.connection import linear
+
+if TYPE_CHECKING:
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class MultiHeadAttention(link.Chain):
@@ -52,14 +60,14 @@ class MultiHeadAttention(link.Chain):
 
     def __init__(
         self,
-        size,
-        n_heads,
-        dropout=0.0,
-        nobias=False,
-        initialW=None,
-        initial_bias=None,
-        memory_size=None,
-    ):
+        size: int,
+        n_heads: int,
+        dropout: float = 0.0,
+        nobias: bool = False,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
+        memory_size: int | None = None,
+    ) -> None:
         super().__init__()
         if size % n_heads != 0:
             raise ValueError(
@@ -76,12 +84,19 @@ class MultiHeadAttention(link.Chain):
             )
 
         with self.init_scope():
-            self.query = projection(size)
-            self.key = projection(memory_size)
-            self.value = projection(memory_size)
-            self.output = projection(size)
+            self.query: linear.Linear = projection(size)
+            self.key: linear.Linear = projection(memory_size)
+            self.value: linear.Linear = projection(memory_size)
+            self.output: linear.Linear = projection(size)
 
-    def forward(self, query, key=None, value=None, mask=None, causal=False):
+    def forward(
+        self,
+        query: VariableLike,
+        key: VariableLike | None = None,
+        value: VariableLike | None = None,
+        mask: VariableLike | None = None,
+        causal: bool = False,
+    ) -> Variable:
         """Attends to the memory.
 
         Args:

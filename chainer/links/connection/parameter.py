@@ -1,4 +1,12 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import link, variable
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray
+    from chainer.variable import Variable
 
 
 class Parameter(link.Link):
@@ -20,12 +28,12 @@ class Parameter(link.Link):
 
     """
 
-    def __init__(self, array):
+    def __init__(self, array: NdArray | float) -> None:
         super().__init__()
         with self.init_scope():
             self.W = variable.Parameter(array)
 
-    def forward(self, volatile='off'):
+    def forward(self, volatile: str = 'off') -> Variable:
         """Returns the parameter.
 
         Args:

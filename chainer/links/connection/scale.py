@@ -1,6 +1,14 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import link, variable
 from chainer.functions.math import scale
 from chainer.links.connection import bias
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class Scale(link.Chain):
@@ -35,7 +43,13 @@ class Scale(link.Chain):
 
     """
 
-    def __init__(self, axis=1, W_shape=None, bias_term=False, bias_shape=None):
+    def __init__(
+        self,
+        axis: int = 1,
+        W_shape: tuple[int, ...] | None = None,
+        bias_term: bool = False,
+        bias_shape: tuple[int, ...] | None = None,
+    ) -> None:
         super().__init__()
         self.axis = axis
         if bias_term and W_shape is None and bias_shape is None:
@@ -46,9 +60,11 @@ class Scale(link.Chain):
             if W_shape is not None:
                 self.W = variable.Parameter(1, W_shape)
             if bias_term:
-                self.bias = bias.Bias(axis, W_shape if bias_shape is None else bias_shape)
+                self.bias: bias.Bias = bias.Bias(
+                    axis, W_shape if bias_shape is None else bias_shape
+                )
 
-    def forward(self, *xs):
+    def forward(self, *xs: VariableLike) -> Variable:
         """Scales the input.
 
         Args:

@@ -1,13 +1,32 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import functions, link
 from chainer.functions.activation import relu
 from chainer.links.connection import linear, multi_head_attention
 from chainer.links.normalization import layer_normalization
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
+
 
 class _TransformerLayer(link.Chain):
     """What encoder and decoder layers share: residual blocks and the feed-forward network."""
 
-    def __init__(self, size, n_heads, hidden_size, dropout, activation, norm_first, eps):
+    def __init__(
+        self,
+        size: int,
+        n_heads: int,
+        hidden_size: int,
+        dropout: float,
+        activation: Callable[..., Any],
+        norm_first: bool,
+        eps: float,
+    ) -> None:
         super().__init__()
         self.dropout = dropout
         self.activation = activation
@@ -15,11 +34,17 @@ class _TransformerLayer(link.Chain):
         if hidden_size is None:
             hidden_size = 4 * size
         with self.init_scope():
-            self.self_attention = multi_head_attention.MultiHeadAttention(size, n_heads, dropout)
-            self.linear1 = linear.Linear(size, hidden_size)
-            self.linear2 = linear.Linear(hidden_size, size)
-            self.norm1 = layer_normalization.LayerNormalization(size, eps)
-            self.norm2 = layer_normalization.LayerNormalization(size, eps)
+            self.self_attention: multi_head_attention.MultiHeadAttention = (
+                multi_head_attention.MultiHeadAttention(size, n_heads, dropout)
+            )
+            self.linear1: linear.Linear = linear.Linear(size, hidden_size)
+            self.linear2: linear.Linear = linear.Linear(hidden_size, size)
+            self.norm1: layer_normalization.LayerNormalization = (
+                layer_normalization.LayerNormalization(size, eps)
+            )
+            self.norm2: layer_normalization.LayerNormalization = (
+                layer_normalization.LayerNormalization(size, eps)
+            )
 
     def _feed_forward(self, x):
         h = functions.dropout(self.activation(self.linear1(x, n_batch_axes=2)), self.dropout)
@@ -71,17 +96,19 @@ class TransformerEncoderLayer(_TransformerLayer):
 
     def __init__(
         self,
-        size,
-        n_heads,
-        hidden_size=None,
-        dropout=0.1,
-        activation=relu.relu,
-        norm_first=False,
-        eps=1e-5,
-    ):
+        size: int,
+        n_heads: int,
+        hidden_size: int | None = None,
+        dropout: float = 0.1,
+        activation: Callable[..., Any] = relu.relu,
+        norm_first: bool = False,
+        eps: float = 1e-5,
+    ) -> None:
         super().__init__(size, n_heads, hidden_size, dropout, activation, norm_first, eps)
 
-    def forward(self, x, mask=None, causal=False):
+    def forward(
+        self, x: VariableLike, mask: VariableLike | None = None, causal: bool = False
+    ) -> Variable:
         """Applies the layer.
 
         Args:
@@ -137,23 +164,34 @@ class TransformerDecoderLayer(_TransformerLayer):
 
     def __init__(
         self,
-        size,
-        n_heads,
-        hidden_size=None,
-        dropout=0.1,
-        activation=relu.relu,
-        norm_first=False,
-        eps=1e-5,
-        memory_size=None,
-    ):
+        size: int,
+        n_heads: int,
+        hidden_size: int | None = None,
+        dropout: float = 0.1,
+        activation: Callable[..., Any] = relu.relu,
+        norm_first: bool = False,
+        eps: float = 1e-5,
+        memory_size: int | None = None,
+    ) -> None:
         super().__init__(size, n_heads, hidden_size, dropout, activation, norm_first, eps)
         with self.init_scope():
-            self.cross_attention = multi_head_attention.MultiHeadAttention(
-                size, n_heads, dropout, memory_size=memory_size
+            self.cross_attention: multi_head_attention.MultiHeadAttention = (
+                multi_head_attention.MultiHeadAttention(
+                    size, n_heads, dropout, memory_size=memory_size
+                )
             )
-            self.norm3 = layer_normalization.LayerNormalization(size, eps)
+            self.norm3: layer_normalization.LayerNormalization = (
+                layer_normalization.LayerNormalization(size, eps)
+            )
 
-    def forward(self, x, memory, mask=None, memory_mask=None, causal=True):
+    def forward(
+        self,
+        x: VariableLike,
+        memory: VariableLike,
+        mask: VariableLike | None = None,
+        memory_mask: VariableLike | None = None,
+        causal: bool = True,
+    ) -> Variable:
         """Applies the layer.
 
         Args:

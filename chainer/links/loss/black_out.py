@@ -1,7 +1,18 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer import functions, link, variable
 from chainer.utils import walker_alias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.device_resident import DeviceResidentsVisitor
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class BlackOut(link.Link):
@@ -36,18 +47,20 @@ class BlackOut(link.Link):
 
     sample_data = None
 
-    def __init__(self, in_size, counts, sample_size):
+    def __init__(self, in_size: int, counts: Sequence[float], sample_size: int) -> None:
         super().__init__()
-        self.sampler = walker_alias.WalkerAlias(numpy.array(counts, dtype=numpy.float32))
+        self.sampler: walker_alias.WalkerAlias = walker_alias.WalkerAlias(
+            numpy.array(counts, dtype=numpy.float32)
+        )
         self.sample_size = sample_size
         with self.init_scope():
             self.W = variable.Parameter(0, (len(counts), in_size))
 
-    def device_resident_accept(self, visitor):
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
         super().device_resident_accept(visitor)
         self.sampler.device_resident_accept(visitor)
 
-    def forward(self, x, t):
+    def forward(self, x: VariableLike, t: VariableLike) -> Variable:
         """Computes the loss.
 
         Args:

@@ -1,5 +1,15 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import functions, initializers, link, variable
 from chainer.links.rnn import n_step_rnn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import InitializerSpec, NdArray, VariableLike
+    from chainer.variable import Parameter, Variable
 
 
 class CRF1d(link.Link):
@@ -33,15 +43,21 @@ class CRF1d(link.Link):
 
     """
 
-    def __init__(self, n_label, initial_cost=None):
+    def __init__(self, n_label: int, initial_cost: InitializerSpec | None = None) -> None:
         super().__init__()
         with self.init_scope():
-            self.cost = variable.Parameter(
+            self.cost: Parameter = variable.Parameter(
                 initializers._get_initializer(0 if initial_cost is None else initial_cost),
                 (n_label, n_label),
             )
 
-    def forward(self, xs, ys, reduce='mean', transpose=False):
+    def forward(
+        self,
+        xs: Sequence[VariableLike],
+        ys: Sequence[VariableLike],
+        reduce: str = 'mean',
+        transpose: bool = False,
+    ) -> Variable:
         """Computes the negative log-likelihood.
 
         Args:
@@ -67,7 +83,9 @@ class CRF1d(link.Link):
         )
         return functions.permutate(loss, indices, inv=True) if reduce == 'no' else loss
 
-    def argmax(self, xs, transpose=False):
+    def argmax(
+        self, xs: Sequence[VariableLike], transpose: bool = False
+    ) -> tuple[Variable, list[NdArray]]:
         """Computes the most likely labels.
 
         Args:

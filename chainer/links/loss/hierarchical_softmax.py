@@ -1,5 +1,8 @@
+from __future__ import annotations
+
 import copy
 import heapq
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -18,6 +21,13 @@ from chainer.functions._base import Operation, kernels
 from chainer.functions.connection.embed_id import EmbedIDGrad
 from chainer.utils import type_check
 from chainer.variable import as_array
+
+if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
+    from chainer.device_resident import DeviceResidentsVisitor
+    from chainer.types import DTypeSpec, NdArray, VariableLike
+    from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 class TreeParser:
@@ -40,25 +50,29 @@ class TreeParser:
 
     """
 
-    def __init__(self, dtype):
+    next_id: int
+    paths: Any
+    codes: Any
+
+    def __init__(self, dtype: DTypeSpec) -> None:
         self.dtype = dtype
         self.next_id = 0
         self.paths = {}
         self.codes = {}
 
-    def size(self):
+    def size(self) -> int:
         """Returns the number of inner nodes."""
         return self.next_id
 
-    def get_paths(self):
+    def get_paths(self) -> dict[int, numpy.ndarray]:
         """Returns the inner nodes on the way to each leaf, int32 arrays by leaf."""
         return self.paths
 
-    def get_codes(self):
+    def get_codes(self) -> dict[int, numpy.ndarray]:
         """Returns 1 for left and -1 for right on the way to each leaf, arrays by leaf."""
         return self.codes
 
-    def parse(self, tree):
+    def parse(self, tree: Any) -> None:
         """Reads a tree.
 
         Args:
@@ -109,9 +123,13 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, Operatio
 
     """
 
+    paths: Any
+    codes: Any
+    begins: Any
+
     _kernels = kernels(retain=(0, 1, 2))
 
-    def __init__(self, tree, dtype):
+    def __init__(self, tree: Any, dtype: DTypeSpec) -> None:
         device_resident.DeviceResident.__init__(self)
         parser = TreeParser(dtype)
         parser.parse(tree)
@@ -124,13 +142,13 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, Operatio
         self.begins = numpy.concatenate([[0], numpy.cumsum(lengths)]).astype(numpy.int32)
         self.parser_size = parser.size()
 
-    def device_resident_accept(self, visitor):
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
         super().device_resident_accept(visitor)
         self.paths = visitor.visit_array(self.paths)
         self.codes = visitor.visit_array(self.codes)
         self.begins = visitor.visit_array(self.begins)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 't', 'W'))
         x_type, t_type, w_type = in_types
         type_check.expect(
@@ -161,7 +179,7 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, Operatio
         steps += (starts - (ends - lengths))[rows]
         return rows, paths[steps], codes[steps].astype(x.dtype, copy=False)
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, t, W = inputs
         self.retain_inputs((0, 1, 2))
         xp = backend.get_array_module(x)
@@ -170,7 +188,9 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, Operatio
         loss = xp.logaddexp(x.dtype.type(0), -scores).sum(dtype=x.dtype)
         return (utils.force_array(loss, x.dtype),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         x, t, W = inputs
         # The ways to the labels are found by NumPy.
         rows, nodes, codes = self._steps(backend.from_chx(x.as_grad_stopped()), backend.from_chx(t))
@@ -195,7 +215,9 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, Operatio
         )
         return [rules[i]() for i in targets]
 
-    def backward_cpu(self, inputs, grad_outputs):
+    def backward_cpu(
+        self, inputs: tuple[NdArray, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> tuple[NdArray | None, ...]:
         """Returns the gradient arrays of ``x``, ``t`` (``None``) and ``W``."""
         m = arrays_like(inputs[0])
         return tuple(self.gradients(m, (0, 1, 2), inputs, (), grad_outputs))
@@ -240,7 +262,7 @@ class BinaryHierarchicalSoftmax(link.Link):
 
     """
 
-    def __init__(self, in_size, tree, dtype=None):
+    def __init__(self, in_size: int, tree: Any, dtype: DTypeSpec = None) -> None:
         super().__init__()
         dtype = get_dtype(dtype, map_mixed16=numpy.float16)
         self._func = BinaryHierarchicalSoftmaxFunction(tree, dtype)
@@ -249,12 +271,12 @@ class BinaryHierarchicalSoftmax(link.Link):
                 initializers.Uniform(1, dtype=dtype), (self._func.parser_size, in_size)
             )
 
-    def device_resident_accept(self, visitor):
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
         super().device_resident_accept(visitor)
         self._func.device_resident_accept(visitor)
 
     @staticmethod
-    def create_huffman_tree(word_counts):
+    def create_huffman_tree(word_counts: dict[int, int]) -> Any:
         """Makes a tree in which frequent labels are near the root.
 
         Args:
@@ -284,7 +306,7 @@ class BinaryHierarchicalSoftmax(link.Link):
             heapq.heappush(heap, (count1 + count2, min(i1, i2), (tree1, tree2)))
         return heap[0][2]
 
-    def forward(self, x, t):
+    def forward(self, x: VariableLike, t: VariableLike) -> Variable:
         """Computes the loss.
 
         Args:

@@ -1,8 +1,18 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from chainer import functions, initializers, link, variable
 from chainer._core.dtype import get_dtype
 from chainer.utils import walker_alias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.device_resident import DeviceResidentsVisitor
+    from chainer.types import DTypeSpec, VariableLike
 
 
 class NegativeSampling(link.Link):
@@ -36,22 +46,29 @@ class NegativeSampling(link.Link):
 
     """
 
-    def __init__(self, in_size, counts, sample_size, power=0.75, dtype=None):
+    def __init__(
+        self,
+        in_size: int,
+        counts: Sequence[float],
+        sample_size: int,
+        power: float = 0.75,
+        dtype: DTypeSpec = None,
+    ) -> None:
         super().__init__()
         dtype = get_dtype(dtype, map_mixed16=numpy.float16)
         weights = numpy.power(numpy.array(counts, dtype=numpy.float64), power)
-        self.sampler = walker_alias.WalkerAlias(weights)
+        self.sampler: walker_alias.WalkerAlias = walker_alias.WalkerAlias(weights)
         self.sample_size = sample_size
         with self.init_scope():
             self.W = variable.Parameter(
                 initializers.Constant(0, dtype=dtype), (len(counts), in_size)
             )
 
-    def device_resident_accept(self, visitor):
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
         super().device_resident_accept(visitor)
         self.sampler.device_resident_accept(visitor)
 
-    def forward(self, x, t, reduce='sum', **kwargs):
+    def forward(self, x: VariableLike, t: VariableLike, reduce: str = 'sum', **kwargs: Any) -> Any:
         """Computes the loss.
 
         Args:

@@ -1,6 +1,16 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import link, reporter
 from chainer.functions.evaluation import accuracy
 from chainer.functions.loss import softmax_cross_entropy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.link import Link
+    from chainer.variable import Variable
 
 
 class Classifier(link.Chain):
@@ -46,13 +56,17 @@ class Classifier(link.Chain):
 
     compute_accuracy = True
 
+    y: Any
+    loss: Any
+    accuracy: Any
+
     def __init__(
         self,
-        predictor,
-        lossfun=softmax_cross_entropy.softmax_cross_entropy,
-        accfun=accuracy.accuracy,
-        label_key=-1,
-    ):
+        predictor: Link,
+        lossfun: Callable[..., Any] = softmax_cross_entropy.softmax_cross_entropy,
+        accfun: Callable[..., Any] = accuracy.accuracy,
+        label_key: int | str = -1,
+    ) -> None:
         if not isinstance(label_key, (int, str)):
             raise TypeError(f'label_key must be int or str, but is {type(label_key)}')
         super().__init__()
@@ -63,9 +77,9 @@ class Classifier(link.Chain):
         self.accuracy = None
         self.label_key = label_key
         with self.init_scope():
-            self.predictor = predictor
+            self.predictor: Any = predictor
 
-    def forward(self, *args, **kwargs):
+    def forward(self, *args: Any, **kwargs: Any) -> Variable:
         """Computes the loss and the accuracy, and reports them.
 
         Args:

@@ -1,3 +1,7 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from chainer import configuration, functions, initializers, link
@@ -5,6 +9,12 @@ from chainer._core.dtype import get_dtype
 from chainer.backend import using_device
 from chainer.links.normalization import _parameters
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from chainer.types import DTypeSpec, InitializerSpec, NdArray, VariableLike
+    from chainer.variable import Parameter, Variable
 
 
 class BatchNormalization(link.Link):
@@ -74,25 +84,25 @@ class BatchNormalization(link.Link):
 
     """
 
-    gamma = None
-    beta = None
-    avg_mean = None
-    avg_var = None
+    gamma: Parameter | None = None
+    beta: Parameter | None = None
+    avg_mean: NdArray | None = None
+    avg_var: NdArray | None = None
 
     def __init__(
         self,
-        size=None,
-        decay=0.9,
-        eps=2e-5,
-        dtype=None,
-        use_gamma=True,
-        use_beta=True,
-        initial_gamma=None,
-        initial_beta=None,
-        axis=None,
-        initial_avg_mean=None,
-        initial_avg_var=None,
-    ):
+        size: int | Sequence[int] | None = None,
+        decay: float = 0.9,
+        eps: float = 2e-5,
+        dtype: DTypeSpec = None,
+        use_gamma: bool = True,
+        use_beta: bool = True,
+        initial_gamma: InitializerSpec | None = None,
+        initial_beta: InitializerSpec | None = None,
+        axis: int | Sequence[int] | None = None,
+        initial_avg_mean: InitializerSpec | None = None,
+        initial_avg_var: InitializerSpec | None = None,
+    ) -> None:
         super().__init__()
         if size is None and axis is None:
             raise RuntimeError('size or axis is required')
@@ -102,7 +112,7 @@ class BatchNormalization(link.Link):
         self.N = 0
         self.decay = decay
         self.eps = eps
-        self.axis = (axis,) if isinstance(axis, int) else axis
+        self.axis: Sequence[int] | None = (axis,) if isinstance(axis, int) else axis
         for name in 'N', 'decay':
             self.register_persistent(name)
         for name in 'avg_mean', 'avg_var':
@@ -133,7 +143,7 @@ class BatchNormalization(link.Link):
         )
 
     @property
-    def printable_specs(self):
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
         shape = None if self.avg_mean is None else tuple(self.avg_mean.shape)
         yield 'size', shape[0] if shape is not None and len(shape) == 1 else shape
         yield 'decay', self.decay
@@ -165,7 +175,7 @@ class BatchNormalization(link.Link):
             self.N += 1
         return 1.0 - 1.0 / self.N
 
-    def forward(self, x, **kwargs):
+    def forward(self, x: VariableLike, **kwargs: Any) -> Variable:
         """Normalizes a batch.
 
         Args:
@@ -202,6 +212,6 @@ class BatchNormalization(link.Link):
             axis=self.axis,
         )
 
-    def start_finetuning(self):
+    def start_finetuning(self) -> None:
         """Resets the count of batches, so that averages of the next batches start anew."""
         self.N = 0

@@ -1,5 +1,15 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import configuration, functions
 from chainer.links.normalization import batch_normalization
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import DTypeSpec, InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class BatchRenormalization(batch_normalization.BatchNormalization):
@@ -30,19 +40,19 @@ class BatchRenormalization(batch_normalization.BatchNormalization):
 
     def __init__(
         self,
-        size,
-        rmax=1,
-        dmax=0,
-        decay=0.9,
-        eps=2e-5,
-        dtype=None,
-        use_gamma=True,
-        use_beta=True,
-        initial_gamma=None,
-        initial_beta=None,
-        initial_avg_mean=None,
-        initial_avg_var=None,
-    ):
+        size: int | Sequence[int],
+        rmax: float = 1,
+        dmax: float = 0,
+        decay: float = 0.9,
+        eps: float = 2e-5,
+        dtype: DTypeSpec = None,
+        use_gamma: bool = True,
+        use_beta: bool = True,
+        initial_gamma: InitializerSpec | None = None,
+        initial_beta: InitializerSpec | None = None,
+        initial_avg_mean: InitializerSpec | None = None,
+        initial_avg_var: InitializerSpec | None = None,
+    ) -> None:
         super().__init__(
             size,
             decay,
@@ -59,7 +69,7 @@ class BatchRenormalization(batch_normalization.BatchNormalization):
         self.rmax = rmax
         self.dmax = dmax
 
-    def forward(self, x, finetune=False):
+    def forward(self, x: VariableLike, finetune: bool = False) -> Variable:
         """Normalizes a batch; see :class:`~chainer.links.BatchNormalization`.
 
         Args:

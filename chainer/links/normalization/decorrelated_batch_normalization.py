@@ -1,13 +1,20 @@
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer import backend, configuration, functions, link
-from chainer import serializer as serializer_module
+from chainer import backend, configuration, functions, link, serializer as serializer_module
 from chainer.utils import argument
 
+if TYPE_CHECKING:
+    from chainer.serializer import AbstractSerializer
+    from chainer.types import DTypeSpec, NdArray, VariableLike
+    from chainer.variable import Variable
 
-def fix_avg_mean(avg_mean, groups):
+
+def fix_avg_mean(avg_mean: NdArray, groups: int) -> NdArray:
     """Converts a running mean saved by Chainer v6, which all groups shared.
 
     Args:
@@ -30,7 +37,7 @@ def fix_avg_mean(avg_mean, groups):
     return _split_groups('avg_mean', avg_mean, 1, groups)
 
 
-def fix_avg_projection(avg_projection, groups):
+def fix_avg_projection(avg_projection: NdArray, groups: int) -> NdArray:
     """Converts a running projection saved by Chainer v6, which all groups shared.
 
     Args:
@@ -105,7 +112,14 @@ class DecorrelatedBatchNormalization(link.Link):
 
     """
 
-    def __init__(self, size, groups=16, decay=0.9, eps=2e-5, dtype=numpy.float32):
+    def __init__(
+        self,
+        size: int,
+        groups: int = 16,
+        decay: float = 0.9,
+        eps: float = 2e-5,
+        dtype: DTypeSpec = numpy.float32,
+    ) -> None:
         super().__init__()
         if size % groups != 0:
             raise ValueError(f'size must be a multiple of groups: {size} and {groups} were given')
@@ -117,7 +131,7 @@ class DecorrelatedBatchNormalization(link.Link):
         self.eps = eps
         self.groups = groups
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         if not isinstance(serializer, serializer_module.Deserializer):
             super().serialize(serializer)
             return
@@ -136,7 +150,7 @@ class DecorrelatedBatchNormalization(link.Link):
                 )
             setattr(self, name, self.device.send(loaded.astype(str(current.dtype))))
 
-    def forward(self, x, **kwargs):
+    def forward(self, x: VariableLike, **kwargs: Any) -> Variable:
         """Normalizes a batch.
 
         Args:
@@ -170,6 +184,6 @@ class DecorrelatedBatchNormalization(link.Link):
             decay=decay,
         )
 
-    def start_finetuning(self):
+    def start_finetuning(self) -> None:
         """Resets the count of batches, so that averages of the next batches start anew."""
         self.N = 0

@@ -1,5 +1,13 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import functions, link
 from chainer.links.normalization import _parameters
+
+if TYPE_CHECKING:
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Parameter, Variable
 
 
 class GroupNormalization(link.Link):
@@ -33,13 +41,20 @@ class GroupNormalization(link.Link):
 
     """
 
-    def __init__(self, groups, size=None, eps=1e-5, initial_gamma=None, initial_beta=None):
+    def __init__(
+        self,
+        groups: int,
+        size: int | None = None,
+        eps: float = 1e-5,
+        initial_gamma: InitializerSpec | None = None,
+        initial_beta: InitializerSpec | None = None,
+    ) -> None:
         super().__init__()
         self.groups = groups
         self.eps = eps
         with self.init_scope():
-            self.gamma = _parameters.make_parameter(initial_gamma, 1)
-            self.beta = _parameters.make_parameter(initial_beta, 0)
+            self.gamma: Parameter = _parameters.make_parameter(initial_gamma, 1)
+            self.beta: Parameter = _parameters.make_parameter(initial_beta, 0)
         if size is not None:
             self._initialize_params(size)
 
@@ -47,7 +62,7 @@ class GroupNormalization(link.Link):
         self.gamma.initialize(size)
         self.beta.initialize(size)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Normalizes each sample.
 
         Args:

@@ -1,5 +1,13 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import functions, link
 from chainer.links.normalization import _parameters
+
+if TYPE_CHECKING:
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Parameter, Variable
 
 
 class RMSNormalization(link.Link):
@@ -27,18 +35,23 @@ class RMSNormalization(link.Link):
 
     """
 
-    def __init__(self, size=None, eps=1e-6, initial_gamma=None):
+    def __init__(
+        self,
+        size: int | None = None,
+        eps: float = 1e-6,
+        initial_gamma: InitializerSpec | None = None,
+    ) -> None:
         super().__init__()
         self.eps = eps
         with self.init_scope():
-            self.gamma = _parameters.make_parameter(initial_gamma, 1)
+            self.gamma: Parameter = _parameters.make_parameter(initial_gamma, 1)
         if size is not None:
             self._initialize_params(size)
 
     def _initialize_params(self, size):
         self.gamma.initialize(size)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Normalizes the last axis.
 
         Args:

@@ -1,7 +1,14 @@
 """States of recurrent links."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import link, variable
 from chainer.backend import using_device
+
+if TYPE_CHECKING:
+    from chainer.device_resident import DeviceResidentsVisitor
 
 
 class StatefulChain(link.Chain):
@@ -12,12 +19,12 @@ class StatefulChain(link.Chain):
 
     _state_names = ()
 
-    def reset_state(self):
+    def reset_state(self) -> None:
         """Forgets the state: the next call starts from zeros."""
         for name in self._state_names:
             setattr(self, name, None)
 
-    def device_resident_accept(self, visitor):
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
         super().device_resident_accept(visitor)
         for name in self._state_names:
             state = getattr(self, name)

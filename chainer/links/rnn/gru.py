@@ -1,6 +1,14 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import functions, link
 from chainer.links.connection import linear
 from chainer.links.rnn import _stateful
+
+if TYPE_CHECKING:
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class GRUBase(link.Chain):
@@ -25,7 +33,14 @@ class GRUBase(link.Chain):
 
     """
 
-    def __init__(self, in_size, out_size, init=None, inner_init=None, bias_init=None):
+    def __init__(
+        self,
+        in_size: int | None,
+        out_size: int,
+        init: InitializerSpec | None = None,
+        inner_init: InitializerSpec | None = None,
+        bias_init: InitializerSpec | None = None,
+    ) -> None:
         super().__init__()
 
         def upward():
@@ -35,10 +50,10 @@ class GRUBase(link.Chain):
             return linear.Linear(out_size, out_size, initialW=inner_init, initial_bias=bias_init)
 
         with self.init_scope():
-            self.W_r = upward()
-            self.U_r = lateral()
-            self.W_z = upward()
-            self.U_z = lateral()
+            self.W_r: linear.Linear = upward()
+            self.U_r: linear.Linear = lateral()
+            self.W_z: linear.Linear = upward()
+            self.U_z: linear.Linear = lateral()
             self.W = upward()
             self.U = lateral()
 
@@ -88,7 +103,7 @@ class StatelessGRU(GRUBase):
 
     """
 
-    def forward(self, h, x):
+    def forward(self, h: Variable | None, x: VariableLike) -> Variable:
         """Computes one step.
 
         Args:
@@ -136,12 +151,19 @@ class StatefulGRU(GRUBase, _stateful.StatefulChain):
 
     _state_names = ('h',)
 
-    def __init__(self, in_size, out_size, init=None, inner_init=None, bias_init=0):
+    def __init__(
+        self,
+        in_size: int | None,
+        out_size: int,
+        init: InitializerSpec | None = None,
+        inner_init: InitializerSpec | None = None,
+        bias_init: InitializerSpec = 0,
+    ) -> None:
         super().__init__(in_size, out_size, init, inner_init, bias_init)
         self.state_size = out_size
         self.reset_state()
 
-    def set_state(self, h):
+    def set_state(self, h: Variable) -> None:
         """Sets the state, which is moved to the device of the link.
 
         Args:
@@ -150,7 +172,7 @@ class StatefulGRU(GRUBase, _stateful.StatefulChain):
         """
         self._set_state(h)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Computes one step and replaces the state.
 
         Args:
@@ -160,7 +182,7 @@ class StatefulGRU(GRUBase, _stateful.StatefulChain):
             ~chainer.Variable: Outputs of the shape ``(batch size, out_size)``.
 
         """
-        self.h = self._step(self.h, x)
+        self.h: Variable | None = self._step(self.h, x)
         return self.h
 
 
@@ -178,7 +200,7 @@ class GRU(StatefulGRU):
 
     """
 
-    def forward(self, *args):
+    def forward(self, *args: Any) -> Variable:
         """Computes one step; see :class:`~chainer.links.StatefulGRU`.
 
         Args:

@@ -1,9 +1,16 @@
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from chainer import functions, initializers, link
 from chainer.backend import using_device
 from chainer.links.connection import linear
 from chainer.links.rnn import _stateful
+
+if TYPE_CHECKING:
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Variable
 
 
 class LSTMBase(link.Chain):
@@ -42,13 +49,13 @@ class LSTMBase(link.Chain):
 
     def __init__(
         self,
-        in_size,
-        out_size=None,
-        lateral_init=None,
-        upward_init=None,
-        bias_init=None,
-        forget_bias_init=None,
-    ):
+        in_size: int | None,
+        out_size: int | None = None,
+        lateral_init: InitializerSpec | None = None,
+        upward_init: InitializerSpec | None = None,
+        bias_init: InitializerSpec | None = None,
+        forget_bias_init: InitializerSpec | None = None,
+    ) -> None:
         super().__init__()
         if out_size is None:
             in_size, out_size = None, in_size
@@ -58,8 +65,10 @@ class LSTMBase(link.Chain):
         self.bias_init = 0 if bias_init is None else bias_init
         self.forget_bias_init = 1 if forget_bias_init is None else forget_bias_init
         with self.init_scope():
-            self.upward = linear.Linear(in_size, 4 * out_size, initialW=0)
-            self.lateral = linear.Linear(out_size, 4 * out_size, initialW=0, nobias=True)
+            self.upward: linear.Linear = linear.Linear(in_size, 4 * out_size, initialW=0)
+            self.lateral: linear.Linear = linear.Linear(
+                out_size, 4 * out_size, initialW=0, nobias=True
+            )
             if in_size is not None:
                 self._initialize_params()
 
@@ -101,7 +110,9 @@ class StatelessLSTM(LSTMBase):
 
     """
 
-    def forward(self, c, h, x):
+    def forward(
+        self, c: Variable | None, h: Variable | None, x: VariableLike
+    ) -> tuple[Variable, ...]:
         """Computes one step.
 
         Args:
@@ -166,19 +177,21 @@ class LSTM(LSTMBase, _stateful.StatefulChain):
 
     _state_names = 'c', 'h'
 
+    c: Variable | None
+
     def __init__(
         self,
-        in_size,
-        out_size=None,
-        lateral_init=None,
-        upward_init=None,
-        bias_init=None,
-        forget_bias_init=None,
-    ):
+        in_size: int | None,
+        out_size: int | None = None,
+        lateral_init: InitializerSpec | None = None,
+        upward_init: InitializerSpec | None = None,
+        bias_init: InitializerSpec | None = None,
+        forget_bias_init: InitializerSpec | None = None,
+    ) -> None:
         super().__init__(in_size, out_size, lateral_init, upward_init, bias_init, forget_bias_init)
         self.reset_state()
 
-    def set_state(self, c, h):
+    def set_state(self, c: Variable, h: Variable) -> None:
         """Sets the states, which are moved to the device of the link.
 
         Args:
@@ -188,7 +201,7 @@ class LSTM(LSTMBase, _stateful.StatefulChain):
         """
         self._set_state(c, h)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Computes one step and replaces the states.
 
         Args:
@@ -219,5 +232,5 @@ class LSTM(LSTMBase, _stateful.StatefulChain):
         if self.c is None:
             self.c = _stateful.zero_state(self, x, self.state_size)
         self.c, y = functions.lstm(self.c, lstm_in)
-        self.h = y if ended is None else functions.concat([y, ended], axis=0)
+        self.h: Variable | None = y if ended is None else functions.concat([y, ended], axis=0)
         return y

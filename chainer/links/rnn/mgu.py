@@ -1,6 +1,14 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import functions, link
 from chainer.links.connection import linear
 from chainer.links.rnn import _stateful
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class MGUBase(link.Chain):
@@ -19,11 +27,11 @@ class MGUBase(link.Chain):
 
     """
 
-    def __init__(self, n_inputs, n_units):
+    def __init__(self, n_inputs: int, n_units: int) -> None:
         super().__init__()
         with self.init_scope():
-            self.W_f = linear.Linear(n_inputs + n_units, n_units)
-            self.W_h = linear.Linear(n_inputs + n_units, n_units)
+            self.W_f: linear.Linear = linear.Linear(n_inputs + n_units, n_units)
+            self.W_h: linear.Linear = linear.Linear(n_inputs + n_units, n_units)
 
     def _step(self, h, x):
         f = functions.sigmoid(self.W_f(functions.concat([h, x])))
@@ -58,7 +66,7 @@ class StatelessMGU(MGUBase):
 
     """
 
-    def forward(self, h, x):
+    def forward(self, h: VariableLike, x: VariableLike) -> Variable:
         """Computes one step.
 
         Args:
@@ -97,12 +105,14 @@ class StatefulMGU(MGUBase, _stateful.StatefulChain):
 
     _state_names = ('h',)
 
-    def __init__(self, in_size, out_size):
+    h: Variable | None
+
+    def __init__(self, in_size: int, out_size: int) -> None:
         super().__init__(in_size, out_size)
         self.state_size = out_size
         self.reset_state()
 
-    def set_state(self, h):
+    def set_state(self, h: Variable) -> None:
         """Sets the state, which is moved to the device of the link.
 
         Args:
@@ -111,7 +121,7 @@ class StatefulMGU(MGUBase, _stateful.StatefulChain):
         """
         self._set_state(h)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Computes one step and replaces the state.
 
         Args:

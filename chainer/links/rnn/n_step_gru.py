@@ -1,3 +1,7 @@
+from __future__ import annotations
+
+from typing import Any
+
 from chainer import functions
 from chainer.links.rnn import n_step_rnn
 
@@ -21,7 +25,7 @@ class NStepGRUBase(n_step_rnn.NStepRNNBase):
     n_weights = 6
 
     @property
-    def n_cells(self):
+    def n_cells(self) -> int:
         return 1
 
 
@@ -49,7 +53,7 @@ class NStepGRU(NStepGRUBase):
 
     """
 
-    def rnn(self, *args):
+    def rnn(self, *args: Any) -> Any:
         return functions.n_step_gru(*args)
 
 
@@ -72,5 +76,5 @@ class NStepBiGRU(NStepGRUBase):
 
     use_bi_direction = True
 
-    def rnn(self, *args):
+    def rnn(self, *args: Any) -> Any:
         return functions.n_step_bigru(*args)

@@ -1,5 +1,15 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import functions
 from chainer.links.rnn import n_step_rnn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class NStepLSTMBase(n_step_rnn.NStepRNNBase):
@@ -21,10 +31,12 @@ class NStepLSTMBase(n_step_rnn.NStepRNNBase):
     n_weights = 8
 
     @property
-    def n_cells(self):
+    def n_cells(self) -> int:
         return 2
 
-    def forward(self, hx, cx, xs, **kwargs):
+    def forward(
+        self, hx: Variable | None, cx: Variable | None, xs: Sequence[VariableLike], **kwargs: Any
+    ) -> tuple[Variable, Variable, list[Variable]]:
         """Runs all layers over all sequences.
 
         Args:
@@ -67,7 +79,7 @@ class NStepLSTM(NStepLSTMBase):
 
     """
 
-    def rnn(self, *args):
+    def rnn(self, *args: Any) -> Any:
         return functions.n_step_lstm(*args)
 
 
@@ -91,5 +103,5 @@ class NStepBiLSTM(NStepLSTMBase):
 
     use_bi_direction = True
 
-    def rnn(self, *args):
+    def rnn(self, *args: Any) -> Any:
         return functions.n_step_bilstm(*args)

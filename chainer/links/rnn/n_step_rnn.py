@@ -1,11 +1,21 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from chainer import functions, initializers, link, variable
 from chainer.backend import using_device
 from chainer.utils import argument
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def argsort_list_descent(lst):
+    from chainer.types import InitializerSpec, NdArray, VariableLike
+    from chainer.variable import Variable
+
+
+def argsort_list_descent(lst: Sequence[NdArray]) -> numpy.ndarray:
     """Returns the indices that sort a list of arrays by descending length.
 
     Args:
@@ -24,7 +34,7 @@ def argsort_list_descent(lst):
     return numpy.argsort([-len(x) for x in lst]).astype(numpy.int32)
 
 
-def permutate_list(lst, indices, inv):
+def permutate_list(lst: list[Any], indices: Sequence[int], inv: bool) -> list[Any]:
     """Permutes a list by indices, or undoes that.
 
     Args:
@@ -83,8 +93,16 @@ class NStepRNNBase(link.ChainList):
     use_bi_direction = False
 
     def __init__(
-        self, n_layers, in_size, out_size, dropout, *, initialW=None, initial_bias=None, **kwargs
-    ):
+        self,
+        n_layers: int,
+        in_size: int,
+        out_size: int,
+        dropout: float,
+        *,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
+        **kwargs: Any,
+    ) -> None:
         argument.check_unexpected_kwargs(
             kwargs,
             use_cudnn='use_cudnn argument is not supported anymore. Use chainer.using_config',
@@ -115,16 +133,16 @@ class NStepRNNBase(link.ChainList):
         self.direction = direction
 
     @property
-    def ws(self):
+    def ws(self) -> list[list[Variable]]:
         """Weights, a list for every layer and direction."""
         return [[getattr(layer, f'w{j}') for j in range(self.n_weights)] for layer in self]
 
     @property
-    def bs(self):
+    def bs(self) -> list[list[Variable]]:
         """Biases, a list for every layer and direction."""
         return [[getattr(layer, f'b{j}') for j in range(self.n_weights)] for layer in self]
 
-    def init_hx(self, xs):
+    def init_hx(self, xs: Sequence[VariableLike]) -> Variable:
         """Returns initial states of zeros.
 
         Args:
@@ -139,16 +157,18 @@ class NStepRNNBase(link.ChainList):
         with using_device(self.device):
             return variable.Variable(self.xp.zeros(shape, dtype=xs[0].dtype))
 
-    def rnn(self, *args):
+    def rnn(self, *args: Any) -> Any:
         """Calls the function of this link."""
         raise NotImplementedError
 
     @property
-    def n_cells(self):
+    def n_cells(self) -> int:
         """Number of kinds of states."""
         raise NotImplementedError
 
-    def forward(self, hx, xs, **kwargs):
+    def forward(
+        self, hx: Variable | None, xs: Sequence[VariableLike], **kwargs: Any
+    ) -> tuple[Variable, list[Variable]]:
         """Runs all layers over all sequences.
 
         Args:
@@ -204,7 +224,7 @@ class _OneStateRNN(NStepRNNBase):
     n_weights = 2
 
     @property
-    def n_cells(self):
+    def n_cells(self) -> int:
         return 1
 
 
@@ -225,7 +245,7 @@ class NStepRNNTanh(_OneStateRNN):
 
     """
 
-    def rnn(self, *args):
+    def rnn(self, *args: Any) -> Any:
         return functions.n_step_rnn(*args, activation='tanh')
 
 
@@ -247,7 +267,7 @@ class NStepRNNReLU(_OneStateRNN):
 
     """
 
-    def rnn(self, *args):
+    def rnn(self, *args: Any) -> Any:
         return functions.n_step_rnn(*args, activation='relu')
 
 
@@ -270,7 +290,7 @@ class NStepBiRNNTanh(_OneStateRNN):
 
     use_bi_direction = True
 
-    def rnn(self, *args):
+    def rnn(self, *args: Any) -> Any:
         return functions.n_step_birnn(*args, activation='tanh')
 
 
@@ -294,5 +314,5 @@ class NStepBiRNNReLU(_OneStateRNN):
 
     use_bi_direction = True
 
-    def rnn(self, *args):
+    def rnn(self, *args: Any) -> Any:
         return functions.n_step_birnn(*args, activation='relu')

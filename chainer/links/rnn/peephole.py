@@ -1,6 +1,14 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import functions
 from chainer.links.connection import linear
 from chainer.links.rnn import _gates, _stateful
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class StatefulPeepholeLSTM(_stateful.StatefulChain):
@@ -40,18 +48,20 @@ class StatefulPeepholeLSTM(_stateful.StatefulChain):
 
     _state_names = 'c', 'h'
 
-    def __init__(self, in_size, out_size):
+    c: Variable | None
+
+    def __init__(self, in_size: int | None, out_size: int) -> None:
         super().__init__()
         self.state_size = out_size
         self.reset_state()
         with self.init_scope():
-            self.upward = linear.Linear(in_size, 4 * out_size)
-            self.lateral = linear.Linear(out_size, 4 * out_size, nobias=True)
-            self.peep_i = linear.Linear(out_size, out_size, nobias=True)
-            self.peep_f = linear.Linear(out_size, out_size, nobias=True)
-            self.peep_o = linear.Linear(out_size, out_size, nobias=True)
+            self.upward: linear.Linear = linear.Linear(in_size, 4 * out_size)
+            self.lateral: linear.Linear = linear.Linear(out_size, 4 * out_size, nobias=True)
+            self.peep_i: linear.Linear = linear.Linear(out_size, out_size, nobias=True)
+            self.peep_f: linear.Linear = linear.Linear(out_size, out_size, nobias=True)
+            self.peep_o: linear.Linear = linear.Linear(out_size, out_size, nobias=True)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Computes one step and replaces the states.
 
         Args:
@@ -72,5 +82,5 @@ class StatefulPeepholeLSTM(_stateful.StatefulChain):
         f = sigmoid(f + self.peep_f(self.c))
         self.c = tanh(a) * i + f * self.c
         o = sigmoid(o + self.peep_o(self.c))
-        self.h = o * tanh(self.c)
+        self.h: Variable | None = o * tanh(self.c)
         return self.h

@@ -1,6 +1,14 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer import functions, link, variable
 from chainer.backend import using_device
 from chainer.links.connection import linear
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class _TreeLSTM(link.Chain):
@@ -67,7 +75,7 @@ class ChildSumTreeLSTM(_TreeLSTM):
 
     """
 
-    def __init__(self, in_size, out_size):
+    def __init__(self, in_size: int, out_size: int) -> None:
         super().__init__()
         with self.init_scope():
             self.W_x = linear.Linear(in_size, 4 * out_size)
@@ -76,7 +84,7 @@ class ChildSumTreeLSTM(_TreeLSTM):
         self.in_size = in_size
         self.state_size = out_size
 
-    def forward(self, *cshsx):
+    def forward(self, *cshsx: VariableLike) -> tuple[Variable, Variable]:
         """Computes the states of nodes.
 
         Args:
@@ -146,7 +154,7 @@ class NaryTreeLSTM(_TreeLSTM):
 
     """
 
-    def __init__(self, in_size, out_size, n_ary=2):
+    def __init__(self, in_size: int, out_size: int, n_ary: int = 2) -> None:
         super().__init__()
         with self.init_scope():
             self.W_x = linear.Linear(in_size, (3 + n_ary) * out_size)
@@ -158,7 +166,7 @@ class NaryTreeLSTM(_TreeLSTM):
         self.state_size = out_size
         self.n_ary = n_ary
 
-    def forward(self, *cshsx):
+    def forward(self, *cshsx: VariableLike) -> tuple[Variable, Variable]:
         """Computes the states of nodes.
 
         Args:

@@ -1,7 +1,15 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import functions
 from chainer.links.connection import linear
 from chainer.links.rnn import _gates, _stateful
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 
 class StatefulZoneoutLSTM(_stateful.StatefulChain):
@@ -38,7 +46,17 @@ class StatefulZoneoutLSTM(_stateful.StatefulChain):
 
     _state_names = 'c', 'h'
 
-    def __init__(self, in_size, out_size, c_ratio=0.5, h_ratio=0.5, **kwargs):
+    h: Variable | None
+    c: Variable | None
+
+    def __init__(
+        self,
+        in_size: int | None,
+        out_size: int,
+        c_ratio: float = 0.5,
+        h_ratio: float = 0.5,
+        **kwargs: Any,
+    ) -> None:
         super().__init__()
         argument.check_unexpected_kwargs(
             kwargs, train='train argument is not supported anymore. Use chainer.using_config'
@@ -49,10 +67,10 @@ class StatefulZoneoutLSTM(_stateful.StatefulChain):
         self.h_ratio = h_ratio
         self.reset_state()
         with self.init_scope():
-            self.upward = linear.Linear(in_size, 4 * out_size)
-            self.lateral = linear.Linear(out_size, 4 * out_size, nobias=True)
+            self.upward: linear.Linear = linear.Linear(in_size, 4 * out_size)
+            self.lateral: linear.Linear = linear.Linear(out_size, 4 * out_size, nobias=True)
 
-    def set_state(self, c, h):
+    def set_state(self, c: Variable, h: Variable) -> None:
         """Sets the states, which are moved to the device of the link.
 
         Args:
@@ -62,7 +80,7 @@ class StatefulZoneoutLSTM(_stateful.StatefulChain):
         """
         self._set_state(c, h)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Computes one step and replaces the states.
 
         Args:

@@ -1,8 +1,16 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from chainer import backend, link
 from chainer.backends import cuda
 from chainer.functions._base import Operation
+
+if TYPE_CHECKING:
+    from chainer.types import NdArray, VariableLike
+    from chainer.variable import Variable
 
 
 class TheanoFunction(link.Link):
@@ -28,7 +36,7 @@ class TheanoFunction(link.Link):
 
     """
 
-    def __init__(self, inputs, outputs):
+    def __init__(self, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         try:
             # Theano does much when it is imported, so this waits until it is used.
             import theano
@@ -49,7 +57,7 @@ class TheanoFunction(link.Link):
         self.forward_func = theano.function(list(inputs), list(outputs))
         self.backward_func = theano.function([*inputs, *grads], list(gxs), on_unused_input='ignore')
 
-    def forward(self, *args):
+    def forward(self, *args: VariableLike) -> Variable | tuple[Variable, ...]:
         """Computes the outputs.
 
         Args:
@@ -75,15 +83,15 @@ def _to_variables(theano, name, variables):
 
 
 class _TheanoFunctionNode(Operation):
-    def __init__(self, forward_func, backward_func):
+    def __init__(self, forward_func: Any, backward_func: Any) -> None:
         self.forward_func = forward_func
         self.backward_func = backward_func
 
     @property
-    def label(self):
+    def label(self) -> str:
         return 'TheanoFunction'
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(tuple(range(len(inputs))))
         return _call(self.forward_func, inputs, inputs)
 
@@ -93,11 +101,11 @@ class _TheanoFunctionNode(Operation):
 
 
 class _TheanoGrad(Operation):
-    def __init__(self, func, n_inputs):
+    def __init__(self, func: Any, n_inputs: int) -> None:
         self.func = func
         self.n_inputs = n_inputs
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return _call(self.func, inputs, inputs[: self.n_inputs])
 
     def gradients(self, m, targets, xs, ys, gys):

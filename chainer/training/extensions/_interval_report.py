@@ -1,5 +1,16 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import reporter
 from chainer.training import _serialization, extension, util
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.trainer import Trainer
+    from chainer.types import TriggerSpec
 
 
 class IntervalReport(extension.Extension):
@@ -10,13 +21,18 @@ class IntervalReport(extension.Extension):
 
     """
 
-    def __init__(self, keys, trigger, postprocess):
+    def __init__(
+        self,
+        keys: Iterable[str] | None,
+        trigger: TriggerSpec,
+        postprocess: Callable[..., Any] | None,
+    ) -> None:
         self._keys = keys
         self._trigger = util.get_trigger(trigger)
         self._postprocess = postprocess
         self._summary = reporter.DictSummary()
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> Any:
         observation = trainer.observation
         if self._keys is not None:
             observation = {key: observation[key] for key in self._keys if key in observation}
@@ -39,6 +55,6 @@ class IntervalReport(extension.Extension):
         """Writes the dictionary of an interval."""
         raise NotImplementedError
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         _serialization.serialize_part(self._trigger, serializer['_trigger'])
         self._summary.serialize(serializer['_summary'])

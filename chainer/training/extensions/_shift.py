@@ -1,6 +1,15 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from chainer.training import extension
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Optimizer
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.trainer import Trainer
 
 
 class Shift(extension.Extension):
@@ -10,7 +19,9 @@ class Shift(extension.Extension):
     before the training starts (for zero calls) and at each call.
     """
 
-    def __init__(self, attr, init=None, optimizer=None):
+    def __init__(
+        self, attr: str, init: float | None = None, optimizer: Optimizer | None = None
+    ) -> None:
         self._attr = attr
         self._init = init
         self._optimizer = optimizer
@@ -21,7 +32,7 @@ class Shift(extension.Extension):
         """Returns the value after ``t`` calls."""
         raise NotImplementedError
 
-    def initialize(self, trainer):
+    def initialize(self, trainer: Trainer) -> None:
         optimizer = self._get_optimizer(trainer)
         if self._init is None:
             self._init = getattr(optimizer, self._attr)
@@ -30,7 +41,7 @@ class Shift(extension.Extension):
         else:  # resumed
             self._set(optimizer, self._last_value)
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> Any:
         self._t += 1
         self._set(self._get_optimizer(trainer), self._value(self._t))
 
@@ -41,7 +52,7 @@ class Shift(extension.Extension):
         setattr(optimizer, self._attr, value)
         self._last_value = value
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the number of calls and the value."""
         self._t = serializer('_t', self._t)
         value = serializer('_last_value', self._last_value)

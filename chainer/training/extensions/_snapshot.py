@@ -1,24 +1,35 @@
+from __future__ import annotations
+
 import os
 import re
 import warnings
+from typing import TYPE_CHECKING, Any
 
 from chainer import serializers
 from chainer.serializers import npz
 from chainer.training import _files, extension
 from chainer.training.extensions import snapshot_writers
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.extension import Extension
+    from chainer.training.trainer import Trainer
+
 
 def snapshot_object(
-    target,
-    filename,
-    savefun=None,
+    target: Any,
+    filename: str | Callable[[Trainer], str],
+    savefun: Callable[..., Any] | None = None,
     *,
-    condition=None,
-    writer=None,
-    snapshot_on_error=False,
-    n_retains=-1,
-    autoload=False,
-):
+    condition: Callable[[], bool] | None = None,
+    writer: Any = None,
+    snapshot_on_error: bool = False,
+    n_retains: int = -1,
+    autoload: bool = False,
+) -> Extension:
     """Returns an extension that saves an object, e.g. a model, regularly.
 
     The arguments are those of :func:`snapshot`, except
@@ -58,16 +69,16 @@ def snapshot_object(
 
 
 def snapshot(
-    savefun=None,
-    filename='snapshot_iter_{.updater.iteration}',
+    savefun: Callable[..., Any] | None = None,
+    filename: str | Callable[[Trainer], str] = 'snapshot_iter_{.updater.iteration}',
     *,
-    target=None,
-    condition=None,
-    writer=None,
-    snapshot_on_error=False,
-    n_retains=-1,
-    autoload=False,
-):
+    target: Any = None,
+    condition: Callable[[], bool] | None = None,
+    writer: Any = None,
+    snapshot_on_error: bool = False,
+    n_retains: int = -1,
+    autoload: bool = False,
+) -> Extension:
     """Returns an extension that saves the trainer regularly, by default at each epoch.
 
     A snapshot file appears under its name when it is complete and on the disk, so a program
@@ -132,7 +143,7 @@ def _make_writer(savefun, writer):
 class _SerializedObject(dict):
     """Serialized object that can be handed to any function that saves objects."""
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         for key, array in self.items():
             serializer(key, array)
 
@@ -145,14 +156,14 @@ class _Snapshot(extension.Extension):
 
     def __init__(
         self,
-        target=None,
-        condition=None,
-        writer=None,
-        filename='snapshot_iter_{.updater.iteration}',
-        snapshot_on_error=False,
-        n_retains=-1,
-        autoload=False,
-    ):
+        target: Any = None,
+        condition: Callable[[], bool] | None = None,
+        writer: Any = None,
+        filename: str = 'snapshot_iter_{.updater.iteration}',
+        snapshot_on_error: bool = False,
+        n_retains: int = -1,
+        autoload: bool = False,
+    ) -> None:
         self._target = target
         self.filename = filename
         self.condition = _always_true if condition is None else condition
@@ -161,7 +172,7 @@ class _Snapshot(extension.Extension):
         self.n_retains = n_retains
         self.autoload = autoload
 
-    def initialize(self, trainer):
+    def initialize(self, trainer: Trainer) -> None:
         target = trainer if self._target is None else self._target
         if self.autoload:
             self._autoload(trainer.out, target)
@@ -196,11 +207,11 @@ class _Snapshot(extension.Extension):
                 return
         print(f'No snapshot file that matches {self.filename} was found')
 
-    def on_error(self, trainer, exc, tb):
+    def on_error(self, trainer: Trainer, exc: Exception, tb: TracebackType) -> None:
         if self._snapshot_on_error:
             self._make_snapshot(trainer)
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> Any:
         if self.condition():
             self._make_snapshot(trainer)
 
@@ -213,7 +224,7 @@ class _Snapshot(extension.Extension):
             filename = filename.format(trainer)
         self.writer(filename, trainer.out, _SerializedObject(npz.serialize(target)))
 
-    def finalize(self):
+    def finalize(self) -> None:
         if hasattr(self.writer, 'finalize'):
             self.writer.finalize()
 

@@ -1,16 +1,25 @@
+from __future__ import annotations
+
 import os
 import subprocess
 import warnings
+from typing import TYPE_CHECKING, Any
 
 from chainer import computational_graph, configuration, variable
 from chainer.training import _files, extension
 from chainer.utils import argument
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.trainer import Trainer
+
 _var_style = {'shape': 'octagon', 'fillcolor': '#E0E0E0', 'style': 'filled'}
 _func_style = {'shape': 'record', 'fillcolor': '#6495ED', 'style': 'filled'}
 
 
-def is_return_code_zero(args):
+def is_return_code_zero(args: Sequence[str]) -> bool:
     """Returns whether a command can be run and succeeds.
 
     Args:
@@ -35,7 +44,7 @@ def is_return_code_zero(args):
         return False
 
 
-def is_graphviz_available():
+def is_graphviz_available() -> bool:
     """Returns whether the program ``dot`` of Graphviz can be run.
 
     Returns:
@@ -86,8 +95,13 @@ class DumpGraph(extension.Extension):
     default_name = 'dump_graph'
 
     def __init__(
-        self, root_name, filename=None, variable_style=None, function_style=None, **kwargs
-    ):
+        self,
+        root_name: str,
+        filename: str | None = None,
+        variable_style: dict[str, Any] | None = None,
+        function_style: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
         # out_name is the name of the argument in old versions.
         (out_name,) = argument.parse_kwargs(kwargs, ('out_name', 'cg.dot'))
         self._root_name = root_name
@@ -97,16 +111,16 @@ class DumpGraph(extension.Extension):
         self._original_flag = None
         self._flag_called = False
 
-    def initialize(self, trainer):
+    def initialize(self, trainer: Trainer) -> None:
         if not self._flag_called:
             self._original_flag = configuration.config.keep_graph_on_report
             configuration.config.keep_graph_on_report = True
 
-    def trigger(self, trainer):
+    def trigger(self, trainer: Trainer) -> bool:
         """Returns whether the graph has not been written yet."""
         return not self._flag_called
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> Any:
         if self._flag_called:
             return
         self._flag_called = True
@@ -137,10 +151,10 @@ class DumpGraph(extension.Extension):
             image_path = os.path.splitext(path)[0] + '.png'
             subprocess.call(['dot', '-Tpng', path, '-o', image_path])
 
-    def finalize(self):
+    def finalize(self) -> None:
         if self._original_flag is not None:
             configuration.config.keep_graph_on_report = self._original_flag
             self._original_flag = None
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         self._flag_called = serializer('_flag_called', self._flag_called)

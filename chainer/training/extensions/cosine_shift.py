@@ -1,6 +1,12 @@
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from chainer.training.extensions import _shift
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Optimizer
 
 
 class CosineShift(_shift.Shift):
@@ -36,7 +42,14 @@ class CosineShift(_shift.Shift):
 
     """
 
-    def __init__(self, attr, max_count, init=None, target=0.0, optimizer=None):
+    def __init__(
+        self,
+        attr: str,
+        max_count: int,
+        init: float | None = None,
+        target: float = 0.0,
+        optimizer: Optimizer | None = None,
+    ) -> None:
         if max_count <= 0:
             raise ValueError(f'max_count must be positive, but is {max_count}')
         super().__init__(attr, init, optimizer)

@@ -1,14 +1,24 @@
+from __future__ import annotations
+
 import copy
 import datetime
 import warnings
+from typing import TYPE_CHECKING, Any
 
-from chainer import configuration, function
-from chainer import reporter as reporter_module
-from chainer.dataset import convert
-from chainer.dataset import iterator as iterator_module
+from chainer import configuration, function, reporter as reporter_module
+from chainer.dataset import convert, iterator as iterator_module
 from chainer.training import extension
 from chainer.training.extensions import util
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.backend import Device
+    from chainer.dataset.iterator import Iterator
+    from chainer.link import Link
+    from chainer.training.trainer import Trainer
+    from chainer.types import DeviceSpec, TriggerSpec
 
 
 class Evaluator(extension.Extension):
@@ -49,7 +59,7 @@ class Evaluator(extension.Extension):
 
     """
 
-    trigger = 1, 'epoch'
+    trigger: TriggerSpec = 1, 'epoch'
     default_name = 'validation'
     priority = extension.PRIORITY_WRITER
 
@@ -57,14 +67,14 @@ class Evaluator(extension.Extension):
 
     def __init__(
         self,
-        iterator,
-        target,
-        converter=convert.concat_examples,
-        device=None,
-        eval_hook=None,
-        eval_func=None,
-        **kwargs,
-    ):
+        iterator: Iterator | dict[str, Iterator],
+        target: Link | dict[str, Link],
+        converter: Callable[..., Any] = convert.concat_examples,
+        device: DeviceSpec | None = None,
+        eval_hook: Callable[[Evaluator], Any] | None = None,
+        eval_func: Callable[..., Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
         (progress_bar,) = argument.parse_kwargs(kwargs, ('progress_bar', False))
 
         if isinstance(iterator, iterator_module.Iterator) or not isinstance(iterator, dict):
@@ -75,7 +85,7 @@ class Evaluator(extension.Extension):
         self._targets = target
 
         self.converter = converter
-        self.device = convert._get_device(device)
+        self.device: Device | None = convert._get_device(device)
         self.eval_hook = eval_hook
         self.eval_func = eval_func
         self._progress_bar = progress_bar
@@ -90,23 +100,23 @@ class Evaluator(extension.Extension):
                     'iterators'
                 )
 
-    def get_iterator(self, name):
+    def get_iterator(self, name: str) -> Iterator:
         """Returns the iterator of a name."""
         return self._iterators[name]
 
-    def get_all_iterators(self):
+    def get_all_iterators(self) -> dict[str, Iterator]:
         """Returns the dictionary of all iterators."""
         return dict(self._iterators)
 
-    def get_target(self, name):
+    def get_target(self, name: str) -> Any:
         """Returns the link of a name."""
         return self._targets[name]
 
-    def get_all_targets(self):
+    def get_all_targets(self) -> dict[str, Any]:
         """Returns the dictionary of all links."""
         return dict(self._targets)
 
-    def __call__(self, trainer=None):
+    def __call__(self, trainer: Trainer | None = None) -> dict[str, Any]:
         """Evaluates, and reports the results to the current reporter.
 
         Args:
@@ -128,7 +138,7 @@ class Evaluator(extension.Extension):
         reporter_module.report(result)
         return result
 
-    def evaluate(self):
+    def evaluate(self) -> dict[str, Any]:
         """Sweeps over the main iterator; override this for another evaluation.
 
         Returns:
@@ -166,7 +176,7 @@ class Evaluator(extension.Extension):
             progress.close()
         return summary.compute_mean()
 
-    def finalize(self):
+    def finalize(self) -> None:
         """Finalizes the iterators."""
         for iterator in self._iterators.values():
             iterator.finalize()
@@ -175,16 +185,16 @@ class Evaluator(extension.Extension):
 class _SweepProgressBar(util.ProgressBar):
     """Progress of one sweep over a dataset."""
 
-    def __init__(self, iterator, bar_length=None, out=None):
+    def __init__(self, iterator: Any, bar_length: int | None = None, out: Any = None) -> None:
         super().__init__(bar_length, out)
         self._size = len(iterator.dataset)
         self._position = 0
 
-    def advance(self, n_examples):
+    def advance(self, n_examples: int) -> None:
         self._position += n_examples
         self.update()
 
-    def get_lines(self):
+    def get_lines(self) -> list[str]:
         rate = self._position / self._size if self._size else 1.0
         speed, _ = self.update_speed(self._position, rate)
         remaining = (self._size - self._position) / speed if speed else 0.0

@@ -1,10 +1,22 @@
+from __future__ import annotations
+
 import contextlib
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer import backend
-from chainer import serializer as serializer_module
+from chainer import backend, serializer as serializer_module
 from chainer.training import _serialization, extension
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from types import TracebackType
+
+    from chainer.link import Link
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.extension import Extension
+    from chainer.training.trainer import Trainer
+    from chainer.types import NdArray
 
 
 class ExponentialMovingAverage(extension.Extension):
@@ -58,7 +70,7 @@ class ExponentialMovingAverage(extension.Extension):
 
     priority = extension.PRIORITY_WRITER + 100
 
-    def __init__(self, target, decay=0.999, warmup=False):
+    def __init__(self, target: Link, decay: float = 0.999, warmup: bool = False) -> None:
         if not 0 <= decay < 1:
             raise ValueError(f'decay must be at least 0 and less than 1, but is {decay}')
         self._target = target
@@ -68,11 +80,11 @@ class ExponentialMovingAverage(extension.Extension):
         self._averages = {}
 
     @property
-    def averages(self):
+    def averages(self) -> dict[str, NdArray | None]:
         """Dictionary from the names of the parameters to the arrays of their averages."""
         return self._averages
 
-    def __call__(self, trainer=None):
+    def __call__(self, trainer: Trainer | None = None) -> Any:
         """Updates the averages.
 
         Args:
@@ -97,7 +109,7 @@ class ExponentialMovingAverage(extension.Extension):
         self._t += 1
 
     @contextlib.contextmanager
-    def applied(self):
+    def applied(self) -> Generator[None, None, None]:
         """Context manager within which the parameters have the values of their averages.
 
         Parameters that have no average yet keep their values.
@@ -132,7 +144,7 @@ class ExponentialMovingAverage(extension.Extension):
             for param, array in reversed(originals):
                 param._set_array(array)
 
-    def wrap(self, extension):
+    def wrap(self, extension: Callable[[Trainer], Any]) -> Extension:
         """Returns an extension that calls another one while the averages are applied.
 
         Args:
@@ -142,7 +154,7 @@ class ExponentialMovingAverage(extension.Extension):
         """
         return _WithAverages(self, extension)
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         serializer_module._remember(serializer, self)
         self._t = serializer('t', self._t)
         averages = serializer['averages']
@@ -171,40 +183,40 @@ def _average_dtype(array):
 class _WithAverages(extension.Extension):
     """Extension that calls another one while averages are applied."""
 
-    def __init__(self, average, base):
+    def __init__(self, average: ExponentialMovingAverage, base: Any) -> None:
         self._average = average
         self._base = base
         self.trigger = getattr(base, 'trigger', extension.Extension.trigger)
         self.priority = getattr(base, 'priority', extension.Extension.priority)
 
     @property
-    def default_name(self):
+    def default_name(self) -> str:
         base = self._base
         return getattr(base, 'default_name', getattr(base, '__name__', None))
 
     @property
-    def name(self):
+    def name(self) -> str | None:
         return getattr(self._base, 'name', None)
 
     @name.setter
-    def name(self, value):
+    def name(self, value: str | None) -> None:
         self._base.name = value  # evaluators report under it
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> Any:
         with self._average.applied():
             return self._base(trainer)
 
-    def initialize(self, trainer):
+    def initialize(self, trainer: Trainer) -> None:
         _call(self._base, 'initialize', trainer)
 
-    def on_error(self, trainer, exc, tb):
+    def on_error(self, trainer: Trainer, exc: Exception, tb: TracebackType) -> None:
         with self._average.applied():
             _call(self._base, 'on_error', trainer, exc, tb)
 
-    def finalize(self):
+    def finalize(self) -> None:
         _call(self._base, 'finalize')
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         _serialization.serialize_part(self._base, serializer)
 
 

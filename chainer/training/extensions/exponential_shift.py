@@ -1,4 +1,11 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer.training.extensions import _shift
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Optimizer
 
 
 class ExponentialShift(_shift.Shift):
@@ -31,7 +38,14 @@ class ExponentialShift(_shift.Shift):
 
     """
 
-    def __init__(self, attr, rate, init=None, target=None, optimizer=None):
+    def __init__(
+        self,
+        attr: str,
+        rate: float,
+        init: float | None = None,
+        target: float | None = None,
+        optimizer: Optimizer | None = None,
+    ) -> None:
         if rate < 0:
             raise ValueError('ExponentialShift does not support negative rate')
         super().__init__(attr, init, optimizer)

@@ -1,4 +1,11 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer.training import extension
+
+if TYPE_CHECKING:
+    from chainer.training.trainer import Trainer
 
 
 class FailOnNonNumber(extension.Extension):
@@ -24,7 +31,7 @@ class FailOnNonNumber(extension.Extension):
 
     """
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> Any:
         for name, optimizer in trainer.updater.get_all_optimizers().items():
             for param_name, param in sorted(optimizer.target.namedparams()):
                 array = param.array

@@ -1,9 +1,18 @@
+from __future__ import annotations
+
 import json
 import math
 import os
+from typing import TYPE_CHECKING, Any
 
 from chainer import serializer as serializer_module
 from chainer.training.extensions import _interval_report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from chainer.serializer import AbstractSerializer
+    from chainer.types import TriggerSpec
 
 
 class JsonLinesReport(_interval_report.IntervalReport):
@@ -44,7 +53,13 @@ class JsonLinesReport(_interval_report.IntervalReport):
 
     """
 
-    def __init__(self, keys=None, trigger=(1, 'epoch'), postprocess=None, filename='log.jsonl'):
+    def __init__(
+        self,
+        keys: Iterable[str] | None = None,
+        trigger: TriggerSpec = (1, 'epoch'),
+        postprocess: Callable[..., Any] | None = None,
+        filename: str = 'log.jsonl',
+    ) -> None:
         super().__init__(keys, trigger, postprocess)
         self._filename = filename
         self._size = 0  # bytes of this training in the file
@@ -75,12 +90,12 @@ class JsonLinesReport(_interval_report.IntervalReport):
             self._size = f.read(size).rfind(b'\n') + 1
         os.ftruncate(self._fd, self._size)
 
-    def finalize(self):
+    def finalize(self) -> None:
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         super().serialize(serializer)
         if isinstance(serializer, serializer_module.Serializer) and self._fd is not None:
             os.fsync(self._fd)  # a snapshot must not outlive the lines before it

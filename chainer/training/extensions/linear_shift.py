@@ -1,4 +1,11 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer.training.extensions import _shift
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Optimizer
 
 
 class LinearShift(_shift.Shift):
@@ -26,7 +33,13 @@ class LinearShift(_shift.Shift):
 
     """
 
-    def __init__(self, attr, value_range, time_range, optimizer=None):
+    def __init__(
+        self,
+        attr: str,
+        value_range: tuple[float, float],
+        time_range: tuple[int, int],
+        optimizer: Optimizer | None = None,
+    ) -> None:
         super().__init__(attr, value_range[0], optimizer)
         self._value_range = value_range
         self._time_range = time_range

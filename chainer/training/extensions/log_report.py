@@ -1,10 +1,19 @@
+from __future__ import annotations
+
 import json
 import os
+from typing import TYPE_CHECKING, Any
 
 from chainer import serializer as serializer_module
 from chainer.training import _files
 from chainer.training.extensions import _interval_report
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from chainer.serializer import AbstractSerializer
+    from chainer.types import TriggerSpec
 
 
 class LogReport(_interval_report.IntervalReport):
@@ -40,7 +49,14 @@ class LogReport(_interval_report.IntervalReport):
 
     """
 
-    def __init__(self, keys=None, trigger=(1, 'epoch'), postprocess=None, filename=None, **kwargs):
+    def __init__(
+        self,
+        keys: Iterable[str] | None = None,
+        trigger: TriggerSpec = (1, 'epoch'),
+        postprocess: Callable[..., Any] | None = None,
+        filename: str | None = None,
+        **kwargs: Any,
+    ) -> None:
         # log_name is the name of the argument in old versions.
         (log_name,) = argument.parse_kwargs(kwargs, ('log_name', 'log'))
         super().__init__(keys, trigger, postprocess)
@@ -56,11 +72,11 @@ class LogReport(_interval_report.IntervalReport):
                     json.dump(self._log, f, indent=4)
 
     @property
-    def log(self):
+    def log(self) -> list[dict[str, Any]]:
         """List of the dictionaries of all intervals."""
         return self._log
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         super().serialize(serializer)
         if isinstance(serializer, serializer_module.Serializer):
             serializer('_log', json.dumps(self._log))

@@ -1,5 +1,14 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import reporter
 from chainer.training import _serialization, extension, util
+
+if TYPE_CHECKING:
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.trainer import Trainer
+    from chainer.types import TriggerSpec
 
 
 class MicroAverage(extension.Extension):
@@ -36,7 +45,13 @@ class MicroAverage(extension.Extension):
 
     priority = extension.PRIORITY_EDITOR
 
-    def __init__(self, numerator_key, denominator_key, result_key, trigger=(1, 'epoch')):
+    def __init__(
+        self,
+        numerator_key: str,
+        denominator_key: str,
+        result_key: str,
+        trigger: TriggerSpec = (1, 'epoch'),
+    ) -> None:
         self._trigger = util.get_trigger(trigger)
         self._numerator_key = numerator_key
         self._denominator_key = denominator_key
@@ -44,7 +59,7 @@ class MicroAverage(extension.Extension):
         self._numerator = 0.0
         self._denominator = 0.0
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> Any:
         observation = trainer.observation
         if not (self._numerator_key in observation and self._denominator_key in observation):
             return
@@ -56,7 +71,7 @@ class MicroAverage(extension.Extension):
             self._denominator = 0.0
             reporter.report({self._result_key: result})
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         _serialization.serialize_part(self._trigger, serializer['_trigger'])
         self._numerator = reporter._scalar(
             serializer('_numerator', reporter._unwrap(self._numerator))

@@ -1,6 +1,14 @@
+from __future__ import annotations
+
 import bisect
+from typing import TYPE_CHECKING
 
 from chainer.training.extensions import _shift
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.optimizer import Optimizer
 
 
 class MultistepShift(_shift.Shift):
@@ -34,7 +42,14 @@ class MultistepShift(_shift.Shift):
 
     """
 
-    def __init__(self, attr, gamma, step_value, init, optimizer=None):
+    def __init__(
+        self,
+        attr: str,
+        gamma: float,
+        step_value: Sequence[int],
+        init: float,
+        optimizer: Optimizer | None = None,
+    ) -> None:
         if gamma < 0:
             raise ValueError('MultistepShift does not support negative gamma')
         super().__init__(attr, init, optimizer)

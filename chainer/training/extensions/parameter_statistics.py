@@ -1,9 +1,20 @@
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer import backend, reporter
 from chainer.training import _serialization, extension, util
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from chainer.link import Link
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.trainer import Trainer
+    from chainer.types import TriggerSpec
 
 _PERCENTILES = 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87
 
@@ -56,7 +67,7 @@ class ParameterStatistics(extension.Extension):
 
     report_key_template = '{prefix}{link_name}{param_name}/{attr_name}/{function_name}'
 
-    default_statistics = {
+    default_statistics: dict[str, Callable[..., Any]] = {
         'mean': functools.partial(_call_xp, 'mean'),
         'std': functools.partial(_call_xp, 'std'),
         'min': functools.partial(_call_xp, 'min'),
@@ -67,14 +78,14 @@ class ParameterStatistics(extension.Extension):
 
     def __init__(
         self,
-        links,
-        statistics='default',
-        report_params=True,
-        report_grads=True,
-        prefix=None,
-        trigger=(1, 'epoch'),
-        skip_nan_params=False,
-    ):
+        links: Link | Iterable[Link],
+        statistics: dict[str, Callable[..., Any]] | str | None = 'default',
+        report_params: bool = True,
+        report_grads: bool = True,
+        prefix: str | None = None,
+        trigger: TriggerSpec = (1, 'epoch'),
+        skip_nan_params: bool = False,
+    ) -> None:
         self._links = list(links) if isinstance(links, (list, tuple)) else [links]
         if isinstance(statistics, str) and statistics == 'default':
             statistics = self.default_statistics
@@ -89,7 +100,7 @@ class ParameterStatistics(extension.Extension):
         self._summary = reporter.DictSummary()
         self._skip_nan_params = skip_nan_params
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> Any:
         statistics = {}
         for link in self._links:
             for param_name, param in sorted(link.namedparams()):
@@ -130,7 +141,7 @@ class ParameterStatistics(extension.Extension):
                 result[key_name] = value
         return result
 
-    def register_statistics(self, name, function):
+    def register_statistics(self, name: str, function: Callable[..., Any]) -> None:
         """Adds a statistic.
 
         Args:
@@ -140,7 +151,7 @@ class ParameterStatistics(extension.Extension):
         """
         self._statistics[name] = function
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the current interval."""
         try:
             self._summary.serialize(serializer['_summary'])

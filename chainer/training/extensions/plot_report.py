@@ -1,13 +1,22 @@
+from __future__ import annotations
+
 import json
 import os
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer import reporter
-from chainer import serializer as serializer_module
+from chainer import reporter, serializer as serializer_module
 from chainer.training import _files, _serialization, extension, util
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.trainer import Trainer
+    from chainer.types import TriggerSpec
 
 
 def _check_available():
@@ -23,7 +32,7 @@ def _check_available():
     return True
 
 
-def make_figure(**kwargs):
+def make_figure(**kwargs: Any) -> Any:
     """Makes a figure that needs no display and leaves no trace in pyplot."""
     from matplotlib import figure
     from matplotlib.backends import backend_agg
@@ -71,15 +80,15 @@ class PlotReport(extension.Extension):
 
     def __init__(
         self,
-        y_keys,
-        x_key='iteration',
-        trigger=(1, 'epoch'),
-        postprocess=None,
-        filename=None,
-        marker='x',
-        grid=True,
-        **kwargs,
-    ):
+        y_keys: Iterable[str],
+        x_key: str = 'iteration',
+        trigger: TriggerSpec = (1, 'epoch'),
+        postprocess: Callable[..., Any] | None = None,
+        filename: str | None = None,
+        marker: str = 'x',
+        grid: bool = True,
+        **kwargs: Any,
+    ) -> None:
         # file_name is the name of the argument in old versions.
         (file_name,) = argument.parse_kwargs(kwargs, ('file_name', 'plot.png'))
         _check_available()
@@ -94,11 +103,11 @@ class PlotReport(extension.Extension):
         self._data = {key: [] for key in self._y_keys}
 
     @staticmethod
-    def available():
+    def available() -> bool:
         """Returns whether matplotlib is there; warns if it is not."""
         return _check_available()
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> Any:
         observation = trainer.observation
         keys = [*self._y_keys, self._x_key]
         self._summary.add({key: observation[key] for key in keys if key in observation})
@@ -140,7 +149,7 @@ class PlotReport(extension.Extension):
         with _files.atomic_file(path, durable=False) as temp_path:
             fig.savefig(temp_path, bbox_extra_artists=(legend,), bbox_inches='tight')
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         _serialization.serialize_part(self._trigger, serializer['_trigger'])
         self._summary.serialize(serializer['_summary'])
         if isinstance(serializer, serializer_module.Serializer):

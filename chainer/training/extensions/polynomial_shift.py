@@ -1,4 +1,11 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer.training.extensions import _shift
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Optimizer
 
 
 class PolynomialShift(_shift.Shift):
@@ -36,7 +43,15 @@ class PolynomialShift(_shift.Shift):
 
     invoke_before_training = True
 
-    def __init__(self, attr, rate, max_count, init=None, target=None, optimizer=None):
+    def __init__(
+        self,
+        attr: str,
+        rate: float,
+        max_count: int,
+        init: float | None = None,
+        target: float | None = None,
+        optimizer: Optimizer | None = None,
+    ) -> None:
         if rate < 0:
             raise ValueError('PolynomialShift does not support negative rate')
         super().__init__(attr, init, optimizer)

@@ -1,8 +1,18 @@
+from __future__ import annotations
+
 import os
 import sys
+from typing import IO, TYPE_CHECKING, Any
 
 from chainer.training import _serialization, extension
 from chainer.training.extensions import log_report as log_report_module
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.extensions.log_report import LogReport
+    from chainer.training.trainer import Trainer
 
 
 class PrintReport(extension.Extension):
@@ -31,7 +41,12 @@ class PrintReport(extension.Extension):
 
     """
 
-    def __init__(self, entries, log_report='LogReport', out=sys.stdout):
+    def __init__(
+        self,
+        entries: Sequence[str] | None,
+        log_report: str | LogReport = 'LogReport',
+        out: IO[Any] = sys.stdout,
+    ) -> None:
         self._entries = entries
         self._log_report = log_report
         # The default is looked up again, as the standard output may have been redirected.
@@ -46,7 +61,7 @@ class PrintReport(extension.Extension):
             (entry, f'{{:<{width}g}}  ', ' ' * (width + 2)) for entry, width in zip(entries, widths)
         ]
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> Any:
         log = self._update(trainer)
         if self._header:
             self._out.write(self._header)
@@ -79,7 +94,7 @@ class PrintReport(extension.Extension):
         if hasattr(self._out, 'flush'):
             self._out.flush()
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         log_report = self._log_report
         if isinstance(log_report, log_report_module.LogReport):
             _serialization.serialize_part(log_report, serializer['_log_report'])

@@ -1,4 +1,14 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer.training.extensions import print_report
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.training.extensions.log_report import LogReport
+    from chainer.training.trainer import Trainer
 
 
 class PrintReportNotebook(print_report.PrintReport):
@@ -14,11 +24,11 @@ class PrintReportNotebook(print_report.PrintReport):
 
     """
 
-    def __init__(self, entries, log_report='LogReport'):
+    def __init__(self, entries: Sequence[str], log_report: str | LogReport = 'LogReport') -> None:
         super().__init__(entries, log_report)
         self._widget = None
 
-    def initialize(self, trainer):
+    def initialize(self, trainer: Trainer) -> None:
         import ipywidgets
         from IPython import display
 
@@ -26,7 +36,7 @@ class PrintReportNotebook(print_report.PrintReport):
         self._show(trainer)
         display.display(self._widget)
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> Any:
         self._show(trainer)
 
     def _show(self, trainer):

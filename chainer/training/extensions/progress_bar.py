@@ -1,8 +1,14 @@
+from __future__ import annotations
+
 import datetime
 import sys
+from typing import IO, TYPE_CHECKING, Any
 
 from chainer.training import extension
 from chainer.training.extensions import util
+
+if TYPE_CHECKING:
+    from chainer.training.trainer import Trainer
 
 
 class ProgressBar(extension.Extension):
@@ -30,7 +36,13 @@ class ProgressBar(extension.Extension):
 
     """
 
-    def __init__(self, training_length=None, update_interval=100, bar_length=50, out=sys.stdout):
+    def __init__(
+        self,
+        training_length: tuple[float, str] | None = None,
+        update_interval: int = 100,
+        bar_length: int = 50,
+        out: IO[Any] = sys.stdout,
+    ) -> None:
         self._training_length = training_length
         self._update_interval = update_interval
         self._bar_length = bar_length
@@ -38,7 +50,7 @@ class ProgressBar(extension.Extension):
         self._out = sys.stdout if out is None or out is _default_out else out
         self._pbar = None
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> Any:
         if self._pbar is None:
             self._pbar = _TrainerProgressBar(
                 trainer, self._training_length, self._bar_length, self._out
@@ -46,7 +58,7 @@ class ProgressBar(extension.Extension):
         if trainer.updater.iteration % self._update_interval == 0:
             self._pbar.update()
 
-    def finalize(self):
+    def finalize(self) -> None:
         if self._pbar is not None:
             self._pbar.close()
 
@@ -55,12 +67,18 @@ _default_out = sys.stdout
 
 
 class _TrainerProgressBar(util.ProgressBar):
-    def __init__(self, trainer, training_length, bar_length, out):
+    def __init__(
+        self,
+        trainer: Trainer,
+        training_length: tuple[float, str] | None,
+        bar_length: int,
+        out: IO[Any],
+    ) -> None:
         super().__init__(bar_length, out)
         self._trainer = trainer
         self._training_length = training_length or trainer.stop_trigger.get_training_length()
 
-    def get_lines(self):
+    def get_lines(self) -> list[str]:
         updater = self._trainer.updater
         length, unit = self._training_length
         done = updater.iteration if unit == 'iteration' else updater.epoch_detail

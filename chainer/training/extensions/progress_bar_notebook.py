@@ -1,7 +1,13 @@
+from __future__ import annotations
+
 import datetime
+from typing import TYPE_CHECKING, Any
 
 from chainer.training import extension
 from chainer.training.extensions import util
+
+if TYPE_CHECKING:
+    from chainer.training.trainer import Trainer
 
 
 class ProgressBarNotebook(extension.Extension):
@@ -18,13 +24,19 @@ class ProgressBarNotebook(extension.Extension):
 
     """
 
-    def __init__(self, training_length=None, update_interval=100, bar_length=50, out=None):
+    def __init__(
+        self,
+        training_length: tuple[float, str] | None = None,
+        update_interval: int = 100,
+        bar_length: int = 50,
+        out: Any = None,
+    ) -> None:
         self._training_length = training_length
         self._update_interval = update_interval
         self._speed = util.ProgressBar()
         self._widgets = None
 
-    def initialize(self, trainer):
+    def initialize(self, trainer: Trainer) -> None:
         import ipywidgets
         from IPython import display
 
@@ -39,11 +51,11 @@ class ProgressBarNotebook(extension.Extension):
         self._update(trainer.updater)
         display.display(ipywidgets.VBox(self._widgets))
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> Any:
         if trainer.updater.iteration % self._update_interval == 0:
             self._update(trainer.updater)
 
-    def finalize(self):
+    def finalize(self) -> None:
         if self._widgets is not None:
             total, this_epoch, _ = self._widgets
             total.value = total.max

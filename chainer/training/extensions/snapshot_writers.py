@@ -1,14 +1,20 @@
 """Writers, which decide by whom snapshots are written to files."""
 
+from __future__ import annotations
+
 import multiprocessing
 import os
 import queue
 import threading
 import warnings
 from multiprocessing import reduction
+from typing import TYPE_CHECKING, Any
 
 from chainer.serializers import npz
 from chainer.training import _files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Writer:
@@ -33,10 +39,10 @@ class Writer:
 
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._post_save_hooks = []
 
-    def __call__(self, filename, outdir, target):
+    def __call__(self, filename: str, outdir: str, target: Any) -> None:
         """Writes a snapshot, or arranges that it is written.
 
         Args:
@@ -47,7 +53,7 @@ class Writer:
         """
         raise NotImplementedError
 
-    def finalize(self):
+    def finalize(self) -> None:
         """Waits until everything is written.
 
         Raises:
@@ -55,7 +61,9 @@ class Writer:
 
         """
 
-    def save(self, filename, outdir, target, savefun, **kwds):
+    def save(
+        self, filename: str, outdir: str, target: Any, savefun: Callable[..., Any], **kwds: Any
+    ) -> None:
         """Writes a file, which gets its name when it is complete and on the disk.
 
         Args:
@@ -98,12 +106,12 @@ class SimpleWriter(Writer):
 
     """
 
-    def __init__(self, savefun=npz.save_npz, **kwds):
+    def __init__(self, savefun: Callable[..., Any] = npz.save_npz, **kwds: Any) -> None:
         super().__init__()
         self._savefun = savefun
         self._kwds = kwds
 
-    def __call__(self, filename, outdir, target):
+    def __call__(self, filename: str, outdir: str, target: Any) -> None:
         self.save(filename, outdir, target, self._savefun, **self._kwds)
 
 
@@ -131,18 +139,18 @@ class StandardWriter(Writer):
 
     """
 
-    def __init__(self, savefun=npz.save_npz, **kwds):
+    def __init__(self, savefun: Callable[..., Any] = npz.save_npz, **kwds: Any) -> None:
         super().__init__()
         self._savefun = savefun
         self._kwds = kwds
         self._worker = None
 
-    def __call__(self, filename, outdir, target):
+    def __call__(self, filename: str, outdir: str, target: Any) -> None:
         self.finalize()
         self._worker = self.create_worker(filename, outdir, _copy(target), **self._kwds)
         _start(self._worker)
 
-    def create_worker(self, filename, outdir, target, **kwds):
+    def create_worker(self, filename: str, outdir: str, target: Any, **kwds: Any) -> Any:
         """Makes the thread or process that writes a snapshot.
 
         It is to have the methods ``start`` and ``join``.
@@ -156,7 +164,7 @@ class StandardWriter(Writer):
         """
         raise NotImplementedError
 
-    def finalize(self):
+    def finalize(self) -> None:
         worker, self._worker = self._worker, None
         if worker is not None:
             worker.join()
@@ -168,7 +176,7 @@ class _Thread(threading.Thread):
 
     error = None
 
-    def run(self):
+    def run(self) -> None:
         try:
             super().run()
         except Exception as e:
@@ -217,10 +225,12 @@ class ThreadWriter(StandardWriter):
 
     """
 
-    def __init__(self, savefun=npz.save_npz, **kwds):
+    def __init__(self, savefun: Callable[..., Any] = npz.save_npz, **kwds: Any) -> None:
         super().__init__(savefun=savefun, **kwds)
 
-    def create_worker(self, filename, outdir, target, **kwds):
+    def create_worker(
+        self, filename: str, outdir: str, target: Any, **kwds: Any
+    ) -> threading.Thread:
         return _Thread(
             target=self.save, args=(filename, outdir, target, self._savefun), kwargs=kwds
         )
@@ -245,21 +255,21 @@ class ProcessWriter(StandardWriter):
 
     """
 
-    def __init__(self, savefun=npz.save_npz, **kwds):
+    def __init__(self, savefun: Callable[..., Any] = npz.save_npz, **kwds: Any) -> None:
         super().__init__(savefun=savefun, **kwds)
 
-    def create_worker(self, filename, outdir, target, **kwds):
+    def create_worker(self, filename: str, outdir: str, target: Any, **kwds: Any) -> Any:
         return multiprocessing.Process(
             target=self.save, args=(filename, outdir, target, self._savefun), kwargs=kwds
         )
 
-    def __getstate__(self):
+    def __getstate__(self) -> Any:
         # For the start method spawn.
         state = self.__dict__.copy()
         state.update(_worker=None, _post_save_hooks=[])
         return state
 
-    def finalize(self):
+    def finalize(self) -> None:
         had_worker = self._worker is not None
         super().finalize()
         if had_worker and multiprocessing.get_start_method() != 'fork':
@@ -294,7 +304,9 @@ class QueueWriter(Writer):
 
     """
 
-    def __init__(self, savefun=npz.save_npz, task=None):
+    def __init__(
+        self, savefun: Callable[..., Any] = npz.save_npz, task: Callable[..., Any] | None = None
+    ) -> None:
         super().__init__()
         self._task = self.create_task(savefun) if task is None else task
         self._queue = self.create_queue()
@@ -302,12 +314,12 @@ class QueueWriter(Writer):
         _start(self._consumer)
         self._finalized = False
 
-    def __call__(self, filename, outdir, target):
+    def __call__(self, filename: str, outdir: str, target: Any) -> None:
         if not self._consumer.is_alive():
             _check(self._consumer)
         self._queue.put((self._task, filename, outdir, _copy(target)))
 
-    def create_task(self, savefun):
+    def create_task(self, savefun: Callable[..., Any]) -> Callable[..., Any]:
         """Makes the callable that writes a snapshot.
 
         Args:
@@ -319,11 +331,11 @@ class QueueWriter(Writer):
         """
         return SimpleWriter(savefun=savefun)
 
-    def create_queue(self):
+    def create_queue(self) -> Any:
         """Makes the queue."""
         raise NotImplementedError
 
-    def create_consumer(self, q):
+    def create_consumer(self, q: Any) -> Any:
         """Makes the thread or process that runs :meth:`consume`.
 
         Args:
@@ -332,7 +344,7 @@ class QueueWriter(Writer):
         """
         raise NotImplementedError
 
-    def consume(self, q):
+    def consume(self, q: Any) -> None:
         """Writes the snapshots of a queue until it gets ``None``.
 
         Args:
@@ -341,7 +353,7 @@ class QueueWriter(Writer):
         """
         _consume(q, self._post_save)
 
-    def finalize(self):
+    def finalize(self) -> None:
         if self._finalized:
             return
         self._finalized = True
@@ -373,13 +385,15 @@ class ThreadQueueWriter(QueueWriter):
 
     """
 
-    def __init__(self, savefun=npz.save_npz, task=None):
+    def __init__(
+        self, savefun: Callable[..., Any] = npz.save_npz, task: Callable[..., Any] | None = None
+    ) -> None:
         super().__init__(savefun=savefun, task=task)
 
-    def create_queue(self):
+    def create_queue(self) -> Any:
         return queue.Queue()
 
-    def create_consumer(self, q):
+    def create_consumer(self, q: Any) -> Any:
         return _Thread(target=self.consume, args=(q,), daemon=True)
 
 
@@ -399,27 +413,29 @@ class ProcessQueueWriter(QueueWriter):
 
     """
 
-    def __init__(self, savefun=npz.save_npz, task=None):
+    def __init__(
+        self, savefun: Callable[..., Any] = npz.save_npz, task: Callable[..., Any] | None = None
+    ) -> None:
         super().__init__(savefun=savefun, task=task)
 
-    def create_queue(self):
+    def create_queue(self) -> Any:
         q = multiprocessing.JoinableQueue()
         # finalize() waits until everything is written. The exit of the program must not wait
         # for a queue that nobody reads any more because the process was killed.
         q.cancel_join_thread()
         return q
 
-    def create_consumer(self, q):
+    def create_consumer(self, q: Any) -> Any:
         # The queue pickles in a thread, which would drop a task that cannot be pickled.
         reduction.ForkingPickler.dumps(self._task)
         return multiprocessing.Process(target=_consume, args=(q,), daemon=True)
 
-    def __call__(self, filename, outdir, target):
+    def __call__(self, filename: str, outdir: str, target: Any) -> None:
         super().__call__(filename, outdir, target)
         # The other process does not know the hooks, which came after its start.
         self._post_save()
 
-    def finalize(self):
+    def finalize(self) -> None:
         was_finalized = self._finalized
         super().finalize()
         if not was_finalized:

@@ -1,4 +1,11 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer.training.extensions import _shift
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Optimizer
 
 
 class StepShift(_shift.Shift):
@@ -34,7 +41,15 @@ class StepShift(_shift.Shift):
 
     """
 
-    def __init__(self, attr, gamma, step, init=None, target=None, optimizer=None):
+    def __init__(
+        self,
+        attr: str,
+        gamma: float,
+        step: int,
+        init: float | None = None,
+        target: float | None = None,
+        optimizer: Optimizer | None = None,
+    ) -> None:
         if gamma < 0:
             raise ValueError('StepShift does not support negative gamma')
         super().__init__(attr, init, optimizer)

@@ -1,7 +1,16 @@
+from __future__ import annotations
+
 import os
 import time
+from typing import TYPE_CHECKING, Any
 
 from chainer.training.extensions import _interval_report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from chainer.training.trainer import Trainer
+    from chainer.types import TriggerSpec
 
 
 class TensorBoardReport(_interval_report.IntervalReport):
@@ -50,7 +59,14 @@ class TensorBoardReport(_interval_report.IntervalReport):
 
     """
 
-    def __init__(self, keys=None, trigger=(1, 'epoch'), postprocess=None, logdir=None, writer=None):
+    def __init__(
+        self,
+        keys: Iterable[str] | None = None,
+        trigger: TriggerSpec = (1, 'epoch'),
+        postprocess: Callable[..., Any] | None = None,
+        logdir: str | None = None,
+        writer: Any = None,
+    ) -> None:
         super().__init__(keys, trigger, postprocess)
         if writer is not None and logdir is not None:
             raise TypeError('logdir and writer cannot be specified together')
@@ -58,7 +74,7 @@ class TensorBoardReport(_interval_report.IntervalReport):
         self._logdir = logdir or ''
         self._writer = writer
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> Any:
         if self._writer is None:
             # Here, not in initialize(): now it is known from where training was resumed.
             self._writer = self._make_writer(
@@ -73,7 +89,7 @@ class TensorBoardReport(_interval_report.IntervalReport):
                 self._writer.add_scalar(key, value, trainer.updater.iteration)
         self._writer.flush()
 
-    def finalize(self):
+    def finalize(self) -> None:
         if self._make_writer is not None and self._writer is not None:
             self._writer.close()
             self._writer = None
@@ -103,7 +119,7 @@ def _import_writer():
 class _EventWriter:
     """The two methods we need, for the files of the package ``tensorboard``."""
 
-    def __init__(self, writer, event_pb2, summary_pb2, first_step):
+    def __init__(self, writer: Any, event_pb2: Any, summary_pb2: Any, first_step: int) -> None:
         self._writer = writer
         self._Event = event_pb2.Event
         self._Summary = summary_pb2.Summary
@@ -113,12 +129,12 @@ class _EventWriter:
     def _add(self, step, **content):
         self._writer.add_event(self._Event(wall_time=time.time(), step=step, **content))
 
-    def add_scalar(self, tag, value, step):
+    def add_scalar(self, tag: str, value: Any, step: int) -> None:
         value = self._Summary.Value(tag=tag, simple_value=value)
         self._add(step, summary=self._Summary(value=[value]))
 
-    def flush(self):
+    def flush(self) -> None:
         self._writer.flush()
 
-    def close(self):
+    def close(self) -> None:
         self._writer.close()

@@ -1,6 +1,9 @@
+from __future__ import annotations
+
 import os
 import sys
 import time
+from typing import IO, Any
 
 
 class ProgressBar:
@@ -22,12 +25,12 @@ class ProgressBar:
 
     """
 
-    def __init__(self, bar_length=None, out=None):
+    def __init__(self, bar_length: int | None = None, out: IO[Any] | None = None) -> None:
         self._bar_length = 50 if bar_length is None else bar_length
         self._out = sys.stdout if out is None else out
         self._recent_timing = []
 
-    def update_speed(self, iteration, epoch_detail):
+    def update_speed(self, iteration: int, epoch_detail: float) -> tuple[float, float]:
         """Records the progress, and returns the recent iterations and epochs per second.
 
         Args:
@@ -45,18 +48,18 @@ class ProgressBar:
             return float('inf'), float('inf')
         return (iteration - old_iteration) / span, (epoch_detail - old_epoch_detail) / span
 
-    def format_bar(self, title, rate):
+    def format_bar(self, title: str, rate: float) -> str:
         """Returns the line with the bar of a fraction."""
         marks = '#' * int(rate * self._bar_length)
         return '{:>10} [{}{}] {:6.2%}\n'.format(
             title, marks, '.' * (self._bar_length - len(marks)), rate
         )
 
-    def get_lines(self):
+    def get_lines(self) -> list[str]:
         """Returns the lines to show; subclasses implement it."""
         raise NotImplementedError
 
-    def update(self):
+    def update(self) -> None:
         """Shows the current lines."""
         self.erase_console()
         lines = self.get_lines()
@@ -65,18 +68,18 @@ class ProgressBar:
         self.move_cursor_up(len(lines))
         self.flush()
 
-    def close(self):
+    def close(self) -> None:
         """Erases the lines."""
         self.erase_console()
         self.flush()
 
-    def erase_console(self):
+    def erase_console(self) -> None:
         """Erases everything from the cursor to the end of the screen."""
         if os.name == 'nt':
             _enable_windows_terminal()
         self._out.write('\033[J')
 
-    def move_cursor_up(self, n):
+    def move_cursor_up(self, n: int) -> None:
         """Moves the cursor up.
 
         Args:
@@ -85,7 +88,7 @@ class ProgressBar:
         """
         self._out.write(f'\033[{n:d}A')
 
-    def flush(self):
+    def flush(self) -> None:
         """Flushes the file, if it can be flushed."""
         if hasattr(self._out, 'flush'):
             self._out.flush()

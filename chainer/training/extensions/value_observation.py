@@ -1,7 +1,18 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer.training import extension
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def observe_value(observation_key, target_func):
+    from chainer.training.trainer import Trainer
+
+
+def observe_value(
+    observation_key: str, target_func: Callable[[Trainer], Any]
+) -> Callable[[Trainer], None]:
     """Returns an extension that adds a value to the observation.
 
     Args:
@@ -31,7 +42,9 @@ def observe_value(observation_key, target_func):
     return _observe_value
 
 
-def observe_lr(optimizer_name='main', observation_key='lr'):
+def observe_lr(
+    optimizer_name: str = 'main', observation_key: str = 'lr'
+) -> Callable[[Trainer], None]:
     """Returns an extension that adds the learning rate to the observation.
 
     Args:

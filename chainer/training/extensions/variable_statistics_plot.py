@@ -1,4 +1,7 @@
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -6,6 +9,15 @@ from chainer import backend, variable
 from chainer.training import _files, _serialization, extension, util
 from chainer.training.extensions import plot_report
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.link import Link
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.trainer import Trainer
+    from chainer.types import DTypeSpec, NdArray, TriggerSpec, Xp
+    from chainer.variable import Variable
 
 
 class Reservoir:
@@ -28,13 +40,19 @@ class Reservoir:
 
     """
 
-    def __init__(self, size, data_shape, dtype=numpy.float32):
+    data: Any
+    idxs: Any
+    counter: int
+
+    def __init__(
+        self, size: int, data_shape: tuple[int, ...], dtype: DTypeSpec = numpy.float32
+    ) -> None:
         self.size = size
         self.data = numpy.zeros((size,) + tuple(data_shape), dtype)
         self.idxs = numpy.zeros(size, numpy.int32)
         self.counter = 0
 
-    def add(self, x, idx=None):
+    def add(self, x: numpy.ndarray, idx: int | None = None) -> None:
         """Adds an array, which replaces a random one when the reservoir is full.
 
         Args:
@@ -51,13 +69,13 @@ class Reservoir:
             self.idxs[position] = self.counter if idx is None else idx
         self.counter += 1
 
-    def get_data(self):
+    def get_data(self) -> tuple[numpy.ndarray, numpy.ndarray]:
         """Returns the positions and the arrays, in the order of the positions."""
         n = min(self.size, self.counter)
         order = numpy.argsort(self.idxs[:n])
         return self.idxs[:n][order], self.data[:n][order]
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the sample."""
         data = serializer('data', self.data.copy())
         idxs = serializer('idxs', self.idxs.copy())
@@ -83,12 +101,16 @@ class Statistician:
 
     """
 
-    def __init__(self, collect_mean, collect_std, percentile_sigmas):
+    def __init__(
+        self, collect_mean: bool, collect_std: bool, percentile_sigmas: float | Sequence[float]
+    ) -> None:
         self.collect_mean = collect_mean
         self.collect_std = collect_std
         self.percentile_sigmas = percentile_sigmas
 
-    def __call__(self, x, axis=0, dtype=None, xp=None):
+    def __call__(
+        self, x: NdArray, axis: int = 0, dtype: DTypeSpec = None, xp: Xp = None
+    ) -> dict[str, Any]:
         """Computes the statistics.
 
         Args:
@@ -107,7 +129,7 @@ class Statistician:
             x = x.astype(dtype, copy=False)
         return self.collect(x, axis)
 
-    def collect(self, x, axis):
+    def collect(self, x: NdArray, axis: int) -> dict[str, Any]:
         """Computes the statistics along an axis."""
         xp = backend.get_array_module(x)
         out = {}
@@ -163,20 +185,30 @@ class VariableStatisticsPlot(extension.Extension):
 
     def __init__(
         self,
-        targets,
-        max_sample_size=1000,
-        report_data=True,
-        report_grad=True,
-        plot_mean=True,
-        plot_std=True,
-        percentile_sigmas=(0, 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87, 100),
-        trigger=(1, 'epoch'),
-        filename=None,
-        figsize=None,
-        marker=None,
-        grid=True,
-        **kwargs,
-    ):
+        targets: Variable | Link | Sequence[Variable | Link],
+        max_sample_size: int = 1000,
+        report_data: bool = True,
+        report_grad: bool = True,
+        plot_mean: bool = True,
+        plot_std: bool = True,
+        percentile_sigmas: float | Sequence[float] = (
+            0,
+            0.13,
+            2.28,
+            15.87,
+            50,
+            84.13,
+            97.72,
+            99.87,
+            100,
+        ),
+        trigger: TriggerSpec = (1, 'epoch'),
+        filename: str | None = None,
+        figsize: tuple[int, ...] | None = None,
+        marker: str | None = None,
+        grid: bool = True,
+        **kwargs: Any,
+    ) -> None:
         # file_name is the name of the argument in old versions.
         (file_name,) = argument.parse_kwargs(kwargs, ('file_name', 'statistics.png'))
         plot_report._check_available()
@@ -207,11 +239,11 @@ class VariableStatisticsPlot(extension.Extension):
         self._grid = grid
 
     @staticmethod
-    def available():
+    def available() -> bool:
         """Returns whether matplotlib is there; warns if it is not."""
         return plot_report._check_available()
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> Any:
         for key in self._keys:
             arrays = [var.array if key == 'data' else var.grad for var in self._vars]
             arrays = [
@@ -226,7 +258,7 @@ class VariableStatisticsPlot(extension.Extension):
             with _files.atomic_file(path, durable=False) as temp_path:
                 self.save_plot_using_module(temp_path, plot_report)
 
-    def save_plot_using_module(self, file_path, plt):
+    def save_plot_using_module(self, file_path: str, plt: Any) -> None:
         """Plots the samples to a file.
 
         Args:
@@ -264,7 +296,7 @@ class VariableStatisticsPlot(extension.Extension):
         if hasattr(plt, 'close'):
             plt.close(fig)
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the samples."""
         try:
             for key, sample in self._samples.items():

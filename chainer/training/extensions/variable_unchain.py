@@ -1,6 +1,13 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import configuration
 from chainer.training import extension
 from chainer.variable import Variable
+
+if TYPE_CHECKING:
+    from chainer.training.trainer import Trainer
 
 
 class unchain_variables(extension.Extension):
@@ -24,17 +31,17 @@ class unchain_variables(extension.Extension):
 
     priority = 0
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._keep_graph = False
 
-    def initialize(self, _):
+    def initialize(self, _: Trainer) -> None:
         self._keep_graph = configuration.config.keep_graph_on_report
 
-    def trigger(self, _):
+    def trigger(self, _: Trainer) -> bool:
         """Returns whether graphs were or are kept."""
         return self._keep_graph or configuration.config.keep_graph_on_report
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> Any:
         for value in trainer.observation.values():
             if isinstance(value, Variable):
                 value.unchain_backward()

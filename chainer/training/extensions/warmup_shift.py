@@ -1,4 +1,11 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer.training.extensions import _shift
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Optimizer
 
 
 class WarmupShift(_shift.Shift):
@@ -30,7 +37,14 @@ class WarmupShift(_shift.Shift):
 
     """
 
-    def __init__(self, attr, warmup_start, warmup_iter, init, optimizer=None):
+    def __init__(
+        self,
+        attr: str,
+        warmup_start: float,
+        warmup_iter: int,
+        init: float,
+        optimizer: Optimizer | None = None,
+    ) -> None:
         super().__init__(attr, init, optimizer)
         self._warmup_start = warmup_start
         self._warmup_iter = warmup_iter

@@ -1,10 +1,16 @@
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chainer.serializer import AbstractSerializer
 
 
 class ScheduleTrigger:
     """Base of the triggers that compare the progress with that of their last call."""
 
-    def __init__(self, unit):
+    def __init__(self, unit: str) -> None:
         if unit not in ('epoch', 'iteration'):
             raise ValueError(
                 f"Trigger unit must be either 'epoch' or 'iteration', but {unit!r} is given."
@@ -32,7 +38,7 @@ class ScheduleTrigger:
         self._previous_iteration = iteration
         return previous, current
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the progress at the last call."""
         for name, unknown, source in (
             ('previous_iteration', -1, 'iteration'),

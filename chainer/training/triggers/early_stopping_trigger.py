@@ -1,9 +1,17 @@
+from __future__ import annotations
+
 import operator
 import warnings
+from typing import TYPE_CHECKING, Any
 
 from chainer import reporter
 from chainer.training import _serialization, util
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.trainer import Trainer
+    from chainer.types import TriggerSpec
 
 
 class EarlyStoppingTrigger:
@@ -39,16 +47,19 @@ class EarlyStoppingTrigger:
 
     """
 
+    count: int
+    best: float
+
     def __init__(
         self,
-        check_trigger=(1, 'epoch'),
-        monitor='main/loss',
-        patience=None,
-        mode='auto',
-        verbose=False,
-        max_trigger=(100, 'epoch'),
-        **kwargs,
-    ):
+        check_trigger: TriggerSpec = (1, 'epoch'),
+        monitor: str = 'main/loss',
+        patience: int | None = None,
+        mode: str = 'auto',
+        verbose: bool = False,
+        max_trigger: TriggerSpec = (100, 'epoch'),
+        **kwargs: Any,
+    ) -> None:
         # The argument was called patients in version 3.
         (patients,) = argument.parse_kwargs(kwargs, ('patients', None))
         if patients is not None:
@@ -81,7 +92,7 @@ class EarlyStoppingTrigger:
                 )
             )
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> bool:
         """Decides whether the training ends.
 
         Args:
@@ -112,11 +123,11 @@ class EarlyStoppingTrigger:
             print(f'Epoch {trainer.updater.epoch}: early stopping')
         return True
 
-    def get_training_length(self):
+    def get_training_length(self) -> tuple[float, str]:
         """Returns the length of the training if it does not end early."""
         return self._max_trigger.get_training_length()
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the best value, the patience used up and the triggers."""
         try:
             self.best = serializer('best', self.best)

@@ -1,4 +1,11 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer.training.triggers import _schedule
+
+if TYPE_CHECKING:
+    from chainer.training.trainer import Trainer
 
 
 class IntervalTrigger(_schedule.ScheduleTrigger):
@@ -26,12 +33,14 @@ class IntervalTrigger(_schedule.ScheduleTrigger):
 
     """
 
-    def __init__(self, period, unit):
+    count: int
+
+    def __init__(self, period: int | float, unit: str) -> None:
         super().__init__(unit)
         self.period = period
         self.count = 0
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> bool:
         """Decides whether the extension is called in this iteration.
 
         Args:
@@ -45,9 +54,9 @@ class IntervalTrigger(_schedule.ScheduleTrigger):
         self.count = count = current // self.period
         return previous // self.period != count
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{type(self).__name__}({self.period}, '{self.unit}')"
 
-    def get_training_length(self):
+    def get_training_length(self) -> tuple[float, str]:
         """Returns the pair of the period and its unit."""
         return self.period, self.unit

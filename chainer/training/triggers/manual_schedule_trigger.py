@@ -1,4 +1,14 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from chainer.training.triggers import _schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.trainer import Trainer
 
 
 class ManualScheduleTrigger(_schedule.ScheduleTrigger):
@@ -30,12 +40,14 @@ class ManualScheduleTrigger(_schedule.ScheduleTrigger):
 
     """
 
-    def __init__(self, points, unit):
+    finished: bool
+
+    def __init__(self, points: float | Sequence[float], unit: str) -> None:
         super().__init__(unit)
-        self.points = points if isinstance(points, list) else [points]
+        self.points: list[float] = points if isinstance(points, list) else [points]
         self.finished = False
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> bool:
         """Decides whether the extension is called in this iteration.
 
         Args:
@@ -49,7 +61,7 @@ class ManualScheduleTrigger(_schedule.ScheduleTrigger):
         self.finished = current >= max(self.points)
         return any(previous < point <= current for point in self.points)
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         super().serialize(serializer)
         try:
             self.finished = serializer('finished', self.finished)

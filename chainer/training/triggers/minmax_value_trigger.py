@@ -1,7 +1,17 @@
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING
 
 from chainer import reporter
 from chainer.training import _serialization, util
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.trainer import Trainer
+    from chainer.types import TriggerSpec
 
 
 class BestValueTrigger:
@@ -34,14 +44,16 @@ class BestValueTrigger:
 
     """
 
-    def __init__(self, key, compare, trigger=(1, 'epoch')):
+    def __init__(
+        self, key: str, compare: Callable[[float, float], bool], trigger: TriggerSpec = (1, 'epoch')
+    ) -> None:
         self._key = key
         self._best_value = None
         self._interval_trigger = util.get_trigger(trigger)
         self._summary = reporter.DictSummary()
         self._compare = compare
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> bool:
         """Decides whether the extension is called in this iteration.
 
         Args:
@@ -63,7 +75,7 @@ class BestValueTrigger:
             return True
         return False
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the best value and the current interval."""
         _serialization.serialize_part(self._interval_trigger, serializer['interval_trigger'])
         self._summary.serialize(serializer['summary'])
@@ -95,7 +107,7 @@ class MaxValueTrigger(BestValueTrigger):
 
     """
 
-    def __init__(self, key, trigger=(1, 'epoch')):
+    def __init__(self, key: str, trigger: TriggerSpec = (1, 'epoch')) -> None:
         super().__init__(key, operator.lt, trigger)
 
 
@@ -123,5 +135,5 @@ class MinValueTrigger(BestValueTrigger):
 
     """
 
-    def __init__(self, key, trigger=(1, 'epoch')):
+    def __init__(self, key: str, trigger: TriggerSpec = (1, 'epoch')) -> None:
         super().__init__(key, operator.gt, trigger)

@@ -1,4 +1,11 @@
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.trainer import Trainer
 
 
 class OnceTrigger:
@@ -19,22 +26,22 @@ class OnceTrigger:
 
     """
 
-    def __init__(self, call_on_resume=False):
+    def __init__(self, call_on_resume: bool = False) -> None:
         self._flag_first = True
         self._flag_resumed = call_on_resume
 
     @property
-    def finished(self):
+    def finished(self) -> bool:
         """Whether it will not fire any more."""
         return not (self._flag_first or self._flag_resumed)
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> bool:
         fire = not self.finished
         self._flag_resumed = False
         self._flag_first = False
         return fire
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes whether it has been called."""
         try:
             self._flag_first = serializer('_flag_first', self._flag_first)

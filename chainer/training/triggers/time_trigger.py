@@ -1,3 +1,12 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.trainer import Trainer
+
+
 class TimeTrigger:
     """Trigger that fires each time a number of seconds has passed.
 
@@ -18,16 +27,16 @@ class TimeTrigger:
 
     """
 
-    def __init__(self, period):
+    def __init__(self, period: float) -> None:
         self._period = period
         self._next_time = self._period
 
-    def __call__(self, trainer):
+    def __call__(self, trainer: Trainer) -> bool:
         if self._next_time < trainer.elapsed_time:
             self._next_time += self._period
             return True
         return False
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the time of the next firing."""
         self._next_time = serializer('next_time', self._next_time)

@@ -1,14 +1,14 @@
 """Updaters: one iteration of the training."""
 
-from chainer.training.updaters import gradient_accumulation_updater  # NOQA
-from chainer.training.updaters import multiprocess_parallel_updater  # NOQA
-from chainer.training.updaters import parallel_updater  # NOQA
-from chainer.training.updaters import standard_updater  # NOQA
+from chainer.training.updaters import gradient_accumulation_updater as gradient_accumulation_updater  # NOQA
+from chainer.training.updaters import multiprocess_parallel_updater as multiprocess_parallel_updater  # NOQA
+from chainer.training.updaters import parallel_updater as parallel_updater  # NOQA
+from chainer.training.updaters import standard_updater as standard_updater  # NOQA
 from chainer.training.updaters.gradient_accumulation_updater import (  # NOQA
-    GradientAccumulationUpdater,
+    GradientAccumulationUpdater as GradientAccumulationUpdater,
 )
 from chainer.training.updaters.multiprocess_parallel_updater import (  # NOQA
-    MultiprocessParallelUpdater,
+    MultiprocessParallelUpdater as MultiprocessParallelUpdater,
 )
-from chainer.training.updaters.parallel_updater import ParallelUpdater  # NOQA
-from chainer.training.updaters.standard_updater import StandardUpdater  # NOQA
+from chainer.training.updaters.parallel_updater import ParallelUpdater as ParallelUpdater  # NOQA
+from chainer.training.updaters.standard_updater import StandardUpdater as StandardUpdater  # NOQA

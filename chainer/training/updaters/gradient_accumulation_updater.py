@@ -1,8 +1,18 @@
+from __future__ import annotations
+
 import contextlib
+from typing import TYPE_CHECKING, Any
 
 from chainer import reporter
 from chainer.dataset import convert
 from chainer.training.updaters import standard_updater
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from chainer.dataset.iterator import Iterator
+    from chainer.optimizer import Optimizer
+    from chainer.serializer import AbstractSerializer
 
 
 class GradientAccumulationUpdater(standard_updater.StandardUpdater):
@@ -40,7 +50,13 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
 
     """
 
-    def __init__(self, iterator, optimizer, accumulation_steps, **kwargs):
+    def __init__(
+        self,
+        iterator: Iterator | dict[str, Iterator],
+        optimizer: Optimizer | dict[str, Optimizer],
+        accumulation_steps: int,
+        **kwargs: Any,
+    ) -> None:
         if accumulation_steps < 1:
             raise ValueError(f'accumulation_steps must be positive, but is {accumulation_steps}')
         super().__init__(iterator, optimizer, **kwargs)
@@ -49,16 +65,16 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
         self._previous_epoch_detail = -1.0
 
     @property
-    def is_new_epoch(self):
+    def is_new_epoch(self) -> bool:
         """Whether a batch of the last update completed an epoch."""
         return self._is_new_epoch
 
     @property
-    def previous_epoch_detail(self):
+    def previous_epoch_detail(self) -> float | None:
         """``epoch_detail`` before the first batch of the last update, or ``None``."""
         return None if self._previous_epoch_detail < 0 else self._previous_epoch_detail
 
-    def update_core(self):
+    def update_core(self) -> None:
         """Adds up the gradients of the batches, and updates the model by the main optimizer."""
         optimizer = self._optimizers['main']
         batches, n_epochs = self._next_batches()
@@ -102,7 +118,7 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
         self._is_new_epoch = n_epochs > 0
         return batches, n_epochs
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         super().serialize(serializer)
         try:
             self._is_new_epoch = serializer('is_new_epoch', self._is_new_epoch)
@@ -119,12 +135,12 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
 class _Observations:
     """Means of what is reported for each batch; of what is no number, the last."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._last = {}
         self._summary = reporter.DictSummary()
 
     @contextlib.contextmanager
-    def collect(self, weight):
+    def collect(self, weight: float) -> Generator[None, None, None]:
         if not reporter._get_reporters():
             yield  # nobody wants to know
             return
@@ -134,5 +150,5 @@ class _Observations:
         self._last.update(observation)
         self._summary.add({key: (value, weight) for key, value in observation.items()})
 
-    def report(self):
+    def report(self) -> None:
         reporter.report({**self._last, **self._summary.compute_mean()})

@@ -1,6 +1,9 @@
+from __future__ import annotations
+
 import multiprocessing
 import signal
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -8,6 +11,14 @@ from chainer import backend, reporter
 from chainer.backends import cuda
 from chainer.dataset import convert
 from chainer.training.updaters import standard_updater
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from chainer.dataset.iterator import Iterator
+    from chainer.link import Link
+    from chainer.optimizer import Optimizer
+    from chainer.types import NdArray
 
 
 def _nccl():
@@ -56,14 +67,16 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
 
     """
 
+    comm: Any
+
     def __init__(
         self,
-        iterators,
-        optimizer,
-        converter=convert.concat_examples,
-        devices=None,
-        auto_new_epoch=True,
-    ):
+        iterators: Sequence[Iterator],
+        optimizer: Optimizer,
+        converter: Callable[..., Any] = convert.concat_examples,
+        devices: list[Any] | dict[str, Any] | None = None,
+        auto_new_epoch: bool = True,
+    ) -> None:
         if not MultiprocessParallelUpdater.available():
             raise RuntimeError(
                 'NCCL is not enabled. MultiprocessParallelUpdater requires NCCL, which CuPy '
@@ -95,11 +108,11 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
         self._master = optimizer.target
 
     @staticmethod
-    def available():
+    def available() -> bool:
         """Returns whether CuPy and NCCL can be used."""
         return _nccl() is not None
 
-    def setup_workers(self):
+    def setup_workers(self) -> None:
         """Starts the processes and connects them. :meth:`update_core` calls it."""
         if self._workers:
             return
@@ -144,7 +157,7 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
                 )
             pipe.send(message)
 
-    def update_core(self):
+    def update_core(self) -> None:
         """Does one iteration on all GPUs."""
         self.setup_workers()
         self._send_message(('update', None))
@@ -177,7 +190,7 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
             if self.auto_new_epoch and iterator.is_new_epoch:
                 optimizer.new_epoch(auto=True)
 
-    def finalize(self):
+    def finalize(self) -> None:
         """Ends the processes."""
         for pipe in self._pipes:
             try:
@@ -249,7 +262,7 @@ def _nccl_type(array):
     return types[array.dtype]
 
 
-def size_num_grads(link):
+def size_num_grads(link: Link) -> tuple[int, int]:
     """Counts the elements and the number of the initialized parameters of a link.
 
     Args:
@@ -269,7 +282,7 @@ def size_num_grads(link):
     return sum(param.size for param in params), len(params)
 
 
-def gather_grads(link):
+def gather_grads(link: Link) -> NdArray:
     """Puts all gradients of a link together to one array.
 
     Args:
@@ -293,7 +306,7 @@ def gather_grads(link):
     )
 
 
-def gather_params(link):
+def gather_params(link: Link) -> NdArray:
     """Puts all parameters of a link together to one array.
 
     Args:
@@ -312,7 +325,7 @@ def gather_params(link):
     return _gather(link, lambda param: param.array)
 
 
-def scatter_grads(link, array):
+def scatter_grads(link: Link, array: NdArray) -> None:
     """Sets the gradients of a link to the parts of an array.
 
     Args:
@@ -338,7 +351,7 @@ def scatter_grads(link, array):
             param.grad[...] = part
 
 
-def scatter_params(link, array):
+def scatter_params(link: Link, array: NdArray) -> None:
     """Sets the parameters of a link to the parts of an array.
 
     Args:

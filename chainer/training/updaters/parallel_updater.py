@@ -1,8 +1,19 @@
+from __future__ import annotations
+
 import copy
+from typing import TYPE_CHECKING, Any
 
 from chainer import backend, function
 from chainer.dataset import convert
 from chainer.training.updaters import standard_updater
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.dataset.iterator import Iterator
+    from chainer.optimizer import Optimizer
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.trainer import Trainer
 
 
 class ParallelUpdater(standard_updater.StandardUpdater):
@@ -52,15 +63,15 @@ class ParallelUpdater(standard_updater.StandardUpdater):
 
     def __init__(
         self,
-        iterator,
-        optimizer,
-        converter=convert.concat_examples,
-        models=None,
-        devices=None,
-        loss_func=None,
-        loss_scale=None,
-        auto_new_epoch=True,
-    ):
+        iterator: Iterator | dict[str, Iterator],
+        optimizer: Optimizer | dict[str, Optimizer],
+        converter: Callable[..., Any] = convert.concat_examples,
+        models: dict[str, Any] | None = None,
+        devices: dict[str, Any] | None = None,
+        loss_func: Callable[..., Any] | None = None,
+        loss_scale: float | None = None,
+        auto_new_epoch: bool = True,
+    ) -> None:
         super().__init__(
             iterator,
             optimizer,
@@ -96,7 +107,7 @@ class ParallelUpdater(standard_updater.StandardUpdater):
         self._devices = devices
         self._synchronized = False  # not known after construction and loading
 
-    def connect_trainer(self, trainer):
+    def connect_trainer(self, trainer: Trainer) -> None:
         # The copies report too, under names of their own.
         main = self._models['main']
         for name, model in self._models.items():
@@ -105,7 +116,7 @@ class ParallelUpdater(standard_updater.StandardUpdater):
             trainer.reporter.add_observer(name, model)
             trainer.reporter.add_observers(name, model.namedlinks(skipself=True))
 
-    def update_core(self):
+    def update_core(self) -> None:
         """Computes the gradients of all parts of a batch, and updates all models."""
         optimizer = self.get_optimizer('main')
         main = self._models['main']
@@ -146,7 +157,7 @@ class ParallelUpdater(standard_updater.StandardUpdater):
         if self.auto_new_epoch and iterator.is_new_epoch:
             optimizer.new_epoch(auto=True)
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         super().serialize(serializer)
         self._synchronized = False
 

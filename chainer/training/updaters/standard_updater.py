@@ -1,8 +1,20 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer.backends import cuda
-from chainer.dataset import convert
-from chainer.dataset import iterator as iterator_module
+from chainer.dataset import convert, iterator as iterator_module
 from chainer.training import _serialization, _updater
 from chainer.utils import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.backend import Device
+    from chainer.dataset.iterator import Iterator
+    from chainer.optimizer import Optimizer
+    from chainer.serializer import AbstractSerializer
+    from chainer.types import DeviceSpec
 
 
 class StandardUpdater(_updater.Updater):
@@ -48,17 +60,19 @@ class StandardUpdater(_updater.Updater):
 
     """
 
+    iteration: int
+
     def __init__(
         self,
-        iterator,
-        optimizer,
-        converter=convert.concat_examples,
-        device=None,
-        loss_func=None,
-        loss_scale=None,
-        auto_new_epoch=True,
-        **kwargs,
-    ):
+        iterator: Iterator | dict[str, Iterator],
+        optimizer: Optimizer | dict[str, Optimizer],
+        converter: Callable[..., Any] = convert.concat_examples,
+        device: DeviceSpec | None = None,
+        loss_func: Callable[..., Any] | None = None,
+        loss_scale: float | None = None,
+        auto_new_epoch: bool = True,
+        **kwargs: Any,
+    ) -> None:
         (input_device,) = argument.parse_kwargs(kwargs, ('input_device', None))
 
         if isinstance(iterator, iterator_module.Iterator) or not isinstance(iterator, dict):
@@ -90,47 +104,47 @@ class StandardUpdater(_updater.Updater):
                 opt.use_auto_new_epoch = True
 
     @property
-    def device(self):
+    def device(self) -> Device | Any:
         """Device of the models, or ``None`` if it was not given."""
         return self._device
 
     @property
-    def input_device(self):
+    def input_device(self) -> Device | Any:
         """Device of the batches, or ``None`` if it was not given."""
         return self._input_device
 
     @property
-    def epoch(self):
+    def epoch(self) -> int:
         """Number of completed epochs of the main iterator."""
         return self._iterators['main'].epoch
 
     @property
-    def epoch_detail(self):
+    def epoch_detail(self) -> float:
         """Number of completed epochs, with fraction, of the main iterator."""
         return self._iterators['main'].epoch_detail
 
     @property
-    def previous_epoch_detail(self):
+    def previous_epoch_detail(self) -> float | None:
         """``epoch_detail`` before the last batch."""
         return self._iterators['main'].previous_epoch_detail
 
     @property
-    def is_new_epoch(self):
+    def is_new_epoch(self) -> bool:
         """Whether the last batch completed an epoch."""
         return self._iterators['main'].is_new_epoch
 
-    def finalize(self):
+    def finalize(self) -> None:
         """Finalizes the iterators."""
         for iterator in self._iterators.values():
             iterator.finalize()
 
-    def get_optimizer(self, name):
+    def get_optimizer(self, name: str) -> Optimizer:
         return self._optimizers[name]
 
-    def get_all_optimizers(self):
+    def get_all_optimizers(self) -> dict[str, Optimizer]:
         return dict(self._optimizers)
 
-    def get_iterator(self, name):
+    def get_iterator(self, name: str) -> Iterator:
         """Returns the iterator of a name.
 
         Args:
@@ -139,12 +153,12 @@ class StandardUpdater(_updater.Updater):
         """
         return self._iterators[name]
 
-    def update(self):
+    def update(self) -> None:
         """Does one iteration: calls :meth:`update_core` and counts."""
         self.update_core()
         self.iteration += 1
 
-    def update_core(self):
+    def update_core(self) -> None:
         """Fetches and converts a batch, and updates the model by the main optimizer."""
         iterator = self._iterators['main']
         batch = iterator.next()
@@ -162,7 +176,7 @@ class StandardUpdater(_updater.Updater):
         if self.auto_new_epoch and iterator.is_new_epoch:
             optimizer.new_epoch(auto=True)
 
-    def serialize(self, serializer):
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the states of iterators, optimizers and models."""
         for name, iterator in self._iterators.items():
             _serialization.serialize_part(iterator, serializer['iterator:' + name])

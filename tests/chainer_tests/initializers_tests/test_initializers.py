@@ -4,9 +4,7 @@ import numpy
 import pytest
 
 import chainer
-from chainer import initializer as initializer_module
-from chainer import initializers as I
-from chainer import testing
+from chainer import initializer as initializer_module, initializers as I, testing
 
 DTYPES = [numpy.float16, numpy.float32, numpy.float64]
 SHAPE = (4, 6, 3)

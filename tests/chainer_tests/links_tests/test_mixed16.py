@@ -5,9 +5,7 @@ import pytest
 from helpers.functions import devices
 
 import chainer
-from chainer import functions as F
-from chainer import links as L
-from chainer import optimizers
+from chainer import functions as F, links as L, optimizers
 
 _rng = np.random.RandomState(0)
 X = _rng.uniform(-1, 1, (4, 6)).astype('e')

@@ -3,8 +3,7 @@ import pytest
 
 import chainer
 import chainerx
-from chainer import optimizer_hooks as hooks
-from chainer import testing
+from chainer import optimizer_hooks as hooks, testing
 
 native = pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
 DEVICES = ['@numpy', pytest.param('native:0', marks=native)]

@@ -1,6 +1,9 @@
 """What the models for images share: layers by name, image preparation, prediction."""
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -12,12 +15,19 @@ from chainer.function import no_backprop_mode
 from chainer.serializers import npz
 from chainer.utils import argument, imgproc
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from chainer.link import Link
+    from chainer.types import VariableLike
+    from chainer.variable import Variable
+
 TRAIN = 'train argument is not supported anymore. Use chainer.using_config'
 TEST = 'test argument is not supported anymore. Use chainer.using_config'
 VOLATILE = 'volatile argument is not supported anymore. Use chainer.using_config'
 
 
-def prepare_image(image, size, mean):
+def prepare_image(image: Any, size: Sequence[int], mean: tuple[float, ...]) -> numpy.ndarray:
     """Converts an image to the input of a model: BGR planes, less their means.
 
     Args:
@@ -53,7 +63,7 @@ def prepare_image(image, size, mean):
     return (image - numpy.array(mean, dtype=dtype)).transpose(2, 0, 1)
 
 
-def load_from_cache(name, make, model):
+def load_from_cache(name: str, make: Callable[..., Any], model: Link) -> None:
     """Loads a model from an npz file in the dataset folder, making the file if it is missing.
 
     Args:
@@ -84,7 +94,7 @@ class ImageModel(link.Chain):
     _branches = {}  # layers that start from an earlier one than the one before, which they name
 
     @property
-    def functions(self):
+    def functions(self) -> dict[str, list[Callable[..., Any]]]:
         """Callables of every layer by its name, in the order of computation."""
         raise NotImplementedError
 
@@ -93,11 +103,13 @@ class ImageModel(link.Chain):
         raise NotImplementedError
 
     @property
-    def available_layers(self):
+    def available_layers(self) -> list[str]:
         """Names of the layers."""
         return list(self.functions)
 
-    def forward(self, x, layers=None, **kwargs):
+    def forward(
+        self, x: VariableLike, layers: Sequence[str] | None = None, **kwargs: Any
+    ) -> dict[str, Variable]:
         """Computes activations of layers.
 
         Args:
@@ -136,7 +148,13 @@ class ImageModel(link.Chain):
                 f'unknown layer(s) {sorted(unknown)}: the layers are {self.available_layers}'
             )
 
-    def extract(self, images, layers=None, size=(224, 224), **kwargs):
+    def extract(
+        self,
+        images: Iterable[Any],
+        layers: Sequence[str] | None = None,
+        size: Sequence[int] = (224, 224),
+        **kwargs: Any,
+    ) -> dict[str, Variable]:
         """Computes activations of layers for images.
 
         Args:
@@ -155,7 +173,7 @@ class ImageModel(link.Chain):
         x = convert.concat_examples([self._prepare(image, size) for image in images])
         return self(self._to_variable(x), [self._default_layer] if layers is None else layers)
 
-    def predict(self, images, oversample=True):
+    def predict(self, images: Iterable[Any], oversample: bool = True) -> Variable:
         """Computes the probabilities of the classes for images.
 
         Args:

@@ -1,9 +1,18 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import functions, initializers
 from chainer.dataset import download
 from chainer.links.caffe import caffe_function
 from chainer.links.connection import convolution_2d, inception, linear
 from chainer.links.model.vision import _image_model
 from chainer.serializers import npz
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy
 
 _CAFFEMODEL_URL = 'http://dl.caffe.berkeleyvision.org/bvlc_googlenet.caffemodel'
 
@@ -44,7 +53,7 @@ _CAFFE_LAYERS = {
 }
 
 
-def prepare(image, size=(224, 224)):
+def prepare(image: Any, size: Sequence[int] = (224, 224)) -> numpy.ndarray:
     """Converts an image to the input of GoogLeNet.
 
     Args:
@@ -125,7 +134,7 @@ class GoogLeNet(_image_model.ImageModel):
     _branches = {'loss1_conv': 'inception_4a', 'loss2_conv': 'inception_4d'}
     _prepare = staticmethod(prepare)
 
-    def __init__(self, pretrained_model='auto'):
+    def __init__(self, pretrained_model: str | None = 'auto') -> None:
         super().__init__()
         # What is loaded right away need not be drawn.
         if pretrained_model:
@@ -136,18 +145,18 @@ class GoogLeNet(_image_model.ImageModel):
             inception_kwargs = {}
         conv, fc = convolution_2d.Convolution2D, linear.Linear
         with self.init_scope():
-            self.conv1 = conv(3, 64, 7, stride=2, pad=3, **kwargs)
-            self.conv2_reduce = conv(64, 64, 1, **kwargs)
-            self.conv2 = conv(64, 192, 3, stride=1, pad=1, **kwargs)
+            self.conv1: convolution_2d.Convolution2D = conv(3, 64, 7, stride=2, pad=3, **kwargs)
+            self.conv2_reduce: convolution_2d.Convolution2D = conv(64, 64, 1, **kwargs)
+            self.conv2: convolution_2d.Convolution2D = conv(64, 192, 3, stride=1, pad=1, **kwargs)
             for name, sizes in _INCEPTIONS.items():
                 setattr(self, f'inc{name}', inception.Inception(*sizes, **inception_kwargs))
-            self.loss3_fc = fc(1024, 1000, **kwargs)
-            self.loss1_conv = conv(512, 128, 1, **kwargs)
-            self.loss1_fc1 = fc(2048, 1024, **kwargs)
-            self.loss1_fc2 = fc(1024, 1000, **kwargs)
-            self.loss2_conv = conv(528, 128, 1, **kwargs)
-            self.loss2_fc1 = fc(2048, 1024, **kwargs)
-            self.loss2_fc2 = fc(1024, 1000, **kwargs)
+            self.loss3_fc: linear.Linear = fc(1024, 1000, **kwargs)
+            self.loss1_conv: convolution_2d.Convolution2D = conv(512, 128, 1, **kwargs)
+            self.loss1_fc1: linear.Linear = fc(2048, 1024, **kwargs)
+            self.loss1_fc2: linear.Linear = fc(1024, 1000, **kwargs)
+            self.loss2_conv: convolution_2d.Convolution2D = conv(528, 128, 1, **kwargs)
+            self.loss2_fc1: linear.Linear = fc(2048, 1024, **kwargs)
+            self.loss2_fc2: linear.Linear = fc(1024, 1000, **kwargs)
 
         if pretrained_model == 'auto':
             _image_model.load_from_cache(
@@ -161,7 +170,7 @@ class GoogLeNet(_image_model.ImageModel):
             npz.load_npz(pretrained_model, self)
 
     @property
-    def functions(self):
+    def functions(self) -> dict[str, list[Callable[..., Any]]]:
         relu = functions.relu
         layers = {
             'conv1': [self.conv1, relu],
@@ -185,7 +194,7 @@ class GoogLeNet(_image_model.ImageModel):
         return layers
 
     @classmethod
-    def convert_caffemodel_to_npz(cls, path_caffemodel, path_npz):
+    def convert_caffemodel_to_npz(cls, path_caffemodel: str, path_npz: str) -> None:
         """Converts a Caffe model to an npz file for ``pretrained_model``.
 
         Args:

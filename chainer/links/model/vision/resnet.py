@@ -1,6 +1,9 @@
+from __future__ import annotations
+
 import os
 import sys
 import warnings
+from typing import TYPE_CHECKING, Any
 
 from chainer import functions, initializers, link
 from chainer.dataset import download
@@ -10,10 +13,18 @@ from chainer.links.model.vision import _image_model
 from chainer.links.normalization import batch_normalization
 from chainer.serializers import npz
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy
+
+    from chainer.types import InitializerSpec, VariableLike
+    from chainer.variable import Variable
+
 _N_BLOCKS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
 
 
-def prepare(image, size=(224, 224)):
+def prepare(image: Any, size: Sequence[int] = (224, 224)) -> numpy.ndarray:
     """Converts an image to the input of the ResNet models.
 
     Args:
@@ -52,7 +63,9 @@ def _global_average_pooling_2d(x):
 class _Bottleneck(link.Chain):
     """Three convolutions with batch normalization beside a shortcut."""
 
-    def __init__(self, in_channels, mid_channels, out_channels, strides, initialW):
+    def __init__(
+        self, in_channels: int, mid_channels: int, out_channels: int, strides: Any, initialW: Any
+    ) -> None:
         super().__init__()
 
         def conv(n_in, n_out, ksize, stride=1, pad=0):
@@ -62,20 +75,26 @@ class _Bottleneck(link.Chain):
 
         norm = batch_normalization.BatchNormalization
         with self.init_scope():
-            self.conv1 = conv(in_channels, mid_channels, 1, strides[0])
-            self.bn1 = norm(mid_channels)
-            self.conv2 = conv(mid_channels, mid_channels, 3, strides[1], 1)
-            self.bn2 = norm(mid_channels)
-            self.conv3 = conv(mid_channels, out_channels, 1)
-            self.bn3 = norm(out_channels)
+            self.conv1: convolution_2d.Convolution2D = conv(
+                in_channels, mid_channels, 1, strides[0]
+            )
+            self.bn1: batch_normalization.BatchNormalization = norm(mid_channels)
+            self.conv2: convolution_2d.Convolution2D = conv(
+                mid_channels, mid_channels, 3, strides[1], 1
+            )
+            self.bn2: batch_normalization.BatchNormalization = norm(mid_channels)
+            self.conv3: convolution_2d.Convolution2D = conv(mid_channels, out_channels, 1)
+            self.bn3: batch_normalization.BatchNormalization = norm(out_channels)
             if strides[2] is not None:
-                self.conv4 = conv(in_channels, out_channels, 1, strides[2])
-                self.bn4 = norm(out_channels)
+                self.conv4: convolution_2d.Convolution2D = conv(
+                    in_channels, out_channels, 1, strides[2]
+                )
+                self.bn4: batch_normalization.BatchNormalization = norm(out_channels)
 
     def _shortcut(self, x):
         return x
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the block.
 
         Args:
@@ -114,8 +133,14 @@ class BottleneckA(_Bottleneck):
     """
 
     def __init__(
-        self, in_channels, mid_channels, out_channels, stride=2, initialW=None, downsample_fb=False
-    ):
+        self,
+        in_channels: int,
+        mid_channels: int,
+        out_channels: int,
+        stride: int | Sequence[int] = 2,
+        initialW: InitializerSpec | None = None,
+        downsample_fb: bool = False,
+    ) -> None:
         first, second = (1, stride) if downsample_fb else (stride, 1)
         super().__init__(in_channels, mid_channels, out_channels, (first, second, stride), initialW)
 
@@ -140,7 +165,9 @@ class BottleneckB(_Bottleneck):
 
     """
 
-    def __init__(self, in_channels, mid_channels, initialW=None):
+    def __init__(
+        self, in_channels: int, mid_channels: int, initialW: InitializerSpec | None = None
+    ) -> None:
         super().__init__(in_channels, mid_channels, in_channels, (1, 1, None), initialW)
 
 
@@ -169,15 +196,15 @@ class BuildingBlock(link.Chain):
 
     def __init__(
         self,
-        n_layers=None,
-        in_channels=None,
-        mid_channels=None,
-        out_channels=None,
-        stride=None,
-        initialW=None,
-        downsample_fb=None,
-        **kwargs,
-    ):
+        n_layers: int | None = None,
+        in_channels: int | None = None,
+        mid_channels: int | None = None,
+        out_channels: int | None = None,
+        stride: int | Sequence[int] | None = None,
+        initialW: InitializerSpec | None = None,
+        downsample_fb: bool | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__()
         if 'n_layer' in kwargs:
             warnings.warn(
@@ -191,7 +218,7 @@ class BuildingBlock(link.Chain):
                 'BuildingBlock() got unexpected keyword argument(s) ' + ', '.join(sorted(kwargs))
             )
         with self.init_scope():
-            self.a = BottleneckA(
+            self.a: BottleneckA = BottleneckA(
                 in_channels, mid_channels, out_channels, stride, initialW, downsample_fb
             )
             self._forward = ['a']
@@ -200,7 +227,7 @@ class BuildingBlock(link.Chain):
                 setattr(self, name, BottleneckB(out_channels, mid_channels, initialW))
                 self._forward.append(name)
 
-    def forward(self, x):
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the blocks.
 
         Args:
@@ -250,7 +277,9 @@ class ResNetLayers(_image_model.ImageModel):
     _default_layer = 'pool5'
     _prepare = staticmethod(prepare)
 
-    def __init__(self, pretrained_model, n_layers, downsample_fb=False):
+    def __init__(
+        self, pretrained_model: str | None, n_layers: int, downsample_fb: bool = False
+    ) -> None:
         super().__init__()
         if n_layers not in _N_BLOCKS:
             raise ValueError(
@@ -260,13 +289,25 @@ class ResNetLayers(_image_model.ImageModel):
         initialW = 0 if pretrained_model else initializers.HeNormal(scale=1.0)
         n_blocks = _N_BLOCKS[n_layers]
         with self.init_scope():
-            self.conv1 = convolution_2d.Convolution2D(3, 64, 7, 2, 3, initialW=initialW)
-            self.bn1 = batch_normalization.BatchNormalization(64)
-            self.res2 = BuildingBlock(n_blocks[0], 64, 64, 256, 1, initialW, downsample_fb)
-            self.res3 = BuildingBlock(n_blocks[1], 256, 128, 512, 2, initialW, downsample_fb)
-            self.res4 = BuildingBlock(n_blocks[2], 512, 256, 1024, 2, initialW, downsample_fb)
-            self.res5 = BuildingBlock(n_blocks[3], 1024, 512, 2048, 2, initialW, downsample_fb)
-            self.fc6 = linear.Linear(2048, 1000)
+            self.conv1: convolution_2d.Convolution2D = convolution_2d.Convolution2D(
+                3, 64, 7, 2, 3, initialW=initialW
+            )
+            self.bn1: batch_normalization.BatchNormalization = (
+                batch_normalization.BatchNormalization(64)
+            )
+            self.res2: BuildingBlock = BuildingBlock(
+                n_blocks[0], 64, 64, 256, 1, initialW, downsample_fb
+            )
+            self.res3: BuildingBlock = BuildingBlock(
+                n_blocks[1], 256, 128, 512, 2, initialW, downsample_fb
+            )
+            self.res4: BuildingBlock = BuildingBlock(
+                n_blocks[2], 512, 256, 1024, 2, initialW, downsample_fb
+            )
+            self.res5: BuildingBlock = BuildingBlock(
+                n_blocks[3], 1024, 512, 2048, 2, initialW, downsample_fb
+            )
+            self.fc6: linear.Linear = linear.Linear(2048, 1000)
 
         if pretrained_model and str(pretrained_model).endswith('.caffemodel'):
             _load_caffemodel(pretrained_model, n_layers, self)
@@ -274,7 +315,7 @@ class ResNetLayers(_image_model.ImageModel):
             npz.load_npz(pretrained_model, self)
 
     @property
-    def functions(self):
+    def functions(self) -> dict[str, list[Callable[..., Any]]]:
         return {
             'conv1': [self.conv1, self.bn1, functions.relu],
             'pool1': [_max_pooling_2d],
@@ -288,7 +329,9 @@ class ResNetLayers(_image_model.ImageModel):
         }
 
     @classmethod
-    def convert_caffemodel_to_npz(cls, path_caffemodel, path_npz, n_layers=50):
+    def convert_caffemodel_to_npz(
+        cls, path_caffemodel: str, path_npz: str, n_layers: int = 50
+    ) -> None:
         """Converts a Caffe model to an npz file for ``pretrained_model``.
 
         Args:
@@ -372,7 +415,7 @@ class ResNet50Layers(ResNetLayers):
 
     """
 
-    def __init__(self, pretrained_model='auto', downsample_fb=False):
+    def __init__(self, pretrained_model: str | None = 'auto', downsample_fb: bool = False) -> None:
         if pretrained_model == 'auto':
             pretrained_model = 'ResNet-50-model.caffemodel'
         super().__init__(pretrained_model, 50, downsample_fb)
@@ -398,7 +441,7 @@ class ResNet101Layers(ResNetLayers):
 
     """
 
-    def __init__(self, pretrained_model='auto', downsample_fb=False):
+    def __init__(self, pretrained_model: str | None = 'auto', downsample_fb: bool = False) -> None:
         if pretrained_model == 'auto':
             pretrained_model = 'ResNet-101-model.caffemodel'
         super().__init__(pretrained_model, 101, downsample_fb)
@@ -424,7 +467,7 @@ class ResNet152Layers(ResNetLayers):
 
     """
 
-    def __init__(self, pretrained_model='auto', downsample_fb=False):
+    def __init__(self, pretrained_model: str | None = 'auto', downsample_fb: bool = False) -> None:
         if pretrained_model == 'auto':
             pretrained_model = 'ResNet-152-model.caffemodel'
         super().__init__(pretrained_model, 152, downsample_fb)

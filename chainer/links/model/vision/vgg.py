@@ -1,9 +1,18 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from chainer import functions, initializers
 from chainer.dataset import download
 from chainer.links.caffe import caffe_function
 from chainer.links.connection import convolution_2d, linear
 from chainer.links.model.vision import _image_model
 from chainer.serializers import npz
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy
 
 _CAFFEMODEL_URL = (
     'https://www.robots.ox.ac.uk/%7Evgg/software/very_deep/caffe/VGG_ILSVRC_{}_layers.caffemodel'
@@ -14,7 +23,7 @@ _CHANNELS = (3, 64, 128, 256, 512, 512)
 _N_CONVOLUTIONS = {16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4, 4)}
 
 
-def prepare(image, size=(224, 224)):
+def prepare(image: Any, size: Sequence[int] = (224, 224)) -> numpy.ndarray:
     """Converts an image to the input of the VGG models.
 
     Args:
@@ -75,7 +84,7 @@ class VGGLayers(_image_model.ImageModel):
     _default_layer = 'fc7'
     _prepare = staticmethod(prepare)
 
-    def __init__(self, pretrained_model='auto', n_layers=16):
+    def __init__(self, pretrained_model: str | None = 'auto', n_layers: int = 16) -> None:
         super().__init__()
         if n_layers not in _N_CONVOLUTIONS:
             raise ValueError(
@@ -100,9 +109,9 @@ class VGGLayers(_image_model.ImageModel):
             for stage, n in enumerate(_N_CONVOLUTIONS[16], start=1):
                 for i in range(1, n + 1):
                     add_convolution(stage, i)
-            self.fc6 = linear.Linear(512 * 7 * 7, 4096, **kwargs)
-            self.fc7 = linear.Linear(4096, 4096, **kwargs)
-            self.fc8 = linear.Linear(4096, 1000, **kwargs)
+            self.fc6: linear.Linear = linear.Linear(512 * 7 * 7, 4096, **kwargs)
+            self.fc7: linear.Linear = linear.Linear(4096, 4096, **kwargs)
+            self.fc8: linear.Linear = linear.Linear(4096, 1000, **kwargs)
             if n_layers == 19:
                 for stage in 3, 4, 5:
                     add_convolution(stage, 4)
@@ -118,7 +127,7 @@ class VGGLayers(_image_model.ImageModel):
             npz.load_npz(pretrained_model, self)
 
     @property
-    def functions(self):
+    def functions(self) -> dict[str, list[Callable[..., Any]]]:
         relu, dropout = functions.relu, functions.dropout
         layers = {}
         for stage, n in enumerate(_N_CONVOLUTIONS[self._n_layers], start=1):
@@ -132,7 +141,7 @@ class VGGLayers(_image_model.ImageModel):
         return layers
 
     @classmethod
-    def convert_caffemodel_to_npz(cls, path_caffemodel, path_npz):
+    def convert_caffemodel_to_npz(cls, path_caffemodel: str, path_npz: str) -> None:
         """Converts a Caffe model to an npz file for ``pretrained_model``.
 
         Args:
@@ -164,7 +173,7 @@ class VGG16Layers(VGGLayers):
 
     """
 
-    def __init__(self, pretrained_model='auto'):
+    def __init__(self, pretrained_model: str | None = 'auto') -> None:
         super().__init__(pretrained_model, 16)
 
 
@@ -189,5 +198,5 @@ class VGG19Layers(VGGLayers):
 
     """
 
-    def __init__(self, pretrained_model='auto'):
+    def __init__(self, pretrained_model: str | None = 'auto') -> None:
         super().__init__(pretrained_model, 19)

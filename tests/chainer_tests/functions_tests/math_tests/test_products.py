@@ -7,8 +7,7 @@ import pytest
 from helpers.functions import check_function
 
 import chainer
-from chainer import functions as F
-from chainer import utils
+from chainer import functions as F, utils
 from chainer.utils import type_check
 
 LOOSE = {np.float16: 3e-2}

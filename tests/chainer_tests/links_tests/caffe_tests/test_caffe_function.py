@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer import functions as F
-from chainer import links as L
+from chainer import functions as F, links as L
 from chainer.links.caffe import CaffeFunction, _protobuf, caffe_function
 
 

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer import functions as F
-from chainer import links as L
+from chainer import functions as F, links as L
 
 
 def f(*shape):

@@ -7,8 +7,7 @@ import pytest
 from PIL import Image
 
 import chainer
-from chainer import functions as F
-from chainer import links as L
+from chainer import functions as F, links as L
 from chainer.dataset import download
 from chainer.links.model.vision import _image_model, googlenet, resnet, vgg
 

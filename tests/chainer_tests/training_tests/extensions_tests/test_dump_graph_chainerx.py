@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer import functions as F
-from chainer import testing
+from chainer import functions as F, testing
 from chainer.training import extensions
 
 
