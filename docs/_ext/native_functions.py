@@ -1,4 +1,4 @@
-"""Writes which functions run natively on ChainerX, from the table that the tests go by."""
+"""Lists the functions that run natively on ChainerX, from the table that the tests use."""
 
 import inspect
 import sys
@@ -35,7 +35,7 @@ def _text(table, functions):
     lines += [
         f'- {_reference(name)}: {reason}.' for name, reason in sorted(table.FALLBACKS.items())
     ]
-    lines += ['', 'Native functions that fall back for some arguments:', '']
+    lines += ['', 'These native functions fall back for some arguments:', '']
     lines += [
         f'- {_reference(name)}: {arguments}.' for name, arguments in sorted(table.ARGUMENTS.items())
     ]
