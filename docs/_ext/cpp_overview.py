@@ -1,7 +1,7 @@
 """The directive ``cpp-overview`` lists the declarations of ``chainerx/chainerx.h`` by topic.
 
-It reads declarations and their comments from the headers. It relies on their style: public functions
-and classes have capitalized names and start in the first column, with comments above them.
+It reads declarations and their comments from the headers. It relies on their style: public
+functions and classes have capitalized names and start in the first column, with comments above.
 """
 
 import re

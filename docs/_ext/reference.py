@@ -73,7 +73,7 @@ DIVIDED = {'chainer.functions', 'chainer.links'}
 
 
 def _members(module):
-    """Returns the names of the module's public classes and functions, without those of other projects."""
+    """Returns the names of the project's public classes and functions in the module."""
     classes, functions = [], []
     for name, value in sorted(vars(module).items()):
         home = getattr(value, '__module__', None) or ''
