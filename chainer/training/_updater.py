@@ -1,8 +1,8 @@
 class Updater:
-    """Interface of updaters, which do one iteration of the training.
+    """Interface of updaters, which perform training iterations.
 
     An updater also has the attributes ``iteration``, ``epoch``, ``epoch_detail``,
-    ``previous_epoch_detail`` and ``is_new_epoch``, by which triggers fire.
+    ``previous_epoch_detail`` and ``is_new_epoch``, which triggers read.
 
     .. admonition:: Example
 
@@ -20,7 +20,7 @@ class Updater:
     """
 
     def connect_trainer(self, trainer):
-        """Called once with the trainer that is to use the updater.
+        """Called once with the trainer that uses the updater.
 
         Args:
             trainer (Trainer): The trainer.
@@ -31,10 +31,10 @@ class Updater:
         """Called when the training ends, to release resources."""
 
     def get_optimizer(self, name):
-        """Returns the optimizer of a name.
+        """Returns an optimizer by name.
 
         Args:
-            name (str): Name of the optimizer; the only or most important is ``'main'``.
+            name (str): Name of the optimizer; the main one is ``'main'``.
 
         """
         raise NotImplementedError
@@ -44,7 +44,7 @@ class Updater:
         raise NotImplementedError
 
     def update(self):
-        """Does one iteration."""
+        """Performs one iteration."""
         raise NotImplementedError
 
     def serialize(self, serializer):

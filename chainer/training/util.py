@@ -2,7 +2,7 @@ from chainer.training.triggers import interval_trigger
 
 
 def get_trigger(trigger):
-    """Makes a trigger of its short forms.
+    """Makes a trigger from a short form.
 
     Args:
         trigger: A callable, which is returned; a pair ``(period, unit)`` for an

@@ -5,8 +5,8 @@ from chainer.training import _serialization, extension, util
 class IntervalReport(extension.Extension):
     """Base of the extensions that record the means of observed values over intervals.
 
-    A subclass defines :meth:`_record`. The trigger makes the intervals; the extension itself
-    is to be called after each iteration.
+    A subclass defines :meth:`_record`. The trigger ends the intervals; the trainer must call
+    the extension after each iteration.
 
     """
 

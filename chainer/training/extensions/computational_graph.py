@@ -11,7 +11,7 @@ _func_style = {'shape': 'record', 'fillcolor': '#6495ED', 'style': 'filled'}
 
 
 def is_return_code_zero(args):
-    """Returns whether a command can be run and succeeds.
+    """Returns whether a command runs successfully.
 
     Args:
         args (list of strs): Command and its arguments.
@@ -36,10 +36,10 @@ def is_return_code_zero(args):
 
 
 def is_graphviz_available():
-    """Returns whether the program ``dot`` of Graphviz can be run.
+    """Returns whether Graphviz's program ``dot`` is available.
 
     Returns:
-        bool: Whether it can.
+        bool: Whether it is available.
 
     .. admonition:: Example
 
@@ -54,18 +54,17 @@ def is_graphviz_available():
 class DumpGraph(extension.Extension):
     """Extension that writes the computational graph of the first iteration.
 
-    The graph is written in the language of Graphviz; if its program ``dot`` is there, an image
-    is made of it, too.
+    It writes the graph in Graphviz's language, and also as an image if the program ``dot`` is
+    available.
 
     Args:
-        root_name (str): Key of the variable in the observation (such as ``'main/loss'``) whose
-            graph is written.
+        root_name (str): Key of the root variable in the observation, such as ``'main/loss'``.
         filename (str): Name of the file in the output folder, ``cg.dot`` by default.
         variable_style (dict): Graphviz attributes of variable nodes.
         function_style (dict): Graphviz attributes of function nodes.
 
     Raises:
-        TypeError: When called and the value is not a variable.
+        TypeError: When called, if the value is not a variable.
 
     .. admonition:: Example
 
@@ -88,7 +87,7 @@ class DumpGraph(extension.Extension):
     def __init__(
         self, root_name, filename=None, variable_style=None, function_style=None, **kwargs
     ):
-        # out_name is the name of the argument in old versions.
+        # Old versions named this argument out_name.
         (out_name,) = argument.parse_kwargs(kwargs, ('out_name', 'cg.dot'))
         self._root_name = root_name
         self._filename = out_name if filename is None else filename
@@ -119,7 +118,7 @@ class DumpGraph(extension.Extension):
             if root._has_chainerx_array:
                 warnings.warn(
                     f'The graph of {self._root_name} is not dumped: ChainerX records '
-                    'graphs of its own',
+                    'its graphs in C++',
                     stacklevel=2,
                 )
                 return

@@ -10,14 +10,14 @@ from chainer.utils import argument
 class LogReport(_interval_report.IntervalReport):
     """Extension that writes the means of observed values to a JSON file.
 
-    Values are averaged over the intervals that a trigger makes. At the end of each, the means
-    with ``epoch``, ``iteration`` and ``elapsed_time`` are appended to the log, which is written
-    as a list of dictionaries.
+    A trigger sets the intervals. At the end of each interval, the extension appends the means,
+    ``epoch``, ``iteration`` and ``elapsed_time`` to the log, and writes the log as a list of
+    dictionaries.
 
     Args:
         keys (iterable of strs): Keys of the values; all values by default.
-        trigger: Trigger that makes the intervals. (The extension itself is to be called
-            after each iteration.)
+        trigger: Trigger that ends the intervals. (The trainer must call the extension after
+            each iteration.)
         postprocess: Function that may change the dictionary of an interval before it is
             appended.
         filename (str): Name of the file in the output folder, ``log`` by default. It can be
@@ -41,7 +41,7 @@ class LogReport(_interval_report.IntervalReport):
     """
 
     def __init__(self, keys=None, trigger=(1, 'epoch'), postprocess=None, filename=None, **kwargs):
-        # log_name is the name of the argument in old versions.
+        # Old versions named this argument log_name.
         (log_name,) = argument.parse_kwargs(kwargs, ('log_name', 'log'))
         super().__init__(keys, trigger, postprocess)
         self._log_name = log_name if filename is None else filename

@@ -24,7 +24,7 @@ def _check_available():
 
 
 def make_figure(**kwargs):
-    """Makes a figure that needs no display and leaves no trace in pyplot."""
+    """Makes a figure without a display and without pyplot's global state."""
     from matplotlib import figure
     from matplotlib.backends import backend_agg
 
@@ -36,21 +36,21 @@ def make_figure(**kwargs):
 class PlotReport(extension.Extension):
     """Extension that plots observed values to an image file.
 
-    Values are averaged over the intervals that a trigger makes; at the end of each, the file
-    is written anew. Without matplotlib nothing is plotted, with a warning. No display is needed.
+    A trigger sets the intervals. At the end of each interval, the extension adds the means and
+    rewrites the file. Without matplotlib, it warns and plots nothing. It needs no display.
 
     Args:
         y_keys (iterable of strs): Keys of the values to plot.
         x_key (str): Key of the value on the x axis; ``'iteration'`` and ``'epoch'`` are
-            always there.
-        trigger: Trigger that makes the intervals. (The extension itself is to be called
-            after each iteration.)
+            always available.
+        trigger: Trigger that ends the intervals. (The trainer must call the extension after
+            each iteration.)
         postprocess: Function of the figure, its axes and the summary of the interval, called
             before the figure is saved.
         filename (str): Name of the file in the output folder, ``plot.png`` by default; its
-            suffix decides the format.
-        marker (str): Marker of matplotlib at each point; ``None`` for none.
-        grid (bool): If true, a grid is drawn.
+            suffix sets the format.
+        marker (str): Matplotlib's marker at each point; ``None`` for none.
+        grid (bool): If true, draws a grid.
 
     .. admonition:: Example
 
@@ -80,7 +80,7 @@ class PlotReport(extension.Extension):
         grid=True,
         **kwargs,
     ):
-        # file_name is the name of the argument in old versions.
+        # Old versions named this argument file_name.
         (file_name,) = argument.parse_kwargs(kwargs, ('file_name', 'plot.png'))
         _check_available()
         self._x_key = x_key
@@ -95,7 +95,7 @@ class PlotReport(extension.Extension):
 
     @staticmethod
     def available():
-        """Returns whether matplotlib is there; warns if it is not."""
+        """Returns whether matplotlib is available; warns if it is not."""
         return _check_available()
 
     def __call__(self, trainer):

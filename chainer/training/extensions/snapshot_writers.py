@@ -1,4 +1,4 @@
-"""Writers, which decide by whom snapshots are written to files."""
+"""Snapshot writers: the main thread, other threads or processes write the files."""
 
 import multiprocessing
 import os
@@ -14,10 +14,10 @@ from chainer.training import _files
 class Writer:
     """Base of snapshot writers.
 
-    A snapshot writer is called with the state of an object, a dictionary of arrays, and writes
-    it to a file.
+    A snapshot writer takes the state of an object, a dictionary of arrays, and writes it to a
+    file.
 
-    Attributes and hooks that a subclass needs are set up by ``__init__``.
+    Subclasses must call ``__init__``.
 
     .. admonition:: Example
 
@@ -37,7 +37,7 @@ class Writer:
         self._post_save_hooks = []
 
     def __call__(self, filename, outdir, target):
-        """Writes a snapshot, or arranges that it is written.
+        """Writes a snapshot or schedules it.
 
         Args:
             filename (str): Name of the file.
@@ -56,7 +56,7 @@ class Writer:
         """
 
     def save(self, filename, outdir, target, savefun, **kwds):
-        """Writes a file, which gets its name when it is complete and on the disk.
+        """Writes a file, which gets its name when it is complete and on disk.
 
         Args:
             filename (str): Name of the file.
@@ -71,7 +71,7 @@ class Writer:
         self._post_save()
 
     def _add_cleanup_hook(self, hook):
-        """Adds a function that is called after each file was written."""
+        """Adds a function to call after each written file."""
         self._post_save_hooks.append(hook)
 
     def _post_save(self):
@@ -80,7 +80,7 @@ class Writer:
 
 
 class SimpleWriter(Writer):
-    """Writer that writes at once, in the main thread.
+    """Writer that writes immediately in the main thread.
 
     Args:
         savefun: Function of a path and the serialized object that writes the file.
@@ -110,8 +110,8 @@ class SimpleWriter(Writer):
 class StandardWriter(Writer):
     """Base of the writers that start a thread or process for each snapshot.
 
-    A new snapshot waits for the one before it. A failure is raised by the next call or by
-    :meth:`finalize`.
+    A new snapshot waits for the previous one. The next call or :meth:`finalize` raises a
+    failure.
 
     Args:
         savefun: Function of a path and the serialized object that writes the file.
@@ -145,7 +145,7 @@ class StandardWriter(Writer):
     def create_worker(self, filename, outdir, target, **kwds):
         """Makes the thread or process that writes a snapshot.
 
-        It is to have the methods ``start`` and ``join``.
+        It must have the methods ``start`` and ``join``.
 
         Args:
             filename (str): Name of the file.
@@ -177,7 +177,7 @@ class _Thread(threading.Thread):
 
 def _start(worker):
     with warnings.catch_warnings():
-        # The forked process only writes a file and takes none of our locks.
+        # The forked process only writes a file and takes no locks of this program.
         warnings.filterwarnings('ignore', '.*fork', DeprecationWarning)
         worker.start()
 
@@ -192,7 +192,7 @@ def _check(worker):
 
 
 def _copy(target):
-    """Copies the arrays, which training goes on changing while they are written."""
+    """Copies the arrays, because training changes them during the writing."""
     if not isinstance(target, dict):
         return target
     copy = type(target)()
@@ -201,7 +201,7 @@ def _copy(target):
 
 
 class ThreadWriter(StandardWriter):
-    """Writer that writes each snapshot in a thread of its own.
+    """Writer that writes each snapshot in a new thread.
 
     Args:
         savefun: Function of a path and the serialized object that writes the file.
@@ -227,9 +227,9 @@ class ThreadWriter(StandardWriter):
 
 
 class ProcessWriter(StandardWriter):
-    """Writer that writes each snapshot in a process of its own.
+    """Writer that writes each snapshot in a new process.
 
-    Do not use it with the start method *fork* after a GPU or MPI was used.
+    Do not use it with the start method *fork* after using a GPU or MPI.
 
     Args:
         savefun: Function of a path and the serialized object that writes the file.
@@ -267,14 +267,14 @@ class ProcessWriter(StandardWriter):
 
 
 class QueueWriter(Writer):
-    """Base of the writers that have one thread or process write all snapshots.
+    """Base of the writers that write all snapshots in one thread or process.
 
-    A failure is raised by the next call or by :meth:`finalize`.
+    The next call or :meth:`finalize` raises a failure.
 
     Args:
         savefun: Function of a path and the serialized object that writes the file.
         task: Callable with the arguments of :meth:`Writer.__call__` that writes a snapshot;
-            by default it is made by :meth:`create_task`.
+            :meth:`create_task` makes it by default.
 
     .. admonition:: Example
 
@@ -404,19 +404,19 @@ class ProcessQueueWriter(QueueWriter):
 
     def create_queue(self):
         q = multiprocessing.JoinableQueue()
-        # finalize() waits until everything is written. The exit of the program must not wait
-        # for a queue that nobody reads any more because the process was killed.
+        # finalize() waits until everything is written. Without a reader, as after a killed
+        # process, the queue must not block the exit of the program.
         q.cancel_join_thread()
         return q
 
     def create_consumer(self, q):
-        # The queue pickles in a thread, which would drop a task that cannot be pickled.
+        # The queue pickles in a thread, which would silently drop a task that cannot be pickled.
         reduction.ForkingPickler.dumps(self._task)
         return multiprocessing.Process(target=_consume, args=(q,), daemon=True)
 
     def __call__(self, filename, outdir, target):
         super().__call__(filename, outdir, target)
-        # The other process does not know the hooks, which came after its start.
+        # The other process lacks the hooks, because it started before they were added.
         self._post_save()
 
     def finalize(self):

@@ -4,7 +4,7 @@ import time
 
 
 class ProgressBar:
-    r"""Base of progress bars on a terminal, which are overwritten by each update.
+    r"""Base of progress bars on a terminal; each update overwrites the bar.
 
     Args:
         bar_length (int): Number of characters of a bar, 50 by default.
@@ -28,7 +28,7 @@ class ProgressBar:
         self._recent_timing = []
 
     def update_speed(self, iteration, epoch_detail):
-        """Records the progress, and returns the recent iterations and epochs per second.
+        """Records the progress and returns the recent iterations and epochs per second.
 
         Args:
             iteration (int): Number of completed iterations.
@@ -86,7 +86,7 @@ class ProgressBar:
         self._out.write(f'\033[{n:d}A')
 
     def flush(self):
-        """Flushes the file, if it can be flushed."""
+        """Flushes the file, if possible."""
         if hasattr(self._out, 'flush'):
             self._out.flush()
 

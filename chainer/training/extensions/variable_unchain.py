@@ -6,9 +6,9 @@ from chainer.training import extension
 class unchain_variables(extension.Extension):
     """Extension that frees the graphs of the variables in the observation.
 
-    When graphs are kept on reporting (``chainer.config.keep_graph_on_report``, which
-    :class:`~chainer.training.extensions.DumpGraph` turns on), they would take memory until the
-    next iteration ends. This extension runs after all others and cuts them off.
+    If reports keep graphs (``chainer.config.keep_graph_on_report``, which
+    :class:`~chainer.training.extensions.DumpGraph` turns on), the graphs take memory until the
+    next iteration ends. This extension runs after all others and cuts them.
 
     .. admonition:: Example
 
@@ -31,12 +31,12 @@ class unchain_variables(extension.Extension):
         self._keep_graph = configuration.config.keep_graph_on_report
 
     def trigger(self, _):
-        """Returns whether graphs were or are kept."""
+        """Returns whether reports keep or kept graphs."""
         return self._keep_graph or configuration.config.keep_graph_on_report
 
     def __call__(self, trainer):
         for value in trainer.observation.values():
             if isinstance(value, chainer.Variable):
                 value.unchain_backward()
-        # What was turned on by another extension may have been turned off in this iteration.
+        # Another extension may have turned it off in this iteration.
         self._keep_graph = configuration.config.keep_graph_on_report

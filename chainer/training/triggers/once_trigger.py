@@ -25,7 +25,7 @@ class OnceTrigger:
 
     @property
     def finished(self):
-        """Whether it will not fire any more."""
+        """Whether the trigger has fired for the last time."""
         return not (self._flag_first or self._flag_resumed)
 
     def __call__(self, trainer):

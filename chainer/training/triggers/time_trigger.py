@@ -1,5 +1,5 @@
 class TimeTrigger:
-    """Trigger that fires each time a number of seconds has passed.
+    """Trigger that fires every ``period`` seconds.
 
     Args:
         period (float): Seconds, measured by ``trainer.elapsed_time``.
