@@ -1,7 +1,7 @@
 """Times the overhead around the computation in training: ``python benchmarks/training_loop.py``.
 
-It prints three tables: the overhead of the trainer compared to a bare loop, the throughput of the
-iterators (and of PyTorch's loader, if installed), and the time of snapshots. The variants take turns.
+It prints three tables: the overhead of the trainer over a bare loop, the throughput of the
+iterators (and of PyTorch's loader, if installed), and the time of snapshots. Variants take turns.
 """
 
 import argparse

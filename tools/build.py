@@ -157,7 +157,7 @@ def _configure(folder, build_type, build_tests, sanitizer):
 
 
 def _compile(folder):
-    # CMake uses ccache if installed; these settings also share its cache between copies of the sources.
+    # CMake uses ccache if installed; these settings share its cache between source copies.
     os.environ.setdefault('CCACHE_BASEDIR', str(ROOT))
     os.environ.setdefault('CCACHE_NOHASHDIR', '1')
     jobs = os.environ.get('CMAKE_BUILD_PARALLEL_LEVEL') or str(os.cpu_count())

@@ -35,8 +35,8 @@ class Converter:
 
         Args:
             batch (list): List of examples.
-            device (~chainer.backend.Device): Where the arrays are to be; ``None`` leaves
-                them where they are.
+            device (~chainer.backend.Device): Device of the arrays; ``None`` does not move
+                them.
 
         """
         raise NotImplementedError
@@ -63,11 +63,11 @@ class _ArbitraryCallableConverter(Converter):
 
 
 def converter():
-    """Decorator that makes a converter of a function ``f(batch, device)``.
+    """Decorator that makes a converter from a function ``f(batch, device)``.
 
-    The function gets ``device`` as a :class:`chainer.backend.Device` or ``None``, whatever
-    form the caller used. Undecorated functions are old-style converters, which get an
-    integer (negative for CPU) and know no ChainerX device.
+    The function gets ``device`` as a :class:`chainer.backend.Device` or ``None``, regardless of
+    the form that the caller used. Undecorated functions are old-style converters, which get an
+    integer (negative for CPU) and do not support ChainerX devices.
 
     Returns:
         callable: Decorator, which takes ``f`` and returns a
@@ -111,13 +111,13 @@ def _call_converter(converter, batch, device):
     if device.xp is numpy:
         return converter(batch, -1)
     raise RuntimeError(
-        'A converter that is not decorated by chainer.dataset.converter() knows CPU and '
-        f'GPU devices only, but the device is {device}.'
+        'A converter that is not decorated with chainer.dataset.converter() supports only '
+        f'CPU and GPU devices, but the device is {device}.'
     )
 
 
 def _call_with(func, in_arrays):
-    """Calls a function with what a converter returned: as several arguments or as one."""
+    """Calls a function with the result of a converter, as several arguments or as one."""
     if isinstance(in_arrays, tuple):
         return func(*in_arrays)
     if isinstance(in_arrays, dict):
@@ -155,11 +155,11 @@ def concat_examples_func(batch, device=None, padding=None):
     - Examples that are dictionaries: a dictionary with the stacked arrays of each key.
     - Otherwise the examples are stacked into one array.
 
-    Numbers and lists are converted by NumPy first.
+    NumPy converts numbers and lists first.
 
     Args:
         batch (list): Examples, all of the same form.
-        device: Device that the arrays are sent to; ``None`` leaves them where they are.
+        device: Device of the arrays; ``None`` does not move them.
         padding: Value to pad arrays of different shapes with, up to the largest size of
             each axis. ``None`` requires equal shapes. With tuple or dictionary examples
             this may be a tuple or dictionary with the value for each position or key.
@@ -221,8 +221,7 @@ def _concat_arrays(arrays, padding):
         return arrays
     device = backend.get_device_from_array(arrays[0])
     with chainer.using_device(device):
-        # concatenate (not stack) checks the shapes and is the one of the two that all
-        # backends have had from the start.
+        # concatenate (not stack): it checks the shapes, and all backends support it.
         return device.xp.concatenate([array[None] for array in arrays])
 
 
@@ -240,8 +239,7 @@ class Conveyor:
     """Sends NumPy arrays to a GPU asynchronously, through pinned memory.
 
     Args:
-        device (int): GPU that the arrays are sent to, negative or ``None`` to leave them
-            on the CPU.
+        device (int): Destination GPU; negative or ``None`` for the CPU.
         stream (cupy.cuda.Stream): Stream of the transfers.
 
     .. admonition:: Example
@@ -286,13 +284,13 @@ class Conveyor:
             self._pending.append((sent, pinned))
 
     def get(self, sync=True):
-        """Returns the oldest array that was put.
+        """Returns the oldest array of the queue.
 
         Args:
             sync (bool): If true, waits for the transfers of the stream.
 
         """
-        # The pinned source of the last array is kept, as its copy may still be running.
+        # Keep the pinned source of the last array, because its copy may still be running.
         array, self._pinned = self._pending.popleft()
         if sync and self.stream is not None:
             self.stream.synchronize()
@@ -300,10 +298,10 @@ class Conveyor:
 
 
 class ConcatWithAsyncTransfer:
-    """Converter like :func:`concat_examples` with transfers on a stream of their own.
+    """Converter like :func:`concat_examples` with transfers on a separate stream.
 
-    The transfer of a batch overlaps with the computation on the batch before it. One
-    instance serves one device.
+    The transfer of a batch overlaps with the computation on the previous batch. An instance
+    supports one device.
 
     Args:
         stream (cupy.cuda.Stream): Stream of the transfers, created when omitted.
@@ -311,7 +309,7 @@ class ConcatWithAsyncTransfer:
             default.
 
     Raises:
-        ValueError: If it is called with another device than before.
+        ValueError: If the device differs from that of earlier calls.
 
     .. admonition:: Example
 
@@ -358,7 +356,7 @@ class ConcatWithAsyncTransfer:
             keys, values = list(arrays), arrays.values()
         else:
             keys, values = [None], [arrays]
-        # The transfers of the previous call end here; their pinned memory is free then.
+        # The transfers of the previous call end here and release their pinned memory.
         self._stream.synchronize()
         sent = []
         for key, array in zip(keys, values):

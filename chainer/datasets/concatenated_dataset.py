@@ -5,7 +5,7 @@ from chainer.dataset import dataset_mixin
 
 
 class ConcatenatedDataset(dataset_mixin.DatasetMixin):
-    """Dataset that has the examples of several datasets one after another.
+    """Dataset that concatenates several datasets.
 
     Args:
         datasets: Datasets to concatenate.

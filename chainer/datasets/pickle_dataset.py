@@ -1,7 +1,7 @@
 """Datasets in a file of pickles.
 
-Layout of a file: the pickled examples one after another, then the pickled list of their
-positions, then the position of that list as a little-endian 64-bit integer.
+A file contains the pickled examples, the pickled list of their positions, and the position of that
+list as a little-endian 64-bit integer.
 """
 
 import os
@@ -18,7 +18,7 @@ class PickleDatasetWriter:
     """Writer of the files that :class:`PickleDataset` reads.
 
     Args:
-        writer: Writable binary file object. It is not closed.
+        writer: Writable binary file object. The writer does not close it.
         protocol (int): Pickle protocol.
 
     .. admonition:: Example
@@ -45,7 +45,7 @@ class PickleDatasetWriter:
         self.close()
 
     def close(self):
-        """Writes the index. Without it the file is not readable."""
+        """Writes the index, which readers require."""
         if self._writer is None:
             return
         position = self._writer.tell()
@@ -72,7 +72,7 @@ class PickleDatasetWriter:
 class PickleDataset(dataset_mixin.DatasetMixin):
     """Dataset that reads examples from a file of :class:`PickleDatasetWriter`.
 
-    Unpickling can run code: read only files whose origin you trust.
+    Unpickling can run arbitrary code: read only files that you trust.
 
     Args:
         reader: Readable and seekable binary file object.
@@ -103,7 +103,7 @@ class PickleDataset(dataset_mixin.DatasetMixin):
         (position,) = _FOOTER.unpack(reader.read(_FOOTER.size))
         if not 0 <= position < size:
             raise ValueError(
-                'the file has no valid index: it is no pickle dataset, or was not closed'
+                'the file has no valid index: it is not a pickle dataset or was not closed'
             )
         reader.seek(position)
         self._positions = pickle.load(reader)
@@ -137,7 +137,7 @@ class PickleDataset(dataset_mixin.DatasetMixin):
 
 
 class _ReopenableReader:
-    """Binary file that is opened again in another process."""
+    """Binary file that reopens itself in a new process."""
 
     def __init__(self, path):
         self._path = path
@@ -152,7 +152,7 @@ class _ReopenableReader:
 
     def _get(self):
         if self._pid != os.getpid():
-            # After a fork the file position is shared with the parent.
+            # After a fork, parent and child share the file position.
             self._file.close()
             self.__init__(self._path)
         return self._file
@@ -179,7 +179,7 @@ class _ReopenableReader:
 def open_pickle_dataset(path):
     """Opens a file written by :func:`open_pickle_dataset_writer`.
 
-    The dataset can be pickled and be used by several processes.
+    Several processes can use the dataset, and it supports pickling.
 
     Args:
         path (str): Path of the file.
@@ -224,7 +224,7 @@ def open_pickle_dataset_writer(path, protocol=pickle.HIGHEST_PROTOCOL):
     """Opens a file to write a pickle dataset to.
 
     Args:
-        path (str): Path of the file, which is overwritten.
+        path (str): Path of the file. An existing file is overwritten.
         protocol (int): Pickle protocol.
 
     Returns:

@@ -14,11 +14,10 @@ class SubDataset(dataset_mixin.DatasetMixin):
         start (int): First index of the interval.
         finish (int): Index after the last one.
         order (sequence of ints): Permutation of the indices of the base dataset; the
-            interval is then one of the permuted dataset.
+            interval then refers to the permuted dataset.
 
     Raises:
-        ValueError: If the interval does not lie in the dataset or ``order`` has a wrong
-            length.
+        ValueError: If the interval exceeds the dataset or ``order`` has a wrong length.
 
     .. admonition:: Example
 
@@ -104,7 +103,7 @@ def split_dataset_random(dataset, first_size, seed=None):
     Args:
         dataset: Dataset to split.
         first_size (int): Number of examples of the first subset.
-        seed (int): Seed of the permutation; ``None`` gives another one at each call.
+        seed (int): Seed of the permutation; ``None`` draws a new one at each call.
 
     Returns:
         tuple: Two :class:`SubDataset` objects.
@@ -126,7 +125,7 @@ def split_dataset_random(dataset, first_size, seed=None):
 def split_dataset_n(dataset, n, order=None):
     """Splits a dataset into ``n`` subsets of ``len(dataset) // n`` examples each.
 
-    The remaining examples are dropped.
+    It drops the remaining examples.
 
     Args:
         dataset: Dataset to split.
@@ -153,7 +152,7 @@ def split_dataset_n_random(dataset, n, seed=None):
     Args:
         dataset: Dataset to split.
         n (int): Number of subsets.
-        seed (int): Seed of the permutation; ``None`` gives another one at each call.
+        seed (int): Seed of the permutation; ``None`` draws a new one at each call.
 
     Returns:
         list: ``n`` :class:`SubDataset` objects of ``len(dataset) // n`` examples.
@@ -169,7 +168,7 @@ def split_dataset_n_random(dataset, n, seed=None):
 
 
 def get_cross_validation_datasets(dataset, n_folds=None, order=None, **kwargs):
-    """Makes the pairs of training and test datasets of n-fold cross validation.
+    """Makes the training and test datasets of n-fold cross validation.
 
     Args:
         dataset: Dataset to split.
@@ -190,7 +189,7 @@ def get_cross_validation_datasets(dataset, n_folds=None, order=None, **kwargs):
     if order is None:
         order = numpy.arange(len(dataset))
     else:
-        order = numpy.array(order)  # a copy, as it is rotated below
+        order = numpy.array(order)  # copy it, because it is rotated below
     n_total = len(dataset)
 
     splits = []
@@ -204,12 +203,12 @@ def get_cross_validation_datasets(dataset, n_folds=None, order=None, **kwargs):
 
 
 def get_cross_validation_datasets_random(dataset, n_folds, seed=None, **kwargs):
-    """Makes the pairs of datasets of n-fold cross validation in random order.
+    """Makes the datasets of n-fold cross validation in random order.
 
     Args:
         dataset: Dataset to split.
         n_folds (int): Number of folds.
-        seed (int): Seed of the permutation; ``None`` gives another one at each call.
+        seed (int): Seed of the permutation; ``None`` draws a new one at each call.
 
     Returns:
         list of tuples: Pairs of training and test subset.

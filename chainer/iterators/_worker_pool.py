@@ -1,11 +1,10 @@
 """Worker processes that read examples of a dataset.
 
-Each worker has a pipe of its own, so a worker that is killed leaves no lock behind that
-another process waits for. A job (a batch) is cut into chunks; a worker has at most two of
-them at a time, which keeps it busy and lets it use two slots of shared memory in turn
-without further synchronization: a third chunk is sent only after the result of the first was
-copied out of its slot. Chunks are small enough for both requests to fit into the buffer of the
-pipe, so sending never blocks. A thread of the main process receives the results.
+Each worker has a separate pipe, so a killed worker leaves no lock that blocks others. A job (a
+batch) is split into chunks. A worker has at most two chunks at a time, which keeps it busy and
+lets it alternate between two slots of shared memory without further synchronization: the pool
+sends a third chunk only after copying the first result out of its slot. Both requests fit into
+the buffer of the pipe, so sending never blocks. A thread of the main process receives the results.
 """
 
 import collections
@@ -30,7 +29,7 @@ _MAX_PENDING = 2
 
 
 class WorkerDied(RuntimeError):
-    """A worker process ended unexpectedly."""
+    """Raised when a worker process ends unexpectedly."""
 
 
 class _RemoteTraceback(Exception):
@@ -52,7 +51,7 @@ class _Job:
 
 
 class _Worker:
-    """Main process' view of a worker."""
+    """A worker as seen by the main process."""
 
     def __init__(self, process, conn):
         self.process = process
@@ -69,7 +68,7 @@ class WorkerPool:
         dataset: Dataset, sent to each process.
         n_processes (int): Number of processes.
         shared_mem (int): Bytes of shared memory per example; ``None`` to fit it to the data.
-        maxtasksperchild (int): Number of chunks after which a process is replaced.
+        maxtasksperchild (int): Number of chunks before a process is replaced.
 
     """
 
@@ -96,13 +95,13 @@ class WorkerPool:
     def _start_worker(self):
         context = multiprocessing.get_context()
         conn, child_conn = context.Pipe()
-        # A forked child has a copy of our end, which would keep the pipe open for ever.
+        # A forked child has a copy of the parent's end, which would keep the pipe open.
         inherited = conn if context.get_start_method() == 'fork' else None
         process = context.Process(
             target=_run_worker, args=(child_conn, inherited) + self._args, daemon=True
         )
         with warnings.catch_warnings():
-            # The child only runs the loop below and takes none of our locks.
+            # The child only runs the loop below and takes no locks of this process.
             warnings.filterwarnings('ignore', '.*fork', DeprecationWarning)
             process.start()
         child_conn.close()
@@ -120,11 +119,11 @@ class WorkerPool:
         self._replace_retired()
         with self._changed:
             self._dispatch()
-        self._wake()  # to look at new workers too
+        self._wake()  # to include new workers
         return job
 
     def _replace_retired(self):
-        """Starts successors of workers that have done their share (main thread only)."""
+        """Starts successors of retired workers (main thread only)."""
         if self._maxtasks is None:
             return
         with self._changed:
@@ -140,7 +139,7 @@ class WorkerPool:
             self._start_worker()
 
     def _dispatch(self):
-        """Sends chunks to the workers that have least to do (lock held)."""
+        """Sends chunks to the least busy workers (lock held)."""
         while self._queue:
             free = [
                 w
@@ -167,22 +166,22 @@ class WorkerPool:
 
         Args:
             job: Job.
-            timeout (float): Seconds after which ``on_timeout`` is called, each time.
+            timeout (float): Interval in seconds between calls of ``on_timeout``.
             on_timeout: Function without arguments.
 
         Raises:
             WorkerDied: If a process died.
-            Exception: What the dataset raised.
+            Exception: An exception of the dataset.
 
         """
         while True:
             with self._changed:
                 done = self._changed.wait_for(
                     lambda: job.n_left == 0 or job.error or self._error,
-                    # Workers that retire must be replaced now and then.
+                    # Replace retired workers regularly.
                     timeout if self._maxtasks is None else 0.05,
                 )
-            # Also if the job is done: the death of a worker, however idle, is no secret.
+            # Even if the job is done: report the death of an idle worker, too.
             error = self._error or job.error
             if error is not None:
                 raise error
@@ -224,7 +223,7 @@ class WorkerPool:
                 if obj in by_object and isinstance(obj, connection.Connection):
                     self._receive_from(by_object[obj])
             for obj in ready:
-                # Whatever a process sent before it ended was received above or is now.
+                # Receive the remaining messages of an ended process.
                 if isinstance(obj, int) and not by_object[obj].conn.closed:
                     self._on_end(by_object[obj])
 
@@ -282,7 +281,7 @@ class WorkerPool:
             with open(path, 'r+b') as f:
                 worker.memory = mmap.mmap(f.fileno(), 0)
             os.unlink(path)
-        # The slot is overwritten soon, so the arrays get a block of their own.
+        # Copy the arrays, because the worker will overwrite the slot.
         block = numpy.empty(sum(map(_aligned, sizes)), numpy.uint8)
         block[:] = numpy.frombuffer(worker.memory, numpy.uint8, len(block), start)
         view = memoryview(block)
@@ -301,7 +300,7 @@ class WorkerPool:
         )
 
     def _fail(self, error):
-        """Gives up all jobs (lock held)."""
+        """Fails all jobs (lock held)."""
         self._error = error
         self._closed = True
         self._changed.notify_all()
@@ -348,7 +347,7 @@ def _memory_prefix(pid):
 
 
 def _remove_memory(pid):
-    """Removes the file of a process that ended before it could tell its name."""
+    """Removes the file of a process that ended before it could send its name."""
     folder = _memory_folder()
     for name in os.listdir(folder):
         if name.startswith(_memory_prefix(pid)):
@@ -395,9 +394,9 @@ def _run_worker(conn, parent_conn, dataset, shared_mem):
 
 
 class _Slots:
-    """Shared memory of a worker: two slots that its results are written to in turn.
+    """Shared memory of a worker: two slots for alternating results.
 
-    The memory is a file that the main process maps and removes when it gets the name.
+    The memory is a file, which the main process maps and removes when it receives the name.
     """
 
     def __init__(self, shared_mem):
@@ -407,7 +406,7 @@ class _Slots:
         self._slot = 0
 
     def pack(self, data, buffers, n_examples):
-        """Returns the message that transports a pickle and its buffers."""
+        """Returns a message with a pickle and its buffers."""
         self._slot = 1 - self._slot
         sizes = [buffer.nbytes for buffer in buffers]
         total = sum(map(_aligned, sizes))

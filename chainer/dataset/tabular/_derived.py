@@ -1,4 +1,4 @@
-"""Datasets that the methods of TabularDataset return."""
+"""Datasets returned by the methods of TabularDataset."""
 
 import bisect
 import itertools
@@ -94,7 +94,7 @@ class Concat(tabular_dataset.TabularDataset):
             parts = [dataset.get_examples(None, key_indices) for dataset in self._datasets]
             return tuple(_concat_columns(columns) for columns in zip(*parts))
 
-        # Fetch from each dataset at once, then bring the rows into the order asked for.
+        # Fetch from each dataset once, then restore the requested order of rows.
         indices = _selection.as_list(_selection.normalize_rows(indices, len(self)), len(self))
         rows_of = {}
         places = {}
@@ -179,7 +179,7 @@ class TransformBatch(tabular_dataset.TabularDataset):
         self._dataset = dataset
         self._keys = keys if isinstance(keys, tuple) else (keys,)
         self._transform = transform
-        self._mode = ()  # not known before the first call of the function
+        self._mode = ()  # unknown before the first call of the function
 
     def __len__(self):
         return len(self._dataset)
@@ -204,7 +204,7 @@ class TransformBatch(tabular_dataset.TabularDataset):
         return self._values(_apply(self._transform, data))
 
     def _values(self, result):
-        """Returns the values in the order of the keys, and notes the mode."""
+        """Returns the values in the order of the keys and records the mode."""
         if isinstance(result, tuple):
             mode, values = tuple, result
         elif isinstance(result, dict):

@@ -2,7 +2,7 @@ from chainer.dataset.tabular import tabular_dataset
 
 
 class DelegateDataset(tabular_dataset.TabularDataset):
-    """Dataset that leaves everything to another one: a base to override parts of.
+    """Dataset that delegates everything to another one; subclasses override parts.
 
     Args:
         dataset (TabularDataset): Underlying dataset, the attribute ``dataset``.

@@ -8,7 +8,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
 
     A subclass defines ``__len__``, ``keys``, ``mode`` and :meth:`get_examples`. All other
     methods return datasets or data derived from these; derived datasets fetch only the
-    rows and columns that are asked for.
+    requested rows and columns.
 
     .. admonition:: Example
 
@@ -44,8 +44,8 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """Returns some columns of some rows.
 
         Args:
-            indices (list of ints or slice): Rows; ``None`` stands for all.
-            key_indices (tuple of ints): Columns; ``None`` stands for all.
+            indices (list of ints or slice): Rows; ``None`` means all.
+            key_indices (tuple of ints): Columns; ``None`` means all.
 
         Returns:
             tuple: For each column a list or array of its values.
@@ -57,9 +57,9 @@ class TabularDataset(dataset_mixin.DatasetMixin):
     def slice(self):
         """Selects rows and columns: ``dataset.slice[rows]``, ``dataset.slice[rows, columns]``.
 
-        Rows are given by a slice, or a list or array of integers or booleans. Columns are
-        given by a tuple of names or numbers, which keeps the mode, or by one name or
-        number, which makes a dataset of mode ``None``.
+        Rows are a slice, or a list or array of integers or booleans. Columns are a tuple of
+        names or numbers, which keeps the mode, or one name or number, which makes a dataset of
+        mode ``None``.
         """
         return _SliceHelper(self)
 
@@ -90,7 +90,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """Converts fetched columns to arrays.
 
         Args:
-            data: What :meth:`fetch` returned.
+            data: Result of :meth:`fetch`.
 
         Returns:
             Array, or tuple or dictionary of arrays.
@@ -114,7 +114,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """Returns the rows of this dataset followed by those of others.
 
         Args:
-            datasets (TabularDataset): Datasets of the same keys. The mode is that of this one.
+            datasets (TabularDataset): Datasets with the same keys. This dataset sets the mode.
 
         Raises:
             ValueError: If the keys differ.
@@ -126,7 +126,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """Returns the columns of this dataset followed by those of others.
 
         Args:
-            datasets (TabularDataset): Datasets of the same length with other keys.
+            datasets (TabularDataset): Datasets of the same length with different keys.
 
         Raises:
             ValueError: If lengths differ or keys conflict.
@@ -158,7 +158,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         return _derived().TransformBatch(self, keys, transform_batch)
 
     def with_converter(self, converter):
-        """Returns this dataset with another :meth:`convert`.
+        """Returns this dataset with a different :meth:`convert`.
 
         Args:
             converter: Function of columns, passed as positional or keyword arguments
@@ -181,7 +181,7 @@ class _SliceHelper:
 
 
 def _derived():
-    # Imported late because the derived datasets are subclasses of TabularDataset.
+    # Imported last because the derived datasets are subclasses of TabularDataset.
     from chainer.dataset.tabular import _derived
 
     return _derived

@@ -112,7 +112,7 @@ class ParameterStatistics(extension.Extension):
             self._summary = reporter.DictSummary()
 
     def _compute(self, array, key):
-        # Functions get flat arrays. ChainerX lacks many functions, so NumPy computes its statistics.
+        # Functions get flat arrays. NumPy replaces ChainerX, which lacks many functions.
         device = backend.get_device_from_array(array)
         if isinstance(device, backend.ChainerxDevice):
             array = backend.CpuDevice().send(array)
