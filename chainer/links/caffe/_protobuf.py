@@ -1,7 +1,7 @@
 """A reader of the wire format of Protocol Buffers.
 
-Only what reading one kind of message needs: the fields are given by a schema,
-unknown ones are skipped. See the encoding guide of Protocol Buffers.
+It reads the fields given by a schema and skips unknown ones. See the encoding
+guide of Protocol Buffers.
 """
 
 import numpy
@@ -30,14 +30,14 @@ class Field:
 
 
 class Message:
-    """A message, whose fields are attributes.
+    """A message with its fields as attributes.
 
-    Missing fields have their defaults: an empty list or message, or the value
-    the schema gives.
+    Missing fields have defaults: an empty list or message, or the value from
+    the schema.
 
     Args:
         schema (Schema): All kinds of messages.
-        kind (str): Name of this one.
+        kind (str): Name of this message.
 
     """
 
@@ -49,7 +49,7 @@ class Message:
             setattr(self, name, value)
 
     def HasField(self, name):
-        """Returns whether a field was given."""
+        """Returns whether the message contains a field."""
         return name in self._given
 
     def __getattr__(self, name):
@@ -115,7 +115,7 @@ class Schema:
             Message: The message.
 
         Raises:
-            ValueError: The data is truncated or no such message.
+            ValueError: The data is truncated or not such a message.
 
         """
         message = Message(self, kind)
@@ -133,7 +133,7 @@ class Schema:
         return message
 
     def _decode(self, field, wire_type, value):
-        """Returns the list of values, packed ones are several."""
+        """Returns the list of values; a packed field contains several."""
         kind = field.kind
         if kind in self:
             if wire_type != _BYTES:
@@ -150,7 +150,7 @@ class Schema:
             if len(value) % dtype.itemsize:
                 raise ValueError(f'field {field.name!r} has an incomplete number')
             values = numpy.frombuffer(value, dtype)
-            # Weights stay an array; the list of a field only collects such pieces.
+            # Weights stay arrays; the list of a field only collects these pieces.
             return [values] if field.repeated else [float(values[-1])]
         if wire_type == _VARINT:
             values = [value]

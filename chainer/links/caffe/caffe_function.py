@@ -11,7 +11,7 @@ from chainer.links.connection import convolution_2d, deconvolution_2d, linear, s
 from chainer.links.normalization import batch_normalization
 from chainer.utils import argument
 
-# How to set up a layer, by its type and, for old files, by the number of its type.
+# Functions that set up layers, by type name and, for old files, by type number.
 _type_to_method = {}
 _oldname_to_method = {}
 
@@ -19,8 +19,8 @@ _oldname_to_method = {}
 def _layer(typ, oldname):
     """Registers a function that sets up layers of a type.
 
-    It is called with the :class:`CaffeFunction` and the layer. It puts what
-    computes the layer into ``forwards``, and the layer into ``layers`` by
+    The function takes the :class:`CaffeFunction` and the layer. It adds a
+    callable for the layer to ``forwards``, and the layer to ``layers`` with
     ``_add_layer``.
     """
 
@@ -36,21 +36,21 @@ def _layer(typ, oldname):
 class CaffeFunction(link.Chain):
     r"""A model of Caffe, read from a ``.caffemodel`` file.
 
-    The layers that have parameters become child links of the same name:
-    ``model['conv1']``. These types of layers are supported: BatchNorm, Concat,
+    Layers with parameters become child links of the same name:
+    ``model['conv1']``. It supports these types of layers: BatchNorm, Concat,
     Convolution, Deconvolution, Dropout, Eltwise, InnerProduct, LRN, Pooling,
     ReLU, Reshape, Scale, Sigmoid, Slice, Softmax, SoftmaxWithLoss and Split.
-    Others are skipped with a warning, and so is what needs their outputs.
+    It skips other layers with a warning, and the layers that need their outputs.
 
-    Average pooling of Caffe may cover windows that reach over the border, which
-    are left out here.
+    Caffe's average pooling may include windows that reach over the border;
+    this link omits them.
 
     Args:
         model_path (str): Path of the file.
 
     Raises:
-        ValueError: The file is damaged or no Caffe model.
-        RuntimeError: A layer has arguments that are not supported.
+        ValueError: The file is damaged or not a Caffe model.
+        RuntimeError: A layer has unsupported arguments.
 
     Attributes:
         forwards (dict): Callables by the names of the layers.
@@ -105,13 +105,13 @@ class CaffeFunction(link.Chain):
         Args:
             inputs (dict): Variables by the name of the blob.
             outputs (iterable of str): Names of the blobs to return.
-            disable (iterable of str): Names of layers that are not computed.
+            disable (iterable of str): Names of layers to skip.
 
         Returns:
             tuple of ~chainer.Variable: The blobs.
 
         Raises:
-            KeyError: A blob could not be computed from the given ones.
+            KeyError: The inputs do not determine a blob.
 
         """
         argument.check_unexpected_kwargs(
@@ -157,7 +157,7 @@ class CaffeFunction(link.Chain):
         param = layer.batch_norm_param
         mean, var, *factors = (array.ravel() for array in _get_arrays(layer, 2))
         if factors:
-            # Caffe stores sums and the factor they are to be divided by.
+            # Caffe stores sums and their divisor.
             factor = factors[0][0]
             factor = 0 if factor == 0 else 1 / factor
             mean, var = mean * factor, var * factor
@@ -200,7 +200,7 @@ class CaffeFunction(link.Chain):
 
     @_layer('Data', 'DATA')
     def _setup_data(self, layer):
-        pass  # the user gives the data
+        pass  # the user passes the data
 
     @_layer('Deconvolution', 'DECONVOLUTION')
     def _setup_deconvolution(self, layer):
@@ -304,7 +304,7 @@ class CaffeFunction(link.Chain):
     @_layer('Scale', None)
     def _setup_scale(self, layer):
         param = layer.scale_param
-        # The second bottom, if there is one, is the scale.
+        # The second bottom, if any, is the scale.
         has_weight = len(layer.bottom) == 1
         arrays = _get_arrays(layer, has_weight + param.bias_term)
         W = arrays.pop(0) if has_weight else None
@@ -355,7 +355,7 @@ class CaffeFunction(link.Chain):
 
 
 class _ChildLink:
-    """Stands in ``forwards`` for the child link of the name of the layer."""
+    """Entry of ``forwards`` that calls the child link with the layer's name."""
 
     def __init__(self, test_mode):
         self.test_mode = test_mode
@@ -394,7 +394,7 @@ def _check_softmax_axis(layer):
         raise RuntimeError('Softmax along non-channel axis is not supported')
 
 
-# The four sizes of a blob, which old files store as such.
+# Old files store the four sizes of a blob separately.
 
 
 def _get_num(blob):
@@ -436,7 +436,7 @@ def _get_weights(layer, bias_term):
 
 
 def _expand_groups(W, groups):
-    """Returns the filter without groups that does the same."""
+    """Returns the equivalent filter without groups."""
     if W.ndim != 4:
         raise RuntimeError(f'filters over {W.ndim - 2} axes are not supported')
     if groups == 1:

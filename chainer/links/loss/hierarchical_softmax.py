@@ -10,7 +10,7 @@ from chainer.utils import type_check
 
 
 class TreeParser:
-    """Numbers the inner nodes of a binary tree, and finds the ways to its leaves.
+    """Numbers the inner nodes of a binary tree and finds the paths to its leaves.
 
     Inner nodes are pairs, leaves are integers.
 
@@ -40,11 +40,11 @@ class TreeParser:
         return self.next_id
 
     def get_paths(self):
-        """Returns the inner nodes on the way to each leaf, int32 arrays by leaf."""
+        """Returns the inner nodes on the path to each leaf, int32 arrays by leaf."""
         return self.paths
 
     def get_codes(self):
-        """Returns 1 for left and -1 for right on the way to each leaf, arrays by leaf."""
+        """Returns 1 for left and -1 for right on the path to each leaf, arrays by leaf."""
         return self.codes
 
     def parse(self, tree):
@@ -54,13 +54,13 @@ class TreeParser:
             tree: Tree of nested pairs with integers as its leaves.
 
         Raises:
-            ValueError: An inner node has not two children.
+            ValueError: An inner node does not have two children.
 
         """
         self.next_id = 0
         self.paths = {}
         self.codes = {}
-        # A stack of its own: trees of rare words are deeper than Python's.
+        # An explicit stack: trees with rare words are deeper than Python's recursion limit.
         stack = [(tree, (), ())]
         while stack:
             node, path, code = stack.pop()
@@ -133,7 +133,7 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, function
         )
 
     def _steps(self, x, t):
-        """Returns row, inner node and code of every step of the ways to the labels."""
+        """Returns the row, inner node and code of every step on the paths to the labels."""
         xp = backend.get_array_module(x)
         device = backend.get_device_from_array(x)
         paths, codes, begins = (
@@ -159,7 +159,7 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, function
 
     def forward_chainerx(self, inputs):
         x, t, W = inputs
-        # The ways to the labels are found by NumPy.
+        # NumPy finds the paths to the labels.
         rows, nodes, codes = self._steps(backend.from_chx(x.as_grad_stopped()), backend.from_chx(t))
         codes = backend.get_device_from_array(x).send(codes)
         scores = (W[nodes] * x[rows]).sum(axis=1) * codes
@@ -214,8 +214,8 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, function
 class BinaryHierarchicalSoftmax(link.Link):
     r"""Hierarchical softmax loss layer over a binary tree of labels.
 
-    The probability of a label is that of the way to it from the root of the
-    tree, where :math:`v` is the code, 1 for left and -1 for right:
+    The probability of a label is the probability of its path from the root of
+    the tree, where :math:`v` is the code, 1 for left and -1 for right:
 
     .. math::
 
@@ -235,7 +235,7 @@ class BinaryHierarchicalSoftmax(link.Link):
             ``(number of inner nodes, in_size)``.
 
     Raises:
-        ValueError: An inner node has not two children.
+        ValueError: An inner node does not have two children.
 
     .. admonition:: Example
 
@@ -263,10 +263,10 @@ class BinaryHierarchicalSoftmax(link.Link):
 
     @staticmethod
     def create_huffman_tree(word_counts):
-        """Makes a tree in which frequent labels are near the root.
+        """Makes a tree with frequent labels near the root.
 
         Args:
-            word_counts (dict): Numbers of occurrences by label.
+            word_counts (dict): Counts by label.
 
         Returns:
             Tree of nested pairs with labels as its leaves.
@@ -283,7 +283,7 @@ class BinaryHierarchicalSoftmax(link.Link):
         """
         if not word_counts:
             raise ValueError('Empty vocabulary')
-        # The order of insertion decides between equal counts.
+        # The insertion order breaks ties between equal counts.
         heap = [(count, i, word) for i, (word, count) in enumerate(word_counts.items())]
         heapq.heapify(heap)
         while len(heap) > 1:

@@ -78,7 +78,7 @@ class DecorrelatedBatchNormalization(link.Link):
 
     Args:
         size (int): Number of features (channels).
-        groups (int): Number of groups of features, each whitened on its own.
+        groups (int): Number of groups of features, each whitened separately.
         decay (float): Decay rate of the running averages.
         eps (float): Small value for numerical stability.
         dtype: Data type of the running averages, float32 by default.

@@ -4,15 +4,15 @@ from chainer import link, variable
 
 
 class StatefulChain(link.Chain):
-    """Chain that keeps variables, its state, from call to call.
+    """Chain that keeps variables as state between calls.
 
-    A subclass names the state's attributes in ``_state_names``.
+    A subclass lists the attributes of the state in ``_state_names``.
     """
 
     _state_names = ()
 
     def reset_state(self):
-        """Forgets the state: the next call starts from zeros."""
+        """Clears the state: the next call starts from zeros."""
         for name in self._state_names:
             setattr(self, name, None)
 
@@ -33,7 +33,7 @@ class StatefulChain(link.Chain):
 
 
 def zero_state(link, x, size):
-    """Returns a state of zeros for a batch of inputs."""
+    """Returns a zero state for a batch of inputs."""
     import chainer
 
     with chainer.using_device(link.device):

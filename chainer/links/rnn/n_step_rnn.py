@@ -25,12 +25,12 @@ def argsort_list_descent(lst):
 
 
 def permutate_list(lst, indices, inv):
-    """Permutes a list by indices, or undoes that.
+    """Permutes a list by indices, or inverts the permutation.
 
     Args:
         lst (list): List to permute.
-        indices (sequence of ints): Where the elements of the result come from.
-        inv (bool): If ``True``, the permutation is undone.
+        indices (sequence of ints): Source indices of the elements of the result.
+        inv (bool): If ``True``, inverts the permutation.
 
     Returns:
         list: Permuted list.
@@ -56,7 +56,7 @@ class NStepRNNBase(link.ChainList):
     """Base of the links of stacked recurrent layers over whole sequences.
 
     A child link holds the parameters of one layer in one direction: weights
-    ``w0``, ``w1``, ... (of inputs first, then of outputs) and biases ``b0``,
+    ``w0``, ``w1``, ... (first for inputs, then for outputs) and biases ``b0``,
     ``b1``, ....
 
     Args:
@@ -154,7 +154,7 @@ class NStepRNNBase(link.ChainList):
         Args:
             hx (~chainer.Variable or None): Initial states of the shape
                 ``(n_layers * directions, number of sequences, out_size)``;
-                ``None`` stands for zeros.
+                ``None`` means zeros.
             xs (list of ~chainer.Variable): Input sequences, each of the shape
                 ``(length, in_size)``. Lengths may differ.
 
@@ -175,7 +175,7 @@ class NStepRNNBase(link.ChainList):
         if not xs:
             raise ValueError('xs must have one sequence at least')
 
-        # The functions want time steps, of the longest sequences first.
+        # The functions expect time steps, with the longest sequences first.
         lengths = [len(x) for x in xs]
         indices = None
         if any(m < n for m, n in zip(lengths, lengths[1:])):
@@ -193,7 +193,7 @@ class NStepRNNBase(link.ChainList):
         steps = functions.transpose_sequence(xs)
         *states, steps = self.rnn(self.n_layers, self.dropout, *states, self.ws, self.bs, steps)
         ys = list(functions.transpose_sequence(steps))
-        # Empty sequences take part in no step.
+        # Empty sequences are in no step.
         ys += [ys[0][:0]] * (len(xs) - len(ys))
         if indices is not None:
             ys = permutate_list(ys, indices, inv=True)

@@ -49,7 +49,7 @@ def _global_average_pooling_2d(x):
 
 
 class _Bottleneck(link.Chain):
-    """Three convolutions with batch normalization beside a shortcut."""
+    """Three convolutions with batch normalization and a shortcut."""
 
     def __init__(self, in_channels, mid_channels, out_channels, strides, initialW):
         super().__init__()
@@ -91,7 +91,7 @@ class _Bottleneck(link.Chain):
 
 
 class BottleneckA(_Bottleneck):
-    """Bottleneck block that may change the size, with a convolution as its shortcut.
+    """Bottleneck block that may change the size, with a convolution as the shortcut.
 
     Args:
         in_channels (int): Number of channels of inputs.
@@ -100,8 +100,8 @@ class BottleneckA(_Bottleneck):
         stride (int or pair of ints): Stride of the block.
         initialW (initializer): Initializer of the filters.
         downsample_fb (bool): If ``True``, the 3x3 convolution has the stride,
-            as in Facebook's models. If ``False``, the first one has it, as in
-            the original ones.
+            as in Facebook's models. If ``False``, the first convolution has it,
+            as in the original models.
 
     .. admonition:: Example
 
@@ -144,7 +144,7 @@ class BottleneckB(_Bottleneck):
 
 
 class BuildingBlock(link.Chain):
-    """Sequence of bottleneck blocks, ``a``, ``b1``, ``b2``, ..., the first of which has a stride.
+    """Sequence of bottleneck blocks, ``a``, ``b1``, ``b2``, ...; the first block has a stride.
 
     Args:
         n_layers (int): Number of blocks.
@@ -215,7 +215,7 @@ class BuildingBlock(link.Chain):
 
 
 class ResNetLayers(_image_model.ImageModel):
-    """ResNet with weights learned on ImageNet.
+    """ResNet pretrained on ImageNet.
 
     See K. He et al., `Deep Residual Learning for Image Recognition
     <https://arxiv.org/abs/1512.03385>`_. Layers are ``conv1``, ``pool1``,
@@ -223,18 +223,17 @@ class ResNetLayers(_image_model.ImageModel):
 
     Args:
         pretrained_model (str): Path of an npz file with the parameters. The
-            name of a Caffe model, ending in ``.caffemodel``, is looked up in
-            ``pfnet/chainer/models`` of the dataset folder, where the converted
-            parameters are kept as well. With ``None``, parameters are
-            initialized at random.
+            name of a Caffe model, ending in ``.caffemodel``, refers to
+            ``pfnet/chainer/models`` in the dataset folder, which also stores
+            the converted parameters. With ``None``, parameters are
+            initialized randomly.
         n_layers (int): Number of layers, 50, 101 or 152.
-        downsample_fb (bool): Where the stride of a block is; see
+        downsample_fb (bool): Position of the stride in a block; see
             :class:`BottleneckA`.
 
     Raises:
         ValueError: ``n_layers`` is not one of these numbers.
-        OSError: The Caffe model does not exist; it cannot be downloaded
-            automatically.
+        OSError: The Caffe model does not exist; there is no automatic download.
 
     .. admonition:: Example
 
@@ -326,7 +325,7 @@ def _copy_model(source, model, n_layers):
         model.conv1.b.copydata(source['conv1'].b)
     _copy_normalization(source, 'bn_conv1', 'scale_conv1', model.bn1)
     for stage, n_blocks in zip((2, 3, 4, 5), _N_BLOCKS[n_layers]):
-        # Long stages of the deep models count their blocks, others have letters.
+        # Long stages of the deep models number their blocks, others use letters.
         if n_layers > 50 and stage in (3, 4):
             names = ['a', *[f'b{i}' for i in range(1, n_blocks)]]
         else:
