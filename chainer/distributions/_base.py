@@ -1,4 +1,4 @@
-"""What the distributions have in common."""
+"""Code shared by the distributions."""
 
 import numpy
 
@@ -9,7 +9,7 @@ from chainer.distribution import Distribution
 
 
 def _as_variable(x, get_dtype, device):
-    """Makes a variable of an array, a variable or a number; numbers get a dtype."""
+    """Converts an array, a variable or a number to a variable; numbers get a dtype."""
     if isinstance(x, numpy.generic):
         x = numpy.asarray(x)
     elif not hasattr(x, 'dtype'):
@@ -20,7 +20,7 @@ def _as_variable(x, get_dtype, device):
 
 
 def as_parameters(*values):
-    """Makes variables of arrays, variables and numbers, and broadcasts them to one shape."""
+    """Converts arrays, variables and numbers to variables broadcast to one shape."""
     values = [
         _as_variable(v, lambda: chainer.get_dtype(map_mixed16=numpy.float32), None) for v in values
     ]
@@ -30,7 +30,7 @@ def as_parameters(*values):
 
 
 def as_point(x, like):
-    """Makes a variable of a point (array, variable or number), in the dtype of a parameter."""
+    """Converts a point (array, variable or number) to a variable in a parameter's dtype."""
     x = _as_variable(x, lambda: like.dtype, like.device)
     return x if x.dtype == like.dtype else F.cast(x, like.dtype)
 
@@ -41,14 +41,14 @@ def draw(method, shape, like, *args):
     Args:
         method (str): Name of the routine of ``numpy.random``.
         shape (tuple of ints): Shape of the result.
-        like (~chainer.Variable): Variable whose device and dtype the result gets.
+        like (~chainer.Variable): Variable with the device and dtype of the result.
         args (~chainer.Variable): Parameters of the routine.
 
     Returns:
         Array.
     """
     device = like.device
-    # ChainerX cannot draw most distributions itself: its NumPy or CuPy counterpart does.
+    # ChainerX lacks most distributions, so NumPy or CuPy draws for it.
     generator = getattr(device, 'fallback_device', device)
     with chainer.using_device(generator):
         args = [generator.send(a.array) for a in args]
@@ -66,15 +66,15 @@ def full_like(x, value):
 def within(valid, function, x, inside, outside=-numpy.inf):
     """Evaluates a function where it is defined.
 
-    Elsewhere the function sees a harmless point, so that neither warnings nor NaN gradients
-    arise.
+    Outside the domain, the function gets a harmless point, which avoids warnings and NaN
+    gradients.
 
     Args:
-        valid (array of bool): Where ``x`` is in the domain.
+        valid (array of bool): Whether ``x`` is in the domain.
         function (callable): Function of a variable.
         x (~chainer.Variable): Points, of the shape of ``valid``.
         inside (float or ~chainer.Variable): Point in the domain.
-        outside (float): Value outside of it.
+        outside (float): Value outside the domain.
 
     Returns:
         ~chainer.Variable: Values.
@@ -99,14 +99,14 @@ class Parameter:
         self._name = name
 
     def __get__(self, obj, cls):
-        # Instance attributes come first, so this is reached only without one.
+        # Instance attributes take precedence, so this runs only without one.
         if obj is None:
             return self
         raise AttributeError(f'{cls.__name__}.{self._name} is not set')
 
 
 class Parametric(Distribution):
-    """Distribution of scalars whose parameters are attributes of one common shape."""
+    """Distribution of scalars with parameters as attributes of a common shape."""
 
     _param_names = ()
     _support = 'real'
@@ -170,5 +170,5 @@ class OverClasses(Distribution):
         xp = generator.xp
         with chainer.using_device(generator):
             cdf = xp.cumsum(generator.send(p), axis=-1)
-            # Scaling by the last element keeps rounding errors from adding a class.
+            # Scaling by the last element prevents rounding errors from adding a class.
             return (cdf <= generator.send(u) * cdf[..., -1:]).sum(axis=-1).astype(numpy.int32)

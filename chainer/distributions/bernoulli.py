@@ -34,8 +34,8 @@ class BernoulliLogProb(function_node.FunctionNode):
         self.retain_inputs((0, 1))
         xp = backend.get_array_module(logit)
         zero = numpy.zeros((), logit.dtype)
-        # log(p) = -softplus(-logit) and log(1 - p) = -softplus(logit). Where the weight is zero
-        # they may be infinite.
+        # log(p) = -softplus(-logit) and log(1 - p) = -softplus(logit). They may be infinite where
+        # the weight is zero.
         tail = xp.log1p(xp.exp(-abs(logit)))
         log_p = xp.where(x == 0, zero, -xp.maximum(-logit, zero) - tail)
         log_q = xp.where(x == 1, zero, -xp.maximum(logit, zero) - tail)
@@ -64,8 +64,8 @@ class Bernoulli(Parametric):
     Args:
         p (array or ~chainer.Variable): Probability of one.
         logit (array or ~chainer.Variable): :math:`\log(p / (1 - p))`, instead of ``p``.
-        binary_check (bool): Whether points other than 0 and 1 have probability zero. Without
-            it, the formula applies to them.
+        binary_check (bool): Whether points other than 0 and 1 have probability zero. If not,
+            the formula applies to them.
 
     Raises:
         ValueError: Unless exactly one of ``p`` and ``logit`` is given.
@@ -87,7 +87,7 @@ class Bernoulli(Parametric):
     def __init__(self, p=None, logit=None, binary_check=False):
         if (p is None) == (logit is None):
             raise ValueError('Either `p` or `logit` (not both) must have a value.')
-        # The other of the two is computed when asked for.
+        # The other one is computed on request.
         if p is not None:
             (self.p,) = as_parameters(p)
         else:
@@ -96,7 +96,7 @@ class Bernoulli(Parametric):
 
     @cache.cached_property
     def p(self):
-        """Probability of one; where ``logit`` was given, computed from it."""
+        """Probability of one, computed from ``logit`` if that was given."""
         return F.sigmoid(self.logit)
 
     @cache.cached_property
@@ -150,6 +150,6 @@ class Bernoulli(Parametric):
 
 @distribution.register_kl(Bernoulli, Bernoulli)
 def _kl_bernoulli_bernoulli(dist1, dist2):
-    # The cross entropy is the log probability, which is linear in the point, at the mean.
+    # The log probability is linear in the point, so the cross entropy is its value at the mean.
     cross_entropy = -BernoulliLogProb().apply((dist2.logit, dist1.p))[0]
     return cross_entropy - dist1.entropy

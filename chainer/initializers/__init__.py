@@ -31,7 +31,7 @@ __all__ = [
 
 
 def generate_array(initializer, shape, xp, dtype=None, device=None):
-    """Makes an array and fills it by an initializer.
+    """Makes an array and fills it with an initializer.
 
     Args:
         initializer: Callable that fills an array, possibly with a ``dtype``
@@ -76,7 +76,7 @@ def generate_array(initializer, shape, xp, dtype=None, device=None):
 
 
 def _get_initializer(initializer):
-    """Returns the initializer for what users may give instead of one."""
+    """Converts an initializer argument (callable, array, scalar or None) to an initializer."""
     if initializer is None:
         return LeCunNormal()
     if numpy.isscalar(initializer) or isinstance(initializer, chainer.get_array_types()):

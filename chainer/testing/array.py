@@ -16,7 +16,7 @@ def _to_numpy(x):
 
 
 def _worst_element(x, y, atol, rtol):
-    """Describes the element that exceeds its tolerance most."""
+    """Describes the element with the largest error relative to its tolerance."""
     with numpy.errstate(all='ignore'):
         err = numpy.abs(x - y)
         excess = numpy.where(numpy.isnan(err), numpy.inf, err - rtol * numpy.abs(y))
@@ -42,11 +42,11 @@ def assert_allclose(x, y, atol=1e-5, rtol=1e-4, verbose=True):
     :math:`|x_i - y_i| \le atol + rtol \cdot |y_i|` for all elements. NaNs equal each other.
 
     Args:
-        x: Actual array: of NumPy, CuPy or ChainerX, a variable, a sequence or a number.
-        y: Expected array, of any of those kinds.
+        x: Actual array (NumPy, CuPy or ChainerX), variable, sequence or number.
+        y: Expected array, of any of these types.
         atol (float): Absolute tolerance.
         rtol (float): Relative tolerance.
-        verbose (bool): If ``True``, the values are part of the message.
+        verbose (bool): If ``True``, the message includes the values.
 
     Raises:
         AssertionError: If they are not close. The message shows the worst element.

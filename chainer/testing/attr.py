@@ -1,4 +1,4 @@
-"""Marks for tests that need special hardware or much time.
+"""Marks for tests that need special hardware or take long.
 
 Select them with ``pytest -m``, for example ``pytest -m "not slow and not gpu"``.
 """
@@ -17,7 +17,7 @@ except ImportError as e:
 
 
 def get_error():
-    """Returns the error met when importing pytest, or ``None``.
+    """Returns the error of importing pytest, or ``None``.
 
     Returns:
         ImportError: The error.
@@ -33,10 +33,10 @@ def get_error():
 
 
 def is_available():
-    """Tells whether marks can be made, that is, whether pytest is installed.
+    """Returns whether marks are available, i.e. whether pytest is installed.
 
     Returns:
-        bool: Whether they can.
+        bool: Whether they are available.
 
     .. admonition:: Example
 
@@ -52,7 +52,7 @@ def check_available():
     """Raises an error unless pytest is installed.
 
     Raises:
-        RuntimeError: If it is not.
+        RuntimeError: If it is not installed.
 
     .. admonition:: Example
 
@@ -76,7 +76,7 @@ def slow(*args, **kwargs):
     """Marks a test that takes long.
 
     Args:
-        args, kwargs: The test, or arguments of the mark of pytest.
+        args, kwargs: The test, or arguments of pytest's mark.
 
     Returns:
         The test, or a decorator of tests.
@@ -98,7 +98,7 @@ def cudnn(*args, **kwargs):
     """Marks a test that needs cuDNN.
 
     Args:
-        args, kwargs: The test, or arguments of the mark of pytest.
+        args, kwargs: The test, or arguments of pytest's mark.
 
     Returns:
         The test, or a decorator of tests.
@@ -120,7 +120,7 @@ def ideep(*args, **kwargs):
     """Marks a test that needs iDeep.
 
     Args:
-        args, kwargs: The test, or arguments of the mark of pytest.
+        args, kwargs: The test, or arguments of pytest's mark.
 
     Returns:
         The test, or a decorator of tests.
@@ -142,7 +142,7 @@ def chainerx(*args, **kwargs):
     """Marks a test that needs ChainerX.
 
     Args:
-        args, kwargs: The test, or arguments of the mark of pytest.
+        args, kwargs: The test, or arguments of pytest's mark.
 
     Returns:
         The test, or a decorator of tests.
@@ -161,7 +161,7 @@ def chainerx(*args, **kwargs):
 
 
 def _skip_without_gpus(gpu_num):
-    # The limit lets one machine stand in for a smaller one; by default the real number counts.
+    # The limit lets a machine act as a smaller one; the default is the real number.
     limit = int(os.environ.get('CHAINER_TEST_GPU_LIMIT', '-1'))
     if limit < 0:
         enough = cuda.available and (
@@ -177,12 +177,12 @@ def _skip_without_gpus(gpu_num):
 
 
 def multi_gpu(gpu_num):
-    """Marks a test that needs several GPUs and skips it where there are fewer.
+    """Marks a test that needs several GPUs and skips it if there are fewer.
 
-    The environment variable ``CHAINER_TEST_GPU_LIMIT`` lowers the number taken to be there.
+    The environment variable ``CHAINER_TEST_GPU_LIMIT`` limits the number of available GPUs.
 
     Args:
-        gpu_num (int): Number of GPUs needed.
+        gpu_num (int): Required number of GPUs.
 
     Returns:
         A decorator of test functions and classes.
@@ -203,7 +203,7 @@ def multi_gpu(gpu_num):
 
 
 def gpu(f):
-    """Marks a test that needs a GPU and skips it where there is none.
+    """Marks a test that needs a GPU and skips it if there is none.
 
     Args:
         f: Test function or class.

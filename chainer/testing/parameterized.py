@@ -31,7 +31,7 @@ def _params_to_str(param):
 
 
 def _explain_failure(method, base_name, param):
-    """Makes a test method whose failures name the parameters."""
+    """Makes a test method that names the parameters in failures."""
 
     @functools.wraps(method)
     def wrapper(*args, **kwargs):
@@ -50,7 +50,7 @@ def _explain_failure(method, base_name, param):
             message = '\n'.join(lines) + f'\n\n{type(e).__name__}: {e}'
             try:
                 explained = type(e)(message)
-            except Exception:  # its constructor takes something else
+            except Exception:  # its constructor has different arguments
                 explained = AssertionError(message)
             raise explained.with_traceback(e.__traceback__) from e
 
@@ -76,8 +76,8 @@ def _make_case(base, i, param):
 def parameterize(*params):
     """Makes a class decorator that generates a test class per set of parameters.
 
-    Each generated class is a subclass of the decorated one with the parameters as attributes and
-    stands in the same module under a name like ``TestName_param_0_{dtype=float32}``. The
+    Each generated class is a subclass of the decorated one with the parameters as attributes. It
+    is in the same module, with a name like ``TestName_param_0_{dtype=float32}``. The
     decorators of this package stack in any order.
 
     Args:
@@ -106,11 +106,11 @@ def parameterize(*params):
 
 
 def from_pytest_parameterize(names, values):
-    """Turns the arguments of ``pytest.mark.parametrize`` into those of :func:`parameterize`.
+    """Converts arguments of ``pytest.mark.parametrize`` to those of :func:`parameterize`.
 
     Args:
         names (str or sequence of str): Parameter names; a string is split at commas.
-        values (sequence): For several names tuples of values, for a single name values.
+        values (sequence): Tuples of values for several names, or values for a single name.
 
     Returns:
         list of dict: Sets of parameters.
@@ -141,7 +141,7 @@ def parameterize_pytest(names, values):
 
     Args:
         names (str or sequence of str): Parameter names; a string is split at commas.
-        values (sequence): For several names tuples of values, for a single name values.
+        values (sequence): Tuples of values for several names, or values for a single name.
 
     Returns:
         A decorator of test classes.
@@ -165,8 +165,8 @@ def product(parameter):
     """Makes all combinations of parameters.
 
     Args:
-        parameter (dict or list): Either a dictionary from names to sequences of values, or a list
-            of lists of dictionaries as :func:`product_dict` takes them as separate arguments.
+        parameter (dict or list): A dictionary from names to sequences of values, or a list of the
+            arguments of :func:`product_dict`.
 
     Returns:
         list of dict: Sets of parameters.

@@ -8,7 +8,7 @@ import numpy
 from chainer.backends import cuda
 from chainer.testing import _bundle
 
-# Saved states of the generators, one entry per set-up that has not been torn down.
+# Saved states of the generators, one entry per set-up without a tear-down yet.
 _saved_states = []
 
 
@@ -16,7 +16,7 @@ def do_setup(deterministic=True):
     """Saves the random states and seeds the generators of Python, NumPy and CuPy.
 
     Args:
-        deterministic (bool): If ``True``, seeds with a fixed number, otherwise with entropy.
+        deterministic (bool): If ``True``, uses a fixed seed, otherwise entropy.
 
     .. admonition:: Example
 
@@ -81,18 +81,18 @@ def _wrap_method(method):
 
 
 def _wrap_class(cls, setup_method, teardown_method):
-    """Puts the seeding into the class's own set-up and tear-down."""
+    """Adds the seeding to the set-up and tear-down of the class."""
     setup = getattr(cls, setup_method, None)
     teardown = getattr(cls, teardown_method, None)
 
-    # No functools.wraps with an absent method: pytest reads the signature of plain classes'.
+    # No functools.wraps without a method: pytest reads the signatures in plain classes.
     def new_setup(self):
         do_setup()
         if setup is not None:
             try:
                 setup(self)
             except BaseException:
-                do_teardown()  # the test's tear-down does not run then
+                do_teardown()  # a failed set-up skips the test's tear-down
                 raise
 
     def new_teardown(self):
@@ -108,11 +108,11 @@ def _wrap_class(cls, setup_method, teardown_method):
 
 
 def fix_random(*, setup_method='setUp', teardown_method='tearDown'):
-    """Makes a decorator that fixes the random numbers a test sees.
+    """Makes a decorator that fixes the random numbers of a test.
 
-    The generators of Python, NumPy and CuPy are seeded before the test and get their state back
-    after it. Decorates a test method or function, or a test class, whose every test starts from
-    the same seed then.
+    It seeds the generators of Python, NumPy and CuPy before the test and restores their states
+    after it. It decorates a test method, a test function, or a test class, where every test
+    starts from the same seed.
 
     Args:
         setup_method (str): Name of the class's set-up method.

@@ -4,7 +4,7 @@ import chainer
 
 
 def is_available():
-    """Tells whether mock updaters can be made. They always can.
+    """Returns whether mock updaters are available. They always are.
 
     Returns:
         bool: ``True``.
@@ -20,7 +20,7 @@ def is_available():
 
 
 def get_error():
-    """Returns why mock updaters cannot be made: ``None``.
+    """Returns the reason why mock updaters are unavailable: ``None``.
 
     .. admonition:: Example
 
@@ -33,7 +33,7 @@ def get_error():
 
 
 def check_available():
-    """Raises an error unless mock updaters can be made. They always can.
+    """Raises an error unless mock updaters are available. They always are.
 
     .. admonition:: Example
 
@@ -46,14 +46,14 @@ def check_available():
 def get_trainer_with_mock_updater(
     stop_trigger=(10, 'iteration'), iter_per_epoch=10, extensions=None
 ):
-    """Makes a trainer that counts iterations and epochs but trains nothing.
+    """Makes a trainer that counts iterations and epochs without training.
 
-    Its updater is a :class:`unittest.mock.Mock` whose ``update_core`` is called once per
+    Its updater is a :class:`unittest.mock.Mock`; the trainer calls its ``update_core`` once per
     iteration. Use it to test extensions and triggers.
 
     Args:
         stop_trigger: Trigger that ends the training.
-        iter_per_epoch (int): Number of iterations that make an epoch.
+        iter_per_epoch (int): Number of iterations per epoch.
         extensions (iterable): Extensions of the trainer.
 
     Returns:

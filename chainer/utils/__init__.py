@@ -5,7 +5,7 @@ import contextlib
 
 import numpy
 
-# Names of other packages that scripts reach through this one.
+# Names of other packages that scripts use through this one.
 from chainer.utils.argument import (  # noqa: F401
     assert_kwargs_empty,
     check_unexpected_kwargs,
@@ -22,7 +22,7 @@ from chainer.utils.sparse import CooMatrix, get_order, to_coo  # noqa: F401
 
 
 def force_array(x, dtype=None):
-    """Makes an array of a scalar, which 0-dimensional NumPy operations return.
+    """Converts a scalar, which 0-dimensional NumPy operations return, to an array.
 
     Args:
         x: Array or scalar.
@@ -47,7 +47,7 @@ def force_array(x, dtype=None):
 
 
 def force_type(dtype, value):
-    """Casts a scalar or an array to a dtype, unless it has it.
+    """Casts a scalar or an array to a dtype if necessary.
 
     Args:
         dtype: Dtype.
@@ -70,11 +70,11 @@ def force_type(dtype, value):
 
 @contextlib.contextmanager
 def tempdir(**kwargs):
-    """Makes a temporary folder that is removed after the ``with`` statement.
+    """Makes a temporary folder and removes it after the ``with`` statement.
 
     Args:
-        kwargs: Arguments of :func:`tempfile.mkdtemp`, and ``ignore_errors`` (bool): whether errors
-            during the removal are ignored.
+        kwargs: Arguments of :func:`tempfile.mkdtemp`, and ``ignore_errors`` (bool): whether to
+            ignore errors of the removal.
 
     .. admonition:: Example
 
@@ -100,7 +100,7 @@ def tempdir(**kwargs):
 
 def __getattr__(name):
     if name == 'WalkerAlias':
-        # Its base class needs modules that need this package.
+        # Avoid a circular import: its base class needs modules that need this package.
         from chainer.utils.walker_alias import WalkerAlias
 
         return WalkerAlias

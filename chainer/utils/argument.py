@@ -1,10 +1,10 @@
-"""Keyword arguments of functions that had other ones in the past."""
+"""Handling of obsolete keyword arguments."""
 
 import inspect
 
 
 def check_unexpected_kwargs(kwargs, **unexpected):
-    """Raises an error with a hint, if an argument is given that is no longer supported.
+    """Raises an error with a hint for an argument that is no longer supported.
 
     Args:
         kwargs (dict): Keyword arguments of a function.
@@ -30,10 +30,10 @@ def check_unexpected_kwargs(kwargs, **unexpected):
 
 
 def assert_kwargs_empty(kwargs):
-    """Raises an error if keyword arguments are left.
+    """Raises an error for remaining keyword arguments.
 
     Args:
-        kwargs (dict): Keyword arguments that the calling function has not taken.
+        kwargs (dict): Keyword arguments that the calling function has not handled.
 
     Raises:
         TypeError: If there are any.

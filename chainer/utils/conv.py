@@ -1,7 +1,7 @@
 """Patches of images as matrices, for convolution and pooling.
 
-The functions come in forms for two dimensions here and for any number of them in
-:mod:`chainer.utils.conv_nd`; both use the private functions of this module.
+This module has the functions for two dimensions, :mod:`chainer.utils.conv_nd` those for any number
+of dimensions. Both use the private functions of this module.
 """
 
 import itertools
@@ -19,7 +19,7 @@ def get_conv_outsize(size, k, s, p, cover_all=False, d=1):
         k (int): Size of the kernel.
         s (int): Stride.
         p (int): Padding on each side.
-        cover_all (bool): Whether every input element belongs to some output.
+        cover_all (bool): Whether outputs cover all input elements.
         d (int): Dilation.
 
     Returns:
@@ -48,7 +48,7 @@ def get_deconv_outsize(size, k, s, p, cover_all=False, d=1):
         k (int): Size of the kernel.
         s (int): Stride.
         p (int): Padding on each side of the output.
-        cover_all (bool): Whether the corresponding convolution covers all.
+        cover_all (bool): Whether the corresponding convolution covers all input elements.
         d (int): Dilation.
 
     Returns:
@@ -83,7 +83,7 @@ def _im2col(img, ksize, stride, pad, pval, cover_all, dilate, outs=None):
         f'dilation {tuple(dilate)})'
     )
 
-    # What the patches reach beyond the image, on either side.
+    # How far the patches extend beyond the image on each side.
     afters = [
         max((out - 1) * s + (k - 1) * d + 1 - dim - p, 0)
         for out, s, k, d, dim, p in zip(outs, stride, ksize, dilate, dims, pad)
@@ -91,7 +91,7 @@ def _im2col(img, ksize, stride, pad, pval, cover_all, dilate, outs=None):
     xp = cuda.get_array_module(img)
     if any(pad) or any(afters):
         shape = (n, c, *[p + dim + a for p, dim, a in zip(pad, dims, afters)])
-        # Zeros come for free with the memory.
+        # New memory is already zero.
         padded = xp.full(shape, pval, img.dtype) if pval else xp.zeros(shape, img.dtype)
         padded[(..., *[slice(p, p + dim) for p, dim in zip(pad, dims)])] = img
         img = padded
@@ -109,16 +109,16 @@ def _im2col(img, ksize, stride, pad, pval, cover_all, dilate, outs=None):
 
 
 def _as_strided(array, shape, strides):
-    """View of the memory of a C-contiguous array."""
+    """Returns a view of the memory of a C-contiguous array."""
     if isinstance(array, numpy.ndarray):
-        # The same as `as_strided`, at a tenth of its cost.
+        # Equals `as_strided` at a tenth of its cost.
         return numpy.ndarray(shape, array.dtype, array, 0, strides)
     xp = cuda.get_array_module(array)
     return xp.lib.stride_tricks.as_strided(array, shape, strides)
 
 
 def _col2im(col, stride, pad, dims, dilate):
-    """Adds patches up where they come from: (n, c, *ksize, *outs) -> (n, c, *dims)."""
+    """Sums patches at their positions: (n, c, *ksize, *outs) -> (n, c, *dims)."""
     n, c = col.shape[:2]
     ndim = len(dims)
     ksize = col.shape[2 : 2 + ndim]
@@ -137,7 +137,7 @@ def _col2im(col, stride, pad, dims, dilate):
 def _get_taps(k, s, p, dim, d, out):
     """Lists the positions of a kernel along an axis.
 
-    Each comes with the outputs where it is within the image, and with where in the image that is.
+    For each position, gives the outputs where it is inside the image and the matching pixels.
     """
     taps = []
     for i in range(k):
@@ -197,11 +197,11 @@ def im2col_cpu(
 
 
 def im2col_gpu(img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=None, out_w=None):
-    """Collects the patches of images, padded with zeros: :func:`im2col` by another name.
+    """Collects the patches of images, padded with zeros: alias of :func:`im2col`.
 
     Returns:
-        Array of shape ``(n, c, kh, kw, out_h, out_w)``. It may be on a GPU or on the CPU, as
-        ``img`` is.
+        Array of shape ``(n, c, kh, kw, out_h, out_w)``. It is on the device
+        of ``img``.
 
     .. admonition:: Example
 
@@ -250,7 +250,7 @@ def im2col(img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=None,
 
 
 def col2im_cpu(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
-    """Adds up patches at their places in the images: the transpose of :func:`im2col`.
+    """Sums patches at their positions in the images: the transpose of :func:`im2col`.
 
     Args:
         col: Patches of shape ``(n, c, kh, kw, out_h, out_w)``.
@@ -280,10 +280,10 @@ def col2im_cpu(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
 
 
 def col2im_gpu(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
-    """Adds up patches at their places in the images: :func:`col2im` by another name.
+    """Sums patches at their positions in the images: alias of :func:`col2im`.
 
     Returns:
-        Array of shape ``(n, c, h, w)``. It may be on a GPU or on the CPU, as ``col`` is.
+        Array of shape ``(n, c, h, w)``. It is on the device of ``col``.
 
     .. admonition:: Example
 
@@ -296,7 +296,7 @@ def col2im_gpu(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
 
 
 def col2im(col, sy, sx, ph, pw, h, w, dy=1, dx=1):
-    """Adds up patches at their places in the images: the transpose of :func:`im2col`.
+    """Sums patches at their positions in the images: the transpose of :func:`im2col`.
 
     It works for arrays of any module.
 

@@ -14,7 +14,7 @@ def as_tuple(x, n):
         tuple: The values.
 
     Raises:
-        AssertionError: If the sequence has another length.
+        AssertionError: If the length of the sequence is not ``n``.
 
     .. admonition:: Example
 
@@ -64,11 +64,11 @@ def im2col_nd_cpu(img, ksize, stride, pad, pval=0, cover_all=False, dilate=1):
 
 
 def im2col_nd_gpu(img, ksize, stride, pad, cover_all=False, dilate=1):
-    """Collects the patches of images, padded with zeros: :func:`im2col_nd` by another name.
+    """Collects the patches of images, padded with zeros: alias of :func:`im2col_nd`.
 
     Returns:
-        Array of shape ``(n, c, k_1, ..., k_N, out_1, ..., out_N)``. It may be on a GPU or on the
-        CPU, as ``img`` is.
+        Array of shape ``(n, c, k_1, ..., k_N, out_1, ..., out_N)``. It is on the
+        device of ``img``.
 
     .. admonition:: Example
 
@@ -98,8 +98,8 @@ def im2col_nd(img, ksize, stride, pad, cover_all=False, dilate=1):
         module and dtype of ``img``.
 
     Raises:
-        AssertionError: If the output would be empty, or a tuple has not
-            ``N`` elements.
+        AssertionError: If the output would be empty, or a tuple does
+            not have ``N`` elements.
 
     .. admonition:: Example
 
@@ -113,7 +113,7 @@ def im2col_nd(img, ksize, stride, pad, cover_all=False, dilate=1):
 
 
 def col2im_nd_cpu(col, stride, pad, dims, dilate=1):
-    """Adds up patches at their places in the images: the transpose of :func:`im2col_nd`.
+    """Sums patches at their positions in the images: the transpose of :func:`im2col_nd`.
 
     Args:
         col: Patches of shape ``(n, c, k_1, ..., k_N, out_1, ..., out_N)``.
@@ -139,10 +139,10 @@ def col2im_nd_cpu(col, stride, pad, dims, dilate=1):
 
 
 def col2im_nd_gpu(col, stride, pad, dims, dilate=1):
-    """Adds up patches at their places in the images: :func:`col2im_nd` by another name.
+    """Sums patches at their positions in the images: alias of :func:`col2im_nd`.
 
     Returns:
-        Array of shape ``(n, c, d_1, ..., d_N)``. It may be on a GPU or on the CPU, as ``col`` is.
+        Array of shape ``(n, c, d_1, ..., d_N)``. It is on the device of ``col``.
 
     .. admonition:: Example
 
@@ -155,7 +155,7 @@ def col2im_nd_gpu(col, stride, pad, dims, dilate=1):
 
 
 def col2im_nd(col, stride, pad, dims, dilate=1):
-    """Adds up patches at their places in the images: the transpose of :func:`im2col_nd`.
+    """Sums patches at their positions in the images: the transpose of :func:`im2col_nd`.
 
     It works for arrays of any module.
 
@@ -171,7 +171,7 @@ def col2im_nd(col, stride, pad, dims, dilate=1):
         ``col``.
 
     Raises:
-        AssertionError: If a tuple has not ``N`` elements.
+        AssertionError: If a tuple does not have ``N`` elements.
 
     .. admonition:: Example
 

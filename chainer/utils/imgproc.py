@@ -4,7 +4,7 @@ import numpy
 
 
 def oversample(images, crop_dims):
-    """Cuts ten crops out of each image: four corners, the center, and their mirror images.
+    """Makes ten crops of each image: four corners, the center, and their mirror images.
 
     Args:
         images: Iterable of arrays of shape ``(channels, height, width)``.
@@ -13,7 +13,7 @@ def oversample(images, crop_dims):
     Returns:
         numpy.ndarray: Crops of shape ``(10 * number of images, channels, height, width)``: per
         image the corners (upper left, upper right, lower left, lower right) and the center, then
-        the same ones mirrored.
+        their mirror images.
 
     Raises:
         ValueError: If there are no images, or they are smaller than the crops.

@@ -31,15 +31,15 @@ def final(*args, **kwargs):
     Usable as ``@final`` and as ``@final(action=DeprecationWarning)``.
 
     Args:
-        args: The method, where there are no parentheses.
-        action: Exception that is raised, or warning that is issued, when a class that overrides
-            the method is defined; ``TypeError`` by default.
+        args: The method, if used without parentheses.
+        action: Exception to raise or warning to issue at the definition of a class that
+            overrides the method; ``TypeError`` by default.
 
     Returns:
-        callable: The method, or the decorator where it is not given.
+        callable: The method, or the decorator if no method is given.
 
     Raises:
-        TypeError: If ``action`` is no exception class.
+        TypeError: If ``action`` is not an exception class.
 
     .. admonition:: Example
 
@@ -74,11 +74,11 @@ def _set_action(method, action):
 
 
 def enable_final(base=(), meta_base=()):
-    """Returns a base class in whose subclasses :func:`final` has its effect.
+    """Returns a base class that enforces :func:`final` in its subclasses.
 
     Args:
-        base (tuple of type): Base classes of it.
-        meta_base (tuple of type): Base classes of its metaclass.
+        base (tuple of type): Bases of the class.
+        meta_base (tuple of type): Bases of its metaclass.
 
     Returns:
         type: The base class.

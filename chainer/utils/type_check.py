@@ -1,6 +1,6 @@
 """Checks of the types of function inputs, with readable messages.
 
-A function describes what it expects of its inputs in ``check_type_forward(in_types)``::
+A function checks its inputs in ``check_type_forward(in_types)``::
 
     def check_type_forward(self, in_types):
         type_check.expect(in_types.size() == 2)
@@ -10,10 +10,9 @@ A function describes what it expects of its inputs in ``check_type_forward(in_ty
             x_type.shape[1] == w_type.shape[1],
         )
 
-It runs in *light mode* first, where ``in_types`` holds the arrays and all expressions are
-evaluated by Python at once, which costs next to nothing. If something fails, it runs again with
-``in_types`` made of :class:`Expr` trees, which know how they are written and what they evaluate
-to, and make the message.
+It first runs in *light mode*, where ``in_types`` holds the arrays and Python evaluates all
+expressions immediately, at almost no cost. If a check fails, it runs again with :class:`Expr`
+trees as ``in_types``. They know their source text and their values, which make up the message.
 """
 
 import contextlib
@@ -29,12 +28,12 @@ _thread_local = threading.local()
 
 
 class InvalidType(Exception):
-    """Raised when inputs of a function are not what it expects.
+    """Raised when the inputs of a function do not meet its expectations.
 
     Args:
-        expect (str): What was expected.
-        actual (str): What was given.
-        msg (str): Message. The default one tells both, and the function that is applied.
+        expect (str): Expectation.
+        actual (str): Actual value.
+        msg (str): Message. The default contains both and the name of the function.
 
     Attributes:
         expect (str): What was expected.
@@ -91,10 +90,10 @@ light_mode = LightMode()
 
 
 def in_light_mode():
-    """Tells whether the current thread is in light mode.
+    """Returns whether the current thread is in light mode.
 
     Returns:
-        bool: Whether it is.
+        bool: Whether it is in light mode.
 
     .. admonition:: Example
 
@@ -108,7 +107,7 @@ def in_light_mode():
 
 @contextlib.contextmanager
 def get_function_check_context(f):
-    """Makes ``f`` the function that messages of :class:`InvalidType` name.
+    """Sets the function that messages of :class:`InvalidType` name.
 
     Args:
         f (~chainer.FunctionNode): Function.
@@ -213,8 +212,8 @@ def get_types(data, name, accept_none, *, shapes=None):
     Args:
         data (tuple): Arrays.
         name (str): Name of the tuple in messages.
-        accept_none (bool): Whether ``None`` may stand for an array.
-        shapes: Shapes of the arrays, if they are not their own.
+        accept_none (bool): Whether ``None`` may replace an array.
+        shapes: Shapes to use instead of those of the arrays.
 
     Returns:
         TypeInfoTuple: Tuple of :class:`Variable`.
@@ -256,8 +255,7 @@ def get_light_types(data, *, shapes=None):
         shapes: Shapes of the arrays, if they are not their own.
 
     Returns:
-        LightTypeInfoTuple: The arrays themselves, or :class:`TypeInfo` objects where shapes are
-        given.
+        LightTypeInfoTuple: The arrays, or :class:`TypeInfo` objects if shapes are given.
 
     .. admonition:: Example
 
@@ -273,7 +271,7 @@ def get_light_types(data, *, shapes=None):
 
 
 def _argname(in_types, names):
-    """Gives the inputs names for messages, and checks that there are as many.
+    """Names the inputs for messages and checks their number.
 
     Args:
         in_types: Types of the inputs.
@@ -294,7 +292,7 @@ def _argname(in_types, names):
 
 # -- expressions --------------------------------------------------------------
 
-# Binding strengths as in Python, so that expressions are printed with the parentheses they need.
+# Operator precedence as in Python, to print expressions with the required parentheses.
 _PRIORITY_ATOM = 8
 
 
@@ -306,7 +304,7 @@ class Expr:
     """Base class of expressions. Operators and calls on them make larger ones.
 
     Attributes:
-        priority (int): How strongly the expression binds.
+        priority (int): Precedence of the expression.
 
     .. admonition:: Example
 
@@ -327,7 +325,7 @@ class Expr:
 
     def __getattr__(self, name):
         if name.startswith('__') and name.endswith('__'):
-            # Protocols of Python, such as copying, are no part of expressions.
+            # Expressions do not support Python protocols such as copying.
             raise AttributeError(name)
         return GetAttr(self, name)
 
@@ -538,7 +536,7 @@ class UnaryOperator(Expr):
     Args:
         priority (int): How strongly the operator binds.
         term: Operand.
-        exp (str): The operator as it is written.
+        exp (str): Symbol of the operator.
         func: Function that computes it.
 
     .. admonition:: Example
@@ -570,7 +568,7 @@ class BinaryOperator(Expr):
         priority (int): How strongly the operator binds.
         lhs: Left operand.
         rhs: Right operand.
-        exp (str): The operator as it is written.
+        exp (str): Symbol of the operator.
         func: Function that computes it.
         right_associative (bool): Whether ``a * b * c`` means ``a * (b * c)``.
 
@@ -614,7 +612,7 @@ class Testable:
     """
 
     def expect(self):
-        """Raises :class:`InvalidType` if the expression is not true."""
+        """Raises :class:`InvalidType` if the expression is false."""
         raise NotImplementedError
 
 
@@ -624,8 +622,8 @@ class BoolBinaryOperator(BinaryOperator, Testable):
     Args:
         lhs: Left operand.
         rhs: Right operand.
-        exp (str): The operator as it is written.
-        inv (str): Its opposite, for messages.
+        exp (str): Symbol of the operator.
+        inv (str): The inverse operator, for messages.
         func: Function that computes it.
 
     .. admonition:: Example
@@ -719,7 +717,7 @@ def eval(exp):
 
 
 def make_variable(value, name):
-    """Returns an expression of a value with a name; in light mode, the value itself.
+    """Returns a named expression for a value; in light mode, the value itself.
 
     Args:
         value: Value.
@@ -770,7 +768,7 @@ def expect(*bool_exprs):
 
     Raises:
         InvalidType: If one is not true.
-        TypeError: If an expression is no comparison.
+        TypeError: If an expression is not a comparison.
 
     .. admonition:: Example
 
@@ -791,7 +789,7 @@ def expect(*bool_exprs):
         elif isinstance(expr, Expr):
             raise TypeError(f'expect takes comparisons, but got: {expr}')
         elif not expr:
-            # In light mode, whose caller makes the message by a second run.
+            # In light mode, the caller makes the message with a second run.
             raise InvalidType('True', str(expr))
 
 
@@ -827,13 +825,13 @@ def expect_broadcast_shapes(*shape_types):
 
 
 def same_types(*arrays):
-    """Tells whether all arguments are arrays of the same module.
+    """Returns whether all arguments are arrays of the same module.
 
     Args:
         arrays: Arrays.
 
     Returns:
-        bool: Whether they are.
+        bool: Whether they share a module.
 
     .. admonition:: Example
 

@@ -9,11 +9,11 @@ from chainer.backends import cuda
 class WalkerAlias(device_resident.DeviceResident):
     """Sampler of integers by the alias method of Walker: each sample takes constant time.
 
-    A table has one column per value. A column is divided at its threshold among the value itself
-    and one other value.
+    A table has one column per value. A threshold divides a column between the value and one other
+    value.
 
     Args:
-        probs (iterable of float): Weights of the values 0, 1, ...; they need not add up to one.
+        probs (iterable of float): Weights of the values 0, 1, ...; their sum can be any number.
 
     Raises:
         ValueError: If there are none, or a weight is negative or not finite, or all are zero.
@@ -43,7 +43,7 @@ class WalkerAlias(device_resident.DeviceResident):
         threshold = numpy.ones(len(probs), numpy.float32)
         values = numpy.repeat(numpy.arange(len(probs), dtype=numpy.int32), 2)
 
-        # Each low column is filled up from a high one, which may become a low one by that.
+        # Fill each low column from a high one, which may then become low.
         low = list(numpy.flatnonzero(heights < 1))
         high = list(numpy.flatnonzero(heights >= 1))
         while low and high:
@@ -63,7 +63,7 @@ class WalkerAlias(device_resident.DeviceResident):
 
     @property
     def use_gpu(self):
-        """Whether the table is on a CUDA device of CuPy."""
+        """Whether the table is on a CuPy device."""
         return isinstance(self.threshold, cuda.ndarray)
 
     def sample(self, shape):
@@ -108,7 +108,7 @@ class WalkerAlias(device_resident.DeviceResident):
         with device.create_context():
             position = device.xp.random.uniform(0, len(threshold), shape)
             column = position.astype(numpy.int32)
-            # Rounding could put a sample past the last column.
+            # Rounding could move a sample past the last column.
             column = column.clip(0, len(threshold) - 1)
             other = threshold[column] <= position - column
             samples = values[2 * column + other]
