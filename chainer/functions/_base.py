@@ -1,9 +1,9 @@
-"""Shared machinery of functions: one base class per kind of function.
+"""Base classes of functions, one per kind of function.
 
-A gradient rule is written once and serves two callers. When the backward pass is recorded
-(double backprop) it gets variables and ``m`` is :mod:`chainer.functions`; otherwise it gets
-plain arrays and ``m`` is their array module, which spares every intermediate variable. A rule
-therefore uses operators, and only those routines of ``m`` that both modules have under one name
+One gradient rule serves two callers. In double backprop, which records the backward pass, it gets
+variables and ``m`` is :mod:`chainer.functions`. Otherwise it gets plain arrays and ``m`` is their
+array module, which avoids intermediate variables. A rule therefore uses only operators and
+routines of ``m`` that both modules have under the same name
 (``exp``, ``cos``, ``sqrt``, ``where``, ``maximum``...).
 """
 
@@ -23,14 +23,14 @@ from chainer.utils import type_check
 
 
 def _as_array(y, dtype):
-    """Makes an array of ``dtype`` of a result that may be a NumPy scalar."""
+    """Converts a result that may be a NumPy scalar to an array of ``dtype``."""
     if type(y) is numpy.ndarray and y.dtype == dtype:
         return y
     return utils.force_array(y, dtype)
 
 
 def select(mask, positive, negative, dtype):
-    """``numpy.where`` of two scalars: NumPy's own is several times slower where masks vary."""
+    """Equals ``numpy.where`` of two scalars, which is several times slower for varying masks."""
     xp = cuda.get_array_module(mask)
     if xp is numpy:
         return numpy.array([negative, positive], dtype).take(mask.view(numpy.int8))
@@ -38,13 +38,13 @@ def select(mask, positive, negative, dtype):
 
 
 def call_chainerx(name, *args, **kwargs):
-    """Outputs of a ChainerX routine of one output, or ``Fallback`` if ChainerX lacks it."""
+    """Outputs of a ChainerX routine with one output, or ``Fallback`` if ChainerX lacks it."""
     routine = getattr(chainerx, name, None)
     return Fallback if routine is None else (routine(*args, **kwargs),)
 
 
 class CallableFunction(FunctionNode):
-    """Function whose objects are called with its inputs, as those of old-style functions."""
+    """Function whose objects are callable with inputs, like old-style functions."""
 
     def __call__(self, *inputs):
         outputs = self.apply(inputs)
@@ -52,7 +52,7 @@ class CallableFunction(FunctionNode):
 
 
 class _Routine(FunctionNode):
-    """Function that ChainerX may have under its own name."""
+    """Function that may have a ChainerX routine."""
 
     #: Name of the ChainerX routine (default: the name of the class in lower case).
     chainerx_routine = None
@@ -73,9 +73,9 @@ class _Routine(FunctionNode):
 class UnaryFunction(_Routine):
     """Elementwise function of one floating point array.
 
-    Subclasses give ``compute(xp, x)`` and ``gradient(m, x, y, gy)`` and name in
-    :attr:`retains` what the gradient uses: ``'x'``, ``'y'``, ``'xy'`` or ``''``; what is
-    not named is ``None`` there.
+    Subclasses define ``compute(xp, x)`` and ``gradient(m, x, y, gy)``. :attr:`retains` names
+    the arguments that the gradient uses: ``'x'``, ``'y'``, ``'xy'`` or ``''``; the others are
+    ``None``.
     """
 
     is_elementwise = True
@@ -116,9 +116,9 @@ class UnaryFunction(_Routine):
 class BinaryFunction(_Routine):
     """Elementwise function of two floating point arrays, with broadcasting.
 
-    Subclasses give ``compute(xp, x0, x1)`` and ``gradient(m, i, x0, x1, y, gy)``, the
-    gradient for input ``i`` in the shape of the output; this class sums it over the axes
-    along which the input was broadcast. ``retains`` is a subset of ``'xy'``.
+    Subclasses define ``compute(xp, x0, x1)`` and ``gradient(m, i, x0, x1, y, gy)``, the
+    gradient for input ``i`` in the shape of the output; this class sums it over the broadcast
+    axes of the input. ``retains`` is a subset of ``'xy'``.
     """
 
     is_elementwise = True
@@ -177,8 +177,8 @@ def parse_axis(axis):
         ``None`` or a tuple of ints.
 
     Raises:
-        TypeError: If ``axis`` is of another type.
-        ValueError: If an axis is given twice.
+        TypeError: If the type of ``axis`` is wrong.
+        ValueError: If an axis appears twice.
 
     """
     if axis is None:
@@ -196,7 +196,7 @@ def parse_single_axis(axis):
     """Checks an ``axis`` argument that is ``None`` or one int.
 
     Raises:
-        TypeError: If ``axis`` is of another type.
+        TypeError: If the type of ``axis`` is wrong.
 
     """
     if axis is not None and not isinstance(axis, numbers.Integral):
@@ -218,7 +218,7 @@ class ReductionFunction(_Routine):
 
     Args:
         axis (None, int or tuple of int): Axes to reduce (``None``: all).
-        keepdims (bool): Whether reduced axes stay with length one.
+        keepdims (bool): Whether to keep reduced axes with length one.
 
     """
 
@@ -238,7 +238,7 @@ class ReductionFunction(_Routine):
         return (routine(inputs[0], axis=self.axis, keepdims=self.keepdims),)
 
     def kept_shape(self, shape):
-        """Shape of the output if the reduced axes were kept with length one."""
+        """Shape of the output with reduced axes of length one."""
         if self.axis is None:
             return (1,) * len(shape)
         axes = {a % len(shape) for a in self.axis}
@@ -246,7 +246,7 @@ class ReductionFunction(_Routine):
 
 
 def apply_without_gradient(name, x):
-    """Applies the array routine ``name`` to a variable or array, outside any graph."""
+    """Applies the array routine ``name`` to a variable or array without recording."""
     x = chainer.as_array(x)
     xp = backend.get_array_module(x)
     if xp is chainerx and not hasattr(chainerx, name):
@@ -258,12 +258,12 @@ def apply_without_gradient(name, x):
 
 
 def positive_part(xp, x):
-    """Elementwise maximum of ``x`` and zero, with no gradient at zero."""
+    """Elementwise maximum of ``x`` and zero, with gradient zero at zero."""
     return chainerx.relu(x) if xp is chainerx else xp.maximum(x, 0)
 
 
 def norm_of_squared(xp, squared):
-    """Square root that has, for ChainerX, gradient zero at zero."""
+    """Square root with gradient zero at zero, also on ChainerX."""
     if xp is not chainerx:
         return xp.sqrt(squared)
     zero = squared == 0
@@ -276,7 +276,7 @@ def sent_like(x, array):
 
 
 def draw_like(x, sample):
-    """Array ``sample(xp)`` on the device of ``x``; where that is ChainerX, NumPy or CuPy draws."""
+    """Array ``sample(xp)`` on the device of ``x``; NumPy or CuPy draws for ChainerX."""
     device = backend.get_device_from_array(x)
     if not isinstance(device, backend.ChainerxDevice):
         return device.xp.asarray(sample(device.xp))

@@ -1,4 +1,4 @@
-"""Base of functions that compute many steps at once on arrays."""
+"""Base of functions that fuse many steps on arrays."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from chainer.functions.math.identity import Identity
 
 
 class FusedFunction(FunctionNode):
-    """Function whose forward and gradient are written by hand on arrays, for speed.
+    """Function with hand-written forward and gradient on arrays, for speed.
 
-    Subclasses give ``forward``, which retains what it needs, and two views of the gradient:
+    Subclasses define ``forward``, which retains arrays, and two forms of the gradient:
 
     * ``gradients(targets, xs, ys, gys)``: gradients of the target inputs on plain arrays, from
       the retained inputs and outputs.
     * ``compose(*xs)``: tuple of the outputs as a composition of other functions, on variables.
-      Inputs that are not retained come as zeros: their values must not matter for gradients.
-      A backward that is itself recorded takes its gradients from this composition, so
-      gradients of every order follow from it. It is also what runs on ChainerX.
+      Inputs that are not retained are zeros: gradients must not depend on their values.
+      A recorded backward differentiates this composition, which gives gradients of every
+      order. ChainerX also runs it.
 
     """
 
@@ -29,7 +29,7 @@ class FusedFunction(FunctionNode):
         raise NotImplementedError
 
     def forward_chainerx(self, inputs):
-        # Constants that it makes have to be where the inputs are.
+        # Its constants must be on the device of the inputs.
         with chainer.using_device(backend.ChainerxDevice(inputs[0].device)):
             ys = self.compose(*[chainer.as_variable(x) for x in inputs])
         return tuple([y._array for y in ys])
@@ -58,7 +58,7 @@ class FusedFunction(FunctionNode):
         for i, node in enumerate(self.inputs):
             if inputs[i] is None:
                 inputs[i] = xp.zeros(node.shape, node.dtype)
-        # Behind the identity no input depends on another one: derivatives are partial.
+        # The identity separates inputs that depend on each other: derivatives are partial.
         inputs = Identity().apply(inputs)
         pairs = [(y, gy) for y, gy in zip(self.compose(*inputs), grad_outputs) if gy is not None]
         return tuple(

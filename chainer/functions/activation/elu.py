@@ -19,12 +19,12 @@ class ELU(_base.UnaryFunction):
         return _base.call_chainerx('elu', inputs[0], self.alpha)
 
     def compute(self, xp, x):
-        # Each part is zero where the other one counts.
+        # Each part is zero where the other one applies.
         return xp.maximum(x, 0) + xp.expm1(xp.minimum(x, 0)) * self.alpha
 
     def gradient(self, m, x, y, gy):
         negative = chainer.as_array(x) <= 0
-        # What the masks discard must not overflow.
+        # Avoid overflow in elements that the masks discard.
         slope = m.exp(m.clip(x, None, 0)) * _base.select(negative, self.alpha, 0, gy.dtype)
         return gy * (slope + (~negative).astype(gy.dtype))
 

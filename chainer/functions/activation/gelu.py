@@ -10,7 +10,7 @@ from chainer.functions._base import UnaryFunction, special
 
 
 class GELU(UnaryFunction):
-    """Input times the standard normal distribution function of it."""
+    """Input times its standard normal distribution function."""
 
     _native_inputs = (0,)
 
@@ -24,7 +24,7 @@ class GELU(UnaryFunction):
 
 
 class TanhGELU(UnaryFunction):
-    """Approximation of :class:`GELU` by a hyperbolic tangent."""
+    """Approximation of :class:`GELU` with a hyperbolic tangent."""
 
     _native_inputs = (0,)
 

@@ -13,7 +13,7 @@ class LeakyReLU(_base.UnaryFunction):
 
     def __init__(self, slope=0.2):
         self.slope = slope
-        # The sign of the output tells that of the input if the slope keeps it.
+        # With a positive slope, the output has the sign of the input, so the output suffices.
         self.retains = 'y' if slope > 0 else 'x'
 
     def forward_chainerx(self, inputs):

@@ -12,7 +12,7 @@ class Sigmoid(_base.UnaryFunction):
     _native_inputs = ()
 
     def compute(self, xp, x):
-        # The form with tanh cannot overflow.
+        # The tanh form cannot overflow.
         return xp.tanh(x * 0.5) * 0.5 + 0.5
 
     def gradient(self, m, x, y, gy):

@@ -21,7 +21,7 @@ class Softplus(_base.UnaryFunction):
         return (xp.maximum(x, 0) + xp.log1p(xp.exp(-abs(x)))) * (1 / self.beta)
 
     def gradient(self, m, x, y, gy):
-        # The sigmoid, as a tanh that cannot overflow.
+        # The sigmoid in its tanh form, which cannot overflow.
         return gy * (m.tanh(x * (self.beta / 2)) * 0.5 + 0.5)
 
 

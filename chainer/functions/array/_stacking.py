@@ -1,4 +1,4 @@
-"""Base of functions that lift arrays to some number of axes and join them along one."""
+"""Base of functions that expand arrays to a number of axes and join them along one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chainer.utils import type_check
 class Stacking(FunctionNode):
     """Joins arrays with the NumPy and ChainerX routine :attr:`routine`.
 
-    Arrays of less than :attr:`min_ndim` axes get the joined axis as a new one.
+    Arrays with fewer than :attr:`min_ndim` axes get the joined axis as a new one.
     """
 
     routine = None

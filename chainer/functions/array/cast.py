@@ -8,7 +8,7 @@ from chainer.utils import type_check
 
 
 class Cast(FunctionNode):
-    """Converts an array to another dtype."""
+    """Casts an array to another dtype."""
 
     _checked_natively = True
 
@@ -34,14 +34,14 @@ class Cast(FunctionNode):
 
 
 def cast(x, typ):
-    """Converts an array to another dtype.
+    """Casts an array to another dtype.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of any dtype.
         typ (str or dtype): dtype of the output.
 
     Returns:
-        ~chainer.Variable: ``x`` in the dtype ``typ``. Its gradient is converted back.
+        ~chainer.Variable: ``x`` in the dtype ``typ``. Its gradient is cast back.
 
     .. admonition:: Example
 

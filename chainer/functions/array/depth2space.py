@@ -48,7 +48,7 @@ class Depth2Space(FunctionNode):
 def depth2space(X, r):
     """Rearranges channels to space, as in sub-pixel convolution.
 
-    The channel ``(i * r + j) * c + k`` gives the pixels at offset ``(i, j)`` of the ``r`` by
+    The channel ``(i * r + j) * c + k`` contains the pixels at offset ``(i, j)`` of the ``r`` by
     ``r`` blocks of channel ``k``.
 
     Args:
@@ -61,7 +61,7 @@ def depth2space(X, r):
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``X`` is not four-dimensional and floating
-            point, or the channels cannot be divided so.
+            point, or the number of channels does not fit.
 
     See: Shi et al., `Real-Time Single Image and Video Super-Resolution Using an Efficient
     Sub-Pixel Convolutional Neural Network <https://arxiv.org/abs/1609.05158>`_, 2016.

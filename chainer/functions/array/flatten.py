@@ -6,7 +6,7 @@ from chainer.functions.array.reshape import reshape
 
 
 def flatten(x):
-    """Gives an array one dimension.
+    """Flattens an array to one dimension.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of any dtype.

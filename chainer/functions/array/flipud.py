@@ -19,7 +19,7 @@ class FlipUD(_Reversal):
 
 
 def flipud(a):
-    """Reverses an array in the up-down direction, that is along its first axis.
+    """Reverses an array in the up-down direction, along its first axis.
 
     Args:
         a (:class:`~chainer.Variable` or array): Input of at least one axis.

@@ -17,9 +17,9 @@ from chainer.utils import type_check
 
 
 def _parse_slices(slices):
-    """Makes an index a tuple, with arrays in place of ChainerX arrays and variables."""
+    """Converts an index to a tuple, and its ChainerX arrays and variables to plain arrays."""
     if isinstance(slices, list):
-        # A list of ints is one index array, any other list stands for a tuple.
+        # A list of ints is an index array, any other list means a tuple.
         if all([isinstance(s, int) for s in slices]):
             slices = (slices,)
     elif not isinstance(slices, tuple):
@@ -31,7 +31,7 @@ def _parse_slices(slices):
 
 
 def _for_array(slices, array):
-    """Index with its arrays in the module of ``array``, which is NumPy's or CuPy's."""
+    """Returns an index with its arrays in the module of ``array``, NumPy or CuPy."""
     if _is_basic(slices):
         return slices
     slices = [backend.from_chx(s) if isinstance(s, chainerx.ndarray) else s for s in slices]
@@ -41,7 +41,7 @@ def _for_array(slices, array):
 
 
 def _is_basic(slices):
-    """Whether an index has no arrays: then it picks every element at most once."""
+    """Returns whether an index has no arrays, so that it selects each element at most once."""
     return all(
         [
             s is None
@@ -54,7 +54,7 @@ def _is_basic(slices):
 
 
 def _add_at(array, slices, values):
-    """``array[slices] += values`` that counts repeated elements."""
+    """``array[slices] += values`` that accumulates repeated elements."""
     if _is_basic(slices):
         array[slices] += values
         return
@@ -122,11 +122,11 @@ def get_item(x, slices):
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of any dtype.
-        slices (int, slice, Ellipsis, None, integer or boolean array, or tuple of such): Index,
-            as understood by NumPy. A list of ints is an integer array.
+        slices (int, slice, Ellipsis, None, integer or boolean array, or tuple of such): Index
+            with NumPy's meaning. A list of ints is an integer array.
 
     Returns:
-        ~chainer.Variable: ``x[slices]``. Gradients of elements taken several times add up.
+        ~chainer.Variable: ``x[slices]``. Gradients of repeated elements add up.
 
     Raises:
         IndexError: If the index does not fit ``x``.
@@ -145,5 +145,5 @@ def get_item(x, slices):
 
 
 def install_variable_get_item():
-    """Makes :func:`get_item` the indexing of variables."""
+    """Installs :func:`get_item` as the indexing of variables."""
     variable.Variable.__getitem__ = get_item

@@ -9,7 +9,7 @@ from chainer.utils import type_check
 
 
 class PadSequence(FunctionNode):
-    """Puts arrays of different lengths in one array."""
+    """Pads arrays of different lengths into one array."""
 
     def __init__(self, length, padding):
         self.length = length
@@ -62,13 +62,13 @@ class PadSequence(FunctionNode):
 
 
 def pad_sequence(xs, length=None, padding=0):
-    """Puts arrays of different lengths in one array, filled up at the end.
+    """Pads arrays of different lengths into one array, padded at the end.
 
     Args:
         xs (sequence of :class:`~chainer.Variable` or array): Inputs of shape
-            ``(L_i, ...)`` and of any dtype, alike but for the length.
+            ``(L_i, ...)`` and of any dtype, equal except for the length.
         length (int or None): Common length (``None``: that of the longest).
-        padding (int or float): Value to fill up with.
+        padding (int or float): Padding value.
 
     Returns:
         ~chainer.Variable: Output of shape ``(len(xs), length, ...)``.

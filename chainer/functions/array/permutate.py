@@ -73,8 +73,7 @@ class Permutate(FunctionNode):
 def permutate(x, indices, axis=0, inv=False):
     """Permutes elements along an axis.
 
-    The output is ``x.take(indices, axis)``; with ``inv`` it is the array from which that
-    would make ``x``.
+    The output is ``x.take(indices, axis)``; ``inv`` inverts this.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of any dtype.

@@ -44,7 +44,7 @@ class Repeat(FunctionNode):
         return (inputs[0].repeat(self._numpy_repeats, self.axis),)
 
     def forward(self, inputs):
-        # CuPy wants a list, NumPy takes it as well.
+        # CuPy requires a list, and NumPy accepts it.
         repeats = self._numpy_repeats
         return (
             inputs[0].repeat(list(repeats) if isinstance(repeats, tuple) else repeats, self.axis),
@@ -67,14 +67,14 @@ def repeat(x, repeats, axis=None):
     Args:
         x (:class:`~chainer.Variable` or array): Input of any dtype.
         repeats (int or tuple of int): Number of repetitions of each element; a single number
-            holds for all.
-        axis (int or None): Axis (``None``: ``x`` is flattened first).
+            applies to all.
+        axis (int or None): Axis (``None``: flattens ``x`` first).
 
     Returns:
         ~chainer.Variable: Array with repeated elements.
 
     Raises:
-        TypeError: If an argument is of a wrong type.
+        TypeError: If the type of an argument is wrong.
         ValueError: If a number of repetitions is negative.
         ~chainer.utils.type_check.InvalidType: If ``axis`` is out of range or ``repeats`` does
             not fit the length of the axis.

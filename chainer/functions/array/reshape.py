@@ -8,7 +8,7 @@ from chainer.utils import type_check
 
 
 class Reshape(FunctionNode):
-    """Gives an array another shape, without a copy where possible."""
+    """Changes the shape of an array, without a copy if possible."""
 
     _checked_natively = True
 
@@ -42,12 +42,12 @@ class Reshape(FunctionNode):
 
 
 def reshape(x, shape):
-    """Gives an array another shape.
+    """Changes the shape of an array.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of any dtype.
-        shape (tuple of int): New shape. At most one length can be ``-1``, which is then
-            found from the size of ``x``.
+        shape (tuple of int): New shape. At most one length can be ``-1``; the size of ``x``
+            then determines it.
 
     Returns:
         ~chainer.Variable: ``x`` in C order with the shape ``shape``; ``x`` itself if it

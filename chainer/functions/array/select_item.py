@@ -47,7 +47,7 @@ class SelectItem(FunctionNode):
 
 
 class Assign(FunctionNode):
-    """Puts a value in each row of zeros."""
+    """Puts a value into each row of zeros."""
 
     def __init__(self, shape, dtype, t):
         self.shape = shape
@@ -77,7 +77,7 @@ def select_item(x, t):
         ~chainer.Variable: Output of shape ``(N,)`` and of the dtype of ``x``.
 
     Raises:
-        ~chainer.utils.type_check.InvalidType: If shapes or dtypes are others.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes are wrong.
         ValueError: If an element of ``t`` is not a column (in debug mode).
 
     .. admonition:: Example

@@ -10,7 +10,7 @@ from chainer.utils import type_check
 
 
 class Separate(FunctionNode):
-    """Takes an array apart along an axis, which vanishes."""
+    """Splits an array along an axis into slices without that axis."""
 
     _checked_natively = True
 
@@ -30,12 +30,12 @@ class Separate(FunctionNode):
     def forward(self, inputs):
         (x,) = inputs
         xp = cuda.get_array_module(x)
-        # With an ellipsis the elements of one-dimensional arrays stay arrays.
+        # The ellipsis keeps elements of one-dimensional arrays as arrays.
         x = xp.moveaxis(x, self.axis, 0)
         return tuple([x[i, ...] for i in range(len(x))])
 
     def _filled(self, gys):
-        """Gradients of all outputs; zeros stand for those of unused ones."""
+        """Gradients of all outputs; zeros replace those of unused ones."""
         array = chainer.as_array(next(gy for gy in gys if gy is not None))
         xp = cuda.get_array_module(array)
         return [xp.zeros_like(array) if gy is None else gy for gy in gys]
@@ -49,16 +49,16 @@ class Separate(FunctionNode):
 
 
 def separate(x, axis=0):
-    """Takes an array apart along an axis.
+    """Splits an array along an axis into slices.
 
-    It is the opposite of :func:`~chainer.functions.stack`.
+    It is the inverse of :func:`~chainer.functions.stack`.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of any dtype with at least one axis.
-        axis (int): Axis, which the outputs lack.
+        axis (int): Axis, which the outputs do not have.
 
     Returns:
-        tuple of ~chainer.Variable: As many outputs as the axis is long.
+        tuple of ~chainer.Variable: One output per element of the axis.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``axis`` is out of range.

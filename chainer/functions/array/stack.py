@@ -33,7 +33,7 @@ class Stack(FunctionNode):
     def backward(self, target_input_indexes, grad_outputs):
         (gy,) = grad_outputs
         before = (slice(None),) * (self.axis % gy.ndim)
-        # The last axis is kept and dropped by reshape: indexing an array may give a scalar.
+        # Keep the last axis and drop it with reshape, because indexing may give a scalar.
         return tuple(
             [
                 gy[before + (slice(i, i + 1),)].reshape(self.inputs[i].shape)

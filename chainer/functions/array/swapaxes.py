@@ -40,7 +40,7 @@ def swapaxes(x, axis1, axis2):
         axis2 (int): Second axis.
 
     Returns:
-        ~chainer.Variable: View of ``x`` with the axes exchanged.
+        ~chainer.Variable: View of ``x`` with the axes swapped.
 
     Raises:
         ValueError: If an axis is out of range (:class:`numpy.exceptions.AxisError`).

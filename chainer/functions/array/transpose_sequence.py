@@ -12,7 +12,7 @@ from chainer.utils import type_check
 
 
 def _transpose(xs, length):
-    """Arrays of the ``t``-th elements of all arrays that are longer than ``t``."""
+    """Arrays of the ``t``-th elements of all arrays longer than ``t``."""
     xp = cuda.get_array_module(*xs)
     lengths = [len(x) for x in xs]
     ys = []
@@ -50,7 +50,7 @@ class TransposeSequence(FunctionNode):
     def forward_chainerx(self, inputs):
         if self.length == 0:
             return ()
-        # The elements of all sequences, in the order in which the results have them.
+        # The elements of all sequences in the order of the results.
         lengths = [len(x) for x in inputs]
         starts = numpy.cumsum([0, *lengths[:-1]])
         counts = [sum([n > t for n in lengths]) for t in range(self.length)]
@@ -59,7 +59,7 @@ class TransposeSequence(FunctionNode):
         return tuple(chainerx.split(rows, numpy.cumsum(counts[:-1]).tolist()))
 
     def _filled(self, gys):
-        """Gradients of all outputs; zeros stand for those of unused ones."""
+        """Gradients of all outputs; zeros replace those of unused ones."""
         array = chainer.as_array(next(gy for gy in gys if gy is not None))
         xp = cuda.get_array_module(array)
         lengths = [x.shape[0] for x in self.inputs]
@@ -84,14 +84,14 @@ def transpose_sequence(xs):
 
     Args:
         xs (list of :class:`~chainer.Variable` or array): Sequences of shape ``(L_i, ...)``
-            and of any dtype, in descending order of length and otherwise alike.
+            and of any dtype, in descending order of length and otherwise equal.
 
     Returns:
-        tuple of ~chainer.Variable: The ``t``-th output holds the ``t``-th elements of all
-        sequences that are long enough, in shape ``(B_t, ...)``.
+        tuple of ~chainer.Variable: The ``t``-th output contains the ``t``-th elements of all
+        sequences that are long enough, with the shape ``(B_t, ...)``.
 
     Raises:
-        ~chainer.utils.type_check.InvalidType: If lengths ascend, or dtypes or other axes
+        ~chainer.utils.type_check.InvalidType: If lengths increase, or dtypes or other axes
             differ.
 
     .. admonition:: Example

@@ -60,7 +60,7 @@ class Where(FunctionNode):
 def where(condition, x, y):
     """Chooses elements of two arrays by a condition.
 
-    The three arguments are broadcast to one shape.
+    It broadcasts the three arguments to one shape.
 
     Args:
         condition (:class:`~chainer.Variable` or array): Booleans; where true, elements come
@@ -68,7 +68,7 @@ def where(condition, x, y):
         x (:class:`~chainer.Variable`, array or number): Elements where ``condition`` is true,
             of any dtype.
         y (:class:`~chainer.Variable`, array or number): Elements where it is false, of the dtype
-            of ``x``. A number takes the dtype of the other one.
+            of ``x``. A number takes the dtype of the other argument.
 
     Returns:
         ~chainer.Variable: Chosen elements, of the dtype of ``x`` and the common shape.
@@ -91,7 +91,7 @@ def where(condition, x, y):
 
 
 def _as_arrays(x, y):
-    """Gives a number the dtype and device of the other argument."""
+    """Converts a number to the dtype and device of the other argument."""
     if isinstance(x, numbers.Number) and not isinstance(y, numbers.Number):
         x = _number(x, y)
     elif isinstance(y, numbers.Number) and not isinstance(x, numbers.Number):

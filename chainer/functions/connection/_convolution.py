@@ -20,11 +20,11 @@ def _expect_bias(in_types, n_channels):
 
 
 class _Base(FunctionNode):
-    """What convolution and deconvolution share.
+    """Base of convolution and deconvolution.
 
     Attributes:
         ndim (int): Number of spatial dimensions.
-        stride, pad, dilate (tuple of int): One for each dimension.
+        stride, pad, dilate (tuple of int): One per dimension.
         groups (int): Number of groups.
 
     """
@@ -69,8 +69,8 @@ class Convolution(_Base):
     """Base of convolution functions.
 
     Attributes:
-        cover_all (bool): Whether all pixels of the input belong to some patch.
-        outs (tuple of int or None): Spatial shape of the output, if it is a given one.
+        cover_all (bool): Whether the patches cover all pixels of the input.
+        outs (tuple of int or None): Spatial shape of the output, if given.
 
     """
 
@@ -161,7 +161,7 @@ class Deconvolution(_Base):
     """Base of deconvolution functions.
 
     Attributes:
-        outs (tuple of int or None): Spatial shape of the output, if it is not the usual one.
+        outs (tuple of int or None): Spatial shape of the output, if it differs from the default.
 
     """
 
@@ -261,7 +261,7 @@ class Deconvolution(_Base):
 
 
 class _GradW(FunctionNode):
-    """Gradient of the weight, from the image and the gradient of the output of a convolution.
+    """Gradient of a convolution's weight, from the image and the gradient of the output.
 
     Args:
         func: Convolution or deconvolution function.
@@ -302,7 +302,7 @@ class _GradW(FunctionNode):
 
 
 def _sum_channels(gy):
-    """Sum over all axes but the second."""
+    """Sum over all axes except the second."""
     n, c = gy.shape[:2]
     return gy.reshape(n, c, math.prod(gy.shape[2:])).sum(axis=2).sum(axis=0)
 
@@ -317,7 +317,7 @@ def _check_groups(groups, n_in, n_out):
 
 
 class TwoDimensional:
-    """Mix-in: attributes by axis of a function of images."""
+    """Mix-in with attributes per axis for functions of images."""
 
     kh = property(lambda self: self.inputs[1].shape[2])
     kw = property(lambda self: self.inputs[1].shape[3])

@@ -59,7 +59,7 @@ class BilinearFunction(FunctionNode):
     forward_chainerx = forward
 
     def _gradients(self, targets, inputs, gy, m):
-        """``m`` has ``matmul`` and ``sum``, of arrays or of variables."""
+        """``m`` has ``matmul`` and ``sum`` for arrays or variables."""
         shapes = [x.shape for x in inputs]
         n, (n1, n2, n_out) = len(gy), shapes[2]
         e1, e2 = [e.reshape(n, math.prod(e.shape[1:])) for e in inputs[:2]]
@@ -111,14 +111,14 @@ def bilinear(e1, e2, W, V1=None, V2=None, b=None):
 
     Args:
         e1 (:class:`~chainer.Variable` or array): First input, floating point of shape
-            ``(n, J)``; more axes are flattened. All inputs are of one dtype.
-        e2 (:class:`~chainer.Variable` or array): Second input, of shape ``(n, K)``; more axes
-            are flattened.
+            ``(n, J)``; flattens further axes. All inputs have one dtype.
+        e2 (:class:`~chainer.Variable` or array): Second input, of shape ``(n, K)``; flattens
+            further axes.
         W (:class:`~chainer.Variable` or array): Weight of shape ``(J, K, L)``.
         V1 (:class:`~chainer.Variable` or array): Weight of ``e1``, of shape ``(J, L)``.
         V2 (:class:`~chainer.Variable` or array): Weight of ``e2``, of shape ``(K, L)``.
-        b (:class:`~chainer.Variable` or array): Bias of shape ``(L,)``. ``V1``, ``V2`` and ``b``
-            come together or not at all.
+        b (:class:`~chainer.Variable` or array): Bias of shape ``(L,)``. Pass all of ``V1``,
+            ``V2`` and ``b`` or none.
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, L)``, of the dtype of the inputs.

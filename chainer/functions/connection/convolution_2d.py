@@ -24,7 +24,7 @@ class Convolution2DFunction(TwoDimensional, Convolution):
 
 
 def convolution_2d(x, W, b=None, stride=1, pad=0, cover_all=False, **kwargs):
-    """Two-dimensional convolution, as deep learning calls cross-correlation.
+    """Two-dimensional convolution (more precisely, cross-correlation).
 
     .. math::
 
@@ -32,7 +32,7 @@ def convolution_2d(x, W, b=None, stride=1, pad=0, cover_all=False, **kwargs):
             x_{c,\\, i s_h + u d_h - p_h,\\, j s_w + v d_w - p_w}
 
     with zeros around the image. With ``groups`` :math:`g > 1`, input and output channels are
-    cut into :math:`g` groups each, and every output group sees its own input group only.
+    split into :math:`g` groups each, and every output group depends only on its input group.
 
     Args:
         x (:class:`~chainer.Variable` or array): Floating point images of shape
@@ -43,7 +43,7 @@ def convolution_2d(x, W, b=None, stride=1, pad=0, cover_all=False, **kwargs):
             ``x`` (optional).
         stride (int or pair of int): Stride :math:`s`.
         pad (int or pair of int): Width :math:`p` of the padding on each side.
-        cover_all (bool): Whether the output is made large enough that every pixel of the
+        cover_all (bool): Whether to enlarge the output so that every pixel of the
             input contributes.
         dilate (int or pair of int): Distance :math:`d` of the pixels under the kernel.
         groups (int): Number of groups.
@@ -56,9 +56,9 @@ def convolution_2d(x, W, b=None, stride=1, pad=0, cover_all=False, **kwargs):
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
         RuntimeError: If the output would be empty.
-        TypeError: If the numbers of channels are no multiples of ``groups``.
-        ValueError: If the arguments ``deterministic`` or ``requires_x_grad`` of old versions
-            are given.
+        TypeError: If the numbers of channels are not multiples of ``groups``.
+        ValueError: If the obsolete arguments ``deterministic`` or ``requires_x_grad`` are
+            given.
 
     .. seealso:: :class:`~chainer.links.Convolution2D`
 

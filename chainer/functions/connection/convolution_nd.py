@@ -26,8 +26,8 @@ def convolution_nd(x, W, b=None, stride=1, pad=0, cover_all=False, dilate=1, gro
             ``x`` (optional).
         stride (int or tuple of int): Stride :math:`s`.
         pad (int or tuple of int): Width :math:`p` of the padding on each side.
-        cover_all (bool): Whether the output is made large enough that every element of the
-            input contributes.
+        cover_all (bool): Whether to enlarge the output so that every element
+            of the input contributes.
         dilate (int or tuple of int): Distance :math:`d` of the elements under the kernel.
         groups (int): Number of groups.
 
@@ -38,9 +38,9 @@ def convolution_nd(x, W, b=None, stride=1, pad=0, cover_all=False, dilate=1, gro
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
-        AssertionError: If the output would be empty, or an argument has another number of
+        AssertionError: If the output would be empty, or an argument has a wrong number of
             dimensions.
-        TypeError: If the numbers of channels are no multiples of ``groups``.
+        TypeError: If the numbers of channels are not multiples of ``groups``.
 
     .. seealso:: :class:`~chainer.links.ConvolutionND`
 
@@ -68,8 +68,8 @@ def convolution_1d(x, W, b=None, stride=1, pad=0, cover_all=False, dilate=1, gro
             ``x`` (optional).
         stride (int or tuple of int): Stride.
         pad (int or tuple of int): Width of the padding on each side.
-        cover_all (bool): Whether the output is made large enough that every element of the
-            input contributes.
+        cover_all (bool): Whether to enlarge the output so that every element
+            of the input contributes.
         dilate (int or tuple of int): Distance of the elements under the kernel.
         groups (int): Number of groups.
 
@@ -82,7 +82,7 @@ def convolution_1d(x, W, b=None, stride=1, pad=0, cover_all=False, dilate=1, gro
         ValueError: If ``x`` is not of shape ``(n, c_I, d)``.
         ~chainer.utils.type_check.InvalidType: If other shapes or dtypes do not fit.
         AssertionError: If the output would be empty.
-        TypeError: If the numbers of channels are no multiples of ``groups``.
+        TypeError: If the numbers of channels are not multiples of ``groups``.
 
     .. admonition:: Example
 
@@ -107,8 +107,8 @@ def convolution_3d(x, W, b=None, stride=1, pad=0, cover_all=False, dilate=1, gro
             ``x`` (optional).
         stride (int or tuple of int): Stride.
         pad (int or tuple of int): Width of the padding on each side.
-        cover_all (bool): Whether the output is made large enough that every element of the
-            input contributes.
+        cover_all (bool): Whether to enlarge the output so that every element
+            of the input contributes.
         dilate (int or tuple of int): Distance of the elements under the kernel.
         groups (int): Number of groups.
 
@@ -121,7 +121,7 @@ def convolution_3d(x, W, b=None, stride=1, pad=0, cover_all=False, dilate=1, gro
         ValueError: If ``x`` is not of shape ``(n, c_I, d_1, d_2, d_3)``.
         ~chainer.utils.type_check.InvalidType: If other shapes or dtypes do not fit.
         AssertionError: If the output would be empty.
-        TypeError: If the numbers of channels are no multiples of ``groups``.
+        TypeError: If the numbers of channels are not multiples of ``groups``.
 
     .. admonition:: Example
 

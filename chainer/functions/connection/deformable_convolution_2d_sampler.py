@@ -10,11 +10,11 @@ from chainer.functions.array.im2col import _pair
 
 
 def deformable_convolution_2d_sampler(x, offset, W, b=None, stride=1, pad=0):
-    """Two-dimensional convolution whose samples are displaced by given offsets.
+    """Two-dimensional convolution with given offsets of the samples.
 
-    Where :func:`convolution_2d` reads the pixel at row :math:`i s_h + u - p_h` and column
-    :math:`j s_w + v - p_w`, this reads between pixels, at that place moved by the offset for
-    :math:`(u, v)` at :math:`(i, j)`, with bilinear interpolation.
+    :func:`convolution_2d` reads the pixel at row :math:`i s_h + u - p_h` and column
+    :math:`j s_w + v - p_w`. This function adds the offset for :math:`(u, v)` at :math:`(i, j)`
+    to the position, and reads between pixels with bilinear interpolation.
 
     Args:
         x (:class:`~chainer.Variable` or array): Floating point images of shape
@@ -59,7 +59,7 @@ def deformable_convolution_2d_sampler(x, offset, W, b=None, stride=1, pad=0):
             f'offset must have 2 * kh * kw = {2 * kh * kw} channels, but has {n_offsets}'
         )
 
-    # Places without offsets, as a convolution has them, in the padded image.
+    # Positions without offsets, as in a convolution, in the padded image.
     rows = numpy.arange(kh)[:, None, None, None] + sy * numpy.arange(out_h)[:, None]
     columns = numpy.arange(kw)[:, None, None] + sx * numpy.arange(out_w)
     shape = kh, kw, out_h, out_w
@@ -67,7 +67,7 @@ def deformable_convolution_2d_sampler(x, offset, W, b=None, stride=1, pad=0):
     places = places.reshape(1, n_offsets, out_h, out_w).astype(offset.dtype)
     places = backend.get_device_from_array(chainer.as_array(offset)).send(places)
     grid = F.reshape(offset + places, (n, 2, kh * kw, out_h * out_w))
-    # The sampler counts from -1 to 1.
+    # The sampler's coordinates run from -1 to 1.
     last = numpy.array([w + 2 * pw - 1, h + 2 * ph - 1], offset.dtype).reshape(1, 2, 1, 1)
     last = backend.get_device_from_array(chainer.as_array(offset)).send(last)
     grid = grid / last * 2 - 1

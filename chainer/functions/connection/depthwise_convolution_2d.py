@@ -8,7 +8,7 @@ from chainer.functions.connection.convolution_2d import convolution_2d
 
 
 def depthwise_convolution_2d(x, W, b=None, stride=1, pad=0):
-    """Convolution of each channel of images with ``d`` kernels of its own.
+    """Convolution of each channel of images with ``d`` separate kernels.
 
     .. math::
 

@@ -6,7 +6,7 @@ from chainer.functions.connection.convolution_2d import convolution_2d
 
 
 def dilated_convolution_2d(x, W, b=None, stride=1, pad=0, dilate=1, cover_all=False):
-    """Two-dimensional convolution whose kernel has holes; see :func:`convolution_2d`.
+    """Two-dimensional convolution with a dilated kernel; see :func:`convolution_2d`.
 
     Args:
         x (:class:`~chainer.Variable` or array): Floating point images of shape

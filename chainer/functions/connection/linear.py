@@ -81,7 +81,7 @@ class LinearFunction(FunctionNode):
 
 
 def _outer_product(gy, x):
-    """gy^T x, where BLAS is slower than a plain product for a single row."""
+    """gy^T x; for a single row, a plain product is faster than BLAS."""
     if len(gy) == 1 and isinstance(gy, numpy.ndarray):
         return gy.reshape(-1, 1) * x
     return gy.T.dot(x)
@@ -92,8 +92,8 @@ def linear(x, W, b=None, n_batch_axes=1):
 
     Args:
         x (:class:`~chainer.Variable` or array): Floating point input of shape
-            :math:`(s_1, ..., s_n, ...)`, whose first ``n_batch_axes`` axes are kept and
-            whose others are flattened to length :math:`N`.
+            :math:`(s_1, ..., s_n, ...)`. Keeps the first ``n_batch_axes`` axes and flattens
+            the others to length :math:`N`.
         W (:class:`~chainer.Variable` or array): Floating point weight of shape
             :math:`(M, N)`.
         b (:class:`~chainer.Variable` or array): Bias of shape :math:`(M,)`, of the dtype of

@@ -10,7 +10,7 @@ from chainer.utils import type_check
 
 
 class Shift(FunctionNode):
-    """Moves each group of channels of images in a direction of its own."""
+    """Moves each group of channels of images in a different direction."""
 
     def __init__(self, ksize=3, dilate=1):
         self.kh, self.kw = _pair(ksize)
@@ -32,7 +32,7 @@ class Shift(FunctionNode):
         n_groups = self.kh * self.kw
         size = n_channels // n_groups
         directions = list(range(n_groups))
-        # The group that stays is the last one, which takes the channels left over.
+        # The last group does not move and takes the remaining channels.
         directions[n_groups // 2], directions[-1] = directions[-1], directions[n_groups // 2]
         for i, direction in enumerate(directions):
             stop = n_channels if i == n_groups - 1 else (i + 1) * size
@@ -86,10 +86,10 @@ def _overlap(size, move):
 def shift(x, ksize=3, dilate=1):
     """Shift function: moves each group of channels of images by a different distance.
 
-    The channels are cut into ``kh * kw`` groups, one for each offset
+    It splits the channels into ``kh * kw`` groups, one for each offset
     :math:`(u, v)` within a kernel: ``y[:, c, i, j] = x[:, c, i - u * dy, j - v * dx]``, with
-    zeros from outside. The last group, which has the channels left over, stays where it is, and
-    its place in the order of offsets is taken by the last offset.
+    zeros from outside. The last group, which has the remaining channels, does not move; the last
+    offset takes its place in the order of offsets.
 
     Args:
         x (:class:`~chainer.Variable` or array): Floating point images of shape

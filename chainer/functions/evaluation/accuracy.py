@@ -12,7 +12,7 @@ from chainer.utils import type_check
 
 
 class Accuracy(FunctionNode):
-    """Fraction of elements whose largest score is at the true label."""
+    """Fraction of elements with the largest score at the true label."""
 
     def __init__(self, ignore_label=None):
         self.ignore_label = ignore_label
@@ -59,10 +59,10 @@ def accuracy(y, t, ignore_label=None):
 
     Args:
         y (:class:`~chainer.Variable` or array): Scores, floating point of shape
-            :math:`(N, K, d_1, ...)`, whose largest element along the second axis is the prediction.
+            :math:`(N, K, d_1, ...)`; the largest along the second axis is the prediction.
         t (:class:`~chainer.Variable` or array): True labels, integers of shape
             :math:`(N, d_1, ...)`.
-        ignore_label (int or None): Label of elements that do not count.
+        ignore_label (int or None): Label of elements to ignore.
 
     Returns:
         ~chainer.Variable: Scalar of the dtype of ``y``; zero if every label is ignored.

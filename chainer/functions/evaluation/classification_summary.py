@@ -62,9 +62,9 @@ def classification_summary(y, t, label_num=None, beta=1.0, ignore_label=-1):
 
     With true positives :math:`tp`, false positives :math:`fp` and false negatives :math:`fn` the
     precision is :math:`P = tp / (tp + fp)`, the recall is :math:`R = tp / (tp + fn)` and the
-    score is :math:`(1 + \\beta^2) P R / (\\beta^2 P + R)`, all in float64. The ratio of zero to
-    zero, as for the recall of a class without a true label, is NaN. The support is the number of
-    true labels.
+    score is :math:`(1 + \\beta^2) P R / (\\beta^2 P + R)`, all in float64. The ratio 0 / 0, such
+    as the recall of a class without a true label, is NaN. The support is the number of true
+    labels.
 
     Args:
         y (:class:`~chainer.Variable` or array): Scores, floating point of shape
@@ -72,7 +72,7 @@ def classification_summary(y, t, label_num=None, beta=1.0, ignore_label=-1):
         t (:class:`~chainer.Variable` or array): Integer labels, of shape :math:`(N, ...)`.
         label_num (int): Number of classes (default: one more than the largest label).
         beta (float): Weight of the recall in the score.
-        ignore_label (int): Label of elements that do not count.
+        ignore_label (int): Label of elements to ignore.
 
     Returns:
         tuple of ~chainer.Variable: Precision, recall, score and support of each class, of
@@ -108,7 +108,7 @@ def precision(y, t, label_num=None, ignore_label=-1):
             :math:`(N, K, ...)`.
         t (:class:`~chainer.Variable` or array): Integer labels, of shape :math:`(N, ...)`.
         label_num (int): Number of classes (default: one more than the largest label).
-        ignore_label (int): Label of elements that do not count.
+        ignore_label (int): Label of elements to ignore.
 
     Returns:
         tuple of ~chainer.Variable: Precision (float64) and the supports (integers), of shape
@@ -141,7 +141,7 @@ def recall(y, t, label_num=None, ignore_label=-1):
             :math:`(N, K, ...)`.
         t (:class:`~chainer.Variable` or array): Integer labels, of shape :math:`(N, ...)`.
         label_num (int): Number of classes (default: one more than the largest label).
-        ignore_label (int): Label of elements that do not count.
+        ignore_label (int): Label of elements to ignore.
 
     Returns:
         tuple of ~chainer.Variable: Recall (float64) and the supports (integers), of shape
@@ -178,7 +178,7 @@ def fbeta_score(y, t, label_num=None, beta=1.0, ignore_label=-1):
         t (:class:`~chainer.Variable` or array): Integer labels, of shape :math:`(N, ...)`.
         label_num (int): Number of classes (default: one more than the largest label).
         beta (float): Weight of the recall in the score.
-        ignore_label (int): Label of elements that do not count.
+        ignore_label (int): Label of elements to ignore.
 
     Returns:
         tuple of ~chainer.Variable: Scores (float64) and the supports (integers), of shape
@@ -212,7 +212,7 @@ def f1_score(y, t, label_num=None, ignore_label=-1):
             :math:`(N, K, ...)`.
         t (:class:`~chainer.Variable` or array): Integer labels, of shape :math:`(N, ...)`.
         label_num (int): Number of classes (default: one more than the largest label).
-        ignore_label (int): Label of elements that do not count.
+        ignore_label (int): Label of elements to ignore.
 
     Returns:
         tuple of ~chainer.Variable: Scores (float64) and the supports (integers), of shape

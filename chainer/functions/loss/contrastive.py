@@ -54,7 +54,7 @@ class Contrastive(FunctionNode):
             gy = F.broadcast_to(gy * (1.0 / len(x0)), y.shape)
         difference = x0 - x1
         squared = F.sum(difference * difference, axis=1)
-        # Coincident points have no direction: the norm is kept away from zero.
+        # Coincident points have no direction, so keep the norm above zero.
         norm = F.sqrt(squared + x0.dtype.type(1e-12))
         margin = F.relu(self.margin - norm)
         same = (y.array == 1).astype(x0.dtype)
@@ -74,7 +74,7 @@ def contrastive(x0, x1, y, margin=1, reduce='mean'):
             :math:`(N, K)`.
         x1 (:class:`~chainer.Variable` or array): Points, of the same shape and dtype.
         y (:class:`~chainer.Variable` or array): Integers of shape :math:`(N,)`: one for
-            pairs that belong together, zero for others.
+            similar pairs, zero for others.
         margin (float): Margin :math:`m`, positive.
         reduce (str): ``'mean'``, or ``'no'`` for the loss of each pair.
 
@@ -82,7 +82,7 @@ def contrastive(x0, x1, y, margin=1, reduce='mean'):
         ~chainer.Variable: Scalar, or losses of shape :math:`(N,)`, of the dtype of ``x0``.
 
     Raises:
-        ValueError: If ``margin`` is not positive or ``reduce`` has no meaning.
+        ValueError: If ``margin`` is not positive or ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Hadsell et al., Dimensionality reduction by learning an invariant mapping, CVPR 2006.

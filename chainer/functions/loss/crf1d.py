@@ -29,7 +29,7 @@ def crf1d(cost, xs, ys, reduce='mean'):
         ~chainer.Variable: Scalar, or losses of shape :math:`(B_0,)`, of the dtype of ``cost``.
 
     Raises:
-        ValueError: If ``reduce`` has no meaning or ``xs`` and ``ys`` differ in length.
+        ValueError: If ``reduce`` is invalid or ``xs`` and ``ys`` differ in length.
         AssertionError: If ``cost`` is not of shape :math:`(K, K)`.
         ~chainer.utils.type_check.InvalidType: If other shapes or dtypes do not fit.
 
@@ -56,7 +56,7 @@ def crf1d(cost, xs, ys, reduce='mean'):
     def expand(alpha):
         return F.broadcast_to(F.expand_dims(alpha, 2), (*alpha.shape, n_label))
 
-    # Logarithm of the normalizer; sequences that end early leave the recursion.
+    # Logarithm of the normalizer; ended sequences leave the recursion.
     alpha, finished = chainer.as_variable(xs[0]), []
     score = F.select_item(alpha, ys[0])
     finished_scores = []

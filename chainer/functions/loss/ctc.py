@@ -10,12 +10,12 @@ from chainer.functions._base import CallableFunction, check_reduce
 from chainer.functions._fused import FusedFunction
 from chainer.utils import type_check
 
-# Logarithm of a probability that counts as zero; finite, so that no difference is NaN.
+# Log of a probability treated as zero; finite, so that differences are never NaN.
 _NEVER = -1e10
 
 
 def _wide(dtype):
-    """Dtype to compute in: float16 has no room for ``_NEVER``."""
+    """Dtype to compute in: float16 cannot represent ``_NEVER``."""
     return numpy.result_type(dtype, numpy.float32)
 
 
@@ -25,7 +25,7 @@ def _log_softmax(xp, x):
 
 
 class _Paths:
-    """Label sequences with blanks between the labels, and which steps along them are allowed."""
+    """Label sequences with blanks between the labels, and the allowed steps along them."""
 
     def __init__(self, xp, t, blank, label_length):
         n_batch, n_labels = t.shape
@@ -34,7 +34,7 @@ class _Paths:
         position = xp.arange(2 * n_labels + 1)[None]
         self.last = 2 * label_length[:, None]
         inside = position <= self.last
-        # Elements beyond the end of a sequence may hold any label.
+        # Elements after the end of a sequence may contain any label.
         self.labels = xp.where(inside, self.labels, blank)
         self.unused = xp.where(inside, 0.0, _NEVER)
         skip = xp.zeros(self.labels.shape, bool)
@@ -45,7 +45,7 @@ class _Paths:
 
 
 def _delayed(xp, a, n):
-    """Moves elements ``n`` places along the path, forwards or (negative) backwards."""
+    """Moves elements ``n`` positions along the path, forwards or (negative) backwards."""
     out = xp.full(a.shape, _NEVER, a.dtype)
     if n > 0:
         out[:, n:] = a[:, :-n]
@@ -67,7 +67,7 @@ def _alphas(xp, log_prob, paths, input_length):
 
 
 def _betas(xp, log_prob, paths, input_length):
-    """Log-probability of every path suffix, without the present element."""
+    """Log-probability of every path suffix, without the current element."""
     n_time = len(log_prob)
     betas = [None] * n_time
     b = xp.full(paths.end.shape, _NEVER)
@@ -83,7 +83,7 @@ def _betas(xp, log_prob, paths, input_length):
 
 
 class ConnectionistTemporalClassification(CallableFunction, FusedFunction):
-    """Inputs: lengths of the inputs, lengths of the labels, labels, then one array a time step."""
+    """Inputs: lengths of the inputs, lengths of the labels, labels, one array per time step."""
 
     def __init__(self, blank_symbol, reduce='mean'):
         check_reduce(reduce)
@@ -203,8 +203,8 @@ def connectionist_temporal_classification(
     """Connectionist temporal classification loss, for labels without an alignment.
 
     The loss of a sequence is the negative logarithm of the total probability of all paths that
-    give its labels when repetitions are merged and blanks are dropped. It is computed in log
-    space by the forward-backward algorithm.
+    become its labels after merging repetitions and dropping blanks. The forward-backward
+    algorithm computes it in log space.
 
     Args:
         x (list or tuple of :class:`~chainer.Variable` or array): Scores of the labels (not
@@ -220,7 +220,7 @@ def connectionist_temporal_classification(
 
     Raises:
         TypeError: If ``x`` is not a sequence or ``blank_symbol`` not an int.
-        ValueError: If ``blank_symbol`` is out of range or ``reduce`` has no meaning.
+        ValueError: If ``blank_symbol`` is out of range or ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Graves et al., Connectionist temporal classification: labelling unsegmented sequence

@@ -136,7 +136,7 @@ class SoftmaxCrossEntropy(FunctionNode):
             self._check_labels(x, t)
         loss = -log_y[self._one_hot_index(xp, t)]
         weight, coefficient = self._weights(xp, x, t)
-        # Not a product: an ignored element may have an infinite loss.
+        # No product: an ignored element may have an infinite loss.
         loss = xp.where(t == self.ignore_label, x.dtype.type(0), loss * weight)
         if coefficient is None:
             return (loss,)
@@ -239,7 +239,7 @@ class SoftmaxCrossEntropy(FunctionNode):
             return tuple([None if g is None else g.array for g in gxs])
         xp = backend.get_array_module(x)
         gx = _log_softmax(xp, x) if self._log_y is None else self._log_y
-        # The cached score is left alone: backward may run again.
+        # Do not change the cached score: backward may run again.
         gx = xp.exp(gx)
         gx[self._one_hot_index(xp, t)] -= 1
         weight, coefficient = self._weights(xp, x, t)
@@ -272,14 +272,14 @@ def softmax_cross_entropy(
             :math:`(N, K, d_1, ...)`.
         t (:class:`~chainer.Variable` or array): Labels, integers of shape
             :math:`(N, d_1, ...)`, or probabilities of the shape and dtype of ``x``.
-        normalize (bool): Whether the mean is over elements that are not ignored; otherwise
-            the sum is divided by :math:`N`. Only for integer labels with ``reduce='mean'``.
-        cache_score (bool): Whether scores are kept for backward rather than computed again.
+        normalize (bool): Whether to average over elements that are not ignored; otherwise
+            divides the sum by :math:`N`. Only for integer labels with ``reduce='mean'``.
+        cache_score (bool): Whether to keep scores for backward instead of recomputing them.
         class_weight (array): Weights of the classes, of shape :math:`(K,)`.
-        ignore_label (int): Label of elements without a loss.
+        ignore_label (int): Label of elements to ignore.
         reduce (str): ``'mean'``, or ``'no'`` for the loss of each element.
         enable_double_backprop (bool): Whether the gradient also flows to probabilities ``t``.
-            The gradient with respect to ``x`` can always be differentiated.
+            The gradient with respect to ``x`` is always differentiable.
         soft_target_loss (str): ``'cross-entropy'`` or ``'kl-divergence'``, for probabilities.
 
     Returns:
@@ -287,7 +287,7 @@ def softmax_cross_entropy(
         ``x``.
 
     Raises:
-        ValueError: If an option has no meaning, or in debug mode if a label is out of range.
+        ValueError: If an option is invalid, or in debug mode if a label is out of range.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     .. admonition:: Example

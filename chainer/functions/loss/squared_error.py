@@ -41,7 +41,7 @@ def squared_error(x0, x1):
 
 
 def squared_difference(x1, x2):
-    """Elementwise squared error; the same as :func:`squared_error`.
+    """Elementwise squared error; alias of :func:`squared_error`.
 
     Args:
         x1 (:class:`~chainer.Variable` or array): First input, of a floating point dtype.

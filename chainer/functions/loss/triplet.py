@@ -59,7 +59,7 @@ class Triplet(FunctionNode):
 
 
 def triplet(anchor, positive, negative, margin=0.2, reduce='mean'):
-    """Triplet loss, which wants anchors nearer to positive than to negative points.
+    """Triplet loss, which moves anchors closer to positive than to negative points.
 
     .. math:: \\max(\\|a - p\\|^2 - \\|a - n\\|^2 + m, 0)
 
@@ -76,7 +76,7 @@ def triplet(anchor, positive, negative, margin=0.2, reduce='mean'):
         ~chainer.Variable: Scalar, or losses of shape :math:`(N, ...)`, of the dtype of ``anchor``.
 
     Raises:
-        ValueError: If ``margin`` is not positive or ``reduce`` has no meaning.
+        ValueError: If ``margin`` is not positive or ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Schroff et al., FaceNet, CVPR 2015.

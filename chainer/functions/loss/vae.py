@@ -34,7 +34,7 @@ def gaussian_kl_divergence(mean, ln_var, reduce='sum'):
         ~chainer.Variable: Scalar, or elementwise divergences, of the dtype of the inputs.
 
     Raises:
-        ValueError: If ``reduce`` has no meaning.
+        ValueError: If ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Kingma and Welling, Auto-encoding variational Bayes, ICLR 2014.
@@ -70,7 +70,7 @@ def bernoulli_nll(x, y, reduce='sum'):
         inputs.
 
     Raises:
-        ValueError: If ``reduce`` has no meaning.
+        ValueError: If ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     .. seealso:: :func:`~chainer.functions.sigmoid_cross_entropy`, for integer observations
@@ -107,7 +107,7 @@ def gaussian_nll(x, mean, ln_var, reduce='sum'):
         inputs.
 
     Raises:
-        ValueError: If ``reduce`` has no meaning.
+        ValueError: If ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     .. admonition:: Example

@@ -30,7 +30,7 @@ def _check_operand(value):
 
 
 def _operand(x, value):
-    """Second operand as a function input: an array takes the dtype of the variable."""
+    """Converts the second operand to a function input: an array takes the variable's dtype."""
     if isinstance(value, Variable):
         return value
     _check_operand(value)
@@ -63,7 +63,7 @@ class _Constant(_Unary):
     """Operator with a constant, which takes the dtype of the array."""
 
     text = ''
-    operator = None  # operator with the constant on its side
+    operator = None  # operator with the bound constant
     retains = ''
 
     def __init__(self, value):
@@ -259,7 +259,7 @@ def sub(self, rhs):  # lhs - rhs
         ~chainer.Variable: Output of that dtype and the broadcast shape.
 
     Raises:
-        TypeError: If ``rhs`` is none of these.
+        TypeError: If the type of ``rhs`` is wrong.
         ~chainer.utils.type_check.InvalidType: If dtypes of variables differ or shapes cannot be
             broadcast.
 
@@ -286,9 +286,9 @@ class SubFromConstant(_Constant):
 
 
 def rsub(self, rhs):  # rhs - lhs
-    """Elementwise difference of exchanged operands: ``5 - x`` is ``rsub(x, 5)``.
+    """Elementwise difference with swapped operands: ``5 - x`` is ``rsub(x, 5)``.
 
-    Operands, output and errors are those of :func:`sub`.
+    See :func:`sub` for operands, output and errors.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (5 - x).array
@@ -326,7 +326,7 @@ class MulConstant(_Constant):
 def mul(self, rhs):  # lhs * rhs
     """Elementwise product :math:`x_0 x_1`; also written ``x * y``.
 
-    Operands, output and errors are those of :func:`sub`.
+    See :func:`sub` for operands, output and errors.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (x * np.array([2, 3])).array
@@ -354,7 +354,7 @@ class Div(_Binary):
 def div(self, rhs):  # lhs / rhs
     """Elementwise quotient :math:`x_0 / x_1` of floating point numbers; also written ``x / y``.
 
-    Operands, output and errors are those of :func:`sub`.
+    See :func:`sub` for operands, output and errors.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (x / 2).array
@@ -378,9 +378,9 @@ class DivFromConstant(_Constant):
 
 
 def rdiv(self, rhs):  # rhs / lhs
-    """Elementwise quotient of exchanged operands: ``2 / x`` is ``rdiv(x, 2)``.
+    """Elementwise quotient with swapped operands: ``2 / x`` is ``rdiv(x, 2)``.
 
-    Operands, output and errors are those of :func:`sub`.
+    See :func:`sub` for operands, output and errors.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (2 / x).array
@@ -393,9 +393,9 @@ def rdiv(self, rhs):  # rhs / lhs
 
 
 def floordiv(self, rhs):  # lhs // rhs
-    """Elementwise floor of the quotient, without gradient; also written ``x // y``.
+    """Elementwise floor of the quotient, without a gradient; also written ``x // y``.
 
-    Operands, output and errors are those of :func:`sub`.
+    See :func:`sub` for operands, output and errors.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (x // 3).array
@@ -406,9 +406,9 @@ def floordiv(self, rhs):  # lhs // rhs
 
 
 def rfloordiv(self, rhs):  # rhs // lhs
-    """The same of exchanged operands: ``9 // x`` is ``rfloordiv(x, 9)``.
+    """Floor of the quotient with swapped operands: ``9 // x`` is ``rfloordiv(x, 9)``.
 
-    Operands, output and errors are those of :func:`sub`.
+    See :func:`sub` for operands, output and errors.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (9 // x).array
@@ -442,7 +442,7 @@ class PowVarConst(_Constant):
     retains = 'x'
 
     def compute(self, xp, x):
-        # NumPy squares faster with a Python number, which never widens a dtype here.
+        # NumPy squares faster with a Python number, which never changes the dtype here.
         value = self.value
         if x.ndim == 0 or not isinstance(value, (int, float)):
             return super().compute(xp, x)
@@ -470,7 +470,7 @@ class PowConstVar(_Constant):
 def pow(self, rhs):  # lhs ** rhs
     """Elementwise power :math:`x_0^{x_1}`; also written ``x ** y``.
 
-    Operands, output and errors are those of :func:`sub`.
+    See :func:`sub` for operands, output and errors.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (x ** 2).array
@@ -483,9 +483,9 @@ def pow(self, rhs):  # lhs ** rhs
 
 
 def rpow(self, rhs):  # rhs ** lhs
-    """Elementwise power of exchanged operands: ``2 ** x`` is ``rpow(x, 2)``.
+    """Elementwise power with swapped operands: ``2 ** x`` is ``rpow(x, 2)``.
 
-    Operands, output and errors are those of :func:`sub`.
+    See :func:`sub` for operands, output and errors.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (2 ** x).array
@@ -500,7 +500,7 @@ def rpow(self, rhs):  # rhs ** lhs
 def matmul(self, rhs):  # lhs @ rhs
     """Matrix product; also written ``x @ y``.
 
-    An array ``rhs`` takes the dtype of ``self``. Otherwise see :func:`chainer.functions.matmul`.
+    An array ``rhs`` takes the dtype of ``self``. See also :func:`chainer.functions.matmul`.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (x @ np.array([[1, 2], [3, 4]])).array
@@ -511,7 +511,7 @@ def matmul(self, rhs):  # lhs @ rhs
 
 
 def rmatmul(self, rhs):  # rhs @ lhs
-    """Matrix product of exchanged operands: ``a @ x`` is ``rmatmul(x, a)``; see :func:`matmul`.
+    """Matrix product with swapped operands: ``a @ x`` is ``rmatmul(x, a)``; see :func:`matmul`.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (np.array([[1, 2], [3, 4]]) @ x).array
@@ -522,7 +522,7 @@ def rmatmul(self, rhs):  # rhs @ lhs
 
 
 def _operator(operation, function):
-    """Method of variables for a binary operator: the short way for ChainerX, else ``function``."""
+    """Makes a binary operator method of variables, with a fast path for ChainerX."""
 
     @functools.wraps(function)
     def method(self, rhs):
@@ -536,7 +536,7 @@ def _operator(operation, function):
 
 
 def install_variable_arithmetics():
-    """Gives :class:`~chainer.Variable` the operators of this module."""
+    """Installs the operators of this module in :class:`~chainer.Variable`."""
     Variable.__neg__ = neg
     Variable.__abs__ = absolute
     Variable.__add__ = Variable.__radd__ = _operator(operator.add, add)

@@ -36,7 +36,7 @@ def batch_l2_norm_squared(x):
 
     Args:
         x (:class:`~chainer.Variable` or array): Batch, floating point of shape
-            :math:`(N, ...)` with two axes or more.
+            :math:`(N, ...)` with at least two axes.
 
     Returns:
         ~chainer.Variable: Squared norms, of shape :math:`(N,)` and of the dtype of ``x``.

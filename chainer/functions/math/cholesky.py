@@ -52,7 +52,7 @@ class Cholesky(FunctionNode):
 def cholesky(a):
     """Cholesky decomposition :math:`A = L L^\\top` of a symmetric positive definite matrix.
 
-    Only the lower triangle of ``a`` is read; the gradient is symmetric.
+    It reads only the lower triangle of ``a``; the gradient is symmetric.
 
     Args:
         a (:class:`~chainer.Variable` or array): Floating point matrix of shape

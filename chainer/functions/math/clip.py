@@ -10,7 +10,7 @@ from chainer.variable import as_array
 
 
 class Clip(UnaryFunction):
-    """Values limited to an interval; the gradient passes inside it, bounds included."""
+    """Limits values to an interval; the gradient passes inside it and at its bounds."""
 
     def __init__(self, x_min, x_max):
         if x_min is None and x_max is None:
@@ -31,7 +31,7 @@ class Clip(UnaryFunction):
         return gy * inside.astype(gy.dtype)
 
     def forward_chainerx(self, inputs):
-        # Bounds on both sides: at one that is reached the gradient passes.
+        # Pass both bounds: ChainerX then passes the gradient also at the bounds.
         low = -math.inf if self.x_min is None else self.x_min
         high = math.inf if self.x_max is None else self.x_max
         return (chainerx.clip(inputs[0], low, high),)
@@ -51,7 +51,7 @@ def clip(x, x_min, x_max):
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
-        ValueError: If there is no bound.
+        ValueError: If both bounds are ``None``.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
 
     .. admonition:: Example

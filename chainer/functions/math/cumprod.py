@@ -12,7 +12,7 @@ from chainer.utils import type_check
 
 
 def _shift(m, x, axis, first):
-    """Moves elements one place along an axis and puts ``first`` at the beginning."""
+    """Moves elements one position along an axis and inserts ``first`` at the start."""
     index = [slice(None)] * x.ndim
     index[axis] = slice(0, 1)
     head = x[tuple(index)] * 0 + first
@@ -74,7 +74,7 @@ class Cumprod(FunctionNode):
 
     def forward_chainerx(self, inputs):
         (x,) = inputs
-        # Its gradient in ChainerX divides by the elements.
+        # ChainerX's gradient divides by the elements.
         if bool((x == 0).any()):
             return Fallback
         return (chainerx.cumprod(x, axis=self.axis),)

@@ -9,7 +9,7 @@ from chainer.utils import type_check
 
 
 class FFT(FunctionNode):
-    """Fourier transform along the last axis of a pair of real and imaginary part.
+    """Fourier transform of a pair of real and imaginary parts along the last axis.
 
     Args:
         method (str): ``'fft'`` or ``'ifft'``.
@@ -36,7 +36,7 @@ class FFT(FunctionNode):
         return tuple([part.astype(real.dtype) for part in (y.real, y.imag)])
 
     def backward(self, target_input_indexes, grad_outputs):
-        # The adjoint of one transform is the other, up to the factor that ifft has.
+        # The adjoint of one transform is the other, up to the factor of ifft.
         gr, gi = grad_outputs
         if gr is None:
             gr = chainer.as_variable(backend.get_array_module(gi.array).zeros_like(gi.array))

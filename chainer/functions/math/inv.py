@@ -13,7 +13,7 @@ from chainer.utils import type_check
 
 
 def linalg(name, x):
-    """Applies a routine of ``linalg``; those have no float16, which is computed in float32."""
+    """Applies a routine of ``linalg``; computes float16, which they lack, in float32."""
     routine = getattr(backend.get_array_module(x).linalg, name)
     if x.dtype == numpy.float16:
         return routine(x.astype(numpy.float32)).astype(numpy.float16)

@@ -60,7 +60,7 @@ class Min(SelectorBase):
 
 
 class IndexSelectorBase(FunctionNode):
-    """Base of functions that give the index of a selected element; there is no gradient."""
+    """Base of functions that return the index of a selected element, without a gradient."""
 
     def __init__(self, axis=None):
         self.axis = parse_single_axis(axis)
@@ -103,7 +103,7 @@ def max(x, axis=None, keepdims=False):
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
         axis (None, int or tuple of int): Axes to reduce (``None``: all).
-        keepdims (bool): Whether reduced axes stay with length one.
+        keepdims (bool): Whether to keep reduced axes with length one.
 
     Returns:
         ~chainer.Variable: Output of the dtype of ``x``, without the reduced axes unless
@@ -111,7 +111,7 @@ def max(x, axis=None, keepdims=False):
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
-        ValueError: If an axis is given twice.
+        ValueError: If an axis appears twice.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis.
 
     .. admonition:: Example
@@ -131,7 +131,7 @@ def min(x, axis=None, keepdims=False):
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
         axis (None, int or tuple of int): Axes to reduce (``None``: all).
-        keepdims (bool): Whether reduced axes stay with length one.
+        keepdims (bool): Whether to keep reduced axes with length one.
 
     Returns:
         ~chainer.Variable: Output of the dtype of ``x``, without the reduced axes unless
@@ -139,7 +139,7 @@ def min(x, axis=None, keepdims=False):
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
-        ValueError: If an axis is given twice.
+        ValueError: If an axis appears twice.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis.
 
     .. admonition:: Example

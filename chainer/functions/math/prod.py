@@ -24,7 +24,7 @@ class Prod(ReductionFunction):
         return (F.broadcast_to(gy, x.shape) * self._product_of_others(x),)
 
     def _product_of_others(self, x):
-        """Product of all elements but one, for every element, without dividing."""
+        """Product of all other elements, for every element, without dividing."""
         F = chainer.functions
         ndim = x.ndim
         if x.size == 0:
@@ -49,7 +49,7 @@ def prod(x, axis=None, keepdims=False):
     Args:
         x (:class:`~chainer.Variable` or array): Factors, of a floating point dtype.
         axis (None, int or tuple of int): Axes to multiply over (``None``: all).
-        keepdims (bool): Whether reduced axes stay with length one.
+        keepdims (bool): Whether to keep reduced axes with length one.
 
     Returns:
         ~chainer.Variable: Output of the dtype of ``x``, without the reduced axes unless
@@ -57,7 +57,7 @@ def prod(x, axis=None, keepdims=False):
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
-        ValueError: If an axis is given twice.
+        ValueError: If an axis appears twice.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis.
 
     .. admonition:: Example

@@ -1,4 +1,4 @@
-"""Elementwise product with an array that has part of the axes."""
+"""Elementwise product with an array with a part of the axes."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def sum(x, axis=None, keepdims=False):
     Args:
         x (:class:`~chainer.Variable` or array): Elements to sum, of a floating point dtype.
         axis (None, int or tuple of int): Axes to sum over (``None``: all).
-        keepdims (bool): Whether summed axes stay with length one.
+        keepdims (bool): Whether to keep summed axes with length one.
 
     Returns:
         ~chainer.Variable: Output of the dtype of ``x``, without the reduced axes unless
@@ -47,7 +47,7 @@ def sum(x, axis=None, keepdims=False):
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
-        ValueError: If an axis is given twice.
+        ValueError: If an axis appears twice.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an
             axis.
 
@@ -65,7 +65,7 @@ def sum(x, axis=None, keepdims=False):
 
 
 class SumTo(FunctionNode):
-    """Sum over the axes along which a shape would be broadcast to the shape of the input."""
+    """Sum to a shape that broadcasts to the shape of the input."""
 
     _checked_natively = True
 
@@ -95,7 +95,7 @@ class SumTo(FunctionNode):
 
 
 def sum_to(x, shape):
-    """Sums elements along axes so that the output has ``shape``.
+    """Sums elements along axes to a given shape.
 
     It is the adjoint of :func:`~chainer.functions.broadcast_to`.
 

@@ -247,7 +247,7 @@ class Arctan2(BinaryFunction):
 
 
 def arctan2(x1, x2):
-    """Elementwise angle of the point :math:`(x_2, x_1)`, with the quadrant chosen by both signs.
+    """Elementwise angle of the point :math:`(x_2, x_1)`; both signs determine the quadrant.
 
     Args:
         x1 (:class:`~chainer.Variable` or array): Ordinates, floating point.

@@ -16,7 +16,7 @@ def gumbel_softmax(log_pi, tau=0.1, axis=1):
     Args:
         log_pi (:class:`~chainer.Variable` or array): Unnormalized log probabilities, floating
             point.
-        tau (float): Temperature; towards zero samples become one-hot.
+        tau (float): Temperature; near zero, samples become one-hot.
         axis (int): Axis of the categories.
 
     Returns:
@@ -38,7 +38,7 @@ def gumbel_softmax(log_pi, tau=0.1, axis=1):
     """
     log_pi = chainer.as_variable(log_pi)
     if log_pi.ndim == 0:
-        # The only category there is.
+        # The only category.
         return chainer.as_variable(log_pi.xp.ones_like(log_pi.array))
     noise = draw_like(
         log_pi.array, lambda xp: xp.asarray(xp.random.gumbel(size=log_pi.shape), dtype=log_pi.dtype)

@@ -1,4 +1,4 @@
-"""Arithmetic shared by the normalizations: layouts, sums over channels, blocks."""
+"""Arithmetic of the normalizations: layouts, sums over channels, blocks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 
 import numpy
 
-#: Elements worked on at a time on the CPU, so that intermediate results stay in its cache.
+#: Number of elements per block on the CPU, so that intermediate results stay in the cache.
 _block_size = 1 << 16
 
 
@@ -17,7 +17,7 @@ def compute_dtype(*arrays):
 
 
 def blocks(x):
-    """Slices of the first axis of ``x``, each of about the size that fits the cache."""
+    """Slices of the first axis of ``x``, each small enough for the cache."""
     n = len(x)
     if x.size <= 2 * _block_size or not isinstance(x, numpy.ndarray):
         return (slice(0, n),)
@@ -45,12 +45,12 @@ def scratch(xp, x, dtype):
 
 @functools.lru_cache(maxsize=256)
 def layout(shape, axis):
-    """Layout of arrays of ``shape`` whose channels are along the axes not in ``axis``."""
+    """Layout of arrays of ``shape`` with channels along the axes not in ``axis``."""
     return Layout(shape, axis)
 
 
 class Layout:
-    """View of an array as (A, C, B), whose middle axis is that of the channels.
+    """View of an array as (A, C, B), with the channels as the middle axis.
 
     Args:
         shape (tuple of int): Shape of the array.
@@ -68,7 +68,7 @@ class Layout:
         start = key[0] if key else 0
         stop = start + len(key)
         if key and key[-1] >= stop:
-            # Channels with other axes between them: they go last.
+            # Move channels with other axes between them to the end.
             self._order = (*axis, *key)
             self._inverse = tuple(sorted(range(len(shape)), key=self._order.__getitem__))
             shape = tuple([shape[i] for i in self._order])
@@ -82,7 +82,7 @@ class Layout:
         self.count = self.view_shape[0] * self.view_shape[2]
 
     def view(self, x):
-        """View (a copy where there is none) of an array or variable as (A, C, B)."""
+        """View (or copy) of an array or variable as (A, C, B)."""
         if self._order is not None:
             x = x.transpose(self._order)
         return x.reshape(self.view_shape)

@@ -37,9 +37,9 @@ def _parse_axis(axis):
 
 
 class _BatchNormalizationImpl:
-    """Where the statistics of a batch come from."""
+    """Source of the statistics of a batch."""
 
-    #: Number of batches of equal size that make up the whole batch.
+    #: Number of equally sized parts of the whole batch.
     workers = 1
 
     def total(self, partial):
@@ -48,7 +48,7 @@ class _BatchNormalizationImpl:
 
 
 class GeneralBatchNormalizationImpl(_BatchNormalizationImpl):
-    """Statistics of the batch at hand."""
+    """Statistics of the current batch."""
 
     def total(self, partial):
         return partial
@@ -63,7 +63,7 @@ def _impl_selector(batch_norm_func, inputs):
 
 
 class _Normalization(FusedFunction):
-    """What the functions below share: axes, type checks and the affine map."""
+    """Base of the functions below: axes, type checks and the affine map."""
 
     statistics = ()
     _checked_natively = True
@@ -94,7 +94,7 @@ class _Normalization(FusedFunction):
             type_check.expect(x_type.shape[a] == gamma_type.shape[i])
 
     def _axes(self, x_ndim, gamma_ndim):
-        """Axes over which statistics are taken."""
+        """Axes of the statistics."""
         return self.axis or (0, *range(gamma_ndim + 1, x_ndim))
 
     def _start(self, x, gamma):
@@ -138,7 +138,7 @@ class _Normalization(FusedFunction):
 
 
 class BatchNormalization(_Normalization):
-    """Normalization by the statistics of the batch.
+    """Normalization with the statistics of the batch.
 
     Attributes:
         running_mean, running_var (array or None): Statistics to update.
@@ -158,10 +158,10 @@ class BatchNormalization(_Normalization):
         self.mean = self.inv_std = None
         self._impl_selector = impl_selector
 
-    # -- how the normalized values are scaled; renormalization overrides these ---------------
+    # -- scaling of the normalized values; renormalization overrides these -------------------
 
     def _affine(self, mean, var, gamma, beta):
-        """Scale and shift of values that have been normalized."""
+        """Scale and shift of normalized values."""
         return gamma, beta
 
     def _updates_statistics(self):
@@ -312,9 +312,9 @@ class BatchNormalization(_Normalization):
 def batch_normalization(x, gamma, beta, **kwargs):
     """Batch normalization.
 
-    Each channel :math:`c` is normalized by its mean and variance over the batch and over all
+    It normalizes each channel :math:`c` with its mean and variance over the batch and all
     positions, :math:`y = \\gamma_c (x - \\mu_c) / \\sqrt{\\sigma_c^2 + \\epsilon} + \\beta_c`.
-    The sums are made in float32 at least.
+    The sums use at least float32.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype; by default the
@@ -326,14 +326,14 @@ def batch_normalization(x, gamma, beta, **kwargs):
         running_mean (array or None): Moving average of the mean, updated in place.
         running_var (array or None): Moving average of the unbiased variance, updated in place.
         decay (float): Decay of the moving averages (default: 0.9).
-        axis (None, int or tuple of int): Axes over which the statistics are taken, in
-            ascending order; the others are the channels.
+        axis (None, int or tuple of int): Axes of the statistics, in ascending order; the other
+            axes are the channels.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
-        RuntimeError: If ``axis`` is of another kind or not sorted.
+        RuntimeError: If ``axis`` is invalid or not sorted.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     Warns:
@@ -361,13 +361,13 @@ def batch_normalization(x, gamma, beta, **kwargs):
         train='train argument is not supported anymore. Use chainer.using_config',
     )
     func = BatchNormalization(eps, running_mean, running_var, decay, axis)
-    # Kernels do not tell mean and inv_std, which nobody reads here.
+    # Kernels do not return mean and inv_std, which this function does not need.
     func._native_inputs = _NATIVE_INPUTS
     return func.apply((x, gamma, beta))[0]
 
 
 class FixedBatchNormalization(_Normalization):
-    """Normalization by given statistics."""
+    """Normalization with given statistics."""
 
     statistics = ('mean', 'var')
     inv_std = inv_var = None
@@ -432,7 +432,7 @@ def fixed_batch_normalization(x, gamma, beta, mean, var, eps=2e-5, axis=None):
     .. math:: y = \\gamma_c \\frac{x - \\mu_c}{\\sqrt{\\sigma_c^2 + \\epsilon}} + \\beta_c
 
     It is :func:`~chainer.functions.batch_normalization` for evaluation: mean and variance are
-    inputs, and get gradients like them.
+    inputs with gradients.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
@@ -443,13 +443,13 @@ def fixed_batch_normalization(x, gamma, beta, mean, var, eps=2e-5, axis=None):
         mean (:class:`~chainer.Variable` or array): Mean, of the shape of ``gamma``.
         var (:class:`~chainer.Variable` or array): Variance, of the shape of ``gamma``.
         eps (float): Added to the variance.
-        axis (None, int or tuple of int): Axes that are not those of the channels, ascending.
+        axis (None, int or tuple of int): Axes other than the channels, in ascending order.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
-        RuntimeError: If ``axis`` is of another kind or not sorted.
+        RuntimeError: If ``axis`` is invalid or not sorted.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     .. admonition:: Example

@@ -12,7 +12,7 @@ from chainer.utils import argument, type_check
 
 
 def _to_groups(x, groups):
-    """Brings (N, C, ...) into the shape (G, C / G, M), for arrays and variables."""
+    """Reshapes (N, C, ...) to (G, C / G, M), for arrays and variables."""
     channels = x.shape[1]
     order = (1, 0, *range(2, x.ndim))
     return x.transpose(order).reshape(groups, channels // groups, x.size // channels)
@@ -61,7 +61,7 @@ class _Sylvester(FunctionNode):
 
 
 def _sylvester(r, c):
-    # Everything of interest is symmetric; gradients that come in need not be.
+    # All relevant matrices are symmetric; incoming gradients may not be.
     c = (c + chainer.functions.swapaxes(c, -2, -1)) * 0.5
     return _Sylvester().apply((r, c))[0]
 
@@ -81,7 +81,7 @@ class _MatrixSqrt(FunctionNode):
 
 
 class DecorrelatedBatchNormalization(FusedFunction):
-    """Whitening of groups of channels by the statistics of the batch.
+    """Whitening of groups of channels with the statistics of the batch.
 
     Attributes:
         running_mean, running_projection (array or None): Statistics to update.
@@ -95,7 +95,7 @@ class DecorrelatedBatchNormalization(FusedFunction):
         self.running_projection = projection
         self.decay = decay
 
-    # The composition, which ChainerX would run, has functions without a native path.
+    # ChainerX would run the composition, which has functions without a native path.
     forward_chainerx = FunctionNode.forward_chainerx
 
     def check_type_forward(self, in_types):
@@ -168,7 +168,7 @@ def _wide(x):
 
 
 class FixedDecorrelatedBatchNormalization(FusedFunction):
-    """Whitening of groups of channels by given statistics."""
+    """Whitening of groups of channels with given statistics."""
 
     def __init__(self, groups):
         self.groups = groups
@@ -225,7 +225,7 @@ class FixedDecorrelatedBatchNormalization(FusedFunction):
 def decorrelated_batch_normalization(x, **kwargs):
     """Decorrelated batch normalization.
 
-    Channels are divided into groups. Within a group they are centered and whitened (ZCA):
+    It divides channels into groups and centers and whitens (ZCA) each group:
 
     .. math:: y = \\Sigma^{-1/2} (x - \\mu)
 

@@ -50,7 +50,7 @@ class NormalizeL2(FunctionNode):
             return m.sum(a, axis=self.axis, keepdims=True)
 
         square = total(x * x)
-        # The norm has no gradient at zero: there it counts as a constant.
+        # The norm has no gradient at zero, so treat it as a constant there.
         zero = (getattr(square, 'array', square) == 0).astype(x.dtype)
         norm = m.sqrt(square + zero)
         scale = norm - zero + x.dtype.type(self.eps)
@@ -66,7 +66,7 @@ def normalize(x, eps=1e-5, axis=1):
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
         eps (float): Added to norms.
-        axis (int or tuple of int): Axes along which the norm is taken.
+        axis (int or tuple of int): Axes of the norm.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.

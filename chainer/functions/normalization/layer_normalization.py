@@ -40,7 +40,7 @@ class LayerNormalization(RowNormalization):
 def layer_normalization(x, gamma, beta, eps=1e-5):
     """Layer normalization.
 
-    Every sample is normalized by the mean and variance of its own elements,
+    It normalizes every sample with the mean and variance of its elements,
     :math:`y_{ij} = \\gamma_j (x_{ij} - \\mu_i) / \\sqrt{\\sigma_i^2 + \\epsilon} + \\beta_j`.
 
     Args:

@@ -9,7 +9,7 @@ from chainer.utils import type_check
 
 
 def _window_sum(x, half):
-    """Sums over ``half`` neighbours to each side along the second axis, and the element."""
+    """Sums each element and ``half`` neighbours on each side along the second axis."""
     y = x.copy()
     for i in range(1, min(half, x.shape[1] - 1) + 1):
         y[:, i:] += x[:, :-i]
@@ -31,7 +31,7 @@ class _WindowSum(FunctionNode):
         if x.size == 0:
             return (x,)
         size = 2 * self.half + 1
-        # The mean with zeros around, over windows of an image whose rows are the channels.
+        # Average pooling with zero padding over an image with the channels as rows.
         image = x.reshape(len(x), 1, x.shape[1], -1)
         y = chainerx.average_pool(image, (size, 1), 1, (self.half, 0), 'zero') * size
         return (y.reshape(x.shape),)
@@ -77,7 +77,7 @@ class LocalResponseNormalization(FusedFunction):
         if x.dtype == 'float16':
             return super().forward_chainerx(inputs)
         (squares,) = _WindowSum(self.n // 2).forward_chainerx((x * x,))
-        # Faster than a power, and as precise in these dtypes.
+        # Faster than a power, and equally precise in these dtypes.
         return (x * chainerx.exp(chainerx.log(squares * self.alpha + self.k) * -self.beta),)
 
     def compose(self, x):

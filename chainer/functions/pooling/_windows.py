@@ -12,18 +12,18 @@ from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import conv
 
-# From this number of elements in a window on, picking by position beats going through them.
+# Window size from which picking by position is faster than iterating over elements.
 _MANY = 32
 
 
 class Windows:
     """Windows of given geometry over the spatial axes of ``(n, c, *dims)``.
 
-    Elements of a window outside of the image do not exist.
+    Elements of a window outside the image do not exist.
 
     Args:
         dims (tuple of int): Spatial shape of the image.
-        ksize, stride, pad (tuple of int): One for each dimension.
+        ksize, stride, pad (tuple of int): One per dimension.
         outs (tuple of int): Number of windows along each dimension.
 
     """
@@ -42,7 +42,7 @@ class Windows:
 
     @functools.cached_property
     def _taps(self):
-        """Number of an element of the windows, windows that have it, and where it is there."""
+        """Number of a window element, the windows with this element, and its positions there."""
         taps = []
         for tap in itertools.product(*self._axes):
             index, outs, dims = zip(*tap) if tap else ((), (), ())
@@ -64,7 +64,7 @@ class Windows:
         return counts
 
     def _reduce(self, x, ufunc, initial):
-        """Reduces windows, one axis after the other from the last."""
+        """Reduces windows axis by axis, starting from the last."""
         xp = cuda.get_array_module(x)
         for axis in range(len(self.outs) - 1, -1, -1):
             taps, out = self._axes[axis], self.outs[axis]
@@ -111,11 +111,11 @@ class Windows:
         return y
 
     def max(self, x):
-        """Maxima of the windows; -inf for those with no elements."""
+        """Maxima of the windows; -inf for empty windows."""
         return self._reduce(x, 'max', -numpy.inf)
 
     def argmax(self, x):
-        """Maxima of the windows and the numbers of the first elements that have them."""
+        """Maxima of the windows and the numbers of their first elements with these values."""
         xp = cuda.get_array_module(x)
         shape = (*x.shape[:2], *self.outs)
         if self.outs == (1,) * len(self.outs) and all(self._axes):
@@ -126,8 +126,8 @@ class Windows:
         for number, outs, dims in self._taps:
             part, target = x[dims], y[outs]
             if number:
-                # Numbers ascend, so that the latest to win is the largest: NumPy computes that
-                # many times faster than it copies under a mask.
+                # Numbers ascend, so the last winner has the largest number. NumPy computes this
+                # maximum many times faster than a masked copy.
                 winners = (part > target) * dtype.type(number)
                 xp.maximum(indexes[outs], winners, out=indexes[outs])
             xp.maximum(target, part, out=target)
@@ -148,7 +148,7 @@ class Windows:
         return whole.max(axis=2).reshape(*x.shape[:2], *ones), indexes.reshape(*x.shape[:2], *ones)
 
     def gather(self, x, indexes):
-        """Elements of the given numbers of the windows; zeros for those that do not exist."""
+        """Elements of the windows by number; zeros for missing ones."""
         xp = cuda.get_array_module(x)
         if math.prod(self.ksize) > _MANY:
             positions, exist = self._positions(indexes)
@@ -181,7 +181,7 @@ class Windows:
         return x
 
     def _positions(self, indexes):
-        """Places of elements in the flattened image, and whether they are in it."""
+        """Positions of elements in the flattened image, and whether they are inside."""
         xp = cuda.get_array_module(indexes)
         shape = (*indexes.shape[:2], -1)
         positions, exist = xp.zeros(indexes.shape, int), xp.ones(indexes.shape, bool)
@@ -205,7 +205,7 @@ get_windows = functools.lru_cache(maxsize=512)(Windows)
 
 
 class LinearMap(FunctionNode):
-    """Linear function of one array, given with its transpose: each is the gradient of the other.
+    """Linear function of one array with its transpose; each is the gradient of the other.
 
     Args:
         function, transpose (callable): Functions of an array.

@@ -16,7 +16,7 @@ from chainer.functions.pooling.pooling_nd import _check_ndim, _PoolingND
 class _Average(_PoolingND):
     """Means of windows."""
 
-    #: Value of the padding, or ``None`` to average what lies in the image only.
+    #: Value of the padding, or ``None`` to average only over the image.
     pad_value = 0
     _checked_natively = True
 
@@ -76,7 +76,7 @@ def average_pooling_nd(x, ksize, stride=None, pad=0, pad_value=0):
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
         pad (int or tuple of int): Width of the padding on each side.
-        pad_value (0 or None): ``0`` counts the padding as zeros, ``None`` does not count it.
+        pad_value (0 or None): ``0`` counts the padding as zeros, ``None`` ignores it.
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, c, l_1, ..., l_N)``, where ``l_i`` is
@@ -84,7 +84,7 @@ def average_pooling_nd(x, ksize, stride=None, pad=0, pad_value=0):
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not of floating point.
-        ValueError: If ``pad_value`` is another.
+        ValueError: If ``pad_value`` is invalid.
         AssertionError: If the output would be empty, or an argument has another number of
             dimensions.
 
@@ -109,14 +109,14 @@ def average_pooling_1d(x, ksize, stride=None, pad=0, pad_value=0):
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
         pad (int or tuple of int): Width of the padding on each side.
-        pad_value (0 or None): ``0`` counts the padding as zeros, ``None`` does not count it.
+        pad_value (0 or None): ``0`` counts the padding as zeros, ``None`` ignores it.
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, c, l)``, where ``l`` is
         ``(d + 2 * p - k) // s + 1``; its dtype is that of ``x``.
 
     Raises:
-        ValueError: If ``x`` is not of shape ``(n, c, d)``, or ``pad_value`` is another.
+        ValueError: If ``x`` is not of shape ``(n, c, d)``, or ``pad_value`` is invalid.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
         AssertionError: If the output would be empty.
 
@@ -139,14 +139,14 @@ def average_pooling_3d(x, ksize, stride=None, pad=0, pad_value=0):
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
         pad (int or tuple of int): Width of the padding on each side.
-        pad_value (0 or None): ``0`` counts the padding as zeros, ``None`` does not count it.
+        pad_value (0 or None): ``0`` counts the padding as zeros, ``None`` ignores it.
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, c, l_1, l_2, l_3)``, where ``l_i`` is
         ``(d_i + 2 * p_i - k_i) // s_i + 1``; its dtype is that of ``x``.
 
     Raises:
-        ValueError: If ``x`` is not of shape ``(n, c, d_1, d_2, d_3)``, or ``pad_value`` is another.
+        ValueError: If ``x`` is not of shape ``(n, c, d_1, d_2, d_3)``, or ``pad_value`` is invalid.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
         AssertionError: If the output would be empty.
 

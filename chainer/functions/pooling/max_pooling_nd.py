@@ -14,7 +14,7 @@ from chainer.functions.pooling.pooling_nd import _check_ndim, _PoolingND
 class MaxPoolingND(_PoolingND):
     """Maxima of windows in ``ndim`` dimensions."""
 
-    # Kept as small integers.
+    # Stored as small integers.
     _indexes = None
     _checked_natively = True
 
@@ -64,10 +64,10 @@ class MaxPoolingNDGrad(FunctionNode):
 
 
 class MaxPoolingNDWithIndexes(FunctionNode):
-    """Takes the elements where another image had its maxima.
+    """Takes the elements at the maxima of another image.
 
     Args:
-        func (MaxPoolingND): Function that was applied to the other image.
+        func (MaxPoolingND): Function applied to the other image.
 
     """
 
@@ -96,8 +96,8 @@ def max_pooling_nd(x, ksize, stride=None, pad=0, cover_all=True, return_indices=
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
         pad (int or tuple of int): Width of the padding on each side, which is never a maximum.
-        cover_all (bool): Whether there are enough windows for every element.
-        return_indices (bool): Whether the positions of the maxima are returned too, as
+        cover_all (bool): Whether the windows cover every element.
+        return_indices (bool): Whether to also return the positions of the maxima, as
             :func:`upsampling_2d` takes them.
 
     Returns:
@@ -132,8 +132,8 @@ def max_pooling_1d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
         pad (int or tuple of int): Width of the padding on each side, which is never a maximum.
-        cover_all (bool): Whether there are enough windows for every element.
-        return_indices (bool): Whether the positions of the maxima are returned too.
+        cover_all (bool): Whether the windows cover every element.
+        return_indices (bool): Whether to also return the positions of the maxima.
 
     Returns:
         ~chainer.Variable or tuple: Output of shape ``(n, c, l)``, where ``l`` is
@@ -166,8 +166,8 @@ def max_pooling_2d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
         pad (int or tuple of int): Width of the padding on each side, which is never a maximum.
-        cover_all (bool): Whether there are enough windows for every element.
-        return_indices (bool): Whether the positions of the maxima are returned too.
+        cover_all (bool): Whether the windows cover every element.
+        return_indices (bool): Whether to also return the positions of the maxima.
 
     Returns:
         ~chainer.Variable or tuple: Output of shape ``(n, c, l_1, l_2)``, where ``l_i`` is
@@ -203,8 +203,8 @@ def max_pooling_3d(x, ksize, stride=None, pad=0, cover_all=True, return_indices=
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
         pad (int or tuple of int): Width of the padding on each side, which is never a maximum.
-        cover_all (bool): Whether there are enough windows for every element.
-        return_indices (bool): Whether the positions of the maxima are returned too.
+        cover_all (bool): Whether the windows cover every element.
+        return_indices (bool): Whether to also return the positions of the maxima.
 
     Returns:
         ~chainer.Variable or tuple: Output of shape ``(n, c, l_1, l_2, l_3)``, where ``l_i`` is

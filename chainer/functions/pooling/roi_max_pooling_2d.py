@@ -23,9 +23,9 @@ def roi_max_pooling_2d(x, rois, roi_indices, outsize, spatial_scale):
         x (:class:`~chainer.Variable` or array): Floating point images of shape
             ``(n, c, h, w)``.
         rois (:class:`~chainer.Variable` or array): Regions of shape ``(r, 4)``: ``(y_min, x_min,
-            y_max, x_max)``, of the dtype of ``x``. No gradient reaches them.
-        roi_indices (:class:`~chainer.Variable` or array of int): Numbers of the images that the
-            regions are in, of shape ``(r,)``.
+            y_max, x_max)``, of the dtype of ``x``. They get no gradient.
+        roi_indices (:class:`~chainer.Variable` or array of int): Indices of the
+            regions' images, of shape ``(r,)``.
         outsize (int or pair of int): Size of the output.
         spatial_scale (float): Factor from the coordinates of ``rois`` to pixels of ``x``.
 
@@ -33,7 +33,7 @@ def roi_max_pooling_2d(x, rois, roi_indices, outsize, spatial_scale):
         ~chainer.Variable: Output of shape ``(r, c, outh, outw)``, of the dtype of ``x``.
 
     Raises:
-        TypeError: If ``outsize`` or ``spatial_scale`` is not positive or of another type.
+        TypeError: If ``outsize`` or ``spatial_scale`` is not positive or has a wrong type.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: R. Girshick, Fast R-CNN, ICCV 2015.

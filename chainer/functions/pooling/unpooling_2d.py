@@ -7,10 +7,10 @@ from chainer.functions.pooling.unpooling_nd import _Spread, _Unpooling
 
 
 class _Unpooling2D(_Unpooling, Pooling2D):
-    """Base of functions from windows to images of two dimensions.
+    """Base of functions from windows to two-dimensional images.
 
     Attributes:
-        outh, outw (int or None): Height and width of the output, if they are not the usual ones.
+        outh, outw (int or None): Height and width of the output, if not the default.
 
     """
 
@@ -36,7 +36,7 @@ def unpooling_2d(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
             ``(n, c, h, w)``.
         ksize (int or pair of int): Size of the windows.
         stride (int, pair of int or None): Distance of the windows (default: ``ksize``).
-        pad (int or pair of int): Width of the border that is cut off the output.
+        pad (int or pair of int): Width of the border cut from the output.
         outsize (None or pair of int): Size of the output.
         cover_all (bool): Whether the last windows may extend beyond the output.
 

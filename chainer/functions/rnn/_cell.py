@@ -15,7 +15,7 @@ from chainer.functions._fused import FusedFunction
 
 
 def sigmoid(m, x):
-    # This form cannot overflow.
+    # The tanh form cannot overflow.
     return m.tanh(x * 0.5) * 0.5 + 0.5
 
 
@@ -68,7 +68,7 @@ def gradients(xp, z, n_tanh, children, tanh_c, gc, gh, out=None):
 class Cell(FusedFunction):
     """Base of LSTM cells: outputs are the new cell state and the new hidden state.
 
-    Subclasses tell where the gates are in the inputs, with :meth:`_gates` and
+    Subclasses define the layout of the gates in the inputs with :meth:`_gates` and
     :meth:`_input_gradients`.
 
     """
@@ -81,7 +81,7 @@ class Cell(FusedFunction):
     def _gates(self, inputs):
         """Raw gates ``[a..., i..., f..., o]`` and cell states of the children.
 
-        It is written for arrays and variables alike.
+        It works on arrays and variables.
 
         """
         raise NotImplementedError
@@ -145,7 +145,7 @@ def grad_grad(xp, pairs, children, o, c, gc, gh, gg_pairs, gg_children, ggo):
 
     Returns:
         Gradients of ``pairs``, of ``children``, of ``o``, ``c``, ``gc`` and ``gh``; ``c`` counts
-        as an input of its own.
+        as a separate input.
 
     """
     so, tc = sigmoid(xp, o), xp.tanh(c)

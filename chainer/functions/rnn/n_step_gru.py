@@ -34,7 +34,7 @@ class NStepGRU(BaseNStepRNN):
         size = h.shape[1]
         z = x.dot(wx.T)
         z += bx
-        # sigmoid(v) = tanh(v / 2) / 2 + 1 / 2: the half is taken here.
+        # sigmoid(v) = tanh(v / 2) / 2 + 1 / 2: halve v here.
         wh, bh = wh.copy(), bh.copy()
         for a in (z.T, wh, bh):
             a[: 2 * size] *= 0.5
@@ -68,7 +68,7 @@ class NStepGRU(BaseNStepRNN):
         wh = weights[1]
         size = previous.shape[1]
         r, z, h_bar = [gates[:, k * size : (k + 1) * size] for k in range(3)]
-        # Slopes of h by z and by the candidate, and of the candidate by r.
+        # Derivatives of h by z and by the candidate, and of the candidate by r.
         slope = gates * (1 - gates)
         slope_r, slope_z, slope_h = [slope[:, k * size : (k + 1) * size] for k in range(3)]
         slope_r *= hidden
@@ -106,10 +106,10 @@ def n_step_gru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
         h'_t &= \\tanh(W_2 x_t + b_2 + r_t (W_5 h_{t-1} + b_5)) \\\\
         h_t &= (1 - z_t) h'_t + z_t h_{t-1}
 
-    The input of a layer is the output of the one before it, after dropout in training.
+    The input of a layer is the output of the previous layer, after dropout in training.
 
-    Sequences are given by time step: ``xs[t]`` has an element for each sequence that is longer
-    than ``t``. They are sorted by length, the longest first; see
+    Sequences are arranged by time step: ``xs[t]`` has an element for each sequence
+    longer than ``t``. Sort sequences by descending length; see
     :func:`~chainer.functions.transpose_sequence`.
 
     Args:
@@ -118,7 +118,7 @@ def n_step_gru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
         hx (:class:`~chainer.Variable` or array): Initial states, floating point of shape
             :math:`(S, B, N)`, for :math:`S` layers, :math:`B` sequences and :math:`N` units.
         ws (list of list): Weights: ``ws[i]`` has the six matrices of layer ``i``, the first three
-            of shape :math:`(N, I)`, where :math:`I` is :math:`N` but in the first layer, the
+            of shape :math:`(N, I)`, where :math:`I` is :math:`N` except in the first layer, the
             others of shape :math:`(N, N)`.
         bs (list of list): Biases: ``bs[i]`` has the six vectors of layer ``i``.
         xs (list of :class:`~chainer.Variable` or array): Inputs of every time step, of shape
@@ -154,8 +154,8 @@ def n_step_gru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
 def n_step_bigru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
     """Stacked bidirectional GRU over sequences of various lengths.
 
-    Every layer runs forward and backward in time, and its outputs are the two hidden states one
-    after the other. For the formula see :func:`~chainer.functions.n_step_gru`.
+    Every layer runs forward and backward in time and concatenates the two hidden states
+    as its outputs. For the formula see :func:`~chainer.functions.n_step_gru`.
 
     Args:
         n_layers (int): Number of layers.
@@ -164,8 +164,8 @@ def n_step_bigru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
             :math:`(2 S, B, N)`: forward and backward for each of :math:`S` layers, for :math:`B`
             sequences and :math:`N` units.
         ws (list of list): Weights: two lists of six matrices for each layer, forward and backward,
-            as of :func:`~chainer.functions.n_step_gru`. Those of inputs have the shape
-            :math:`(N, 2 N)` but in the first layer.
+            as of :func:`~chainer.functions.n_step_gru`. Input weights have the shape
+            :math:`(N, 2 N)` except in the first layer.
         bs (list of list): Biases: two lists of six vectors for each layer.
         xs (list of :class:`~chainer.Variable` or array): Inputs of every time step, of shape
             :math:`(B_t, I)` and of the dtype of ``hx``, where :math:`B_t` does not increase.

@@ -1,4 +1,4 @@
-"""Stacked recurrent networks over sequences of various lengths, and the simple ones."""
+"""Base of stacked recurrent networks over sequences of various lengths; simple networks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _old_arguments = {
 
 
 def _stack_weight(ws):
-    """Interleaves the rows of weights, as :func:`~chainer.functions.lstm` wants its gates."""
+    """Interleaves the rows of weights, as :func:`~chainer.functions.lstm` expects."""
     w = chainer.functions.stack(ws, axis=1)
     return w.reshape(w.shape[0] * w.shape[1], *w.shape[2:])
 
@@ -30,15 +30,15 @@ def _stack_weight(ws):
 class BaseNStepRNN(FusedFunction):
     """Base of stacked recurrent networks, run as one function.
 
-    Inputs are the initial states, of shape (layers * directions, B, H) each, then the inputs of
-    all time steps one after the other, of shape (total, I), then weights and biases of every
+    Inputs are the initial states, of shape (layers * directions, B, H) each, then the
+    concatenated inputs of all time steps, of shape (total, I), then weights and biases of every
     layer and direction. Outputs are the final states and the outputs of all time steps.
 
-    The input part of a layer is one matrix product for all time steps, and so are the gradients
-    of weights; only what depends on the previous step is done step by step.
+    One matrix product computes the input part of a layer for all time steps, and another one
+    the gradients of weights. Only the recurrent part runs step by step.
 
-    Subclasses of a kind of cell give :attr:`n_states`, :attr:`n_weights` and the methods from
-    :meth:`_cell` on.
+    Subclasses for a kind of cell define :attr:`n_states`, :attr:`n_weights` and the methods
+    starting from :meth:`_cell`.
 
     Args:
         n_layers (int): Number of layers.
@@ -128,7 +128,7 @@ class BaseNStepRNN(FusedFunction):
         states, x, params = self._unpack(inputs)
         if not self.dropout_ratio:
             return self._run_chainerx(self.n_layers, states, x, params)
-        # Dropout is between layers, so they run one by one.
+        # Dropout is between layers, so run them one by one.
         device = backend.ChainerxDevice(x.device)
         fallback = device.fallback_device
         with chainer.using_device(fallback):
@@ -143,7 +143,7 @@ class BaseNStepRNN(FusedFunction):
         return (*[chainerx.concatenate(parts, 0) for parts in zip(*finals)], x)
 
     def _run_chainerx(self, n_layers, states, x, params):
-        """Runs layers by the routine of ChainerX; returns the final states and the outputs."""
+        """Runs layers with ChainerX's routine; returns the final states and the outputs."""
         routine = getattr(chainerx, self.chainerx_routine)
         xs = chainerx.split(x, [s.stop for s in self._steps[:-1]], 0)
         *states, ys = routine(
@@ -162,7 +162,7 @@ class BaseNStepRNN(FusedFunction):
     # -- forward and backward ----------------------------------------------------------------
 
     def _draw_masks(self, xp, total, size, dtype):
-        """Draws the masks of dropout before every layer but the first."""
+        """Draws the dropout masks for every layer except the first."""
         scale = dtype.type(1 / (1 - self.dropout_ratio))
         shape = total, size * self.directions
         self._masks = [
@@ -177,7 +177,7 @@ class BaseNStepRNN(FusedFunction):
         dtype = numpy.result_type(numpy.float32, *[a.dtype for a in inputs])
         x = x.astype(dtype, copy=False)
         total, size = len(x), states[0].shape[2]
-        # Final states: sequences that have ended keep what they had.
+        # Final states: ended sequences keep their states.
         finals = [s.astype(dtype) for s in states]
         if self._masks is None and self.dropout_ratio:
             self._draw_masks(xp, total, size, dtype)
@@ -200,7 +200,7 @@ class BaseNStepRNN(FusedFunction):
         states, x, params = self._unpack(xs)
         xp = cuda.get_array_module(x)
         dtype, size = self._saved[0][0].dtype, states[0].shape[2]
-        # Gradients of states are changed in place from those of the final to the initial ones.
+        # Update the gradients of states in place, from the final to the initial states.
         gstates = [
             xp.zeros(s.shape, dtype) if g is None else g.astype(dtype) for s, g in zip(states, gys)
         ]
@@ -278,7 +278,7 @@ class BaseNStepRNN(FusedFunction):
         raise NotImplementedError
 
     def _weights(self, xp, ws, bs, dtype):
-        """Weights of input and state, and their biases, all gates stacked."""
+        """Weights of input and state and their biases, with all gates stacked."""
         half = self.n_weights // 2
         if half == 1:
             return [a.astype(dtype, copy=False) for a in (*ws, *bs)]
@@ -290,7 +290,7 @@ class BaseNStepRNN(FusedFunction):
         return parts
 
     def _split_weights(self, xp, *gradients):
-        """Inverse of :meth:`_weights` for gradients: lists of those of ws and bs."""
+        """Inverse of :meth:`_weights` for gradients: lists for ws and bs."""
         half = self.n_weights // 2
         gws, gbs = [], []
         for to, g in zip((gws, gws, gbs, gbs), gradients):
@@ -304,12 +304,12 @@ class BaseNStepRNN(FusedFunction):
         Args:
             x: Inputs of all steps.
             states: Arrays (B, H) of the initial states, to be changed to the final ones.
-            weights: What :meth:`_weights` gives.
+            weights: Result of :meth:`_weights`.
             y: Array (total, H) for the outputs.
             steps: Slices of the steps in the order of the recurrence.
 
         Returns:
-            What the backward needs, first the previous hidden state of every step.
+            Data for the backward; first the previous hidden state of every step.
 
         """
         raise NotImplementedError
@@ -500,10 +500,10 @@ def n_step_rnn(n_layers, dropout_ratio, hx, ws, bs, xs, activation='tanh', **kwa
 
     .. math:: h_t = f(W_0 x_t + W_1 h_{t-1} + b_0 + b_1)
 
-    The input of a layer is the output of the one before it, after dropout in training.
+    The input of a layer is the output of the previous layer, after dropout in training.
 
-    Sequences are given by time step: ``xs[t]`` has an element for each sequence that is longer
-    than ``t``. They are sorted by length, the longest first; see
+    Sequences are arranged by time step: ``xs[t]`` has an element for each sequence
+    longer than ``t``. Sort sequences by descending length; see
     :func:`~chainer.functions.transpose_sequence`.
 
     Args:
@@ -512,7 +512,7 @@ def n_step_rnn(n_layers, dropout_ratio, hx, ws, bs, xs, activation='tanh', **kwa
         hx (:class:`~chainer.Variable` or array): Initial states, floating point of shape
             :math:`(S, B, N)`, for :math:`S` layers, :math:`B` sequences and :math:`N` units.
         ws (list of list): Weights: ``ws[i]`` has the two matrices of layer ``i``, of shapes
-            :math:`(N, I)` and :math:`(N, N)`, where :math:`I` is :math:`N` but in the first layer.
+            :math:`(N, I)` and :math:`(N, N)`; :math:`I` is :math:`N` except in the first layer.
         bs (list of list): Biases: ``bs[i]`` has the two vectors of layer ``i``.
         xs (list of :class:`~chainer.Variable` or array): Inputs of every time step, of shape
             :math:`(B_t, I)` and of the dtype of ``hx``, where :math:`B_t` does not increase.
@@ -546,8 +546,8 @@ def n_step_rnn(n_layers, dropout_ratio, hx, ws, bs, xs, activation='tanh', **kwa
 def n_step_birnn(n_layers, dropout_ratio, hx, ws, bs, xs, activation='tanh', **kwargs):
     """Stacked bidirectional recurrent network over sequences of various lengths.
 
-    Every layer runs forward and backward in time, and its outputs are the two hidden states one
-    after the other. For the formula see :func:`~chainer.functions.n_step_rnn`.
+    Every layer runs forward and backward in time and concatenates the two hidden states
+    as its outputs. For the formula see :func:`~chainer.functions.n_step_rnn`.
 
     Args:
         n_layers (int): Number of layers.
@@ -556,8 +556,8 @@ def n_step_birnn(n_layers, dropout_ratio, hx, ws, bs, xs, activation='tanh', **k
             :math:`(2 S, B, N)`: forward and backward for each of :math:`S` layers, for :math:`B`
             sequences and :math:`N` units.
         ws (list of list): Weights: two lists of two matrices for each layer, forward and backward,
-            as of :func:`~chainer.functions.n_step_rnn`. Those of inputs have the shape
-            :math:`(N, 2 N)` but in the first layer.
+            as of :func:`~chainer.functions.n_step_rnn`. Input weights have the shape
+            :math:`(N, 2 N)` except in the first layer.
         bs (list of list): Biases: two lists of two vectors for each layer.
         xs (list of :class:`~chainer.Variable` or array): Inputs of every time step, of shape
             :math:`(B_t, I)` and of the dtype of ``hx``, where :math:`B_t` does not increase.

@@ -67,8 +67,8 @@ class Forget(FunctionNode):
     def backward(self, target_input_indexes, grad_outputs):
         if chainer.config.enable_backprop:
             raise RuntimeError('double backpropagation in functions.forget is not allowed.')
-        # Fresh variables: gradients of the inputs are taken here, those of parameters that
-        # func uses are accumulated where they are.
+        # New variables collect the gradients of the inputs; gradients of parameters that func
+        # uses accumulate in place.
         with chainer.force_backprop_mode():
             xs = [Variable(x.array) for x in self.get_retained_inputs()]
             with chainer.using_config('in_recomputing', True):
@@ -85,16 +85,16 @@ class Forget(FunctionNode):
 def forget(func, *xs):
     """Calls a function without keeping its intermediate results.
 
-    They are computed again in the backward pass, which saves memory and costs time.
+    The backward pass recomputes them, which saves memory and costs time.
 
     Args:
-        func (callable): Function of variables that returns a variable or a tuple of them, and
-            gives the same results when called again (statistics of batch normalization, for
-            one, are not updated twice: ``chainer.config.in_recomputing`` is set).
+        func (callable): Function of variables that returns a variable or a tuple of them. It
+            must return the same results again. (For example, batch normalization reads
+            ``chainer.config.in_recomputing`` to update its statistics only once.)
         xs (:class:`~chainer.Variable` or array): Arguments of ``func``.
 
     Returns:
-        ~chainer.Variable or tuple: What ``func`` returns, of the same shapes and dtypes.
+        ~chainer.Variable or tuple: Results of ``func``.
 
     Raises:
         TypeError: If ``func`` is not callable.
@@ -113,7 +113,7 @@ def forget(func, *xs):
         raise TypeError(f'func must be callable, got {type(func)}')
     xs = tuple([chainer.as_variable(x) for x in xs])
     if not any(x.requires_grad for x in xs):
-        # Parameters inside func get gradients only if the walk back reaches it.
+        # Parameters inside func get gradients only if backpropagation reaches func.
         func, inner = (lambda *args: inner(*args[:-1])), func
         xs += (Variable(xs[0].xp.zeros((), 'f') if xs else numpy.zeros((), 'f')),)
     outputs = Forget(func).apply(xs)
