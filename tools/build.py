@@ -113,7 +113,7 @@ def _run(step, command, **variables):
     assignments = ['{}={}'.format(*item) for item in variables.items()]
     print('+', shlex.join(assignments + command), flush=True)
     if subprocess.run(command, env={**os.environ, **variables}).returncode != 0:
-        raise BuildError(f'the step "{step}" failed; its messages stand above')
+        raise BuildError(f'the step "{step}" failed; see its messages above')
 
 
 def _python_changed(folder):

@@ -92,7 +92,7 @@ class Training(Workload):
             loss = chainerx.softmax_cross_entropy(forward(x, params), t).mean()
             loss.backward()
             for param in params:
-                values = param.as_grad_stopped()  # the same memory, outside of the graph
+                values = param.as_grad_stopped()  # the same memory, outside the graph
                 grad = param.grad
                 assert grad is not None
                 values -= grad * lr

@@ -130,7 +130,7 @@ def to_device(device, x):
 
     Args:
         device: Device specifier, an integer (GPU number, negative for CPU) or ``None``,
-            which returns ``x`` as it is.
+            which returns ``x`` unchanged.
         x: Array or container of arrays.
 
     Returns:

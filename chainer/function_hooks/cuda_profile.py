@@ -3,7 +3,7 @@ from chainer.backends import cuda
 
 
 class CUDAProfileHook(function_hook.FunctionHook):
-    """Hook that marks functions as ranges for the profiler of NVIDIA.
+    """Hook that marks functions as ranges for NVIDIA's profiler.
 
     Raises:
         RuntimeError: If CUDA is not available.

@@ -215,7 +215,7 @@ class WorkerPool:
                     by_object[worker.process.sentinel] = worker
             try:
                 ready = connection.wait([self._wake_recv, *by_object])
-            except OSError:  # a pipe was closed meanwhile
+            except OSError:  # a pipe was closed concurrently
                 continue
             if self._wake_recv in ready:
                 self._wake_recv.recv()

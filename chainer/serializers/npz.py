@@ -160,8 +160,8 @@ def load_npz(file, obj, path='', strict=True, ignore_names=None):
             ``'updater/model:main/'`` in a snapshot of a trainer.
         strict (bool): If ``True``, a value missing from the file raises
             ``KeyError``. If ``False``, such a value keeps its current value.
-        ignore_names (str, callable, or list of them): Names of values that
-            stay as they are. A callable takes a name and tells whether to
+        ignore_names (str, callable, or list of them): Names of values to
+            leave unchanged. A callable takes a name and returns whether to
             ignore it.
 
     Raises:
@@ -273,8 +273,8 @@ class NpzDeserializer(serializer_module.Deserializer):
         path (str): Prefix of the names.
         strict (bool): If ``True``, a missing value raises ``KeyError``. If
             ``False``, it keeps its value.
-        ignore_names (str, callable, or list of them): Names of values that
-            stay as they are. A callable takes a name and tells whether to
+        ignore_names (str, callable, or list of them): Names of values to
+            leave unchanged. A callable takes a name and returns whether to
             ignore it.
 
     Raises:

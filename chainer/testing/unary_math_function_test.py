@@ -26,7 +26,7 @@ def check_available():
     """Raises an error unless pytest is installed.
 
     Raises:
-        RuntimeError: If it is not.
+        RuntimeError: If it is not installed.
 
     .. admonition:: Example
 

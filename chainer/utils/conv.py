@@ -167,8 +167,8 @@ def im2col_cpu(
         cover_all (bool): Whether the patches cover all pixels.
         dy (int): Vertical dilation.
         dx (int): Horizontal dilation.
-        out_h (int): Height of the output, if it is not the usual one.
-        out_w (int): Width of the output, if it is not the usual one.
+        out_h (int): Height of the output, if it differs from the default.
+        out_w (int): Width of the output, if it differs from the default.
 
     Returns:
         Array of shape ``(n, c, kh, kw, out_h, out_w)``.
@@ -229,8 +229,8 @@ def im2col(img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=None,
         cover_all (bool): Whether the patches cover all pixels.
         dy (int): Vertical dilation.
         dx (int): Horizontal dilation.
-        out_h (int): Height of the output, if it is not the usual one.
-        out_w (int): Width of the output, if it is not the usual one.
+        out_h (int): Height of the output, if it differs from the default.
+        out_w (int): Width of the output, if it differs from the default.
 
     Returns:
         Array of shape ``(n, c, kh, kw, out_h, out_w)``, of the module and

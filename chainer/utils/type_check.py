@@ -36,8 +36,8 @@ class InvalidType(Exception):
         msg (str): Message. The default contains both and the name of the function.
 
     Attributes:
-        expect (str): What was expected.
-        actual (str): What was given.
+        expect (str): Expectation.
+        actual (str): Actual value.
 
     .. admonition:: Example
 

@@ -31,7 +31,7 @@ class CReLU(FunctionNode):
         return (xp.concatenate((xp.maximum(x, 0), xp.maximum(-x, 0)), axis=self.axis),)
 
     def _gradient(self, x, gy):
-        """Works on an array and on a variable ``gy`` alike."""
+        """Works on arrays and variables ``gy``."""
         before = (slice(None),) * (self.axis % x.ndim)
         n = x.shape[self.axis]
         return ((gy[before + (slice(n),)] * (x > 0) - gy[before + (slice(n, None),)] * (x < 0)),)

@@ -33,7 +33,7 @@ class Swish(FunctionNode):
     forward_chainerx = forward
 
     def _gradients(self, m, sum_to, targets, x, beta, gy):
-        """Works on arrays and on variables alike; ``beta`` broadcasts to ``x``."""
+        """Works on arrays and variables; ``beta`` broadcasts to ``x``."""
         shape = self.inputs[1].shape
         sigmoid = _sigmoid(m, x * beta)
         slope = x * sigmoid * (1 - sigmoid)

@@ -7,7 +7,7 @@ from chainer.utils import type_check
 
 
 def _depth2space(x, r):
-    """Works on arrays and variables alike."""
+    """Works on arrays and variables."""
     n, c, h, w = x.shape
     c //= r**2
     x = x.reshape(n, r, r, c, h, w).transpose(0, 3, 4, 1, 5, 2)
@@ -15,7 +15,7 @@ def _depth2space(x, r):
 
 
 def _space2depth(x, r):
-    """Works on arrays and variables alike."""
+    """Works on arrays and variables."""
     n, c, h, w = x.shape
     x = x.reshape(n, c, h // r, r, w // r, r).transpose(0, 3, 5, 1, 2, 4)
     return x.reshape(n, c * r**2, h // r, w // r)

@@ -31,7 +31,7 @@ class Plan:
         x_shape (tuple of int): Shape of the image, ``(n, c, *dims)``.
         w_shape (tuple of int): Shape of the weight, ``(o, c / groups, *ksize)``.
         outs (tuple of int): Spatial shape of the output.
-        stride, pad, dilate (tuple of int): One for each dimension.
+        stride, pad, dilate (tuple of int): One per dimension.
         groups (int): Number of groups.
         on_host (bool): Whether the arrays are NumPy's.
 

@@ -57,8 +57,8 @@ def deconvolution_2d(x, W, b=None, stride=1, pad=0, outsize=None, **kwargs):
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
         RuntimeError: If the output would be empty.
         TypeError: If the numbers of channels are not multiples of ``groups``.
-        ValueError: If the arguments ``deterministic`` or ``requires_x_grad`` of old versions
-            are given.
+        ValueError: If the obsolete arguments ``deterministic`` or ``requires_x_grad`` are
+            given.
 
     .. seealso:: :class:`~chainer.links.Deconvolution2D`
 

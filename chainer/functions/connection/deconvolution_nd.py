@@ -48,7 +48,7 @@ def deconvolution_nd(x, W, b=None, stride=1, pad=0, outsize=None, dilate=1, grou
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
-        AssertionError: If the output would be empty, or an argument has another number of
+        AssertionError: If the output would be empty, or an argument has a wrong number of
             dimensions.
         TypeError: If the numbers of channels are not multiples of ``groups``.
 

@@ -17,7 +17,7 @@ class SimplifiedDropconnect(FunctionNode):
     Args:
         ratio (float): Probability of dropping a weight.
         mask (array or None): Mask to use instead of a random one, without the scale.
-        use_batchwise_mask (bool): Whether every sample has a mask of its own.
+        use_batchwise_mask (bool): Whether to use a separate mask for every sample.
 
     """
 
@@ -122,7 +122,7 @@ def simplified_dropconnect(x, W, b=None, ratio=0.5, train=True, mask=None, use_b
         train (bool): Whether to drop weights.
         mask (None, :class:`~chainer.Variable` or array): Boolean mask to use instead of a random
             one, of shape :math:`(N, M, K)` or :math:`(M, K)`.
-        use_batchwise_mask (bool): Whether every sample has a mask of its own.
+        use_batchwise_mask (bool): Whether to use a separate mask for every sample.
 
     Returns:
         ~chainer.Variable: Output, of shape :math:`(N, M)` and of the dtype of ``x``.

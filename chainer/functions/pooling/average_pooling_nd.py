@@ -85,7 +85,7 @@ def average_pooling_nd(x, ksize, stride=None, pad=0, pad_value=0):
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not of floating point.
         ValueError: If ``pad_value`` is invalid.
-        AssertionError: If the output would be empty, or an argument has another number of
+        AssertionError: If the output would be empty, or an argument has a wrong number of
             dimensions.
 
     .. admonition:: Example

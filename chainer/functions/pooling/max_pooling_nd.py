@@ -108,7 +108,7 @@ def max_pooling_nd(x, ksize, stride=None, pad=0, cover_all=True, return_indices=
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not of floating point.
-        AssertionError: If the output would be empty, or an argument has another number of
+        AssertionError: If the output would be empty, or an argument has a wrong number of
             dimensions.
 
     .. admonition:: Example

@@ -16,8 +16,8 @@ class ROIMaxPooling2D(MaximumOfBins):
 def roi_max_pooling_2d(x, rois, roi_indices, outsize, spatial_scale):
     """Max pooling of regions of interest (ROI) to a fixed size.
 
-    A region is rounded to whole pixels and divided into bins, which share pixels where it cannot
-    be divided evenly. Bins outside of the image give zero.
+    It rounds a region to whole pixels and divides it into bins, which share pixels if the
+    division is uneven. Bins outside the image give zero.
 
     Args:
         x (:class:`~chainer.Variable` or array): Floating point images of shape

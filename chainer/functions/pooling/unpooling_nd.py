@@ -12,7 +12,7 @@ class _Unpooling(_PoolingND):
     """Base of functions from windows to images: transposes of pooling.
 
     Attributes:
-        outs (tuple of int or None): Spatial shape of the output, if it is not the usual one.
+        outs (tuple of int or None): Spatial shape of the output, if it differs from the default.
 
     """
 
@@ -118,7 +118,7 @@ def unpooling_nd(x, ksize, stride=None, pad=0, outsize=None, cover_all=True):
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not of floating point, or its shape
             does not fit ``outsize``.
-        AssertionError: If the output would be empty, or an argument has another number of
+        AssertionError: If the output would be empty, or an argument has a wrong number of
             dimensions.
 
     .. admonition:: Example

@@ -195,7 +195,7 @@ def n_step_bigru(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs):
 
 
 def n_step_gru_base(n_layers, dropout_ratio, hx, ws, bs, xs, use_bi_direction, **kwargs):
-    """Common function of :func:`n_step_gru` and :func:`n_step_bigru`."""
+    """Implementation of :func:`n_step_gru` and :func:`n_step_bigru`."""
     if kwargs:
         argument.check_unexpected_kwargs(kwargs, **_old_arguments)
         argument.assert_kwargs_empty(kwargs)

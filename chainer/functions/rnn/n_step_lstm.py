@@ -206,7 +206,7 @@ def n_step_bilstm(n_layers, dropout_ratio, hx, cx, ws, bs, xs, **kwargs):
 
 
 def n_step_lstm_base(n_layers, dropout_ratio, hx, cx, ws, bs, xs, use_bi_direction, **kwargs):
-    """Common function of :func:`n_step_lstm` and :func:`n_step_bilstm`."""
+    """Implementation of :func:`n_step_lstm` and :func:`n_step_bilstm`."""
     if kwargs:
         argument.check_unexpected_kwargs(kwargs, **_old_arguments)
         argument.assert_kwargs_empty(kwargs)

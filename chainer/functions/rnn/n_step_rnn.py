@@ -591,7 +591,7 @@ def n_step_birnn(n_layers, dropout_ratio, hx, ws, bs, xs, activation='tanh', **k
 def n_step_rnn_base(
     n_layers, dropout_ratio, hx, ws, bs, xs, activation, use_bi_direction, **kwargs
 ):
-    """Common function of :func:`n_step_rnn` and :func:`n_step_birnn`."""
+    """Implementation of :func:`n_step_rnn` and :func:`n_step_birnn`."""
     if kwargs:
         argument.check_unexpected_kwargs(
             kwargs,

@@ -171,5 +171,5 @@ class DecorrelatedBatchNormalization(link.Link):
         )
 
     def start_finetuning(self):
-        """Resets the count of batches, so that averages of the next batches start anew."""
+        """Resets the batch count, so that averages restart with the next batch."""
         self.N = 0

@@ -23,7 +23,7 @@ def prepare(image, size=(224, 224)):
             image keeps its size.
 
     Returns:
-        numpy.ndarray: BGR planes less their means, of the shape
+        numpy.ndarray: BGR planes minus their means, of the shape
         ``(3, height, width)``.
 
     Raises:
@@ -254,7 +254,7 @@ class ResNetLayers(_image_model.ImageModel):
             raise ValueError(
                 f'The n_layers argument should be either 50, 101, or 152, but {n_layers} was given.'
             )
-        # What is loaded right away need not be drawn.
+        # Skip the random initialization of parameters that are loaded next.
         initialW = 0 if pretrained_model else initializers.HeNormal(scale=1.0)
         n_blocks = _N_BLOCKS[n_layers]
         with self.init_scope():

@@ -24,7 +24,7 @@ def prepare(image, size=(224, 224)):
             image keeps its size.
 
     Returns:
-        numpy.ndarray: BGR planes less their means, of the shape
+        numpy.ndarray: BGR planes minus their means, of the shape
         ``(3, height, width)``.
 
     Raises:
@@ -81,7 +81,7 @@ class VGGLayers(_image_model.ImageModel):
                 f'The n_layers argument should be either 16 or 19, but {n_layers} was given.'
             )
         self._n_layers = n_layers
-        # What is loaded right away need not be drawn.
+        # Skip the random initialization of parameters that are loaded next.
         kwargs = {
             'initialW': 0 if pretrained_model else initializers.Normal(0.01),
             'initial_bias': 0,
