@@ -146,7 +146,7 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
         super().serialize(serializer)
         try:
             seed = serializer('worker_seed', -1 if self._worker_seed is None else self._worker_seed)
-        except KeyError:
+        except KeyError:  # not in snapshots of Chainer 7
             return
         self._worker_seed = None if seed < 0 else seed
 

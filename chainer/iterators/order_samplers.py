@@ -55,6 +55,7 @@ class ShuffleOrderSampler(OrderSampler):
         return self._permutation(len(current_order))
 
     def __getstate__(self):
+        # Not _permutation, which would pickle a copy of the global generator.
         return {'_random_state': self._random_state}
 
     def __setstate__(self, state):

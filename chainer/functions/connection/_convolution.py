@@ -40,6 +40,7 @@ class _Base(FunctionNode):
         self.groups = groups
 
     def _transposed(self, size):
+        # Skip __init__, whose arguments differ between the classes.
         func = self.transposed_class.__new__(self.transposed_class)
         func._set_geometry(self.ndim, self.stride, self.pad, self.dilate, self.groups)
         func.outs = size
