@@ -1,7 +1,7 @@
-"""The directive ``cpp-overview``: what ``chainerx/chainerx.h`` declares, by topic.
+"""The directive ``cpp-overview`` lists the declarations of ``chainerx/chainerx.h`` by topic.
 
-Declarations and their comments are read from the headers, which are written alike: names of public
-functions and classes begin with a capital letter in the first column, comments stand above them.
+It reads declarations and their comments from the headers. It relies on their style: public
+functions and classes have capitalized names and start in the first column, with comments above.
 """
 
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2] / 'chainerx_cc'
 UMBRELLA = ROOT / 'chainerx' / 'chainerx.h'
 
-# Topics of headers that do not have one each. The files of operations are named after theirs.
+# Topics that group several headers. Each other header is a topic, named after its file.
 TOPICS = {
     'Arrays': ['core/array.h', 'core/shape.h', 'core/dtype.h', 'core/scalar.h'],
     'Contexts, devices and backends': [
@@ -35,12 +35,12 @@ NOT_PUBLIC = re.compile(r'CHAINERX_|operator|~|Throw')
 
 
 def included():
-    """Returns the headers that the umbrella header includes."""
+    """Returns the headers that ``chainerx.h`` includes."""
     return re.findall(r'#include "chainerx/(.*)"', UMBRELLA.read_text())
 
 
 def topics():
-    """Returns pairs of a title and headers."""
+    """Returns pairs of a title and its headers."""
     named = {header for headers in TOPICS.values() for header in headers}
     result = list(TOPICS.items())
     for header in included():
@@ -50,7 +50,7 @@ def topics():
 
 
 def _public_parts(text):
-    """Yields (namespace, lines) outside of internal namespaces."""
+    """Yields the lines of a header by namespace, as (namespace, lines)."""
     namespace, lines = '', []
     for line in text.splitlines():
         opened = re.match(r'namespace ([\w:]+) {', line)
@@ -64,7 +64,7 @@ def _public_parts(text):
 
 
 def declarations(header):
-    """Yields (declaration, description) of the public names of a header, in its order."""
+    """Yields (declaration, description) for the public names of a header, in order."""
     text = (ROOT / 'chainerx' / header).read_text().replace('\\\\', '\\')
     listed = _summaries()
     for name in re.findall(r'CHAINERX_DEFINE_ERROR\((\w+)\);', text):
@@ -79,7 +79,7 @@ def declarations(header):
 
 
 def _summaries():
-    """Returns the first paragraphs of the documentation of functions, by their C++ names."""
+    """Returns the first paragraphs of the Python documentation, by C++ function name."""
     text = ''.join(path.read_text() for path in (ROOT / 'chainerx/python/docs').glob('*.h'))
     return {
         name: doc.replace('\n', ' ')
@@ -123,12 +123,12 @@ def _functions_and_classes(lines, listed):
 
 
 def _plain(comment):
-    """Comments are not written as markup, apart from code in backquotes."""
+    """Escapes markup in a comment, except for code in backquotes."""
     return re.sub(r'([*|\\])', r'\\\1', ' '.join(comment))
 
 
 def setup(app):
-    # Imported here, since the tests of the rest run without Sphinx.
+    # Imported here because tests use this module without Sphinx.
     from docutils.parsers.rst import Directive
     from docutils.statemachine import StringList
 
