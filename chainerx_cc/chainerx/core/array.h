@@ -15,7 +15,7 @@
 
 namespace chainerx {
 
-class ArrayNode;
+class ArrayNode;  // of autograd: core keeps a node and does not look into it
 class Array;
 
 // What an Array refers to: a view of a storage, and the place of its value in computational graphs.
@@ -36,6 +36,7 @@ public:
     // The place of the value in graphs, if it has one.
     ArrayNode* node() const noexcept { return node_.load(std::memory_order_acquire); }
     // Sets the node, once in the life of a body. Returns the one that is there now, which another thread may have set.
+    // (Like DropNode and the members of Array about graphs, defined in autograd/array.cc.)
     ArrayNode* SetNode(IntrusivePtr<ArrayNode> node) noexcept;
 
     Shape shape;
@@ -51,6 +52,8 @@ public:
     void* binding{nullptr};
 
 private:
+    void DropNode() noexcept;
+
     std::atomic<ArrayNode*> node_{nullptr};  // owned
 };
 

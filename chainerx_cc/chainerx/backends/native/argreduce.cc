@@ -83,7 +83,9 @@ struct ArgColumns {
 
 // (outer, inner, reduce)
 Array Transposed(const Layout& l) {
-    return AsContiguous(Transpose(Reshape(l.in, Shape{l.outer, l.reduce, l.inner}), Axes{0, 2, 1}));
+    Shape shape{l.outer, l.reduce, l.inner};
+    Array in = internal::MakeView(l.in, shape, Strides{shape, l.in.GetItemSize()}, l.in.offset());
+    return Contiguous(Permuted(in, Axes{0, 2, 1}));
 }
 
 template <template <class> class Op>
@@ -121,9 +123,9 @@ void ArgReduce(const Array& a, const Axes& axes, const Array& out) {
 
 }  // namespace
 
-void RegisterArgReduceKernels(Backend& backend) {
+const KernelFamily g_argreduce_kernels{[](Backend& backend) {
     kArgmaxKernel.Register(backend, &ArgReduce<MaxOp>);
     kArgminKernel.Register(backend, &ArgReduce<MinOp>);
-}
+}};
 
 }  // namespace chainerx::native

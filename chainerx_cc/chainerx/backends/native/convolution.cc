@@ -52,10 +52,10 @@ void ConvWeight(const WindowGeometry& g, const Array& x, const Array& y, const A
 
 }  // namespace
 
-void RegisterConvolutionKernels(Backend& backend) {
+const KernelFamily g_convolution_kernels{[](Backend& backend) {
     kConvKernel.Register(backend, &Conv);
     kConvDataKernel.Register(backend, &ConvData);
     kConvWeightKernel.Register(backend, &ConvWeight);
-}
+}};
 
 }  // namespace chainerx::native

@@ -10,7 +10,6 @@
 #include "chainerx/backends/native/register.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/ops/creation.h"
-#include "chainerx/ops/manipulation.h"
 
 namespace chainerx::native {
 namespace {
@@ -206,10 +205,10 @@ void Arange(const Array& out, const Scalar& start, const Scalar& step) {
 
 }  // namespace
 
-void RegisterCopyKernels(Backend& backend) {
+const KernelFamily g_copy_kernels{[](Backend& backend) {
     kCopyKernel.Register(backend, &Copy);
     kFillKernel.Register(backend, &Fill);
     kArangeKernel.Register(backend, &Arange);
-}
+}};
 
 }  // namespace chainerx::native

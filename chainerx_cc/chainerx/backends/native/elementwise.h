@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "chainerx/backends/native/kernels/half.h"
+#include "chainerx/backends/native/kernels/math_loops.h"
 #include "chainerx/backends/native/multiversion.h"
 #include "chainerx/core/backend.h"
 #include "chainerx/core/dtype.h"
@@ -17,8 +18,8 @@ namespace chainerx::native {
 // Processes `n` elements: pointers and strides (bytes) of the output and the inputs.
 using RowFunction = void (*)(const void* op, int64_t n, char* const* data, const int64_t* strides);
 
-// Runs a row function over all elements of a call; `cost` is roughly the time of one element in nanoseconds times 4.
-void RunRows(const ElementwiseCall& call, RowFunction row, int cost);
+// Runs a row function over all elements of a call.
+void RunRows(const ElementwiseCall& call, RowFunction row);
 
 // What a functor computes in: half precision values are widened.
 template <class T>
@@ -54,11 +55,31 @@ CHAINERX_HOST_DEVICE void ScatterTo(int64_t n, const T* from, char* to, int64_t 
     for (int64_t i = 0; i < n; ++i, to += stride) *reinterpret_cast<T*>(to) = from[i];
 }
 
-// Ops of floating point numbers whose loop is a kernel of its own.
-template <class Op, class = void>
-struct HasLoop : std::false_type {};
+// The loop of an op over floating point numbers, where a kernel has a faster one than the compiler makes from the
+// functor. Such ops are named beside the registration of their family, by a specialisation that derives from UnaryLoop
+// or BinaryLoop.
 template <class Op>
-struct HasLoop<Op, std::void_t<decltype(&Op::template Loop<float>)>> : std::true_type {};
+struct LoopOf {
+    static constexpr bool kExists = false;
+};
+
+template <UnaryMath function>
+struct UnaryLoop {
+    static constexpr bool kExists = true;
+    template <class T>
+    static void Run(int64_t n, const T* x, T* y) {
+        UnaryMathLoop<T>(function, n, x, y);
+    }
+};
+
+template <BinaryMath function>
+struct BinaryLoop {
+    static constexpr bool kExists = true;
+    template <class T>
+    static void Run(int64_t n, const T* x1, int64_t step1, const T* x2, int64_t step2, T* y) {
+        BinaryMathLoop<T>(function, n, x1, step1, x2, step2, y);
+    }
+};
 
 // Ops that compute faster for certain values of a second argument that is a number.
 template <class Op, class = void>
@@ -92,7 +113,7 @@ struct ElementwiseRow {
     }
 
 private:
-    static constexpr bool kHasLoop = HasLoop<Op>::value && std::is_floating_point_v<C>;
+    static constexpr bool kHasLoop = LoopOf<Op>::kExists && std::is_floating_point_v<C>;
 
     static constexpr int64_t Size(int i) { return Op::kIsSelect && i == 0 ? sizeof(bool) : sizeof(T); }
 
@@ -112,7 +133,7 @@ private:
         if constexpr (Op::kArity == 1) {
             const C* a = reinterpret_cast<const C*>(data[1]);
             if constexpr (kHasLoop) {
-                Op::template Loop<C>(n, a, out);
+                LoopOf<Op>::template Run<C>(n, a, out);
             } else {
 #pragma GCC ivdep
                 for (int64_t i = 0; i < n; ++i) out[i] = op.Forward(a[i]);
@@ -124,7 +145,7 @@ private:
                 if (fixed[1] && SpecialNumber(n, a, *b, out)) return;
             }
             if constexpr (kHasLoop) {
-                Op::template Loop<C>(n, a, fixed[0] ? 0 : 1, b, fixed[1] ? 0 : 1, out);
+                LoopOf<Op>::template Run<C>(n, a, fixed[0] ? 0 : 1, b, fixed[1] ? 0 : 1, out);
             } else if (fixed[0]) {
                 const C number = *a;
 #pragma GCC ivdep
@@ -247,7 +268,7 @@ inline const RowTable g_rows = MakeRowTable<Op>();
 
 template <class Op>
 void ElementwiseKernelOf(const ElementwiseCall& call) {
-    RunRows(call, g_rows<Op>[static_cast<int>(call.dtype)], 4);
+    RunRows(call, g_rows<Op>[static_cast<int>(call.dtype)]);
 }
 
 // Makes the kernel of an op from its functor.

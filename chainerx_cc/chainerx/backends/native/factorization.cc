@@ -445,7 +445,7 @@ void Eigh(const Array& a, Triangle triangle, const Array& w, const Array& v) {
 
 }  // namespace
 
-void RegisterFactorizationKernels(Backend& backend) {
+const KernelFamily g_factorization_kernels{[](Backend& backend) {
     kSolveKernel.Register(backend, &Solve);
     kInverseKernel.Register(backend, &Inverse);
     kSlogdetKernel.Register(backend, &Slogdet);
@@ -453,6 +453,6 @@ void RegisterFactorizationKernels(Backend& backend) {
     kQrKernel.Register(backend, &Qr);
     kCholeskyKernel.Register(backend, &Cholesky);
     kEighKernel.Register(backend, &Eigh);
-}
+}};
 
 }  // namespace chainerx::native

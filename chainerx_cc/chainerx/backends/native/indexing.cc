@@ -6,13 +6,12 @@
 #include <cstring>
 #include <vector>
 
+#include "chainerx/backends/native/compute.h"
 #include "chainerx/backends/native/elementwise.h"
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/register.h"
 #include "chainerx/core/blocking.h"
-#include "chainerx/ops/creation.h"
-#include "chainerx/ops/manipulation.h"
 
 namespace chainerx::native {
 namespace {
@@ -129,7 +128,7 @@ void NormalizeIndices(const Array& indices, int64_t length, IndexMode mode, cons
 }
 
 Array Nonzero(const Array& a) {
-    Array flags = AsContiguous(AsType(a, Dtype::kBool, false));
+    Array flags = Input(a, Dtype::kBool);
     const bool* p = flags.data<bool>();
     int64_t n = flags.GetTotalSize();
     int64_t count = std::count(p, p + n, true);
@@ -158,12 +157,12 @@ Array Nonzero(const Array& a) {
 
 }  // namespace
 
-void RegisterIndexingKernels(Backend& backend) {
+const KernelFamily g_indexing_kernels{[](Backend& backend) {
     kTakeKernel.Register(backend, &Take);
     kAddAtKernel.Register(backend, &AddAt);
     kPutKernel.Register(backend, &Put);
     kNormalizeIndicesKernel.Register(backend, &NormalizeIndices);
     kNonzeroKernel.Register(backend, &Nonzero);
-}
+}};
 
 }  // namespace chainerx::native

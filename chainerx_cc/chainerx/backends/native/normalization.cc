@@ -155,12 +155,12 @@ void LayerNormGrad(const Array& x, const Array& gamma, const Array& gy, const Ar
 
 }  // namespace
 
-void RegisterNormalizationKernels(Backend& backend) {
+const KernelFamily g_normalization_kernels{[](Backend& backend) {
     kBatchNormKernel.Register(backend, &BatchNorm);
     kBatchNormGradKernel.Register(backend, &BatchNormGrad);
     kFixedBatchNormKernel.Register(backend, &FixedBatchNorm);
     kLayerNormKernel.Register(backend, &LayerNorm);
     kLayerNormGradKernel.Register(backend, &LayerNormGrad);
-}
+}};
 
 }  // namespace chainerx::native

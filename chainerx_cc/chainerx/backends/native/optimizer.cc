@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "chainerx/backends/native/compute.h"
 #include "chainerx/backends/native/elementwise.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/register.h"
 #include "chainerx/core/blocking.h"
-#include "chainerx/ops/manipulation.h"
 
 namespace chainerx::native {
 namespace {
@@ -123,7 +123,7 @@ void Update(const double* scalars, const Array* arrays, int64_t count) {
     // Arrays that are not contiguous are copied out and back.
     std::vector<Array> flat{arrays, end};
     for (Array& a : flat) {
-        if (!a.IsContiguous()) a = Copy(a.AsDetached());
+        a = Contiguous(a);
     }
     RunFlat<Rule, kStates>(scalars, flat.data(), count, is_long);
     for (size_t i = 0; i < flat.size(); ++i) {
@@ -133,11 +133,11 @@ void Update(const double* scalars, const Array* arrays, int64_t count) {
 
 }  // namespace
 
-void RegisterOptimizerKernels(Backend& backend) {
+const KernelFamily g_optimizer_kernels{[](Backend& backend) {
 #define CHAINERX_REGISTER_UPDATE(Rule, name, n_states, n_scalars, doc) \
     k##Rule##Update.Register(backend, &Update<update_rules::Rule, n_states>);
     CHAINERX_UPDATE_RULES(CHAINERX_REGISTER_UPDATE)
 #undef CHAINERX_REGISTER_UPDATE
-}
+}};
 
 }  // namespace chainerx::native

@@ -54,11 +54,11 @@ void AveragePoolGrad(const WindowGeometry& g, chainerx::PoolPadding padding, con
 
 }  // namespace
 
-void RegisterPoolingKernels(Backend& backend) {
+const KernelFamily g_pooling_kernels{[](Backend& backend) {
     kMaxPoolKernel.Register(backend, &MaxPool);
     kMaxPoolGradKernel.Register(backend, &MaxPoolGrad);
     kAveragePoolKernel.Register(backend, &AveragePool);
     kAveragePoolGradKernel.Register(backend, &AveragePoolGrad);
-}
+}};
 
 }  // namespace chainerx::native

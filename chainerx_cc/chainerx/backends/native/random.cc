@@ -67,11 +67,11 @@ void Dropout(const RandomStream& stream, double ratio, const Array& x_, const Ar
 
 }  // namespace
 
-void RegisterRandomKernels(Backend& backend) {
+const KernelFamily g_random_kernels{[](Backend& backend) {
     kRandomUniformKernel.Register(backend, &Uniform);
     kRandomNormalKernel.Register(backend, &Normal);
     kRandomIntegersKernel.Register(backend, &Integers);
     kDropoutKernel.Register(backend, &Dropout);
-}
+}};
 
 }  // namespace chainerx::native

@@ -136,10 +136,10 @@ CHAINERX_HOST_DEVICE MaxAndSum<typename ComputeType<T>::type> ExpSum(const T* p,
     C lane[kWide] = {};
     int64_t i = 0;
     for (; i + kWide <= n; i += kWide) {
-        for (int j = 0; j < kWide; ++j) lane[j] += chainerx::math::Exp(static_cast<C>(p[i + j]) - shift);
+        for (int j = 0; j < kWide; ++j) lane[j] += math::Exp(static_cast<C>(p[i + j]) - shift);
     }
     C sum = 0;
-    for (; i < n; ++i) sum += chainerx::math::Exp(static_cast<C>(p[i]) - shift);
+    for (; i < n; ++i) sum += math::Exp(static_cast<C>(p[i]) - shift);
     for (int width = kWide / 2; width > 0; width /= 2) {
         for (int j = 0; j < width; ++j) lane[j] += lane[j + width];
     }
@@ -151,7 +151,7 @@ struct LogSumExpBody {
     CHAINERX_HOST_DEVICE static void Run(int64_t rows, int64_t n, const T* in, T* out) {
         for (int64_t r = 0; r < rows; ++r) {
             auto s = ExpSum(in + r * n, n);
-            out[r] = static_cast<T>(s.max + chainerx::math::Log(s.sum));
+            out[r] = static_cast<T>(s.max + math::Log(s.sum));
         }
     }
 };
@@ -174,7 +174,7 @@ void LogSumExp(const Array& a, const Axes& axes, const Array& out) {
         });
         return;
     }
-    Array in = AsContiguous(Transpose(a.AsDetached(), order));
+    Array in = Contiguous(Permuted(a, order));
     VisitFloatDtype(in.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         static const auto f = MultiVersion<LogSumExpBody<T>, int64_t, int64_t, const T*, T*>::Pick();
@@ -187,7 +187,7 @@ void LogSumExp(const Array& a, const Axes& axes, const Array& out) {
 
 }  // namespace
 
-void RegisterReduceKernels(Backend& backend) {
+const KernelFamily g_reduce_kernels{[](Backend& backend) {
     kSumKernel.Register(backend, &ReduceSame<SumOp>);
     kNansumKernel.Register(backend, &ReduceSame<NansumOp, SumOp>);
     kProdKernel.Register(backend, &ReduceSame<ProdOp>);
@@ -196,6 +196,6 @@ void RegisterReduceKernels(Backend& backend) {
     kAllKernel.Register(backend, &ReduceBool<AllOp>);
     kAnyKernel.Register(backend, &ReduceBool<AnyOp>);
     kLogSumExpKernel.Register(backend, &LogSumExp);
-}
+}};
 
 }  // namespace chainerx::native

@@ -6,8 +6,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "chainerx/backends/native/compute.h"
 #include "chainerx/backends/native/elementwise.h"
-#include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/math.h"
 
 namespace chainerx::native {
@@ -29,7 +29,7 @@ inline Layout MakeLayout(const Array& a, const Axes& axes) {
     int8_t n = static_cast<int8_t>(axes.size());
     bool adjacent = n == 0 || axes[n - 1] - axes[0] == n - 1;
     if (adjacent) {
-        l.in = AsContiguous(a.AsDetached());
+        l.in = Contiguous(a);
         int8_t first = n == 0 ? a.ndim() : axes[0];
         for (int8_t i = 0; i < a.ndim(); ++i) {
             (i < first ? l.outer : i < first + n ? l.reduce : l.inner) *= a.shape()[i];
@@ -47,7 +47,7 @@ inline Layout MakeLayout(const Array& a, const Axes& axes) {
         order.push_back(i);
         l.reduce *= a.shape()[i];
     }
-    l.in = AsContiguous(Transpose(a.AsDetached(), order));
+    l.in = Contiguous(Permuted(a, order));
     return l;
 }
 

@@ -4,29 +4,29 @@
 
 namespace chainerx::native {
 
-// One function per source file with kernels.
-void RegisterArithmeticKernels(Backend& backend);
-void RegisterComparisonKernels(Backend& backend);
-void RegisterExplogKernels(Backend& backend);
-void RegisterTrigonometricKernels(Backend& backend);
-void RegisterSpecialKernels(Backend& backend);
-void RegisterActivationKernels(Backend& backend);
-void RegisterCopyKernels(Backend& backend);
-void RegisterReduceKernels(Backend& backend);
-void RegisterArgReduceKernels(Backend& backend);
-void RegisterScanKernels(Backend& backend);
-void RegisterIndexingKernels(Backend& backend);
-void RegisterGemmKernels(Backend& backend);
-void RegisterFactorizationKernels(Backend& backend);
-void RegisterSoftmaxKernels(Backend& backend);
-void RegisterConvolutionKernels(Backend& backend);
-void RegisterPoolingKernels(Backend& backend);
-void RegisterNormalizationKernels(Backend& backend);
-void RegisterRnnKernels(Backend& backend);
-void RegisterRnnLayerKernels(Backend& backend);
-void RegisterSortingKernels(Backend& backend);
-void RegisterRandomKernels(Backend& backend);
-void RegisterAttentionKernels(Backend& backend);
-void RegisterOptimizerKernels(Backend& backend);
+// A function that registers kernels. A source file with kernels has one at its end, and is thereby known to the
+// backend:
+//
+//     const KernelFamily g_sorting_kernels{[](Backend& backend) { kSortKernel.Register(backend, &Sort); }};
+class KernelFamily {
+public:
+    using Function = void (*)(Backend& backend);
+
+    explicit KernelFamily(Function function) : function_{function}, next_{first_} { first_ = this; }
+    KernelFamily(const KernelFamily&) = delete;
+    KernelFamily& operator=(const KernelFamily&) = delete;
+
+    // Fills the slots of a new backend.
+    static void RegisterAll(Backend& backend) {
+        for (const KernelFamily* f = first_; f != nullptr; f = f->next_) f->function_(backend);
+    }
+
+private:
+    // Set before any constructor of a static object runs, in whichever order those of the source files do.
+    static inline const KernelFamily* first_ = nullptr;
+
+    Function function_;
+    const KernelFamily* next_;
+};
 
 }  // namespace chainerx::native

@@ -155,11 +155,11 @@ void TreeLstmGrad(const std::vector<Array>& c_prevs_, const std::vector<Array>& 
 
 }  // namespace
 
-void RegisterRnnKernels(Backend& backend) {
+const KernelFamily g_rnn_kernels{[](Backend& backend) {
     kLstmKernel.Register(backend, &Lstm);
     kLstmGradKernel.Register(backend, &LstmGrad);
     kTreeLstmKernel.Register(backend, &TreeLstm);
     kTreeLstmGradKernel.Register(backend, &TreeLstmGrad);
-}
+}};
 
 }  // namespace chainerx::native

@@ -178,9 +178,9 @@ void LayerGrad(const RnnLayer& layer, const Array& gy, const Array& gh, const Ar
 
 }  // namespace
 
-void RegisterRnnLayerKernels(Backend& backend) {
+const KernelFamily g_rnn_layer_kernels{[](Backend& backend) {
     kRnnLayerKernel.Register(backend, &Layer);
     kRnnLayerGradKernel.Register(backend, &LayerGrad);
-}
+}};
 
 }  // namespace chainerx::native

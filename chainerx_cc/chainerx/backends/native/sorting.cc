@@ -49,9 +49,9 @@ void Argsort(const Array& x, const Array& out) {
 
 }  // namespace
 
-void RegisterSortingKernels(Backend& backend) {
+const KernelFamily g_sorting_kernels{[](Backend& backend) {
     kSortKernel.Register(backend, &Sort);
     kArgsortKernel.Register(backend, &Argsort);
-}
+}};
 
 }  // namespace chainerx::native

@@ -5,6 +5,7 @@
 
 namespace chainerx::native {
 
-void RegisterActivationKernels(Backend& backend) { CHAINERX_ACTIVATION_OPS(CHAINERX_REGISTER_ELEMENTWISE) }
+const KernelFamily g_activation_kernels{
+        [](Backend& backend) { CHAINERX_ACTIVATION_OPS(CHAINERX_REGISTER_ELEMENTWISE) }};
 
 }  // namespace chainerx::native

@@ -5,6 +5,10 @@
 
 namespace chainerx::native {
 
-void RegisterArithmeticKernels(Backend& backend) { CHAINERX_ARITHMETIC_OPS(CHAINERX_REGISTER_ELEMENTWISE) }
+template <>
+struct LoopOf<ops::Power> : BinaryLoop<BinaryMath::kPow> {};
+
+const KernelFamily g_arithmetic_kernels{
+        [](Backend& backend) { CHAINERX_ARITHMETIC_OPS(CHAINERX_REGISTER_ELEMENTWISE) }};
 
 }  // namespace chainerx::native

@@ -5,6 +5,7 @@
 
 namespace chainerx::native {
 
-void RegisterComparisonKernels(Backend& backend) { CHAINERX_COMPARISON_OPS(CHAINERX_REGISTER_ELEMENTWISE) }
+const KernelFamily g_comparison_kernels{
+        [](Backend& backend) { CHAINERX_COMPARISON_OPS(CHAINERX_REGISTER_ELEMENTWISE) }};
 
 }  // namespace chainerx::native

@@ -5,6 +5,13 @@
 
 namespace chainerx::native {
 
-void RegisterExplogKernels(Backend& backend) { CHAINERX_EXPLOG_OPS(CHAINERX_REGISTER_ELEMENTWISE) }
+template <>
+struct LoopOf<ops::Log> : UnaryLoop<UnaryMath::kLog> {};
+template <>
+struct LoopOf<ops::Log2> : UnaryLoop<UnaryMath::kLog2> {};
+template <>
+struct LoopOf<ops::Log10> : UnaryLoop<UnaryMath::kLog10> {};
+
+const KernelFamily g_explog_kernels{[](Backend& backend) { CHAINERX_EXPLOG_OPS(CHAINERX_REGISTER_ELEMENTWISE) }};
 
 }  // namespace chainerx::native

@@ -5,6 +5,6 @@
 
 namespace chainerx::native {
 
-void RegisterSpecialKernels(Backend& backend) { CHAINERX_SPECIAL_OPS(CHAINERX_REGISTER_ELEMENTWISE) }
+const KernelFamily g_special_kernels{[](Backend& backend) { CHAINERX_SPECIAL_OPS(CHAINERX_REGISTER_ELEMENTWISE) }};
 
 }  // namespace chainerx::native

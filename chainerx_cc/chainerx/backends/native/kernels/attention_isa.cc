@@ -1,6 +1,6 @@
 #include "chainerx/backends/native/kernels/attention.h"
-#include "chainerx/backends/native/kernels/math.h"
 #include "chainerx/backends/native/kernels/row_sums.h"
+#include "chainerx/math/elementary.h"
 
 namespace chainerx {
 namespace native {

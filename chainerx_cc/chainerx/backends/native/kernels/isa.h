@@ -5,8 +5,7 @@
 // headers and use no inline functions of the standard library: the linker keeps one copy of those, and it
 // must not be the one compiled for the newest processor.
 
-// Inline in every build, so that no copy compiled for one instruction set is linked into another's code.
-#define CHAINERX_INLINE inline __attribute__((always_inline))
+#include "chainerx/core/macro.h"
 
 #if defined(__x86_64__)
 #define CHAINERX_ISA_X86 1

@@ -1,7 +1,7 @@
 #pragma once
 
-// Loops over the functions of math.h. Operations take them where there is a fast way for usual arguments, or where
-// the FMA instruction counts; the tests and the benchmark take all.
+// Loops over the functions of math/elementary.h. Operations take them where there is a fast way for usual arguments, or
+// where the FMA instruction counts; the tests and the benchmark take all.
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
-#include "chainerx/backends/native/kernels/math.h"
 #include "chainerx/backends/native/kernels/math_loops.h"
+#include "chainerx/math/elementary.h"
 
 namespace chainerx {
 namespace native {
@@ -94,9 +94,9 @@ void UnaryMathLoop(UnaryMath function, int64_t n, const T* x, T* y) {
         CHAINERX_CASE(Log, true, LogNormal, Log)
         CHAINERX_CASE(Log2, true, Log2Normal, Log2)
         CHAINERX_CASE(Log10, true, Log10Normal, Log10)
-        CHAINERX_CASE(Sin, false, Sin, SinSlow)
-        CHAINERX_CASE(Cos, false, Cos, CosSlow)
-        CHAINERX_CASE(Tan, false, Tan, TanSlow)
+        CHAINERX_CASE(Sin, false, SinBounded, Sin)
+        CHAINERX_CASE(Cos, false, CosBounded, Cos)
+        CHAINERX_CASE(Tan, false, TanBounded, Tan)
 #undef CHAINERX_CASE
         default:
             return;

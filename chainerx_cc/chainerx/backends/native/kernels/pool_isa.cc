@@ -1,11 +1,11 @@
 #include <limits>
 
 #include "chainerx/backends/native/kernels/allocator.h"
-#include "chainerx/backends/native/kernels/math_core.h"
 #include "chainerx/backends/native/kernels/pool.h"
 #include "chainerx/backends/native/kernels/row_sums.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/window_rows.h"
+#include "chainerx/math/float_parts.h"
 
 namespace chainerx {
 namespace native {

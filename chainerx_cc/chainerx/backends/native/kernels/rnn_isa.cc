@@ -1,6 +1,6 @@
-#include "chainerx/backends/native/kernels/math.h"
 #include "chainerx/backends/native/kernels/rnn.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
+#include "chainerx/math/elementary.h"
 
 namespace chainerx {
 namespace native {

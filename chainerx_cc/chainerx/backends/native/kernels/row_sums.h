@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "chainerx/backends/native/kernels/math_core.h"
 #include "chainerx/backends/native/kernels/simd.h"
+#include "chainerx/math/float_parts.h"
 
 namespace chainerx {
 namespace native {

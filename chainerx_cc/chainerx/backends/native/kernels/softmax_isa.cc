@@ -1,7 +1,7 @@
-#include "chainerx/backends/native/kernels/math.h"
 #include "chainerx/backends/native/kernels/row_sums.h"
 #include "chainerx/backends/native/kernels/softmax.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
+#include "chainerx/math/elementary.h"
 
 namespace chainerx {
 namespace native {
