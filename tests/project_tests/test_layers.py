@@ -21,7 +21,7 @@ CPP_LAYERS = {
     'backends/native': ['core', 'math', 'ops', 'backends/native/kernels'],
     'testing/gradient_check': ['core', 'autograd', 'ops'],
     'chainerx.h': ['core', 'autograd', 'ops', 'testing/gradient_check'],
-    'testing': ['chainerx.h', 'core', 'ops'],
+    'testing': ['chainerx.h', 'core', 'ops', 'testing/gradient_check'],
     'python': ['core', 'autograd', 'ops', 'backends/native', 'testing/gradient_check'],
 }
 # Tests may also include this.

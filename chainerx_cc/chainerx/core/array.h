@@ -15,7 +15,7 @@
 
 namespace chainerx {
 
-class ArrayNode;  // of autograd: core keeps a node and does not look into it
+class ArrayNode;
 class Array;
 
 // What an Array refers to: a view of a storage, and the place of its value in computational graphs.
@@ -33,7 +33,7 @@ public:
     // Bodies alive in the process.
     static int64_t GetLiveCount() noexcept;
 
-    // The place of the value in graphs, if it has one.
+    // The place of the value in graphs, if it has one. Core keeps it and does not look into it.
     ArrayNode* node() const noexcept { return node_.load(std::memory_order_acquire); }
     // Sets the node, once in the life of a body. Returns the one that is there now, which another thread may have set.
     // (Like DropNode and the members of Array about graphs, defined in autograd/array.cc.)

@@ -1,7 +1,7 @@
 #pragma once
 
-// The functions of elementary.h for the compilers of GPUs, which have fast and precise ones of their own. Of those that
-// they lack, the formulas are chosen for their limits: none of them overflows or cancels where its value does not.
+// The functions of elementary.h for the compilers of GPUs, which have fast and precise ones of their own. The
+// formulas of those that they lack are chosen for their limits: none overflows or cancels where its value does not.
 
 #include <cmath>
 #include <limits>
@@ -39,6 +39,7 @@ CHAINERX_DEVICE_MATH(Acosh, ::acosh)
 CHAINERX_DEVICE_MATH(Atanh, ::atanh)
 CHAINERX_DEVICE_MATH(Erf, ::erf)
 CHAINERX_DEVICE_MATH(Erfc, ::erfc)
+CHAINERX_DEVICE_MATH(NormalCdf, ::normcdf)
 #undef CHAINERX_DEVICE_MATH
 
 CHAINERX_HOST_DEVICE float Atan2(float y, float x) { return ::atan2f(y, x); }
@@ -51,11 +52,10 @@ CHAINERX_HOST_DEVICE T Select(bool condition, T yes, T no) {
     return condition ? yes : no;
 }
 
-// x Phi(x) with the normal distribution function Phi, whose tail is erfc's.
+// x Phi(x) with the normal distribution function Phi
 template <class T>
 CHAINERX_HOST_DEVICE T Gelu(T x) {
-    T y = x * (T(0.5) * Erfc(T(-0.70710678118654752) * x));
-    return x == -kInfinity<T> ? T{-0.0} : y;
+    return x == -kInfinity<T> ? T{-0.0} : x * NormalCdf(x);
 }
 
 // 1 / (1 + exp(-x))
@@ -68,7 +68,9 @@ CHAINERX_HOST_DEVICE T Sigmoid(T x) {
 // x / (1 + exp(-x))
 template <class T>
 CHAINERX_HOST_DEVICE T Silu(T x) {
-    T y = x * Sigmoid(x);
+    // The root of exp(-|x|) is a normal number wherever the result is one.
+    T root = Exp(T(-0.5) * Abs(x));
+    T y = (x < T{0} ? x * root * root : x) / (T{1} + root * root);
     return x == -kInfinity<T> ? T{-0.0} : y;
 }
 

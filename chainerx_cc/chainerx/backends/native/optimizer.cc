@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "chainerx/backends/native/compute.h"
-#include "chainerx/backends/native/elementwise.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
+#include "chainerx/backends/native/optimizer.h"
 #include "chainerx/backends/native/register.h"
 #include "chainerx/core/blocking.h"
 
@@ -16,46 +16,6 @@ namespace {
 
 // Elements that are worth a thread.
 constexpr int64_t kGrain = 32768;
-
-template <template <class> class Rule, int kStates, class T>
-struct UpdateLoop {
-    static constexpr int kWidth = 2 + kStates;
-
-    CHAINERX_HOST_DEVICE static void Run(const double* scalars, int64_t n, T* const* data) {
-        using C = typename ComputeType<T>::type;
-        const Rule<C> rule{scalars};
-        T* const p = data[0];
-        const T* const g = data[1];
-        T* const s0 = kStates > 0 ? data[kWidth - kStates] : nullptr;
-        T* const s1 = kStates > 1 ? data[kWidth - kStates + 1] : nullptr;
-        T* const s2 = kStates > 2 ? data[kWidth - 1] : nullptr;
-#pragma GCC ivdep
-        for (int64_t i = 0; i < n; ++i) {
-            auto param = static_cast<C>(p[i]);
-            auto grad = static_cast<C>(g[i]);
-            if constexpr (kStates == 0) {
-                rule.Step(param, grad);
-            } else {
-                auto state0 = static_cast<C>(s0[i]);
-                if constexpr (kStates == 1) {
-                    rule.Step(param, grad, state0);
-                } else {
-                    auto state1 = static_cast<C>(s1[i]);
-                    if constexpr (kStates == 2) {
-                        rule.Step(param, grad, state0, state1);
-                    } else {
-                        auto state2 = static_cast<C>(s2[i]);
-                        rule.Step(param, grad, state0, state1, state2);
-                        s2[i] = static_cast<T>(state2);
-                    }
-                    s1[i] = static_cast<T>(state1);
-                }
-                s0[i] = static_cast<T>(state0);
-            }
-            p[i] = static_cast<T>(param);
-        }
-    }
-};
 
 // Whether parameters lie in the same memory, so that one must be updated after the other.
 bool Overlap(const Array* params, int64_t count) {
@@ -77,7 +37,6 @@ bool Overlap(const Array* params, int64_t count) {
 template <template <class> class Rule, int kStates, class T>
 void RunRanges(const double* scalars, const Array* arrays, int64_t count) {
     constexpr int kWidth = 2 + kStates;
-    static const auto loop = MultiVersion<UpdateLoop<Rule, kStates, T>, const double*, int64_t, T* const*>::Pick();
     std::vector<int64_t> starts(count + 1, 0);
     for (int64_t i = 0; i < count; ++i) starts[i + 1] = starts[i] + arrays[i].GetTotalSize();
     ParallelFor(starts[count], kGrain, [&](int64_t begin, int64_t end) {
@@ -86,7 +45,7 @@ void RunRanges(const double* scalars, const Array* arrays, int64_t count) {
             T* data[kWidth];
             for (int k = 0; k < kWidth; ++k) data[k] = arrays[k * count + i].template data<T>() + (begin - starts[i]);
             int64_t stop = std::min(end, starts[i + 1]);
-            loop(scalars, stop - begin, data);
+            UpdateElements<UpdateOf<Rule, kStates, T>>(scalars, stop - begin, data);
             begin = stop;
         }
     });

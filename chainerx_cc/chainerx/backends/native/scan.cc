@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "chainerx/backends/native/compute.h"
-#include "chainerx/backends/native/elementwise.h"
+#include "chainerx/backends/native/compute_type.h"
 #include "chainerx/backends/native/register.h"
 #include "chainerx/ops/reduction.h"
 

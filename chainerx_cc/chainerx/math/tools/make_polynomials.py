@@ -1,8 +1,8 @@
 """Writes ../polynomials.h: the polynomials of elementary.h, for float and double.
 
 Each is a Chebyshev fit (within a factor of about two of minimax) of a function whose absolute
-error is the relative error that matters: ``elementary.h`` says how the pieces are put together. Run with
-mpmath installed:
+error is the relative error that matters: ``elementary.h`` says how the pieces are put together.
+Run with mpmath installed:
 
     python make_polynomials.py > ../polynomials.h
 """

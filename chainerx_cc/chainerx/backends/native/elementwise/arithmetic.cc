@@ -5,9 +5,6 @@
 
 namespace chainerx::native {
 
-template <>
-struct LoopOf<ops::Power> : BinaryLoop<BinaryMath::kPow> {};
-
 const KernelFamily g_arithmetic_kernels{
         [](Backend& backend) { CHAINERX_ARITHMETIC_OPS(CHAINERX_REGISTER_ELEMENTWISE) }};
 

@@ -1,9 +1,7 @@
 #include "chainerx/backends/native/kernels/math_loops.h"
 #include "chainerx/math/elementary.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 namespace {
 
 constexpr int64_t kBlock = 2048;
@@ -138,6 +136,4 @@ template void UnaryMathLoop<double>(UnaryMath, int64_t, const double*, double*);
 template void BinaryMathLoop<float>(BinaryMath, int64_t, const float*, int64_t, const float*, int64_t, float*);
 template void BinaryMathLoop<double>(BinaryMath, int64_t, const double*, int64_t, const double*, int64_t, double*);
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

@@ -15,8 +15,7 @@
 #include "chainerx/backends/native/kernels/math_loops.h"
 #include "chainerx/math/elementary.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 using Real = long double;
@@ -279,5 +278,4 @@ TYPED_TEST(MathTest, LargeAngles) {
 }
 
 }  // namespace
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

@@ -2,9 +2,7 @@
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/math/elementary.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 namespace {
 
 constexpr int64_t kChunk = kRandomChunk;
@@ -203,6 +201,4 @@ CHAINERX_INSTANTIATE(double)
 template void RandomWords<uint32_t>(uint64_t, uint64_t, uint32_t*);
 template void RandomIntegers<int64_t>(int64_t, uint64_t, uint64_t, int64_t, uint64_t, int64_t*);
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA
