@@ -24,6 +24,8 @@ CPP_LAYERS = {
     'testing': ['chainerx.h', 'core', 'ops', 'testing/gradient_check'],
     'python': ['core', 'autograd', 'ops', 'backends/native', 'testing/gradient_check'],
 }
+# Objects of sources that are compiled for processors newer than the rest of the library.
+ISA_OBJECTS = sorted((ROOT / 'build' / 'chainerx').rglob('*_v[34].dir/**/*_isa.cc.o'))
 # Tests may also include this.
 CPP_TEST_TOOLS = 'testing/context_fixture.h'
 
@@ -121,3 +123,18 @@ def test_op_functors_compile_for_gpus(tmp_path):
     source = CPP_ROOT / 'testing' / 'op_functors.cu'
     result = subprocess.run([*command, str(source)], capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.skipif(
+    not ISA_OBJECTS or shutil.which('nm') is None,
+    reason='needs the build folder of ChainerX and nm',
+)
+def test_code_for_new_processors_is_not_shared():
+    # The linker keeps any one of several functions of one name, and old processors would run it.
+    command = ['nm', '--demangle', '--defined-only', *map(str, ISA_OBJECTS)]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    names = re.findall(r'^[0-9a-f]+ [WVu] (.*)$', output, re.MULTILINE)
+    own = re.compile(r'chainerx::native::v[34]::')
+    assert any(own.search(name) for name in names)
+    shared = {name for name in names if not own.search(name)}
+    assert shared <= {'DW.ref.__gxx_personality_v0'}
