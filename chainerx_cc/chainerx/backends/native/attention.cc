@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "chainerx/backends/native/compute.h"
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/attention.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/operands.h"
 #include "chainerx/core/blocking.h"
 
 namespace chainerx::native {

@@ -2,9 +2,9 @@
 
 #include "chainerx/ops/convolution.h"
 
-#include "chainerx/backends/native/compute.h"
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/conv.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/operands.h"
 #include "chainerx/backends/native/window.h"
 #include "chainerx/core/blocking.h"
 

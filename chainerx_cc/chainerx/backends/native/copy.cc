@@ -7,9 +7,9 @@
 #include <cstring>
 #include <utility>
 
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/transpose.h"
-#include "chainerx/backends/native/register.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/ops/creation.h"
 

@@ -8,11 +8,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/factor_small.h"
 #include "chainerx/backends/native/kernels/gemm.h"
 #include "chainerx/backends/native/kernels/lapack.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
-#include "chainerx/backends/native/register.h"
 #include "chainerx/core/blocking.h"
 
 // Calls the routine of T.

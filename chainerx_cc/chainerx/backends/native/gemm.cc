@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "chainerx/backends/native/compute.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/kernel_family.h"
+#include "chainerx/backends/native/operands.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/ops/linalg.h"
 

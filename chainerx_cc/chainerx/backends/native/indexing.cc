@@ -6,12 +6,12 @@
 #include <cstring>
 #include <vector>
 
-#include "chainerx/backends/native/compute.h"
 #include "chainerx/backends/native/compute_type.h"
 #include "chainerx/backends/native/indexing.h"
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/operands.h"
 #include "chainerx/core/blocking.h"
 
 namespace chainerx::native {

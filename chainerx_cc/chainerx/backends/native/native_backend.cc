@@ -3,9 +3,9 @@
 #include <cstring>
 #include <new>
 
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
-#include "chainerx/backends/native/register.h"
 #include "chainerx/core/context.h"
 
 namespace chainerx::native {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "chainerx/backends/native/compute.h"
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
+#include "chainerx/backends/native/operands.h"
 #include "chainerx/backends/native/optimizer.h"
-#include "chainerx/backends/native/register.h"
 #include "chainerx/core/blocking.h"
 
 namespace chainerx::native {

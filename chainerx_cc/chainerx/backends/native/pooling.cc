@@ -2,9 +2,9 @@
 
 #include "chainerx/ops/pooling.h"
 
-#include "chainerx/backends/native/compute.h"
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/pool.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/operands.h"
 #include "chainerx/backends/native/window.h"
 #include "chainerx/core/blocking.h"
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <type_traits>
 
-#include "chainerx/backends/native/compute.h"
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/random.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/operands.h"
 #include "chainerx/core/blocking.h"
 
 namespace chainerx::native {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
-#include "chainerx/backends/native/register.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/ops/reduction.h"
 

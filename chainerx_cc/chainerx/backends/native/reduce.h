@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "chainerx/backends/native/compute.h"
 #include "chainerx/backends/native/compute_type.h"
 #include "chainerx/backends/native/kernels/isa.h"
+#include "chainerx/backends/native/operands.h"
 #include "chainerx/backends/native/reduce_ops.h"
 
 namespace chainerx::native {

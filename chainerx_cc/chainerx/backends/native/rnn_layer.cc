@@ -4,11 +4,11 @@
 #include <optional>
 #include <vector>
 
-#include "chainerx/backends/native/compute.h"
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/gemm.h"
 #include "chainerx/backends/native/kernels/gemm_packed.h"
 #include "chainerx/backends/native/kernels/rnn.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/operands.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/ops/rnn.h"
 

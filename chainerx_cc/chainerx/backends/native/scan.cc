@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "chainerx/backends/native/compute.h"
 #include "chainerx/backends/native/compute_type.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/kernel_family.h"
+#include "chainerx/backends/native/operands.h"
 #include "chainerx/ops/reduction.h"
 
 namespace chainerx::native {

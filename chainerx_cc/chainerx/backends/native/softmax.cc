@@ -2,8 +2,8 @@
 
 #include "chainerx/backends/native/kernels/softmax.h"
 
-#include "chainerx/backends/native/compute.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/kernel_family.h"
+#include "chainerx/backends/native/operands.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/loss.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/sort.h"
-#include "chainerx/backends/native/register.h"
 #include "chainerx/core/blocking.h"
 
 namespace chainerx::native {

@@ -1,7 +1,7 @@
 #include "chainerx/ops/activation.h"
 
 #include "chainerx/backends/native/elementwise.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/kernel_family.h"
 
 namespace chainerx::native {
 
