@@ -14,7 +14,7 @@ array([0., 0., 2.], shape=(3,), dtype=float64, device='native:0')
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
-        return x < 0 ? T{0} : x;
+        return math::IsNegative(x) ? T{0} : x;
     }
     Array Grad0(const Array& gy, Out y) const;
 };

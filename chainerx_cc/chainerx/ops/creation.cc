@@ -10,15 +10,7 @@
 
 namespace chainerx {
 
-const FillKernel kFillKernel{"fill"};
 const ArangeKernel kArangeKernel{"arange"};
-
-Array Full(const Shape& shape, const Scalar& value, Dtype dtype, Device& device) {
-    CheckScalarFits(value, dtype);
-    Array out = Empty(shape, dtype, device);
-    kFillKernel(device, out, value);
-    return out;
-}
 
 Array Full(const Shape& shape, const Scalar& value, Device& device) {
     return Full(shape, value, value.DefaultDtype(), device);

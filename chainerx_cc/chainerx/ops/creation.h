@@ -5,17 +5,15 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
+#include "chainerx/core/kernels.h"
 #include "chainerx/core/scalar.h"
 
 namespace chainerx {
 
 // Kernels.
-using FillKernel = KernelSlot<void(const Array& out, const Scalar& value)>;
 using ArangeKernel = KernelSlot<void(const Array& out, const Scalar& start, const Scalar& step)>;
-extern const FillKernel kFillKernel;
 extern const ArangeKernel kArangeKernel;  // out[i] = start + i * step
 
-Array Full(const Shape& shape, const Scalar& value, Dtype dtype, Device& device = GetDefaultDevice());
 Array Full(const Shape& shape, const Scalar& value, Device& device = GetDefaultDevice());
 Array Zeros(const Shape& shape, Dtype dtype, Device& device = GetDefaultDevice());
 Array Ones(const Shape& shape, Dtype dtype, Device& device = GetDefaultDevice());

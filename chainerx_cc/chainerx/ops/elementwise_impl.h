@@ -115,16 +115,25 @@ template <class Op>
 inline const ElementwiseKernel g_elementwise_kernel{Op::kName};
 
 template <class Op>
+const ElementwiseKernel& KernelOf() {
+    if constexpr (Op::kSharedKernel != nullptr) {
+        return *Op::kSharedKernel;
+    } else {
+        return g_elementwise_kernel<Op>;
+    }
+}
+
+template <class Op>
 const ElementwiseKernel& ElementwiseCaller<Op, 1>::kernel() {
-    return g_elementwise_kernel<Op>;
+    return KernelOf<Op>();
 }
 template <class Op>
 const ElementwiseKernel& ElementwiseCaller<Op, 2>::kernel() {
-    return g_elementwise_kernel<Op>;
+    return KernelOf<Op>();
 }
 template <class Op>
 const ElementwiseKernel& ElementwiseCaller<Op, 3>::kernel() {
-    return g_elementwise_kernel<Op>;
+    return KernelOf<Op>();
 }
 
 template <class Op>

@@ -12,10 +12,6 @@
 
 namespace chainerx {
 
-const CopyKernel kCopyKernel{"copy"};
-
-void CopyData(const Array& src, const Array& dst) { kCopyKernel(dst.device(), src, dst); }
-
 namespace {
 
 // Records an operation on one array whose gradient is computed from gy alone.

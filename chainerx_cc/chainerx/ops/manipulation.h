@@ -7,17 +7,11 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
+#include "chainerx/core/kernels.h"
 #include "chainerx/core/scalar.h"
 #include "chainerx/ops/op.h"
 
 namespace chainerx {
-
-// Copies, converts and broadcasts `src` to `dst`.
-using CopyKernel = KernelSlot<void(const Array& src, const Array& dst)>;
-extern const CopyKernel kCopyKernel;
-
-// The same outside graphs, for use inside operations.
-void CopyData(const Array& src, const Array& dst);
 
 // Shares data where possible. One length may be -1: it follows from the others.
 Array Reshape(const Array& a, const Shape& shape);

@@ -3,12 +3,12 @@
 #include <pybind11/pybind11.h>
 
 #include "chainerx/autograd/backward.h"
-#include "chainerx/autograd/check.h"
 #include "chainerx/autograd/graph.h"
 #include "chainerx/core/context.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/core_types.h"
 #include "chainerx/python/docs/autograd.h"
+#include "chainerx/testing/gradient_check.h"
 
 namespace py = pybind11;
 

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "chainerx/backends/native/threads.h"
+#include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/array.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/context.h"

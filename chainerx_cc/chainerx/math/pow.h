@@ -3,11 +3,9 @@
 // The power function: 2^(y log2(x)), with the logarithm and the product in two parts, as unevaluated sums of a
 // number and what its rounding lost. Errors are below 2.2 units in the last place for float and 1.2 for double.
 
-#include "chainerx/backends/native/kernels/math_core.h"
+#include "chainerx/math/float_parts.h"
 
-namespace chainerx {
-namespace native {
-namespace math {
+namespace chainerx::math {
 
 // a * b + c, rounded once: what is left of a product, Fma(a, b, -(a * b)), is exact.
 #ifdef __FMA__
@@ -132,6 +130,4 @@ CHAINERX_INLINE double Pow(double x, double y) { return PowAny(x, y); }
 CHAINERX_INLINE double Pow(double x, double y) { return __builtin_pow(x, y); }
 #endif
 
-}  // namespace math
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::math

@@ -1,4 +1,4 @@
-#include "chainerx/autograd/check.h"
+#include "chainerx/testing/gradient_check.h"
 
 #include <cmath>
 

@@ -1,10 +1,10 @@
-"""Writes ../math_polynomials.h: the polynomials of math.h, for float and double.
+"""Writes ../polynomials.h: the polynomials of elementary.h, for float and double.
 
 Each is a Chebyshev fit (within a factor of about two of minimax) of a function whose absolute
-error is the relative error that matters: ``math.h`` says how the pieces are put together. Run with
-mpmath installed:
+error is the relative error that matters: ``elementary.h`` says how the pieces are put together.
+Run with mpmath installed:
 
-    python make_polynomials.py > ../math_polynomials.h
+    python make_polynomials.py > ../polynomials.h
 """
 
 import mpmath as mp
@@ -195,14 +195,14 @@ def emit(name, comment, coefficients, dtype):
 def main():
     print('#pragma once\n')
     print('// Made by tools/make_polynomials.py; not to be edited.\n')
-    print('#include "chainerx/backends/native/kernels/isa.h"\n')
-    print('namespace chainerx {\nnamespace native {\nnamespace math {\n')
+    print('#include "chainerx/core/macro.h"\n')
+    print('namespace chainerx::math {\n')
     for name, comment, f, interval, float_count, double_count in POLYNOMIALS:
         for dtype, count in (('float', float_count), ('double', double_count)):
             if count:
                 coefficients, error = mp.chebyfit(f, interval, count, error=True)
                 emit(name, f'{comment}; error {mp.nstr(error, 2)}', coefficients, dtype)
-    print('}  // namespace math\n}  // namespace native\n}  // namespace chainerx')
+    print('}  // namespace chainerx::math')
 
 
 if __name__ == '__main__':

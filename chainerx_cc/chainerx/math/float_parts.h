@@ -1,17 +1,15 @@
 #pragma once
 
-// The bit-level parts that the functions of math.h are made of.
+// The bit-level parts that the functions of elementary.h are made of.
 
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
-#include "chainerx/backends/native/kernels/isa.h"
-#include "chainerx/backends/native/kernels/math_polynomials.h"
+#include "chainerx/core/macro.h"
+#include "chainerx/math/polynomials.h"
 
-namespace chainerx {
-namespace native {
-namespace math {
+namespace chainerx::math {
 
 template <class T>
 struct Format;
@@ -293,6 +291,4 @@ CHAINERX_INLINE T FlipByBit1(T x, IntOf<T> n) {
     return FromBits(static_cast<IntOf<T>>(static_cast<U>(ToBits(x)) ^ sign));
 }
 
-}  // namespace math
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::math

@@ -2,11 +2,9 @@
 
 // Made by tools/make_polynomials.py; not to be edited.
 
-#include "chainerx/backends/native/kernels/isa.h"
+#include "chainerx/core/macro.h"
 
-namespace chainerx {
-namespace native {
-namespace math {
+namespace chainerx::math {
 
 // (exp(r) - 1 - r) / r^2, |r| <= log(2) / 2; error 6.8e-8
 CHAINERX_INLINE float ExpPolynomial(float x) {
@@ -352,6 +350,4 @@ CHAINERX_INLINE double MillsPolynomial(double x) {
     return y;
 }
 
-}  // namespace math
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::math

@@ -1,4 +1,4 @@
-#include "chainerx/autograd/mode.h"
+#include "chainerx/core/backprop_mode.h"
 
 #include <algorithm>
 #include <utility>

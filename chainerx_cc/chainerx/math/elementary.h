@@ -2,22 +2,21 @@
 
 // Elementary functions for float and double, inline and without branches, tables or calls, so that the
 // compiler vectorizes loops over them for any instruction set. They round to nearest within 4 units in the
-// last place of float and a few of double (math_test.cc has the figures), special values included.
+// last place of float and a few of double (the native backend's math_test.cc has the figures), special values
+// included. These are for compilers of processors; math/device.h is the same for those of GPUs.
 //
 // Sources that use them need -O3 -fno-math-errno -fno-trapping-math, and not -ffast-math. With
 // -fno-thread-jumps GCC makes faster loops: otherwise it copies code for the constants of clamps and selects.
 //
-// Sin, Cos and Tan are right up to |x| <= kTrigMax (71476 for float, 2^20 for double): a loop computes a
-// block, and where TrigNeedsSlowPath(x) held for some x of the block, goes over it again with SinSlow,
-// CosSlow or TanSlow, which take any argument. Pow, in math_pow.h, is fast with the FMA instruction only: without it,
+// SinBounded, CosBounded and TanBounded are right up to |x| <= kTrigMax (71476 for float, 2^20 for double): a loop
+// computes a block, and where TrigNeedsSlowPath(x) held for some x of the block, goes over it again with Sin, Cos or
+// Tan, which take any argument and do not vectorize. Pow, in pow.h, is fast with the FMA instruction only: without it,
 // that of double is the C library's.
 
-#include "chainerx/backends/native/kernels/math_core.h"
-#include "chainerx/backends/native/kernels/math_pow.h"
+#include "chainerx/math/float_parts.h"
+#include "chainerx/math/pow.h"
 
-namespace chainerx {
-namespace native {
-namespace math {
+namespace chainerx::math {
 
 // ------------------------------------------------------------------ exponentials
 
@@ -154,7 +153,7 @@ CHAINERX_INLINE bool TrigNeedsSlowPath(T x) {
 }
 
 template <class T>
-CHAINERX_INLINE T Sin(T x) {
+CHAINERX_INLINE T SinBounded(T x) {
     IntOf<T> n;
     T r = ReduceTrig(x, &n);
     T z = r * r;
@@ -165,7 +164,7 @@ CHAINERX_INLINE T Sin(T x) {
 }
 
 template <class T>
-CHAINERX_INLINE T Cos(T x) {
+CHAINERX_INLINE T CosBounded(T x) {
     IntOf<T> n;
     T r = ReduceTrig(x, &n);
     T z = r * r;
@@ -175,7 +174,7 @@ CHAINERX_INLINE T Cos(T x) {
 }
 
 template <class T>
-CHAINERX_INLINE T Tan(T x) {
+CHAINERX_INLINE T TanBounded(T x) {
     IntOf<T> n;
     T r = ReduceTrig(x, &n);
     T z = r * r;
@@ -186,12 +185,12 @@ CHAINERX_INLINE T Tan(T x) {
     return x == T{0} ? x : y;
 }
 
-CHAINERX_INLINE float SinSlow(float x) { return TrigNeedsSlowPath(x) ? __builtin_sinf(x) : Sin(x); }
-CHAINERX_INLINE double SinSlow(double x) { return TrigNeedsSlowPath(x) ? __builtin_sin(x) : Sin(x); }
-CHAINERX_INLINE float CosSlow(float x) { return TrigNeedsSlowPath(x) ? __builtin_cosf(x) : Cos(x); }
-CHAINERX_INLINE double CosSlow(double x) { return TrigNeedsSlowPath(x) ? __builtin_cos(x) : Cos(x); }
-CHAINERX_INLINE float TanSlow(float x) { return TrigNeedsSlowPath(x) ? __builtin_tanf(x) : Tan(x); }
-CHAINERX_INLINE double TanSlow(double x) { return TrigNeedsSlowPath(x) ? __builtin_tan(x) : Tan(x); }
+CHAINERX_INLINE float Sin(float x) { return TrigNeedsSlowPath(x) ? __builtin_sinf(x) : SinBounded(x); }
+CHAINERX_INLINE double Sin(double x) { return TrigNeedsSlowPath(x) ? __builtin_sin(x) : SinBounded(x); }
+CHAINERX_INLINE float Cos(float x) { return TrigNeedsSlowPath(x) ? __builtin_cosf(x) : CosBounded(x); }
+CHAINERX_INLINE double Cos(double x) { return TrigNeedsSlowPath(x) ? __builtin_cos(x) : CosBounded(x); }
+CHAINERX_INLINE float Tan(float x) { return TrigNeedsSlowPath(x) ? __builtin_tanf(x) : TanBounded(x); }
+CHAINERX_INLINE double Tan(double x) { return TrigNeedsSlowPath(x) ? __builtin_tan(x) : TanBounded(x); }
 
 // asin(s) for 0 <= s <= 1/2, z = s^2
 template <class T>
@@ -409,6 +408,4 @@ CHAINERX_INLINE T Rsqrt(T x) {
     return T{1} / Sqrt(x);
 }
 
-}  // namespace math
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::math

@@ -3,7 +3,7 @@
 // Kernels at pointer level compute in float32 or float64 on contiguous memory; these adapt other arrays to them.
 
 #include "chainerx/core/array.h"
-#include "chainerx/ops/manipulation.h"
+#include "chainerx/core/kernels.h"
 
 namespace chainerx::native {
 
@@ -20,10 +20,27 @@ void VisitComputeDtype(Dtype dtype, F&& f) {
     }
 }
 
+inline Array MakeContiguousCopy(const Array& a, Dtype dtype) {
+    Array out = Empty(a.shape(), dtype, a.device());
+    CopyData(a, out);
+    return out;
+}
+
 // The array's values in a dtype, contiguous; the array itself where it is so.
 inline Array Input(const Array& a, Dtype dtype) {
-    if (a.dtype() == dtype && a.IsContiguous()) return a;
-    return AsContiguous(AsType(a.AsDetached(), dtype, false));
+    return a.dtype() == dtype && a.IsContiguous() ? a : MakeContiguousCopy(a, dtype);
+}
+inline Array Contiguous(const Array& a) { return Input(a, a.dtype()); }
+
+// A view with the dimensions in another order.
+inline Array Permuted(const Array& a, const Axes& order) {
+    Shape shape;
+    Strides strides;
+    for (int8_t axis : order) {
+        shape.push_back(a.shape()[axis]);
+        strides.push_back(a.strides()[axis]);
+    }
+    return internal::MakeView(a, shape, strides, a.offset());
 }
 
 // Contiguous memory of a dtype that a kernel writes; Finish() brings it to the array. Made from the array itself where
