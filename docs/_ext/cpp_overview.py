@@ -31,6 +31,8 @@ TOPICS = {
 }
 # Name, signature and summary of an elementwise operation.
 DECLARED = re.compile(r'CHAINERX_OP\("(\w+)",\s*"([^"]*)",\s*R?"\(?(.*?)(?:\n\n|"\))', re.DOTALL)
+# C++ name and summary of another operation.
+ROUTINE = re.compile(r'CHAINERX_(?:METHOD_)?ROUTINE\(\s*(\w+),[^(]*?R"\(\n(.*?)\n\n', re.DOTALL)
 NOT_PUBLIC = re.compile(r'CHAINERX_|operator|~|Throw')
 
 
@@ -80,11 +82,8 @@ def declarations(header):
 
 def _summaries():
     """Returns the first paragraphs of the documentation of functions, by their C++ names."""
-    text = ''.join(path.read_text() for path in (ROOT / 'chainerx/python/docs').glob('*.h'))
-    return {
-        name: doc.replace('\n', ' ')
-        for name, doc in re.findall(r' k(\w+) = R"\(\n(.*?)\n\n', text, re.DOTALL)
-    }
+    text = ''.join(path.read_text() for path in sorted((ROOT / 'chainerx/ops').glob('*.cc')))
+    return {name: ' '.join(doc.split()) for name, doc in ROUTINE.findall(text)}
 
 
 def _cpp_name(lines, name):
@@ -117,8 +116,8 @@ def _functions_and_classes(lines, listed):
             elif class_:
                 yield class_.group(1), _plain(comment)
             elif function:
-                doc = _plain(comment) or listed.get(function.group(2), '')
-                yield function.group(1), doc
+                docs = listed.get(function.group(2), ''), _plain(comment)
+                yield function.group(1), ' '.join(doc for doc in docs if doc)
             comment = []
 
 
