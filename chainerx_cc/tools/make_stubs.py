@@ -210,15 +210,12 @@ def make_stubs():
     ops = _core._ops()
     types = _core._types()
     # A submodule is written as a class: a stub file cannot hold modules.
-    parts.append(
-        'class _linalg:\n'
-        + ''.join(
-            '    @staticmethod\n'
-            + _define(name, getattr(_core._linalg, name), types[f'linalg.{name}'], '    ')
-            for module, _, name in (op['name'].rpartition('.') for op in ops)
-            if module
-        )
-    )
+    parts.append('class _linalg:\n')
+    for op in ops:
+        module, _, name = op['name'].rpartition('.')
+        if module:
+            text = _define(name, getattr(_core._linalg, name), types[op['name']], '    ')
+            parts[-1] += '    @staticmethod\n' + text
     family = None
     for op in ops:
         if '.' in op['name']:

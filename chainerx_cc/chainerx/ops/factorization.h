@@ -16,11 +16,11 @@ enum class QrMode {
     kR,         // r (k, n) alone
     kRaw,       // reflectors (n, m) and their factors (k), as LAPACK's geqrf gives them
 };
-CHAINERX_ENUM_WORDS(QrMode, "reduced", "complete", "r", "raw")
+CHAINERX_ENUM_WORDS(QrMode, "reduced", "complete", "r", "raw");
 
 // The triangle of a symmetric matrix that is read.
 enum class Triangle { kLower, kUpper };
-CHAINERX_ENUM_WORDS(Triangle, "L", "U")
+CHAINERX_ENUM_WORDS(Triangle, "L", "U");
 
 // What a factorization q r gives; no array for what is not wanted.
 struct QrOutput {

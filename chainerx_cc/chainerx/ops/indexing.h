@@ -30,7 +30,7 @@ Array At(const Array& a, const ArrayIndices& indices);
 void SetAt(const Array& a, const ArrayIndices& indices, const Array& value);
 
 enum class IndexMode { kRaise, kWrap, kClip };
-CHAINERX_ENUM_WORDS(IndexMode, "raise", "wrap", "clip")
+CHAINERX_ENUM_WORDS(IndexMode, "raise", "wrap", "clip");
 
 // Integers that choose elements: an array on the device of the elements, or values that are moved to it.
 class Indices {
@@ -61,13 +61,6 @@ public:
 // The positions along each dimension.
 ArrayTuple Nonzero(const Array& a);
 
-#define CHAINERX_INDEXING_ROUTINES(X) \
-    X(Nonzero)                        \
-    X(Take)                           \
-    X(AddAt)
-
-CHAINERX_INDEXING_ROUTINES(CHAINERX_DECLARE_ROUTINE)
-
 // Kernels. `a` is seen as (outer, length, inner) and `out` as (outer, number of indices, inner); indices are int64 and
 // in range.
 struct TakeGeometry {
@@ -89,5 +82,12 @@ extern const AddAtKernel kAddAtKernel;
 extern const PutKernel kPutKernel;
 extern const NormalizeIndicesKernel kNormalizeIndicesKernel;
 extern const NonzeroKernel kNonzeroKernel;
+
+#define CHAINERX_INDEXING_ROUTINES(X) \
+    X(Nonzero)                        \
+    X(Take)                           \
+    X(AddAt)
+
+CHAINERX_INDEXING_ROUTINES(CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

@@ -54,7 +54,6 @@ Array Stack(const std::vector<Array>& arrays, int64_t axis = 0);
 // Into a number of equal parts, or before the given indices.
 using Sections = std::variant<int64_t, std::vector<int64_t>>;
 std::vector<Array> Split(const Array& a, const Sections& sections, int64_t axis = 0);
-// Along the first axis, the second one (of a vector: the only one) and the third one.
 std::vector<Array> Vsplit(const Array& a, const Sections& sections);
 std::vector<Array> Hsplit(const Array& a, const Sections& sections);
 std::vector<Array> Dsplit(const Array& a, const Sections& sections);
@@ -73,7 +72,7 @@ Array Roll(const Array& a, const std::vector<int64_t>& shift,
 // How pad makes elements: of given values, or as copies of the element at the end, of those counted back from it
 // (without or with itself), or of those at the other end.
 enum class PadMode { kConstant, kEdge, kReflect, kSymmetric, kWrap };
-CHAINERX_ENUM_WORDS(PadMode, "constant", "edge", "reflect", "symmetric", "wrap")
+CHAINERX_ENUM_WORDS(PadMode, "constant", "edge", "reflect", "symmetric", "wrap");
 
 // What pad takes for the two sides of each axis, as in NumPy: one value, a value for each side, or a list for the axes
 // of one or the other. A list of one item is for all axes.
@@ -121,13 +120,13 @@ Array Triu(const Array& m, int64_t k = 0);
 
 // Whether the first two axes of coordinate arrays are exchanged, as for points (x, y) in a picture.
 enum class MeshIndexing { kXy, kIj };
-CHAINERX_ENUM_WORDS(MeshIndexing, "xy", "ij")
+CHAINERX_ENUM_WORDS(MeshIndexing, "xy", "ij");
 std::vector<Array> Meshgrid(const std::vector<Array>& xi, MeshIndexing indexing = MeshIndexing::kXy);
 
 // Which conversions of dtypes are allowed: none, those that keep every value, those to the same kind or a higher one,
 // or all of them.
 enum class Casting { kNo, kEquiv, kSafe, kSameKind, kUnsafe };
-CHAINERX_ENUM_WORDS(Casting, "no", "equiv", "safe", "same_kind", "unsafe")
+CHAINERX_ENUM_WORDS(Casting, "no", "equiv", "safe", "same_kind", "unsafe");
 // dst = src where the condition holds, in place.
 void CopyTo(const Array& dst, const std::variant<Array, Scalar>& src, Casting casting = Casting::kNo,
             const std::variant<Array, bool>& where = true);

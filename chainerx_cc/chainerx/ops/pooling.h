@@ -13,7 +13,7 @@ enum class PoolPadding {
     kIgnore,  // averages are those of elements inside
     kZero,    // the padding counts as zeros
 };
-CHAINERX_ENUM_WORDS(PoolPadding, "ignore", "zero")
+CHAINERX_ENUM_WORDS(PoolPadding, "ignore", "zero");
 
 // All arrays are contiguous. `index` (int64, as y): where in its channel of an image each maximum was found.
 using MaxPoolKernel = KernelSlot<void(const WindowGeometry& g, const Array& x, const Array& y, const Array& index)>;

@@ -22,12 +22,6 @@ const ReduceKernel kAnyKernel{"any"};
 const ReduceKernel kArgmaxKernel{"argmax"};
 const ReduceKernel kArgminKernel{"argmin"};
 const ReduceKernel kLogSumExpKernel{"logsumexp"};
-const ScanKernel kCumsumKernel{"cumsum"};
-const ScanKernel kCumprodKernel{"cumprod"};
-const SoftmaxKernel kSoftmaxKernel{"softmax"};
-const SoftmaxKernel kLogSoftmaxKernel{"log_softmax"};
-const SoftmaxGradKernel kSoftmaxGradKernel{"softmax_grad"};
-const SoftmaxGradKernel kLogSoftmaxGradKernel{"log_softmax_grad"};
 
 namespace {
 
@@ -504,125 +498,6 @@ Array CountNonzero(const Array& a, const OptionalAxes& axis) {
     return Sum(NotEqual(a.AsDetached(), Scalar{false}), axis);
 }
 
-namespace {
-
-Array Scan(const ScanKernel& kernel, const Array& a, int8_t axis) {
-    Dtype dtype = SumDtype(a.dtype());
-    Array out = Empty(a.shape(), dtype, a.device());
-    kernel(a.device(), AsType(a.AsDetached(), dtype, false), axis, out);
-    return out;
-}
-
-}  // namespace
-
-CHAINERX_METHOD_ROUTINE(Cumsum, "cumsum", "a, axis=None", "cumsum", R"(
-Cumulative sum :math:`y_i = a_0 + \dots + a_i` along an axis.
-
-Differentiable any number of times.
-
-Args:
-    a (~chainerx.ndarray): Array of any dtype.
-    axis (int or None): Axis; the flattened array is summed unless given.
-
-Returns:
-    ~chainerx.ndarray: Sums, of the shape of ``a``, or one-dimensional without ``axis``. A floating point dtype is
-    kept; integers and booleans are summed in int64.
-
-Raises:
-    ~chainerx.DimensionError: If the axis is out of range.
-
->>> x = chainerx.array([[1., 2.], [3., 4.]])
->>> chainerx.cumsum(x, axis=0)
-array([[1., 2.],
-       [4., 6.]], shape=(2, 2), dtype=float64, device='native:0')
->>> x.cumsum()
-array([ 1.,  3.,  6., 10.], shape=(4,), dtype=float64, device='native:0')
-)");
-Array Cumsum(const Array& a, const std::optional<int64_t>& axis) {
-    if (!axis.has_value()) return Cumsum(Ravel(a), 0);
-    int8_t ax = NormalizeAxis(*axis, a.ndim());
-    Array out = Scan(kCumsumKernel, a, ax);
-    if (GraphMask mask = internal::GetRecordMask(a)) {
-        internal::Record("cumsum", mask, {&a}, {&out}, [ax](BackwardContext& ctx) {
-            ctx.SetGrad(0, Flip(Cumsum(Flip(ctx.grad(), Axes{ax}), ax), Axes{ax}));
-        });
-    }
-    return out;
-}
-
-CHAINERX_METHOD_ROUTINE(Cumprod, "cumprod", "a, axis=None", "cumprod", R"(
-Cumulative product :math:`y_i = a_0 \cdots a_i` along an axis.
-
-Differentiable any number of times.
-
-Args:
-    a (~chainerx.ndarray): Array of any dtype.
-    axis (int or None): Axis; the flattened array is multiplied unless given.
-
-Returns:
-    ~chainerx.ndarray: Products, of the shape of ``a``, or one-dimensional without ``axis``. A floating point dtype
-    is kept; integers and booleans are multiplied in int64.
-
-Raises:
-    ~chainerx.DimensionError: If the axis is out of range.
-
->>> x = chainerx.array([[1., 2.], [3., 4.]])
->>> chainerx.cumprod(x, axis=0)
-array([[1., 2.],
-       [3., 8.]], shape=(2, 2), dtype=float64, device='native:0')
->>> x.cumprod()
-array([ 1.,  2.,  6., 24.], shape=(4,), dtype=float64, device='native:0')
-)");
-Array Cumprod(const Array& a, const std::optional<int64_t>& axis) {
-    if (!axis.has_value()) return Cumprod(Ravel(a), 0);
-    int8_t ax = NormalizeAxis(*axis, a.ndim());
-    Array out = Scan(kCumprodKernel, a, ax);
-    if (GraphMask mask = internal::GetRecordMask(a)) {
-        Saved kept{a};
-        internal::Record("cumprod", mask, {&a}, {&out}, [ax, kept](BackwardContext& ctx) {
-            // Of the elements that differ from zero; where products contain zeros the quotient is not defined.
-            const Array& x = kept.Get();
-            Array weighted = ctx.grad() * Cumprod(x, ax);
-            ctx.SetGrad(0, Flip(Cumsum(Flip(weighted, Axes{ax}), ax), Axes{ax}) / x);
-        });
-    }
-    return out;
-}
-
-namespace {
-
-Array ToFloat(const Array& x) { return AsType(x, ToFloatDtype(x.dtype()), false); }
-
-// The axes of softmax and its relatives: all but the first by default.
-Axes SoftmaxAxes(const Array& x, const OptionalAxes& axis) {
-    if (axis.has_value()) return NormalizeAxes(axis, x.ndim());
-    if (x.ndim() < 2) return NormalizeAxes(std::nullopt, x.ndim());
-    return Axes{1};
-}
-
-// The output of a kernel, and its gradient: by a kernel, or where that must have a gradient itself by `compose`, a
-// function of the output and its gradient.
-template <class Compose>
-Array AlongAxis(const char* name, const SoftmaxKernel& kernel, const SoftmaxGradKernel& grad_kernel, const Array& x,
-                int8_t axis, Compose&& compose) {
-    Array out = Empty(x.shape(), x.dtype(), x.device());
-    kernel(x.device(), AsContiguous(x.AsDetached()), axis, out);
-    if (GraphMask mask = internal::GetRecordMask(x)) {
-        Saved kept{out.AsDetached()};
-        internal::Record(name, mask, {&x}, {&out}, [axis, kept, &grad_kernel, compose](BackwardContext& ctx) {
-            Array y = ctx.RetainedOutput(kept, 0);
-            const Array& gy = ctx.grad();
-            if (internal::GetRecordMask({&y, &gy}) != 0) return ctx.SetGrad(0, compose(y, gy));
-            Array gx = EmptyLike(y);
-            grad_kernel(y.device(), AsContiguous(y.AsDetached()), AsContiguous(gy.AsDetached()), axis, gx);
-            ctx.SetGrad(0, gx);
-        });
-    }
-    return out;
-}
-
-}  // namespace
-
 CHAINERX_ROUTINE(LogSumExp, "logsumexp", "x, axis=None, keepdims=False", "logsumexp", R"(
 Logarithm of the sum of exponentials :math:`\log \sum_i e^{x_i}` over axes, without overflow.
 
@@ -643,7 +518,7 @@ Raises:
 array([   2.31326169, 1000.69314718], shape=(2,), dtype=float64, device='native:0')
 )");
 Array LogSumExp(const Array& a, const OptionalAxes& axis, bool keepdims) {
-    Array x = ToFloat(a);
+    Array x = AsType(a, ToFloatDtype(a.dtype()), false);
     Axes axes = NormalizeAxes(axis, x.ndim());
     Array out = Reduce(kLogSumExpKernel, x, axes, keepdims, x.dtype());
     if (GraphMask mask = internal::GetRecordMask(x)) {
@@ -656,65 +531,6 @@ Array LogSumExp(const Array& a, const OptionalAxes& axis, bool keepdims) {
         });
     }
     return out;
-}
-
-CHAINERX_ROUTINE(Softmax, "softmax", "x, axis=None", "softmax softmax_grad", R"(
-Softmax :math:`y_i = e^{x_i} / \sum_j e^{x_j}`.
-
-Differentiable any number of times.
-
-Args:
-    x (~chainerx.ndarray): Array of any dtype.
-    axis (None, int or tuple of int): Axes along which the results sum to one; unless given, axis 1, or axis 0
-        of an array of one dimension.
-
-Returns:
-    ~chainerx.ndarray: Array of the shape of ``x``. A floating point dtype is kept; integers and booleans give a
-    floating point dtype.
-
-Raises:
-    @axis_error
-
->>> chainerx.softmax(chainerx.array([[0., 1., 2.]]))
-array([[0.09003057, 0.24472847, 0.66524096]], shape=(1, 3), dtype=float64, device='native:0')
-)");
-Array Softmax(const Array& a, const OptionalAxes& axis) {
-    Array x = ToFloat(a);
-    Axes axes = SoftmaxAxes(x, axis);
-    if (axes.ndim() != 1) return Exp(LogSoftmax(x, axes));
-    return AlongAxis("softmax", kSoftmaxKernel, kSoftmaxGradKernel, x, axes[0],
-                     [axes](const Array& y, const Array& gy) {
-                         Array weighted = gy * y;
-                         return weighted - y * Sum(weighted, axes, true);
-                     });
-}
-
-CHAINERX_ROUTINE(LogSoftmax, "log_softmax", "x, axis=None", "log_softmax log_softmax_grad", R"(
-Logarithm of the softmax, :math:`y_i = x_i - \log \sum_j e^{x_j}`.
-
-Differentiable any number of times.
-
-Args:
-    x (~chainerx.ndarray): Array of any dtype.
-    axis (None, int or tuple of int): Axes that are normalized; unless given, axis 1, or axis 0 of an array of
-        one dimension.
-
-Returns:
-    ~chainerx.ndarray: Array of the shape of ``x``. A floating point dtype is kept; integers and booleans give a
-    floating point dtype.
-
-Raises:
-    @axis_error
-
->>> chainerx.log_softmax(chainerx.array([[0., 1., 2.]]))
-array([[-2.40760596, -1.40760596, -0.40760596]], shape=(1, 3), dtype=float64, device='native:0')
-)");
-Array LogSoftmax(const Array& a, const OptionalAxes& axis) {
-    Array x = ToFloat(a);
-    Axes axes = SoftmaxAxes(x, axis);
-    if (axes.ndim() != 1) return x - LogSumExp(x, axes, true);
-    return AlongAxis("log_softmax", kLogSoftmaxKernel, kLogSoftmaxGradKernel, x, axes[0],
-                     [axes](const Array& y, const Array& gy) { return gy - Exp(y) * Sum(gy, axes, true); });
 }
 
 }  // namespace chainerx

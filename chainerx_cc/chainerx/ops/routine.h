@@ -40,6 +40,6 @@ struct EnumWords;
     template <>                                                \
     struct EnumWords<Enum> {                                   \
         static constexpr const char* kWords[] = {__VA_ARGS__}; \
-    };
+    }
 
 }  // namespace chainerx

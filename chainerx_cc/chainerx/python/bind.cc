@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "chainerx/core/error.h"
 #include "chainerx/python/doc.h"
 
 namespace chainerx::python {
@@ -18,7 +19,7 @@ std::string Trim(const std::string& s) {
 
 }  // namespace
 
-Signature::Signature(const char* name, const char* text) : name_{name} {
+Signature::Signature(const char* name, const char* text, int arity) : name_{name} {
     std::string rest = text;
     PyRef globals = Check(PyDict_New());
     size_t depth = 0;
@@ -53,6 +54,10 @@ Signature::Signature(const char* name, const char* text) : name_{name} {
         item += c;
     }
     add();
+    // Calls would read what is not there.
+    if (size() != arity) {
+        throw ChainerxError{name, ": the signature has ", size(), " arguments, the C++ function has ", arity};
+    }
 }
 
 void Signature::Parse(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames,

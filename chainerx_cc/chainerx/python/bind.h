@@ -21,7 +21,8 @@ public:
     static constexpr int kMaxArgs = 12;
 
     Signature() = default;
-    Signature(const char* name, const char* text);
+    // For a function with `arity` parameters; raises if the text has others.
+    Signature(const char* name, const char* text, int arity);
 
     // Sorts the arguments of a fast call into their places. `self`, if not null, is the first one.
     void Parse(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** out) const;
@@ -55,13 +56,17 @@ template <auto Fn, class R, class... A>
 class Bound<Fn, R (*)(A...)> {
 public:
     static inline Signature signature;
+    static constexpr int kArity = sizeof...(A);
 
     static PyObject* CallFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
         return Call(nullptr, args, nargs, kwnames);
     }
+    static PyObject* CallMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+        return Call(self, args, nargs, kwnames);
+    }
+
     // Whether the signature may be "*xs": all arguments make the only parameter.
     static constexpr bool kTakesList = std::is_same_v<std::tuple<std::decay_t<A>...>, std::tuple<std::vector<Array>>>;
-
     static PyObject* CallVariadic(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
         return GuardFunction(signature.name(), [&]() -> PyObject* {
             PyRef all = signature.Pack(args, nargs, kwnames);
@@ -69,12 +74,9 @@ public:
             return Invoke(argv, std::index_sequence_for<A...>{});
         });
     }
+
     // The types of the parameters and of the result, as type stubs write them.
     static std::vector<std::string> Types() { return {Arg<std::decay_t<A>>::Type()..., ResultType<R>::Text()}; }
-
-    static PyObject* CallMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-        return Call(self, args, nargs, kwnames);
-    }
 
 private:
     static PyObject* Call(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -117,7 +119,7 @@ void AddFunction(const FunctionInfo& info, FastCall function, FastCall method);
 template <auto Fn>
 void Bind(const char* family, Routine routine) {
     using B = Bound<Fn>;
-    B::signature = Signature{routine.name, routine.signature};
+    B::signature = Signature{routine.name, routine.signature, B::kArity};
     routine.signature = B::signature.text().c_str();
     FastCall function = &B::CallFunction;
     if constexpr (B::kTakesList) {
@@ -136,7 +138,7 @@ void Function(const char* name, const char* signature, const char* doc) {
 template <auto Fn>
 void Method(const char* name, const char* signature, const char* doc) {
     using B = Bound<Fn>;
-    B::signature = Signature{name, signature};
+    B::signature = Signature{name, signature, B::kArity};
     AddFunction({nullptr, {name, signature, "", doc, true}, &B::Types}, nullptr, &B::CallMethod);
 }
 
