@@ -94,12 +94,16 @@ def _cpp_name(lines, name):
 def _functions_and_classes(lines, listed):
     comment, statement = [], ''
     for line in lines:
-        if not statement and line.startswith('//'):
+        if not statement and line.startswith('CHAINERX_'):
+            comment = []
+        elif not statement and line.startswith('//'):
             comment.append(line[2:].strip())
         elif not statement and not re.match(r'[A-Za-z\[].*[^:]$', line):
             if not line.startswith(' '):
                 comment = []
         else:
+            # Braces in defaults are not those of a body.
+            line = re.sub(r'(\w)\{(\w*)\}', r'\1(\2)', line)
             statement += ' ' + line.strip().replace('= {}', '= default')
             if not re.search(r'[;{}]', statement):
                 continue
@@ -116,8 +120,8 @@ def _functions_and_classes(lines, listed):
             elif class_:
                 yield class_.group(1), _plain(comment)
             elif function:
-                docs = listed.get(function.group(2), ''), _plain(comment)
-                yield function.group(1), ' '.join(doc for doc in docs if doc)
+                doc = _plain(comment) or listed.get(function.group(2), '')
+                yield function.group(1), doc
             comment = []
 
 

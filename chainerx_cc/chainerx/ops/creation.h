@@ -16,15 +16,15 @@ using ArangeKernel = KernelSlot<void(const Array& out, const Scalar& start, cons
 extern const FillKernel kFillKernel;
 extern const ArangeKernel kArangeKernel;  // out[i] = start + i * step
 
-// Empty, of dtype float32 unless another is given; so are those of zeros and ones.
+// An array whose elements are not set. The dtype is float32 unless given, as that of zeros and ones.
 Array Uninitialized(const Shape& shape, const std::optional<Dtype>& dtype = std::nullopt,
                     Device& device = GetDefaultDevice());
 Array Zeros(const Shape& shape, const std::optional<Dtype>& dtype = std::nullopt, Device& device = GetDefaultDevice());
 Array Ones(const Shape& shape, const std::optional<Dtype>& dtype = std::nullopt, Device& device = GetDefaultDevice());
-// Of the number's dtype unless another is given.
+// An array filled with a number, of the number's dtype unless another is given.
 Array Full(const Shape& shape, const Scalar& value, const std::optional<Dtype>& dtype = std::nullopt,
            Device& device = GetDefaultDevice());
-// On the device and of the dtype of `a` unless others are given.
+// An array of the shape of `a` whose elements are not set. Device and dtype are those of `a` unless given.
 Array EmptyLike(const Array& a, Device* device = nullptr, const std::optional<Dtype>& dtype = std::nullopt);
 Array ZerosLike(const Array& a, Device* device = nullptr, const std::optional<Dtype>& dtype = std::nullopt);
 Array OnesLike(const Array& a, Device* device = nullptr, const std::optional<Dtype>& dtype = std::nullopt);
@@ -37,7 +37,7 @@ Array Arange(const Scalar& start, const std::optional<Scalar>& stop = std::nullo
              Device& device = GetDefaultDevice());
 Array Linspace(double start, double stop, int64_t num = 50, bool endpoint = true,
                const std::optional<Dtype>& dtype = std::nullopt, Device& device = GetDefaultDevice());
-// Of dtype float64 unless another is given; triangles of float32.
+// The identity matrix. The dtype is float64 unless given, as that of eye; that of tri is float32.
 Array Identity(int64_t n, const std::optional<Dtype>& dtype = std::nullopt, Device& device = GetDefaultDevice());
 Array Eye(int64_t n, const std::optional<int64_t>& m = std::nullopt, int64_t k = 0,
           const std::optional<Dtype>& dtype = std::nullopt, Device& device = GetDefaultDevice());

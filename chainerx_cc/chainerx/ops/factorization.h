@@ -63,11 +63,11 @@ Array SingularValues(const Array& a);
 // q and r; for kRaw the reflectors and factors, for kR no array and r. Gradients exist for what is unique: reduced
 // factors and r, and complete factors of matrices with no more rows than columns.
 std::tuple<Array, Array> Qr(const Array& a, QrMode mode = QrMode::kReduced);
-// Lower triangular l with a = l l^T; reads the lower triangle. The gradient is symmetric.
-// The same as NumPy has it: an argument decides whether there is one result or several.
+// Both factorizations as NumPy has them: an argument decides whether there is one result or several.
 std::variant<Array, std::tuple<Array, Array, Array>> NumpySvd(const Array& a, bool full_matrices = true,
                                                               bool compute_uv = true);
 std::variant<Array, std::tuple<Array, Array>> NumpyQr(const Array& a, QrMode mode = QrMode::kReduced);
+// Lower triangular l with a = l l^T; reads the lower triangle. The gradient is symmetric.
 Array Cholesky(const Array& a);
 // Eigenvalues of symmetric matrices in ascending order, and eigenvectors as columns. The gradient is symmetric.
 std::tuple<Array, Array> Eigh(const Array& a, Triangle triangle = Triangle::kLower);

@@ -47,7 +47,7 @@ private:
     bool is_movable_{false};
 };
 
-// Indices out of range raise an error unless there is another mode.
+// Elements by their indices along an axis. Indices out of range raise an error unless there is another mode.
 Array Take(const Array& a, const Indices& indices, const std::optional<int64_t>& axis = std::nullopt,
            const std::optional<IndexMode>& mode = std::nullopt);
 // A copy of `a` with `b` added at the positions that Take reads.

@@ -27,11 +27,11 @@ Array Trace(const Array& a, int64_t offset = 0, int64_t axis1 = 0, int64_t axis2
 // Products of all pairs of elements, as a matrix and as a matrix of blocks.
 Array Outer(const Array& a, const Array& b);
 Array Kron(const Array& a, const Array& b);
-// Sums over the last `n_axes` axes of `a` and the first of `b`, or over pairs of axes.
 struct AxesPair {
     Axes a;
     Axes b;
 };
+// Sums over the given number of last axes of `a` and first axes of `b`, or over pairs of axes.
 Array Tensordot(const Array& a, const Array& b, const std::variant<int64_t, AxesPair>& axes = int64_t{2});
 // NumPy's Einstein summation. Products of more than two operands are taken pair by pair, the cheapest first.
 Array Einsum(const std::string& subscripts, const std::vector<Array>& operands);

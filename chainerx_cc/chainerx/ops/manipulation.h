@@ -112,7 +112,7 @@ Array Pad(const Array& a, const Sides<int64_t>& widths, PadMode mode = PadMode::
 
 // Elements at which two axes have one index, as the last axis; a view.
 Array Diagonal(const Array& a, int64_t offset = 0, int64_t axis1 = 0, int64_t axis2 = 1);
-// On the device of v unless another is given.
+// A matrix with a given diagonal, or the diagonal of a matrix; on the device of v unless another is given.
 Array Diag(const Array& v, int64_t k = 0, Device* device = nullptr);
 Array Diagflat(const Array& v, int64_t k = 0, Device* device = nullptr);
 Array Tril(const Array& m, int64_t k = 0);
