@@ -1,7 +1,7 @@
-"""The directive ``cpp-overview`` lists the declarations of ``chainerx/chainerx.h`` by topic.
+"""The directive ``cpp-overview``: what ``chainerx/chainerx.h`` declares, by topic.
 
-It reads declarations and their comments from the headers. It relies on their style: public
-functions and classes have capitalized names and start in the first column, with comments above.
+Declarations and their comments are read from the headers, which are written alike: names of public
+functions and classes begin with a capital letter in the first column, comments stand above them.
 """
 
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2] / 'chainerx_cc'
 UMBRELLA = ROOT / 'chainerx' / 'chainerx.h'
 
-# Topics that group several headers. Each other header is a topic, named after its file.
+# Topics of headers that do not have one each. The files of operations are named after theirs.
 TOPICS = {
     'Arrays': ['core/array.h', 'core/shape.h', 'core/dtype.h', 'core/scalar.h'],
     'Contexts, devices and backends': [
@@ -18,30 +18,31 @@ TOPICS = {
         'core/backend.h',
         'core/device.h',
         'core/storage.h',
-        'core/kernels.h',
     ],
     'Errors': ['core/error.h'],
     'Graphs': [
         'autograd/backward.h',
-        'core/backprop_mode.h',
+        'autograd/mode.h',
         'core/backprop_id.h',
         'ops/structured.h',
         'autograd/graph.h',
-        'testing/gradient_check.h',
+        'autograd/check.h',
     ],
 }
 # Name, signature and summary of an elementwise operation.
 DECLARED = re.compile(r'CHAINERX_OP\("(\w+)",\s*"([^"]*)",\s*R?"\(?(.*?)(?:\n\n|"\))', re.DOTALL)
+# C++ name and summary of another operation.
+ROUTINE = re.compile(r'CHAINERX_(?:METHOD_)?ROUTINE\(\s*(\w+),[^(]*?R"\(\n(.*?)\n\n', re.DOTALL)
 NOT_PUBLIC = re.compile(r'CHAINERX_|operator|~|Throw')
 
 
 def included():
-    """Returns the headers that ``chainerx.h`` includes."""
+    """Returns the headers that the umbrella header includes."""
     return re.findall(r'#include "chainerx/(.*)"', UMBRELLA.read_text())
 
 
 def topics():
-    """Returns pairs of a title and its headers."""
+    """Returns pairs of a title and headers."""
     named = {header for headers in TOPICS.values() for header in headers}
     result = list(TOPICS.items())
     for header in included():
@@ -51,7 +52,7 @@ def topics():
 
 
 def _public_parts(text):
-    """Yields the lines of a header by namespace, as (namespace, lines)."""
+    """Yields (namespace, lines) outside of internal namespaces."""
     namespace, lines = '', []
     for line in text.splitlines():
         opened = re.match(r'namespace ([\w:]+) {', line)
@@ -65,7 +66,7 @@ def _public_parts(text):
 
 
 def declarations(header):
-    """Yields (declaration, description) for the public names of a header, in order."""
+    """Yields (declaration, description) of the public names of a header, in its order."""
     text = (ROOT / 'chainerx' / header).read_text().replace('\\\\', '\\')
     listed = _summaries()
     for name in re.findall(r'CHAINERX_DEFINE_ERROR\((\w+)\);', text):
@@ -80,12 +81,9 @@ def declarations(header):
 
 
 def _summaries():
-    """Returns the first paragraphs of the Python documentation, by C++ function name."""
-    text = ''.join(path.read_text() for path in (ROOT / 'chainerx/python/docs').glob('*.h'))
-    return {
-        name: doc.replace('\n', ' ')
-        for name, doc in re.findall(r' k(\w+) = R"\(\n(.*?)\n\n', text, re.DOTALL)
-    }
+    """Returns the first paragraphs of the documentation of functions, by their C++ names."""
+    text = ''.join(path.read_text() for path in sorted((ROOT / 'chainerx/ops').glob('*.cc')))
+    return {name: ' '.join(doc.split()) for name, doc in ROUTINE.findall(text)}
 
 
 def _cpp_name(lines, name):
@@ -96,12 +94,16 @@ def _cpp_name(lines, name):
 def _functions_and_classes(lines, listed):
     comment, statement = [], ''
     for line in lines:
-        if not statement and line.startswith('//'):
+        if not statement and line.startswith('CHAINERX_'):
+            comment = []
+        elif not statement and line.startswith('//'):
             comment.append(line[2:].strip())
         elif not statement and not re.match(r'[A-Za-z\[].*[^:]$', line):
             if not line.startswith(' '):
                 comment = []
         else:
+            # Braces in defaults are not those of a body.
+            line = re.sub(r'(\w)\{(\w*)\}', r'\1(\2)', line)
             statement += ' ' + line.strip().replace('= {}', '= default')
             if not re.search(r'[;{}]', statement):
                 continue
@@ -124,12 +126,12 @@ def _functions_and_classes(lines, listed):
 
 
 def _plain(comment):
-    """Escapes markup in a comment, except for code in backquotes."""
+    """Comments are not written as markup, apart from code in backquotes."""
     return re.sub(r'([*|\\])', r'\\\1', ' '.join(comment))
 
 
 def setup(app):
-    # Imported here because tests use this module without Sphinx.
+    # Imported here, since the tests of the rest run without Sphinx.
     from docutils.parsers.rst import Directive
     from docutils.statemachine import StringList
 

@@ -291,7 +291,7 @@ BackpropId ResolveId(const std::vector<Array>& arrays, const std::optional<Backp
 
 Array InitialGrad(const Array& output, Array grad, const BackwardOptions& options) {
     if (!grad) {
-        return Full(output.shape(), options.loss_scale.value_or(1.0), output.dtype(), output.device());
+        return FilledArray(output.shape(), options.loss_scale.value_or(1.0), output.dtype(), output.device());
     }
     return options.loss_scale.has_value() ? internal::ScaleGrad(grad, *options.loss_scale) : grad;
 }

@@ -211,7 +211,7 @@ Array OpNode::Reconnect(const Array& detached, size_t index) {
 
 Array OpNode::ZerosLikeOutput(size_t index) const {
     const Output& output = outputs_[index];
-    return Full(output_shapes_[index], Scalar{0}, output.dtype, *output.device);
+    return FilledArray(output_shapes_[index], Scalar{0}, output.dtype, *output.device);
 }
 
 bool OpNode::GetEdge(size_t index, Edge* edge) {

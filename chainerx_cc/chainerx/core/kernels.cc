@@ -7,7 +7,7 @@ const CopyKernel kCopyKernel{"copy"};
 const ElementwiseKernel kAddKernel{"add"};
 const ElementwiseKernel kMultiplyKernel{"multiply"};
 
-Array Full(const Shape& shape, const Scalar& value, Dtype dtype, Device& device) {
+Array FilledArray(const Shape& shape, const Scalar& value, Dtype dtype, Device& device) {
     CheckScalarFits(value, dtype);
     Array out = Empty(shape, dtype, device);
     kFillKernel(device, out, value);

@@ -40,7 +40,7 @@ extern const ElementwiseKernel kMultiplyKernel;
 
 // The following know nothing of graphs.
 
-Array Full(const Shape& shape, const Scalar& value, Dtype dtype, Device& device = GetDefaultDevice());
+Array FilledArray(const Shape& shape, const Scalar& value, Dtype dtype, Device& device = GetDefaultDevice());
 
 inline void CopyData(const Array& src, const Array& dst) { kCopyKernel(dst.device(), src, dst); }
 

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <optional>
+
 #include "chainerx/ops/elementwise.h"
 #include "chainerx/ops/math.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::ops {
 
@@ -279,5 +282,12 @@ CHAINERX_DEFINE_OPERATOR(-, Subtract)
 CHAINERX_DEFINE_OPERATOR(*, Multiply)
 CHAINERX_DEFINE_OPERATOR(/, Divide)
 #undef CHAINERX_DEFINE_OPERATOR
+
+// Elements limited to an interval; one of its bounds may be missing.
+Array Clip(const Array& a, const std::optional<Operand>& a_min, const std::optional<Operand>& a_max);
+
+#define CHAINERX_ARITHMETIC_ROUTINES(X) X(Clip)
+
+CHAINERX_ARITHMETIC_ROUTINES(CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

@@ -76,7 +76,7 @@ private:
         } else {
             if (in_[i]) return;
             const Operand& x = inputs[i];
-            in_[i] = Saved{x.is_array() ? x.array() : Full({}, x.scalar(), out.dtype(), out.device())};
+            in_[i] = Saved{x.is_array() ? x.array() : FilledArray({}, x.scalar(), out.dtype(), out.device())};
         }
     }
 
