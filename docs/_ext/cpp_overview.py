@@ -18,15 +18,16 @@ TOPICS = {
         'core/backend.h',
         'core/device.h',
         'core/storage.h',
+        'core/kernels.h',
     ],
     'Errors': ['core/error.h'],
     'Graphs': [
         'autograd/backward.h',
-        'autograd/mode.h',
+        'core/backprop_mode.h',
         'core/backprop_id.h',
         'ops/structured.h',
         'autograd/graph.h',
-        'autograd/check.h',
+        'testing/gradient_check.h',
     ],
 }
 # Name, signature and summary of an elementwise operation.
