@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -107,7 +108,7 @@ struct Elementwise : ElementwiseCaller<Op, N> {
     static constexpr bool kIsSelect = Rule == DtypeRule::kSelect;
     // The slot of an op whose kernel is also called below the operations (core/kernels.h). Others have slots made for
     // them.
-    static constexpr const ElementwiseKernel* kSharedKernel = nullptr;
+    static constexpr std::nullptr_t kSharedKernel = nullptr;
 
     static ElementwiseInfo Info() { return {Op::kName, &Op::kernel(), Rule, Dtypes, BoolOut}; }
 };
