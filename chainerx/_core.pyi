@@ -677,6 +677,9 @@ def count_nonzero(a: ndarray, axis: _Ints | None = None) -> ndarray:
 def cumsum(a: ndarray, axis: int | None = None) -> ndarray:
     r"""Cumulative sum :math:`y_i = a_0 + \dots + a_i` along an axis."""
 
+def diff(a: ndarray, n: int = 1, axis: int = -1) -> ndarray:
+    """Differences of neighbours :math:`y_i = a_{i+1} - a_i` along an axis."""
+
 def cumprod(a: ndarray, axis: int | None = None) -> ndarray:
     r"""Cumulative product :math:`y_i = a_0 \cdots a_i` along an axis."""
 

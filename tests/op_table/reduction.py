@@ -47,6 +47,7 @@ ROWS = [
     position('nanargmin', np.nanargmin),
     reduction('count_nonzero', np.count_nonzero, ALL, 'int64', keepdims=False, grad=False),
     reduction('cumsum', np.cumsum, NUMBERS, 'sum', keepdims=False, axes=False, tolerance=8, bench=[matrix('a.cumsum(0)'), matrix('a.cumsum(1)')]),
+    Row('diff', np.diff, [[In(2, 5)], [In(4, 3), {'axis': 0}], [In(3, 4), {'n': 2}], [In(2, 3), {'n': 5, 'axis': 1}], [In(3), {'n': 0}]], ALL, 'same', wrong=[(DimensionError, lambda f: f(zeros())), (ValueError, lambda f: f(zeros(2), -1))]),
     reduction('cumprod', np.cumprod, NUMBERS, 'sum', keepdims=False, axes=False, low=0.5, high=1.5, tolerance=10),
     reduction('logsumexp', _logsumexp, FLOATS, tolerance=4),
     Row('softmax', _softmax, [[In(2, 3)], [In(2, 3, 4), {'axis': 2}], [In(0, 3)]], tolerance=8, bench=[*_gradient('torch.softmax(x, 1)', 'xp.softmax(x, 1)'), Bench(None, 'torch.softmax(x, 0)', 'xp.softmax(x, 0)', x=(1000, 1000))]),

@@ -49,6 +49,7 @@ Array NanArgMax(const Array& a, const std::optional<int64_t>& axis = std::nullop
 Array NanArgMin(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
 Array CountNonzero(const Array& a, const OptionalAxes& axis = std::nullopt);
 Array Cumsum(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
+Array Diff(const Array& a, int64_t n = 1, int64_t axis = -1);
 Array Cumprod(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
 Array LogSumExp(const Array& x, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
 Array Softmax(const Array& x, const OptionalAxes& axis = std::nullopt);
@@ -71,6 +72,7 @@ Array LogSoftmax(const Array& x, const OptionalAxes& axis = std::nullopt);
     X(NanArgMin)                       \
     X(CountNonzero)                    \
     X(Cumsum)                          \
+    X(Diff)                            \
     X(Cumprod)                         \
     X(LogSumExp)                       \
     X(Softmax)                         \

@@ -1,6 +1,8 @@
-// Cumulative sums and products.
+// Cumulative sums and products, and differences.
 
 #include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/comparison.h"
+#include "chainerx/ops/indexing.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/structured.h"
@@ -53,6 +55,48 @@ Array Cumsum(const Array& a, const std::optional<int64_t>& axis) {
         internal::Record("cumsum", mask, {&a}, {&out}, [ax](BackwardContext& ctx) {
             ctx.SetGrad(0, Flip(Cumsum(Flip(ctx.grad(), Axes{ax}), ax), Axes{ax}));
         });
+    }
+    return out;
+}
+
+CHAINERX_ROUTINE(Diff, "diff", "a, n=1, axis=-1", "", R"(
+Differences of neighbours :math:`y_i = a_{i+1} - a_i` along an axis.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    n (int): How often differences are taken.
+    axis (int): Axis.
+
+Returns:
+    ~chainerx.ndarray: Differences, of the dtype of ``a`` and by ``n`` shorter along the axis. Two booleans differ
+    if they are not equal.
+
+Raises:
+    ~chainerx.DimensionError: If the axis is out of range.
+    ValueError: If ``n`` is negative.
+
+>>> x = chainerx.array([1., 4., 9., 16.])
+>>> chainerx.diff(x)
+array([3., 5., 7.], shape=(3,), dtype=float64, device='native:0')
+>>> chainerx.diff(x, n=2)
+array([2., 2.], shape=(2,), dtype=float64, device='native:0')
+)");
+Array Diff(const Array& a, int64_t n, int64_t axis) {
+    if (n < 0) throw ValueError{"diff: n must not be negative, but is ", n};
+    if (n == 0) return a;
+    int8_t ax = NormalizeAxis(axis, a.ndim());
+    Array out = a;
+    // Each step shortens the axis, so a large n ends early.
+    for (; n > 0 && out.shape()[ax] > 0; --n) {
+        ArrayIndices rest(ax + 1, Slice{});
+        ArrayIndices first = rest;
+        rest.back() = Slice{1, std::nullopt, std::nullopt};
+        first.back() = Slice{std::nullopt, -1, std::nullopt};
+        Array right = At(out, rest);
+        Array left = At(out, first);
+        out = out.dtype() == Dtype::kBool ? NotEqual(right, left) : right - left;
     }
     return out;
 }
