@@ -160,6 +160,7 @@ from chainer.functions.math.clip import clip
 from chainer.functions.math.cumprod import cumprod
 from chainer.functions.math.cumsum import cumsum
 from chainer.functions.math.det import batch_det, det
+from chainer.functions.math.diff import diff as diff
 from chainer.functions.math.digamma import digamma
 from chainer.functions.math.einsum import einsum
 from chainer.functions.math.erf import erf
