@@ -124,8 +124,6 @@ NdArray = tp.Union['numpy.ndarray[tp.Any, tp.Any]', CupyArray, 'chainerx.ndarray
 AnyArray = tp.Union['numpy.ndarray[tp.Any, tp.Any]', tp.Any]
 #: Variable, or an array that serves as a constant.
 VariableLike = tp.Union['Variable', NdArray]
-#: Number that arithmetic of arrays takes.
-Number = float | numpy.number[tp.Any]
 #: Array module: :mod:`numpy`, :mod:`cupy` or :mod:`chainerx`. Checkers do not follow which.
 Xp = tp.Any
 
@@ -175,12 +173,7 @@ class AbstractInitializer(tp.Protocol):
 
 
 #: What fills a parameter: an initializer or other callable, a number, or an array to copy.
-InitializerSpec = tp.Union[
-    AbstractInitializer,
-    Callable[[tp.Any], object],
-    ScalarValue,
-    'numpy.ndarray[tp.Any, tp.Any]',
-]
+InitializerSpec = AbstractInitializer | Callable[[tp.Any], object] | ScalarValue | NdArray
 
 #: When an extension runs: a callable of the trainer, or a pair such as ``(1, 'epoch')``.
 TriggerSpec = Callable[['Trainer'], bool] | tuple[float, str]

@@ -84,7 +84,7 @@ class Trainer:
         out: str = 'result',
         extensions: Iterable[Any] | None = None,
     ) -> None:
-        self.updater = updater
+        self.updater: Any = updater  # has the attributes of its class
         self.stop_trigger: Callable[[Trainer], bool] = util.get_trigger(stop_trigger)
         self.observation = {}
         self.out = out
