@@ -130,9 +130,10 @@ class Link(device_resident.DeviceResident):
 
     # -- calling
 
-    if TYPE_CHECKING:  # Subclasses define it
+    if TYPE_CHECKING:  # Subclasses define `forward`, and `add_param` and `add_link` make attributes
 
         def forward(self, *args: Any, **kwargs: Any) -> Any: ...
+        def __getattr__(self, name: str) -> Any: ...
 
     def __call__(self: _HasForward[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> _R:
         """Runs ``forward`` with the given arguments, and the active link hooks.

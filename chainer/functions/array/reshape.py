@@ -9,6 +9,8 @@ from chainer.function_node import FunctionNode
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import chainerx
     from chainer._fallback import _FallbackType
     from chainer.types import NdArray, VariableLike
@@ -54,7 +56,7 @@ class Reshape(FunctionNode):
     _backward_arrays = backward
 
 
-def reshape(x: VariableLike, shape: tuple[int, ...]) -> Variable:
+def reshape(x: VariableLike, shape: Sequence[int]) -> Variable:
     """Gives an array another shape.
 
     Args:
