@@ -43,7 +43,7 @@ class Reshape(View):
         return (gys[0].reshape(self.inputs[0].shape),)
 
 
-def reshape(x: VariableLike, shape: tuple[int, ...]) -> Variable:
+def reshape(x: VariableLike, shape: Sequence[int]) -> Variable:
     """Gives an array another shape.
 
     Args:

@@ -84,7 +84,7 @@ class ChildSumTreeLSTM(_TreeLSTM):
         self.in_size = in_size
         self.state_size = out_size
 
-    def forward(self, *cshsx: VariableLike) -> tuple[Variable, Variable]:
+    def forward(self, *cshsx: VariableLike | None) -> tuple[Variable, Variable]:
         """Computes the states of nodes.
 
         Args:
@@ -166,7 +166,7 @@ class NaryTreeLSTM(_TreeLSTM):
         self.state_size = out_size
         self.n_ary = n_ary
 
-    def forward(self, *cshsx: VariableLike) -> tuple[Variable, Variable]:
+    def forward(self, *cshsx: VariableLike | None) -> tuple[Variable, Variable]:
         """Computes the states of nodes.
 
         Args:
