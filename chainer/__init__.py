@@ -99,20 +99,20 @@ if TYPE_CHECKING:  # for editors, which do not run __getattr__
     from collections.abc import Iterable
 
     from chainer import (
-        computational_graph,
-        dataset,
-        datasets,
-        distributions,
-        exporters,
-        function_hooks,
-        gradient_check,
-        iterators,
-        link_hooks,
-        links,
-        optimizer_hooks,
-        optimizers,
-        serializers,
-        training,
+        computational_graph as computational_graph,
+        dataset as dataset,
+        datasets as datasets,
+        distributions as distributions,
+        exporters as exporters,
+        function_hooks as function_hooks,
+        gradient_check as gradient_check,
+        iterators as iterators,
+        link_hooks as link_hooks,
+        links as links,
+        optimizer_hooks as optimizer_hooks,
+        optimizers as optimizers,
+        serializers as serializers,
+        training as training,
     )
     from chainer.types import NdArray
 

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainerx
-from chainer._core.device import Device
+from chainer._core.device import Device as Device
 from chainer.backends import cuda, intel64
-from chainer.backends._chainerx import ChainerxDevice, from_chx, to_chx  # noqa: F401
-from chainer.backends._cpu import CpuDevice, _to_cpu
-from chainer.backends.cuda import GpuDevice, get_array_module  # noqa: F401
-from chainer.backends.intel64 import Intel64Device
+from chainer.backends._chainerx import (  # noqa: F401
+    ChainerxDevice as ChainerxDevice,
+    from_chx as from_chx,
+    to_chx as to_chx,
+)
+from chainer.backends._cpu import CpuDevice as CpuDevice, _to_cpu
+from chainer.backends.cuda import GpuDevice as GpuDevice, get_array_module as get_array_module  # noqa: F401
+from chainer.backends.intel64 import Intel64Device as Intel64Device
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -205,10 +205,10 @@ class _UsingConfig(contextlib.ContextDecorator):
             delattr(self._config, self._name)
 
 
-global_config = GlobalConfig()
+global_config: GlobalConfig = GlobalConfig()
 for _name, _value in environment.get_default_config().items():
     setattr(global_config, _name, _value)
-config = LocalConfig(global_config)
+config: LocalConfig = LocalConfig(global_config)
 
 
 def using_config(name: str, value: Any, config: LocalConfig = config) -> _UsingConfig:

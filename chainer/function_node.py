@@ -593,9 +593,9 @@ class FunctionNode:
 class _RecordedGradients(FunctionNode):
     """Gradients of a function whose tape recorded them."""
 
-    def __init__(self, label):
+    def __init__(self, label: str) -> None:
         self._label = label
 
     @property
-    def label(self):
+    def label(self) -> str:
         return self._label

@@ -149,7 +149,7 @@ class UpdateRule:
         self._post_update_hooks = collections.OrderedDict()
         self._state = None
         self.enabled = True
-        self.hyperparam = Hyperparameter(parent_hyperparam)
+        self.hyperparam: Hyperparameter = Hyperparameter(parent_hyperparam)
         self.t = 0
         self._use_fp32_update = False
         self._fp32_param = None

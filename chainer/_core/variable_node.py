@@ -37,7 +37,7 @@ class BaseVariable:
 
     _public_class = None
 
-    def __init_subclass__(cls, public=False, **kwargs):
+    def __init_subclass__(cls, public: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if public:
             BaseVariable._public_class = cls
