@@ -23,7 +23,7 @@ _new_object = object.__new__
 
 # False inside `chainer.no_backprop_mode()`, which sets the mode of ChainerX, too: it need not be
 # entered for each function then.
-is_recording = getattr(chainerx, 'is_backprop_required', None)
+is_recording: Any = getattr(chainerx, 'is_backprop_required', None)
 
 
 def _operate(operation: Callable[[Any, Any], Any], lhs: Any, rhs: Any) -> Any:
@@ -144,9 +144,9 @@ class VariableOperators:
 
         """
         if len(axes) == 0:
-            axes = None
-        elif len(axes) == 1 and (isinstance(axes[0], (tuple, list)) or axes[0] is None):
-            axes = axes[0]
+            return F.transpose(self, None)
+        if len(axes) == 1 and (isinstance(axes[0], (tuple, list)) or axes[0] is None):
+            return F.transpose(self, axes[0])
         return F.transpose(self, axes)
 
     @property

@@ -210,7 +210,7 @@ class GpuDevice(_backend.Device):
         return _transfer.to_gpu(array, self.device)
 
 
-def _get_device_or_current(device):
+def _get_device_or_current(device: CudaDeviceSpec | None) -> Device:
     """Resolves the ``device`` argument of ``to_gpu``: an id, a CUDA device, or ``None``."""
     check_cuda_available()
     if device is None:
@@ -323,7 +323,7 @@ def get_device(*args: Any) -> Device | DummyDeviceType:
 # -- arrays -------------------------------------------------------------------
 
 
-def _is_variable(obj):
+def _is_variable(obj: object) -> bool:
     # `chainer.variable` imports this module.
     variable = sys.modules.get('chainer.variable')
     return variable is not None and isinstance(obj, variable.Variable)

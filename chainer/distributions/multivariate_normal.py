@@ -57,14 +57,7 @@ class TriangularInv(Operation):
         work = triangle(x).astype(numpy.promote_types(x.dtype, numpy.float32), copy=False)
         return (triangle(xp.linalg.inv(work)).astype(x.dtype, copy=False),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (inverse,) = ys
         gx = -m.matmul(m.matmul(inverse, gys[0], transa=True), inverse, transb=True)
         xp = backend.get_array_module(as_array(inverse))

@@ -154,14 +154,7 @@ class UnaryFunction(_Routine):
             self.retain_outputs((0,))
         return (_as_array(self.compute(cuda.get_array_module(x), x), x.dtype),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (gy,) = gys
         return (self.gradient(m, xs[0] if xs else None, ys[0] if ys else None, gy),)
 
@@ -200,14 +193,7 @@ class BinaryFunction(_Routine):
         y = self.compute(cuda.get_array_module(x0), x0, x1)
         return ((y if type(y) is numpy.ndarray else utils.force_array(y)),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x0, x1 = xs or (None, None)
         y = ys[0] if ys else None
         (gy,) = gys
@@ -299,14 +285,7 @@ class ReductionFunction(UnaryFunction):
             return NO_NATIVE_PATH
         return (routine(inputs[0], axis=self.axis, keepdims=self.keepdims),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         shape = self._kept_shape()
         ys, gys = [[y.reshape(shape) for y in arrays] for arrays in (ys, gys)]
         return super().gradients(m, targets, xs, ys, gys)

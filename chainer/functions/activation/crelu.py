@@ -46,14 +46,7 @@ class CReLU(_base.Operation):
         xp = cuda.get_array_module(x)
         return (xp.concatenate((xp.maximum(x, 0), xp.maximum(-x, 0)), axis=self.axis),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x = as_array(xs[0])
         (gy,) = gys
         before = (slice(None),) * (self.axis % x.ndim)

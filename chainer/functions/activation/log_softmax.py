@@ -68,14 +68,7 @@ class LogSoftmax(_base.Operation):
         self.retain_outputs((0,))
         return (_log_softmax(inputs[0], self.axis),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (gy,) = gys
         return (gy - m.exp(ys[0]) * m.sum(gy, axis=self.axis, keepdims=True),)
 

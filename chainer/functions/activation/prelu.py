@@ -49,14 +49,7 @@ class PReLUFunction(Operation):
         x, W = inputs
         return (chainerx.where(x >= 0, x, x * _extended(W, x)),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, W = xs
         (gy,) = gys
         gy_negative = gy * (as_array(x) < 0).astype(gy.dtype)

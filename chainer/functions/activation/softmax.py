@@ -46,14 +46,7 @@ class Softmax(_base.Operation):
         self.retain_outputs((0,))
         return (y,)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         gx = ys[0] * gys[0]
         return (gx - ys[0] * m.sum(gx, axis=self.axis, keepdims=True),)
 

@@ -49,14 +49,7 @@ class Stacking(_base.Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (getattr(cuda.get_array_module(*inputs), self.routine)(inputs),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         ndim = len(self.inputs[0].shape)
         axis = self.axis(ndim)
         lengths = [1 if ndim < self.min_ndim else x.shape[axis] for x in self.inputs[:-1]]

@@ -40,14 +40,7 @@ class Broadcast(_base.Operation):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return tuple(chainerx.broadcast_arrays(*inputs))
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return [None if gys[i] is None else m.sum_to(gys[i], self.inputs[i].shape) for i in targets]
 
 
@@ -77,14 +70,7 @@ class BroadcastTo(View):
         (x,) = inputs
         return (cuda.get_array_module(x).broadcast_to(x, self._shape),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return (m.sum_to(gys[0], self.inputs[0].shape),)
 
 

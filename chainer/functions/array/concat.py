@@ -59,14 +59,7 @@ class Concat(_base.Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (cuda.get_array_module(*inputs).concatenate(inputs, self.axis),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         stops = itertools.accumulate([x.shape[self.axis] for x in self.inputs[:-1]])
         gxs = m.apply(SplitAxis(stops, self.axis), gys)
         return [gxs[i] for i in targets]

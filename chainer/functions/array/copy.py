@@ -48,14 +48,7 @@ class Copy(Operation):
         y = self.out_device.send(x)
         return ((y.copy() if y is x else y),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(Copy(self.out_device, self._in_device), gys)
 
 

@@ -42,14 +42,7 @@ class Diagonal(View):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.diagonal(inputs[0], self.offset, self.axis1, self.axis2),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         shape = self.inputs[0].shape
         return m.apply(_DiagonalGrad(shape, self.offset, self.axis1, self.axis2), gys)
 
@@ -72,14 +65,7 @@ class _DiagonalGrad(Operation):
         front[i + max(-offset, 0), i + max(offset, 0)] = xp.moveaxis(gy, -1, 0)
         return (gx,)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(Diagonal(*self._args), gys)
 
 

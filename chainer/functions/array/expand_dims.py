@@ -41,14 +41,7 @@ class ExpandDims(View):
         (x,) = inputs
         return (cuda.get_array_module(x).expand_dims(x, self.axis),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return (gys[0].reshape(self.inputs[0].shape),)
 
 

@@ -33,14 +33,7 @@ class _Reversal(View):
         (x,) = inputs
         return (cuda.get_array_module(x).flip(x, self.axis),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return (m.flip(gys[0], self.axis),)
 
 

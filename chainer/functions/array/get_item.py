@@ -93,14 +93,7 @@ class GetItem(View):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (utils.force_array(inputs[0][_for_array(self.slices, inputs[0])]),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(GetItemGrad(self.slices, self.inputs[0].shape), gys)
 
 
@@ -120,14 +113,7 @@ class GetItemGrad(Operation):
             _add_at(gx, _for_array(self.slices, gx), gy)
         return (gx,)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(GetItem(self.slices), gys)
 
 

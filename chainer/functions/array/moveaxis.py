@@ -56,14 +56,7 @@ class Moveaxis(View):
         (x,) = inputs
         return (cuda.get_array_module(x).moveaxis(x, self.source, self.destination),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return (m.moveaxis(gys[0], self.destination, self.source),)
 
 

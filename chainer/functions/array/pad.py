@@ -59,14 +59,7 @@ class Pad(Operation):
             return Fallback(f'mode {self.mode!r} with these options')
         return (chainerx.pad(inputs[0], self.pad_width, self.mode, **options),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (gy,) = gys
         shape = self.inputs[0].shape
         if self.mode == 'constant':

@@ -70,14 +70,7 @@ class PadSequence(Operation):
             ys.append(x)
         return (chainerx.stack(ys),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (gy,) = gys
         return tuple([gy[i, : self.inputs[i].shape[0]] for i in targets])
 

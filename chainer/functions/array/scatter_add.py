@@ -66,14 +66,7 @@ class ScatterAdd(Operation):
         y = chainerx._core._add_at(a.reshape(-1), sent_like(a, places), b)
         return (y.reshape(a.shape),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (gy,) = gys
         return [gy if i == 0 else m.apply(GetItem(self.slices), gys)[0] for i in targets]
 

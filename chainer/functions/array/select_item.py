@@ -47,14 +47,7 @@ class SelectItem(Operation):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x = self.inputs[0]
         (gx,) = m.apply(Assign(x.shape, x.dtype, as_array(xs[0])), gys)
         return [gx if i == 0 else None for i in targets]
@@ -75,14 +68,7 @@ class Assign(Operation):
         gx[xp.arange(self.t.size), self.t] = gy
         return (gx,)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(SelectItem(), (gys[0], self.t))
 
 

@@ -83,14 +83,7 @@ class SplitAxis(View):
             for start, stop in self._bounds(x_shape[axis])
         ]
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         if any([gy is None for gy in gys]):
             # Zeros stand for the gradients of unused outputs.
             array = as_array(next(gy for gy in gys if gy is not None))

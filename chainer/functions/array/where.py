@@ -55,14 +55,7 @@ class Where(_base.Operation):
             self.condition = backend.from_chx(self.condition)
         return (cuda.get_array_module(*inputs).where(self.condition, *inputs),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (gy,) = gys
         zero = gy.dtype.type(0)
         gxs = []

@@ -68,14 +68,7 @@ class EmbedIDFunction(Operation):
             return Fallback('a number')
         return (chainerx.embed_id(x, W, self.ignore_label),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         grad = EmbedIDGrad(as_array(xs[0]), self.inputs[1].shape, self.ignore_label)
         (gW,) = m.apply(grad, gys)
         return [gW if i == 1 else None for i in targets]
@@ -100,14 +93,7 @@ class EmbedIDGrad(Operation):
         add_rows(gW, x, rows)
         return (gW,)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(EmbedIDFunction(self.ignore_label), (self.x, gys[0]))
 
 

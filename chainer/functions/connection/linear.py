@@ -60,14 +60,7 @@ class LinearFunction(Operation):
         dtype = inputs[0].dtype
         return ((y if y.dtype == dtype else y.astype(dtype)),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, W = xs
         (gy,) = gys
         gxs = []

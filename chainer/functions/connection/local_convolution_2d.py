@@ -85,14 +85,7 @@ class LocalConvolution2DFunction(Operation):
         y = y.transpose(1, 2, 0).reshape(len(x), *W.shape[:3])
         return y + inputs[2] if len(inputs) == 3 else y
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, W = xs
         (gy,) = gys
         im2col = self._im2col(W.shape)

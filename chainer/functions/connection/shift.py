@@ -86,14 +86,7 @@ class Shift(Operation):
     def _inverse(self):
         return Shift((self.kh, self.kw), (-self.dy, -self.dx))
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(self._inverse(), gys)
 
 

@@ -44,14 +44,7 @@ class DifferenceFunction(_Routine):
         x0, x1 = inputs
         return (_as_array(self.compute(x0 - x1), x0.dtype),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x0, x1 = xs
         gx = self.gradient(m, x0 - x1, gys[0])
         return [-gx if i else gx for i in targets]
@@ -68,13 +61,6 @@ class MeanDifferenceFunction(DifferenceFunction):
         x0, x1 = inputs
         return (self.compute(x0 - x1),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (gy,) = gys
         return super().gradients(m, targets, xs, ys, (gy * (1.0 / max(xs[0].size, 1)),))

@@ -47,14 +47,7 @@ class CrossCovariance(Operation):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         y, z = [x - m.mean(x, axis=0, keepdims=True) for x in xs]
         (gc,) = gys
         n = 1.0 / len(y)

@@ -163,14 +163,7 @@ class ConnectionistTemporalClassification(CallableFunction):
         with backend.using_device(backend.ChainerxDevice(inputs[0].device)):
             return (self._loss(F, [as_variable(x) for x in inputs])._array,)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, paths, index, running = self._prepare(m, xs)
         log_prob = m.log_softmax(x, axis=2)[index]
         alphas = m.stack(_alphas(m, log_prob, paths, running))

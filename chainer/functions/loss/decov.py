@@ -49,14 +49,7 @@ class DeCov(CallableFunction):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (h,) = xs
         (gy,) = gys
         centered = h - m.mean(h, axis=0, keepdims=True)

@@ -66,14 +66,7 @@ class SigmoidCrossEntropy(Operation):
             loss = loss.sum() * (1.0 / self.count)
         return (loss,)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, t = xs[0], as_array(xs[1])
         (gy,) = gys
         mask = self._mask_and_count(x, t)

@@ -193,14 +193,7 @@ class SoftmaxCrossEntropy(Operation):
 
     # -- backward ------------------------------------------------------------------------
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, t = xs
         (gy,) = gys
         rule = self._soft_target_gradients if t.dtype.kind == 'f' else self._label_gradients

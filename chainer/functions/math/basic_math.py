@@ -203,14 +203,7 @@ class MultiAdd(Operation):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (functools.reduce(operator.add, xs),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return [m.sum_to(gys[0], self.inputs[i].shape) for i in targets]
 
 

@@ -32,14 +32,7 @@ class BatchL2NormSquared(Operation):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (x,) = xs
         return (2 * x * m.reshape(gys[0], (-1,) + (1,) * (x.ndim - 1)),)
 

@@ -58,14 +58,7 @@ class Cumprodsum(Operation):
             y[i] += b[i] * y[i - 1]
         return (xp.moveaxis(y, 0, self.axis),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         axis = self.axis
         factor = _shift(m, m.flip(xs[0], axis), axis, 0)
         (ga,) = m.apply(Cumprodsum(axis), (m.flip(gys[0], axis), factor))
@@ -100,14 +93,7 @@ class Cumprod(Operation):
             return Fallback('zeros')
         return (chainerx.cumprod(x, axis=self.axis),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         # dy_j / dx_i is a product without x_i: a recurrence gives the sum over j >= i
         # without dividing by x_i, which may be zero.
         (x,) = xs

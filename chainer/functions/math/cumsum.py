@@ -47,14 +47,7 @@ class Cumsum(Operation):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.cumsum(inputs[0], axis=self.axis),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         axis = 0 if self.axis is None else self.axis
         gx = m.flip(m.cumsum(m.flip(gys[0], axis), axis), axis)
         return (m.reshape(gx, self.inputs[0].shape),)

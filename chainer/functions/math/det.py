@@ -51,14 +51,7 @@ class BatchDet(Operation):
             return Fallback('float16')
         return (chainerx.linalg.det(a),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         factor = m.reshape(gys[0] * ys[0], (-1, 1, 1))
         return (factor * m.swapaxes(m.batch_inv(xs[0]), 1, 2),)
 

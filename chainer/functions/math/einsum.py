@@ -64,14 +64,7 @@ class EinSum(Operation):
             return Fallback('mixed dtypes')
         return (chainerx.einsum(f'{self.in_subs}->{self.out_sub}', *inputs),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         subs = self.in_subs.split(',')
         gxs = []
         for i in targets:

@@ -44,14 +44,7 @@ class FFT(Operation):
         y = getattr(xp.fft, self._method)(real + imag * 1j)
         return tuple([part.astype(real.dtype) for part in (y.real, y.imag)])
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         # The adjoint of one transform is the other, up to the factor that ifft has.
         present = as_array(gys[0] if gys[1] is None else gys[1])
         zeros = backend.get_array_module(present).zeros_like(present)

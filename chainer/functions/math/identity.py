@@ -29,14 +29,7 @@ class Identity(Operation):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return xs
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return [gys[i] for i in targets]
 
 

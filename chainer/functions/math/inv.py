@@ -53,14 +53,7 @@ class BatchInv(Operation):
             return Fallback('float16')
         return (chainerx.linalg.inv(a),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (y,) = ys
         return (-m.matmul(m.matmul(y, gys[0], transa=True), y, transb=True),)
 

@@ -40,14 +40,7 @@ class LinearInterpolate(Operation):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         p, x, y = xs
         (gy,) = gys
         rules = (lambda: (x - y) * gy, lambda: p * gy, lambda: gy - p * gy)

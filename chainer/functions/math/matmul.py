@@ -76,14 +76,7 @@ class MatMul(Operation):
             return Fallback('mixed dtypes')
         return (_matmul(a, b, self.transa, self.transb, self.transc, chainerx),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         a, b = xs
         (gy,) = gys
         a_shape, b_shape = a.shape, b.shape
@@ -174,14 +167,7 @@ class BatchMatMul(Operation):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         a, b = [x.reshape(*x.shape, 1) if x.ndim == 2 else x for x in xs]
         (gy,) = gys
         gxs = []

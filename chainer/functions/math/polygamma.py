@@ -55,14 +55,7 @@ class PolyGamma(Operation):
         series = factor * chainerx.zeta(chainerx.where(is_zero, 2, order + 1), x)
         return (chainerx.where(is_zero, chainerx.digamma(x), series),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         n, x = xs
         gx = m.sum_to(m.polygamma(as_array(n) + 1, x) * gys[0], x.shape)
         return [gx if i else None for i in targets]

@@ -129,14 +129,7 @@ class CooMatMul(Operation):
             y = y.swapaxes(-1, -2)
         return (utils.force_array(y, self.dtype),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         sp, dn = xs
         (gy,) = gys
         if self.transc:

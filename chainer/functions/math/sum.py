@@ -86,14 +86,7 @@ class SumTo(Operation):
         )
         return (x.sum(axis=axes).reshape(self._shape),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return (m.broadcast_to(gys[0], self.inputs[0].shape),)
 
 

@@ -65,14 +65,7 @@ class Dropout(Operation):
             self.mask = device.send(fallback.xp.asarray(mask, x.dtype))
         return (x * device.send(self.mask),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return (gys[0] * self.mask,)
 
 

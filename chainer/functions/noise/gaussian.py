@@ -51,14 +51,7 @@ class Gaussian(Operation):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (ln_var,), (gy,) = xs, gys
         return [gy * m.exp(ln_var * 0.5) * self._noise * 0.5 if i else gy for i in targets]
 

@@ -91,14 +91,7 @@ class SimplifiedDropconnect(Operation):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, W = xs
         (gy,) = gys
         flat = m.reshape(x, (x.shape[0], math.prod(x.shape[1:])))

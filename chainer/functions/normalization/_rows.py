@@ -72,14 +72,7 @@ class RowNormalization(Operation):
                 y[block] = t
         return (y.reshape(inputs[0].shape),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, gamma = xs
         dtype = _moments.compute_dtype(x, gamma)
         n, r, k, b = shape = self._shape(x.shape)

@@ -282,14 +282,7 @@ class BatchNormalization(_Normalization):
         var = total(_moments.channel_dot(m, centered, centered)) * scale
         return centered, mean, 1 / m.sqrt(var + dtype.type(self.eps))
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         if m is F and self._impl.workers != 1:
             raise NotImplementedError(
                 'double backprop of batch normalization over several workers is not supported'
@@ -420,14 +413,7 @@ class FixedBatchNormalization(_Normalization):
         )
         return (layout.restore(y),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         layout = self._layout_of(*xs[:2])
         dtype = _moments.compute_dtype(*xs[:2])
         x, gamma, mean, var = [m.cast(a, dtype) for a in xs]

@@ -58,14 +58,7 @@ class _Sylvester(Operation):
         et = _transposed(xp, e)
         return (e @ (et @ c @ e / (d[..., :, None] + d[..., None, :])) @ et,)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (r,), (x,) = xs, ys
         gc = _sylvester(m, r, gys[0])
         return [gc if i else -(m.matmul(gc, x) + m.matmul(x, gc)) for i in targets]
@@ -87,14 +80,7 @@ class _InverseSqrt(Operation):
         d, e = xp.linalg.eigh(s)
         return (e / xp.sqrt(d)[..., None, :] @ _transposed(xp, e),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return (_inverse_sqrt_gradient(m, ys[0], gys[0]),)
 
 
@@ -158,14 +144,7 @@ class DecorrelatedBatchNormalization(Operation):
             array *= array.dtype.type(self.decay)
             array += (value * value.dtype.type(1 - self.decay)).astype(array.dtype, copy=False)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (x,) = xs
         _, centered, cov = self._moments(m, x)
         (projection,) = m.apply(_InverseSqrt(), (cov,))
@@ -225,14 +204,7 @@ class FixedDecorrelatedBatchNormalization(Operation):
         y = chainerx.matmul(projection, centered)
         return (_from_groups(y, x.shape).astype(x.dtype, copy=False),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, mean, projection = xs
         dtype = mean.dtype
         gy = _to_groups(m.cast(gys[0], dtype), self.groups)

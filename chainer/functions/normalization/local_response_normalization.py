@@ -48,14 +48,7 @@ class _WindowSum(Operation):
         y = chainerx.average_pool(image, (size, 1), 1, (self.half, 0), 'zero') * size
         return (y.reshape(x.shape),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(_WindowSum(self.half), gys)
 
 
@@ -95,14 +88,7 @@ class LocalResponseNormalization(Operation):
         # Faster than a power, and as precise in these dtypes.
         return (x * chainerx.exp(chainerx.log(scale) * -self.beta),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (x,), (y,), (gy,) = xs, ys, gys
         (scale,) = m.apply(_WindowSum(self.n // 2), (x * x,))
         scale *= self.alpha

@@ -150,14 +150,7 @@ class _ROIFunction(CallableFunction):
         """Transpose of :meth:`_gather`."""
         raise NotImplementedError
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (gx,) = m.apply(LinearMap(self._scatter, self._gather), gys)
         return [gx if i == 0 else None for i in targets]
 

@@ -57,14 +57,7 @@ class _Average(_PoolingND):
         windows = self._windows(self.inputs[0].shape[2:])
         return windows.spread(self._divide(gy.copy(), windows))
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(LinearMap(self._pool_transposed, self._pool), gys)
 
 

@@ -51,14 +51,7 @@ class MaxPoolingND(_PoolingND):
             'max_pool', inputs[0], self.ksize, self.stride, self.pad, self.cover_all
         )
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(MaxPoolingNDGrad(self), gys)
 
 
@@ -73,14 +66,7 @@ class MaxPoolingNDGrad(Operation):
         func = self.func
         return (func._windows(self._dims).scatter(inputs[0], func._indexes),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(MaxPoolingNDWithIndexes(self.func), gys)
 
 
@@ -99,14 +85,7 @@ class MaxPoolingNDWithIndexes(Operation):
         (x,) = inputs
         return (self.func._windows(x.shape[2:]).gather(x, self.func._indexes),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(MaxPoolingNDGrad(self.func), gys)
 
 

@@ -93,14 +93,7 @@ class _Spread(_Unpooling):
         )
         return (y.reshape(*x.shape[:2], *self.outs),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         windows = self._windows(self.inputs[0].shape[2:])
         return m.apply(LinearMap(windows.sum, windows.spread), gys)
 

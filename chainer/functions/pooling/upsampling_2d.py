@@ -76,14 +76,7 @@ class Upsampling2D(_Unpooling2D):
         y = chainerx._core._add_at(y, sent_like(x, places), x.reshape(places.shape))
         return (y[:-1].reshape(n, c, *self.outs),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(LinearMap(self._gather, self._scatter), gys)
 
 

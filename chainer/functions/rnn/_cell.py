@@ -95,14 +95,7 @@ class Cell(Operation):
         c, tanh_c = state(xp, z, self.n_tanh, children)
         return self._whole_state(xp, c, inputs), z[-1] * tanh_c
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         gates, children = self._gates(xs)
         n = self.n_tanh
         a = [m.tanh(x) for x in gates[:n]]

@@ -200,14 +200,7 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, Operatio
         scores = (W[nodes] * x[rows]).sum(axis=1) * codes
         return (chainerx.softplus(-scores).sum(),)
 
-    def gradients(
-        self,
-        m: Any,
-        targets: Sequence[int],
-        xs: Sequence[Any],
-        ys: Sequence[Any],
-        gys: Sequence[Any],
-    ) -> Sequence[Any]:
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, t, W = xs
         rows, nodes, codes = self._steps(as_array(x), as_array(t))
         x_steps, W_steps = x[rows], W[nodes]
