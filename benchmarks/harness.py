@@ -1,4 +1,4 @@
-"""Measuring and printing; knows nothing of what a workload computes."""
+"""Measuring and printing, independent of the workloads."""
 
 import importlib.util
 import os
@@ -34,7 +34,7 @@ def _reason_not_to_run(engine):
 
 
 def select_engines(names):
-    """Returns the engines that can run here; says on stderr which are left out."""
+    """Returns the available engines; names the skipped ones on stderr."""
     unknown = [name for name in names or () if name not in ENGINES]
     if unknown:
         raise ValueError(
@@ -44,7 +44,7 @@ def select_engines(names):
     for name in names or ENGINES:
         reason = _reason_not_to_run(name)
         if reason:
-            print(f'{ENGINES[name][0]} is left out: {reason}', file=sys.stderr)
+            print(f'{ENGINES[name][0]} is skipped: {reason}', file=sys.stderr)
         else:
             chosen.append(name)
     return chosen
@@ -91,7 +91,7 @@ def print_machine(threads):
 
 
 def _check_losses(workload, steps):
-    """Runs a few steps, which also warms up, and compares the losses between the engines."""
+    """Runs a few steps as a warm-up, and compares the losses between the engines."""
     losses = {engine: [step().item() for _ in range(3)] for engine, step in steps.items()}
     reference_engine, reference = next(iter(losses.items()))
     for engine, values in losses.items():
@@ -104,7 +104,7 @@ def _check_losses(workload, steps):
 
 
 def measure(timers, rounds, seconds, summarize=statistics.median):
-    """Times each timer in turn; returns the seconds of one execution, the median unless given."""
+    """Times each timer in turn; returns the seconds of one execution, the median by default."""
     counts = {}
     for name, timer in timers.items():
         count, elapsed = 1, timer.timeit(1)
@@ -126,7 +126,7 @@ def print_timings(workloads, engines, rounds, seconds):
         steps = {engine: run for engine, run in runs.items() if callable(run)}
         if steps:
             _check_losses(workload, steps)
-        # The garbage collector stays on, as it is in real use.
+        # The garbage collector stays on, as in real use.
         timers = {
             engine: timeit.Timer(run, 'import gc; gc.enable()') if callable(run) else run
             for engine, run in runs.items()
@@ -173,14 +173,14 @@ def print_imports(engines, rounds=5):
 
 
 def _peak_mib():
-    # Not getrusage's ru_maxrss: a new process starts with its parent's.
+    # Not getrusage's ru_maxrss: a new process inherits its parent's.
     with open('/proc/self/status') as file:
         sizes = re.findall(r'VmHWM:\s+(\d+) kB', file.read())
     return int(sizes[0]) / 1024
 
 
 def print_memory(workload, engine):
-    """Prints the peak resident memory after the import and after some steps; own process."""
+    """Prints the peak resident memory after the import and after some steps, in a new process."""
     importlib.import_module(ENGINES[engine][1])
     imported = _peak_mib()
     step = workload.build(engine)

@@ -1,9 +1,9 @@
-"""What a node of the graph costs: ``python benchmarks/node_cost.py``.
+"""Times the overhead of a graph node: ``python benchmarks/node_cost.py``.
 
-Functions of a 4x4 float32 array do next to no arithmetic: their times are those of the machinery,
-of applying a function with and without recording it, and of walking back over it. The chains have
-many nodes; their times are divided by that number. Engines take turns, and the least of the times
-of each counts. They are processor times: other work on the machine has little influence.
+Functions of a 4x4 float32 array do almost no arithmetic, so their times show the overhead of
+applying a function with and without recording, and of backpropagation. The time of a chain is
+divided by its number of nodes. Engines take turns, and the minimum of each counts. All times are
+processor times, which other work on the machine hardly affects.
 """
 
 import argparse
@@ -107,7 +107,7 @@ ENGINES: dict[str, Callable[[], Any]] = {
 
 
 def _measurements(engine, function):
-    """Pairs of a function to time and the number of nodes that it deals with, by name."""
+    """Returns pairs of a function to time and its number of nodes, by name."""
     f = engine.functions[function]
     leaf, gy = engine.leaf(), engine.gradient()
 

@@ -1,7 +1,7 @@
-"""The cost of one update over many small parameters: ``python benchmarks/optimizers.py``.
+"""Times one update of many small parameters: ``python benchmarks/optimizers.py``.
 
-For each optimizer ``optimizer.update()`` on NumPy, on ChainerX and in PyTorch, beside a loop of
-``p -= lr * g`` over NumPy arrays. The ways are measured in turn. ``--hooks`` adds a table of the
+The table compares ``optimizer.update()`` on NumPy, on ChainerX and in PyTorch, and a loop of
+``p -= lr * g`` over NumPy arrays. The variants take turns. ``--hooks`` adds a table of the
 optimizer hooks.
 """
 
@@ -20,7 +20,7 @@ def main():
     parser.add_argument('--links', type=int, default=1, help='links that share the parameters')
     parser.add_argument('--dtype', default='float32', help='dtype of the parameters')
     parser.add_argument('--threads', type=int, default=1, help='threads for every engine')
-    parser.add_argument('--rounds', type=int, default=100, help='turns that each way gets')
+    parser.add_argument('--rounds', type=int, default=100, help='number of turns per variant')
     parser.add_argument('--calls', type=int, default=3, help='updates in a turn')
     parser.add_argument('--hooks', action='store_true', help='also time the optimizer hooks')
     args = parser.parse_args()
@@ -114,10 +114,10 @@ def devices():
 
 
 def microseconds(ways, args):
-    """Returns the time of each way in microseconds, as text: the fastest of its turns."""
+    """Returns the minimum time of each variant in microseconds, as text."""
     timers = {name: timeit.Timer(way) for name, way in ways.items()}
     for timer in timers.values():
-        timer.timeit(20)  # makes the states
+        timer.timeit(20)  # initializes the states
     best: dict[str, float] = {}
     for _ in range(args.rounds):
         for name, timer in timers.items():

@@ -1,8 +1,8 @@
 """Side-by-side timings: ``python benchmarks/run.py [WORKLOAD ...]``.
 
-Every workload runs in each engine that is installed, in turn (A B C A B C), in one process; the
-table gives medians and their ratio to the unit, PyTorch on the CPU. The engines start from the same
-parameters and data, and their first losses have to agree before anything is timed.
+Every workload runs in each installed engine in turn (A B C A B C), in one process. The table gives
+medians and their ratio to the unit, PyTorch on the CPU. The engines start from the same
+parameters and data, and their first losses must agree before the timing starts.
 """
 
 import argparse
@@ -22,12 +22,12 @@ def main():
     parser.add_argument('workload', nargs='*', help='names to run; all unless given')
     parser.add_argument('--engines', help='engines to run, separated by commas; all unless given')
     parser.add_argument('--threads', type=int, default=1, help='threads for every engine')
-    parser.add_argument('--rounds', type=int, default=15, help='turns that each engine gets')
-    parser.add_argument('--seconds', type=float, default=0.05, help='least time for one turn')
+    parser.add_argument('--rounds', type=int, default=15, help='number of turns per engine')
+    parser.add_argument('--seconds', type=float, default=0.05, help='minimum time of one turn')
     parser.add_argument(
         '--no-process',
         action='store_true',
-        help='leave out the tables of import times and peak memory',
+        help='omit the tables of import times and peak memory',
     )
     parser.add_argument('--list', action='store_true', help='list the workloads and stop')
     parser.add_argument(

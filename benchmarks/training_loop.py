@@ -1,7 +1,7 @@
-"""What is around the computation in training: ``python benchmarks/training_loop.py``.
+"""Times the overhead around the computation in training: ``python benchmarks/training_loop.py``.
 
-Three tables: the trainer's own cost beside a bare loop, the throughput of the iterators (and of
-PyTorch's loader, if it is installed), and the time of snapshots. The ways are measured in turn.
+It prints three tables: the overhead of the trainer over a bare loop, the throughput of the
+iterators (and of PyTorch's loader, if installed), and the time of snapshots. Variants take turns.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from run import THREAD_VARIABLES
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('--rounds', type=int, default=7, help='turns that each way gets')
+    parser.add_argument('--rounds', type=int, default=7, help='number of turns per variant')
     parser.add_argument('--iterations', type=int, default=2000, help='iterations of a loop')
     parser.add_argument('--images', type=int, default=2000, help='images for an iterator')
     parser.add_argument('--parameters', type=int, default=10_000_000, help='size of a snapshot')
@@ -46,7 +46,7 @@ def measure(ways, rounds):
     return {name: statistics.median(values) for name, values in times.items()}
 
 
-# -- the trainer's own cost
+# -- overhead of the trainer
 
 
 def print_loops(n_iterations, rounds):
@@ -125,8 +125,8 @@ def print_loops(n_iterations, rounds):
         )
     harness.print_table(['one iteration', 'bare loop', 'Trainer', 'Trainer, 6 extensions'], rows)
     print(
-        '\n(Extensions: evaluator, log, learning rate, printed table, shift, snapshot; of which '
-        'log and\nlearning rate do something in each iteration. Bare loops fetch, convert and '
+        '\n(Extensions: evaluator, log, learning rate, printed table, shift, snapshot; only '
+        'log and\nlearning rate work in each iteration. Bare loops fetch, convert and '
         'update only.)'
     )
 
@@ -135,7 +135,7 @@ def print_loops(n_iterations, rounds):
 
 
 class Images:
-    """Images of 32 by 32 points, cropped and flipped at random, which takes some time."""
+    """Images of 32 by 32 pixels with random crops and flips, which take some time."""
 
     def __init__(self, size):
         import numpy
@@ -243,7 +243,7 @@ def print_snapshots(n_parameters, rounds):
     )
 
     def snapshot(writer, kwargs):
-        """Times the call, which keeps training from going on, and the end of the writing."""
+        """Times the call, which blocks training, and the end of the writing."""
 
         def run():
             with tempfile.TemporaryDirectory() as out:

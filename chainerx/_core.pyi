@@ -2,15 +2,14 @@
 # ruff: noqa
 import builtins
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, SupportsFloat
+from typing import Any, Literal, SupportsFloat
 
 import numpy
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 
 _Number = SupportsFloat
 _Operand = ndarray | _Number
-_Axis = int | Sequence[int] | None
-_Shape = int | Sequence[int]
+_Ints = int | Sequence[int]
 _DeviceLike = Device | str | None
 
 __version__: str
@@ -109,52 +108,52 @@ class ndarray:
     def __ge__(self, other: Any) -> ndarray: ...
     def reshape(self, *newshape: Any) -> ndarray: ...
     def transpose(self, *axes: Any) -> ndarray: ...
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> numpy.ndarray: ...
+    def __array__(self, dtype: Any = None, copy: Any = None) -> numpy.ndarray: ...
     def __copy__(self) -> ndarray: ...
     def __deepcopy__(self, memo: Any = None) -> ndarray: ...
-    def __dlpack__(self, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None) -> Any: ...
-    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __dlpack__(self, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None) -> Any: ...
+    def __dlpack_device__(self) -> tuple[Any, ...]: ...
     def __getstate__(self) -> tuple[Any, ...]: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
     def __setstate__(self, state: Any) -> None: ...
     def _is_chained(self, backprop_id: BackpropId | None = None) -> bool: ...
-    def all(self, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
-    def any(self, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
-    def argmax(self, axis: _Axis = None) -> ndarray: ...
-    def argmin(self, axis: _Axis = None) -> ndarray: ...
-    def as_grad_stopped(self, copy: bool = False, backprop_ids: Any = None) -> ndarray: ...
+    def all(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
+    def any(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
+    def argmax(self, axis: int | None = None) -> ndarray: ...
+    def argmin(self, axis: int | None = None) -> ndarray: ...
+    def as_grad_stopped(self, copy: Any = False, backprop_ids: Any = None) -> ndarray: ...
     def astype(self, dtype: DTypeLike, copy: bool = True) -> ndarray: ...
     def backward(self, backprop_id: BackpropId | None = None, enable_double_backprop: bool = False, loss_scale: float | None = None, retain_grad: bool = False) -> None: ...
     def cleargrad(self, backprop_id: BackpropId | None = None) -> None: ...
-    def clip(self, a_min: _Operand, a_max: _Operand) -> ndarray: ...
+    def clip(self, a_min: _Operand | None, a_max: _Operand | None) -> ndarray: ...
     def copy(self) -> ndarray: ...
-    def cumprod(self, axis: _Axis = None) -> ndarray: ...
-    def cumsum(self, axis: _Axis = None) -> ndarray: ...
+    def cumprod(self, axis: int | None = None) -> ndarray: ...
+    def cumsum(self, axis: int | None = None) -> ndarray: ...
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray: ...
     def dot(self, b: ndarray) -> ndarray: ...
-    def fill(self, value: _Operand) -> None: ...
+    def fill(self, value: ndarray | _Number) -> None: ...
     def flatten(self) -> ndarray: ...
     def get_grad(self, backprop_id: BackpropId | None = None) -> ndarray | None: ...
-    def is_backprop_required(self, backprop_id: BackpropId | None = None) -> bool: ...
-    def is_grad_required(self, backprop_id: BackpropId | None = None) -> bool: ...
+    def is_backprop_required(self, backprop_id: AnyGraph | BackpropId | None = None) -> bool: ...
+    def is_grad_required(self, backprop_id: AnyGraph | BackpropId | None = None) -> bool: ...
     def item(self) -> bool | int | float: ...
-    def max(self, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
-    def mean(self, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
-    def min(self, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
-    def prod(self, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
+    def max(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
+    def mean(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
+    def min(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
+    def prod(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
     def ravel(self) -> ndarray: ...
-    def repeat(self, repeats: _Shape, axis: _Axis = None) -> ndarray: ...
+    def repeat(self, repeats: int | Sequence[int], axis: int | None = None) -> ndarray: ...
     def require_grad(self, backprop_id: BackpropId | None = None) -> ndarray: ...
     def set_grad(self, grad: ndarray | None, backprop_id: BackpropId | None = None) -> None: ...
-    def squeeze(self, axis: _Axis = None) -> ndarray: ...
-    def std(self, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
-    def sum(self, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
+    def squeeze(self, axis: _Ints | None = None) -> ndarray: ...
+    def std(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
+    def sum(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
     def swapaxes(self, axis1: int, axis2: int) -> ndarray: ...
-    def take(self, indices: Any, axis: _Axis = None, mode: str | None = None) -> ndarray: ...
-    def to_device(self, device: _DeviceLike, index: int | None = None) -> ndarray: ...
+    def take(self, indices: ndarray | ArrayLike, axis: int | None = None, mode: Literal['raise', 'wrap', 'clip'] | None = None) -> ndarray: ...
+    def to_device(self, device: Any, index: int | None = None) -> ndarray: ...
     def tolist(self) -> Any: ...
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray: ...
-    def var(self, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
+    def var(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
     def view(self) -> ndarray: ...
 
 class ChainerxError(Exception): ...
@@ -243,10 +242,10 @@ class _Subgraph:
     def numpy_grad(self, indexes: Any, grad_outputs: Sequence) -> tuple: ...
     def of_gradients(self, grad_outputs: Any, grad_inputs: Any) -> _Subgraph: ...
 
-def _fromrawpointer(data_ptr: Any, shape: _Shape, dtype: DTypeLike, strides: Any, device: _DeviceLike, offset: int, base: Any) -> ndarray:
+def _fromrawpointer(data_ptr: Any, shape: _Ints, dtype: DTypeLike, strides: int | Sequence[int], device: _DeviceLike, offset: int, base: Any) -> ndarray:
     """An array over memory at an address on a device, owned by ``base``."""
 
-def _function_node_forward(function_node: Any, inputs: Sequence[ndarray], outputs: Any, input_indexes_to_retain: Any, output_indexes_to_retain: Any) -> list[ndarray]:
+def _function_node_forward(function_node: Any, inputs: Sequence[ndarray], outputs: Sequence[ndarray | None], input_indexes_to_retain: int | Sequence[int], output_indexes_to_retain: int | Sequence[int]) -> list[ndarray]:
     """Connects outputs that a chainer.FunctionNode has computed to its inputs."""
 
 def _get_num_threads() -> int: ...
@@ -266,7 +265,7 @@ def _ops() -> list: ...
 def _random_seed(seed: int) -> None:
     """Seeds the context's generator."""
 
-def _rebuild_array(values: Any, device: _DeviceLike) -> ndarray:
+def _rebuild_array(values: Any, device: str) -> ndarray:
     """Makes an array from its pickled state."""
 
 def _set_num_threads(arg0: int) -> None: ...
@@ -274,21 +273,23 @@ def _set_num_threads(arg0: int) -> None: ...
 def _to_cupy(array: ndarray) -> Any:
     """The array as cupy.ndarray; it must live on a CUDA device."""
 
-def _unchain_backward(array: ndarray) -> ndarray:
+def _types() -> dict: ...
+
+def _unchain_backward(array: ndarray) -> None:
     """Cuts every edge from the array back to the leaves, in all graphs."""
 
 anygraph: AnyGraph
 
-def backward(outputs: Any, backprop_id: BackpropId | None = None, enable_double_backprop: bool = False, loss_scale: float | None = None, retain_grad: bool = False) -> None:
+def backward(outputs: ndarray | Sequence[ndarray], backprop_id: BackpropId | None = None, enable_double_backprop: bool = False, loss_scale: float | None = None, retain_grad: bool = False) -> None:
     """Computes gradients of arrays with respect to all that require one, and adds them to their ``grad``."""
 
 def check_backward(func: Callable[..., Any], inputs: Sequence[ndarray], grad_outputs: Any, eps: Sequence[ndarray], atol: float = 1e-05, rtol: float = 0.0001, backprop_id: BackpropId | None = None) -> None:
     """Compares gradients of a function with central differences."""
 
-def check_double_backward(func: Callable[..., Any], inputs: Sequence[ndarray], grad_outputs: Any, grad_grad_inputs: Sequence[ndarray], eps: Sequence[ndarray], atol: float = 1e-05, rtol: float = 0.0001, backprop_id: BackpropId | None = None) -> None:
+def check_double_backward(func: Callable[..., Any], inputs: Sequence[ndarray], grad_outputs: Sequence[ndarray], grad_grad_inputs: Sequence[ndarray], eps: Sequence[ndarray], atol: float = 1e-05, rtol: float = 0.0001, backprop_id: BackpropId | None = None) -> None:
     """Compares second gradients of a function with central differences."""
 
-def from_dlpack(x: Any, device: _DeviceLike = None, copy: bool | None = None) -> ndarray:
+def from_dlpack(x: Any, device: _DeviceLike = None, copy: Any = None) -> ndarray:
     """Makes an array that shares the memory of an array of another library, such as NumPy or PyTorch."""
 
 def get_backend(backend_name: str) -> Backend: ...
@@ -301,7 +302,7 @@ def get_device(device: Any | None = None, index: Any | None = None) -> Device: .
 
 def get_global_default_context() -> Context: ...
 
-def grad(outputs: Any, inputs: Sequence[ndarray], backprop_id: BackpropId | None = None, enable_double_backprop: bool = False, set_grad: bool = False, retain_grad: bool = False, grad_outputs: Any = (), loss_scale: float | None = None) -> list[ndarray]:
+def grad(outputs: ndarray | Sequence[ndarray], inputs: ndarray | Sequence[ndarray], backprop_id: BackpropId | None = None, enable_double_backprop: bool = False, set_grad: bool = False, retain_grad: bool = False, grad_outputs: Any = (), loss_scale: float | None = None) -> list[ndarray]:
     """Computes and returns gradients of arrays with respect to given ones."""
 
 def is_backprop_required(context: Any | None = None) -> bool: ...
@@ -329,19 +330,19 @@ class _linalg:
     @staticmethod
     def pinv(a: ndarray, rcond: float = 1e-15) -> ndarray: ...
     @staticmethod
-    def qr(a: ndarray, mode: str = 'reduced') -> Any: ...
+    def qr(a: ndarray, mode: Literal['reduced', 'complete', 'r', 'raw'] = 'reduced') -> ndarray | tuple[ndarray, ndarray]: ...
     @staticmethod
-    def svd(a: ndarray, full_matrices: bool = True, compute_uv: bool = True) -> Any: ...
+    def svd(a: ndarray, full_matrices: bool = True, compute_uv: bool = True) -> ndarray | tuple[ndarray, ndarray, ndarray]: ...
     @staticmethod
     def cholesky(a: ndarray) -> ndarray: ...
     @staticmethod
-    def eigh(a: ndarray, UPLO: str = 'L') -> tuple[ndarray, ndarray]: ...
+    def eigh(a: ndarray, UPLO: Literal['L', 'U'] = 'L') -> tuple[ndarray, ndarray]: ...
     @staticmethod
-    def eigvalsh(a: ndarray, UPLO: str = 'L') -> ndarray: ...
+    def eigvalsh(a: ndarray, UPLO: Literal['L', 'U'] = 'L') -> ndarray: ...
     @staticmethod
     def slogdet(a: ndarray) -> tuple[ndarray, ndarray]: ...
     @staticmethod
-    def norm(x: _Operand, ord: float | str | None = None, axis: _Axis = None, keepdims: bool = False) -> ndarray: ...
+    def norm(x: ndarray, ord: float | str | None = None, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
     @staticmethod
     def det(a: ndarray) -> ndarray: ...
 
@@ -395,7 +396,7 @@ def where(condition: _Operand, x: _Operand, y: _Operand) -> ndarray:
 def _clip(x: _Operand, a_min: _Operand, a_max: _Operand) -> ndarray:
     """Elementwise limits on both sides."""
 
-def clip(a: ndarray, a_min: _Operand, a_max: _Operand) -> ndarray:
+def clip(a: ndarray, a_min: _Operand | None, a_max: _Operand | None) -> ndarray:
     r"""Elementwise limits, :math:`\min(\max(a, a_{min}), a_{max})`."""
 
 # ---- comparison
@@ -586,7 +587,7 @@ def lgamma(x: _Operand) -> ndarray:
 def digamma(x: _Operand) -> ndarray:
     """Elementwise derivative of the logarithm of the gamma function."""
 
-def zeta(x: _Operand, q: ndarray) -> ndarray:
+def zeta(x: _Operand, q: _Operand) -> ndarray:
     r"""Elementwise Hurwitz's zeta function :math:`\sum_{k=0}^\infty (q + k)^{-x}`."""
 
 # ---- activation
@@ -594,13 +595,13 @@ def zeta(x: _Operand, q: ndarray) -> ndarray:
 def relu(x: _Operand) -> ndarray:
     r"""Elementwise rectified linear unit :math:`\max(0, x)`. Its derivative at zero is zero."""
 
-def _relu_grad(gy: ndarray, y: _Operand) -> ndarray:
+def _relu_grad(gy: _Operand, y: _Operand) -> ndarray:
     """``gy`` where the output of relu is positive, zero elsewhere."""
 
 def sigmoid(x: _Operand) -> ndarray:
     """Elementwise logistic function :math:`1 / (1 + e^{-x})`."""
 
-def _sigmoid_grad(gy: ndarray, y: _Operand) -> ndarray:
+def _sigmoid_grad(gy: _Operand, y: _Operand) -> ndarray:
     """``gy * y * (1 - y)``."""
 
 def leaky_relu(x: _Operand, slope: float = 0.2) -> ndarray:
@@ -623,69 +624,69 @@ def gelu(x: _Operand) -> ndarray:
     r"""Elementwise Gaussian error linear unit :math:`x \Phi(x)`, where :math:`\Phi` is the
     standard normal distribution function."""
 
-def crelu(x: _Operand, axis: _Axis = 1) -> ndarray:
+def crelu(x: ndarray, axis: int = 1) -> ndarray:
     r"""Concatenated rectified linear unit: :math:`\max(0, x)` and :math:`\max(0, -x)`, joined along an axis."""
 
 # ---- reduction
 
-def sum(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
+def sum(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
     """Sum of elements over axes."""
 
-def nansum(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
+def nansum(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
     """Sum of elements over axes, those that are not-a-number taken as zero."""
 
-def prod(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
+def prod(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
     """Product of elements over axes."""
 
-def mean(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
+def mean(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
     r"""Arithmetic mean :math:`\mu = \frac{1}{n} \sum_i a_i` over axes."""
 
-def var(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
+def var(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
     r"""Variance :math:`\frac{1}{n} \sum_i (a_i - \mu)^2` over axes, without correction of its bias."""
 
-def std(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
+def std(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
     """Standard deviation over axes: the square root of the variance, without correction of its bias."""
 
-def amax(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
+def amax(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
     """Largest element over axes; not-a-number wins. Also called ``max``."""
 
-def amin(a: ndarray, axis: _Axis = None, keepdims: bool = False) -> ndarray:
+def amin(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
     """Smallest element over axes; not-a-number wins. Also called ``min``."""
 
-def all(x: _Operand, axis: _Axis = None, keepdims: bool = False) -> ndarray:
+def all(x: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
     """Whether all elements over axes are nonzero."""
 
-def any(x: _Operand, axis: _Axis = None, keepdims: bool = False) -> ndarray:
+def any(x: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
     """Whether any element over axes is nonzero."""
 
-def argmax(a: ndarray, axis: _Axis = None) -> ndarray:
+def argmax(a: ndarray, axis: int | None = None) -> ndarray:
     """Index of the largest element along an axis, the first one of several."""
 
-def argmin(a: ndarray, axis: _Axis = None) -> ndarray:
+def argmin(a: ndarray, axis: int | None = None) -> ndarray:
     """Index of the smallest element along an axis, the first one of several."""
 
-def nanargmax(a: ndarray, axis: _Axis = None) -> ndarray:
+def nanargmax(a: ndarray, axis: int | None = None) -> ndarray:
     """Index of the largest element along an axis, leaving out what is not-a-number."""
 
-def nanargmin(a: ndarray, axis: _Axis = None) -> ndarray:
+def nanargmin(a: ndarray, axis: int | None = None) -> ndarray:
     """Index of the smallest element along an axis, leaving out what is not-a-number."""
 
-def count_nonzero(a: ndarray, axis: _Axis = None) -> ndarray:
+def count_nonzero(a: ndarray, axis: _Ints | None = None) -> ndarray:
     """Number of nonzero elements over axes."""
 
-def cumsum(a: ndarray, axis: _Axis = None) -> ndarray:
+def cumsum(a: ndarray, axis: int | None = None) -> ndarray:
     r"""Cumulative sum :math:`y_i = a_0 + \dots + a_i` along an axis."""
 
-def cumprod(a: ndarray, axis: _Axis = None) -> ndarray:
+def cumprod(a: ndarray, axis: int | None = None) -> ndarray:
     r"""Cumulative product :math:`y_i = a_0 \cdots a_i` along an axis."""
 
-def logsumexp(x: _Operand, axis: _Axis = None, keepdims: bool = False) -> ndarray:
+def logsumexp(x: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
     r"""Logarithm of the sum of exponentials :math:`\log \sum_i e^{x_i}` over axes, without overflow."""
 
-def softmax(x: _Operand, axis: _Axis = None) -> ndarray:
+def softmax(x: ndarray, axis: _Ints | None = None) -> ndarray:
     r"""Softmax :math:`y_i = e^{x_i} / \sum_j e^{x_j}`."""
 
-def log_softmax(x: _Operand, axis: _Axis = None) -> ndarray:
+def log_softmax(x: ndarray, axis: _Ints | None = None) -> ndarray:
     r"""Logarithm of the softmax, :math:`y_i = x_i - \log \sum_j e^{x_j}`."""
 
 # ---- linalg
@@ -711,10 +712,10 @@ def outer(a: ndarray, b: ndarray) -> ndarray:
 def kron(a: ndarray, b: ndarray) -> ndarray:
     """Kronecker product: blocks of ``b``, scaled by the elements of ``a``."""
 
-def linear(x: _Operand, W: ndarray, b: ndarray | None = None, n_batch_axis: int = 1) -> ndarray:
+def linear(x: ndarray, W: ndarray, b: ndarray | None = None, n_batch_axis: int = 1) -> ndarray:
     r"""Affine map :math:`y = x W^\top + b`."""
 
-def tensordot(a: ndarray, b: ndarray, axes: Any = 2) -> ndarray:
+def tensordot(a: ndarray, b: ndarray, axes: int | Sequence[_Ints] = 2) -> ndarray:
     """Sum product over several axes of two arrays."""
 
 def einsum(*operands: Any, optimize: bool = True) -> ndarray:
@@ -722,57 +723,57 @@ def einsum(*operands: Any, optimize: bool = True) -> ndarray:
 
 # ---- loss
 
-def absolute_error(x1: _Operand, x2: _Operand) -> ndarray:
+def absolute_error(x1: ndarray, x2: ndarray) -> ndarray:
     """Elementwise absolute error :math:`|x_1 - x_2|`."""
 
-def squared_error(x1: _Operand, x2: _Operand) -> ndarray:
+def squared_error(x1: ndarray, x2: ndarray) -> ndarray:
     """Elementwise squared error :math:`(x_1 - x_2)^2`."""
 
 def gaussian_kl_divergence(mean: ndarray, ln_var: ndarray) -> ndarray:
     """Elementwise Kullback-Leibler divergence of a Gaussian from the standard one."""
 
-def huber_loss(x1: _Operand, x2: _Operand, delta: float) -> ndarray:
+def huber_loss(x1: ndarray, x2: ndarray, delta: float) -> ndarray:
     """Elementwise Huber loss: quadratic near zero, linear beyond ``delta``."""
 
-def sigmoid_cross_entropy(x1: _Operand, x2: _Operand) -> ndarray:
+def sigmoid_cross_entropy(x1: ndarray, x2: ndarray) -> ndarray:
     """Elementwise cross entropy of the sigmoid of scores with labels."""
 
-def softmax_cross_entropy(x1: _Operand, x2: _Operand, ignore_label: Any = -1, class_weight: ndarray | None = None, reduce: str = 'no', normalize: bool = True) -> ndarray:
+def softmax_cross_entropy(x1: ndarray, x2: ndarray, ignore_label: int = -1, class_weight: ndarray | None = None, reduce: str = 'no', normalize: bool = True) -> ndarray:
     """Cross entropy of the softmax of scores with classes."""
 
-def hinge(x1: _Operand, x2: _Operand, norm: Any = 1.0) -> ndarray:
+def hinge(x1: ndarray, x2: ndarray, norm: float = 1.0) -> ndarray:
     """Hinge loss of scores and classes."""
 
-def accuracy(y: _Operand, t: ndarray, ignore_label: Any = None) -> ndarray:
+def accuracy(y: ndarray, t: ndarray, ignore_label: int | None = None) -> ndarray:
     """Fraction of the samples whose largest score is that of their class."""
 
 # ---- manipulation
 
-def reshape(a: ndarray, newshape: _Shape) -> ndarray:
+def reshape(a: ndarray, newshape: _Ints) -> ndarray:
     """The same elements in another shape."""
 
 def ravel(a: ndarray) -> ndarray:
     """The elements in one dimension, in C order."""
 
-def transpose(a: ndarray, axes: _Axis = None) -> ndarray:
+def transpose(a: ndarray, axes: _Ints | None = None) -> ndarray:
     """The axes in another order, as a view."""
 
-def squeeze(a: ndarray, axis: _Axis = None) -> ndarray:
+def squeeze(a: ndarray, axis: _Ints | None = None) -> ndarray:
     """The array without axes of length one, as a view."""
 
-def expand_dims(a: ndarray, axis: _Axis) -> ndarray:
+def expand_dims(a: ndarray, axis: int) -> ndarray:
     """The array with a new axis of length one, as a view."""
 
 def swapaxes(a: ndarray, axis1: int, axis2: int) -> ndarray:
     """The array with two axes interchanged, as a view."""
 
-def moveaxis(a: ndarray, source: _Shape, destination: _Shape) -> ndarray:
+def moveaxis(a: ndarray, source: _Ints, destination: _Ints) -> ndarray:
     """The array with some axes moved to other places, as a view; the others keep their order."""
 
-def rollaxis(a: ndarray, axis: _Axis, start: _Operand = 0) -> ndarray:
+def rollaxis(a: ndarray, axis: int, start: int = 0) -> ndarray:
     """The array with an axis moved to before another one, as a view."""
 
-def flip(m: ndarray, axis: _Axis = None) -> ndarray:
+def flip(m: ndarray, axis: _Ints | None = None) -> ndarray:
     """The elements in reverse order along axes, as a view."""
 
 def fliplr(m: ndarray) -> ndarray:
@@ -781,16 +782,16 @@ def fliplr(m: ndarray) -> ndarray:
 def flipud(m: ndarray) -> ndarray:
     """The elements in reverse order along axis 0, as a view."""
 
-def broadcast_to(array: ndarray, shape: _Shape) -> ndarray:
+def broadcast_to(array: ndarray, shape: _Ints) -> ndarray:
     """The array repeated to a larger shape, as a view."""
 
 def copy(a: ndarray) -> ndarray:
     """A copy of the array, in C order."""
 
-def concatenate(arrays: Sequence[ndarray], axis: _Axis = 0) -> ndarray:
+def concatenate(arrays: Sequence[ndarray], axis: int | None = 0) -> ndarray:
     """Arrays joined along an axis."""
 
-def stack(arrays: Sequence[ndarray], axis: _Axis = 0) -> ndarray:
+def stack(arrays: Sequence[ndarray], axis: int = 0) -> ndarray:
     """Arrays joined along a new axis."""
 
 def hstack(arrays: Sequence[ndarray]) -> ndarray:
@@ -808,10 +809,10 @@ def atleast_2d(a: ndarray) -> ndarray:
 def atleast_3d(a: ndarray) -> ndarray:
     """The array with axes of length one, if it has less than three dimensions."""
 
-def repeat(a: ndarray, repeats: _Shape, axis: _Axis = None) -> ndarray:
+def repeat(a: ndarray, repeats: int | Sequence[int], axis: int | None = None) -> ndarray:
     """Each element repeated."""
 
-def tile(A: ndarray, reps: _Shape) -> ndarray:
+def tile(A: ndarray, reps: _Ints) -> ndarray:
     """The array repeated like tiles."""
 
 def diagonal(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
@@ -823,10 +824,10 @@ def tril(m: ndarray, k: int = 0) -> ndarray:
 def triu(m: ndarray, k: int = 0) -> ndarray:
     """The upper triangle of matrices, zeros elsewhere."""
 
-def roll(a: ndarray, shift: _Shape, axis: _Axis = None) -> ndarray:
+def roll(a: ndarray, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> ndarray:
     """The elements moved along axes; those that leave at one end enter at the other."""
 
-def pad(array: ndarray, pad_width: Any, mode: str | None = 'constant', constant_values: Any = 0) -> ndarray:
+def pad(array: ndarray, pad_width: int | Sequence[int] | Sequence[Sequence[int]], mode: Literal['constant', 'edge', 'reflect', 'symmetric', 'wrap'] = 'constant', constant_values: _Number | Sequence[_Number] | Sequence[Sequence[_Number]] = 0) -> ndarray:
     """An array made larger at its sides."""
 
 def diag(v: ndarray, k: int = 0, device: _DeviceLike = None) -> ndarray:
@@ -835,22 +836,22 @@ def diag(v: ndarray, k: int = 0, device: _DeviceLike = None) -> ndarray:
 def diagflat(v: ndarray, k: int = 0, device: _DeviceLike = None) -> ndarray:
     """A matrix whose diagonal is the flattened array."""
 
-def split(ary: ndarray, indices_or_sections: _Shape, axis: _Axis = 0) -> list[ndarray]:
+def split(ary: ndarray, indices_or_sections: int | int | Sequence[int], axis: int = 0) -> list[ndarray]:
     """Parts of an array along an axis, as views."""
 
-def vsplit(ary: ndarray, indices_or_sections: _Shape) -> list[ndarray]:
+def vsplit(ary: ndarray, indices_or_sections: int | int | Sequence[int]) -> list[ndarray]:
     """Parts of an array along axis 0, as views; see :func:`chainerx.split`."""
 
-def hsplit(ary: ndarray, indices_or_sections: _Shape) -> list[ndarray]:
+def hsplit(ary: ndarray, indices_or_sections: int | int | Sequence[int]) -> list[ndarray]:
     """Parts of an array along axis 1 (axis 0 of one dimension), as views; see :func:`chainerx.split`."""
 
-def dsplit(ary: ndarray, indices_or_sections: _Shape) -> list[ndarray]:
+def dsplit(ary: ndarray, indices_or_sections: int | int | Sequence[int]) -> list[ndarray]:
     """Parts of an array along axis 2, as views; see :func:`chainerx.split`."""
 
-def _meshgrid(xi: Sequence[ndarray], indexing: str = 'xy') -> list[ndarray]:
+def _meshgrid(xi: Sequence[ndarray], indexing: Literal['xy', 'ij'] = 'xy') -> list[ndarray]:
     """Coordinate arrays from coordinate vectors."""
 
-def copyto(dst: ndarray, src: _Operand, casting: str = 'no', where: _Operand = True) -> None:
+def copyto(dst: ndarray, src: ndarray | _Number, casting: Literal['no', 'equiv', 'safe', 'same_kind', 'unsafe'] = 'no', where: ndarray | bool = True) -> None:
     """Writes an array or a number into another array, where a condition holds."""
 
 # ---- indexing
@@ -858,99 +859,99 @@ def copyto(dst: ndarray, src: _Operand, casting: str = 'no', where: _Operand = T
 def nonzero(a: ndarray) -> tuple[ndarray, ...]:
     """Indices of the nonzero elements."""
 
-def take(a: ndarray, indices: Any, axis: _Axis = None, mode: str | None = None) -> ndarray:
+def take(a: ndarray, indices: ndarray | ArrayLike, axis: int | None = None, mode: Literal['raise', 'wrap', 'clip'] | None = None) -> ndarray:
     """Elements at given indices along an axis."""
 
-def _add_at(a: ndarray, indices: Any, b: ndarray) -> ndarray:
-    """A copy of the vector ``a`` with ``b`` added at given indices."""
+def _add_at(a: ndarray, indices: ndarray, b: ndarray, axis: int = 0) -> ndarray:
+    """A copy of ``a`` with ``b`` added at given indices of an axis."""
 
 # ---- attention
 
-def scaled_dot_product_attention(q: ndarray, k: int, v: ndarray, mask: ndarray | None = None, scale: float | None = None, causal: bool = False) -> ndarray:
+def scaled_dot_product_attention(q: ndarray, k: ndarray, v: ndarray, mask: ndarray | None = None, scale: float | None = None, causal: bool = False) -> ndarray:
     r"""Attention :math:`\mathrm{softmax}(s \, q k^\top + m) \, v` of queries to keys and values."""
 
 # ---- convolution
 
-def conv(x: _Operand, w: ndarray, b: ndarray | None = None, stride: _Shape | None = 1, pad: _Shape = 0, cover_all: bool = False, groups: int = 1, dilate: _Shape = 1) -> ndarray:
+def conv(x: ndarray, w: ndarray, b: ndarray | None = None, stride: _Ints = 1, pad: _Ints = 0, cover_all: bool = False, groups: int = 1, dilate: _Ints = 1) -> ndarray:
     """Convolution in any number of spatial dimensions (strictly, cross-correlation)."""
 
-def conv_transpose(x: _Operand, w: ndarray, b: ndarray | None = None, stride: _Shape | None = 1, pad: _Shape = 0, outsize: _Shape | None = None, groups: int = 1, dilate: _Shape = 1) -> ndarray:
+def conv_transpose(x: ndarray, w: ndarray, b: ndarray | None = None, stride: _Ints = 1, pad: _Ints = 0, outsize: _Ints | None = None, groups: int = 1, dilate: _Ints = 1) -> ndarray:
     """Transposed convolution: the map that gives the gradient of a convolution."""
 
 # ---- pooling
 
-def max_pool(x: _Operand, ksize: _Shape, stride: _Shape | None = None, pad: _Shape = 0, cover_all: bool = False) -> ndarray:
+def max_pool(x: ndarray, ksize: _Ints, stride: _Ints | None = None, pad: _Ints = 0, cover_all: bool = False) -> ndarray:
     """Maxima of windows in any number of spatial dimensions; padding is never a maximum."""
 
-def average_pool(x: _Operand, ksize: _Shape, stride: _Shape | None = None, pad: _Shape = 0, pad_mode: str = 'ignore') -> ndarray:
+def average_pool(x: ndarray, ksize: _Ints, stride: _Ints | None = None, pad: _Ints = 0, pad_mode: Literal['ignore', 'zero'] = 'ignore') -> ndarray:
     """Averages of windows in any number of spatial dimensions."""
 
 # ---- normalization
 
-def batch_norm(x: _Operand, gamma: ndarray, beta: ndarray, running_mean: ndarray | None, running_var: ndarray | None, eps: float = 2e-05, decay: float = 0.9, axis: _Axis = None) -> ndarray:
+def batch_norm(x: ndarray, gamma: ndarray, beta: ndarray, running_mean: ndarray | None, running_var: ndarray | None, eps: float = 2e-05, decay: float = 0.9, axis: _Ints | None = None) -> ndarray:
     """Batch normalization by the mean and variance of the batch."""
 
-def fixed_batch_norm(x: _Operand, gamma: ndarray, beta: ndarray, mean: ndarray, var: ndarray, eps: float = 2e-05, axis: _Axis = None) -> ndarray:
+def fixed_batch_norm(x: ndarray, gamma: ndarray, beta: ndarray, mean: ndarray, var: ndarray, eps: float = 2e-05, axis: _Ints | None = None) -> ndarray:
     """Batch normalization by a given mean and variance; see :func:`chainerx.batch_norm`."""
 
-def layer_norm(x: _Operand, gamma: ndarray, beta: ndarray, eps: float = 1e-05) -> ndarray:
+def layer_norm(x: ndarray, gamma: ndarray, beta: ndarray, eps: float = 1e-05) -> ndarray:
     """Normalization of each sample by its mean and variance over the last axes."""
 
-def group_norm(x: _Operand, groups: int, gamma: ndarray, beta: ndarray, eps: float = 1e-05) -> ndarray:
+def group_norm(x: ndarray, groups: int, gamma: ndarray, beta: ndarray, eps: float = 1e-05) -> ndarray:
     """Normalization of each sample by the mean and variance of groups of its channels."""
 
 # ---- rnn
 
-def lstm(c_prev: ndarray, x: _Operand) -> tuple[ndarray, ...]:
+def lstm(c_prev: ndarray, x: ndarray) -> tuple[ndarray, ndarray]:
     """Cell of long short-term memory."""
 
-def slstm(c_prev1: ndarray, c_prev2: ndarray, x1: _Operand, x2: _Operand) -> tuple[ndarray, ...]:
+def slstm(c_prev1: ndarray, c_prev2: ndarray, x1: ndarray, x2: ndarray) -> tuple[ndarray, ndarray]:
     """Cell of long short-term memory that merges two branches of a tree."""
 
-def n_step_lstm(n_layers: int, hx: ndarray, cx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray) -> Any:
+def n_step_lstm(n_layers: int, hx: ndarray, cx: ndarray, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray]) -> tuple[ndarray, ndarray, list[ndarray]]:
     """Stacked networks of long short-term memory over sequences of various lengths."""
 
-def n_step_bilstm(n_layers: int, hx: ndarray, cx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray) -> Any:
+def n_step_bilstm(n_layers: int, hx: ndarray, cx: ndarray, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray]) -> tuple[ndarray, ndarray, list[ndarray]]:
     """Stacked bidirectional networks of long short-term memory over sequences of various lengths."""
 
-def n_step_gru(n_layers: int, hx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray) -> Any:
+def n_step_gru(n_layers: int, hx: ndarray, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray]) -> tuple[ndarray, list[ndarray]]:
     """Stacked networks of gated recurrent units over sequences of various lengths."""
 
-def n_step_bigru(n_layers: int, hx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray) -> Any:
+def n_step_bigru(n_layers: int, hx: ndarray, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray]) -> tuple[ndarray, list[ndarray]]:
     """Stacked bidirectional networks of gated recurrent units over sequences of various lengths."""
 
-def n_step_rnn(n_layers: int, hx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray, activation: str = 'tanh') -> Any:
+def n_step_rnn(n_layers: int, hx: ndarray, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray], activation: str = 'tanh') -> tuple[ndarray, list[ndarray]]:
     """Stacked recurrent networks over sequences of various lengths."""
 
-def n_step_birnn(n_layers: int, hx: ndarray, ws: ndarray, bs: ndarray, xs: ndarray, activation: str = 'tanh') -> Any:
+def n_step_birnn(n_layers: int, hx: ndarray, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray], activation: str = 'tanh') -> tuple[ndarray, list[ndarray]]:
     """Stacked bidirectional recurrent networks over sequences of various lengths."""
 
-def tree_lstm(*inputs: ndarray) -> tuple[ndarray, ...]:
+def tree_lstm(*inputs: ndarray) -> tuple[ndarray, ndarray]:
     """Cell of long short-term memory with any number of children."""
 
 # ---- sorting
 
-def sort(a: ndarray, axis: _Axis = -1) -> ndarray:
+def sort(a: ndarray, axis: int | None = -1) -> ndarray:
     """The elements in ascending order, those that are not-a-number last."""
 
-def argsort(a: ndarray, axis: _Axis = -1) -> ndarray:
+def argsort(a: ndarray, axis: int | None = -1) -> ndarray:
     """Positions that sort an array; equal elements keep their order."""
 
-def embed_id(x: _Operand, W: ndarray, ignore_label: Any = None) -> ndarray:
+def embed_id(x: ndarray, W: ndarray, ignore_label: int | None = None) -> ndarray:
     """Rows of a table by their numbers."""
 
 # ---- random
 
-def dropout(x: _Operand, ratio: float = 0.5, mask: ndarray | None = None) -> ndarray:
+def dropout(x: ndarray, ratio: float = 0.5, mask: ndarray | None = None) -> ndarray:
     """Elements set to zero at random."""
 
-def _random_uniform(shape: _Shape, low: float, high: float, dtype: DTypeLike, device: _DeviceLike = None) -> ndarray:
+def _random_uniform(shape: _Ints, low: float, high: float, dtype: DTypeLike, device: _DeviceLike = None) -> ndarray:
     """Uniform numbers from the context's generator."""
 
-def _random_normal(shape: _Shape, loc: float, scale: float, dtype: DTypeLike, device: _DeviceLike = None) -> ndarray:
+def _random_normal(shape: _Ints, loc: float, scale: float, dtype: DTypeLike, device: _DeviceLike = None) -> ndarray:
     """Normal numbers from the context's generator."""
 
-def _random_integers(shape: _Shape, low: int, high: int, device: _DeviceLike = None) -> ndarray:
+def _random_integers(shape: _Ints, low: int, high: int, device: _DeviceLike = None) -> ndarray:
     """Integers below ``high`` from the context's generator."""
 
 # ---- optimizer
@@ -996,22 +997,22 @@ def _msvag_update(arrays: Sequence[ndarray], scalars: Sequence[float]) -> None:
 def array(object: Any, dtype: DTypeLike | None = None, copy: bool = True, device: _DeviceLike = None) -> ndarray:
     """Makes an array from an array, a NumPy array, a number, or nested sequences of numbers."""
 
-def asarray(a: ndarray, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
+def asarray(a: Any, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """Converts to an array; what is an array already, or a NumPy array in memory that can be shared, is not copied."""
 
-def ascontiguousarray(a: ndarray, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
+def ascontiguousarray(a: Any, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """Converts to an array in C order of at least one dimension; what is one already is not copied."""
 
-def empty(shape: _Shape, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
+def empty(shape: _Ints, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """Makes an array whose elements are not set."""
 
-def zeros(shape: _Shape, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
+def zeros(shape: _Ints, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """Makes an array of zeros."""
 
-def ones(shape: _Shape, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
+def ones(shape: _Ints, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """Makes an array of ones."""
 
-def full(shape: _Shape, fill_value: _Operand, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
+def full(shape: _Ints, fill_value: _Number, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """Makes an array filled with a value."""
 
 def empty_like(a: ndarray, device: _DeviceLike = None, dtype: DTypeLike | None = None) -> ndarray:
@@ -1023,23 +1024,23 @@ def zeros_like(a: ndarray, device: _DeviceLike = None, dtype: DTypeLike | None =
 def ones_like(a: ndarray, device: _DeviceLike = None, dtype: DTypeLike | None = None) -> ndarray:
     """Makes an array of ones of the shape of another one."""
 
-def full_like(a: ndarray, fill_value: _Operand, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
+def full_like(a: ndarray, fill_value: _Number, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """Makes an array of the shape of another one, filled with a value."""
 
-def arange(start: _Operand, stop: _Operand | None = None, step: _Operand | None = None, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
+def arange(start: _Number, stop: _Number | None = None, step: _Number | None = None, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """Makes an array of numbers from a start on and below an end, in equal steps."""
 
-def linspace(start: _Operand, stop: _Operand, num: int = 50, endpoint: bool = True, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
+def linspace(start: float, stop: float, num: int = 50, endpoint: bool = True, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """Makes an array of a given number of evenly spaced numbers."""
 
 def identity(n: int, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """Makes the identity matrix."""
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = 'float64', device: _DeviceLike = None) -> ndarray:
+def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = 'float64', device: _DeviceLike = None) -> ndarray:
     """Makes a matrix with ones on a diagonal, zeros elsewhere."""
 
-def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = 'float32', device: _DeviceLike = None) -> ndarray:
+def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = 'float32', device: _DeviceLike = None) -> ndarray:
     """Makes a matrix with ones on and below a diagonal, zeros elsewhere."""
 
-def frombuffer(buffer: Any, dtype: DTypeLike = 'float32', count: int = -1, offset: int = 0, device: _DeviceLike = None) -> ndarray:
+def frombuffer(buffer: Any, dtype: DTypeLike | None = 'float32', count: int = -1, offset: int = 0, device: _DeviceLike = None) -> ndarray:
     """Makes a one-dimensional array from a copy of the bytes of a buffer."""

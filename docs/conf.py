@@ -30,6 +30,6 @@ autodoc_member_order = 'bysource'
 autodoc_default_options = {'members': True}
 autosummary_generate = False
 napoleon_numpy_docstring = False
-napoleon_use_ivar = True  # else an attribute that has a docstring of its own is described twice
-# Short names such as Device stand for several things; no link is better than a warning.
+napoleon_use_ivar = True  # else Sphinx documents an attribute with a docstring twice
+# Short names such as Device are ambiguous; leave them without a link instead of warning.
 suppress_warnings = ['ref.python']

@@ -1,4 +1,4 @@
-"""Leaves out the pages whose examples need the compiled ChainerX core where it is not built."""
+"""Skips the pages whose examples need ChainerX if it is not built."""
 
 import chainerx
 

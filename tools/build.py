@@ -1,16 +1,16 @@
 """Builds the ChainerX core with CMake: ``python tools/build.py [--test] [--type TYPE]``.
 
-Without arguments: configure if needed, compile what changed and install the module into the source
-tree, where an editable install finds it. ``--test`` also builds and runs the C++ tests.
-``--sanitize`` builds and runs the C++ tests alone, in a folder of their own, with checks of memory
-and undefined behaviour (``address``) or of threads (``thread``).
+Without arguments, it configures if needed, compiles changed files and installs the module into the
+source tree, where an editable install finds it. ``--test`` also builds and runs the C++ tests.
+``--sanitize`` builds and runs only the C++ tests, in a separate folder, with a sanitizer for memory
+errors and undefined behaviour (``address``) or for data races (``thread``).
 
-``setup.py`` calls the same functions for wheels. These environment variables count in both:
+``setup.py`` calls the same functions for wheels. Both read these environment variables:
 
 - ``CHAINER_BUILD_CHAINERX``: build the core with the package (``setup.py`` only).
 - ``CHAINERX_BUILD_CUDA``: also build the CUDA backend.
-- ``CHAINERX_BUILD_TYPE``: CMake's build type, ``Release`` unless given.
-- ``CHAINERX_CMAKE_GENERATOR``: CMake's generator, ``Ninja`` unless given.
+- ``CHAINERX_BUILD_TYPE``: CMake's build type, ``Release`` by default.
+- ``CHAINERX_CMAKE_GENERATOR``: CMake's generator, ``Ninja`` by default.
 - ``CHAINERX_NVCC_GENERATE_CODE``: nvcc's ``--generate-code`` options, separated by commas.
 - ``CMAKE_ARGS``: more arguments for CMake's configure step.
 """
@@ -28,7 +28,7 @@ SOURCE = ROOT / 'chainerx_cc'
 BUILD = ROOT / 'build' / 'chainerx'
 
 # Settings of the sanitizers' run time libraries.
-# One test asks for more memory than there is; others start threads in a forked process.
+# One test requests more memory than is available; others start threads in a forked process.
 SANITIZERS = {
     'address': {
         'ASAN_OPTIONS': 'allocator_may_return_null=1:detect_leaks=1:'
@@ -40,7 +40,7 @@ SANITIZERS = {
 
 
 class BuildError(Exception):
-    """A build that cannot go on, with the message that the user should read."""
+    """Build failure with a message for the user."""
 
 
 def _flag(name):
@@ -51,12 +51,15 @@ def _flag(name):
 
 
 def wanted():
-    """Whether the environment asks for the compiled core."""
+    """Returns whether the environment requests the compiled core."""
     return _flag('CHAINER_BUILD_CHAINERX')
 
 
 def _program(name):
-    """Path of a program, of this interpreter's environment first: it may not be activated."""
+    """Returns the path of a program; looks in the interpreter's environment first.
+
+    That environment may not be activated.
+    """
     path = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
     if path is None:
         raise BuildError(
@@ -110,11 +113,11 @@ def _run(step, command, **variables):
     assignments = ['{}={}'.format(*item) for item in variables.items()]
     print('+', shlex.join(assignments + command), flush=True)
     if subprocess.run(command, env={**os.environ, **variables}).returncode != 0:
-        raise BuildError(f'the step "{step}" failed; its messages stand above')
+        raise BuildError(f'the step "{step}" failed; see its messages above')
 
 
 def _python_changed(folder):
-    """Whether a build folder was configured for another interpreter than this one."""
+    """Returns whether the build folder was configured for a different interpreter."""
     cache = folder / 'CMakeCache.txt'
     line = f'Python_EXECUTABLE:FILEPATH={sys.executable}'
     return cache.exists() and line not in cache.read_text().splitlines()
@@ -154,7 +157,7 @@ def _configure(folder, build_type, build_tests, sanitizer):
 
 
 def _compile(folder):
-    # CMake uses ccache where there is one; these make it hit from other copies of the sources too.
+    # CMake uses ccache if installed; these settings share its cache between source copies.
     os.environ.setdefault('CCACHE_BASEDIR', str(ROOT))
     os.environ.setdefault('CCACHE_NOHASHDIR', '1')
     jobs = os.environ.get('CMAKE_BUILD_PARALLEL_LEVEL') or str(os.cpu_count())
@@ -203,7 +206,7 @@ def build_chainerx(prefix, build_type=None, build_tests=False):
 
 
 def test_sanitized(sanitizer):
-    """Builds the C++ tests with a sanitizer, in a folder of their own, and runs them."""
+    """Builds the C++ tests with a sanitizer in a separate folder, and runs them."""
     folder = BUILD.with_name('chainerx-' + sanitizer)
     _configure(folder, None, True, sanitizer)
     _compile(folder)
@@ -217,7 +220,7 @@ def main():
     parser.add_argument(
         '--sanitize',
         choices=sorted(SANITIZERS),
-        help='build and run the C++ tests with checks instead',
+        help='build and run the C++ tests with a sanitizer instead',
     )
     args = parser.parse_args()
     try:

@@ -1,7 +1,7 @@
-"""The PEP 517 build backend: setuptools, plus what the compiled part needs when it is asked for.
+"""The PEP 517 build backend: setuptools, plus the requirements of the compiled part.
 
-Only a build with ``CHAINER_BUILD_CHAINERX=1`` needs CMake, Ninja, pybind11 and OpenBLAS, so only
-such a build asks pip for them.
+Only builds with ``CHAINER_BUILD_CHAINERX=1`` need CMake, Ninja, pybind11 and OpenBLAS, so only
+they request these from pip.
 """
 
 from setuptools import build_meta

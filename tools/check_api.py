@@ -1,12 +1,12 @@
-"""Holds the installed packages against the names and parameters that the project promises.
+"""Compares the installed packages with the names and parameters that the project promises.
 
-    python tools/check_api.py [--missing] [PREFIX ...]   what exists, per module, and what does not
-    python tools/check_api.py --check                    against tools/api/missing.txt, for tests
+    python tools/check_api.py [--missing] [PREFIX ...]   count existing names, list missing ones
+    python tools/check_api.py --check                    compare with tools/api/missing.txt
     python tools/check_api.py --update                   rewrite tools/api/missing.txt
 
-The promises stand in ``tools/api/<package>.txt``. Besides the name itself, a function has to take
-the listed parameters, in the listed order, with the listed defaults (``...`` stands for any).
-``tools/api/missing.txt`` lists what is still missing; it may only shrink.
+``tools/api/<package>.txt`` lists the promised names. A function must take the listed parameters
+in the listed order with the listed defaults (``...`` means any).
+``tools/api/missing.txt`` lists the missing names; it may only shrink.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def _lookup(module, dotted):
 
 
 def _default_differs(promised, actual):
-    """Whether a default differs from the promised one; False where they cannot be compared."""
+    """Returns whether a default differs from the promised one; False if they are not comparable."""
     if promised is None:
         return False
     if actual is inspect.Parameter.empty:
@@ -66,7 +66,7 @@ def _default_differs(promised, actual):
 
 
 def _signature_faults(promised, actual):
-    """Parameters that an actual signature lacks or has otherwise, as short words."""
+    """Lists the parameters that a signature lacks or that differ, as short words."""
     arguments = ast.parse(f'def f{promised}: pass').body[0].args
     positional = arguments.args
     defaults = [None] * (len(positional) - len(arguments.defaults)) + arguments.defaults
@@ -102,7 +102,7 @@ def _missing_in(module, names):
             continue
         try:
             signature = inspect.signature(value)
-        except (TypeError, ValueError):  # a compiled function that tells nothing about itself
+        except (TypeError, ValueError):  # a compiled function without a signature
             continue
         faults = _signature_faults(parameters, signature)
         if faults:
@@ -111,9 +111,9 @@ def _missing_in(module, names):
 
 
 def find_missing(promises):
-    """Returns ``{module: list of what is missing}``; ``['*']`` for a module that is not there.
+    """Returns ``{module: list of missing names}``; ``['*']`` for a missing module.
 
-    A module that cannot be imported because another package is not installed is left out.
+    Skips modules that cannot be imported because another package is not installed.
     """
     missing = {}
     for module_name, names in promises.items():
@@ -140,7 +140,7 @@ def read_baseline():
 
 
 def write_baseline(missing):
-    """Writes what is missing; modules that were not looked at keep their rows."""
+    """Writes the missing names; modules that were not checked keep their rows."""
     missing = {**{module: sorted(names) for module, names in read_baseline().items()}, **missing}
     text = '# What is promised and still missing; written by "check_api.py --update".\n'
     for module, names in sorted(missing.items()):
@@ -159,7 +159,7 @@ def write_baseline(missing):
 
 
 def compare(missing, baseline):
-    """Returns what went missing and what arrived since the baseline, as lists of lines."""
+    """Returns the lost and the new names since the baseline, as lists of lines."""
     lost, arrived = [], []
     for module, names in missing.items():
         before = baseline.get(module, set())
@@ -174,8 +174,8 @@ def compare(missing, baseline):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('prefix', nargs='*', help='only modules with one of these beginnings')
-    parser.add_argument('--missing', action='store_true', help='print what is missing')
+    parser.add_argument('prefix', nargs='*', help='only modules with one of these prefixes')
+    parser.add_argument('--missing', action='store_true', help='print the missing names')
     parser.add_argument('--check', action='store_true', help='compare with the baseline')
     parser.add_argument('--update', action='store_true', help='rewrite the baseline')
     args = parser.parse_args()
@@ -186,7 +186,7 @@ def main():
     import chainerx
 
     if not chainerx.is_available():
-        print('ChainerX is not built: its names are left out.')
+        print('ChainerX is not built: its names are skipped.')
         promises = {m: n for m, n in promises.items() if m.split('.')[0] != 'chainerx'}
     missing = find_missing(promises)
 

@@ -1,4 +1,4 @@
-"""One ``a + b`` of 4x4 arrays: nothing but the overhead of a call."""
+"""One ``a + b`` of 4x4 arrays, to measure the overhead of a call."""
 
 import timeit
 

@@ -1,13 +1,13 @@
-"""What all workloads share."""
+"""Base classes of the workloads."""
 
 import numpy
 
 
 class Workload:
-    """Something to time in several engines.
+    """Base of the workloads.
 
-    A subclass has one method per engine it runs in, named after it. The method returns a function
-    that does one step and returns its loss, or a ``timeit.Timer`` where a call would count.
+    A subclass has one method per engine, named after the engine. The method returns a function
+    that does one step and returns its loss, or a ``timeit.Timer`` if the time of a call matters.
     """
 
     unit = 'torch'  # the engine whose time is 1
@@ -23,9 +23,9 @@ class Workload:
 
 
 class Training(Workload):
-    """One step of training a classifier: forward, backward, update by SGD.
+    """One step of training a classifier: forward, backward, SGD update.
 
-    A subclass gives the data, the initial parameters and the forward passes; the steps are here.
+    Subclasses define the data, the initial parameters and the forward passes.
     """
 
     lr = 0.01
@@ -36,15 +36,15 @@ class Training(Workload):
         raise NotImplementedError
 
     def parameters(self):
-        """Returns the initial parameters, in the order in which every engine keeps them."""
+        """Returns the initial parameters, in the order of every engine."""
         raise NotImplementedError
 
     def chainer_model(self):
-        """Returns a chain whose ``__call__`` gives the scores, and its parameters in order."""
+        """Returns a chain whose ``__call__`` computes the scores, and its parameters in order."""
         raise NotImplementedError
 
     def torch_model(self):
-        """Returns a module that gives the scores, and its parameters in order."""
+        """Returns a module that computes the scores, and its parameters in order."""
         raise NotImplementedError
 
     def bare_forward(self, x, params):
@@ -92,7 +92,7 @@ class Training(Workload):
             loss = chainerx.softmax_cross_entropy(forward(x, params), t).mean()
             loss.backward()
             for param in params:
-                values = param.as_grad_stopped()  # the same memory, outside of the graph
+                values = param.as_grad_stopped()  # the same memory, outside the graph
                 grad = param.grad
                 assert grad is not None
                 values -= grad * lr
@@ -124,5 +124,5 @@ class Training(Workload):
 
 
 def normal(rng, shape, fan_in):
-    """Float32 weights with a standard deviation that keeps activations at their scale."""
+    """Returns float32 weights with a standard deviation that preserves the scale of activations."""
     return (rng.standard_normal(shape) / numpy.sqrt(fan_in)).astype('f')

@@ -1,4 +1,4 @@
-"""Three times convolution, batch normalization and ReLU; the mean over the image; linear."""
+"""Three blocks of convolution, batch normalization and ReLU; average pooling; linear."""
 
 import numpy
 

@@ -1,4 +1,4 @@
-"""A language model: embedding, one LSTM cell stepped through the sequence, then linear."""
+"""A language model: embedding, one LSTM cell that steps through the sequence, linear."""
 
 import numpy
 
@@ -75,7 +75,7 @@ class LSTM(Training):
                 super().__init__()
                 self.embed = nn.Embedding(vocabulary, units)
                 self.lstm = nn.LSTMCell(units, units)
-                # One bias is enough, and it is what Chainer has.
+                # One bias suffices, as in Chainer.
                 nn.init.zeros_(self.lstm.bias_hh).requires_grad_(False)
                 self.fc = nn.Linear(units, vocabulary)
 
@@ -124,7 +124,7 @@ class LSTM(Training):
 
 
 class _TorchGates(LSTM):
-    """The same numbers in the order of PyTorch's gates."""
+    """Reorders values to the order of PyTorch's gates."""
 
     def parameters(self):
         embed, *gates, w, b = super().parameters()

@@ -63,7 +63,7 @@ class MLP(Training):
         return chainerx.linear(x, params[-2], params[-1])
 
     def hand(self):
-        """The same step with gradients derived by hand: what NumPy alone can do."""
+        """Returns the same step with hand-written gradients, as a bound for NumPy."""
         lr = self.lr
         x, t = self.data()
         params = self.parameters()

@@ -1,4 +1,4 @@
-"""ResNet-18 in its form for CIFAR: a 3x3 stem and no max pooling (He et al., 2015)."""
+"""ResNet-18 for CIFAR, with a 3x3 stem and no max pooling (He et al., 2015)."""
 
 import numpy
 
@@ -21,7 +21,7 @@ def conv_shapes():
 
 
 def resnet_forward(unit, relu, shapes, x):
-    """The network over ``unit(i, x)``, the i-th convolution with its normalization."""
+    """Applies the network; ``unit(i, x)`` is the i-th convolution with its normalization."""
     x = relu(unit(0, x))
     i = 1
     while i < len(shapes):

@@ -45,8 +45,8 @@ class Converter:
 
         Args:
             batch (list): List of examples.
-            device (~chainer.backend.Device): Where the arrays are to be; ``None`` leaves
-                them where they are.
+            device (~chainer.backend.Device): Device of the arrays; ``None`` does not move
+                them.
 
         """
         raise NotImplementedError
@@ -73,11 +73,11 @@ class _ArbitraryCallableConverter(Converter):
 
 
 def converter() -> Callable[[Callable[..., Any]], Converter]:
-    """Decorator that makes a converter of a function ``f(batch, device)``.
+    """Decorator that makes a converter from a function ``f(batch, device)``.
 
-    The function gets ``device`` as a :class:`chainer.backend.Device` or ``None``, whatever
-    form the caller used. Undecorated functions are old-style converters, which get an
-    integer (negative for CPU) and know no ChainerX device.
+    The function gets ``device`` as a :class:`chainer.backend.Device` or ``None``, regardless of
+    the form that the caller used. Undecorated functions are old-style converters, which get an
+    integer (negative for CPU) and do not support ChainerX devices.
 
     Returns:
         callable: Decorator, which takes ``f`` and returns a
@@ -127,7 +127,7 @@ def _call_converter(converter, batch, device):
 
 
 def _call_with(func, in_arrays):
-    """Calls a function with what a converter returned: as several arguments or as one."""
+    """Calls a function with the result of a converter, as several arguments or as one."""
     if isinstance(in_arrays, tuple):
         return func(*in_arrays)
     if isinstance(in_arrays, dict):
@@ -140,7 +140,7 @@ def to_device(device: DeviceSpec | None, x: Any) -> Any:
 
     Args:
         device: Device specifier, an integer (GPU number, negative for CPU) or ``None``,
-            which returns ``x`` as it is.
+            which returns ``x`` unchanged.
         x: Array or container of arrays.
 
     Returns:
@@ -167,11 +167,11 @@ def concat_examples_func(
     - Examples that are dictionaries: a dictionary with the stacked arrays of each key.
     - Otherwise the examples are stacked into one array.
 
-    Numbers and lists are converted by NumPy first.
+    NumPy converts numbers and lists first.
 
     Args:
         batch (list): Examples, all of the same form.
-        device: Device that the arrays are sent to; ``None`` leaves them where they are.
+        device: Device of the arrays; ``None`` does not move them.
         padding: Value to pad arrays of different shapes with, up to the largest size of
             each axis. ``None`` requires equal shapes. With tuple or dictionary examples
             this may be a tuple or dictionary with the value for each position or key.
@@ -252,8 +252,7 @@ class Conveyor:
     """Sends NumPy arrays to a GPU asynchronously, through pinned memory.
 
     Args:
-        device (int): GPU that the arrays are sent to, negative or ``None`` to leave them
-            on the CPU.
+        device (int): Destination GPU; negative or ``None`` for the CPU.
         stream (cupy.cuda.Stream): Stream of the transfers.
 
     .. admonition:: Example
@@ -298,7 +297,7 @@ class Conveyor:
             self._pending.append((sent, pinned))
 
     def get(self, sync: bool = True) -> NdArray:
-        """Returns the oldest array that was put.
+        """Returns the oldest array of the queue.
 
         Args:
             sync (bool): If true, waits for the transfers of the stream.
@@ -312,10 +311,10 @@ class Conveyor:
 
 
 class ConcatWithAsyncTransfer:
-    """Converter like :func:`concat_examples` with transfers on a stream of their own.
+    """Converter like :func:`concat_examples` with transfers on a separate stream.
 
-    The transfer of a batch overlaps with the computation on the batch before it. One
-    instance serves one device.
+    The transfer of a batch overlaps with the computation on the previous batch. An instance
+    supports one device.
 
     Args:
         stream (cupy.cuda.Stream): Stream of the transfers, created when omitted.
@@ -323,7 +322,7 @@ class ConcatWithAsyncTransfer:
             default.
 
     Raises:
-        ValueError: If it is called with another device than before.
+        ValueError: If the device differs from that of earlier calls.
 
     .. admonition:: Example
 

@@ -27,9 +27,9 @@ class DatasetMixin:
         """Returns one example, or a list of examples.
 
         Args:
-            index (int, slice, list or numpy.ndarray): With an integer the example of
-                that index; otherwise the list of the examples. A boolean sequence of the
-                length of the dataset selects where it is true.
+            index (int, slice, list or numpy.ndarray): An integer selects one example, other
+                indices a list of examples. A boolean sequence with the length of the dataset
+                works as a mask.
 
         """
         if isinstance(index, slice):
@@ -57,8 +57,7 @@ class DatasetMixin:
         """Returns the i-th example.
 
         Args:
-            i (int): Index of the example. Negative and out-of-range values arrive here
-                unchanged.
+            i (int): Index of the example, which may be negative or out of range.
 
         """
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Cache of downloaded files, safe for use by many processes at once."""
+"""Cache of downloaded files, safe for concurrent processes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _dataset_root = os.environ.get(
 
 
 def get_dataset_root() -> str:
-    """Returns the folder below which datasets are cached.
+    """Returns the root folder of cached datasets.
 
-    It is ``$CHAINER_DATASET_ROOT`` if that was set when Chainer was imported, otherwise
+    It is the value of ``$CHAINER_DATASET_ROOT`` at the import of Chainer, by default
     ``~/.chainer/dataset``; :func:`set_dataset_root` changes it.
 
     Returns:
-        str: Path of the folder, which need not exist.
+        str: Path of the folder, which may not exist.
 
     .. admonition:: Example
 
@@ -34,7 +34,7 @@ def get_dataset_root() -> str:
 
 
 def set_dataset_root(path: str) -> None:
-    """Sets the folder below which datasets are cached.
+    """Sets the root folder of cached datasets.
 
     Args:
         path (str): Path of the folder.
@@ -57,7 +57,7 @@ def get_dataset_directory(dataset_name: str, create_directory: bool = True) -> s
 
     Args:
         dataset_name (str): Name of the dataset; slashes make nested folders.
-        create_directory (bool): If true, creates the folder when it does not exist.
+        create_directory (bool): If true, creates the folder if it does not exist.
 
     Returns:
         str: Path of the folder.
@@ -76,18 +76,18 @@ def get_dataset_directory(dataset_name: str, create_directory: bool = True) -> s
 
 
 def cached_download(url: str) -> str:
-    """Downloads a file once, and returns the path of the copy in the cache.
+    """Downloads a file once and returns the path of the cached copy.
 
     Args:
         url (str): Address of the file.
 
     Returns:
         str: Path of the file in ``<dataset root>/_dl_cache``. Its name is the MD5 hash of
-        the address, so a file obtained by other means can be put there by hand.
+        the address, so you can also put a file there by hand.
 
     Raises:
         OSError: If the cache folder cannot be created.
-        urllib.error.URLError: If the download fails. Nothing is left in the cache then.
+        urllib.error.URLError: If the download fails. The cache does not change then.
 
     .. admonition:: Example
 
@@ -139,9 +139,9 @@ def cache_or_load_file(
 
     Args:
         path (str): Path of the file.
-        creator: Function that writes the file to a given path and returns its content. It
-            is given a temporary path; the complete file is moved to ``path``.
-        loader: Function that returns the content of the file of a given path.
+        creator: Function that writes the file to a given temporary path and returns its
+            content. The complete file then moves to ``path``.
+        loader: Function that returns the content of the file at a given path.
 
     Returns:
         What ``creator`` or ``loader`` returned.

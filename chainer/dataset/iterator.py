@@ -47,7 +47,7 @@ class Iterator:
         """Returns the next batch, a list of examples.
 
         Raises:
-            StopIteration: If there is no further batch.
+            StopIteration: At the end.
 
         """
         raise NotImplementedError
@@ -57,7 +57,7 @@ class Iterator:
         return self.__next__()
 
     def finalize(self) -> None:
-        """Releases resources such as worker processes. May be called repeatedly."""
+        """Releases resources such as worker processes. Repeated calls are allowed."""
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the position of the iterator."""

@@ -1,4 +1,4 @@
-"""What the functions providing labeled images have in common."""
+"""Code shared by the functions that return labeled images."""
 
 import gzip
 import struct
@@ -49,7 +49,7 @@ def make_dataset(
 
 
 def load_npz_cache(dataset_name, filename, make_arrays):
-    """Returns the arrays of a cached npz file, which ``make_arrays()`` fills at first."""
+    """Returns the arrays of a cached npz file; ``make_arrays()`` creates them at first."""
     path = download.get_dataset_directory(dataset_name) + '/' + filename
 
     def creator(path):
@@ -65,7 +65,7 @@ def load_npz_cache(dataset_name, filename, make_arrays):
 
 
 def get_idx_datasets(dataset_name, title, root_url, kwargs):
-    """Returns train and test sets of MNIST's file format, four gzipped IDX files."""
+    """Returns train and test sets from MNIST's file format, four gzipped IDX files."""
 
     def make_arrays(part):
         return {
@@ -90,5 +90,5 @@ def _read_idx(url):
             raise RuntimeError(f'the file downloaded from {url} is no IDX file')
         shape = struct.unpack(f'>{ndim}I', f.read(4 * ndim))
         data = numpy.frombuffer(f.read(), numpy.uint8)
-    # Images are kept as rows, the form of the cached files.
+    # The cached files store images as rows.
     return data.reshape(shape[0], -1) if ndim == 3 else data

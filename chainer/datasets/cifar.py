@@ -18,21 +18,21 @@ def get_cifar10(
 ) -> tuple[Any, Any]:
     """Gets the CIFAR-10 dataset of small colour images of ten classes.
 
-    The file is downloaded at the first use and cached below
+    The first call downloads the file and caches it below
     :func:`chainer.dataset.get_dataset_root`.
 
     Args:
         withlabel (bool): If true, the datasets are :class:`~chainer.datasets.TupleDataset`
             of images and int32 labels, otherwise arrays of images.
         ndim (int): Number of axes of an image: 1 (flat) or 3 (``(3, 32, 32)``).
-        scale (float): Pixel values are between 0 and this value.
+        scale (float): Maximum pixel value; the minimum is 0.
         dtype: Type of the images, ``chainer.config.dtype`` by default.
 
     Returns:
         tuple: Training dataset (50,000 images) and test dataset (10,000 images).
 
     Raises:
-        ValueError: If ``ndim`` is none of these.
+        ValueError: If ``ndim`` has another value.
         urllib.error.URLError: If the download fails.
 
     Source: A. Krizhevsky, `Learning Multiple Layers of Features from Tiny Images
@@ -64,21 +64,21 @@ def get_cifar100(
 ) -> tuple[Any, Any]:
     """Gets the CIFAR-100 dataset of small colour images of 100 classes.
 
-    The labels are the fine ones. The file is downloaded at the first use and cached below
+    The labels are the fine ones. The first call downloads the file and caches it below
     :func:`chainer.dataset.get_dataset_root`.
 
     Args:
         withlabel (bool): If true, the datasets are :class:`~chainer.datasets.TupleDataset`
             of images and int32 labels, otherwise arrays of images.
         ndim (int): Number of axes of an image: 1 (flat) or 3 (``(3, 32, 32)``).
-        scale (float): Pixel values are between 0 and this value.
+        scale (float): Maximum pixel value; the minimum is 0.
         dtype: Type of the images, ``chainer.config.dtype`` by default.
 
     Returns:
         tuple: Training dataset (50,000 images) and test dataset (10,000 images).
 
     Raises:
-        ValueError: If ``ndim`` is none of these.
+        ValueError: If ``ndim`` has another value.
         urllib.error.URLError: If the download fails.
 
     Source: A. Krizhevsky, `Learning Multiple Layers of Features from Tiny Images
@@ -108,7 +108,7 @@ def get_cifar100(
 def _get_cifar(
     name, archive, train_members, test_members, label_bytes, withlabel, ndim, scale, dtype
 ):
-    # The binary form of the archives is used, as the Python form consists of pickles.
+    # Use the binary archives, because the Python archives contain pickles.
     def make_arrays():
         path = download.cached_download(_ROOT_URL + archive)
         train_x, train_y = _read_members(path, train_members, label_bytes)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class ConcatenatedDataset(dataset_mixin.DatasetMixin):
-    """Dataset that has the examples of several datasets one after another.
+    """Dataset that concatenates several datasets.
 
     Args:
         datasets: Datasets to concatenate.

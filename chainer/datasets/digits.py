@@ -19,21 +19,21 @@ def get_digits(
     label_dtype: DTypeSpec = numpy.int32,
     rgb_format: bool = False,
 ) -> tuple[Any, Any]:
-    """Gets the UCI dataset of handwritten digits, which comes with Chainer.
+    """Gets the bundled UCI dataset of handwritten digits.
 
-    1,797 images of 8x8 pixels, digits 0 to 9 written by 13 people, from E. Alpaydin and
-    C. Kaynak. No network is needed.
+    It has 1,797 images of 8x8 pixels, digits 0 to 9 written by 13 people, from E. Alpaydin and
+    C. Kaynak. It needs no download.
 
     Every fifth image (numbers 0, 5, 10, ...) is a test image, the others are training
-    images, in the order of the original. The file lists the images writer by writer, so
-    this split has all writers in both parts.
+    images, in the original order. The file lists the images writer by writer, so both parts
+    contain all writers.
 
     Args:
         withlabel (bool): If true, the datasets are :class:`~chainer.datasets.TupleDataset`
             of images and labels, otherwise arrays of images.
         ndim (int): Number of axes of an image: 1 (flat), 2 (``(8, 8)``) or 3 (channel
             first, ``(1, 8, 8)``).
-        scale (float): Pixel values are between 0 and this value.
+        scale (float): Maximum pixel value; the minimum is 0.
         dtype: Type of the images, ``chainer.config.dtype`` by default.
         label_dtype: Type of the labels.
         rgb_format (bool): If true, images with ``ndim=3`` have three equal channels.
@@ -42,7 +42,7 @@ def get_digits(
         tuple: Training dataset (1,437 images) and test dataset (360 images).
 
     Raises:
-        ValueError: If ``ndim`` is none of these.
+        ValueError: If ``ndim`` has another value.
 
     Source: E. Alpaydin, C. Kaynak, `Optical Recognition of Handwritten Digits
     <https://doi.org/10.24432/C50P49>`_, UCI Machine Learning Repository, 1998 (CC BY 4.0).

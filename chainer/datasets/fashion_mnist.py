@@ -46,7 +46,7 @@ def get_fashion_mnist(
 ) -> tuple[Any, Any]:
     """Gets the Fashion-MNIST dataset of images of clothes.
 
-    The files are downloaded at the first use and cached below
+    The first call downloads the files and caches them below
     :func:`chainer.dataset.get_dataset_root`.
 
     Args:
@@ -54,7 +54,7 @@ def get_fashion_mnist(
             of images and labels, otherwise arrays of images.
         ndim (int): Number of axes of an image: 1 (flat), 2 (``(28, 28)``) or 3 (channel
             first, ``(1, 28, 28)``).
-        scale (float): Pixel values are between 0 and this value.
+        scale (float): Maximum pixel value; the minimum is 0.
         dtype: Type of the images, ``chainer.config.dtype`` by default.
         label_dtype: Type of the labels.
         rgb_format (bool): If true, images with ``ndim=3`` have three equal channels.
@@ -63,7 +63,7 @@ def get_fashion_mnist(
         tuple: Training dataset (60,000 images) and test dataset (10,000 images).
 
     Raises:
-        ValueError: If ``ndim`` is none of these.
+        ValueError: If ``ndim`` has another value.
         urllib.error.URLError: If the download fails.
 
     Source: Xiao et al., `Fashion-MNIST <https://arxiv.org/abs/1708.07747>`_.

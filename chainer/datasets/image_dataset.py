@@ -23,7 +23,7 @@ class ImageDataset(dataset_mixin.DatasetMixin):
     """Dataset of images read from files.
 
     An example is an array of shape ``(channels, height, width)`` with the values of the
-    file; a grayscale image has one channel. Pillow is needed.
+    file; a grayscale image has one channel. It requires Pillow.
 
     Args:
         paths (str or list of strs): Paths of the images, or the path of a text file with
@@ -117,7 +117,7 @@ class LabeledImageDataset(dataset_mixin.DatasetMixin):
 class ZippedImageDataset(dataset_mixin.DatasetMixin):
     """Dataset of the images in a zip file.
 
-    The dataset can be pickled and used by several processes.
+    Several processes can use the dataset, and it supports pickling.
 
     Args:
         zipfilename (str): Path of the zip file.
@@ -165,7 +165,7 @@ class ZippedImageDataset(dataset_mixin.DatasetMixin):
         return len(self._paths)
 
     def get_example(self, i_or_filename: int | str) -> Any:
-        """Returns the image of an index or of a name within the zip file.
+        """Returns an image by index or by name within the zip file.
 
         Args:
             i_or_filename (int or str): Index, or name of a file within the zip file.
@@ -174,7 +174,7 @@ class ZippedImageDataset(dataset_mixin.DatasetMixin):
             :class:`numpy.ndarray`: Image of the shape ``(channel, height, width)``.
 
         Raises:
-            KeyError: If there is no file of the name.
+            KeyError: If there is no file with the name.
             IndexError: If the index is too large.
 
         """

@@ -1,7 +1,7 @@
 """Datasets in a file of pickles.
 
-Layout of a file: the pickled examples one after another, then the pickled list of their
-positions, then the position of that list as a little-endian 64-bit integer.
+A file contains the pickled examples, the pickled list of their positions, and the position of that
+list as a little-endian 64-bit integer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class PickleDatasetWriter:
     """Writer of the files that :class:`PickleDataset` reads.
 
     Args:
-        writer: Writable binary file object. It is not closed.
+        writer: Writable binary file object. The writer does not close it.
         protocol (int): Pickle protocol.
 
     .. admonition:: Example
@@ -51,7 +51,7 @@ class PickleDatasetWriter:
         self.close()
 
     def close(self) -> None:
-        """Writes the index. Without it the file is not readable."""
+        """Writes the index, which readers require."""
         if self._writer is None:
             return
         position = self._writer.tell()
@@ -78,7 +78,7 @@ class PickleDatasetWriter:
 class PickleDataset(dataset_mixin.DatasetMixin):
     """Dataset that reads examples from a file of :class:`PickleDatasetWriter`.
 
-    Unpickling can run code: read only files whose origin you trust.
+    Unpickling can run arbitrary code: read only files that you trust.
 
     Args:
         reader: Readable and seekable binary file object.
@@ -143,7 +143,7 @@ class PickleDataset(dataset_mixin.DatasetMixin):
 
 
 class _ReopenableReader:
-    """Binary file that is opened again in another process."""
+    """Binary file that reopens itself in a new process."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -185,7 +185,7 @@ class _ReopenableReader:
 def open_pickle_dataset(path: str) -> PickleDataset:
     """Opens a file written by :func:`open_pickle_dataset_writer`.
 
-    The dataset can be pickled and be used by several processes.
+    Several processes can use the dataset, and it supports pickling.
 
     Args:
         path (str): Path of the file.
@@ -232,7 +232,7 @@ def open_pickle_dataset_writer(
     """Opens a file to write a pickle dataset to.
 
     Args:
-        path (str): Path of the file, which is overwritten.
+        path (str): Path of the file. An existing file is overwritten.
         protocol (int): Pickle protocol.
 
     Returns:

@@ -13,8 +13,8 @@ _PARTS = ('train', 'valid', 'test')
 def get_ptb_words() -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
     """Gets the Penn Tree Bank dataset as long sequences of word IDs.
 
-    The files are downloaded at the first use and cached below
-    :func:`chainer.dataset.get_dataset_root`. ``<eos>`` stands at the end of each line.
+    The first call downloads the files and caches them below
+    :func:`chainer.dataset.get_dataset_root`. Each line ends with ``<eos>``.
 
     Returns:
         tuple of numpy.ndarray: int32 arrays of the training, validation and test parts.
@@ -36,7 +36,7 @@ def get_ptb_words() -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
 def get_ptb_words_vocabulary() -> dict[str, int]:
     """Gets the dictionary that maps the words of the Penn Tree Bank to their IDs.
 
-    IDs are numbered in the order of first appearance.
+    IDs follow the order of first appearance.
 
     Returns:
         dict: IDs by word.

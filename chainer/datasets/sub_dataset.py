@@ -22,11 +22,10 @@ class SubDataset(dataset_mixin.DatasetMixin):
         start (int): First index of the interval.
         finish (int): Index after the last one.
         order (sequence of ints): Permutation of the indices of the base dataset; the
-            interval is then one of the permuted dataset.
+            interval then refers to the permuted dataset.
 
     Raises:
-        ValueError: If the interval does not lie in the dataset or ``order`` has a wrong
-            length.
+        ValueError: If the interval exceeds the dataset or ``order`` has a wrong length.
 
     .. admonition:: Example
 
@@ -118,7 +117,7 @@ def split_dataset_random(
     Args:
         dataset: Dataset to split.
         first_size (int): Number of examples of the first subset.
-        seed (int): Seed of the permutation; ``None`` gives another one at each call.
+        seed (int): Seed of the permutation; ``None`` draws a new one at each call.
 
     Returns:
         tuple: Two :class:`SubDataset` objects.
@@ -142,7 +141,7 @@ def split_dataset_n(
 ) -> list[SubDataset]:
     """Splits a dataset into ``n`` subsets of ``len(dataset) // n`` examples each.
 
-    The remaining examples are dropped.
+    It drops the remaining examples.
 
     Args:
         dataset: Dataset to split.
@@ -169,7 +168,7 @@ def split_dataset_n_random(dataset: Dataset, n: int, seed: int | None = None) ->
     Args:
         dataset: Dataset to split.
         n (int): Number of subsets.
-        seed (int): Seed of the permutation; ``None`` gives another one at each call.
+        seed (int): Seed of the permutation; ``None`` draws a new one at each call.
 
     Returns:
         list: ``n`` :class:`SubDataset` objects of ``len(dataset) // n`` examples.
@@ -187,7 +186,7 @@ def split_dataset_n_random(dataset: Dataset, n: int, seed: int | None = None) ->
 def get_cross_validation_datasets(
     dataset: Dataset, n_folds: int | None = None, order: Sequence[int] | None = None, **kwargs: Any
 ) -> list[tuple[SubDataset, SubDataset]]:
-    """Makes the pairs of training and test datasets of n-fold cross validation.
+    """Makes the training and test datasets of n-fold cross validation.
 
     Args:
         dataset: Dataset to split.
@@ -224,12 +223,12 @@ def get_cross_validation_datasets(
 def get_cross_validation_datasets_random(
     dataset: Dataset, n_folds: int, seed: int | None = None, **kwargs: Any
 ) -> list[tuple[SubDataset, SubDataset]]:
-    """Makes the pairs of datasets of n-fold cross validation in random order.
+    """Makes the datasets of n-fold cross validation in random order.
 
     Args:
         dataset: Dataset to split.
         n_folds (int): Number of folds.
-        seed (int): Seed of the permutation; ``None`` gives another one at each call.
+        seed (int): Seed of the permutation; ``None`` draws a new one at each call.
 
     Returns:
         list of tuples: Pairs of training and test subset.

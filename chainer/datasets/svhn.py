@@ -23,16 +23,16 @@ def get_svhn(
 ) -> tuple[Any, ...]:
     """Gets the Street View House Numbers dataset of cropped digits.
 
-    The files are downloaded at the first use and cached below
-    :func:`chainer.dataset.get_dataset_root`. SciPy is needed to read them.
+    The first call downloads the files and caches them below
+    :func:`chainer.dataset.get_dataset_root`. Reading them requires SciPy.
 
     Args:
         withlabel (bool): If true, the datasets are :class:`~chainer.datasets.TupleDataset`
             of images of shape ``(3, 32, 32)`` and labels, otherwise arrays of images.
-        scale (float): Pixel values are between 0 and this value.
+        scale (float): Maximum pixel value; the minimum is 0.
         dtype: Type of the images, ``chainer.config.dtype`` by default.
         label_dtype: Type of the labels 0 to 9.
-        add_extra (bool): If true, the extra dataset is returned too.
+        add_extra (bool): If true, also returns the extra dataset.
 
     Returns:
         tuple: Training dataset (73,257 images), test dataset (26,032 images) and with

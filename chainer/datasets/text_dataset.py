@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 class TextDataset(dataset_mixin.DatasetMixin):
     r"""Dataset of the lines of text files.
 
-    Only the positions of the lines are kept in memory; lines are read when fetched. With
-    one file an example is a string, with several (parallel) files a tuple with the
-    corresponding line of each. Line ends are part of the strings.
+    It keeps only the positions of the lines in memory and reads lines on demand. An example of
+    one file is a string; an example of several (parallel) files is a tuple with the
+    corresponding lines. The strings include line ends.
 
     Args:
         paths (str or list of strs): Path of the file, or the list of paths.
         encoding (str or list of strs): Encoding of the files, see :func:`open`.
-        errors (str or list of strs): How decoding errors are handled, see :func:`open`.
-        newline (str or list of strs): How line ends are handled, see :func:`open`.
-        filter_func: Function that gets the line of each file and returns whether the
-            example is to be kept.
+        errors (str or list of strs): Handling of decoding errors, see :func:`open`.
+        newline (str or list of strs): Handling of line ends, see :func:`open`.
+        filter_func: Function that takes the line of each file and returns whether to keep the
+            example.
 
     Raises:
-        TypeError: If ``paths`` is of another type.
+        TypeError: If the type of ``paths`` is wrong.
         ValueError: If no path is given, the files have different numbers of lines, or a
             list of options does not match the paths.
 
@@ -114,7 +114,7 @@ class TextDataset(dataset_mixin.DatasetMixin):
         return len(self._positions)
 
     def close(self) -> None:
-        """Closes the files. No line can be read afterwards."""
+        """Closes the files. Reading fails afterwards."""
         for fp in self._fps:
             fp.close()
 

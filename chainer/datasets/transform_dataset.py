@@ -14,9 +14,9 @@ class TransformDataset(dataset_mixin.DatasetMixin):
     """Dataset that applies a function to the examples of another dataset.
 
     Args:
-        dataset: Dataset whose examples are transformed.
-        transform: Function of an example (one argument, even for tuples), called each time
-            an example is fetched.
+        dataset: Dataset to transform.
+        transform: Function of an example (one argument, even for tuples), called at each
+            access to an example.
 
     .. admonition:: Example
 

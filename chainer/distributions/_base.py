@@ -1,4 +1,4 @@
-"""What the distributions have in common."""
+"""Code shared by the distributions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _as_variable(x, default_dtype, device):
-    """Makes a variable of an array, a variable or a number; numbers get a dtype."""
+    """Converts an array, a variable or a number to a variable; numbers get a dtype."""
     if isinstance(x, numpy.generic):
         x = numpy.asarray(x)
     elif not hasattr(x, 'dtype'):
@@ -29,7 +29,7 @@ def _as_variable(x, default_dtype, device):
 
 
 def as_parameters(*values):
-    """Makes variables of arrays, variables and numbers, and broadcasts them to one shape."""
+    """Converts arrays, variables and numbers to variables broadcast to one shape."""
     values = [_as_variable(v, lambda: get_dtype(map_mixed16=numpy.float32), None) for v in values]
     if any(v.shape != values[0].shape for v in values):
         values = F.broadcast(*values)
@@ -37,7 +37,7 @@ def as_parameters(*values):
 
 
 def as_point(x, like):
-    """Makes a variable of a point (array, variable or number), in the dtype of a parameter."""
+    """Converts a point (array, variable or number) to a variable in a parameter's dtype."""
     x = _as_variable(x, lambda: like.dtype, like.device)
     return x if x.dtype == like.dtype else F.cast(x, like.dtype)
 
@@ -48,7 +48,7 @@ def draw(method, shape, like, *args):
     Args:
         method (str): Name of the routine of ``numpy.random``.
         shape (tuple of ints): Shape of the result.
-        like (~chainer.Variable): Variable whose device and dtype the result gets.
+        like (~chainer.Variable): Variable with the device and dtype of the result.
         args (~chainer.Variable): Parameters of the routine.
 
     Returns:
@@ -73,15 +73,15 @@ def full_like(x, value):
 def within(valid, function, x, inside, outside=-numpy.inf):
     """Evaluates a function where it is defined.
 
-    Elsewhere the function sees a harmless point, so that neither warnings nor NaN gradients
-    arise.
+    Outside the domain, the function gets a harmless point, which avoids warnings and NaN
+    gradients.
 
     Args:
-        valid (array of bool): Where ``x`` is in the domain.
+        valid (array of bool): Whether ``x`` is in the domain.
         function (callable): Function of a variable.
         x (~chainer.Variable): Points, of the shape of ``valid``.
         inside (float or ~chainer.Variable): Point in the domain.
-        outside (float): Value outside of it.
+        outside (float): Value outside the domain.
 
     Returns:
         ~chainer.Variable: Values.
@@ -117,7 +117,7 @@ class Parameter:
 
 
 class Parametric(Distribution):
-    """Distribution of scalars whose parameters are attributes of one common shape."""
+    """Distribution of scalars with parameters as attributes of a common shape."""
 
     _param_names = ()
     _support = 'real'

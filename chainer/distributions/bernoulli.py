@@ -73,8 +73,8 @@ class Bernoulli(Parametric):
     Args:
         p (array or ~chainer.Variable): Probability of one.
         logit (array or ~chainer.Variable): :math:`\log(p / (1 - p))`, instead of ``p``.
-        binary_check (bool): Whether points other than 0 and 1 have probability zero. Without
-            it, the formula applies to them.
+        binary_check (bool): Whether points other than 0 and 1 have probability zero. If not,
+            the formula applies to them.
 
     Raises:
         ValueError: Unless exactly one of ``p`` and ``logit`` is given.
@@ -110,7 +110,7 @@ class Bernoulli(Parametric):
 
     @cache.cached_property
     def p(self) -> Variable:
-        """Probability of one; where ``logit`` was given, computed from it."""
+        """Probability of one, computed from ``logit`` if that was given."""
         return F.sigmoid(self.logit)
 
     @cache.cached_property

@@ -23,7 +23,7 @@ def _log_p(p):
 def _expected_log_ratio(dist1, dist2):
     """Computes the divergence of two distributions over classes."""
     p, log_q = dist1.p, dist2.log_p
-    # Classes that the first never draws do not count, even if the second excludes them.
+    # Ignore classes with zero probability in the first, even if the second excludes them.
     log_q = F.where(p.array == 0, full_like(log_q, 0), log_q)
     return F.sum(_modified_xlogx(p) - p * log_q, axis=-1)
 
@@ -82,7 +82,7 @@ class Categorical(OverClasses):
             x = self.p.device.send(numpy.asarray(x))
         log_p = self.log_p
         classes = log_p.shape[-1]
-        # Points lead by sample axes: repeat the batch for each.
+        # Points have leading sample axes: repeat the batch for each.
         shape = numpy.broadcast_shapes(x.shape, self.batch_shape)
         log_p = F.reshape(F.broadcast_to(log_p, shape + (classes,)), (-1, classes))
         x = F.flatten(F.broadcast_to(x.astype(numpy.int32), shape)).array

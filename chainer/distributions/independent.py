@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 class Independent(distribution.Distribution):
-    """Independent distribution of the elements of a batch, taken as one event.
+    """Independent distributions of batch elements as one event.
 
-    Moves the last axes of the batch shape of a distribution to its event shape: log
-    probabilities are summed over them.
+    It moves the last axes of the batch shape of a distribution to its event shape and sums log
+    probabilities over them.
 
     Args:
         distribution (~chainer.Distribution): Distribution of the elements.
         reinterpreted_batch_ndims (int): Number of batch axes to move. By default all but one.
 
     Raises:
-        ValueError: If there are fewer batch axes than that.
+        ValueError: If there are fewer batch axes.
 
     .. admonition:: Example
 
@@ -156,7 +156,7 @@ class Independent(distribution.Distribution):
         )
 
     def survival_function(self, x: VariableLike | float) -> Variable:
-        """Evaluates the probability that all elements of an event are above those of ``x``.
+        """Evaluates the probability that all elements of an event exceed those of ``x``.
 
         Args:
             x (~chainer.Variable or :ref:`ndarray`): Points.

@@ -70,7 +70,7 @@ class LogNormal(Parametric):
 
 @distribution.register_kl(LogNormal, LogNormal)
 def _kl_log_normal_log_normal(dist1, dist2):
-    # Divergences do not change under the exponential.
+    # The exponential is bijective, so it preserves divergences.
     ratio = (dist1.sigma / dist2.sigma) ** 2
     distance = ((dist1.mu - dist2.mu) / dist2.sigma) ** 2
     return 0.5 * (ratio - F.log(ratio) + distance - 1)

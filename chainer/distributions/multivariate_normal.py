@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 class TriangularInv(Operation):
     """Inverse of triangular matrices, the last two axes of the input.
 
-    The elements on the other side of the diagonal are taken as zero.
+    It treats the elements on the other side of the diagonal as zero.
 
     Args:
-        lower (bool): Whether the lower triangles count (or the upper ones).
+        lower (bool): Whether the matrices are lower (or upper) triangular.
 
     .. admonition:: Example
 
@@ -53,7 +53,7 @@ class TriangularInv(Operation):
         self.retain_outputs((0,))
         xp = backend.get_array_module(x)
         triangle = xp.tril if self._lower else xp.triu
-        # The linear algebra routines know no float16.
+        # The linear algebra routines do not support float16.
         work = triangle(x).astype(numpy.promote_types(x.dtype, numpy.float32), copy=False)
         return (triangle(xp.linalg.inv(work)).astype(x.dtype, copy=False),)
 

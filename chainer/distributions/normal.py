@@ -56,7 +56,7 @@ class Normal(LocationScale):
         if scale is not None:
             super().__init__(loc, scale)
         else:
-            # Sets what would be computed from scale otherwise.
+            # Set the value that would otherwise be computed from scale.
             self.loc, self.log_scale = as_parameters(loc, log_scale)
             self.scale = F.exp(self.log_scale)
 

@@ -83,7 +83,7 @@ class Pareto(Parametric):
 @distribution.register_kl(Pareto, Pareto)
 def _kl_pareto_pareto(dist1, dist2):
     ratio = dist2.alpha / dist1.alpha
-    # Infinite where the first reaches below the lower bound of the second.
+    # Infinite where the lower bound of the first is below that of the second.
     return within(
         dist1.scale.array >= dist2.scale.array,
         lambda scale: (

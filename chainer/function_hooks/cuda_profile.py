@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class CUDAProfileHook(function_hook.FunctionHook):
-    """Hook that marks functions as ranges for the profiler of NVIDIA.
+    """Hook that marks functions as ranges for NVIDIA's profiler.
 
     Raises:
         RuntimeError: If CUDA is not available.

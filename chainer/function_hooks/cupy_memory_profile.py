@@ -23,14 +23,14 @@ class _Entry(tp.NamedTuple):
 
 
 class CupyMemoryProfileHook(function_hook.FunctionHook):
-    """Hook that measures the device memory functions take from the memory pool of CuPy.
+    """Hook that measures the device memory of functions in CuPy's memory pool.
 
-    *Used* bytes are those a function took from the pool, *acquired* bytes those the pool had to
-    take from the device for it.
+    A function takes *used* bytes from the pool, and the pool takes *acquired* bytes from the
+    device for it.
 
     Attributes:
-        call_history: List of ``(function name, used bytes, acquired bytes, depth)``, in the order
-            in which the calls ended.
+        call_history: List of ``(function name, used bytes, acquired bytes, depth)``, ordered by
+            the end of the calls.
 
     Raises:
         RuntimeError: If CUDA is not available.
@@ -98,11 +98,11 @@ class CupyMemoryProfileHook(function_hook.FunctionHook):
         self._postprocess(function)
 
     def total_used_bytes(self) -> int:
-        """Returns the bytes that functions took from the pool."""
+        """Returns the total bytes that functions took from the pool."""
         return self._total_used_bytes
 
     def total_acquired_bytes(self) -> int:
-        """Returns the bytes that the pool took from the device for functions."""
+        """Returns the total bytes that the pool took from the device."""
         return self._total_acquired_bytes
 
     def summary(self) -> dict[str, dict[str, int]]:
@@ -127,8 +127,8 @@ class CupyMemoryProfileHook(function_hook.FunctionHook):
         """Prints the figures by function as a table.
 
         Args:
-            unit (str): ``'B'``, ``'KB'``, ``'MB'``, ``'GB'``, ``'TB'``, ``'auto'`` for the one
-                that fits the largest figure, or ``'auto_foreach'`` for one that fits each.
+            unit (str): ``'B'``, ``'KB'``, ``'MB'``, ``'GB'``, ``'TB'``, ``'auto'`` for the
+                unit suitable for the largest figure, or ``'auto_foreach'`` for a unit per figure.
             file: Text file to print to; standard output by default.
 
         """
@@ -143,7 +143,7 @@ class CupyMemoryProfileHook(function_hook.FunctionHook):
 
 
 class CupyMemoryCumulativeHook:
-    """Memory hook of CuPy that adds up all bytes.
+    """CuPy memory hook that counts all bytes.
 
     Attributes:
         used_bytes (int): Bytes taken from the memory pool.

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class PrintHook(function_hook.FunctionHook):
-    """Hook that prints the inputs and gradients of functions, before they compute.
+    """Hook that prints the inputs and gradients of functions before the computation.
 
     Args:
         sep: Unused; kept for compatibility.
         end (str): Text after each print.
         file: Text file to print to; standard output by default.
-        flush (bool): Whether the file is flushed after each print.
+        flush (bool): Whether to flush the file after each print.
 
     .. admonition:: Example
 
@@ -84,7 +84,7 @@ class PrintHook(function_hook.FunctionHook):
 
 def _describe(array):
     if array is None:
-        # It has been released.
+        # The array has been released.
         return '(removed)'
     return Variable(array, requires_grad=False).debug_print()
 
@@ -93,7 +93,7 @@ def _describe_grad(array):
     if array is None:
         return Variable().debug_print()
     with function.force_backprop_mode():
-        # Otherwise variables of ChainerX have no gradient.
+        # With backprop off, variables on ChainerX cannot have a gradient.
         variable = Variable(backend.get_array_module(array).zeros_like(array))
     variable.grad = array
     return variable.debug_print()

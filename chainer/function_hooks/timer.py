@@ -20,12 +20,12 @@ class _Entry(tp.NamedTuple):
 
 
 class TimerHook(function_hook.FunctionHook):
-    """Hook that measures the time functions take, in forward and in backward.
+    """Hook that measures the forward and backward times of functions.
 
-    On CuPy arrays the times are those of the GPU, measured with events.
+    On CuPy arrays, it measures GPU times with events.
 
     Attributes:
-        call_history: List of ``(function name, seconds)``, in the order in which the calls ended.
+        call_history: List of ``(function name, seconds)``, ordered by the end of the calls.
 
     .. admonition:: Example
 
@@ -93,7 +93,7 @@ class TimerHook(function_hook.FunctionHook):
         self._postprocess(function)
 
     def total_time(self) -> float:
-        """Returns the time in seconds, in which nested functions count once."""
+        """Returns the time in seconds; nested functions count once."""
         return self._total_time
 
     def summary(self) -> dict[str, dict[str, float]]:
@@ -115,8 +115,8 @@ class TimerHook(function_hook.FunctionHook):
         """Prints the figures by function as a table.
 
         Args:
-            unit (str): ``'sec'``, ``'ms'``, ``'us'``, ``'ns'``, ``'auto'`` for the one that fits
-                the largest figure, or ``'auto_foreach'`` for one that fits each.
+            unit (str): ``'sec'``, ``'ms'``, ``'us'``, ``'ns'``, ``'auto'`` for the unit suitable
+                for the largest figure, or ``'auto_foreach'`` for a unit per figure.
             file: Text file to print to; standard output by default.
 
         """

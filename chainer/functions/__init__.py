@@ -1,14 +1,14 @@
 """Differentiable functions of variables and arrays.
 
 Inputs are variables, or arrays of NumPy, CuPy or ChainerX, on one device; outputs are variables on
-that device. What is common to all functions, unless their descriptions tell otherwise:
+that device. Unless their descriptions say otherwise, all functions follow these rules:
 
-* Floating point inputs are of one of the dtypes float16, float32 and float64, all inputs of a call
-  of the same, and outputs have that dtype.
-* Inputs are not changed.
-* Wrong shapes and dtypes raise :class:`~chainer.utils.type_check.InvalidType` at the call (a check
-  that ``chainer.config.type_check`` switches).
-* Outputs can be differentiated with respect to floating point inputs, any number of times.
+* Floating point inputs have the dtype float16, float32 or float64. All inputs of a call have the
+  same dtype, which is also the dtype of the outputs.
+* Functions do not change their inputs.
+* Wrong shapes and dtypes raise :class:`~chainer.utils.type_check.InvalidType` at the call.
+  ``chainer.config.type_check`` switches this check.
+* Outputs are differentiable with respect to floating point inputs, any number of times.
 
 In the examples ``np`` is NumPy and ``F`` is this package:
 

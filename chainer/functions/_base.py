@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 
 def _as_array(y, dtype):
-    """Makes an array of ``dtype`` of a result that may be a NumPy scalar."""
+    """Converts a result that may be a NumPy scalar to an array of ``dtype``."""
     if type(y) is numpy.ndarray and y.dtype == dtype:
         return y
     return utils.force_array(y, dtype)
 
 
 def select(mask, positive, negative, dtype):
-    """``numpy.where`` of two scalars: NumPy's own is several times slower where masks vary."""
+    """Equals ``numpy.where`` of two scalars, which is several times slower for varying masks."""
     xp = cuda.get_array_module(mask)
     if xp is numpy:
         return numpy.array([negative, positive], dtype).take(mask.view(numpy.int8))
@@ -49,7 +49,7 @@ def select(mask, positive, negative, dtype):
 
 
 def call_chainerx(name, *args, **kwargs):
-    """Outputs of a ChainerX routine of one output, or ``Fallback`` if ChainerX lacks it."""
+    """Outputs of a ChainerX routine with one output, or ``Fallback`` if ChainerX lacks it."""
     routine = getattr(chainerx, name, None)
     return NO_NATIVE_PATH if routine is None else (routine(*args, **kwargs),)
 
@@ -99,7 +99,7 @@ class Operation(FunctionNode):
 
 
 class CallableFunction(Operation):
-    """Function whose objects are called with its inputs, as those of old-style functions."""
+    """Function whose objects are callable with inputs, like old-style functions."""
 
     def __call__(self, *inputs: VariableLike) -> Any:
         outputs = self.apply(inputs)
@@ -107,7 +107,7 @@ class CallableFunction(Operation):
 
 
 class _Routine(Operation):
-    """Function that ChainerX may have under its own name."""
+    """Function that may have a ChainerX routine."""
 
     #: Name of the ChainerX routine (default: the name of the class in lower case).
     chainerx_routine = None
@@ -132,9 +132,9 @@ class _Routine(Operation):
 class UnaryFunction(_Routine):
     """Elementwise function of one floating point array.
 
-    Subclasses give ``compute(xp, x)`` and ``gradient(m, x, y, gy)`` and name in
-    :attr:`retains` what the gradient uses: ``'x'``, ``'y'``, ``'xy'`` or ``''``; what is
-    not named is ``None`` there.
+    Subclasses define ``compute(xp, x)`` and ``gradient(m, x, y, gy)``. :attr:`retains` names
+    the arguments that the gradient uses: ``'x'``, ``'y'``, ``'xy'`` or ``''``; the others are
+    ``None``.
     """
 
     # A call of NumPy on few elements costs less than views of its arrays.
@@ -168,9 +168,9 @@ class UnaryFunction(_Routine):
 class BinaryFunction(_Routine):
     """Elementwise function of two floating point arrays, with broadcasting.
 
-    Subclasses give ``compute(xp, x0, x1)`` and ``gradient(m, i, x0, x1, y, gy)``, the
-    gradient for input ``i`` in the shape of the output; this class sums it over the axes
-    along which the input was broadcast. ``retains`` is a subset of ``'xy'``.
+    Subclasses define ``compute(xp, x0, x1)`` and ``gradient(m, i, x0, x1, y, gy)``, the
+    gradient for input ``i`` in the shape of the output; this class sums it over the broadcast
+    axes of the input. ``retains`` is a subset of ``'xy'``.
     """
 
     # NumPy's arithmetic is as fast.
@@ -218,8 +218,8 @@ def parse_axis(axis):
         ``None`` or a tuple of ints.
 
     Raises:
-        TypeError: If ``axis`` is of another type.
-        ValueError: If an axis is given twice.
+        TypeError: If the type of ``axis`` is wrong.
+        ValueError: If an axis appears twice.
 
     """
     if axis is None:
@@ -237,7 +237,7 @@ def parse_single_axis(axis):
     """Checks an ``axis`` argument that is ``None`` or one int.
 
     Raises:
-        TypeError: If ``axis`` is of another type.
+        TypeError: If the type of ``axis`` is wrong.
 
     """
     if axis is not None and (isinstance(axis, bool) or not isinstance(axis, numbers.Integral)):
@@ -300,7 +300,7 @@ class ReductionFunction(UnaryFunction):
 
 
 def apply_without_gradient(name, x):
-    """Applies the array routine ``name`` to a variable or array, outside any graph."""
+    """Applies the array routine ``name`` to a variable or array without recording."""
     x = as_array(x)
     xp = backend.get_array_module(x)
     if xp is chainerx and not hasattr(chainerx, name):
@@ -312,12 +312,12 @@ def apply_without_gradient(name, x):
 
 
 def positive_part(xp, x):
-    """Elementwise maximum of ``x`` and zero, with no gradient at zero."""
+    """Elementwise maximum of ``x`` and zero, with gradient zero at zero."""
     return chainerx.relu(x) if xp is chainerx else xp.maximum(x, 0)
 
 
 def norm_of_squared(xp, squared):
-    """Square root that has, for ChainerX, gradient zero at zero."""
+    """Square root with gradient zero at zero, also on ChainerX."""
     if xp is not chainerx:
         return xp.sqrt(squared)
     zero = squared == 0
@@ -330,7 +330,7 @@ def sent_like(x, array):
 
 
 def draw_like(x, sample):
-    """Array ``sample(xp)`` on the device of ``x``; where that is ChainerX, NumPy or CuPy draws."""
+    """Array ``sample(xp)`` on the device of ``x``; NumPy or CuPy draws for ChainerX."""
     device = backend.get_device_from_array(x)
     if not isinstance(device, backend.ChainerxDevice):
         return device.xp.asarray(sample(device.xp))

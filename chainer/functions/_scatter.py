@@ -1,12 +1,12 @@
-"""Sums of rows at given places of a matrix: the transpose of indexing."""
+"""Sums of rows at given positions of a matrix: the transpose of indexing."""
 
 import numpy
 
 from chainer.backends import cuda
 
-# Elements below which numpy.add.at takes less time than sorting does.
+# Number of elements below which numpy.add.at is faster than sorting.
 _SMALL = 4096
-# Elements of a row up to which it is best to count each element by itself.
+# Row length up to which counting each element separately is fastest.
 _NARROW = 64
 
 
@@ -14,7 +14,7 @@ def add_rows(target, index, rows):
     """Does ``target[index[i]] += rows[i]`` for every ``i``; indexes may repeat.
 
     Args:
-        target: Array whose first axis is indexed.
+        target: Array to index along its first axis.
         index: Array of ints of one dimension; negative ones count from the end.
         rows: Array of shape ``(len(index), *target.shape[1:])``.
 
@@ -28,7 +28,7 @@ def add_rows(target, index, rows):
         elements = index[:, None] * width + numpy.arange(width)
         target += numpy.bincount(elements.ravel(), rows.ravel(), target.size).reshape(target.shape)
         return
-    # All first occurrences of an index are added in one turn, then all second ones, and so on.
+    # Add all first occurrences of each index at once, then all second ones, and so on.
     # numpy.add.at and numpy.add.reduceat take many times longer.
     order = numpy.argsort(index, kind='stable')
     index = index[order]

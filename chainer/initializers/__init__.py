@@ -48,7 +48,7 @@ def generate_array(
     dtype: DTypeSpec = None,
     device: DeviceSpec | None = None,
 ) -> NdArray:
-    """Makes an array and fills it by an initializer.
+    """Makes an array and fills it with an initializer.
 
     Args:
         initializer: Callable that fills an array, possibly with a ``dtype``
@@ -93,7 +93,7 @@ def generate_array(
 
 
 def _get_initializer(initializer):
-    """Returns the initializer for what users may give instead of one."""
+    """Converts an initializer argument (callable, array, scalar or None) to an initializer."""
     if initializer is None:
         return LeCunNormal()
     if numpy.isscalar(initializer) or isinstance(initializer, get_array_types()):

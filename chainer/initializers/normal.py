@@ -15,7 +15,7 @@ class Normal(initializer._RandomInitializer):
 
     Args:
         scale (float): Standard deviation.
-        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
@@ -56,11 +56,11 @@ class _ScaledNormal(Normal):
 class LeCunNormal(_ScaledNormal):
     r"""Normal distribution with :math:`\sigma = scale \sqrt{1 / fan_{in}}`.
 
-    The default of weights. See Y. LeCun et al., Efficient BackProp, 1998.
+    The default for weights. See Y. LeCun et al., Efficient BackProp, 1998.
 
     Args:
         scale (float): Factor of the standard deviation.
-        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
@@ -85,7 +85,7 @@ class GlorotNormal(_ScaledNormal):
 
     Args:
         scale (float): Factor of the standard deviation.
-        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
@@ -109,13 +109,13 @@ class HeNormal(_ScaledNormal):
 
     Args:
         scale (float): Factor of the standard deviation.
-        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
-        fan_option ({'fan_in', 'fan_out'}): Which :math:`fan` to use.
+        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
+        fan_option ({'fan_in', 'fan_out'}): :math:`fan` to use.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
     Raises:
-        ValueError: ``fan_option`` is something else, at the call.
+        ValueError: At the call, if ``fan_option`` is invalid.
 
     .. admonition:: Example
 

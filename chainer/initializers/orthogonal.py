@@ -23,17 +23,17 @@ _MODES = {
 class Orthogonal(initializer._RandomInitializer):
     """Initializes an array with a random orthogonal system.
 
-    The array is read as a matrix whose rows are the first axis; its rows or
-    its columns, whichever are fewer, become orthogonal vectors of length
+    It treats the array as a matrix with the first axis as rows. The rows or
+    columns, whichever are fewer, become orthogonal vectors of length
     ``scale``. See A. M. Saxe et al., Exact solutions to the nonlinear dynamics
     of learning in deep linear neural networks, ICLR 2014.
 
     Args:
         scale (float): Length of the vectors.
-        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
-        mode (str): What the matrix must be: ``'embedding'`` (not fewer rows
-            than columns), ``'projection'`` (not more), ``'basis'`` (square) or
-            ``'auto'`` (anything).
+        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
+        mode (str): Required shape of the matrix: ``'embedding'`` (at least as
+            many rows as columns), ``'projection'`` (at most), ``'basis'``
+            (square) or ``'auto'`` (any).
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
@@ -80,7 +80,7 @@ class Orthogonal(initializer._RandomInitializer):
         transpose = in_dim > out_dim
         a = xp.asarray(rng.normal(size=(out_dim, in_dim)))
         q, r = xp.linalg.qr(a.T if transpose else a)
-        # The signs make the distribution uniform.
+        # Correcting the signs makes the distribution uniform.
         q *= xp.copysign(self.scale, xp.diag(r))
         value = (q.T if transpose else q).reshape(shape).astype(array.dtype)
         backend.copyto(array, value)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class _SamplingFilter(initializer.Initializer):
-    """Fills a filter of a convolution so that it works on each channel alone."""
+    """Fills a convolution filter that processes each channel separately."""
 
     def __init__(self, interpolation: str = 'linear', dtype: DTypeSpec = None) -> None:
         if interpolation != 'linear':
@@ -62,11 +62,11 @@ class UpsamplingDeconvFilter(_SamplingFilter):
 
     Args:
         interpolation (str): Only ``'linear'`` is supported.
-        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
 
     Raises:
-        ValueError: The interpolation is unknown, or the array is no such
-            filter.
+        ValueError: The interpolation is unknown, or the shape of the
+            array is wrong.
 
     .. admonition:: Example
 
@@ -83,15 +83,15 @@ class DownsamplingConvFilter(_SamplingFilter):
 
     The array has the shape (channels, channels or 1, kernel sizes...). The
     weights are those of :class:`~chainer.initializers.UpsamplingDeconvFilter`,
-    scaled to the sum one.
+    scaled to sum to one.
 
     Args:
         interpolation (str): Only ``'linear'`` is supported.
-        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
 
     Raises:
-        ValueError: The interpolation is unknown, or the array is no such
-            filter.
+        ValueError: The interpolation is unknown, or the shape of the
+            array is wrong.
 
     .. admonition:: Example
 

@@ -15,7 +15,7 @@ class Uniform(initializer._RandomInitializer):
 
     Args:
         scale (float): Bound of the interval.
-        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
@@ -42,7 +42,7 @@ class Uniform(initializer._RandomInitializer):
 
 
 class _ScaledUniform(Uniform):
-    """Uniform distribution whose bound follows from the fans."""
+    """Uniform distribution with a bound computed from the fans."""
 
     def __init__(self, scale: float = 1.0, dtype: DTypeSpec = None, **kwargs: Any) -> None:
         super().__init__(scale, dtype, **kwargs)
@@ -61,7 +61,7 @@ class LeCunUniform(_ScaledUniform):
 
     Args:
         scale (float): Factor of the bound.
-        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
@@ -86,7 +86,7 @@ class GlorotUniform(_ScaledUniform):
 
     Args:
         scale (float): Factor of the bound.
-        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
@@ -110,7 +110,7 @@ class HeUniform(_ScaledUniform):
 
     Args:
         scale (float): Factor of the bound.
-        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 

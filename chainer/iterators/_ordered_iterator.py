@@ -1,10 +1,10 @@
-"""What the iterators that choose examples by an order have in common.
+"""Base of the iterators that choose examples by an order.
 
-An iterator is a walk over states. A state says which batch comes next; advancing it gives
-the indices of that batch and the state after it. Iterators that read ahead advance a state
-of their own and keep, for each batch in preparation, the state to take over when the batch
-is handed out. Orders that were drawn for batches ahead are saved with the iterator, so that
-a resumed iterator continues with them instead of drawing others.
+An iterator walks over states. A state determines the next batch; advancing it returns
+the indices of that batch and the next state. Iterators that prefetch advance a separate state
+and keep, for each batch in preparation, the state to adopt when they return the batch.
+Serialization saves the orders drawn for prefetched batches, so that a resumed iterator
+continues with them instead of drawing new ones.
 """
 
 from __future__ import annotations
@@ -95,10 +95,10 @@ class OrderedIterator(iterator.Iterator):
         return order
 
     def _advance(self, state):
-        """Walks on by one batch.
+        """Advances by one batch.
 
         Returns the state after the batch, the indices of the batch (``None`` at the end) and
-        the list of the orders that were drawn.
+        the list of drawn orders.
         """
         position, epoch, _, order = state
         size = self._size_of(state)
@@ -132,13 +132,13 @@ class OrderedIterator(iterator.Iterator):
         return State(end, epoch, is_new_epoch, order), indices, drawn
 
     def _take_over(self, state):
-        """Makes a state the one that users see, at the time its batch is handed out."""
+        """Makes a state visible to users when the iterator returns its batch."""
         self._previous_epoch_detail = self.epoch_detail
         self._state = state
 
     @property
     def current_position(self) -> int:
-        """Number of examples of the current epoch that were handed out."""
+        """Number of examples returned in the current epoch."""
         return self._state.current_position
 
     @property
@@ -165,15 +165,15 @@ class OrderedIterator(iterator.Iterator):
 
     @property
     def repeat(self) -> bool:
-        """Whether the iterator goes on for ever."""
+        """Whether the iterator repeats endlessly."""
         return self._repeat
 
     def _drawn_orders(self):
-        """Orders of later epochs than that of ``_state`` that were drawn already."""
+        """Orders already drawn for epochs after that of ``_state``."""
         return list(self._drawn)
 
     def _discard_ahead(self):
-        """Forgets batches in preparation, keeping the orders drawn for them."""
+        """Discards batches in preparation, but keeps their orders."""
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the position and the order."""
@@ -207,10 +207,9 @@ class OrderedIterator(iterator.Iterator):
 
 
 class LookaheadIterator(OrderedIterator):
-    """Base of the iterators that prepare the next batches while the last one is used.
+    """Base of the iterators that prepare the next batches in the background.
 
-    Batches are ordered from within ``next`` only, so that the use of random numbers does
-    not depend on timing.
+    Only ``next`` requests batches, so that the use of random numbers does not depend on timing.
     """
 
     def __init__(
@@ -227,7 +226,7 @@ class LookaheadIterator(OrderedIterator):
         super().__init__(dataset, batch_size, repeat, shuffle, order_sampler)
 
     def _submit(self, state, indices):
-        """Starts fetching the batch that follows ``state``; returns a job."""
+        """Starts fetching the batch after ``state``; returns a job."""
         raise NotImplementedError
 
     def _collect(self, job):
@@ -235,7 +234,7 @@ class LookaheadIterator(OrderedIterator):
         raise NotImplementedError
 
     def _cancel(self, job):
-        """Stops a job whose batch is not needed."""
+        """Cancels a job."""
 
     def _fill(self):
         while len(self._ahead) <= self.n_prefetch:

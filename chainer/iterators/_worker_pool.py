@@ -1,11 +1,10 @@
 """Worker processes that read examples of a dataset.
 
-Each worker has a pipe of its own, so a worker that is killed leaves no lock behind that
-another process waits for. A job (a batch) is cut into chunks; a worker has at most two of
-them at a time, which keeps it busy and lets it use two slots of shared memory in turn
-without further synchronization: a third chunk is sent only after the result of the first was
-copied out of its slot. Chunks are small enough for both requests to fit into the buffer of the
-pipe, so sending never blocks. A thread of the main process receives the results.
+Each worker has a separate pipe, so a killed worker leaves no lock that blocks others. A job (a
+batch) is split into chunks. A worker has at most two chunks at a time, which keeps it busy and
+lets it alternate between two slots of shared memory without further synchronization: the pool
+sends a third chunk only after copying the first result out of its slot. Both requests fit into
+the buffer of the pipe, so sending never blocks. A thread of the main process receives the results.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _MAX_PENDING = 2
 
 
 class WorkerDied(RuntimeError):
-    """A worker process ended unexpectedly."""
+    """Raised when a worker process ends unexpectedly."""
 
 
 class _RemoteTraceback(Exception):
@@ -60,7 +59,7 @@ class _Job:
 
 
 class _Worker:
-    """Main process' view of a worker."""
+    """A worker as seen by the main process."""
 
     def __init__(self, process: Any, conn: Any) -> None:
         self.process = process
@@ -77,7 +76,7 @@ class WorkerPool:
         dataset: Dataset, sent to each process.
         n_processes (int): Number of processes.
         shared_mem (int): Bytes of shared memory per example; ``None`` to fit it to the data.
-        maxtasksperchild (int): Number of chunks after which a process is replaced.
+        maxtasksperchild (int): Number of chunks before a process is replaced.
 
     """
 
@@ -134,7 +133,7 @@ class WorkerPool:
         return job
 
     def _replace_retired(self):
-        """Starts successors of workers that have done their share (main thread only)."""
+        """Starts successors of retired workers (main thread only)."""
         if self._maxtasks is None:
             return
         with self._changed:
@@ -150,7 +149,7 @@ class WorkerPool:
             self._start_worker()
 
     def _dispatch(self):
-        """Sends chunks to the workers that have least to do (lock held)."""
+        """Sends chunks to the least busy workers (lock held)."""
         while self._queue:
             free = [
                 w
@@ -177,12 +176,12 @@ class WorkerPool:
 
         Args:
             job: Job.
-            timeout (float): Seconds after which ``on_timeout`` is called, each time.
+            timeout (float): Interval in seconds between calls of ``on_timeout``.
             on_timeout: Function without arguments.
 
         Raises:
             WorkerDied: If a process died.
-            Exception: What the dataset raised.
+            Exception: An exception of the dataset.
 
         """
         while True:
@@ -311,7 +310,7 @@ class WorkerPool:
         )
 
     def _fail(self, error):
-        """Gives up all jobs (lock held)."""
+        """Fails all jobs (lock held)."""
         self._error = error
         self._closed = True
         self._changed.notify_all()
@@ -358,7 +357,7 @@ def _memory_prefix(pid):
 
 
 def _remove_memory(pid):
-    """Removes the file of a process that ended before it could tell its name."""
+    """Removes the file of a process that ended before it could send its name."""
     folder = _memory_folder()
     for name in os.listdir(folder):
         if name.startswith(_memory_prefix(pid)):
@@ -405,9 +404,9 @@ def _run_worker(conn, parent_conn, dataset, shared_mem):
 
 
 class _Slots:
-    """Shared memory of a worker: two slots that its results are written to in turn.
+    """Shared memory of a worker: two slots for alternating results.
 
-    The memory is a file that the main process maps and removes when it gets the name.
+    The memory is a file, which the main process maps and removes when it receives the name.
     """
 
     def __init__(self, shared_mem: int | None) -> None:
@@ -417,7 +416,7 @@ class _Slots:
         self._slot = 0
 
     def pack(self, data: Any, buffers: Any, n_examples: int) -> Any:
-        """Returns the message that transports a pickle and its buffers."""
+        """Returns a message with a pickle and its buffers."""
         self._slot = 1 - self._slot
         sizes = [buffer.nbytes for buffer in buffers]
         total = sum(map(_aligned, sizes))

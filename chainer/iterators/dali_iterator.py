@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 class DaliIterator(iterator.Iterator):
     """Iterator over the output of a pipeline of NVIDIA DALI.
 
-    A batch is what ``pipeline.run()`` returns, one list per output; use a converter that
-    makes arrays of it, such as those of DALI's own examples.
+    A batch is the result of ``pipeline.run()``, one list per output; use a converter that
+    makes arrays from it, such as those of DALI's examples.
 
     Args:
         pipeline (nvidia.dali.pipeline.Pipeline): DALI pipeline with the attribute
             ``epoch_size``, built at construction of the iterator.
-        repeat (bool): If true, the iterator goes on for ever; otherwise it stops after one
+        repeat (bool): If true, the iterator repeats endlessly; otherwise it stops after one
             epoch.
 
     Raises:
@@ -80,11 +80,11 @@ class DaliIterator(iterator.Iterator):
 
     @property
     def repeat(self) -> bool:
-        """Whether the iterator goes on for ever."""
+        """Whether the iterator repeats endlessly."""
         return self._repeat
 
     def reset(self) -> None:
-        """Sets the position to the start. The pipeline itself goes on."""
+        """Resets the position. The pipeline itself continues."""
         self.current_position = 0
         self.epoch = 0
         self.is_new_epoch = False

@@ -18,36 +18,35 @@ if TYPE_CHECKING:
 
 
 class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
-    """Iterator that reads the next batches by processes while the last one is used.
+    """Iterator that prefetches batches in worker processes.
 
-    Its batches are those of :class:`~chainer.iterators.SerialIterator`. The processes are
-    started at the first ``next`` by the start method of :mod:`multiprocessing`; with other
-    methods than *fork* the dataset must be picklable. Arrays come back through shared
-    memory.
+    It returns the same batches as :class:`~chainer.iterators.SerialIterator`. The first call of
+    ``next`` starts the processes with the start method of :mod:`multiprocessing`; start methods
+    other than *fork* require a picklable dataset. Arrays come back through shared memory.
 
-    An exception of the dataset is raised by ``next``, as is a ``RuntimeError`` when a
-    process dies; calling ``next`` again then tries the same batch anew.
+    ``next`` raises exceptions of the dataset, and ``RuntimeError`` if a process dies; calling
+    ``next`` again then retries the same batch.
 
-    In the processes, ``numpy.random`` and ``random`` are seeded for each part of a batch
-    from the state that ``numpy.random`` had at the first use of the iterator.
+    The processes seed ``numpy.random`` and ``random`` for each part of a batch from the state
+    of ``numpy.random`` at the first use of the iterator.
 
     Args:
         dataset: Indexable object with a length.
         batch_size (int): Number of examples in a batch.
-        repeat (bool): If true, the iterator goes on for ever; otherwise it stops after one
+        repeat (bool): If true, the iterator repeats endlessly; otherwise it stops after one
             epoch.
-        shuffle (bool): If true, each epoch has a random order of its own. The default is
+        shuffle (bool): If true, each epoch has a new random order. The default is
             true, unless ``order_sampler`` is given.
         n_processes (int): Number of processes, by default the number of CPU cores.
-        n_prefetch (int): Number of batches read ahead.
-        shared_mem (int): Bytes of shared memory per example. By default it is fitted to the
-            data. Data that does not fit is sent through pipes.
+        n_prefetch (int): Number of batches to prefetch.
+        shared_mem (int): Bytes of shared memory per example; adapts to the data by default.
+            Larger data goes through pipes.
         order_sampler (callable): Function that decides the order of each epoch, see
-            :class:`~chainer.iterators.OrderSampler`. Needs ``shuffle=None``.
-        dataset_timeout (float): :class:`MultiprocessIterator.TimeoutWarning` is issued each
-            time a batch is waited for this many seconds; ``None`` for never.
-        maxtasksperchild (int): Number of tasks (parts of batches) after which a process is
-            replaced by a new one, to free its memory; ``None`` for never.
+            :class:`~chainer.iterators.OrderSampler`. Requires ``shuffle=None``.
+        dataset_timeout (float): Issues a :class:`MultiprocessIterator.TimeoutWarning` each
+            time a batch takes this many seconds; ``None`` for never.
+        maxtasksperchild (int): Number of tasks (parts of batches) before a new process replaces
+            a process, to free its memory; ``None`` for never.
 
     Raises:
         ValueError: If both ``shuffle`` and ``order_sampler`` are given.
@@ -63,7 +62,7 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
     """
 
     class TimeoutWarning(RuntimeWarning):
-        """Reading a batch takes very long."""
+        """Warning that reading a batch takes very long."""
 
     def __init__(
         self,
@@ -131,7 +130,7 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
     next = __next__
 
     def reset(self) -> None:
-        """Goes back to the start, with a new order.
+        """Returns to the start with a new order.
 
         Raises:
             NotImplementedError: If the iterator is finalized.
@@ -144,7 +143,7 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
         self._reset_state()
 
     def finalize(self) -> None:
-        """Ends the processes; returns within a few seconds whatever they do."""
+        """Ends the processes; always returns within a few seconds."""
         if getattr(self, '_finalized', True):
             return
         self._finalized = True

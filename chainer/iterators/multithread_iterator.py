@@ -11,21 +11,21 @@ if TYPE_CHECKING:
 
 
 class MultithreadIterator(_ordered_iterator.LookaheadIterator):
-    """Iterator that reads the next batch by threads while the last one is used.
+    """Iterator that prefetches the next batch in threads.
 
-    Its batches are those of :class:`~chainer.iterators.SerialIterator`. Threads help when
+    It returns the same batches as :class:`~chainer.iterators.SerialIterator`. Threads help if
     the dataset waits for files or computes in functions that release Python's lock.
 
     Args:
-        dataset: Indexable object with a length; it must allow being used by threads.
+        dataset: Indexable, thread-safe object with a length.
         batch_size (int): Number of examples in a batch.
-        repeat (bool): If true, the iterator goes on for ever; otherwise it stops after one
+        repeat (bool): If true, the iterator repeats endlessly; otherwise it stops after one
             epoch.
-        shuffle (bool): If true, each epoch has a random order of its own. The default is
+        shuffle (bool): If true, each epoch has a new random order. The default is
             true, unless ``order_sampler`` is given.
         n_threads (int): Number of threads.
         order_sampler (callable): Function that decides the order of each epoch, see
-            :class:`~chainer.iterators.OrderSampler`. Needs ``shuffle=None``.
+            :class:`~chainer.iterators.OrderSampler`. Requires ``shuffle=None``.
 
     Raises:
         ValueError: If both ``shuffle`` and ``order_sampler`` are given.
@@ -79,11 +79,11 @@ class MultithreadIterator(_ordered_iterator.LookaheadIterator):
     next = __next__
 
     def reset(self) -> None:
-        """Goes back to the start, with a new order."""
+        """Returns to the start with a new order."""
         self._reset_state()
 
     def finalize(self) -> None:
-        """Stops the threads. Examples being read are not waited for."""
+        """Stops the threads without waiting for examples in progress."""
         pool = getattr(self, '_pool', None)
         if pool is not None:
             self._discard_ahead()

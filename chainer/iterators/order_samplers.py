@@ -30,10 +30,10 @@ class OrderSampler:
         Args:
             current_order (numpy.ndarray): Indices in the order of the current epoch;
                 ``arange`` of the dataset before the first one.
-            current_position (int): How many of them the last batch began after.
+            current_position (int): Number of these indices before the start of the last batch.
 
         Returns:
-            numpy.ndarray: Indices of the next epoch, as many as ``current_order``.
+            numpy.ndarray: Indices of the next epoch, with the length of ``current_order``.
 
         """
         raise NotImplementedError

@@ -11,24 +11,24 @@ if TYPE_CHECKING:
 
 
 class SerialIterator(_ordered_iterator.OrderedIterator):
-    """Iterator that reads the examples one after another when a batch is asked for.
+    """Iterator that reads the examples of a batch sequentially on request.
 
-    At the end of an epoch a batch is filled up with examples of the next one, unless
-    ``repeat`` is false: then the last batch may be smaller.
+    The last batch of an epoch continues with examples of the next epoch. If ``repeat`` is
+    false, it may be smaller instead.
 
     Args:
         dataset: Indexable object with a length.
         batch_size (int): Number of examples in a batch.
-        repeat (bool): If true, the iterator goes on for ever; otherwise it stops after one
+        repeat (bool): If true, the iterator repeats endlessly; otherwise it stops after one
             epoch.
-        shuffle (bool): If true, each epoch has a random order of its own, drawn from
+        shuffle (bool): If true, each epoch has a new random order, drawn from
             ``numpy.random``. The default is true, unless ``order_sampler`` is given.
         order_sampler (callable): Function that decides the order of each epoch, see
-            :class:`~chainer.iterators.OrderSampler`. Needs ``shuffle=None``.
+            :class:`~chainer.iterators.OrderSampler`. Requires ``shuffle=None``.
 
     Raises:
-        ValueError: If both ``shuffle`` and ``order_sampler`` are given, or (at ``next``) an
-            empty dataset is to be repeated.
+        ValueError: If both ``shuffle`` and ``order_sampler`` are given, or (at ``next``) if the
+            dataset to repeat is empty.
 
     .. admonition:: Example
 
@@ -70,5 +70,5 @@ class SerialIterator(_ordered_iterator.OrderedIterator):
     next = __next__
 
     def reset(self) -> None:
-        """Goes back to the start, with a new order."""
+        """Returns to the start with a new order."""
         self._reset_state()

@@ -1,4 +1,4 @@
-"""The common part of the hooks that replace a weight while a link is called."""
+"""Base of the hooks that replace a weight during calls of a link."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class WeightHook(link_hook.LinkHook):
-    """Replaces the parameter ``weight_name`` by a function of it during a call.
+    """Replaces the parameter ``weight_name`` with a function of it during a call.
 
-    It must be registered to one link by :meth:`chainer.Link.add_hook`.
+    Register it to one link with :meth:`chainer.Link.add_hook`.
     """
 
     def __init__(self, weight_name: str, name: str | None) -> None:
@@ -35,12 +35,12 @@ class WeightHook(link_hook.LinkHook):
     def added(self, link: Link | None) -> None:
         if not hasattr(link, self.weight_name):
             raise ValueError(f"Weight '{self.weight_name}' does not exist in {type(link).__name__}")
-        # The filters of deconvolutions have their output axis second.
+        # Deconvolution filters have the output axis second.
         is_deconvolution = any('Deconvolution' in c.__name__ for c in type(link).__mro__)
         self.axis = 1 if is_deconvolution else 0
 
     def _transform(self, link):
-        """Returns the variable that takes the place of the weight."""
+        """Returns the variable that replaces the weight."""
         raise NotImplementedError
 
     def forward_preprocess(self, cb_args: _ForwardPreprocessCallbackArgs) -> None:
@@ -48,14 +48,14 @@ class WeightHook(link_hook.LinkHook):
         weight = getattr(link, self.weight_name)
         if isinstance(weight, variable.Parameter):
             self._original = weight
-        else:  # a call that failed left it replaced
+        else:  # a failed call left it replaced
             link.__dict__[self.weight_name] = self._original
         if self._original.array is None:
             self._initialize_weight(link, cb_args.args[0])
         link.__dict__[self.weight_name] = self._transform(link)
 
     def _initialize_weight(self, link, x):
-        # Linear maps flatten their inputs, convolutions have channels on the second axis.
+        # Linear layers flatten their inputs; convolutions have channels on the second axis.
         is_linear = not hasattr(link, 'ksize')
         link._initialize_params(math.prod(x.shape[1:]) if is_linear else x.shape[1])
 

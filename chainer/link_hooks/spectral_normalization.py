@@ -39,12 +39,12 @@ def l2normalize(xp: Xp, v: NdArray, eps: float) -> NdArray:
 def update_approximate_vectors(
     weight_matrix: NdArray, u: NdArray, n_power_iteration: int, eps: float
 ) -> tuple[NdArray, NdArray]:
-    """Improves approximate singular vectors by the power method.
+    """Improves approximate singular vectors with the power method.
 
     Args:
         weight_matrix (:ref:`ndarray`): Matrix.
         u (:ref:`ndarray`): Approximate first left singular vector.
-        n_power_iteration (int): Number of steps, one at least.
+        n_power_iteration (int): Number of steps, at least one.
         eps (float): Small value for the numerical stability.
 
     Returns:
@@ -92,23 +92,23 @@ def calculate_max_singular_value(weight_matrix: VariableLike, u: NdArray, v: NdA
 class SpectralNormalization(_weight.WeightHook):
     r"""Spectral normalization: divides a weight by its largest singular value.
 
-    The singular value is approximated by power iterations, one step per call
-    in the training mode, from a vector that is kept in the link as a persistent
-    value ``W_u``. See T. Miyato et al., `Spectral Normalization for Generative
+    It approximates the singular value with power iterations, one step per call
+    in training mode. They start from a vector that the link keeps as the
+    persistent value ``W_u``. See T. Miyato et al., `Spectral Normalization for Generative
     Adversarial Networks <https://arxiv.org/abs/1802.05957>`_.
 
     Args:
         n_power_iteration (int): Number of power iterations per call.
         eps (float): Small value for the numerical stability.
-        use_gamma (bool): If ``True``, the weight is multiplied by a parameter
+        use_gamma (bool): If ``True``, multiplies the weight by a parameter
             ``W_gamma``, which starts as the largest singular value.
-        factor (float): The norm that results. If ``None``, one.
+        factor (float): The resulting norm. If ``None``, one.
         weight_name (str): Name of the weight.
         name (str): Name of the hook.
 
     Raises:
-        ValueError: ``n_power_iteration`` is not positive, or, when it is added,
-            the link has no such weight.
+        ValueError: ``n_power_iteration`` is not positive, or the link has no
+            such weight when the hook is added.
         NotImplementedError: The hook is used in a ``with`` statement.
 
     .. admonition:: Example
@@ -191,7 +191,7 @@ class SpectralNormalization(_weight.WeightHook):
         """Returns the normalized weight.
 
         Args:
-            link (chainer.Link): Link that has the weight.
+            link (chainer.Link): Link with the weight.
 
         """
         W = getattr(link, self.weight_name)

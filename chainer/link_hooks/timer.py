@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 class TimerHook(link_hook.LinkHook):
-    """Link hook that measures the time that links take.
+    """Link hook that measures the time of links.
 
-    The time is that of the host. Links called by other links count in both.
+    It measures host time. A link called by another link counts in both.
 
     Attributes:
-        call_history: List of pairs of a link's class name and the seconds it
-            took.
+        call_history: List of pairs of a link's class name and the elapsed
+            seconds.
 
     .. admonition:: Example
 
@@ -48,7 +48,7 @@ class TimerHook(link_hook.LinkHook):
             self._total_time += elapsed
 
     def total_time(self) -> float:
-        """Returns the seconds spent in all links, nested calls counted once."""
+        """Returns the seconds spent in all links; nested calls count once."""
         return self._total_time
 
     def summary(self) -> dict[str, dict[str, float]]:
@@ -71,7 +71,7 @@ class TimerHook(link_hook.LinkHook):
 
         Args:
             unit (str): ``'sec'``, ``'ms'``, ``'us'``, ``'ns'``, ``'auto'`` for
-                one that fits all, or ``'auto_foreach'`` for one that fits each.
+                one suitable unit, or ``'auto_foreach'`` for one per row.
             file: Text file; standard output by default.
 
         """

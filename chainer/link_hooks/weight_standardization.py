@@ -17,7 +17,7 @@ class WeightStandardization(_weight.WeightHook):
         name (str): Name of the hook.
 
     Raises:
-        ValueError: The link has no such weight, when the hook is added.
+        ValueError: The link has no such weight when the hook is added.
         NotImplementedError: The hook is used in a ``with`` statement.
 
     .. admonition:: Example

@@ -1,4 +1,4 @@
-"""Links: parts of models with parameters."""
+"""Links: parameterized parts of models."""
 
 from chainer.links import caffe as caffe
 from chainer.links.activation.maxout import Maxout as Maxout

@@ -1,14 +1,14 @@
 """The stored form of ``None`` in npz files, recognized without unpickling.
 
 Chainer writes ``None`` as ``numpy.asarray(None)``, a 0-dimensional object
-array, which NumPy stores as a pickle. That pickle is the only one which is
-accepted, and it is never executed: its opcodes are listed and compared.
+array, which NumPy stores as a pickle. Loading accepts only this pickle and
+never executes it: it compares the list of opcodes.
 """
 
 import pickletools
 
-# The opcodes of every such pickle, whatever Python, NumPy and pickle protocol
-# wrote it, once memo handling is resolved and equivalent opcodes are unified.
+# The opcodes of this pickle, for every version of Python, NumPy and pickle,
+# after resolving memos and unifying equivalent opcodes.
 _OPCODES = [
     ('GLOBAL', 'numpy.core.multiarray _reconstruct'),
     ('GLOBAL', 'numpy ndarray'),
@@ -48,7 +48,7 @@ _TUPLES = {'EMPTY_TUPLE', 'TUPLE', 'TUPLE1', 'TUPLE2', 'TUPLE3'}
 _NO_EFFECT = {'PROTO', 'FRAME', 'MARK'}
 _CONSTANTS = {'NONE': None, 'NEWTRUE': 1, 'NEWFALSE': 0}
 
-# What is written: readable by every Python 3 and NumPy.
+# The form to write, readable by every Python 3 and NumPy.
 MARKER = (
     b'\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85'
     b'c_codecs\nencode\nX\x01\x00\x00\x00bX\x06\x00\x00\x00latin1\x86R\x87R'
@@ -58,14 +58,14 @@ MARKER = (
 
 
 def is_none_marker(pickled):
-    """Tells whether a byte string is the pickle of ``numpy.asarray(None)``."""
+    """Returns whether a byte string is the pickle of ``numpy.asarray(None)``."""
     if pickled == MARKER:
         return True
     if len(pickled) > 1000:
         return False
     try:
         opcodes = list(pickletools.genops(pickled))
-        # Nothing may follow the end of the pickle.
+        # Reject data after the end of the pickle.
         return opcodes[-1][2] == len(pickled) - 1 and _normalize(opcodes) == _OPCODES
     except (ValueError, KeyError, IndexError, UnicodeDecodeError):
         return False

@@ -1,4 +1,4 @@
-"""What the file formats share: conversion of values, safe writing and loading."""
+"""Code shared by the file formats: conversion of values, safe writing and loading."""
 
 import contextlib
 import numbers
@@ -15,7 +15,7 @@ from chainer.variable import Variable
 
 
 def to_numpy(value):
-    """Returns what is stored for a value: a NumPy array.
+    """Converts a value to the NumPy array to store.
 
     ``None`` becomes a 0-dimensional object array.
     """
@@ -37,7 +37,7 @@ def restore(key, value, stored, journal):
 
     Args:
         key (str): Full name, for messages.
-        value: Current value. An array is filled in place.
+        value: Current value. Fills arrays in place.
         stored (numpy.ndarray): Loaded array.
         journal (list or None): Receives a function that undoes the filling.
 
@@ -65,7 +65,7 @@ def restore(key, value, stored, journal):
 
 
 def _loses_value(dtype, kind):
-    """Tells whether numbers of a dtype lose, as a type of numbers, something like a fraction."""
+    """Returns whether converting a dtype to a number type may lose data such as fractions."""
     if dtype.kind not in 'iufc' or not issubclass(kind, (numbers.Number, numpy.generic)):
         return False
     return not numpy.can_cast(dtype, kind, 'same_kind')
@@ -95,9 +95,9 @@ def _to_builtin(key, kind, stored):
 
 @contextlib.contextmanager
 def atomic_path(path):
-    """Gives a temporary path that replaces ``path`` when the block succeeds.
+    """Yields a temporary path that replaces ``path`` when the block succeeds.
 
-    On failure the temporary file is removed and ``path`` keeps its old content.
+    On failure, it removes the temporary file, and ``path`` keeps its old content.
     """
     path = os.path.realpath(os.fsdecode(path))
     if os.path.exists(path) and not os.path.isfile(path):
@@ -117,10 +117,10 @@ def atomic_path(path):
 
 
 def load_all_or_nothing(deserializer, obj):
-    """Loads an object; if that raises, puts the previous state back first.
+    """Loads an object; restores the previous state if loading raises.
 
-    Arrays that are filled in place are always restored, other attributes for
-    the classes that call :func:`chainer.serializer._remember`.
+    It always restores arrays filled in place, and other attributes of classes
+    that call :func:`chainer.serializer._remember`.
     """
     journal = deserializer._journal = []
     try:

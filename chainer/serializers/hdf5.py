@@ -1,4 +1,4 @@
-"""Serialization to HDF5, for which h5py is needed."""
+"""Serialization to HDF5, which requires h5py."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class HDF5Serializer(serializer_module.Serializer):
 
     Args:
         group (h5py.Group): Group to write into.
-        compression (int): Level of gzip compression, or ``None``. Arrays of at
-            most one element are not compressed.
+        compression (int): Level of gzip compression, or ``None``. Does not
+            compress arrays of at most one element.
 
     Raises:
         RuntimeError: h5py is not installed.
@@ -81,7 +81,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
     Args:
         group (h5py.Group): Group to read from.
         strict (bool): If ``True``, a missing value raises ``KeyError``. If
-            ``False``, it stays as it is.
+            ``False``, it keeps its value.
 
     Raises:
         RuntimeError: h5py is not installed.
@@ -139,7 +139,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
 def save_hdf5(filename: str | PathLike[str], obj: Any, compression: int = 4) -> None:
     """Saves an object to a file in HDF5 format.
 
-    The file is replaced only after everything was written.
+    It replaces the file only after writing everything.
 
     Args:
         filename (str or path): Target file.
@@ -148,7 +148,7 @@ def save_hdf5(filename: str | PathLike[str], obj: Any, compression: int = 4) -> 
 
     Raises:
         RuntimeError: h5py is not installed.
-        TypeError: A value is no array, number, string or ``None``.
+        TypeError: A value is not an array, number, string or ``None``.
 
     .. admonition:: Example
 
@@ -168,8 +168,8 @@ def save_hdf5(filename: str | PathLike[str], obj: Any, compression: int = 4) -> 
 def load_hdf5(filename: str | PathLike[str], obj: Any) -> None:
     """Loads an object from a file in HDF5 format.
 
-    When the file is damaged or its content does not fit the object, an error
-    is raised and the object keeps its state.
+    If the file is damaged or its content does not fit the object, it raises an
+    error and the object keeps its state.
 
     Args:
         filename (str or path): File to read.

@@ -63,8 +63,7 @@ def serialize(obj: Any) -> dict[str, Any]:
         obj: Object with a ``serialize`` method, e.g. a link.
 
     Returns:
-        dict: Names to NumPy arrays. Arrays that live in the main memory are
-        not copied.
+        dict: NumPy arrays by name. Arrays in main memory are not copied.
 
     .. admonition:: Example
 
@@ -82,16 +81,16 @@ def serialize(obj: Any) -> dict[str, Any]:
 def save_npz(file: str | PathLike[str] | IO[Any], obj: Any, compression: bool = True) -> None:
     """Saves an object to a file in npz format.
 
-    A file given by its path is replaced only after everything was written, so
-    that a failure loses nothing. No suffix is added to the path.
+    It replaces a file at a path only after writing everything, so a failure
+    loses no data. It adds no suffix to the path.
 
     Args:
         file (str, path or file-like): Target file.
         obj: Object with a ``serialize`` method, e.g. a link.
-        compression (bool): If ``True``, the content is compressed.
+        compression (bool): If ``True``, compresses the content.
 
     Raises:
-        TypeError: A value is no array, number, string or ``None``.
+        TypeError: A value is not an array, number, string or ``None``.
 
     .. seealso:: :func:`chainer.serializers.load_npz`
 
@@ -131,9 +130,9 @@ def _write(f, arrays, compression):
 
 
 def zipfile_info(key: str, method: int) -> zipfile.ZipInfo:
-    """Returns how an array is entered in an archive.
+    """Returns the archive entry of an array.
 
-    Equal content makes equal files: the time stamp is always that of 1980.
+    The time stamp is always in 1980, so that equal content makes equal files.
 
     Args:
         key (str): Name of the array.
@@ -165,23 +164,23 @@ def load_npz(
 ) -> None:
     """Loads an object from a file in npz format.
 
-    The whole file is read and checked before the object is touched, and
-    nothing in it is ever executed. When the content does not fit the object,
-    an error is raised and the object keeps its state.
+    It reads and checks the whole file before it changes the object, and never
+    executes code from the file. If the content does not fit the object, it
+    raises an error and the object keeps its state.
 
     Args:
         file (str, path or file-like): File to read.
         obj: Object with a ``serialize`` method, e.g. a link.
-        path (str): Path in the file under which the object is stored, such as
+        path (str): Path of the object in the file, such as
             ``'updater/model:main/'`` in a snapshot of a trainer.
-        strict (bool): If ``True``, a value that the file lacks raises
-            ``KeyError``. If ``False``, such a value stays as it is.
-        ignore_names (str, callable, or list of them): Names of values that
-            stay as they are. A callable takes a name and tells whether to
+        strict (bool): If ``True``, a value missing from the file raises
+            ``KeyError``. If ``False``, such a value keeps its current value.
+        ignore_names (str, callable, or list of them): Names of values to
+            leave unchanged. A callable takes a name and returns whether to
             ignore it.
 
     Raises:
-        ValueError: The file is damaged, is no npz file or holds objects.
+        ValueError: The file is damaged, is not an npz file or holds objects.
         KeyError: A value is missing.
         ValueError, TypeError: A shape or a dtype does not fit.
 
@@ -288,9 +287,9 @@ class NpzDeserializer(serializer_module.Deserializer):
             ``numpy.load``.
         path (str): Prefix of the names.
         strict (bool): If ``True``, a missing value raises ``KeyError``. If
-            ``False``, it stays as it is.
-        ignore_names (str, callable, or list of them): Names of values that
-            stay as they are. A callable takes a name and tells whether to
+            ``False``, it keeps its value.
+        ignore_names (str, callable, or list of them): Names of values to
+            leave unchanged. A callable takes a name and returns whether to
             ignore it.
 
     Raises:

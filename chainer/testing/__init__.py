@@ -1,4 +1,4 @@
-"""Tools for testing code that uses Chainer, under pytest and :mod:`unittest`."""
+"""Tools for testing code that uses Chainer, with pytest or :mod:`unittest`."""
 
 from __future__ import annotations
 
@@ -88,17 +88,17 @@ __all__ = [
 
 
 def run_module(name: str, file: str) -> None:
-    """Runs the tests of a file when the file is executed as a script.
+    """Runs the tests of a file that is executed as a script.
 
     Put ``testing.run_module(__name__, __file__)`` at the end of a test file; ``python FILE`` then
     runs pytest on it, stops at the first failure and, on a terminal, opens the debugger there.
 
     Args:
-        name (str): ``__name__`` of the caller. Anything but ``'__main__'`` makes this a no-op.
+        name (str): ``__name__`` of the caller. Does nothing unless it is ``'__main__'``.
         file (str): ``__file__`` of the caller.
 
     Raises:
-        SystemExit: With pytest's exit code, when a test failed.
+        SystemExit: With pytest's exit code, if a test failed.
 
     .. admonition:: Example
 

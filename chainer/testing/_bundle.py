@@ -1,4 +1,4 @@
-"""What the class decorators that make several test cases out of one have in common."""
+"""Code shared by the class decorators that generate test cases from a class."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 class TestCaseBundle:
     """Test cases generated from one class.
 
-    It takes the place of the decorated class in its module, so that the class itself is not
-    collected as a test, and carries the generated classes to further decorators.
+    It replaces the decorated class in its module, so that pytest does not collect the class
+    itself, and passes the generated classes to further decorators.
     """
 
-    __test__ = False  # keep pytest from collecting this class by its name
+    __test__ = False  # prevent pytest from collecting this class by name
 
     def __init__(self, cases: Sequence[type]) -> None:
         self.cases = cases
@@ -27,20 +27,20 @@ class TestCaseBundle:
 
 
 def expand(target, generate):
-    """Replaces each class of ``target`` by the classes that ``generate(cls)`` yields.
+    """Replaces each class of ``target`` with the classes that ``generate(cls)`` yields.
 
     Args:
         target (type or TestCaseBundle): Decorated class, or the result of another decorator.
         generate (callable): Function from a class to an iterable of its subclasses.
 
     Returns:
-        TestCaseBundle: All the new classes. They stand in the module of their base by name.
+        TestCaseBundle: All new classes, which are also in the module of their base by name.
     """
     bases = [target]
     if isinstance(target, TestCaseBundle):
         bases = target.cases
         for base in bases:
-            # They are intermediate steps now and must not be run themselves.
+            # They are intermediate steps now and must not run themselves.
             delattr(sys.modules[base.__module__], base.__name__)
     cases = []
     for base in bases:

@@ -1,4 +1,4 @@
-"""What the test cases of functions and of links share."""
+"""Code shared by the test cases of functions and links."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_DODGES = 100
 
 
 class _TestError(AssertionError):
-    """Failure that says at which step of the test it happened."""
+    """Failure that names the step of the test."""
 
     @classmethod
     def check(cls, condition: object, message: str) -> None:
@@ -48,16 +48,16 @@ class _TestError(AssertionError):
 
 
 def _noncontiguous(x):
-    """Returns a copy that is not C-contiguous, where an array of the shape can be so."""
+    """Returns a copy that is not C-contiguous, if the shape allows it."""
     wide = numpy.zeros(x.shape + (2,), x.dtype)
     wide[..., 0] = x
     return wide[..., 0]
 
 
 class _TestBase:
-    """What function and link tests share: layouts, devices and checks of arrays.
+    """Base of function and link tests: layouts, devices and checks of arrays.
 
-    A test is a chain of steps. Each step blames the user's method that it calls, by name.
+    A test is a chain of steps. The error of a step names the user's method that it calls.
     """
 
     backend_config: Any = None
@@ -119,7 +119,7 @@ class _TestBase:
         return arrays
 
     def _send(self, arrays):
-        """Brings NumPy arrays into a memory layout and onto the device of the test."""
+        """Converts NumPy arrays to the memory layout and the device of the test."""
         if self.contiguous == 'C':
             arrays = [a if a is None else numpy.array(a, order='C') for a in arrays]
         elif self.contiguous is None:
@@ -135,7 +135,7 @@ class _TestBase:
         return tuple(Variable(a, requires_grad=a.dtype.kind == 'f') for a in arrays)
 
     def _check_forward(self, arrays, forward, outputs_expected):
-        """Runs ``forward(variables)`` and compares outputs and the untouched inputs."""
+        """Runs ``forward(variables)``, compares outputs and checks that inputs are unchanged."""
         error = self._error
         sent = self._send(arrays)
         with self.backend_config:
@@ -177,7 +177,7 @@ class _TestBase:
             assert_allclose(y, expected, **self.check_forward_options)
 
     def _output_templates(self, arrays, forward):
-        """Returns arrays like the outputs for given inputs."""
+        """Returns arrays like the outputs for the inputs."""
         with self.backend_config, no_backprop_mode():
             outputs = forward(self._variables(self._send(arrays)))
         self._check_outputs(outputs, 'forward()')
@@ -192,12 +192,12 @@ class _TestBase:
             outputs_template (tuple of numpy.ndarray): Arrays of the outputs' shapes and dtypes.
 
         Returns:
-            tuple of numpy.ndarray: Gradients; ``None`` stands for no gradient.
+            tuple of numpy.ndarray: Gradients; ``None`` means no gradient.
         """
         return _uniform_like(outputs_template)
 
     def _run_gradient_check(self, check):
-        """Runs a check; draws everything again at points without a derivative."""
+        """Runs a check; redraws everything at points without a derivative."""
         for _ in range(_MAX_DODGES if self.dodge_nondifferentiable else 1):
             try:
                 with self._error.raise_if_fail(f'{self.test_name} failed.'):

@@ -1,4 +1,4 @@
-"""Marks for tests that need special hardware or much time.
+"""Marks for tests that need special hardware or take long.
 
 Select them with ``pytest -m``, for example ``pytest -m "not slow and not gpu"``.
 """
@@ -23,7 +23,7 @@ except ImportError as _e:
 
 
 def get_error() -> ImportError | None:
-    """Returns the error met when importing pytest, or ``None``.
+    """Returns the error of importing pytest, or ``None``.
 
     Returns:
         ImportError: The error.
@@ -39,10 +39,10 @@ def get_error() -> ImportError | None:
 
 
 def is_available() -> bool:
-    """Tells whether marks can be made, that is, whether pytest is installed.
+    """Returns whether marks are available, i.e. whether pytest is installed.
 
     Returns:
-        bool: Whether they can.
+        bool: Whether they are available.
 
     .. admonition:: Example
 
@@ -58,7 +58,7 @@ def check_available() -> None:
     """Raises an error unless pytest is installed.
 
     Raises:
-        RuntimeError: If it is not.
+        RuntimeError: If it is not installed.
 
     .. admonition:: Example
 
@@ -82,7 +82,7 @@ def slow(*args: Any, **kwargs: Any) -> Callable[..., Any]:
     """Marks a test that takes long.
 
     Args:
-        args, kwargs: The test, or arguments of the mark of pytest.
+        args, kwargs: The test, or arguments of pytest's mark.
 
     Returns:
         The test, or a decorator of tests.
@@ -104,7 +104,7 @@ def cudnn(*args: Any, **kwargs: Any) -> Callable[..., Any]:
     """Marks a test that needs cuDNN.
 
     Args:
-        args, kwargs: The test, or arguments of the mark of pytest.
+        args, kwargs: The test, or arguments of pytest's mark.
 
     Returns:
         The test, or a decorator of tests.
@@ -126,7 +126,7 @@ def ideep(*args: Any, **kwargs: Any) -> Callable[..., Any]:
     """Marks a test that needs iDeep.
 
     Args:
-        args, kwargs: The test, or arguments of the mark of pytest.
+        args, kwargs: The test, or arguments of pytest's mark.
 
     Returns:
         The test, or a decorator of tests.
@@ -148,7 +148,7 @@ def chainerx(*args: Any, **kwargs: Any) -> Callable[..., Any]:
     """Marks a test that needs ChainerX.
 
     Args:
-        args, kwargs: The test, or arguments of the mark of pytest.
+        args, kwargs: The test, or arguments of pytest's mark.
 
     Returns:
         The test, or a decorator of tests.
@@ -183,12 +183,12 @@ def _skip_without_gpus(gpu_num):
 
 
 def multi_gpu(gpu_num: int) -> Callable[..., Any]:
-    """Marks a test that needs several GPUs and skips it where there are fewer.
+    """Marks a test that needs several GPUs and skips it if there are fewer.
 
-    The environment variable ``CHAINER_TEST_GPU_LIMIT`` lowers the number taken to be there.
+    The environment variable ``CHAINER_TEST_GPU_LIMIT`` limits the number of available GPUs.
 
     Args:
-        gpu_num (int): Number of GPUs needed.
+        gpu_num (int): Required number of GPUs.
 
     Returns:
         A decorator of test functions and classes.
@@ -209,7 +209,7 @@ def multi_gpu(gpu_num: int) -> Callable[..., Any]:
 
 
 def gpu(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Marks a test that needs a GPU and skips it where there is none.
+    """Marks a test that needs a GPU and skips it if there is none.
 
     Args:
         f: Test function or class.

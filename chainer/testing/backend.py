@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 class BackendConfig:
-    """Device and configuration for running a test.
+    """Device and configuration of a test.
 
     As a context manager, it switches to the device and sets the configuration.
 
     Args:
         params (dict): Settings that differ from the defaults:
 
-            - ``use_cuda`` (``False``), ``cuda_device`` (``None``): run with CuPy, on that GPU;
+            - ``use_cuda`` (``False``), ``cuda_device`` (``None``): run with CuPy on that GPU;
             - ``use_chainerx`` (``False``), ``chainerx_device`` (``None``): run with ChainerX,
               on that device, ``'native:0'`` by default;
             - ``use_ideep`` (``'never'``), ``use_cudnn`` (``'never'``), ``cudnn_deterministic``,
@@ -86,7 +86,7 @@ class BackendConfig:
 
     @property
     def device(self) -> Device:
-        """chainer.backend.Device: Device the test runs on."""
+        """chainer.backend.Device: Device of the test."""
         if self._device is None:
             self._device = backend.get_device(self._device_name)
         return self._device
@@ -107,7 +107,7 @@ class BackendConfig:
         return self.device.xp
 
     def get_array(self, np_array: numpy.ndarray | None) -> NdArray | None:
-        """Returns a NumPy array on the device of this configuration (and ``None`` as it is).
+        """Sends a NumPy array to the device of this configuration; returns ``None`` unchanged.
 
         Args:
             np_array (:class:`numpy.ndarray` or None): Array.
@@ -135,7 +135,7 @@ class BackendConfig:
         )
 
     def get_func_str(self) -> str:
-        """Returns a suffix for the names of test methods that run with this configuration."""
+        """Returns a suffix for the names of test methods with this configuration."""
         if self.use_cuda:
             names = ['gpu' if self.cuda_device is None else f'gpu{self.cuda_device}']
         elif self.use_chainerx:
@@ -149,9 +149,9 @@ class BackendConfig:
         return '_'.join(names)
 
     def get_pytest_marks(self) -> list[Any]:
-        """Returns the decorators that mark a test as one that needs this device.
+        """Returns the decorators that mark a test for this device.
 
-        Where the device is missing, they skip the test.
+        They skip the test if the device is missing.
         """
         marks = []
         if self.use_cuda:
@@ -176,7 +176,7 @@ class BackendConfig:
 
 
 def _bind_config(method, backend_config):
-    """Makes a test method that passes the configuration as first argument."""
+    """Makes a test method that passes the configuration as the first argument."""
 
     @functools.wraps(method)
     def wrapper(self, *args, **kwargs):
@@ -201,9 +201,9 @@ def inject_backend_tests(
 ) -> Callable[..., Any]:
     """Makes a class decorator that runs test methods once per backend configuration.
 
-    The methods take the :class:`BackendConfig` as their argument. They are replaced by one method
-    per configuration, marked and skipped as the configuration needs. The decorator may be applied
-    several times to the same methods: the lowest one gives the first argument.
+    The methods take the :class:`BackendConfig` as their argument. One method per configuration
+    replaces them, with the marks and skips of the configuration. You can apply the decorator
+    several times to the same methods: the lowest one passes the first argument.
 
     Args:
         method_names (list of str): Names of the methods, or ``None`` for all tests of the class.

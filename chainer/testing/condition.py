@@ -1,4 +1,4 @@
-"""Repetition of tests that may fail by chance."""
+"""Repetition of tests that may fail randomly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class QuietTestRunner:
-    """Runner that runs a test suite and prints nothing.
+    """Runner that runs a test suite without printing.
 
     .. admonition:: Example
 
@@ -33,7 +33,7 @@ class QuietTestRunner:
 
 
 def _run_once(f, instance, args, kwargs):
-    """Runs the test method between the instance's own set-up and tear-down."""
+    """Runs the test method between the set-up and tear-down of the instance."""
     fixtures = {}
     if isinstance(instance, unittest.TestCase):
         fixtures = {'setUp': instance.setUp, 'tearDown': instance.tearDown}
@@ -42,13 +42,13 @@ def _run_once(f, instance, args, kwargs):
 
 
 def repeat_with_success_at_least(times: int, min_success: int) -> Callable[..., Any]:
-    """Makes a decorator that runs a test many times and asks for some successes.
+    """Makes a decorator that runs a test several times and requires some successes.
 
     The runs stop as soon as the outcome is certain. A skipped run skips the test.
 
     Args:
-        times (int): Number of runs at most.
-        min_success (int): Number of runs that have to succeed.
+        times (int): Maximum number of runs.
+        min_success (int): Required number of successful runs.
 
     Returns:
         A decorator of test methods.
@@ -98,7 +98,7 @@ def repeat_with_success_at_least(times: int, min_success: int) -> Callable[..., 
 
 
 def repeat(times: int) -> Callable[..., Any]:
-    """Makes a decorator that asks for success in all of ``times`` runs of a test.
+    """Makes a decorator that requires success in all ``times`` runs of a test.
 
     Args:
         times (int): Number of runs.
@@ -123,7 +123,7 @@ def repeat(times: int) -> Callable[..., Any]:
 
 
 def retry(times: int) -> Callable[..., Any]:
-    """Makes a decorator that asks for one success in at most ``times`` runs of a test.
+    """Makes a decorator that requires one success in at most ``times`` runs of a test.
 
     Args:
         times (int): Number of runs at most.

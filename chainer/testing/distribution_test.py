@@ -33,11 +33,11 @@ _properties = ('batch_shape', 'event_shape', 'support')
 
 
 class distribution_unittest(unittest.TestCase):
-    """Base class of tests that hold a distribution against one of :mod:`scipy.stats`.
+    """Base class of tests that compare a distribution with one of :mod:`scipy.stats`.
 
-    A subclass overrides :meth:`setUp_configure`, which sets attributes, and, unless any numbers
-    will do, :meth:`sample_for_test`. The test of a target calls ``check_`` followed by its name,
-    such as ``check_log_prob(is_gpu)``, which may be overridden, too.
+    A subclass overrides :meth:`setUp_configure`, which sets attributes, and, unless the support is
+    all numbers, :meth:`sample_for_test`. The test of a target calls ``check_`` followed by its
+    name, such as ``check_log_prob(is_gpu)``; subclasses can also override it.
 
     Attributes:
         dist (type): Class of the distribution to test.
@@ -46,18 +46,18 @@ class distribution_unittest(unittest.TestCase):
             (followed by further axes for distributions of vectors).
         scipy_params (dict): The same for ``scipy_dist``.
         options (dict): Further constructor arguments of ``dist``.
-        test_targets (set of str): What to test, out of ``batch_shape``, ``cdf``, ``covariance``,
+        test_targets (set of str): Targets to test, from ``batch_shape``, ``cdf``, ``covariance``,
             ``entropy``, ``event_shape``, ``icdf``, ``log_cdf``, ``log_prob``, ``log_survival``,
             ``mean``, ``prob``, ``sample``, ``stddev``, ``support``, ``survival``, ``variance``.
-            The tests of the others are skipped.
+            Skips the tests of other targets.
         shape (tuple of ints): Batch shape.
         event_shape (tuple of ints): Event shape.
         sample_shape (tuple of ints): Shape of a set of samples.
         is_variable (bool): Whether to pass the parameters as variables.
         continuous (bool): Whether SciPy calls the density ``pdf`` (or ``pmf``).
         support (str): Expected support.
-        scipy_onebyone (bool): Calls SciPy for each batch element apart, for distributions that
-            do not broadcast.
+        scipy_onebyone (bool): Calls SciPy separately for each batch element, for distributions
+            that do not broadcast.
         tolerances (dict): Keyword arguments of :func:`~chainer.testing.assert_allclose`.
 
     .. admonition:: Example
@@ -94,7 +94,7 @@ class distribution_unittest(unittest.TestCase):
     sample_num = 2000
 
     def setUp_configure(self) -> None:
-        """Sets the attributes that describe the test. To be overridden."""
+        """Sets the attributes that describe the test. Override this."""
         raise NotImplementedError('setUp_configure() is not implemented.')
 
     def sample_for_test(self) -> numpy.ndarray:

@@ -41,7 +41,7 @@ def skipif_requires_satisfied(*requirements: str) -> None:
         requirements (str): Requirements in the form of PEP 508.
 
     Raises:
-        unittest.SkipTest: If they are; under pytest, the exception of ``pytest.skip``.
+        unittest.SkipTest: If they are met; under pytest, the exception of ``pytest.skip``.
 
     .. admonition:: Example
 
@@ -56,7 +56,7 @@ def skipif_not_enough_cuda_devices(device_count: int) -> None:
     """Skips the rest of a doctest if there are too few CUDA devices.
 
     Args:
-        device_count (int): Number of devices that are needed.
+        device_count (int): Required number of devices.
 
     Raises:
         unittest.SkipTest: If there are fewer; under pytest, the exception of ``pytest.skip``.

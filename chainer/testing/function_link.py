@@ -1,4 +1,4 @@
-"""Test cases of functions and links, made from a few methods that describe them."""
+"""Test cases of functions and links, described by a few methods."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class FunctionTestBase(_TestBase):
     _options = ('check_forward_options', 'check_backward_options', 'check_double_backward_options')
 
     def forward(self, inputs: tuple[Variable, ...], device: Device) -> tuple[Variable, ...]:
-        """Computes the tested function. To be overridden.
+        """Computes the tested function. Override this.
 
         Args:
             inputs (tuple of chainer.Variable): Inputs, on the device.
@@ -93,7 +93,7 @@ class FunctionTestBase(_TestBase):
         raise NotImplementedError('forward() is not implemented.')
 
     def forward_expected(self, inputs: tuple[numpy.ndarray, ...]) -> tuple[numpy.ndarray, ...]:
-        """Computes the expected outputs. To be overridden.
+        """Computes the expected outputs. Override this.
 
         Args:
             inputs (tuple of numpy.ndarray): Inputs.
@@ -104,7 +104,7 @@ class FunctionTestBase(_TestBase):
         raise NotImplementedError('forward_expected() is not implemented.')
 
     def generate_inputs(self) -> tuple[numpy.ndarray, ...]:
-        """Draws the inputs. To be overridden.
+        """Draws the inputs. Override this.
 
         Returns:
             tuple of numpy.ndarray: Inputs.
@@ -120,7 +120,7 @@ class FunctionTestBase(_TestBase):
             inputs_template (tuple of numpy.ndarray): Arrays of the inputs' shapes and dtypes.
 
         Returns:
-            tuple of numpy.ndarray: Gradients; ``None`` stands for no gradient.
+            tuple of numpy.ndarray: Gradients; ``None`` means no gradient.
         """
         return _uniform_like(inputs_template)
 
@@ -182,8 +182,8 @@ class FunctionTestBase(_TestBase):
 class FunctionTestCase(FunctionTestBase, unittest.TestCase):
     """Test of a function: values, gradients and gradients of gradients.
 
-    A subclass overrides :meth:`generate_inputs`, :meth:`forward` and :meth:`forward_expected`,
-    and is decorated with :func:`~chainer.testing.inject_backend_tests`, which supplies the
+    A subclass overrides :meth:`generate_inputs`, :meth:`forward` and :meth:`forward_expected`.
+    Decorate it with :func:`~chainer.testing.inject_backend_tests`, which supplies the
     configurations to test on.
 
     Attributes:
@@ -193,11 +193,11 @@ class FunctionTestCase(FunctionTestBase, unittest.TestCase):
             :func:`chainer.gradient_check.check_backward`.
         check_double_backward_options (dict): Keyword arguments of
             :func:`chainer.gradient_check.check_double_backward`.
-        skip_forward_test (bool): Leaves out the forward test.
-        skip_backward_test (bool): Leaves out the backward test.
-        skip_double_backward_test (bool): Leaves out the double backward test.
-        dodge_nondifferentiable (bool): Draws other inputs when those at hand are at a point
-            without a derivative.
+        skip_forward_test (bool): Skips the forward test.
+        skip_backward_test (bool): Skips the backward test.
+        skip_double_backward_test (bool): Skips the double backward test.
+        dodge_nondifferentiable (bool): Draws new inputs if the derivative does not
+            exist at the current ones.
         numerical_grad_dtype: Dtype to compute the numerical gradients in.
         contiguous (None or 'C'): Layout of inputs and gradients; ``None`` makes them
             non-contiguous, ``'C'`` contiguous.
@@ -231,18 +231,18 @@ class FunctionTestCase(FunctionTestBase, unittest.TestCase):
 
 
 class InitializerArgument:
-    """An initializer argument of a link together with the initializer it stands for.
+    """An initializer argument of a link with the expected initializer.
 
-    For the result of :meth:`LinkInitializersTestCase.get_initializers` where the link makes
-    something else of its argument.
+    Use it in :meth:`LinkInitializersTestCase.get_initializers` if the link converts its
+    argument.
 
     Args:
-        argument_value: What is passed to the link.
-        expected_initializer: Initializer, array or number that the link is to use then.
+        argument_value: Value passed to the link.
+        expected_initializer: Initializer, array or number that the link must use.
 
     Raises:
         ValueError: If ``expected_initializer`` is ``None``.
-        TypeError: If it can be no initializer.
+        TypeError: If it cannot be an initializer.
 
     .. admonition:: Example
 
@@ -266,9 +266,9 @@ class _LinkTestBase(_TestBase):
     _error = LinkTestError
 
     def generate_params(self) -> tuple[Any, ...]:
-        """Draws what :meth:`create_link` takes as initializers, in the order of ``param_names``.
+        """Draws initializers for :meth:`create_link`, in the order of ``param_names``.
 
-        To be overridden if the link has parameters to test.
+        Override this if the link has parameters to test.
 
         Returns:
             tuple: Initializers or arrays.
@@ -276,7 +276,7 @@ class _LinkTestBase(_TestBase):
         raise NotImplementedError('generate_params() is not implemented.')
 
     def generate_inputs(self) -> tuple[numpy.ndarray, ...]:
-        """Draws the inputs. To be overridden.
+        """Draws the inputs. Override this.
 
         Returns:
             tuple of numpy.ndarray: Inputs.
@@ -284,7 +284,7 @@ class _LinkTestBase(_TestBase):
         raise NotImplementedError('generate_inputs() is not implemented.')
 
     def create_link(self, initializers: Any) -> Link:
-        """Makes the link. To be overridden.
+        """Makes the link. Override this.
 
         Args:
             initializers (tuple): Initializers, in the order of ``param_names``.
@@ -361,16 +361,16 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
     with :func:`~chainer.testing.inject_backend_tests`.
 
     Attributes:
-        param_names (tuple of str): Names of the link's parameters that are initialized and whose
-            gradients are checked. Those of child links contain dots.
+        param_names (tuple of str): Names of the link's parameters to initialize and to check
+            gradients of. Names of parameters of child links contain dots.
         check_forward_options (dict): Keyword arguments of
             :func:`~chainer.testing.assert_allclose` in the forward test.
         check_backward_options (dict): Keyword arguments of
             :func:`chainer.gradient_check.check_backward`.
-        skip_forward_test (bool): Leaves out the forward test.
-        skip_backward_test (bool): Leaves out the backward test.
-        dodge_nondifferentiable (bool): Draws other inputs and parameters when those at hand are
-            at a point without a derivative.
+        skip_forward_test (bool): Skips the forward test.
+        skip_backward_test (bool): Skips the backward test.
+        dodge_nondifferentiable (bool): Draws new inputs and parameters if the derivative
+            does not exist at the current ones.
         numerical_grad_dtype: Dtype to compute the numerical gradients in.
         contiguous (None or 'C'): Layout of inputs and gradients; ``None`` makes them
             non-contiguous, ``'C'`` contiguous.
@@ -411,7 +411,7 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
     def forward_expected(
         self, link: Link, inputs: tuple[numpy.ndarray, ...]
     ) -> tuple[numpy.ndarray, ...]:
-        """Computes the expected outputs. To be overridden.
+        """Computes the expected outputs. Override this.
 
         Args:
             link (chainer.Link): Link with the same parameters, on the CPU.
@@ -423,7 +423,7 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
         raise NotImplementedError('forward_expected() is not implemented.')
 
     def _draw(self):
-        """Draws inputs and makes a link whose parameters are initialized."""
+        """Draws inputs and makes a link with initialized parameters."""
         inputs = self._generate('generate_inputs')
         link = self._create_link(self._initial_values())
         if any(not p.is_initialized for p in link.params()):
@@ -466,10 +466,10 @@ class LinkInitializersTestCase(_LinkTestBase, unittest.TestCase):
     """Test of the initializer arguments of a link.
 
     A subclass names its parameters in ``param_names`` and overrides :meth:`get_initializers`,
-    :meth:`generate_inputs` and :meth:`create_link`. For each of the parameters, all its
-    initializers are tried, with the first ones for the other parameters. The parameter must then
-    have the values that the initializer gives; of initializers that draw random numbers, mean and
-    deviation are compared, ``None`` only has to initialize.
+    :meth:`generate_inputs` and :meth:`create_link`. The test tries all initializers of each
+    parameter, with the first ones for the other parameters. The parameter must then have the
+    values of the initializer. For random initializers, the test compares mean and standard
+    deviation; for ``None``, it only checks that the parameter is initialized.
 
     Attributes:
         param_names (tuple of str): Names of the link's parameters.
@@ -497,7 +497,7 @@ class LinkInitializersTestCase(_LinkTestBase, unittest.TestCase):
         super().__init__(*args, **kwargs)
 
     def get_initializers(self) -> Sequence[Any]:
-        """Returns the initializer arguments to try. To be overridden.
+        """Returns the initializer arguments to try. Override this.
 
         Returns:
             sequence: For each of ``param_names`` a sequence of initializers, arrays, numbers,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def _is_satisfied(requirement):
-    """Tells whether an installed distribution meets a requirement such as ``numpy>=1.20``."""
+    """Returns whether an installed distribution meets a requirement such as ``numpy>=1.20``."""
     from importlib import metadata
 
     from packaging.requirements import Requirement
@@ -72,15 +72,15 @@ def without_requires(*requirements: str) -> Callable[..., Any]:
 
 @contextlib.contextmanager
 def assert_warns(expected: type | tuple[type, ...]) -> Iterator[None]:
-    """Context manager that asserts that a warning of a category is raised inside it.
+    """Context manager that asserts that its block issues a warning of a category.
 
-    Other warnings raised inside it are dropped, and filters do not matter.
+    It drops other warnings and ignores warning filters.
 
     Args:
         expected (type or tuple of types): Warning category.
 
     Raises:
-        AssertionError: If no such warning came.
+        AssertionError: If there was no such warning.
 
     .. admonition:: Example
 
@@ -99,17 +99,17 @@ def assert_warns(expected: type | tuple[type, ...]) -> Iterator[None]:
 
 
 def patch(target: str, *args: Any, **kwargs: Any) -> Any:
-    """Patches a name for the time of a test.
+    """Patches a name during a test.
 
-    Takes the arguments of :func:`unittest.mock.patch`. Beside that, ``wraps`` together with
+    It takes the arguments of :func:`unittest.mock.patch`. In addition, ``wraps`` with
     ``autospec=True`` works for functions and methods: the mock checks its arguments against the
-    signature and then calls the wrapped function, ``self`` included.
+    signature and then calls the wrapped function, including ``self``.
 
     Args:
-        target (str): Dotted name of what is replaced.
+        target (str): Dotted name to replace.
 
     Returns:
-        A patcher: usable as a decorator or in a ``with`` statement, giving the mock.
+        A patcher, to use as a decorator or in a ``with`` statement, which yields the mock.
 
     .. admonition:: Example
 

@@ -18,10 +18,10 @@ def generate_matrix(
     Draws a random matrix (or a stack of them) with given singular values.
 
     The matrix is :math:`U \operatorname{diag}(s) V^H` with random orthonormal :math:`U` and
-    :math:`V`, so a test can ask for a well-conditioned matrix.
+    :math:`V`, so a test can request a well-conditioned matrix.
 
     Args:
-        shape (tuple of ints): Shape, at least two axes; the last two make up the matrices.
+        shape (tuple of ints): Shape with at least two axes; the last two are the matrices.
         dtype: Float or complex dtype of the matrix.
         singular_values (float or array): Singular values, which broadcast to
             ``shape[:-2] + (min(shape[-2:]),)``. Not negative.

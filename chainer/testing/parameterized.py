@@ -37,7 +37,7 @@ def _params_to_str(param):
 
 
 def _explain_failure(method, base_name, param):
-    """Makes a test method whose failures name the parameters."""
+    """Makes a test method that names the parameters in failures."""
 
     @functools.wraps(method)
     def wrapper(*args, **kwargs):
@@ -82,8 +82,8 @@ def _make_case(base, i, param):
 def parameterize(*params: dict[str, Any]) -> Callable[..., Any]:
     """Makes a class decorator that generates a test class per set of parameters.
 
-    Each generated class is a subclass of the decorated one with the parameters as attributes and
-    stands in the same module under a name like ``TestName_param_0_{dtype=float32}``. The
+    Each generated class is a subclass of the decorated one with the parameters as attributes. It
+    is in the same module, with a name like ``TestName_param_0_{dtype=float32}``. The
     decorators of this package stack in any order.
 
     Args:
@@ -114,11 +114,11 @@ def parameterize(*params: dict[str, Any]) -> Callable[..., Any]:
 def from_pytest_parameterize(
     names: str | Sequence[str], values: Sequence[Any]
 ) -> list[dict[str, Any]]:
-    """Turns the arguments of ``pytest.mark.parametrize`` into those of :func:`parameterize`.
+    """Converts arguments of ``pytest.mark.parametrize`` to those of :func:`parameterize`.
 
     Args:
         names (str or sequence of str): Parameter names; a string is split at commas.
-        values (sequence): For several names tuples of values, for a single name values.
+        values (sequence): Tuples of values for several names, or values for a single name.
 
     Returns:
         list of dict: Sets of parameters.
@@ -149,7 +149,7 @@ def parameterize_pytest(names: str | Sequence[str], values: Sequence[Any]) -> Ca
 
     Args:
         names (str or sequence of str): Parameter names; a string is split at commas.
-        values (sequence): For several names tuples of values, for a single name values.
+        values (sequence): Tuples of values for several names, or values for a single name.
 
     Returns:
         A decorator of test classes.
@@ -173,8 +173,8 @@ def product(parameter: dict[str, Any] | list[Any]) -> list[dict[str, Any]]:
     """Makes all combinations of parameters.
 
     Args:
-        parameter (dict or list): Either a dictionary from names to sequences of values, or a list
-            of lists of dictionaries as :func:`product_dict` takes them as separate arguments.
+        parameter (dict or list): A dictionary from names to sequences of values, or a list of the
+            arguments of :func:`product_dict`.
 
     Returns:
         list of dict: Sets of parameters.

@@ -22,7 +22,7 @@ def do_setup(deterministic: bool = True) -> None:
     """Saves the random states and seeds the generators of Python, NumPy and CuPy.
 
     Args:
-        deterministic (bool): If ``True``, seeds with a fixed number, otherwise with entropy.
+        deterministic (bool): If ``True``, uses a fixed seed, otherwise entropy.
 
     .. admonition:: Example
 
@@ -87,7 +87,7 @@ def _wrap_method(method):
 
 
 def _wrap_class(cls, setup_method, teardown_method):
-    """Puts the seeding into the class's own set-up and tear-down."""
+    """Adds the seeding to the set-up and tear-down of the class."""
     setup = getattr(cls, setup_method, None)
     teardown = getattr(cls, teardown_method, None)
 
@@ -116,11 +116,11 @@ def _wrap_class(cls, setup_method, teardown_method):
 def fix_random(
     *, setup_method: str = 'setUp', teardown_method: str = 'tearDown'
 ) -> Callable[..., Any]:
-    """Makes a decorator that fixes the random numbers a test sees.
+    """Makes a decorator that fixes the random numbers of a test.
 
-    The generators of Python, NumPy and CuPy are seeded before the test and get their state back
-    after it. Decorates a test method or function, or a test class, whose every test starts from
-    the same seed then.
+    It seeds the generators of Python, NumPy and CuPy before the test and restores their states
+    after it. It decorates a test method, a test function, or a test class, where every test
+    starts from the same seed.
 
     Args:
         setup_method (str): Name of the class's set-up method.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def is_available() -> bool:
-    """Tells whether mock updaters can be made. They always can.
+    """Returns whether mock updaters are available. They always are.
 
     Returns:
         bool: ``True``.
@@ -27,7 +27,7 @@ def is_available() -> bool:
 
 
 def get_error() -> None:
-    """Returns why mock updaters cannot be made: ``None``.
+    """Returns the reason why mock updaters are unavailable: ``None``.
 
     .. admonition:: Example
 
@@ -40,7 +40,7 @@ def get_error() -> None:
 
 
 def check_available() -> None:
-    """Raises an error unless mock updaters can be made. They always can.
+    """Raises an error unless mock updaters are available. They always are.
 
     .. admonition:: Example
 
@@ -55,14 +55,14 @@ def get_trainer_with_mock_updater(
     iter_per_epoch: int = 10,
     extensions: Iterable[Any] | None = None,
 ) -> Trainer:
-    """Makes a trainer that counts iterations and epochs but trains nothing.
+    """Makes a trainer that counts iterations and epochs without training.
 
-    Its updater is a :class:`unittest.mock.Mock` whose ``update_core`` is called once per
+    Its updater is a :class:`unittest.mock.Mock`; the trainer calls its ``update_core`` once per
     iteration. Use it to test extensions and triggers.
 
     Args:
         stop_trigger: Trigger that ends the training.
-        iter_per_epoch (int): Number of iterations that make an epoch.
+        iter_per_epoch (int): Number of iterations per epoch.
         extensions (iterable): Extensions of the trainer.
 
     Returns:

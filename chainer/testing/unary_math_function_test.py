@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def is_available() -> bool:
-    """Tells whether tests can be generated, that is, whether pytest is installed.
+    """Returns whether test generation is available, i.e. whether pytest is installed.
 
     Returns:
         bool: Whether they can.
@@ -35,7 +35,7 @@ def check_available() -> None:
     """Raises an error unless pytest is installed.
 
     Raises:
-        RuntimeError: If it is not.
+        RuntimeError: If it is not installed.
 
     .. admonition:: Example
 
@@ -60,7 +60,7 @@ def _default_make_data(shape, dtype):
 
 
 class _UnaryTest(function_link.FunctionTestBase):
-    """Checks of one function, for the shape and dtype the parameterization sets."""
+    """Checks of one function for a parameterized shape and dtype."""
 
     shape = dtype = None
 
@@ -117,9 +117,9 @@ def unary_math_function_unittest(
 ) -> Callable[..., Any]:
     """Makes a class decorator that adds tests of an elementwise function of one argument.
 
-    The tests compare values with a reference, check gradients and double gradients numerically,
-    for arrays of two shapes in float16, float32 and float64 on all devices, and the label of the
-    graph node.
+    For arrays of two shapes in float16, float32 and float64 on all devices, the tests compare
+    values with a reference and check gradients and double gradients numerically. They also check
+    the label of the graph node.
 
     Args:
         func (callable): Function to test, of :mod:`chainer.functions` or the like.
@@ -127,10 +127,9 @@ def unary_math_function_unittest(
             same name.
         label_expected (str): Label of the graph node. By default the name of ``func``.
         make_data (callable): Function of shape and dtype that returns an input, a gradient of
-            the output and a gradient of the input's gradient. By default they are drawn
-            uniformly from -1 to 1. (A function that returns the first two leaves the third to be
-            drawn so.)
-        is_linear (bool): Tells that there is no second derivative to check.
+            the output and a gradient of the input's gradient. The default draws them uniformly
+            from -1 to 1, also the third if the function returns only the first two.
+        is_linear (bool): Whether to skip the second derivative, which is zero.
         forward_options (dict): Tolerances of :func:`~chainer.testing.assert_allclose`.
         backward_options (dict): Keyword arguments of
             :func:`chainer.gradient_check.check_backward`.

@@ -1,4 +1,4 @@
-"""Result files that are complete or do not exist, whenever the program is stopped."""
+"""Result files that are either complete or absent, even if the program is killed."""
 
 import contextlib
 import os
@@ -11,14 +11,14 @@ _PREFIX = 'tmp'
 
 @contextlib.contextmanager
 def atomic_file(path, durable=True):
-    """Gives a temporary path; what was written there becomes ``path`` at the end.
+    """Yields a temporary path; renames the file to ``path`` at the end.
 
-    The file is on the disk before it gets its name, and the name is on the disk before the
-    block ends. If the block fails, ``path`` stays as it was.
+    The file is on disk before the rename, and the new name is on disk before the block ends.
+    If the block fails, ``path`` does not change.
 
-    Without ``durable`` that holds for whatever happens to the program, but not for a loss of
-    power. Waiting for the disk takes milliseconds, too long for a report in each iteration,
-    which resumed training writes again.
+    Without ``durable``, the file survives a killed program but maybe not a loss of power.
+    Waiting for the disk takes milliseconds, too long for a report in each iteration,
+    and resumed training rewrites reports anyway.
     """
     folder, name = os.path.split(os.path.abspath(path))
     with tempfile.TemporaryDirectory(prefix=_PREFIX + name, dir=folder) as temp:
@@ -32,11 +32,11 @@ def atomic_file(path, durable=True):
 
 
 def remove_leftovers(folder, pattern):
-    """Removes what a program that was killed left behind when it wrote files.
+    """Removes the temporary files of a killed program.
 
     Args:
         folder (str): Folder.
-        pattern (str): Regular expression of the names of the files.
+        pattern (str): Regular expression of the file names.
 
     """
     pattern = re.compile(re.escape(_PREFIX) + pattern + '[a-z0-9_]{8}')

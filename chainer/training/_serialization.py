@@ -2,9 +2,9 @@ from chainer import serializer as serializer_module
 
 
 def serialize_part(part, serializer):
-    """Reads or writes the state of an object that another one consists of, if it has any.
+    """Reads or writes the state of a part of an object, if the part has any.
 
-    A load that fails later puts its attributes back.
+    If a load fails later, the serializer restores the attributes of the part.
     """
     if hasattr(part, 'serialize'):
         if hasattr(part, '__dict__'):

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 class Updater:
-    """Interface of updaters, which do one iteration of the training.
+    """Interface of updaters, which perform training iterations.
 
     An updater also has the attributes ``iteration``, ``epoch``, ``epoch_detail``,
-    ``previous_epoch_detail`` and ``is_new_epoch``, by which triggers fire.
+    ``previous_epoch_detail`` and ``is_new_epoch``, which triggers read.
 
     .. admonition:: Example
 
@@ -30,7 +30,7 @@ class Updater:
     """
 
     def connect_trainer(self, trainer: Trainer) -> None:
-        """Called once with the trainer that is to use the updater.
+        """Called once with the trainer that uses the updater.
 
         Args:
             trainer (Trainer): The trainer.
@@ -41,10 +41,10 @@ class Updater:
         """Called when the training ends, to release resources."""
 
     def get_optimizer(self, name: str) -> Optimizer:
-        """Returns the optimizer of a name.
+        """Returns an optimizer by name.
 
         Args:
-            name (str): Name of the optimizer; the only or most important is ``'main'``.
+            name (str): Name of the optimizer; the main one is ``'main'``.
 
         """
         raise NotImplementedError
@@ -54,7 +54,7 @@ class Updater:
         raise NotImplementedError
 
     def update(self) -> None:
-        """Does one iteration."""
+        """Performs one iteration."""
         raise NotImplementedError
 
     def serialize(self, serializer: AbstractSerializer) -> None:

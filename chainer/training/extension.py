@@ -20,14 +20,14 @@ PRIORITY_READER = 100
 class Extension:
     """Base of trainer extensions, which the trainer calls after updates.
 
-    Any callable that takes the trainer can be an extension; this class gives names and
-    defaults to what the trainer looks for.
+    Any callable that takes the trainer can be an extension; this class defines the attributes
+    that the trainer reads, with defaults.
 
     Attributes:
         trigger: When the extension is called, see
             :func:`~chainer.training.get_trigger`. Default: after each iteration.
-        priority (int): Extensions of higher priority are called earlier.
-            ``PRIORITY_WRITER`` (300) is for those that write to the observation,
+        priority (int): The trainer calls extensions of higher priority first.
+            ``PRIORITY_WRITER`` (300) is for extensions that write to the observation,
             ``PRIORITY_EDITOR`` (200) for those that change it, ``PRIORITY_READER`` (100)
             for those that only read it.
         name (str): Name within the trainer, set by :meth:`Trainer.extend`.
@@ -55,7 +55,7 @@ class Extension:
 
     @property
     def default_name(self) -> str:
-        """Name of the extension when none is given: the name of its class."""
+        """Default name of the extension: the name of its class."""
         return type(self).__name__
 
     def __call__(self, trainer: Trainer) -> Any:
@@ -76,10 +76,10 @@ class Extension:
         raise AttributeError(f'{type(self).__name__} object has no attribute {name}')
 
     def finalize(self) -> None:
-        """Called when the training ends, also by an exception."""
+        """Called when the training ends, even with an exception."""
 
     def initialize(self, trainer: Trainer) -> None:
-        """Called before the training starts, e.g. to set up what depends on a resumed state.
+        """Called before the training starts, after the state is resumed.
 
         Args:
             trainer (Trainer): Trainer that runs the training loop.
@@ -87,7 +87,7 @@ class Extension:
         """
 
     def on_error(self, trainer: Trainer, exc: Exception, tb: TracebackType) -> None:
-        """Called when the training is stopped by an exception, before :meth:`finalize`.
+        """Called when an exception stops the training, before :meth:`finalize`.
 
         Args:
             trainer (Trainer): Trainer that runs the training loop.
@@ -118,7 +118,7 @@ def make_extension(
         finalizer: Function without arguments called when the training ends.
         initializer: Function of the trainer called before the training starts.
         on_error: Function of the trainer, an exception and its traceback, called when the
-            training is stopped by the exception.
+            exception stops the training.
 
     Returns:
         The decorator, which returns the function itself.

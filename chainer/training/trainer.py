@@ -32,16 +32,15 @@ class Trainer:
     """The training loop: updates, extensions, results and resuming.
 
     In each iteration the trainer calls ``updater.update()`` and then, by descending
-    priority, the extensions whose triggers fire. Values reported by links and extensions
-    during the iteration are collected in ``observation``.
+    priority, the extensions whose triggers fire. ``observation`` collects the values that links
+    and extensions report during the iteration.
 
-    A trainer is saved and loaded by serializers (see
-    :func:`chainer.training.extensions.snapshot`) with everything it consists of, including
-    the states of ``numpy.random`` and ``random``: resumed training goes on as if it had not
-    been interrupted.
+    Serializers save and load a trainer with all its parts (see
+    :func:`chainer.training.extensions.snapshot`), including the states of ``numpy.random`` and
+    ``random``. Resumed training gives the same results as uninterrupted training.
 
     Args:
-        updater (Updater): Updater that does an iteration.
+        updater (Updater): Updater that performs the iterations.
         stop_trigger: Trigger that ends the loop, see
             :func:`~chainer.training.get_trigger`. ``None`` never ends it.
         out (str): Folder of the results, created when the loop starts.
@@ -56,7 +55,7 @@ class Trainer:
         reporter (chainer.Reporter): Reporter that knows the optimizers' links by name.
 
     Raises:
-        TypeError, ValueError: If the trigger or an extension is not understood.
+        TypeError, ValueError: If the trigger or an extension is invalid.
 
     .. admonition:: Example
 
@@ -144,10 +143,10 @@ class Trainer:
                 ``extension.__name__`` by default. A name in use gets a suffix ``_1``, ...
             trigger: When the extension is called; ``extension.trigger`` or after each
                 iteration by default.
-            priority (int): Extensions of higher priority are called earlier;
+            priority (int): The trainer calls extensions of higher priority first;
                 ``extension.priority`` or ``PRIORITY_READER`` by default.
-            call_before_training (bool): If true, the extension is also called once before
-                the first iteration, but not when training is resumed.
+            call_before_training (bool): If true, also calls the extension once before the
+                first iteration, but not when training resumes.
 
         Raises:
             TypeError: If the extension has no name.
@@ -186,7 +185,7 @@ class Trainer:
         )
 
     def get_extension(self, name: str) -> Any:
-        """Returns the extension of a name.
+        """Returns an extension by name.
 
         Args:
             name (str): Name of the extension.
@@ -202,17 +201,16 @@ class Trainer:
     def run(self, show_loop_exception_msg: bool = True) -> None:
         """Runs the training loop until the stop trigger fires.
 
-        When an update or an extension raises an exception, the ``on_error`` handlers of the
-        extensions are called, the extensions and the updater are finalized, and the
-        exception is raised. After that, or after an interrupt by the keyboard, it may be called
-        again to go on.
+        If an update or an extension raises an exception, this method calls the ``on_error``
+        handlers of the extensions, finalizes the extensions and the updater, and raises the
+        exception again. After an exception or a keyboard interrupt, call it again to continue.
 
         Args:
-            show_loop_exception_msg (bool): If true, the exception is shown on the standard
-                error output before extensions are finalized.
+            show_loop_exception_msg (bool): If true, prints the exception to standard error
+                before finalizing the extensions.
 
         Raises:
-            RuntimeError: If it was run to its end before.
+            RuntimeError: If the training is already complete.
 
         """
         if self._done:

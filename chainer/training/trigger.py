@@ -1,4 +1,4 @@
-"""Triggers under the module path of old versions."""
+"""Old module path of the triggers."""
 
 from chainer.training.triggers import BestValueTrigger as BestValueTrigger  # NOQA
 from chainer.training.triggers import EarlyStoppingTrigger as EarlyStoppingTrigger  # NOQA

@@ -1,4 +1,4 @@
-"""Updaters under the module path of old versions."""
+"""Old module path of the updaters."""
 
 from chainer.training._updater import Updater as Updater  # NOQA
 from chainer.training.updaters import MultiprocessParallelUpdater as MultiprocessParallelUpdater  # NOQA

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def get_trigger(trigger: TriggerSpec | None) -> Callable[[Trainer], bool]:
-    """Makes a trigger of its short forms.
+    """Makes a trigger from a short form.
 
     Args:
         trigger: A callable, which is returned; a pair ``(period, unit)`` for an

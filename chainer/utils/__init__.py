@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def force_array(x: Any, dtype: DTypeSpec = None) -> Any:
-    """Makes an array of a scalar, which 0-dimensional NumPy operations return.
+    """Converts a scalar, which 0-dimensional NumPy operations return, to an array.
 
     Args:
         x: Array or scalar.
@@ -58,7 +58,7 @@ def force_array(x: Any, dtype: DTypeSpec = None) -> Any:
 
 
 def force_type(dtype: DTypeSpec, value: Any) -> Any:
-    """Casts a scalar or an array to a dtype, unless it has it.
+    """Casts a scalar or an array to a dtype if necessary.
 
     Args:
         dtype: Dtype.
@@ -81,11 +81,11 @@ def force_type(dtype: DTypeSpec, value: Any) -> Any:
 
 @contextlib.contextmanager
 def tempdir(**kwargs: Any) -> Iterator[str]:
-    """Makes a temporary folder that is removed after the ``with`` statement.
+    """Makes a temporary folder and removes it after the ``with`` statement.
 
     Args:
-        kwargs: Arguments of :func:`tempfile.mkdtemp`, and ``ignore_errors`` (bool): whether errors
-            during the removal are ignored.
+        kwargs: Arguments of :func:`tempfile.mkdtemp`, and ``ignore_errors`` (bool): whether to
+            ignore errors of the removal.
 
     .. admonition:: Example
 

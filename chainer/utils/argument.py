@@ -1,4 +1,4 @@
-"""Keyword arguments of functions that had other ones in the past."""
+"""Handling of obsolete keyword arguments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def check_unexpected_kwargs(kwargs: dict[str, Any], **unexpected: str) -> None:
-    """Raises an error with a hint, if an argument is given that is no longer supported.
+    """Raises an error with a hint for an argument that is no longer supported.
 
     Args:
         kwargs (dict): Keyword arguments of a function.
@@ -33,10 +33,10 @@ def check_unexpected_kwargs(kwargs: dict[str, Any], **unexpected: str) -> None:
 
 
 def assert_kwargs_empty(kwargs: dict[str, Any]) -> None:
-    """Raises an error if keyword arguments are left.
+    """Raises an error for remaining keyword arguments.
 
     Args:
-        kwargs (dict): Keyword arguments that the calling function has not taken.
+        kwargs (dict): Keyword arguments that the calling function has not handled.
 
     Raises:
         TypeError: If there are any.

@@ -18,7 +18,7 @@ def as_vec(x: NdArray) -> NdArray:
         x: Array of any module and shape.
 
     Returns:
-        Array of the shape ``(x.size,)``, ``x`` itself if it is one.
+        Array of the shape ``(x.size,)``, ``x`` itself if it is one-dimensional.
 
     .. admonition:: Example
 
@@ -31,10 +31,10 @@ def as_vec(x: NdArray) -> NdArray:
 
 
 def as_mat(x: NdArray) -> NdArray:
-    """Returns ``x`` as a matrix, whose rows are along its first axis.
+    """Returns ``x`` as a matrix with its first axis as rows.
 
     Args:
-        x: Array of any module, with one axis at least.
+        x: Array of any module, with at least one axis.
 
     Returns:
         Array of the shape ``(len(x), x.size // len(x))``, ``x`` itself if it is a matrix.
@@ -70,7 +70,7 @@ def empty_like(x: NdArray) -> NdArray:
 
 
 def size_of_shape(shape: tuple[int, ...]) -> int:
-    """Returns the number of elements of an array of a shape.
+    """Returns the number of elements for a shape.
 
     Args:
         shape (tuple of int): Shape.
@@ -89,17 +89,17 @@ def size_of_shape(shape: tuple[int, ...]) -> int:
 
 
 def sum_to(x: NdArray, shape: tuple[int, ...]) -> NdArray:
-    """Sums elements along axes so that the result has a shape: the opposite of broadcasting.
+    """Sums elements to a given shape: the inverse of broadcasting.
 
     Args:
         x: Array of any module.
-        shape (tuple of int): Shape, which can be broadcast to that of ``x``.
+        shape (tuple of int): Shape that can be broadcast to the shape of ``x``.
 
     Returns:
-        Array of the shape, ``x`` itself if it has it.
+        Array of the shape; ``x`` itself if it already has the shape.
 
     Raises:
-        ValueError: If the shape cannot be broadcast to that of ``x``.
+        ValueError: If ``x`` cannot be summed to this shape.
 
     .. admonition:: Example
 

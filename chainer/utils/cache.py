@@ -1,4 +1,4 @@
-"""Properties that are computed once."""
+"""Cached properties."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 class cached_property:
-    """Property that is computed at its first use and then is an attribute.
+    """Property that is computed at its first use and then stored as an attribute.
 
-    A value computed while backprop is off is not kept: a variable in it would lack its graph.
+    A value computed without backprop is not stored, because a variable in it would lack its graph.
 
     Args:
         func: Getter.
@@ -42,6 +42,6 @@ class cached_property:
             return self
         value = self._func(obj)
         if configuration.config.enable_backprop:
-            # The instance attribute goes before this descriptor, which has no `__set__`.
+            # The instance attribute takes precedence over this descriptor, which has no `__set__`.
             obj.__dict__[self._func.__name__] = value
         return value

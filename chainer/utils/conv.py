@@ -1,7 +1,7 @@
 """Patches of images as matrices, for convolution and pooling.
 
-The functions come in forms for two dimensions here and for any number of them in
-:mod:`chainer.utils.conv_nd`; both use the private functions of this module.
+This module has the functions for two dimensions, :mod:`chainer.utils.conv_nd` those for any number
+of dimensions. Both use the private functions of this module.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def get_conv_outsize(size: int, k: int, s: int, p: int, cover_all: bool = False,
         k (int): Size of the kernel.
         s (int): Stride.
         p (int): Padding on each side.
-        cover_all (bool): Whether every input element belongs to some output.
+        cover_all (bool): Whether outputs cover all input elements.
         d (int): Dilation.
 
     Returns:
@@ -56,7 +56,7 @@ def get_deconv_outsize(
         k (int): Size of the kernel.
         s (int): Stride.
         p (int): Padding on each side of the output.
-        cover_all (bool): Whether the corresponding convolution covers all.
+        cover_all (bool): Whether the corresponding convolution covers all input elements.
         d (int): Dilation.
 
     Returns:
@@ -117,7 +117,7 @@ def _im2col(img, ksize, stride, pad, pval, cover_all, dilate, outs=None):
 
 
 def _as_strided(array, shape, strides):
-    """View of the memory of a C-contiguous array."""
+    """Returns a view of the memory of a C-contiguous array."""
     if isinstance(array, numpy.ndarray):
         # The same as `as_strided`, at a tenth of its cost.
         return numpy.ndarray(shape, array.dtype, array, 0, strides)
@@ -126,7 +126,7 @@ def _as_strided(array, shape, strides):
 
 
 def _col2im(col, stride, pad, dims, dilate):
-    """Adds patches up where they come from: (n, c, *ksize, *outs) -> (n, c, *dims)."""
+    """Sums patches at their positions: (n, c, *ksize, *outs) -> (n, c, *dims)."""
     n, c = col.shape[:2]
     ndim = len(dims)
     ksize = col.shape[2 : 2 + ndim]
@@ -145,7 +145,7 @@ def _col2im(col, stride, pad, dims, dilate):
 def _get_taps(k, s, p, dim, d, out):
     """Lists the positions of a kernel along an axis.
 
-    Each comes with the outputs where it is within the image, and with where in the image that is.
+    For each position, gives the outputs where it is inside the image and the matching pixels.
     """
     taps = []
     for i in range(k):
@@ -187,8 +187,8 @@ def im2col_cpu(
         cover_all (bool): Whether the patches cover all pixels.
         dy (int): Vertical dilation.
         dx (int): Horizontal dilation.
-        out_h (int): Height of the output, if it is not the usual one.
-        out_w (int): Width of the output, if it is not the usual one.
+        out_h (int): Height of the output, if it differs from the default.
+        out_w (int): Width of the output, if it differs from the default.
 
     Returns:
         Array of shape ``(n, c, kh, kw, out_h, out_w)``.
@@ -230,11 +230,11 @@ def im2col_gpu(
     out_h: int | None = None,
     out_w: int | None = None,
 ) -> NdArray:
-    """Collects the patches of images, padded with zeros: :func:`im2col` by another name.
+    """Collects the patches of images, padded with zeros: alias of :func:`im2col`.
 
     Returns:
-        Array of shape ``(n, c, kh, kw, out_h, out_w)``. It may be on a GPU or on the CPU, as
-        ``img`` is.
+        Array of shape ``(n, c, kh, kw, out_h, out_w)``. It is on the device
+        of ``img``.
 
     .. admonition:: Example
 
@@ -275,8 +275,8 @@ def im2col(
         cover_all (bool): Whether the patches cover all pixels.
         dy (int): Vertical dilation.
         dx (int): Horizontal dilation.
-        out_h (int): Height of the output, if it is not the usual one.
-        out_w (int): Width of the output, if it is not the usual one.
+        out_h (int): Height of the output, if it differs from the default.
+        out_w (int): Width of the output, if it differs from the default.
 
     Returns:
         Array of shape ``(n, c, kh, kw, out_h, out_w)``, of the module and
@@ -298,7 +298,7 @@ def im2col(
 def col2im_cpu(
     col: NdArray, sy: int, sx: int, ph: int, pw: int, h: int, w: int, dy: int = 1, dx: int = 1
 ) -> NdArray:
-    """Adds up patches at their places in the images: the transpose of :func:`im2col`.
+    """Sums patches at their positions in the images: the transpose of :func:`im2col`.
 
     Args:
         col: Patches of shape ``(n, c, kh, kw, out_h, out_w)``.
@@ -330,10 +330,10 @@ def col2im_cpu(
 def col2im_gpu(
     col: NdArray, sy: int, sx: int, ph: int, pw: int, h: int, w: int, dy: int = 1, dx: int = 1
 ) -> NdArray:
-    """Adds up patches at their places in the images: :func:`col2im` by another name.
+    """Sums patches at their positions in the images: alias of :func:`col2im`.
 
     Returns:
-        Array of shape ``(n, c, h, w)``. It may be on a GPU or on the CPU, as ``col`` is.
+        Array of shape ``(n, c, h, w)``. It is on the device of ``col``.
 
     .. admonition:: Example
 
@@ -348,7 +348,7 @@ def col2im_gpu(
 def col2im(
     col: NdArray, sy: int, sx: int, ph: int, pw: int, h: int, w: int, dy: int = 1, dx: int = 1
 ) -> NdArray:
-    """Adds up patches at their places in the images: the transpose of :func:`im2col`.
+    """Sums patches at their positions in the images: the transpose of :func:`im2col`.
 
     It works for arrays of any module.
 

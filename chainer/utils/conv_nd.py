@@ -23,7 +23,7 @@ def as_tuple(x: Any, n: int) -> tuple[Any, ...]:
         tuple: The values.
 
     Raises:
-        AssertionError: If the sequence has another length.
+        AssertionError: If the length of the sequence is not ``n``.
 
     .. admonition:: Example
 
@@ -88,11 +88,11 @@ def im2col_nd_gpu(
     cover_all: bool = False,
     dilate: int | Sequence[int] = 1,
 ) -> NdArray:
-    """Collects the patches of images, padded with zeros: :func:`im2col_nd` by another name.
+    """Collects the patches of images, padded with zeros: alias of :func:`im2col_nd`.
 
     Returns:
-        Array of shape ``(n, c, k_1, ..., k_N, out_1, ..., out_N)``. It may be on a GPU or on the
-        CPU, as ``img`` is.
+        Array of shape ``(n, c, k_1, ..., k_N, out_1, ..., out_N)``. It is on the
+        device of ``img``.
 
     .. admonition:: Example
 
@@ -129,8 +129,8 @@ def im2col_nd(
         module and dtype of ``img``.
 
     Raises:
-        AssertionError: If the output would be empty, or a tuple has not
-            ``N`` elements.
+        AssertionError: If the output would be empty, or a tuple does
+            not have ``N`` elements.
 
     .. admonition:: Example
 
@@ -150,7 +150,7 @@ def col2im_nd_cpu(
     dims: Sequence[int],
     dilate: int | Sequence[int] = 1,
 ) -> NdArray:
-    """Adds up patches at their places in the images: the transpose of :func:`im2col_nd`.
+    """Sums patches at their positions in the images: the transpose of :func:`im2col_nd`.
 
     Args:
         col: Patches of shape ``(n, c, k_1, ..., k_N, out_1, ..., out_N)``.
@@ -182,10 +182,10 @@ def col2im_nd_gpu(
     dims: Sequence[int],
     dilate: int | Sequence[int] = 1,
 ) -> NdArray:
-    """Adds up patches at their places in the images: :func:`col2im_nd` by another name.
+    """Sums patches at their positions in the images: alias of :func:`col2im_nd`.
 
     Returns:
-        Array of shape ``(n, c, d_1, ..., d_N)``. It may be on a GPU or on the CPU, as ``col`` is.
+        Array of shape ``(n, c, d_1, ..., d_N)``. It is on the device of ``col``.
 
     .. admonition:: Example
 
@@ -204,7 +204,7 @@ def col2im_nd(
     dims: Sequence[int],
     dilate: int | Sequence[int] = 1,
 ) -> NdArray:
-    """Adds up patches at their places in the images: the transpose of :func:`im2col_nd`.
+    """Sums patches at their positions in the images: the transpose of :func:`im2col_nd`.
 
     It works for arrays of any module.
 
@@ -220,7 +220,7 @@ def col2im_nd(
         ``col``.
 
     Raises:
-        AssertionError: If a tuple has not ``N`` elements.
+        AssertionError: If a tuple does not have ``N`` elements.
 
     .. admonition:: Example
 

@@ -7,9 +7,9 @@ import warnings
 
 
 def experimental(api_name: str) -> None:
-    """Declares that a feature is experimental: calling this warns with a ``FutureWarning``.
+    """Declares that a feature is experimental: it issues a ``FutureWarning``.
 
-    The warnings are silenced by ``chainer.disable_experimental_feature_warning = True``.
+    ``chainer.disable_experimental_feature_warning = True`` silences the warnings.
 
     Args:
         api_name (str): Name of the feature.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def oversample(images: Iterable[numpy.ndarray], crop_dims: tuple[int, ...]) -> numpy.ndarray:
-    """Cuts ten crops out of each image: four corners, the center, and their mirror images.
+    """Makes ten crops of each image: four corners, the center, and their mirror images.
 
     Args:
         images: Iterable of arrays of shape ``(channels, height, width)``.
@@ -20,7 +20,7 @@ def oversample(images: Iterable[numpy.ndarray], crop_dims: tuple[int, ...]) -> n
     Returns:
         numpy.ndarray: Crops of shape ``(10 * number of images, channels, height, width)``: per
         image the corners (upper left, upper right, lower left, lower right) and the center, then
-        the same ones mirrored.
+        their mirror images.
 
     Raises:
         ValueError: If there are no images, or they are smaller than the crops.

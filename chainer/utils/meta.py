@@ -37,15 +37,15 @@ def final(*args: Any, **kwargs: Any) -> Callable[..., Any]:
     Usable as ``@final`` and as ``@final(action=DeprecationWarning)``.
 
     Args:
-        args: The method, where there are no parentheses.
-        action: Exception that is raised, or warning that is issued, when a class that overrides
-            the method is defined; ``TypeError`` by default.
+        args: The method, if used without parentheses.
+        action: Exception to raise or warning to issue at the definition of a class that
+            overrides the method; ``TypeError`` by default.
 
     Returns:
-        callable: The method, or the decorator where it is not given.
+        callable: The method, or the decorator if no method is given.
 
     Raises:
-        TypeError: If ``action`` is no exception class.
+        TypeError: If ``action`` is not an exception class.
 
     .. admonition:: Example
 
@@ -80,11 +80,11 @@ def _set_action(method, action):
 
 
 def enable_final(base: tuple[type, ...] = (), meta_base: tuple[type, ...] = ()) -> type:
-    """Returns a base class in whose subclasses :func:`final` has its effect.
+    """Returns a base class that enforces :func:`final` in its subclasses.
 
     Args:
-        base (tuple of type): Base classes of it.
-        meta_base (tuple of type): Base classes of its metaclass.
+        base (tuple of type): Bases of the class.
+        meta_base (tuple of type): Bases of its metaclass.
 
     Returns:
         type: The base class.

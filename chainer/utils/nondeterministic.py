@@ -8,9 +8,9 @@ from chainer import configuration
 
 
 def nondeterministic(f_name: str) -> None:
-    """Declares that a function may give different results from run to run.
+    """Declares that results of a function may differ between runs.
 
-    Warns when ``chainer.config.warn_nondeterministic`` is ``True``.
+    It warns if ``chainer.config.warn_nondeterministic`` is ``True``.
 
     Args:
         f_name (str): Name of the function.

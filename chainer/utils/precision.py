@@ -1,4 +1,4 @@
-"""Computation of float16 in float32."""
+"""Computation of float16 functions in float32."""
 
 import functools
 
@@ -6,10 +6,10 @@ import numpy
 
 
 def _fp16_mixed_precision_helper(fn):
-    """Decorator of a function of arrays: float16 arrays are computed in float32.
+    """Decorator of a method on arrays that computes float16 arrays in float32.
 
-    The wrapped method takes ``(self, inputs)`` and returns a tuple of arrays, which are cast back
-    to float16 if an input was so.
+    The method takes ``(self, inputs)`` and returns a tuple of arrays. If an input is float16, the
+    decorator casts the outputs back to float16.
     """
 
     @functools.wraps(fn)

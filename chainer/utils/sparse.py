@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class CooMatrix:
-    """Sparse matrix, or mini-batch of them, in coordinate format.
+    """Sparse matrix or mini-batch of sparse matrices in coordinate format.
 
-    Element ``i`` has the value ``data[i]`` and is in row ``row[i]`` and column ``col[i]``. A batch
-    has arrays of two dimensions, where unused elements at the end have negative indexes.
+    Element ``i`` has the value ``data[i]`` and is in row ``row[i]`` and column ``col[i]``. The
+    arrays of a batch have two dimensions; unused elements at the end have negative indexes.
 
     Args:
         data: Values, of shape ``(nnz,)`` or ``(batch size, nnz)``.
@@ -26,7 +26,7 @@ class CooMatrix:
         col: Column indexes, of the same shape.
         shape (tuple of int): Shape ``(rows, columns)`` of a matrix.
         order: ``'C'`` if the elements are sorted by rows, ``'F'`` if by columns, ``'other'`` or
-            ``None`` if neither or not known.
+            ``None`` if neither or unknown.
         requires_grad (bool): Whether ``data`` has a gradient.
 
     Attributes:
@@ -95,11 +95,11 @@ class CooMatrix:
 
 
 def to_coo(x: VariableLike, ldnz: int | None = None, requires_grad: bool = False) -> CooMatrix:
-    """Makes a sparse matrix of a dense one, or a batch of them.
+    """Converts a dense matrix, or a batch of them, to a sparse one.
 
     Args:
         x: Array of shape ``(rows, columns)`` or ``(batch size, rows, columns)``.
-        ldnz (int): Least number of elements to hold; unused ones are filled up.
+        ldnz (int): Minimum number of elements; pads with unused ones.
         requires_grad (bool): Whether the values have a gradient.
 
     Returns:
@@ -138,7 +138,7 @@ def to_coo(x: VariableLike, ldnz: int | None = None, requires_grad: bool = False
 
 
 def get_order(row: NdArray, col: NdArray) -> str:
-    """Finds out how the elements of sparse matrices are sorted.
+    """Returns the order of the elements of sparse matrices.
 
     Args:
         row: Row indexes.

@@ -1,6 +1,6 @@
 """Checks of the types of function inputs, with readable messages.
 
-A function describes what it expects of its inputs in ``check_type_forward(in_types)``::
+A function checks its inputs in ``check_type_forward(in_types)``::
 
     def check_type_forward(self, in_types):
         type_check.expect(in_types.size() == 2)
@@ -10,10 +10,9 @@ A function describes what it expects of its inputs in ``check_type_forward(in_ty
             x_type.shape[1] == w_type.shape[1],
         )
 
-It runs in *light mode* first, where ``in_types`` holds the arrays and all expressions are
-evaluated by Python at once, which costs next to nothing. If something fails, it runs again with
-``in_types`` made of :class:`Expr` trees, which know how they are written and what they evaluate
-to, and make the message.
+It first runs in *light mode*, where ``in_types`` holds the arrays and Python evaluates all
+expressions immediately, at almost no cost. If a check fails, it runs again with :class:`Expr`
+trees as ``in_types``. They know their source text and their values, which make up the message.
 """
 
 from __future__ import annotations
@@ -37,16 +36,16 @@ _thread_local = threading.local()
 
 
 class InvalidType(Exception):
-    """Raised when inputs of a function are not what it expects.
+    """Raised when the inputs of a function do not meet its expectations.
 
     Args:
-        expect (str): What was expected.
-        actual (str): What was given.
-        msg (str): Message. The default one tells both, and the function that is applied.
+        expect (str): Expectation.
+        actual (str): Actual value.
+        msg (str): Message. The default contains both and the name of the function.
 
     Attributes:
-        expect (str): What was expected.
-        actual (str): What was given.
+        expect (str): Expectation.
+        actual (str): Actual value.
 
     .. admonition:: Example
 
@@ -99,10 +98,10 @@ light_mode: LightMode = LightMode()
 
 
 def in_light_mode() -> bool:
-    """Tells whether the current thread is in light mode.
+    """Returns whether the current thread is in light mode.
 
     Returns:
-        bool: Whether it is.
+        bool: Whether it is in light mode.
 
     .. admonition:: Example
 
@@ -116,7 +115,7 @@ def in_light_mode() -> bool:
 
 @contextlib.contextmanager
 def get_function_check_context(f: Any) -> Iterator[None]:
-    """Makes ``f`` the function that messages of :class:`InvalidType` name.
+    """Sets the function that messages of :class:`InvalidType` name.
 
     Args:
         f (~chainer.FunctionNode): Function.
@@ -227,8 +226,8 @@ def get_types(
     Args:
         data (tuple): Arrays.
         name (str): Name of the tuple in messages.
-        accept_none (bool): Whether ``None`` may stand for an array.
-        shapes: Shapes of the arrays, if they are not their own.
+        accept_none (bool): Whether ``None`` may replace an array.
+        shapes: Shapes to use instead of those of the arrays.
 
     Returns:
         TypeInfoTuple: Tuple of :class:`Variable`.
@@ -272,8 +271,7 @@ def get_light_types(
         shapes: Shapes of the arrays, if they are not their own.
 
     Returns:
-        LightTypeInfoTuple: The arrays themselves, or :class:`TypeInfo` objects where shapes are
-        given.
+        LightTypeInfoTuple: The arrays, or :class:`TypeInfo` objects if shapes are given.
 
     .. admonition:: Example
 
@@ -289,7 +287,7 @@ def get_light_types(
 
 
 def _argname(in_types, names):
-    """Gives the inputs names for messages, and checks that there are as many.
+    """Names the inputs for messages and checks their number.
 
     Args:
         in_types: Types of the inputs.
@@ -322,7 +320,7 @@ class Expr:
     """Base class of expressions. Operators and calls on them make larger ones.
 
     Attributes:
-        priority (int): How strongly the expression binds.
+        priority (int): Precedence of the expression.
 
     .. admonition:: Example
 
@@ -555,7 +553,7 @@ class UnaryOperator(Expr):
     Args:
         priority (int): How strongly the operator binds.
         term: Operand.
-        exp (str): The operator as it is written.
+        exp (str): Symbol of the operator.
         func: Function that computes it.
 
     .. admonition:: Example
@@ -587,7 +585,7 @@ class BinaryOperator(Expr):
         priority (int): How strongly the operator binds.
         lhs: Left operand.
         rhs: Right operand.
-        exp (str): The operator as it is written.
+        exp (str): Symbol of the operator.
         func: Function that computes it.
         right_associative (bool): Whether ``a * b * c`` means ``a * (b * c)``.
 
@@ -639,7 +637,7 @@ class Testable:
     """
 
     def expect(self) -> None:
-        """Raises :class:`InvalidType` if the expression is not true."""
+        """Raises :class:`InvalidType` if the expression is false."""
         raise NotImplementedError
 
 
@@ -649,8 +647,8 @@ class BoolBinaryOperator(BinaryOperator, Testable):
     Args:
         lhs: Left operand.
         rhs: Right operand.
-        exp (str): The operator as it is written.
-        inv (str): Its opposite, for messages.
+        exp (str): Symbol of the operator.
+        inv (str): The inverse operator, for messages.
         func: Function that computes it.
 
     .. admonition:: Example
@@ -744,7 +742,7 @@ def eval(exp: Any) -> Any:
 
 
 def make_variable(value: Any, name: str) -> Any:
-    """Returns an expression of a value with a name; in light mode, the value itself.
+    """Returns a named expression for a value; in light mode, the value itself.
 
     Args:
         value: Value.
@@ -795,7 +793,7 @@ def expect(*bool_exprs: Any) -> None:
 
     Raises:
         InvalidType: If one is not true.
-        TypeError: If an expression is no comparison.
+        TypeError: If an expression is not a comparison.
 
     .. admonition:: Example
 
@@ -852,13 +850,13 @@ def expect_broadcast_shapes(*shape_types: Any) -> None:
 
 
 def same_types(*arrays: NdArray) -> bool:
-    """Tells whether all arguments are arrays of the same module.
+    """Returns whether all arguments are arrays of the same module.
 
     Args:
         arrays: Arrays.
 
     Returns:
-        bool: Whether they are.
+        bool: Whether they share a module.
 
     .. admonition:: Example
 

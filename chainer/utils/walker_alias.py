@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 class WalkerAlias(device_resident.DeviceResident):
     """Sampler of integers by the alias method of Walker: each sample takes constant time.
 
-    A table has one column per value. A column is divided at its threshold among the value itself
-    and one other value.
+    A table has one column per value. A threshold divides a column between the value and one other
+    value.
 
     Args:
-        probs (iterable of float): Weights of the values 0, 1, ...; they need not add up to one.
+        probs (iterable of float): Weights of the values 0, 1, ...; their sum can be any number.
 
     Raises:
         ValueError: If there are none, or a weight is negative or not finite, or all are zero.
@@ -76,7 +76,7 @@ class WalkerAlias(device_resident.DeviceResident):
 
     @property
     def use_gpu(self) -> bool:
-        """Whether the table is on a CUDA device of CuPy."""
+        """Whether the table is on a CuPy device."""
         return isinstance(self.threshold, cuda.ndarray)
 
     def sample(self, shape: ShapeSpec) -> NdArray:

@@ -3,11 +3,11 @@
 // Everything a C++ program needs.
 
 #include "chainerx/autograd/backward.h"
-#include "chainerx/autograd/check.h"
-#include "chainerx/autograd/mode.h"
 #include "chainerx/core/array.h"
+#include "chainerx/core/backprop_mode.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/kernels.h"
 #include "chainerx/ops/activation.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/attention.h"
@@ -30,3 +30,4 @@
 #include "chainerx/ops/special.h"
 #include "chainerx/ops/structured.h"
 #include "chainerx/ops/trigonometric.h"
+#include "chainerx/testing/gradient_check.h"

@@ -1,8 +1,8 @@
 """Writes chainerx/_core.pyi, the types of the compiled core.
 
-Names, parameters and defaults come from the core itself: ops from its registry, other functions and
-methods from their text signatures. Only the types of parameters and results that the core cannot
-tell stand in the tables below.
+Names, parameters and defaults come from the text signatures of the core's functions and methods,
+types from the C++ functions behind them. Only what is written against the C interface of Python,
+properties and operators, has its types here.
 """
 
 import argparse
@@ -19,86 +19,16 @@ HEADER = """\
 # ruff: noqa
 import builtins
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, SupportsFloat
+from typing import Any, Literal, SupportsFloat
 
 import numpy
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 
 _Number = SupportsFloat
 _Operand = ndarray | _Number
-_Axis = int | Sequence[int] | None
-_Shape = int | Sequence[int]
+_Ints = int | Sequence[int]
 _DeviceLike = Device | str | None
 """
-
-#: Types of parameters, whatever function they belong to. All others are arrays.
-PARAMETERS = {
-    'bool': 'keepdims copy endpoint cover_all full_matrices compute_uv enable_double_backprop '
-    'set_grad retain_grad training optimize causal normalize',
-    'int': 'start_axis k N n num count offset n_batch_axis axis1 axis2 index n_layers groups seed',
-    'int | None': 'M',
-    'float': 'slope alpha beta z delta eps atol rtol decay rcond ratio loc',
-    'float | None': 'loss_scale scale',
-    'str': 'indexing casting pad_mode UPLO activation subscripts reduce',
-    'str | None': 'mode',
-    '_Axis': 'axis axes',
-    '_Shape': 'shape newshape ksize reps shift source destination indices_or_sections repeats pad '
-    'dilate dilation',
-    '_Shape | None': 'stride outsize',
-    'DTypeLike': 'dtype',
-    '_DeviceLike': 'device',
-    'Sequence[ndarray]': 'arrays xi inputs',
-    'Sequence[float]': 'scalars',
-    '_Operand': 'x1 x2 condition x y a_min a_max where src fill_value value start stop step',
-    'BackpropId | None': 'backprop_id',
-    'ndarray | None': 'grad',
-    'Callable[..., Any]': 'func',
-    'Any': 'object buffer state memo indices ignore_label stream max_version dl_device '
-    'backprop_ids outputs function_node data_ptr strides base values '
-    'input_indexes_to_retain output_indexes_to_retain grad_outputs param pad_width',
-}
-TYPES = {name: kind for kind, names in PARAMETERS.items() for name in names.split()}
-
-SPECIAL = {
-    ('check_backward', 'eps'): 'Sequence[ndarray]',
-    ('check_double_backward', 'eps'): 'Sequence[ndarray]',
-    ('check_double_backward', 'grad_grad_inputs'): 'Sequence[ndarray]',
-    ('from_dlpack', 'x'): 'Any',
-    ('qr', 'mode'): 'str',
-    ('tensordot', 'axes'): 'Any',
-    ('einsum', 'operands'): 'Any',
-    ('norm', 'ord'): 'float | str | None',
-    ('tree_lstm', 'inputs'): 'ndarray',
-    ('_random_normal', 'scale'): 'float',
-    **{
-        (name, 'beta'): 'ndarray'
-        for name in ('batch_norm', 'fixed_batch_norm', 'layer_norm', 'group_norm')
-    },
-    **{('batch_norm', name): 'ndarray | None' for name in ('running_mean', 'running_var')},
-    **{('_random_uniform', end): 'float' for end in ('low', 'high')},
-    **{('_random_integers', end): 'int' for end in ('low', 'high')},
-}
-
-#: Results that are not one array.
-RESULTS = {
-    name: kind
-    for kind, names in {
-        'list[ndarray]': 'split vsplit hsplit dsplit _meshgrid grad _function_node_forward',
-        'None': 'copyto backward check_backward check_double_backward fill cleargrad set_grad '
-        '__setstate__ _random_seed',
-        'numpy.ndarray': 'to_numpy __array__',
-        'bool | int | float': 'item',
-        'ndarray | None': 'get_grad',
-        'bool': 'is_grad_required is_backprop_required _is_chained',
-        'tuple[Any, ...]': '__reduce__ __getstate__',
-        'tuple[int, int]': '__dlpack_device__',
-        'Any': 'tolist _to_cupy __dlpack__ n_step_lstm n_step_bilstm n_step_gru n_step_bigru '
-        'n_step_rnn n_step_birnn svd qr',
-        'tuple[ndarray, ...]': 'lstm tree_lstm slstm nonzero',
-        'tuple[ndarray, ndarray]': 'eigh slogdet',
-    }.items()
-    for name in names.split()
-}
 
 PROPERTIES = {
     'shape': 'tuple[int, ...]',
@@ -136,27 +66,25 @@ SPECIAL_METHODS = """\
 """
 
 
-def _parameters(signature, name):
+def _parameters(signature, types):
+    """The parameters, the first of which may be ``self``, with their types and defaults."""
     parameters = []
-    for p in signature.parameters.values():
+    for p, kind in zip(signature.parameters.values(), types):
+        default = '' if p.default is p.empty else f' = {p.default!r}'
         if p.name == 'self':
             parameters.append('self')
-            continue
-        kind = SPECIAL.get((name, p.name)) or TYPES.get(p.name, 'ndarray')
-        if p.default is None and 'None' not in kind and kind not in ('Any', '_Axis', '_DeviceLike'):
-            kind += ' | None'
-        if kind == 'ndarray' and p.default is not p.empty:
-            kind = 'Any'
-        default = '' if p.default is p.empty else f' = {p.default!r}'
-        star = '*' if p.kind is p.VAR_POSITIONAL else ''
-        parameters.append(f'{star}{p.name}: {kind}{default}')
+        elif p.kind is p.VAR_POSITIONAL:
+            item = re.fullmatch(r'Sequence\[(.*)\]', kind)
+            parameters.append(f'*{p.name}: {item[1] if item else kind}')
+        else:
+            parameters.append(f'{p.name}: {kind}{default}')
     return ', '.join(parameters)
 
 
-def _define(name, value, indent='', doc=False):
+def _define(name, value, types, indent='', doc=False):
+    *types, result = types
     signature = inspect.signature(value)
-    result = 'None' if name.endswith('_update') else RESULTS.get(name, 'ndarray')
-    head = f'{indent}def {name}({_parameters(signature, name)}) -> {result}:'
+    head = f'{indent}def {name}({_parameters(signature, types)}) -> {result}:'
     if not doc:
         return head + ' ...\n'
     text = inspect.getdoc(value).split('\n\n')[0].replace('\n', '\n    ')
@@ -165,6 +93,7 @@ def _define(name, value, indent='', doc=False):
 
 
 def _ndarray(core):
+    types = core._types()
     lines = ['class ndarray:\n    __hash__: None  # type: ignore[assignment]\n']
     for name, kind in PROPERTIES.items():
         lines.append(f'    @property\n    def {name}(self) -> {kind}: ...\n')
@@ -184,9 +113,10 @@ def _ndarray(core):
     lines.append('    def reshape(self, *newshape: Any) -> ndarray: ...\n')
     lines.append('    def transpose(self, *axes: Any) -> ndarray: ...\n')
     for name, value in sorted(vars(core.ndarray).items()):
-        wanted = not name.startswith('__') or name in (*RESULTS, '__copy__', '__deepcopy__')
-        if wanted and inspect.ismethoddescriptor(value) and value.__text_signature__:
-            lines.append(_define(name, value, '    '))
+        # A function that is a method as well has one entry for both.
+        kinds = types.get('ndarray.' + name) or types.get(name)
+        if kinds and inspect.ismethoddescriptor(value) and value.__text_signature__:
+            lines.append(_define(name, value, kinds, '    '))
     return ''.join(lines)
 
 
@@ -229,6 +159,7 @@ def _pybind_class(cls):
 
 def _values(core):
     """Everything of the core that is neither an op nor ``ndarray``, exceptions first."""
+    types = core._types()
     ops = {op['name'] for op in core._ops()} | {'ndarray'}
     names = [
         name
@@ -262,7 +193,7 @@ def _values(core):
             else:
                 aliases.append(f'{name} = {value.__name__}\n')
         elif inspect.isbuiltin(value) and value.__text_signature__:
-            yield _define(name, value, doc=True)
+            yield _define(name, value, types[name], doc=True)
         elif callable(value):
             parameters, result = _pybind_signature(name, value)
             yield f'def {name}({parameters}) -> {result}: ...\n'
@@ -277,15 +208,14 @@ def make_stubs():
 
     parts = [HEADER, '__version__: str\n', _ndarray(_core), *_values(_core)]
     ops = _core._ops()
+    types = _core._types()
     # A submodule is written as a class: a stub file cannot hold modules.
-    parts.append(
-        'class _linalg:\n'
-        + ''.join(
-            '    @staticmethod\n' + _define(name, getattr(_core._linalg, name), '    ')
-            for module, _, name in (op['name'].rpartition('.') for op in ops)
-            if module
-        )
-    )
+    parts.append('class _linalg:\n')
+    for op in ops:
+        module, _, name = op['name'].rpartition('.')
+        if module:
+            text = _define(name, getattr(_core._linalg, name), types[op['name']], '    ')
+            parts[-1] += '    @staticmethod\n' + text
     family = None
     for op in ops:
         if '.' in op['name']:
@@ -293,7 +223,7 @@ def make_stubs():
         if op['family'] != family:
             family = op['family']
             parts.append(f'# ---- {family}\n')
-        parts.append(_define(op['name'], getattr(_core, op['name']), doc=True))
+        parts.append(_define(op['name'], getattr(_core, op['name']), types[op['name']], doc=True))
     return '\n'.join(parts)
 
 

@@ -18,19 +18,22 @@ TOPICS = {
         'core/backend.h',
         'core/device.h',
         'core/storage.h',
+        'core/kernels.h',
     ],
     'Errors': ['core/error.h'],
     'Graphs': [
         'autograd/backward.h',
-        'autograd/mode.h',
+        'core/backprop_mode.h',
         'core/backprop_id.h',
         'ops/structured.h',
         'autograd/graph.h',
-        'autograd/check.h',
+        'testing/gradient_check.h',
     ],
 }
 # Name, signature and summary of an elementwise operation.
 DECLARED = re.compile(r'CHAINERX_OP\("(\w+)",\s*"([^"]*)",\s*R?"\(?(.*?)(?:\n\n|"\))', re.DOTALL)
+# C++ name and summary of another operation.
+ROUTINE = re.compile(r'CHAINERX_(?:METHOD_)?ROUTINE\(\s*(\w+),[^(]*?R"\(\n(.*?)\n\n', re.DOTALL)
 NOT_PUBLIC = re.compile(r'CHAINERX_|operator|~|Throw')
 
 
@@ -80,11 +83,8 @@ def declarations(header):
 
 def _summaries():
     """Returns the first paragraphs of the documentation of functions, by their C++ names."""
-    text = ''.join(path.read_text() for path in (ROOT / 'chainerx/python/docs').glob('*.h'))
-    return {
-        name: doc.replace('\n', ' ')
-        for name, doc in re.findall(r' k(\w+) = R"\(\n(.*?)\n\n', text, re.DOTALL)
-    }
+    text = ''.join(path.read_text() for path in sorted((ROOT / 'chainerx/ops').glob('*.cc')))
+    return {name: ' '.join(doc.split()) for name, doc in ROUTINE.findall(text)}
 
 
 def _cpp_name(lines, name):
@@ -95,12 +95,16 @@ def _cpp_name(lines, name):
 def _functions_and_classes(lines, listed):
     comment, statement = [], ''
     for line in lines:
-        if not statement and line.startswith('//'):
+        if not statement and line.startswith('CHAINERX_'):
+            comment = []
+        elif not statement and line.startswith('//'):
             comment.append(line[2:].strip())
         elif not statement and not re.match(r'[A-Za-z\[].*[^:]$', line):
             if not line.startswith(' '):
                 comment = []
         else:
+            # Braces in defaults are not those of a body.
+            line = re.sub(r'(\w)\{(\w*)\}', r'\1(\2)', line)
             statement += ' ' + line.strip().replace('= {}', '= default')
             if not re.search(r'[;{}]', statement):
                 continue

@@ -1,8 +1,8 @@
-"""Writes the reference: one page for each public namespace, with what the namespace holds.
+"""Writes the reference: one page for each public namespace.
 
-What is public in a submodule but not in its package stands on one more page for each package.
+One more page per package lists names that are public in a submodule but not in the package.
 
-The pages are made anew for each build, so that a name is in the reference as soon as it exists.
+Each build regenerates the pages, so new names appear automatically.
 """
 
 import importlib
@@ -68,12 +68,12 @@ NAMESPACES = [
     'chainerx.testing',
 ]
 
-# Namespaces so large that their pages have a section for each subpackage.
+# Large namespaces, whose pages have a section for each subpackage.
 DIVIDED = {'chainer.functions', 'chainer.links'}
 
 
 def _members(module):
-    """Returns the names of the public classes and functions that belong to the project."""
+    """Returns the names of the project's public classes and functions in the module."""
     classes, functions = [], []
     for name, value in sorted(vars(module).items()):
         home = getattr(value, '__module__', None) or ''
@@ -87,7 +87,7 @@ def _members(module):
 
 
 def _sections(module):
-    """Returns titles and names of the sections of a page."""
+    """Returns the sections of a page, as titles and names."""
     classes, functions = _members(module)
     if module.__name__ not in DIVIDED:
         return {'Classes': classes, 'Functions': functions}
@@ -101,7 +101,7 @@ def _sections(module):
 
 
 def _page(module, described):
-    """Returns the text of a page; ``described`` collects what has a description by now."""
+    """Returns the text of a page; ``described`` collects the objects described so far."""
     lines = [module.__name__, '=' * len(module.__name__), '']
     if module.__doc__:
         lines += [inspect.cleandoc(module.__doc__), '']
@@ -121,19 +121,19 @@ def _page(module, described):
 
 
 def _public_modules():
-    """Returns the modules of Chainer whose names are public, in the order of their names."""
+    """Returns Chainer's public modules, sorted by name."""
     found = []
     for info in pkgutil.walk_packages(chainer.__path__, 'chainer.'):
         if not any(part.startswith('_') for part in info.name.split('.')):
             try:
                 found.append(importlib.import_module(info.name))
-            except ImportError:  # It wraps a library that is not here.
+            except ImportError:  # The module wraps a library that is not installed.
                 continue
     return found
 
 
 def _submodule_pages(described):
-    """Returns pages, by their names, of what has no description on the page of its package."""
+    """Returns pages by name, with the objects that the pages of their packages do not describe."""
     pages = {}
     for module in _public_modules():
         lines = []
@@ -152,9 +152,8 @@ def _submodule_pages(described):
                     title,
                     '=' * len(title),
                     '',
-                    f'What only the modules below ``{package}`` have: classes that do the '
-                    'work of its '
-                    'functions, base classes and helpers.',
+                    f'Names that only the submodules of ``{package}`` export: classes that '
+                    'implement its functions, base classes and helpers.',
                     '',
                 ],
             )

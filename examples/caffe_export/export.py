@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Exports a network to Caffe, reads it back, and compares the outputs."""
+"""Exports a network to Caffe, loads it, and compares the outputs."""
 
 import argparse
 import os
@@ -31,7 +31,7 @@ class Small(chainer.Chain):
 
 
 class Predictor(chainer.Chain):
-    """The probabilities that one of the networks of the model zoo computes."""
+    """Computes class probabilities with a network of ``chainer.links``."""
 
     def __init__(self, network):
         super().__init__()
@@ -54,7 +54,9 @@ def main():
     parser = argparse.ArgumentParser(description='Chainer example: export to Caffe')
     parser.add_argument('--arch', '-a', choices=ARCHS, default='small', help='Network to export')
     parser.add_argument('--out-dir', '-o', default='exported', help='Directory to write to')
-    parser.add_argument('--param', '-p', help='File of parameters (.npz); random ones if not given')
+    parser.add_argument(
+        '--param', '-p', help='File of parameters (.npz); random parameters by default'
+    )
     parser.add_argument(
         '--device',
         '-d',

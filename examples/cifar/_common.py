@@ -1,4 +1,4 @@
-"""What the CIFAR examples have in common: command line, data and model."""
+"""Code shared by the CIFAR examples: command line, data and model."""
 
 import argparse
 
@@ -15,7 +15,7 @@ def make_parser():
         '--dataset',
         default='cifar10',
         choices=('cifar10', 'cifar100', 'digits'),
-        help='Images to learn; digits come with Chainer, the others are downloaded',
+        help='Dataset; digits is bundled, the others are downloaded',
     )
     parser.add_argument(
         '--model', default='VGG', choices=('VGG', 'resnet50'), help='Network to train'
@@ -73,7 +73,7 @@ def get_datasets(name, test=False):
 
 
 def _enlarge(example):
-    """Makes an image of 8x8 pixels as large as those of CIFAR."""
+    """Enlarges an image of 8x8 pixels to the size of CIFAR."""
     image, label = example
     return np.kron(image, np.ones((1, 4, 4), image.dtype)), label
 

@@ -14,7 +14,7 @@ def main():
     parser.add_argument(
         '--early-stopping',
         action='store_true',
-        help='Stop when the loss of the test images no longer falls',
+        help='Stop when the test loss stops decreasing',
     )
     args = parser.parse_args()
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Trains a convolutional network on small colour images by a loop of its own."""
+"""Trains a convolutional network on small colour images with a custom training loop."""
 
 import os
 
@@ -63,7 +63,7 @@ def main():
 
 
 def results(model, batch):
-    """The loss and the accuracy of the last call, to be weighted by the size of the batch."""
+    """Returns the loss and the accuracy of the last call, each with the batch size as weight."""
     return {
         name: (float(value.array), len(batch))
         for name, value in (('loss', model.loss), ('accuracy', model.accuracy))

@@ -6,7 +6,7 @@ import chainer.links as L
 
 
 class Generator(chainer.Chain):
-    """Makes images of random vectors, whose size is doubled by each layer.
+    """Generates images from random vectors; each layer doubles the image size.
 
     Args:
         n_hidden (int): Length of the random vectors.
@@ -48,7 +48,7 @@ class Generator(chainer.Chain):
 
 
 def add_noise(h, sigma=0.2):
-    """Adds noise in training, so that the discriminator does not learn by heart."""
+    """Adds noise in training, so that the discriminator does not memorize images."""
     if not chainer.config.train:
         return h
     h = chainer.as_variable(h)
@@ -57,7 +57,7 @@ def add_noise(h, sigma=0.2):
 
 
 class Discriminator(chainer.Chain):
-    """Tells whether images are real: the logarithm of the odds."""
+    """Returns the log odds that images are real."""
 
     def __init__(self, bottom_width=4, ch=512, in_channels=3, wscale=0.02):
         super().__init__()

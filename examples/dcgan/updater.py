@@ -3,20 +3,20 @@ import chainer.functions as F
 
 
 class DCGANUpdater(chainer.training.updaters.StandardUpdater):
-    """Updates the generator and the discriminator, each against the other."""
+    """Updates the generator and the discriminator against each other."""
 
     def __init__(self, *args, models, **kwargs):
         self.gen, self.dis = models
         super().__init__(*args, **kwargs)
 
     def loss_dis(self, y_fake, y_real):
-        """Small if fakes and real images are told apart."""
+        """Returns a loss that is small if the discriminator recognizes fakes."""
         loss = F.mean(F.softplus(-y_real)) + F.mean(F.softplus(y_fake))
         chainer.report({'loss': loss}, self.dis)
         return loss
 
     def loss_gen(self, y_fake):
-        """Small if fakes are taken for real."""
+        """Returns a loss that is small if the discriminator takes fakes for real."""
         loss = F.mean(F.softplus(-y_fake))
         chainer.report({'loss': loss}, self.gen)
         return loss

@@ -6,7 +6,7 @@ import chainer
 
 
 def out_generated_image(gen, rows, cols, seed, folder):
-    """Makes an extension that saves a picture of generated images, always of the same vectors."""
+    """Makes an extension that saves images generated from the same random vectors each time."""
 
     @chainer.training.make_extension()
     def make_image(trainer):

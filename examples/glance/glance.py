@@ -15,7 +15,7 @@ from chainer.training import extensions
 
 
 def make_rows(n_rows):
-    """Describes mushrooms, which are poisonous by a made-up rule with few exceptions."""
+    """Generates mushrooms that are poisonous by a synthetic rule with few exceptions."""
     random = np.random.RandomState(0)
     features = [
         random.choice(list(values), n_rows)
@@ -36,7 +36,7 @@ class MLP(chainer.Chain):
     def __init__(self, n_units, n_out):
         super().__init__()
         with self.init_scope():
-            # The sizes of the inputs are found at the first call.
+            # The links infer their input sizes at the first call.
             self.l1 = L.Linear(None, n_units)
             self.l2 = L.Linear(None, n_units)
             self.l3 = L.Linear(None, n_out)
@@ -90,7 +90,7 @@ def main():
     updater = training.updaters.StandardUpdater(train_iter, optimizer, device=device)
     trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
     trainer.extend(extensions.Evaluator(test_iter, model, device=device))
-    if device.xp is not chainerx:  # whose graphs are its own
+    if device.xp is not chainerx:  # ChainerX records its graphs in C++
         trainer.extend(extensions.DumpGraph('main/loss'))
     trainer.extend(extensions.snapshot(), trigger=(args.epoch, 'epoch'))
     trainer.extend(extensions.LogReport())

@@ -1,4 +1,4 @@
-"""Images with captions, in files as those of MSCOCO."""
+"""Images with captions, in files in the format of MSCOCO."""
 
 import collections
 import json
@@ -14,7 +14,7 @@ SPECIAL = '<unk>', '<bos>', '<eos>'
 
 
 def read_image(path, size):
-    """Reads an image as VGG16 wants it: blue, green, red, minus means, ``(3, size, size)``."""
+    """Reads an image in VGG16's format: BGR, mean-subtracted, ``(3, size, size)``."""
     with Image.open(path) as f:
         image = np.asarray(f.convert('RGB').resize((size, size)), np.float32)
     image = image[:, :, ::-1] - np.array([103.939, 116.779, 123.68], np.float32)
@@ -26,7 +26,7 @@ def split(caption):
 
 
 def make_vocab(path, min_freq=5, max_words=10000):
-    """Numbers the frequent words of the captions of a file."""
+    """Assigns IDs to the frequent words of the captions in a file."""
     with open(path, encoding='utf-8') as f:
         annotations = json.load(f)['annotations']
     counts = collections.Counter(
@@ -37,13 +37,13 @@ def make_vocab(path, min_freq=5, max_words=10000):
 
 
 class CaptionDataset(chainer.dataset.DatasetMixin):
-    """Pairs of image and caption, the latter as an array of word numbers.
+    """Pairs of an image and a caption, which is an array of word IDs.
 
     Args:
         root (str): Folder with ``annotations/captions_PART.json`` and the images in ``PART``.
         part (str): ``'train2014'`` or ``'val2014'``.
-        vocab (dict): Numbers of words.
-        max_caption_length (int): Number of words that captions are cut to.
+        vocab (dict): Word IDs.
+        max_caption_length (int): Maximum number of words; longer captions are cut.
         size (int): Size of the images.
         quantity (int): Number of captions to use; all by default.
 
@@ -76,5 +76,5 @@ def annotation_path(root, part):
 
 @chainer.dataset.converter()
 def convert(batch, device):
-    """Joins the images to an array, and fills up the captions by -1."""
+    """Stacks the images and pads the captions with -1."""
     return chainer.dataset.concat_examples(batch, device, padding=-1)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Draws coloured shapes, with captions, in files as those of MSCOCO."""
+"""Draws coloured shapes with captions, in files in the format of MSCOCO."""
 
 import argparse
 import json

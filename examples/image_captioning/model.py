@@ -7,7 +7,7 @@ import chainer.links as L
 
 
 class VGG16Features(chainer.Chain):
-    """The last hidden layer of VGG16, whose weights are read from the caffemodel file."""
+    """The last hidden layer of VGG16, with pretrained weights from the caffemodel file."""
 
     size = 224
 
@@ -23,7 +23,7 @@ class VGG16Features(chainer.Chain):
 
 
 class SmallFeatures(chainer.Chain):
-    """Two convolutions, which are trained with the rest."""
+    """Two convolutions, trained together with the LSTM."""
 
     size = 32
 
@@ -72,12 +72,12 @@ class ImageCaptionModel(chainer.Chain):
             self.decode = L.Linear(n_units, n_vocab)
 
     def start(self, x):
-        """Lets the LSTM read images; returns its state."""
+        """Feeds images to the LSTM and returns its state."""
         h = F.dropout(self.embed_image(self.features(x)), self.dropout_ratio)
         return self.read(None, [h])[0]
 
     def read(self, state, hs):
-        """Lets the LSTM read a list of batches; returns its state and the outputs."""
+        """Feeds a list of batches to the LSTM and returns its state and outputs."""
         if self.rnn == 'nsteplstm':
             h, c = (None, None) if state is None else state
             xs = [x for x in F.stack(hs, axis=1)]
@@ -88,7 +88,7 @@ class ImageCaptionModel(chainer.Chain):
         return True, [self.lstm(h) for h in hs]
 
     def forward(self, x, captions):
-        """Returns the loss for images and captions filled up by -1."""
+        """Returns the loss for images and captions padded with -1."""
         words = [captions[:, i] for i in range(captions.shape[1])]
         hs = [F.dropout(self.embed_word(word), self.dropout_ratio) for word in words[:-1]]
         _, ys = self.read(self.start(x), hs)
@@ -98,7 +98,7 @@ class ImageCaptionModel(chainer.Chain):
         return loss
 
     def predict(self, x, max_caption_length=30):
-        """Returns the most probable words of each image, as lists of numbers."""
+        """Returns the most probable words of each image, as lists of IDs."""
         send_back = chainer.get_device('@numpy').send
         with chainer.using_config('train', False), chainer.no_backprop_mode():
             state = self.start(x)

@@ -46,17 +46,17 @@ def main():
         '--features',
         choices=FEATURES,
         default='vgg16',
-        help='Network that sees the images: vgg16 reads the caffemodel file, small is trained',
+        help='Feature extractor: vgg16 loads the caffemodel file, small is trained',
     )
     parser.add_argument('--unit', '-u', type=int, default=512, help='Number of units')
     parser.add_argument(
         '--max-caption-length',
         type=int,
         default=30,
-        help='Number of words that captions are cut to',
+        help='Maximum number of words in captions',
     )
     parser.add_argument(
-        '--min-freq', type=int, default=5, help='How often a word must appear to be known'
+        '--min-freq', type=int, default=5, help='Minimum count of words in the vocabulary'
     )
     parser.add_argument('--resume', '-r', help='Resume the training from a snapshot')
     parser.add_argument(

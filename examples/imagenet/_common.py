@@ -1,4 +1,4 @@
-"""What the ImageNet examples have in common: command line, data and models."""
+"""Code shared by the ImageNet examples: command line, data and models."""
 
 import argparse
 import random
@@ -40,7 +40,7 @@ def make_parser():
         '--arch', '-a', choices=sorted(ARCHS), default='nin', help='Convnet architecture'
     )
     parser.add_argument(
-        '--insize', type=int, help='Size of the images (default: that of the architecture)'
+        '--insize', type=int, help='Size of the images (default: depends on the architecture)'
     )
     parser.add_argument('--classes', type=int, default=1000, help='Number of classes')
     parser.add_argument(
@@ -78,7 +78,7 @@ class PreprocessedDataset(chainer.dataset.DatasetMixin):
         root (str): Directory of the image files.
         mean (numpy.ndarray): Mean image, ``(3, height, width)``.
         crop_size (int): Size of the results.
-        is_random (bool): Whether images are cropped and mirrored at random, or in the middle.
+        is_random (bool): Whether to crop and mirror images at random or crop the center.
 
     """
 
@@ -136,9 +136,9 @@ def make_trainer(args, updater, model, val_iter, device):
     val_interval = (1, 'iteration') if args.test else (100000, 'iteration')
     log_interval = (1, 'iteration') if args.test else (1000, 'iteration')
     trainer.extend(extensions.Evaluator(val_iter, model, device=device), trigger=val_interval)
-    if device.xp is not chainerx:  # whose graphs are its own
+    if device.xp is not chainerx:  # ChainerX records its graphs in C++
         trainer.extend(extensions.DumpGraph('main/loss'))
-    # To compress random-like numbers takes long and saves little.
+    # Compressing weights takes long and saves little space.
     writer = extensions.snapshot_writers.SimpleWriter(compression=False)
     trainer.extend(extensions.snapshot(writer=writer), trigger=val_interval)
     trainer.extend(

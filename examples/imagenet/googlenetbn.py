@@ -4,7 +4,7 @@ import chainer.links as L
 
 
 class Auxiliary(chainer.Chain):
-    """Classifier in the middle of the network, which brings the gradient there."""
+    """Auxiliary classifier that brings gradients to the middle of the network."""
 
     def __init__(self, n_classes):
         super().__init__()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Writes the digits that come with Chainer as image files, with the lists for training."""
+"""Writes the bundled digits as image files with lists for training."""
 
 import argparse
 import os
@@ -19,7 +19,7 @@ def main():
         '-n',
         type=int,
         default=300,
-        help='Number of training images; a tenth as many are for validation',
+        help='Number of training images; validation uses a tenth as many',
     )
     args = parser.parse_args()
 

@@ -4,7 +4,7 @@ import chainer.links as L
 
 
 class NIN(chainer.Chain):
-    """Network in network: convolutions followed by ones of 1x1, no fully connected layer.
+    """Network in network: convolutions followed by 1x1 convolutions, no fully connected layer.
 
     Source: M. Lin, Q. Chen, S. Yan, Network In Network, 2014.
     """

@@ -4,14 +4,14 @@ import chainer.links as L
 
 
 class Bottleneck(chainer.Chain):
-    """1x1, 3x3 and 1x1 convolutions around which the input is added to the output.
+    """1x1, 3x3 and 1x1 convolutions with a residual connection.
 
     Args:
-        ch (int): Number of channels inside.
-        out_size (int): Number of channels of the output.
+        ch (int): Number of inner channels.
+        out_size (int): Number of output channels.
         stride (int): Stride of the 3x3 convolution.
         groups (int): Number of groups of the 3x3 convolution.
-        project (bool): Whether the input passes a 1x1 convolution.
+        project (bool): Whether a 1x1 convolution projects the input.
 
     """
 
@@ -59,7 +59,7 @@ class ResNet50(chainer.Chain):
 
     insize = 224
     groups = 1
-    width = 64  # number of channels inside the first blocks
+    width = 64  # number of inner channels of the first blocks
 
     def __init__(self, n_classes=1000):
         super().__init__()

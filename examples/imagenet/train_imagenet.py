@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Trains a large convolutional network on images given by lists of files and labels."""
+"""Trains a large convolutional network on lists of image files and labels."""
 
 import _common
 

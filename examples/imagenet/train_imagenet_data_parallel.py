@@ -29,7 +29,7 @@ def main():
     print('')
 
     model = _common.make_model(args)
-    # The gradients of all devices are added up.
+    # The updater sums the gradients of all devices.
     optimizer = chainer.optimizers.MomentumSGD(lr=args.learnrate / len(devices), momentum=0.9)
     optimizer.setup(model)
     train_iter, val_iter = _common.make_iterators(args, args.insize or model.insize)

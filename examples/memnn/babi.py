@@ -19,7 +19,7 @@ def parse_line(vocab, line):
 
 
 def read_stories(vocab, path):
-    """Returns a list of stories; ``vocab`` gives numbers to new words."""
+    """Returns a list of stories; ``vocab`` assigns IDs to new words."""
     stories = []
     with open(path, encoding='utf-8') as f:
         for line in f:
@@ -31,11 +31,11 @@ def read_stories(vocab, path):
 
 
 def make_arrays(stories, max_memory, sentence_length):
-    """Makes an example of each question: sentences before it, question and answer.
+    """Makes an example from each question: sentences before it, question and answer.
 
     Returns:
         list of tuples: int32 arrays ``(max_memory, sentence_length)`` with the latest sentence
-        first, ``(sentence_length,)`` and ``()``, filled up by zeros.
+        first, ``(sentence_length,)`` and ``()``, padded with zeros.
 
     """
     examples = []

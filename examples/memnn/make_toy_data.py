@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Writes stories of people who walk around, with questions, as the first of the bAbI tasks."""
+"""Writes stories of people walking around, with questions, like the first bAbI task."""
 
 import argparse
 import os

@@ -34,8 +34,8 @@ class SentenceEncoder(chainer.Chain):
 class MemNN(chainer.Chain):
     """End-to-end memory network.
 
-    The question attends to the sentences of the story, gets what they say added, and so on for
-    some hops. The encoder of the outputs of each hop is that of the inputs of the next.
+    In each hop, the question attends to the sentences of the story and adds the attended content.
+    The output encoder of a hop is the input encoder of the next one.
 
     Source: S. Sukhbaatar et al., End-To-End Memory Networks, 2015.
     """
@@ -47,7 +47,7 @@ class MemNN(chainer.Chain):
             self.encoders = chainer.ChainList(
                 *[SentenceEncoder(n_vocab, n_units, sentence_repr) for _ in range(hops + 1)]
             )
-            # What is known from the age of a sentence
+            # Temporal encoding: depends on the age of a sentence
             self.times = chainer.ChainList(
                 *[L.EmbedID(max_memory, n_units, initialW=normal) for _ in range(hops + 1)]
             )

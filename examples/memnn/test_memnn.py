@@ -14,7 +14,7 @@ import chainer
 
 def main():
     parser = argparse.ArgumentParser(description='Chainer example: end-to-end memory networks')
-    parser.add_argument('MODEL', help='Directory of the model that train_memnn.py has saved')
+    parser.add_argument('MODEL', help='Directory of the model saved by train_memnn.py')
     parser.add_argument('DATA', help='Path to test data in bAbI dataset')
     parser.add_argument(
         '--device',

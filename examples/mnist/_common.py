@@ -1,4 +1,4 @@
-"""What the MNIST examples have in common: model, data and command line."""
+"""Code shared by the MNIST examples: model, data and command line."""
 
 import argparse
 import random
@@ -11,7 +11,7 @@ import chainer.links as L
 
 
 class MLP(chainer.Chain):
-    """Two hidden layers of ReLU units; input sizes are found at the first call."""
+    """Two hidden layers of ReLU units; infers input sizes at the first call."""
 
     def __init__(self, n_units, n_out):
         super().__init__()
@@ -41,9 +41,9 @@ def make_parser(out='result', device=True):
         '--dataset',
         choices=('digits', 'mnist'),
         default='digits',
-        help='Images to learn: digits come with Chainer, mnist is downloaded',
+        help='Dataset: digits is bundled, mnist is downloaded',
     )
-    parser.add_argument('--seed', type=int, default=None, help='Seed of the random numbers')
+    parser.add_argument('--seed', type=int, default=None, help='Random seed')
     if device:
         parser.add_argument(
             '--device',
@@ -81,7 +81,7 @@ def add_devices(parser, nargs='*'):
 
 
 def get_devices(args):
-    """Returns the devices of the options that :func:`add_devices` has added."""
+    """Returns the devices selected with the options of :func:`add_devices`."""
     specs = [spec for spec in (args.gpu0, args.gpu1) if spec is not None]
     return [get_device(spec) for spec in specs or args.devices]
 
@@ -95,7 +95,7 @@ def get_device(spec):
 
 
 def set_seed(seed):
-    """Makes the random numbers repeatable."""
+    """Makes random numbers reproducible."""
     if seed is None:
         return
     random.seed(seed)
@@ -112,7 +112,7 @@ def get_datasets(name):
 
 
 def print_settings(args, devices):
-    """Prints what is going to be done."""
+    """Prints the settings of the training."""
     print('Device: {}'.format(', '.join(str(device) for device in devices)))
     print(f'# unit: {args.unit}')
     print(f'# Minibatch-size: {args.batchsize}')

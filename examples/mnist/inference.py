@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Classifies test images by a model that train_mnist.py has trained."""
+"""Classifies test images with a model trained by train_mnist.py."""
 
 import argparse
 
@@ -43,7 +43,7 @@ def main():
     print(f'# unit: {args.unit}')
     print('')
 
-    # A snapshot has the whole trainer; the path picks the predictor.
+    # A snapshot contains the whole trainer; the path selects the predictor.
     model = MLP(args.unit, 10)
     chainer.serializers.load_npz(args.snapshot, model, path='updater/model:main/predictor/')
     model.to_device(device)

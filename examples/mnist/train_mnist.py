@@ -51,7 +51,7 @@ def main():
     trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
 
     trainer.extend(extensions.Evaluator(test_iter, model, device=device), call_before_training=True)
-    # The graph of the loss at the first iteration, for Graphviz; ChainerX keeps its own in C++
+    # The graph of the loss at the first iteration, for Graphviz; ChainerX keeps its graph in C++
     if device.xp is not chainerx:
         trainer.extend(extensions.DumpGraph('main/loss'))
     frequency = args.epoch if args.frequency == -1 else max(1, args.frequency)

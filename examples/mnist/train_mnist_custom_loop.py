@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Trains a multi-layer perceptron by a training loop of its own, without Trainer."""
+"""Trains a multi-layer perceptron with a custom training loop, without Trainer."""
 
 import os
 
@@ -52,7 +52,7 @@ def main():
                 f'train mean loss: {sum_loss / train_count}, accuracy: {sum_accuracy / train_count}'
             )
             train_count = sum_accuracy = sum_loss = 0
-            # Evaluation needs neither dropout and the like nor graphs.
+            # Evaluation disables dropout and similar behaviour, and needs no graphs.
             test_iter.reset()
             with (
                 chainer.using_config('train', False),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """Trains a multi-layer perceptron on two devices, each computing half of every batch.
 
-By hand: ParallelUpdater does the same, see train_mnist_data_parallel_updater.py.
+ParallelUpdater does the same automatically: see train_mnist_data_parallel_updater.py.
 """
 
 import os
@@ -37,7 +37,7 @@ def main():
     train_iter = chainer.iterators.SerialIterator(train, args.batchsize)
     test_iter = chainer.iterators.SerialIterator(test, args.batchsize, repeat=False, shuffle=False)
 
-    # The parameters are made by a first call, so that all copies start with the same ones.
+    # The first call initializes the parameters, so that all copies start equal.
     main_model = L.Classifier(MLP(args.unit, 10))
     with chainer.using_config('enable_backprop', False):
         main_model(*concat_examples([train[0]]))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Trains a multi-layer perceptron on two devices by ParallelUpdater."""
+"""Trains a multi-layer perceptron on two devices with ParallelUpdater."""
 
 from _common import (
     MLP,
@@ -37,7 +37,7 @@ def main():
     train_iter = chainer.iterators.SerialIterator(train, args.batchsize)
     test_iter = chainer.iterators.SerialIterator(test, args.batchsize, repeat=False, shuffle=False)
 
-    # The first device is the main one: it has the model that is updated and evaluated.
+    # The first device is the main one: the optimizer updates its model, the evaluator uses it.
     names = ['main'] + [f'device{i}' for i in range(1, len(devices))]
     updater = training.updaters.ParallelUpdater(
         train_iter, optimizer, devices=dict(zip(names, devices))
@@ -45,7 +45,7 @@ def main():
     trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
 
     trainer.extend(extensions.Evaluator(test_iter, model, device=devices[0]))
-    if devices[0].xp is not chainerx:  # whose graphs are its own
+    if devices[0].xp is not chainerx:  # ChainerX records its graphs in C++
         trainer.extend(extensions.DumpGraph('main/loss'))
     trainer.extend(extensions.snapshot(), trigger=(args.epoch, 'epoch'))
     trainer.extend(extensions.LogReport())

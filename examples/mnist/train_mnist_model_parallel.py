@@ -1,8 +1,8 @@
 #!/usr/bin/env python
-"""Trains a model whose parts are on two devices.
+"""Trains a model with parts on two devices.
 
-The input goes through two networks, one on each device, whose results are combined on the first
-one. F.copy moves variables between devices, and their gradients back.
+The input goes through two networks, one on each device. The first device combines their results.
+F.copy moves variables between devices, and their gradients back.
 """
 
 from _common import add_devices, get_datasets, get_devices, make_parser, print_settings, set_seed
@@ -55,7 +55,7 @@ class ParallelMLP(chainer.Chain):
         x1 = F.copy(x, self.device1)
         z0 = self.first0(x)
         z1 = self.first1(x1)
-        # Both devices get the sum of both results.
+        # Both devices receive the sum of both results.
         h0 = z0 + F.copy(z1, self.device0)
         h1 = z1 + F.copy(z0, self.device1)
         y0 = self.second0(F.relu(h0))
@@ -82,12 +82,12 @@ def main():
     train_iter = chainer.iterators.SerialIterator(train, args.batchsize)
     test_iter = chainer.iterators.SerialIterator(test, args.batchsize, repeat=False, shuffle=False)
 
-    # The model must stay where it is, so only the device of the batches is given.
+    # The model must not move, so pass only the device of the batches.
     updater = training.updaters.StandardUpdater(train_iter, optimizer, input_device=devices[0])
     trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
 
     trainer.extend(extensions.Evaluator(test_iter, model, device=devices[0]))
-    if devices[0].xp is not chainerx:  # whose graphs are its own
+    if devices[0].xp is not chainerx:  # ChainerX records its graphs in C++
         trainer.extend(extensions.DumpGraph('main/loss'))
     trainer.extend(extensions.snapshot(), trigger=(args.epoch, 'epoch'))
     trainer.extend(extensions.LogReport())

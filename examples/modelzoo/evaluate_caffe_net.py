@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Evaluates a network in a file of Caffe by images and their labels."""
+"""Evaluates a network from a Caffe file on labelled images."""
 
 import argparse
 
@@ -9,7 +9,7 @@ import chainer
 import chainer.functions as F
 from chainer.links.caffe import CaffeFunction
 
-# Size of the images, blob of the output, layers that are left out
+# Image size, output blob, disabled layers
 MODELS = {
     'alexnet': (227, 'fc8', []),
     'caffenet': (227, 'fc8', []),
@@ -19,7 +19,7 @@ MODELS = {
 
 
 def preprocess(image, mean, size):
-    """Makes an image blue-green-red, subtracts the mean, and cuts out the middle."""
+    """Converts an image to BGR, subtracts the mean, and crops the center."""
     image = image[::-1] - mean
     top, left = [(n - size) // 2 for n in image.shape[1:]]
     return image[:, top : top + size, left : left + size].astype(np.float32)
@@ -34,12 +34,12 @@ def main():
     parser.add_argument('model', help='Path to the pretrained Caffe model')
     parser.add_argument('--basepath', '-b', default='/', help='Base path for images in the dataset')
     parser.add_argument(
-        '--mean', '-m', help='Path to the mean image (.npy); colours of ImageNet if not given'
+        '--mean', '-m', help='Path to the mean image (.npy); default: the mean colour of ImageNet'
     )
     parser.add_argument('--batchsize', '-B', type=int, default=100, help='Minibatch size')
-    parser.add_argument('--output', help='Blob of the output, where it is not that of the type')
+    parser.add_argument('--output', help='Output blob, if it differs from the default of the type')
     parser.add_argument(
-        '--insize', type=int, help='Size of the images, where it is not that of the type'
+        '--insize', type=int, help='Size of the images, if it differs from the default of the type'
     )
     parser.add_argument(
         '--device',

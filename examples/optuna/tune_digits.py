@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Searches for the number of layers and units and the optimizer by Optuna."""
+"""Tunes the numbers of layers and units and the optimizer with Optuna."""
 
 import argparse
 

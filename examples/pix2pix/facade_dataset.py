@@ -9,18 +9,17 @@ N_LABELS = 12
 
 
 class FacadeDataset(chainer.dataset.DatasetMixin):
-    """Pictures of the fronts of houses, with images of the labels of their parts.
+    """Photographs of facades, with label images of their parts.
 
-    There are files ``NAME.jpg`` and ``NAME.png``, the latter with label numbers from 1 to 12.
+    The folder has files ``NAME.jpg`` and ``NAME.png``; the latter contain labels from 1 to 12.
 
     Args:
         folder (str): Folder of the files.
-        data_range (tuple of ints): Positions of the first file and behind the last.
-        size (int): Size of the square images. They are cut out at random from ones that are a
-            bit larger.
+        data_range (tuple of ints): Indices of the first file and after the last.
+        size (int): Size of the square images, which are random crops of slightly larger ones.
 
-    Returns of each item: labels as images of -1 and 1, ``(12, size, size)``, and picture with
-    values from -1 to 1, ``(3, size, size)``.
+    Each item is a pair of labels as images of -1 and 1, ``(12, size, size)``, and a photograph
+    with values from -1 to 1, ``(3, size, size)``.
 
     """
 

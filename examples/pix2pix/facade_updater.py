@@ -10,7 +10,7 @@ class FacadeUpdater(chainer.training.updaters.StandardUpdater):
         super().__init__(*args, **kwargs)
 
     def loss_gen(self, x_out, t_out, y_out, weight=100.0):
-        """The images should be near to the right ones, and be taken for real."""
+        """Returns a loss that is small for images near the real ones that pass for real."""
         loss_rec = F.mean_absolute_error(x_out, t_out)
         loss_adv = F.mean(F.softplus(-y_out))
         chainer.report({'loss_enc': loss_rec}, self.enc)

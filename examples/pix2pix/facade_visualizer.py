@@ -24,7 +24,7 @@ COLOURS = np.array(
 
 
 def out_image(updater, enc, dec, n_images, seed, folder):
-    """Makes an extension that saves rows of labels, right pictures and generated pictures."""
+    """Makes an extension that saves rows of labels, real images and generated images."""
 
     @chainer.training.make_extension()
     def make_image(trainer):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Draws plain fronts of houses, in the format of the facade dataset."""
+"""Draws simple facades in the format of the facade dataset."""
 
 import argparse
 import os

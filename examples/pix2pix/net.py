@@ -6,14 +6,14 @@ import chainer.links as L
 
 
 class Block(chainer.Chain):
-    """Convolution by which the image shrinks to half or grows to double, with what belongs to it.
+    """Convolution that halves or doubles the image size, with normalization and activation.
 
     Args:
         in_channels (int), out_channels (int): Numbers of channels.
         sample (str): ``'down'`` or ``'up'``.
-        bn (bool): Whether there is batch normalization.
-        activation: Function applied in the end.
-        dropout (bool): Whether there is dropout.
+        bn (bool): Whether to use batch normalization.
+        activation: Function applied last.
+        dropout (bool): Whether to use dropout.
 
     """
 
@@ -40,12 +40,12 @@ class Block(chainer.Chain):
 
 
 def n_channels(size, ch):
-    """Numbers of channels while an image shrinks from ``size`` to 2 pixels."""
+    """Returns the channels of each layer while an image shrinks from ``size`` to 2 pixels."""
     return [min(ch * 2**i, ch * 8) for i in range(int(math.log2(size)) - 1)]
 
 
 class Encoder(chainer.Chain):
-    """Shrinks images to 2x2 pixels, and returns the results of all layers."""
+    """Shrinks images to 2x2 pixels and returns the outputs of all layers."""
 
     def __init__(self, in_ch, size=256, ch=64):
         super().__init__()
@@ -67,7 +67,7 @@ class Encoder(chainer.Chain):
 
 
 class Decoder(chainer.Chain):
-    """Makes images of the results of the encoder (U-Net)."""
+    """Makes images from the outputs of the encoder (U-Net)."""
 
     def __init__(self, out_ch, size=256, ch=64):
         super().__init__()
@@ -96,7 +96,7 @@ class Decoder(chainer.Chain):
 
 
 class Discriminator(chainer.Chain):
-    """Tells for each part of a pair of images whether the pair is real."""
+    """Scores for each patch of a pair of images whether the pair is real."""
 
     def __init__(self, in_ch, out_ch, ch=64):
         super().__init__()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Trains a network to paint the fronts of houses from plans of their parts (pix2pix)."""
+"""Trains a network to generate facades from plans of their parts (pix2pix)."""
 
 import argparse
 
@@ -34,7 +34,7 @@ def main():
         '--n-train',
         type=int,
         default=300,
-        help='Number of images to learn; the others are for the test',
+        help='Number of training images; the others are for the test',
     )
     parser.add_argument('--size', type=int, default=256, help='Size of the images, a power of 2')
     parser.add_argument(

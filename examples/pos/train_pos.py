@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Tags the words of sentences with their part of speech by a conditional random field."""
+"""Tags words with their part of speech, using a conditional random field."""
 
 import argparse
 import collections
@@ -13,7 +13,7 @@ from chainer.training import extensions
 
 
 class CRF(chainer.Chain):
-    """Scores of tags by the word, and scores of pairs of adjacent tags."""
+    """Scores tags by word, and pairs of adjacent tags."""
 
     def __init__(self, n_vocab, n_pos):
         super().__init__()
@@ -46,7 +46,7 @@ def get_sentences(test):
     except ImportError:
         raise SystemExit('The Brown corpus needs NLTK: pip install nltk') from None
     nltk.download('brown')
-    # Tags like VB-HL or NN+BEZ: the first part is enough
+    # keep the first part of tags like VB-HL or NN+BEZ
     return [
         [(word.lower(), tag.split('-')[0].split('+')[0]) for word, tag in sentence]
         for sentence in nltk.corpus.brown.tagged_sents()
@@ -54,7 +54,7 @@ def get_sentences(test):
 
 
 def make_sentences(n_sentences):
-    """Generates sentences with words whose tags only their neighbours tell."""
+    """Generates sentences with ambiguous words, whose tags follow from their neighbours."""
     random = np.random.RandomState(0)
     both = 'walk', 'play', 'dream', 'talk', 'plan'  # nouns and verbs
     words = {
@@ -145,7 +145,7 @@ def main():
 
     interval = 1 if args.test else 10
     evaluator = extensions.Evaluator(test_iter, model, converter=convert, device=device)
-    # Only now and then, as it takes time
+    # Evaluate rarely, because it takes time.
     trainer.extend(
         evaluator,
         trigger=training.triggers.ManualScheduleTrigger(

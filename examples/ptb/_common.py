@@ -1,4 +1,4 @@
-"""What the language model examples have in common: command line, data, model, iterator."""
+"""Code shared by the language model examples: command line, data, model, iterator."""
 
 import argparse
 
@@ -71,7 +71,7 @@ def get_words(test=False, text=None):
 
 
 def make_lines(n_lines):
-    """Generates sentences in which the verb agrees with the subject, over any distance."""
+    """Generates sentences in which the verb agrees with the subject at any distance."""
     random = np.random.RandomState(0)
     nouns = 'dog', 'child', 'king', 'river', 'garden', 'horse'
     verbs = 'sees', 'loves', 'finds', 'crosses'
@@ -123,8 +123,8 @@ class RNNForLM(chainer.Chain):
 class ParallelSequentialIterator(chainer.dataset.Iterator):
     """Reads a text from several positions at once.
 
-    Position ``i`` of all batches together is the text from ``i / batch_size`` of its length.
-    An example is a word with the word that follows.
+    Element ``i`` of successive batches reads the text from ``i / batch_size`` of its length.
+    An example is a word and the next word.
     """
 
     def __init__(self, dataset, batch_size, repeat=True):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Writes a text by a language model that train_ptb.py has trained."""
+"""Generates text with a language model trained by train_ptb.py."""
 
 import argparse
 
@@ -14,7 +14,7 @@ import chainer.links as L
 def main():
     parser = argparse.ArgumentParser(description='Chainer example: text generation')
     parser.add_argument('--model', '-m', required=True, help='File of the trained model')
-    parser.add_argument('--primetext', '-p', default='', help='Words that the text begins with')
+    parser.add_argument('--primetext', '-p', default='', help='First words of the text')
     parser.add_argument('--seed', '-s', type=int, default=123, help='Random seed')
     parser.add_argument(
         '--unit', '-u', type=int, default=650, help='Number of LSTM units in each layer'
@@ -23,7 +23,7 @@ def main():
         '--sample',
         type=int,
         default=1,
-        help='0: the most probable words; 1: words drawn by their probability',
+        help='0: the most probable words; 1: words sampled by probability',
     )
     parser.add_argument('--length', type=int, default=20, help='Number of words to write')
     parser.add_argument('--test', action='store_true', help='The model was trained with --test')

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Trains a recurrent language model by truncated backpropagation through time, with Trainer."""
+"""Trains a recurrent language model with truncated backpropagation through time and Trainer."""
 
 import os
 
@@ -34,7 +34,7 @@ class BPTTUpdater(training.updaters.StandardUpdater):
 
 
 def compute_perplexity(result):
-    """Adds the perplexities, which are the exponentials of the losses, to a log entry."""
+    """Adds the perplexities, the exponentials of the losses, to a log entry."""
     result['perplexity'] = np.exp(result['main/loss'])
     if 'validation/main/loss' in result:
         result['val_perplexity'] = np.exp(result['validation/main/loss'])
@@ -61,7 +61,7 @@ def main():
 
     rnn = RNNForLM(len(vocabulary), args.unit)
     model = L.Classifier(rnn)
-    model.compute_accuracy = False  # only the perplexity is of interest
+    model.compute_accuracy = False  # only the perplexity matters
     model.to_device(device)
     optimizer = chainer.optimizers.SGD(lr=1.0)
     optimizer.setup(model)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Trains a recurrent language model by truncated backpropagation, with a loop of its own."""
+"""Trains a recurrent language model with truncated backpropagation and a custom loop."""
 
 import os
 
@@ -13,7 +13,7 @@ from chainer.dataset import concat_examples
 
 def evaluate(model, words, device):
     """Returns the perplexity of a model on a text."""
-    model = model.copy()  # the state of the RNN for training must stay
+    model = model.copy()  # keep the state of the training RNN
     model.predictor.reset_state()
     losses = []
     with chainer.using_config('train', False), chainer.no_backprop_mode():

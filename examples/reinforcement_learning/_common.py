@@ -1,4 +1,4 @@
-"""What the reinforcement learning examples have in common: command line, memory, networks."""
+"""Code shared by the reinforcement learning examples: command line, memory, networks."""
 
 import argparse
 import collections
@@ -16,7 +16,7 @@ Transition = collections.namedtuple('Transition', 'state action reward next_stat
 def make_parser(description, env, batch_size, unit, reward_scale):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument(
-        '--env', default=env, help='Environment: CartPole-v0, Pendulum-v0 or a name of Gymnasium'
+        '--env', default=env, help='Environment: CartPole-v0, Pendulum-v0 or a Gymnasium name'
     )
     parser.add_argument(
         '--batch-size',
@@ -42,15 +42,15 @@ def make_parser(description, env, batch_size, unit, reward_scale):
         '--reward-scale',
         type=float,
         default=reward_scale,
-        help='Factor on the rewards, for numerical stability',
+        help='Scale of the rewards, for numerical stability',
     )
     parser.add_argument(
         '--replay-start-size',
         type=int,
         default=500,
-        help='Number of transitions to collect before the training begins',
+        help='Number of transitions to collect before training starts',
     )
-    parser.add_argument('--render', action='store_true', help='Show what happens')
+    parser.add_argument('--render', action='store_true', help='Show the environment')
     group = parser.add_argument_group('deprecated arguments')
     group.add_argument(
         '--gpu',
@@ -68,7 +68,7 @@ def make_parser(description, env, batch_size, unit, reward_scale):
 
 
 class MLP(chainer.Chain):
-    """Two hidden layers of ReLU units; the output begins with values near zero."""
+    """Two hidden layers of ReLU units; initial outputs are near zero."""
 
     def __init__(self, n_units, n_out):
         super().__init__()
@@ -84,7 +84,7 @@ class MLP(chainer.Chain):
 
 
 class ReplayBuffer:
-    """Memory of the latest transitions."""
+    """Stores the latest transitions."""
 
     def __init__(self, capacity=10**6):
         self.transitions = collections.deque(maxlen=capacity)
@@ -96,7 +96,7 @@ class ReplayBuffer:
         self.transitions.append(Transition(*transition))
 
     def sample(self, n, device):
-        """Returns ``n`` transitions, drawn at random, as one transition of arrays."""
+        """Returns ``n`` random transitions as one transition of arrays."""
         batch = Transition(*zip(*random.sample(self.transitions, n)))
         dtypes = Transition(np.float32, None, np.float32, np.float32, np.float32)
         return Transition(
@@ -105,5 +105,5 @@ class ReplayBuffer:
 
 
 def discounted(reward, terminal, next_value, gamma=0.99):
-    """Returns the values of states by those of the states that follow."""
+    """Returns the values of states, given the values of the next states."""
     return reward + gamma * (1 - terminal) * next_value

@@ -69,13 +69,13 @@ def main():
         'Chainer example: DDPG', 'Pendulum-v0', batch_size=64, unit=100, reward_scale=1e-3
     )
     parser.add_argument(
-        '--tau', type=float, default=1e-2, help='How far the target networks move at each step'
+        '--tau', type=float, default=1e-2, help='Update rate of the target networks per step'
     )
     parser.add_argument(
         '--noise-scale',
         type=float,
         default=0.4,
-        help='Standard deviation of the noise on actions, over their bound',
+        help='Standard deviation of the action noise, relative to the action bound',
     )
     args = parser.parse_args()
 
@@ -87,7 +87,7 @@ def main():
 
     Q = QFunction(args.unit)
     policy = Policy(args.unit, env.action_bound)
-    # Makes all parameters
+    # initializes all parameters
     state = np.zeros((1, env.state_size), np.float32)
     Q(state, policy(state))
     Q.to_device(device)

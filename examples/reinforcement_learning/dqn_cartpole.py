@@ -20,12 +20,12 @@ def get_greedy_action(Q, state):
 
 
 def update(Q, target_Q, optimizer, batch, double):
-    """Brings the values nearer to those that follow from the rewards."""
+    """Updates the values towards the rewards plus discounted next values."""
     with chainer.no_backprop_mode():
         next_q = target_Q(batch.next_state)
         if double:
-            # The action is chosen by one network and valued by the other, so that errors of
-            # the values are not preferred.
+            # One network chooses the action and the other one evaluates it, so that the
+            # maximum does not favour overestimated values.
             next_value = F.select_item(next_q, F.argmax(Q(batch.next_state), axis=1))
         else:
             next_value = F.max(next_q, axis=1)
@@ -48,10 +48,10 @@ def main():
         '--iterations-to-decay-epsilon',
         type=int,
         default=5000,
-        help='Number of steps until the share of random actions is the least',
+        help='Number of steps until the rate of random actions reaches its minimum',
     )
     parser.add_argument(
-        '--min-epsilon', type=float, default=0.01, help='Least share of random actions'
+        '--min-epsilon', type=float, default=0.01, help='Minimum rate of random actions'
     )
     parser.add_argument(
         '--target-update-freq',
@@ -69,7 +69,7 @@ def main():
     print(f'Environment: {args.env}')
 
     Q = MLP(args.unit, env.n_actions)
-    Q(np.zeros((1, env.state_size), np.float32))  # makes all parameters
+    Q(np.zeros((1, env.state_size), np.float32))  # initializes all parameters
     Q.to_device(device)
     target_Q = Q.copy('copy')
     target_Q.copyparams(Q)

@@ -1,4 +1,4 @@
-"""Environments, after those of Gym; others are taken from Gymnasium."""
+"""Environments modelled on Gym's; others come from Gymnasium."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def make(name, render=False):
 
 
 class Gymnasium:
-    """Environment of Gymnasium with the interface of those below."""
+    """Gymnasium environment with the interface of the classes below."""
 
     def __init__(self, env):
         self.env = env
@@ -39,10 +39,10 @@ class Gymnasium:
 
 
 class CartPole:
-    """A cart is pushed to the left or to the right so that the pole on it does not fall.
+    """Push a cart to the left or right to balance the pole on it.
 
-    The reward is 1 for each step, until the pole leans too far or the cart leaves the track.
-    The equations of motion are those of A. Barto, R. Sutton and C. Anderson, Neuronlike
+    The reward is 1 per step until the pole leans too far or the cart leaves the track.
+    The equations of motion are from A. Barto, R. Sutton and C. Anderson, Neuronlike
     Adaptive Elements That Can Solve Difficult Learning Control Problems, 1983, without
     friction.
     """
@@ -87,9 +87,9 @@ class CartPole:
 
 
 class Pendulum:
-    """A pendulum is to be swung up and held there by a torque too weak to lift it at once.
+    """Swing up a pendulum and balance it with a torque too weak to lift it directly.
 
-    The reward is minus a cost of angle, angular velocity and torque.
+    The reward is the negative cost of angle, angular velocity and torque.
     """
 
     state_size = 3  # cosine and sine of the angle from the top, angular velocity

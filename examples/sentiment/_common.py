@@ -1,4 +1,4 @@
-"""What the sentiment examples have in common: command line and model."""
+"""Code shared by the sentiment examples: command line and model."""
 
 import argparse
 

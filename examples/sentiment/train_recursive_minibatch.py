@@ -1,8 +1,8 @@
 #!/usr/bin/env python
 """Trains a recursive network on many trees at once.
 
-The nodes of all trees of a batch that have the same height are computed together, so that there
-are few calls with large arrays rather than many with small ones.
+It computes all nodes of the same height in a batch together, to make few calls with large arrays
+instead of many with small ones.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ def linearize(tree, vocab):
 
 
 def convert(batch, device):
-    """Joins the trees of a batch to one table, ordered by height."""
+    """Joins the trees of a batch into one table, sorted by height."""
     offsets = np.cumsum([0] + [len(rows) for rows in batch[:-1]])
     tables = [rows.copy() for rows in batch]
     for offset, rows in zip(offsets, tables):
@@ -109,7 +109,7 @@ def main():
     test_iter = chainer.iterators.SerialIterator(
         develop, args.batchsize, repeat=False, shuffle=False
     )
-    # The tables stay on the CPU, as they say what is to be computed.
+    # The tables stay on the CPU because they control the computation.
     converter = chainer.dataset.converter()(convert)
     updater = training.updaters.StandardUpdater(
         train_iter, optimizer, converter=converter, device=device

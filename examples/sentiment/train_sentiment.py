@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Trains a recursive network, whose shape is that of the tree of each sentence."""
+"""Trains a recursive network that follows the tree of each sentence."""
 
 import os
 import random
@@ -13,7 +13,7 @@ import chainer.functions as F
 
 
 def traverse(model, tree, vocab, labels, outputs):
-    """Returns the vector of a tree, and collects labels and outputs of all nodes below."""
+    """Returns the vector of a tree and collects the labels and outputs of all its nodes."""
     if len(tree) == 2:
         v = model.leaf(model.device.send(np.array([vocab[tree[1]]], np.int32)))
     else:
@@ -24,7 +24,7 @@ def traverse(model, tree, vocab, labels, outputs):
 
 
 def forward(model, trees, vocab):
-    """Returns the loss, and how many labels of all nodes and of the roots are right."""
+    """Returns the loss and the numbers of correct labels of all nodes and of the roots."""
     labels, outputs, roots = [], [], []
     for tree in trees:
         traverse(model, tree, vocab, labels, outputs)

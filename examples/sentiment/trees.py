@@ -42,7 +42,7 @@ def read_trees(path):
 
 
 def make_trees(n_trees, seed=0):
-    """Generates trees of opinions, where "not" turns the label of what follows."""
+    """Generates trees of opinions, where "not" reverses the label of the next phrase."""
     random = np.random.RandomState(seed)
     words = {4: ('great', 'lovely'), 3: ('good', 'nice'), 1: ('bad', 'dull'), 0: ('awful', 'ugly')}
 

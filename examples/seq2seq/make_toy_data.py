@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Writes sentences of a made-up language pair: numbers in words, and their digits backwards."""
+"""Writes sentences of a toy language pair: number words and reversed digits."""
 
 import argparse
 import os

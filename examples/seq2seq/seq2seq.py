@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Trains a network that translates sentences: an LSTM reads, another one writes."""
+"""Trains two LSTMs to translate sentences: one reads, the other writes."""
 
 import argparse
 import contextlib
@@ -46,7 +46,7 @@ class Seq2seq(chainer.Chain):
             self.W = L.Linear(n_units, n_target_vocab)
 
     def encode(self, xs):
-        # Reading backwards brings the beginnings of both sentences near to each other.
+        # Reading backwards brings the beginnings of both sentences close together.
         h, c, _ = self.encoder(None, None, embed_all(self.embed_x, [x[::-1] for x in xs]))
         return h, c
 
@@ -119,7 +119,7 @@ class CalculateBleu(chainer.training.Extension):
 
 
 def bleu(references, hypotheses, max_n=4):
-    """Returns the BLEU score, smoothed by 1 for pairs of words and more."""
+    """Returns the BLEU score, with add-one smoothing for n-grams longer than one word."""
     log_precision = 0
     for n in range(1, max_n + 1):
         matches = total = int(n > 1)
@@ -139,7 +139,7 @@ def bleu(references, hypotheses, max_n=4):
 
 
 def load_vocabulary(path):
-    """Numbers the words in the lines of a file, after the two special ones."""
+    """Assigns IDs to the words in a file, after the two special symbols."""
     with open(path, encoding='utf-8') as f:
         words = [line.strip() for line in f]
     return {word: i for i, word in enumerate(['<UNK>', '<EOS>', *words])}
@@ -155,9 +155,9 @@ def load_data(vocabulary, path):
 
 
 def load_pairs(args, files, source_ids, target_ids, source_path, target_path):
-    """Returns the pairs of sentences of two files with lengths within the bounds.
+    """Returns pairs of sentences from two files with lengths within the bounds.
 
-    What is to be closed in the end is put on the stack ``files``.
+    Adds opened files to the stack ``files``, which closes them.
     """
 
     def is_wanted(x, y):
@@ -167,7 +167,7 @@ def load_pairs(args, files, source_ids, target_ids, source_path, target_path):
         )
 
     if args.use_dataset_api:
-        # The lines stay in the files and are read when they are needed.
+        # The lines stay in the files and are read on demand.
         data = files.enter_context(
             contextlib.closing(
                 chainer.datasets.TextDataset(
@@ -218,7 +218,7 @@ def parse_args():
     parser.add_argument(
         '--use-dataset-api',
         action='store_true',
-        help='read the sentences by TextDataset, which needs less memory',
+        help='read sentences with TextDataset, which uses less memory',
     )
     parser.add_argument(
         '--min-source-sentence', type=int, default=1, help='minimum length of source sentences'

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Splits the sentences of a file into words, and writes the most frequent words to another."""
+"""Splits the sentences of a file into words and writes the most frequent words to a file."""
 
 import argparse
 import collections

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Saves a model and an optimizer to files, and loads them wholly and in part."""
+"""Saves a model and an optimizer to files, and loads them completely and partially."""
 
 import argparse
 import os
@@ -23,7 +23,7 @@ class MLP(chainer.Chain):
 
 
 def train(model, optimizer, dataset, device, n_iterations):
-    """Updates a model by the same batches whenever it is called."""
+    """Updates a model with the same batches in every call."""
     for i in range(n_iterations):
         x, t = chainer.dataset.concat_examples(dataset[i * 50 : (i + 1) * 50], device)
         optimizer.update(model, x, t)
@@ -62,8 +62,8 @@ def main():
         model.to_device(device)
         return model, chainer.optimizers.Adam().setup(model)
 
-    # The parameters are in the file of the model. The optimizer has a state too: for Adam, the
-    # moments of the gradients. Both are needed to go on as if nothing had happened.
+    # The model file contains the parameters. The optimizer also has state, for Adam the moments
+    # of the gradients. Resuming exactly needs both.
     model, optimizer = make()
     train(model, optimizer, dataset, device, 10)
     save(model_path, model)
@@ -78,10 +78,10 @@ def main():
     print(f'loss after loading and going on: {other_loss:.6f}')
 
     if args.format == 'npz':
-        # A part of a file: the predictor without the classifier around it
+        # Load a part of a file: the predictor without the classifier
         predictor = MLP(args.unit, 10)
         load(model_path, predictor, path='predictor/')
-        # Another number of classes: all but the last layer
+        # For a different number of classes, load all but the last layer
         small = MLP(args.unit, 2)
         load(
             model_path,

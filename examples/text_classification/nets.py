@@ -15,10 +15,10 @@ def embed_all(embed, xs, dropout):
 
 
 class TextClassifier(chainer.Chain):
-    """Classifies texts by an encoder and a linear layer.
+    """Classifies texts with an encoder and a linear layer.
 
     Args:
-        encoder (Link): Makes a vector of each text. It has an attribute ``out_units``.
+        encoder (Link): Encodes each text as a vector of size ``out_units``, its attribute.
         n_class (int): Number of classes.
         dropout (float): Dropout ratio.
 
@@ -64,7 +64,7 @@ class RNNEncoder(chainer.Chain):
 
 
 class CNNEncoder(chainer.Chain):
-    """The largest outputs over the text of convolutions over 3, 4 and 5 words.
+    """Convolutions over 3, 4 and 5 words with max pooling over the text.
 
     Source: Y. Kim, Convolutional Neural Networks for Sentence Classification, 2014.
     """
@@ -98,7 +98,7 @@ class CNNEncoder(chainer.Chain):
 
 
 class BOWEncoder(chainer.Chain):
-    """The mean of the vectors of the words, and linear layers."""
+    """The mean of the word vectors, followed by linear layers."""
 
     def __init__(self, n_layers, n_vocab, n_units, dropout=0.1):
         super().__init__()
@@ -119,13 +119,13 @@ ENCODERS = {'rnn': RNNEncoder, 'cnn': CNNEncoder, 'bow': BOWEncoder}
 
 
 def make_model(setup, n_vocab):
-    """Makes the model that the options of the training describe."""
+    """Makes the model from the options of the training."""
     encoder = ENCODERS[setup['model']](setup['layer'], n_vocab, setup['unit'], setup['dropout'])
     return TextClassifier(encoder, setup['n_class'])
 
 
 @chainer.dataset.converter()
 def convert_seq(batch, device):
-    """Makes lists of arrays, as the texts have different lengths."""
+    """Makes lists of arrays, because texts have different lengths."""
     xs, ys = zip(*batch)
     return {'xs': [device.send(x) for x in xs], 'ys': [device.send(y) for y in ys]}

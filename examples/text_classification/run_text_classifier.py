@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Classifies the texts in the lines of the standard input by a trained model."""
+"""Classifies each line of the standard input with a trained model."""
 
 import argparse
 import json

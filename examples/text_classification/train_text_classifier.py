@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Trains a classifier of texts: recurrent, convolutional or bag of words."""
+"""Trains a text classifier: recurrent, convolutional or bag of words."""
 
 import argparse
 import json
@@ -42,7 +42,7 @@ def main():
         '--dataset',
         '-data',
         default='imdb.binary',
-        help='Texts to learn: toy (generated), one of those downloaded ({}), or '
+        help='Dataset: toy (generated), one of those downloaded ({}), or '
         'a file with a label and a text in each line'.format(', '.join(text_datasets.NAMES)),
     )
     parser.add_argument(
@@ -53,7 +53,9 @@ def main():
         help='Name of the encoder model type',
     )
     parser.add_argument(
-        '--char-based', action='store_true', help='Take texts as sequences of characters, not words'
+        '--char-based',
+        action='store_true',
+        help='Treat texts as sequences of characters, not words',
     )
     parser.add_argument('--resume', '-r', help='Resume the training from a snapshot')
     parser.add_argument('--test', action='store_true', help='Use tiny datasets for quick tests')
@@ -125,7 +127,7 @@ def main():
     )
     trainer.extend(extensions.ProgressBar(update_interval=10))
 
-    # What run_text_classifier.py needs
+    # run_text_classifier.py reads these settings
     os.makedirs(args.out, exist_ok=True)
     setup.update(
         vocab_path=os.path.join(args.out, 'vocab.json'),

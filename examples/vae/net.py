@@ -5,7 +5,7 @@ import chainer.links as L
 
 
 class AvgELBOLoss(chainer.Chain):
-    """Negative evidence lower bound, estimated by ``k`` samples and averaged over a batch.
+    """Negative evidence lower bound, estimated with ``k`` samples and averaged over a batch.
 
     Args:
         encoder (Encoder): Approximate posterior ``q(z|x)``.

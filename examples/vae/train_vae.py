@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Trains a variational autoencoder on images of handwritten digits, and draws new ones."""
+"""Trains a variational autoencoder on handwritten digits and generates new ones."""
 
 import argparse
 import os
@@ -23,7 +23,7 @@ def get_datasets(name, binary):
 
 
 def save_images(path, images):
-    """Writes flat images as the rows of a picture, ten in each."""
+    """Saves flattened images as one picture with ten images per row."""
     from PIL import Image
 
     size = int(images.shape[1] ** 0.5)
@@ -67,7 +67,9 @@ def main():
     parser.add_argument(
         '--k', '-k', default=1, type=int, help='Number of samples that estimate the loss'
     )
-    parser.add_argument('--binary', action='store_true', help='Make the images black and white')
+    parser.add_argument(
+        '--binary', action='store_true', help='Convert the images to black and white'
+    )
     parser.add_argument(
         '--batch-size', '-b', type=int, default=100, help='Number of images in each mini-batch'
     )
@@ -75,7 +77,7 @@ def main():
         '--dataset',
         choices=('digits', 'mnist'),
         default='digits',
-        help='Images to learn: digits come with Chainer, mnist is downloaded',
+        help='Dataset: digits is bundled, mnist is downloaded',
     )
     parser.add_argument('--test', action='store_true', help='Use tiny datasets for quick tests')
     group = parser.add_argument_group('deprecated arguments')

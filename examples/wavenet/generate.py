@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Makes a sound by WaveNet from the spectrogram of another one."""
+"""Generates sound with WaveNet from the spectrogram of a sound file."""
 
 import argparse
 
@@ -16,7 +16,10 @@ def main():
     parser.add_argument('--output', '-o', default='result.wav', help='Sound file to write')
     parser.add_argument('--model', '-m', required=True, help='File of the trained model')
     parser.add_argument(
-        '--length', '-l', type=int, help='Number of samples to make (default: as many as there are)'
+        '--length',
+        '-l',
+        type=int,
+        help='Number of samples to generate (default: as many as in the input)',
     )
     parser.add_argument('--seed', type=int, default=0, help='Random seed')
     net.add_arguments(parser)

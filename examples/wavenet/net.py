@@ -7,7 +7,7 @@ import chainer.links as L
 
 
 class UpsampleNet(chainer.Chain):
-    """Stretches a spectrogram to one column per sample."""
+    """Upsamples a spectrogram to one column per sample."""
 
     def __init__(self, channels, factors=(16, 16)):
         super().__init__()
@@ -27,7 +27,7 @@ class UpsampleNet(chainer.Chain):
 
 
 class ResidualBlock(chainer.Chain):
-    """Looks at the sample now and the one ``dilation`` samples before."""
+    """Combines the current sample and the one ``dilation`` samples earlier."""
 
     def __init__(self, dilation, r_channels, s_channels):
         super().__init__()
@@ -39,14 +39,14 @@ class ResidualBlock(chainer.Chain):
             self.skip = L.Convolution2D(r_channels, s_channels, 1)
 
     def forward(self, x, condition):
-        """Computes samples from those and the ``dilation`` ones before.
+        """Computes outputs from the samples and the ``dilation`` samples before them.
 
         Args:
             x: Input, ``(batch, r_channels, dilation + length, 1)``.
             condition: Condition, ``(batch, channels, length, 1)``.
 
         Returns:
-            tuple: Output and part of the result, ``(batch, channels, length, 1)``.
+            tuple: Residual and skip output, ``(batch, channels, length, 1)``.
 
         """
         a, b = F.split_axis(self.conv(x) + self.condition(condition), 2, axis=1)
@@ -55,17 +55,17 @@ class ResidualBlock(chainer.Chain):
 
 
 class WaveNet(chainer.Chain):
-    """Predicts each sample from the ones before and a spectrogram.
+    """Predicts each sample from the previous ones and a spectrogram.
 
     Source: A. van den Oord et al., WaveNet: A Generative Model for Raw Audio, 2016.
 
     Args:
-        n_loop (int): Number of times that the dilations 1, 2, 4, ... are gone through.
+        n_loop (int): Number of repetitions of the dilations 1, 2, 4, ...
         n_layer (int): Number of dilations.
-        a_channels (int): Number of different samples.
-        r_channels (int): Number of channels of the blocks.
-        s_channels (int): Number of channels of their results.
-        use_embed_tanh (bool): Whether the vectors of the samples pass tanh.
+        a_channels (int): Number of quantization levels of samples.
+        r_channels (int): Number of residual channels of the blocks.
+        s_channels (int): Number of skip channels of the blocks.
+        use_embed_tanh (bool): Whether to apply tanh to the vectors of the samples.
 
     """
 
@@ -107,9 +107,9 @@ class WaveNet(chainer.Chain):
         return loss
 
     def generate(self, condition, random):
-        """Draws samples one by one; returns an int32 array of as many as the condition says.
+        """Generates samples one by one and returns them as an int32 array.
 
-        Each block keeps what it needs of the past.
+        The length of the condition sets their number. Each block caches past values.
 
         Args:
             condition: Spectrogram, ``(1, n_mels, frames)``.
@@ -152,15 +152,17 @@ def make_model(args):
 def add_arguments(parser):
     """Adds the options of the model."""
     parser.add_argument(
-        '--n_loop', type=int, default=4, help='Number of times that all dilations are gone through'
+        '--n_loop', type=int, default=4, help='Number of repetitions of all dilations'
     )
     parser.add_argument('--n_layer', type=int, default=10, help='Number of dilations')
-    parser.add_argument('--a_channels', type=int, default=256, help='Number of different samples')
     parser.add_argument(
-        '--r_channels', type=int, default=64, help='Number of channels of the blocks'
+        '--a_channels', type=int, default=256, help='Number of quantization levels of samples'
     )
     parser.add_argument(
-        '--s_channels', type=int, default=256, help='Number of channels of their results'
+        '--r_channels', type=int, default=64, help='Number of residual channels of the blocks'
+    )
+    parser.add_argument(
+        '--s_channels', type=int, default=256, help='Number of skip channels of the blocks'
     )
     parser.add_argument(
         '--use_embed_tanh', action='store_true', help='Apply tanh to the vectors of samples'

@@ -1,4 +1,4 @@
-"""Sounds as numbers: reading and writing files, companding, spectrograms."""
+"""Sound processing: reading and writing files, companding, spectrograms."""
 
 import wave
 
@@ -16,8 +16,8 @@ def read(path):
         rate, channels, width = f.getframerate(), f.getnchannels(), f.getsampwidth()
         if width != 2 or rate % RATE != 0:
             raise ValueError(
-                f'{path} must have samples of 16 bit and a multiple of {RATE} of them per '
-                f'second, but has {8 * width} bit and {rate}'
+                f'{path} must have 16 bit samples and a sample rate that is a multiple of '
+                f'{RATE}, but has {8 * width} bit and {rate}'
             )
         x = np.frombuffer(f.readframes(f.getnframes()), '<i2').astype(np.float32) / 32768
     x = x.reshape(-1, channels).mean(axis=1)
@@ -34,10 +34,10 @@ def write(path, x):
 
 
 class MuLaw:
-    """Numbers for samples, finer for small ones (ITU-T G.711).
+    """Mu-law quantization of samples, finer for small ones (ITU-T G.711).
 
     Args:
-        n (int): How many numbers there are.
+        n (int): Number of quantization levels.
 
     """
 
@@ -54,7 +54,7 @@ class MuLaw:
 
 
 def mel_filters():
-    """Returns the weights ``(N_MELS, N_FFT // 2 + 1)`` of frequencies in overlapping bands."""
+    """Returns the weights of frequencies in mel bands, ``(N_MELS, N_FFT // 2 + 1)``."""
 
     def to_mel(f):
         return 2595 * np.log10(1 + f / 700)
@@ -67,7 +67,7 @@ def mel_filters():
 
 
 def spectrogram(x):
-    """Returns the logarithm of the power by band and time, ``(N_MELS, len(x) // HOP)``."""
+    """Returns the log power by band and time, ``(N_MELS, len(x) // HOP)``."""
     n_frames = len(x) // HOP
     padded = np.pad(x, N_FFT // 2)
     frames = np.lib.stride_tricks.sliding_window_view(padded, N_FFT)[::HOP][:n_frames]

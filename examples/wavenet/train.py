@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Trains WaveNet to make speech of spectrograms."""
+"""Trains WaveNet to generate speech from spectrograms."""
 
 import argparse
 import pathlib
@@ -52,13 +52,16 @@ def main():
         '--dataset',
         '-i',
         default='./VCTK-Corpus',
-        help='Directory of sound files (.wav), also in folders below',
+        help='Directory of sound files (.wav), including subfolders',
     )
     parser.add_argument(
         '--prefetch', type=int, default=8, help='Number of batches to load in advance'
     )
     parser.add_argument(
-        '--process', type=int, default=2, help='Number of processes that load the sounds; 0: none'
+        '--process',
+        type=int,
+        default=2,
+        help='Number of processes that load sounds; 0: load in the main process',
     )
     parser.add_argument('--out', '-o', default='result', help='Directory to output the result')
     parser.add_argument('--resume', '-r', help='Resume the training from a snapshot')

@@ -17,7 +17,7 @@ def get_words(test):
     if not test:
         train, val, _ = chainer.datasets.get_ptb_words()
         return train, val, chainer.datasets.get_ptb_words_vocabulary()
-    # Each sentence has words of one topic, which thus get similar vectors.
+    # Each sentence uses words of one topic, so these words get similar vectors.
     random = np.random.RandomState(0)
     vocabulary = {word: i for i, word in enumerate(sum(TOPICS, []))}
     words = [random.choice(topic) for topic in random.permutation(TOPICS * 60) for _ in range(8)]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Prints the words whose vectors are nearest to those of the words typed in."""
+"""Prints the words with the vectors nearest to that of each input word."""
 
 import argparse
 import sys
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def read_model(path):
-    """Returns the words and their vectors, with length 1."""
+    """Returns the words and their vectors, normalized to length 1."""
     with open(path, encoding='utf-8') as f:
         n_vocab, n_units = map(int, f.readline().split())
         rows = [f.readline().split() for _ in range(n_vocab)]
@@ -22,7 +22,7 @@ def main():
         '--model',
         '-m',
         default='result/word2vec.model',
-        help='File that train_word2vec.py has written',
+        help='File written by train_word2vec.py',
     )
     parser.add_argument('--results', '-n', type=int, default=5, help='Number of words to print')
     args = parser.parse_args()

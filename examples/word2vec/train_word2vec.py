@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Learns vectors of words from the words around them: skip-gram and continuous bag of words."""
+"""Learns word vectors from context words: skip-gram and continuous bag of words."""
 
 import argparse
 import collections
@@ -50,7 +50,7 @@ class SkipGram(chainer.Chain):
 
 
 class SoftmaxCrossEntropyLoss(chainer.Chain):
-    """Softmax over all words, by a linear layer."""
+    """Linear layer and softmax over all words."""
 
     def __init__(self, n_in, n_out):
         super().__init__()
@@ -62,9 +62,9 @@ class SoftmaxCrossEntropyLoss(chainer.Chain):
 
 
 class WindowIterator(chainer.dataset.Iterator):
-    """Reads words, in random order, with the words in a window around each.
+    """Returns words in random order, with the words in a window around each.
 
-    The half width of the window is drawn for each batch between 1 and ``window``.
+    Each batch draws the half width of its windows between 1 and ``window``.
     """
 
     def __init__(self, dataset, window, batch_size, repeat=True):
@@ -113,13 +113,13 @@ class WindowIterator(chainer.dataset.Iterator):
 
 @chainer.dataset.converter()
 def convert(batch, device):
-    """Sends the arrays, which are made already, to the device."""
+    """Sends the arrays of a batch to the device."""
     center, contexts = batch
     return device.send(center), device.send(contexts)
 
 
 def make_loss(args, counts):
-    """Makes the link that computes the sum of the losses of words to predict by vectors."""
+    """Makes the link that sums the losses of predicting words from vectors."""
     n_vocab = max(counts) + 1
     if args.out_type == 'hsm':
         tree = L.BinaryHierarchicalSoftmax.create_huffman_tree(counts)

@@ -1,4 +1,4 @@
-"""Datasets of columns: examples are rows, fetched column by column."""
+"""Datasets with columns: examples are rows, fetched column by column."""
 
 from chainer.dataset.tabular import tabular_dataset as tabular_dataset  # NOQA
 from chainer.dataset.tabular.delegate_dataset import DelegateDataset as DelegateDataset  # NOQA

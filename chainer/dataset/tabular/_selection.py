@@ -4,7 +4,7 @@ import numpy
 
 
 def normalize_rows(rows, length):
-    """Turns what users give for rows into ``None``, a slice or a list of integers >= 0."""
+    """Normalizes the rows argument to ``None``, a slice or a list of integers >= 0."""
     if rows is None or isinstance(rows, slice):
         return rows
     array = numpy.asarray(rows)
@@ -23,7 +23,7 @@ def normalize_rows(rows, length):
 
 
 def compose(outer, inner, length):
-    """Returns the selection ``inner`` out of the rows that ``outer`` selects of ``length``."""
+    """Returns the selection ``inner`` of the rows that ``outer`` selects from ``length``."""
     if inner is None:
         return outer
     if outer is None:
@@ -36,7 +36,7 @@ def compose(outer, inner, length):
 
 
 def count(rows, length):
-    """Returns how many rows are selected."""
+    """Returns the number of selected rows."""
     if rows is None:
         return length
     if isinstance(rows, slice):

@@ -12,25 +12,25 @@ if TYPE_CHECKING:
 
 
 def from_data(data: Any, *, size: int | None = None) -> TabularDataset:
-    """Makes a tabular dataset of arrays, lists or functions.
+    """Makes a tabular dataset from arrays, lists or functions.
 
     Args:
         data: One of
 
             - an array or list: a dataset of mode ``None`` with one column;
             - a pair ``(key, array or list)``: the same with a name;
-            - a pair ``(key, function)`` or ``(keys, function)``: values that a function of
-              an index returns, the whole of ``size`` rows. With a tuple of keys the
-              function returns a tuple or a dictionary;
+            - a pair ``(key, function)`` or ``(keys, function)``: ``size`` rows with the values
+              of a function of the index. With a tuple of keys, the function returns a tuple or
+              a dictionary;
             - a tuple of the above: a dataset of mode ``tuple``;
             - a dictionary of arrays, lists or functions: a dataset of mode ``dict``.
-        size (int): Length of the dataset, needed if there are functions only.
+        size (int): Length of the dataset, required if there are only functions.
 
     Returns:
         TabularDataset: The dataset.
 
     Raises:
-        ValueError: If the size of a function is not known, or the lengths differ.
+        ValueError: If the size of a function is unknown or the lengths differ.
 
     .. admonition:: Example
 
@@ -107,7 +107,7 @@ class _Column(tabular_dataset.TabularDataset):
 
 
 class _Index(tabular_dataset.TabularDataset):
-    """Dataset of the numbers of the rows."""
+    """Dataset of row numbers."""
 
     keys = ('index',)
     mode = None

@@ -19,7 +19,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
 
     A subclass defines ``__len__``, ``keys``, ``mode`` and :meth:`get_examples`. All other
     methods return datasets or data derived from these; derived datasets fetch only the
-    rows and columns that are asked for.
+    requested rows and columns.
 
     .. admonition:: Example
 
@@ -57,8 +57,8 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """Returns some columns of some rows.
 
         Args:
-            indices (list of ints or slice): Rows; ``None`` stands for all.
-            key_indices (tuple of ints): Columns; ``None`` stands for all.
+            indices (list of ints or slice): Rows; ``None`` means all.
+            key_indices (tuple of ints): Columns; ``None`` means all.
 
         Returns:
             tuple: For each column a list or array of its values.
@@ -70,9 +70,9 @@ class TabularDataset(dataset_mixin.DatasetMixin):
     def slice(self) -> _SliceHelper:
         """Selects rows and columns: ``dataset.slice[rows]``, ``dataset.slice[rows, columns]``.
 
-        Rows are given by a slice, or a list or array of integers or booleans. Columns are
-        given by a tuple of names or numbers, which keeps the mode, or by one name or
-        number, which makes a dataset of mode ``None``.
+        Rows are a slice, or a list or array of integers or booleans. Columns are a tuple of
+        names or numbers, which keeps the mode, or one name or number, which makes a dataset of
+        mode ``None``.
         """
         return _SliceHelper(self)
 
@@ -103,7 +103,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """Converts fetched columns to arrays.
 
         Args:
-            data: What :meth:`fetch` returned.
+            data: Result of :meth:`fetch`.
 
         Returns:
             Array, or tuple or dictionary of arrays.
@@ -127,7 +127,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """Returns the rows of this dataset followed by those of others.
 
         Args:
-            datasets (TabularDataset): Datasets of the same keys. The mode is that of this one.
+            datasets (TabularDataset): Datasets with the same keys. This dataset sets the mode.
 
         Raises:
             ValueError: If the keys differ.
@@ -139,7 +139,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """Returns the columns of this dataset followed by those of others.
 
         Args:
-            datasets (TabularDataset): Datasets of the same length with other keys.
+            datasets (TabularDataset): Datasets of the same length with different keys.
 
         Raises:
             ValueError: If lengths differ or keys conflict.
@@ -173,7 +173,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         return TransformBatch(self, keys, transform_batch)
 
     def with_converter(self, converter: Callable[..., Any]) -> TabularDataset:
-        """Returns this dataset with another :meth:`convert`.
+        """Returns this dataset with a different :meth:`convert`.
 
         Args:
             converter: Function of columns, passed as positional or keyword arguments

@@ -61,7 +61,7 @@ def crelu(x: VariableLike, axis: int = 1) -> Variable:
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of floating point values.
-        axis (int): Axis along which the parts are joined.
+        axis (int): Axis to concatenate the parts along.
 
     Returns:
         ~chainer.Variable: Output of the dtype of ``x``, twice as long as ``x`` along ``axis``.

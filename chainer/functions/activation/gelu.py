@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class GELU(UnaryFunction):
-    """Input times the standard normal distribution function of it."""
+    """Input times its standard normal distribution function."""
 
     _kernels = kernels(retain=None, check=True)
 
@@ -29,7 +29,7 @@ class GELU(UnaryFunction):
 
 
 class TanhGELU(UnaryFunction):
-    """Approximation of :class:`GELU` by a hyperbolic tangent."""
+    """Approximation of :class:`GELU` with a hyperbolic tangent."""
 
     _kernels = kernels(retain=None, check=True)
 

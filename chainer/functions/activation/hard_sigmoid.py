@@ -25,7 +25,7 @@ class HardSigmoid(_base.UnaryFunction):
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
-        # Not a clip, through which the gradient passes at the ends of the slope, too.
+        # Not a clip: its gradient would also pass at the ends of the slope.
         outside = (x <= -2.5) | (x >= 2.5)
         return (chainerx.where(outside, (x > 0).astype(x.dtype), x * 0.2 + 0.5),)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def logsumexp(x: NdArray, axis: int) -> NdArray:
-    """Logarithm of the sum of exponentials of an array along an axis, which is kept.
+    """Logarithm of the sum of exponentials of an array along an axis; keeps the axis.
 
     Args:
         x (array): Input of floating point values.
@@ -78,7 +78,7 @@ def log_softmax(x: VariableLike, axis: int = 1) -> Variable:
 
     .. math:: f(x)_i = x_i - \\log \\sum_j \\exp(x_j)
 
-    It is numerically safer than ``F.log(F.softmax(x))``.
+    It is numerically more stable than ``F.log(F.softmax(x))``.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of floating point values.

@@ -18,8 +18,8 @@ def maxout(x: VariableLike, pool_size: int, axis: int = 1) -> Variable:
     .. math:: f(x)_i = \\max_{0 \\le j < p} x_{p i + j}
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input of floating point values, whose
-            ``axis`` has a length that is a multiple of ``pool_size``.
+        x (:class:`~chainer.Variable` or array): Input of floating point values. The length
+            of its ``axis`` is a multiple of ``pool_size``.
         pool_size (int): Number :math:`p` of channels per group.
         axis (int): Axis of the channels.
 

@@ -64,7 +64,7 @@ class PReLUFunction(Operation):
 
 
 def _extended_shape(shape, ndim):
-    """Shape that broadcasts along the first and the last axes of an input."""
+    """Shape that broadcasts along the first and last axes of an input."""
     return (1, *shape, *(1,) * (ndim - 1 - len(shape)))
 
 
@@ -81,8 +81,7 @@ def prelu(x: VariableLike, W: VariableLike) -> Variable:
         x (:class:`~chainer.Variable` or array): Input of floating point values, of shape
             ``(N, ...)``.
         W (:class:`~chainer.Variable` or array): Slopes for negative values, of the dtype of
-            ``x``. Its shape is that of the axes of ``x`` from the second one on, as many as
-            it has.
+            ``x``. Its axes match the axes of ``x`` starting from the second one.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.

@@ -109,7 +109,7 @@ def rrelu(
         l (float): Lower bound of the slopes.
         u (float): Upper bound of the slopes.
         r (array or None): Slopes to use in training, of the shape and dtype of ``x``.
-        return_r (bool): Whether to return the slopes, too.
+        return_r (bool): Whether to also return the slopes.
 
     Returns:
         ~chainer.Variable or tuple: Output of the shape and dtype of ``x``, and the array ``r`` if

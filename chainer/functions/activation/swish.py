@@ -70,8 +70,8 @@ def swish(x: VariableLike, beta: VariableLike) -> Variable:
     Args:
         x (:class:`~chainer.Variable` or array): Input of floating point values, of shape
             ``(N, ...)``.
-        beta (:class:`~chainer.Variable` or array): Scales, of the dtype of ``x``. Its shape is
-            that of the axes of ``x`` from the second one on, as many as it has.
+        beta (:class:`~chainer.Variable` or array): Scales, of the dtype of ``x``. Its axes match
+            the axes of ``x`` starting from the second one.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.

@@ -1,4 +1,4 @@
-"""Base of functions that lift arrays to some number of axes and join them along one."""
+"""Base of functions that expand arrays to a number of axes and join them along one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Stacking(_base.Operation):
     """Joins arrays with the NumPy and ChainerX routine :attr:`routine`.
 
-    Arrays of less than :attr:`min_ndim` axes get the joined axis as a new one.
+    Arrays with fewer than :attr:`min_ndim` axes get the joined axis as a new one.
     """
 
     # Gradients are views of that of the output, which kernels would copy.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _numpy_storage(array):
-    """Contiguous array that owns the memory of ``array``, or ``None``."""
+    """Returns the contiguous array that owns the memory of ``array``, or ``None``."""
     while isinstance(array.base, numpy.ndarray):
         array = array.base
     # The transpose of a Fortran-ordered array is C-ordered.
@@ -30,7 +30,7 @@ def _numpy_storage(array):
 
 
 def _memory(array):
-    """First address and number of bytes of the memory ``array`` is a view of."""
+    """Returns the address and the size in bytes of the memory behind ``array``."""
     if isinstance(array, numpy.ndarray):
         storage = _numpy_storage(array)
         return storage.ctypes.data, storage.nbytes
@@ -38,14 +38,14 @@ def _memory(array):
 
 
 def _with_storage(array):
-    """Array itself, or a copy if it is a view of a view nobody knows the memory of."""
+    """Returns the array, or a copy if it is a view of unknown memory."""
     if isinstance(array, numpy.ndarray) and _numpy_storage(array) is None:
         return array.copy()
     return array
 
 
 class TensorGeometry:
-    """How an array lies in its memory; numbers count elements.
+    """Layout of an array in memory, in elements.
 
     Attributes:
         shape (tuple of int): Shape.
@@ -129,7 +129,7 @@ class AsStrided(View):
         (x,) = inputs
         offset = self.storage_offset or 0
         places = _elements(self.shape, self.strides, offset)
-        # Memory around the array, and the order of a view of it, are left to NumPy.
+        # Memory around the array, and strides of views, fall back to NumPy.
         if (
             not x.is_contiguous
             or x.offset
@@ -154,7 +154,7 @@ class AsStrided(View):
     def _sources(self):
         """Index of the element of the flat input behind each element of the output.
 
-        Elements of the memory that the input does not show have the index ``size``.
+        Elements of the memory outside the input have the index ``size``.
         """
         geometry = self._geometry
         positions = _elements(self.shape, self.strides, self.storage_offset)
@@ -186,15 +186,14 @@ def as_strided(
         shape (tuple of int): Shape of the view.
         strides (tuple of int): Strides of the view, in elements.
         storage_offset (int or None): Position of the first element, in elements from the start
-            of the memory of which ``x`` is a view (``None``: where ``x`` starts).
+            of the memory behind ``x`` (``None``: where ``x`` starts).
 
     Returns:
-        ~chainer.Variable: View of the memory of ``x``. Gradients of elements that it shows
-        several times add up.
+        ~chainer.Variable: View of the memory of ``x``. Gradients of repeated elements add up.
 
     Raises:
-        ValueError: If the lengths of ``shape`` and ``strides`` differ or the view would leave
-            the memory.
+        ValueError: If the lengths of ``shape`` and ``strides`` differ or the view exceeds the
+            memory.
 
     .. admonition:: Example
 

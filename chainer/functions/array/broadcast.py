@@ -78,11 +78,11 @@ def broadcast(*args: VariableLike) -> tuple[Variable, ...]:
     """Broadcasts arrays to their common shape.
 
     Args:
-        args (:class:`~chainer.Variable` or array): Inputs of any dtypes, whose shapes can be
-            broadcast.
+        args (:class:`~chainer.Variable` or array): Inputs of any dtypes with broadcastable
+            shapes.
 
     Returns:
-        tuple of ~chainer.Variable: The inputs in the common shape, each in its own dtype.
+        tuple of ~chainer.Variable: The inputs in the common shape, each in its dtype.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If there is no input or the shapes do not
@@ -108,7 +108,7 @@ def broadcast_to(x: VariableLike, shape: tuple[int, ...]) -> Variable:
         shape (tuple of int): Shape of the output.
 
     Returns:
-        ~chainer.Variable: Read-only view of ``x`` in the shape ``shape``; ``x`` itself if it
+        ~chainer.Variable: Read-only view of ``x`` with the shape ``shape``; ``x`` itself if it
         already has that shape.
 
     Raises:

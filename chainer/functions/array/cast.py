@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Cast(View):
-    """Converts an array to another dtype."""
+    """Casts an array to another dtype."""
 
     def __init__(self, typ: DTypeSpec) -> None:
         self.type = typ
@@ -37,14 +37,14 @@ class Cast(View):
 
 
 def cast(x: VariableLike, typ: DTypeSpec) -> Variable:
-    """Converts an array to another dtype.
+    """Casts an array to another dtype.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of any dtype.
         typ (str or dtype): dtype of the output.
 
     Returns:
-        ~chainer.Variable: ``x`` in the dtype ``typ``. Its gradient is converted back.
+        ~chainer.Variable: ``x`` in the dtype ``typ``. Its gradient is cast back.
 
     .. admonition:: Example
 

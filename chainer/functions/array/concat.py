@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _expect_alike(in_types, axis):
-    """Type check that inputs are of one dtype, and of one shape but for ``axis``."""
+    """Type check that inputs are of one dtype, and of one shape except for ``axis``."""
     first = in_types[0]
     ndim = type_check.eval(first.ndim)
     for i in range(1, type_check.eval(in_types.size())):
@@ -69,12 +69,12 @@ def concat(xs: Sequence[VariableLike], axis: int = 1) -> Variable:
     """Joins arrays along an axis.
 
     Args:
-        xs (sequence of :class:`~chainer.Variable` or array): Inputs of one dtype, and of one
-            shape but for ``axis``.
+        xs (sequence of :class:`~chainer.Variable` or array): Inputs of one dtype, and of
+            one shape except for ``axis``.
         axis (int): Axis to join along.
 
     Returns:
-        ~chainer.Variable: Joined array, of the dtype of the inputs; a single input as it is.
+        ~chainer.Variable: Joined array, of the dtype of the inputs; a single input is unchanged.
 
     Raises:
         TypeError: If ``axis`` is not an int.

@@ -70,7 +70,7 @@ def copy(x: VariableLike, dst: DeviceSpec) -> Variable:
         ~chainer.Variable: Copy on the device ``dst``.
 
     Raises:
-        RuntimeError: If gradients would have to pass between ChainerX and another backend.
+        RuntimeError: If gradients would pass between ChainerX and another backend.
 
     .. admonition:: Example
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _depth2space(x, r):
-    """Works on arrays and variables alike."""
+    """Works on arrays and variables."""
     n, c, h, w = x.shape
     c //= r**2
     x = x.reshape(n, r, r, c, h, w).transpose(0, 3, 4, 1, 5, 2)
@@ -24,7 +24,7 @@ def _depth2space(x, r):
 
 
 def _space2depth(x, r):
-    """Works on arrays and variables alike."""
+    """Works on arrays and variables."""
     n, c, h, w = x.shape
     x = x.reshape(n, c, h // r, r, w // r, r).transpose(0, 3, 5, 1, 2, 4)
     return x.reshape(n, c * r**2, h // r, w // r)
@@ -57,7 +57,7 @@ class Depth2Space(Operation):
 def depth2space(X: VariableLike, r: int) -> Variable:
     """Rearranges channels to space, as in sub-pixel convolution.
 
-    The channel ``(i * r + j) * c + k`` gives the pixels at offset ``(i, j)`` of the ``r`` by
+    The channel ``(i * r + j) * c + k`` contains the pixels at offset ``(i, j)`` of the ``r`` by
     ``r`` blocks of channel ``k``.
 
     Args:
@@ -70,7 +70,7 @@ def depth2space(X: VariableLike, r: int) -> Variable:
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``X`` is not four-dimensional and floating
-            point, or the channels cannot be divided so.
+            point, or the number of channels does not fit.
 
     See: Shi et al., `Real-Time Single Image and Video Super-Resolution Using an Efficient
     Sub-Pixel Convolutional Neural Network <https://arxiv.org/abs/1609.05158>`_, 2016.

@@ -29,7 +29,7 @@ class Diagonal(View):
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
-        # NumPy speaks of two bad axes at once; a check per axis names the culprit.
+        # NumPy's error covers both axes; a check per axis names the wrong one.
         for axis in (self.axis1, self.axis2):
             n = type_check.make_variable(axis + 1 if axis >= 0 else -axis, 'axis')
             type_check.expect(in_types[0].ndim >= n)
@@ -75,11 +75,11 @@ def diagonal(x: VariableLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -
     Args:
         x (:class:`~chainer.Variable` or array): Input of any dtype with at least two axes.
         offset (int): Offset from the main diagonal; positive is above it.
-        axis1 (int): Axis that counts as rows.
-        axis2 (int): Axis that counts as columns.
+        axis1 (int): Axis of the rows.
+        axis2 (int): Axis of the columns.
 
     Returns:
-        ~chainer.Variable: Array without the two axes and with the diagonal as last axis.
+        ~chainer.Variable: Array without the two axes, with the diagonal as the last axis.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If an axis is out of range.

@@ -26,11 +26,11 @@ class Dstack(Stacking):
 def dstack(xs: Sequence[VariableLike]) -> Variable:
     """Joins arrays along the third axis (depth wise).
 
-    Arrays of shape ``(N,)`` are lifted to ``(1, N, 1)`` and of ``(M, N)`` to ``(M, N, 1)``.
+    It first expands shapes ``(N,)`` to ``(1, N, 1)`` and ``(M, N)`` to ``(M, N, 1)``.
 
     Args:
         xs (sequence of :class:`~chainer.Variable` or array): Inputs of one dtype and number
-            of axes, of one shape but for the joined axis.
+            of axes, equal in shape except for the joined axis.
 
     Returns:
         ~chainer.Variable: Joined array, of the dtype of the inputs.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def flatten(x: VariableLike) -> Variable:
-    """Gives an array one dimension.
+    """Flattens an array to one dimension.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of any dtype.

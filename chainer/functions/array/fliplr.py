@@ -27,7 +27,7 @@ class FlipLR(_Reversal):
 
 
 def fliplr(a: VariableLike) -> Variable:
-    """Reverses an array in the left-right direction, that is along its second axis.
+    """Reverses an array in the left-right direction, along its second axis.
 
     Args:
         a (:class:`~chainer.Variable` or array): Floating point input of at least two axes.

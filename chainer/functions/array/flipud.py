@@ -26,7 +26,7 @@ class FlipUD(_Reversal):
 
 
 def flipud(a: VariableLike) -> Variable:
-    """Reverses an array in the up-down direction, that is along its first axis.
+    """Reverses an array in the up-down direction, along its first axis.
 
     Args:
         a (:class:`~chainer.Variable` or array): Input of at least one axis.

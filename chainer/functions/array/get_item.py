@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def _parse_slices(slices):
-    """Makes an index a tuple, with arrays in place of ChainerX arrays and variables."""
+    """Converts an index to a tuple, and its ChainerX arrays and variables to plain arrays."""
     if isinstance(slices, list):
         # A list of ints is one index array, any other list stands for a tuple.
         if all([isinstance(s, int) for s in slices]):
@@ -40,7 +40,7 @@ def _parse_slices(slices):
 
 
 def _for_array(slices, array):
-    """Index with its arrays in the module of ``array``, which is NumPy's or CuPy's."""
+    """Returns an index with its arrays in the module of ``array``, NumPy or CuPy."""
     if _is_basic(slices):
         return slices
     slices = [backend.from_chx(s) if isinstance(s, chainerx.ndarray) else s for s in slices]
@@ -50,7 +50,7 @@ def _for_array(slices, array):
 
 
 def _is_basic(slices):
-    """Whether an index has no arrays: then it picks every element at most once."""
+    """Returns whether an index has no arrays, so that it selects each element at most once."""
     return all(
         [
             s is None
@@ -63,7 +63,7 @@ def _is_basic(slices):
 
 
 def _add_at(array, slices, values):
-    """``array[slices] += values`` that counts repeated elements."""
+    """``array[slices] += values`` that accumulates repeated elements."""
     if _is_basic(slices):
         array[slices] += values
         return
@@ -122,11 +122,11 @@ def get_item(x: VariableLike, slices: Any) -> Variable:
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of any dtype.
-        slices (int, slice, Ellipsis, None, integer or boolean array, or tuple of such): Index,
-            as understood by NumPy. A list of ints is an integer array.
+        slices (int, slice, Ellipsis, None, integer or boolean array, or tuple of such): Index
+            with NumPy's meaning. A list of ints is an integer array.
 
     Returns:
-        ~chainer.Variable: ``x[slices]``. Gradients of elements taken several times add up.
+        ~chainer.Variable: ``x[slices]``. Gradients of repeated elements add up.
 
     Raises:
         IndexError: If the index does not fit ``x``.

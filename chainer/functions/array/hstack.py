@@ -26,11 +26,11 @@ class Hstack(Stacking):
 def hstack(xs: Sequence[VariableLike]) -> Variable:
     """Joins arrays horizontally (column wise).
 
-    Arrays are joined along the second axis, one-dimensional ones along the first.
+    It joins arrays along the second axis, one-dimensional arrays along the first.
 
     Args:
         xs (sequence of :class:`~chainer.Variable` or array): Inputs of one dtype and number
-            of axes, of one shape but for the joined axis.
+            of axes, equal in shape except for the joined axis.
 
     Returns:
         ~chainer.Variable: Joined array, of the dtype of the inputs.

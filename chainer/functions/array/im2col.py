@@ -113,7 +113,7 @@ class Im2Col(Operation):
 
 
 class Im2ColGrad(Operation):
-    """Adds up patches at their places in the images."""
+    """Sums patches at their positions in the images."""
 
     def __init__(self, im2col: Im2Col, in_shape: tuple[int, ...]) -> None:
         self._args = (
@@ -144,15 +144,15 @@ def im2col(
     cover_all: bool = False,
     dilate: int | Sequence[int] = 1,
 ) -> Variable:
-    """Collects the patches of images over which a convolution would move.
+    """Collects the patches of images that a convolution reads.
 
     Args:
         x (:class:`~chainer.Variable` or array): Floating point images of shape
             ``(n, c, h, w)``.
         ksize (int or pair of int): Size of a patch, ``(kh, kw)``.
         stride (int or pair of int): Stride.
-        pad (int or pair of int): Width of the zeros put around the images.
-        cover_all (bool): Whether all pixels belong to some patch.
+        pad (int or pair of int): Width of the zero padding.
+        cover_all (bool): Whether the patches cover all pixels.
         dilate (int or pair of int): Distance of the pixels of a patch.
 
     Returns:

@@ -75,7 +75,7 @@ def moveaxis(
 
     Raises:
         TypeError: If an argument is neither an int nor a tuple of ints.
-        ValueError: If an axis is given twice or the lengths differ.
+        ValueError: If an axis appears twice or the lengths differ.
         ~chainer.utils.type_check.InvalidType: If an axis is out of range.
 
     .. admonition:: Example

@@ -78,7 +78,7 @@ def pad(x: VariableLike, pad_width: Any, mode: str, **keywords: Any) -> Variable
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of floating point values.
-        pad_width (int or array-like): Number of values on either side of each axis:
+        pad_width (int or array-like): Number of values on each side of each axis:
             ``((before, after), ...)`` per axis, ``(before, after)`` or one number for all.
         mode (str): ``'constant'`` or another mode of :func:`numpy.pad`. Modes ``'edge'``,
             ``'reflect'``, ``'symmetric'`` and ``'wrap'`` have gradients as well.
@@ -89,7 +89,7 @@ def pad(x: VariableLike, pad_width: Any, mode: str, **keywords: Any) -> Variable
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
-        ValueError: If ``pad_width`` or ``mode`` is wrong.
+        ValueError: If ``pad_width`` or ``mode`` is invalid.
         NotImplementedError: In backward, if the mode has no gradient.
 
     .. admonition:: Example

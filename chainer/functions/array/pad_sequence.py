@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class PadSequence(Operation):
-    """Puts arrays of different lengths in one array."""
+    """Pads arrays of different lengths into one array."""
 
     # Gradients are views of that of the output, which kernels would copy.
     _kernels = NO_KERNELS
@@ -78,13 +78,13 @@ class PadSequence(Operation):
 def pad_sequence(
     xs: Sequence[VariableLike], length: int | None = None, padding: int | float = 0
 ) -> Variable:
-    """Puts arrays of different lengths in one array, filled up at the end.
+    """Pads arrays of different lengths into one array, padded at the end.
 
     Args:
         xs (sequence of :class:`~chainer.Variable` or array): Inputs of shape
-            ``(L_i, ...)`` and of any dtype, alike but for the length.
+            ``(L_i, ...)`` and of any dtype, equal except for the length.
         length (int or None): Common length (``None``: that of the longest).
-        padding (int or float): Value to fill up with.
+        padding (int or float): Padding value.
 
     Returns:
         ~chainer.Variable: Output of shape ``(len(xs), length, ...)``.

@@ -85,8 +85,7 @@ class Permutate(_base.Operation):
 def permutate(x: VariableLike, indices: VariableLike, axis: int = 0, inv: bool = False) -> Variable:
     """Permutes elements along an axis.
 
-    The output is ``x.take(indices, axis)``; with ``inv`` it is the array from which that
-    would make ``x``.
+    The output is ``x.take(indices, axis)``; ``inv`` inverts this.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of any dtype.

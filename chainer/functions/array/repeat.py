@@ -82,14 +82,14 @@ def repeat(x: VariableLike, repeats: int | Sequence[int], axis: int | None = Non
     Args:
         x (:class:`~chainer.Variable` or array): Input of any dtype.
         repeats (int or tuple of int): Number of repetitions of each element; a single number
-            holds for all.
-        axis (int or None): Axis (``None``: ``x`` is flattened first).
+            applies to all.
+        axis (int or None): Axis (``None``: flattens ``x`` first).
 
     Returns:
         ~chainer.Variable: Array with repeated elements.
 
     Raises:
-        TypeError: If an argument is of a wrong type.
+        TypeError: If the type of an argument is wrong.
         ValueError: If a number of repetitions is negative.
         ~chainer.utils.type_check.InvalidType: If ``axis`` is out of range or ``repeats`` does
             not fit the length of the axis.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Reshape(View):
-    """Gives an array another shape, without a copy where possible."""
+    """Changes the shape of an array, without a copy if possible."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape: tuple[int, ...] = tuple(shape)
@@ -46,12 +46,12 @@ class Reshape(View):
 
 
 def reshape(x: VariableLike, shape: Sequence[int]) -> Variable:
-    """Gives an array another shape.
+    """Changes the shape of an array.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of any dtype.
-        shape (tuple of int): New shape. At most one length can be ``-1``, which is then
-            found from the size of ``x``.
+        shape (tuple of int): New shape. At most one length can be ``-1``; the size of ``x``
+            then determines it.
 
     Returns:
         ~chainer.Variable: ``x`` in C order with the shape ``shape``; ``x`` itself if it

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _positions(out_size, in_size, mode, align_corners, xp):
-    """Where each output pixel of one axis lies in the input: integral part and rest."""
+    """Positions of output pixels in the input along an axis: integral and fractional parts."""
     i = xp.arange(out_size, dtype=numpy.float64)
     if mode == 'nearest':
         position = xp.minimum(xp.floor(i * (in_size / out_size)), in_size - 1)
@@ -37,7 +37,7 @@ def _positions(out_size, in_size, mode, align_corners, xp):
 def compute_indices_and_weights(
     out_size: Sequence[int], in_size: Sequence[int], mode: str, align_corners: bool, xp: Xp
 ) -> tuple[NdArray, ...]:
-    """Where the pixels of a resized image come from.
+    """Source positions of the pixels of a resized image.
 
     Args:
         out_size (pair of int): Height and width of the output.
@@ -247,7 +247,7 @@ def resize_images(
         x (:class:`~chainer.Variable` or array): Floating point images of shape
             ``(n, c, h, w)``.
         output_shape (pair of int): Height and width of the output.
-        mode (str): ``'bilinear'``, or ``'nearest'`` for the pixel at the position rounded down.
+        mode (str): ``'bilinear'``, or ``'nearest'`` for the pixel at the rounded-down position.
         align_corners (bool): With bilinear interpolation, whether the centers of the corner
             pixels of input and output coincide; otherwise the outer corners of these pixels do.
 

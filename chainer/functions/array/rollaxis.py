@@ -54,7 +54,7 @@ class Rollaxis(View):
         ndim = len(self.inputs[0].shape)
         axis = self.axis % ndim
         start = self.start + ndim if self.start < 0 else self.start
-        # Removing the axis moves everything behind it one to the left.
+        # Removing the axis moves all following axes one to the left.
         axes = [a for a in range(ndim) if a != axis]
         axes.insert(start - (start > axis), axis)
         inverse = [axes.index(a) for a in range(ndim)]
@@ -67,7 +67,7 @@ def rollaxis(x: VariableLike, axis: int, start: int = 0) -> Variable:
     Args:
         x (:class:`~chainer.Variable` or array): Input of any dtype.
         axis (int): Axis to move.
-        start (int): Axis of ``x`` before which it goes.
+        start (int): Axis of ``x`` to move it before.
 
     Returns:
         ~chainer.Variable: View of ``x`` with permuted axes.

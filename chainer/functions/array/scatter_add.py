@@ -74,8 +74,8 @@ class ScatterAdd(Operation):
 def scatter_add(a: VariableLike, slices: Any, b: VariableLike) -> Variable:
     """Adds values to the elements of an array at an index.
 
-    Unlike ``a[slices] += b`` it leaves ``a`` as it is, and values at an element that the index
-    names several times all count.
+    Unlike ``a[slices] += b``, it does not change ``a``, and it accumulates values at repeated
+    elements of the index.
 
     Args:
         a (:class:`~chainer.Variable` or array): Input of any dtype.
@@ -90,7 +90,7 @@ def scatter_add(a: VariableLike, slices: Any, b: VariableLike) -> Variable:
     Raises:
         ~chainer.utils.type_check.InvalidType: If there are more indexes than axes or the
             dtypes differ.
-        ValueError: If ``b`` is of another shape, or (in debug mode) the index has two ellipses.
+        ValueError: If the shape of ``b`` is wrong, or (in debug mode) the index has two ellipses.
 
     .. admonition:: Example
 

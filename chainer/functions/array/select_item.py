@@ -54,7 +54,7 @@ class SelectItem(Operation):
 
 
 class Assign(Operation):
-    """Puts a value in each row of zeros."""
+    """Puts a value into each row of zeros."""
 
     def __init__(self, shape: tuple[int, ...], dtype: DTypeSpec, t: VariableLike) -> None:
         self.shape = shape
@@ -84,7 +84,7 @@ def select_item(x: VariableLike, t: VariableLike) -> Variable:
         ~chainer.Variable: Output of shape ``(N,)`` and of the dtype of ``x``.
 
     Raises:
-        ~chainer.utils.type_check.InvalidType: If shapes or dtypes are others.
+        ~chainer.utils.type_check.InvalidType: If shapes or dtypes are wrong.
         ValueError: If an element of ``t`` is not a column (in debug mode).
 
     .. admonition:: Example

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Separate(View):
-    """Takes an array apart along an axis, which vanishes."""
+    """Splits an array along an axis into slices without that axis."""
 
     def __init__(self, axis: int) -> None:
         self.axis = axis
@@ -53,16 +53,16 @@ class Separate(View):
 
 
 def separate(x: VariableLike, axis: int = 0) -> tuple[Variable, ...]:
-    """Takes an array apart along an axis.
+    """Splits an array along an axis into slices.
 
-    It is the opposite of :func:`~chainer.functions.stack`.
+    It is the inverse of :func:`~chainer.functions.stack`.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of any dtype with at least one axis.
-        axis (int): Axis, which the outputs lack.
+        axis (int): Axis, which the outputs do not have.
 
     Returns:
-        tuple of ~chainer.Variable: As many outputs as the axis is long.
+        tuple of ~chainer.Variable: One output per element of the axis.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``axis`` is out of range.

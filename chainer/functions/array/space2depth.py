@@ -41,7 +41,7 @@ class Space2Depth(Operation):
 
 
 def space2depth(X: VariableLike, r: int) -> Variable:
-    """Rearranges space to channels: the opposite of :func:`~chainer.functions.depth2space`.
+    """Rearranges space to channels: the inverse of :func:`~chainer.functions.depth2space`.
 
     Args:
         X (:class:`~chainer.Variable` or array): Floating point input of shape
@@ -53,7 +53,7 @@ def space2depth(X: VariableLike, r: int) -> Variable:
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``X`` is not four-dimensional and floating
-            point, or height or width is no multiple of ``r``.
+            point, or height or width is not a multiple of ``r``.
 
     See: Shi et al., `Real-Time Single Image and Video Super-Resolution Using an Efficient
     Sub-Pixel Convolutional Neural Network <https://arxiv.org/abs/1609.05158>`_, 2016.

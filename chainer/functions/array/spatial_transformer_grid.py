@@ -49,7 +49,7 @@ class SpatialTransformerGrid(CallableFunction):
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (theta,) = inputs
-        # Coordinates in float64: rounding would move whole rows in float16.
+        # Coordinates in float64, because float16 rounding would move whole rows.
         points = _points(self.output_shape, numpy, numpy.float64).astype(theta.dtype)
         grid = backend.get_array_module(theta).matmul(theta, sent_like(theta, points))
         return (grid.reshape(len(theta), len(self.output_shape), *self.output_shape),)
@@ -71,8 +71,8 @@ def spatial_transformer_grid(
 ) -> Variable:
     """Makes a grid of sampling points of affine transformations.
 
-    The pixels of the output have coordinates from -1 to 1 in each direction. The grid tells
-    for each of them the point ``theta @ (x, y, 1)`` of the input, in the same coordinates.
+    The pixels of the output have coordinates from -1 to 1 in each direction. The grid maps each
+    of them to the point ``theta @ (x, y, 1)`` of the input, in the same coordinates.
 
     Args:
         theta (:class:`~chainer.Variable` or array): Affine transformations, floating point
@@ -82,10 +82,10 @@ def spatial_transformer_grid(
 
     Returns:
         ~chainer.Variable: Grid of shape ``(n, 2, height, width)``, of the dtype of ``theta``;
-        its second axis holds x and y.
+        its second axis contains x and y.
 
     Raises:
-        ~chainer.utils.type_check.InvalidType: If ``theta`` is of another shape or not floating
+        ~chainer.utils.type_check.InvalidType: If the shape of ``theta`` is wrong or not floating
             point.
 
     See: Jaderberg et al., `Spatial Transformer Networks <https://arxiv.org/abs/1506.02025>`_,

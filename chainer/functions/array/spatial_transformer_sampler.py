@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class _Corners:
     """Pixels around the sampling points, and their weights.
 
-    Axes of coordinates run from the last spatial axis to the first: x, y (and z).
+    Coordinates run from the last spatial axis to the first: x, y (and z).
     """
 
     def __init__(self, grid: NdArray, sizes: tuple[int, ...]) -> None:
@@ -47,9 +47,9 @@ class _Corners:
             self.floors.append(xp.floor(xp.clip(position, -2, n + 1)))
 
     def __iter__(self) -> Iterator[Any]:
-        """Yields offsets of a corner, the row numbers of its pixels and which of them exist.
+        """Yields offsets of a corner, the row numbers of its pixels and a mask of existing ones.
 
-        Rows are those of a matrix with a row of channels for every pixel of every image.
+        Rows refer to a matrix with a row of channels for every pixel of every image.
         """
         xp = self.xp
         floors = self.floors[0]
@@ -64,7 +64,7 @@ class _Corners:
             yield offsets, places, inside
 
     def factors(self, grid: Any, offsets: Any) -> Any:
-        """Weight of a corner per axis, for a grid that is an array or a variable."""
+        """Weight of a corner per axis, for a grid array or variable."""
         result = []
         for d, (offset, scale) in enumerate(zip(offsets, self.scales)):
             rest = (grid[:, -1 - d] + 1) * scale - self.floors[d]
@@ -73,7 +73,7 @@ class _Corners:
 
 
 def _product(factors, weight):
-    """Product of the weights of a corner and of what they weigh or a mask."""
+    """Product of the weights of a corner and the weighted values or a mask."""
     for factor in factors:
         weight = factor * weight
     return weight
@@ -148,8 +148,8 @@ def _rows(m, x):
 def spatial_transformer_sampler(x: VariableLike, grid: VariableLike, **kwargs: Any) -> Variable:
     """Samples images at points of a grid, with bilinear interpolation.
 
-    Coordinates run from -1 to 1: the centers of the first and of the last pixel. Pixels outside
-    the image count as zeros.
+    Coordinates run from -1 to 1, the centers of the first and the last pixel. Pixels outside
+    the image are zero.
 
     Args:
         x (:class:`~chainer.Variable` or array): Floating point images of shape

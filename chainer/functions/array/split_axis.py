@@ -120,9 +120,9 @@ def split_axis(
     Args:
         x (:class:`~chainer.Variable` or array): Input of any dtype.
         indices_or_sections (int or 1-D sequence of int): Number of equal parts, or the
-            positions at which to cut.
+            split positions.
         axis (int): Axis to split.
-        force_tuple (bool): Whether one part also comes in a tuple.
+        force_tuple (bool): Whether to return a tuple even for a single part.
 
     Returns:
         tuple of ~chainer.Variable: Parts; a single variable if there is one part and
@@ -130,7 +130,7 @@ def split_axis(
 
     Raises:
         TypeError: If ``indices_or_sections`` is neither an int nor one-dimensional.
-        ~chainer.utils.type_check.InvalidType: If the axis cannot be split so.
+        ~chainer.utils.type_check.InvalidType: If the split does not fit the axis.
 
     .. admonition:: Example
 

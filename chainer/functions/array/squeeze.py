@@ -82,8 +82,8 @@ def squeeze(x: VariableLike, axis: Axis = None) -> Variable:
         ~chainer.Variable: View of ``x`` without these axes.
 
     Raises:
-        TypeError: If ``axis`` is of another type.
-        ValueError: If a given axis has another length than one.
+        TypeError: If the type of ``axis`` is wrong.
+        ValueError: If the length of a given axis is not one.
         ~chainer.utils.type_check.InvalidType: If ``axis`` is out of range.
 
     .. admonition:: Example

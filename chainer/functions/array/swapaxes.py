@@ -38,7 +38,7 @@ def swapaxes(x: VariableLike, axis1: int, axis2: int) -> Variable:
         axis2 (int): Second axis.
 
     Returns:
-        ~chainer.Variable: View of ``x`` with the axes exchanged.
+        ~chainer.Variable: View of ``x`` with the axes swapped.
 
     Raises:
         ValueError: If an axis is out of range (:class:`numpy.exceptions.AxisError`).

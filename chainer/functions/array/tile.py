@@ -49,7 +49,7 @@ class Tile(_base.Operation):
         ndim = max(len(shape), len(self.reps))
         reps = (1,) * (ndim - len(self.reps)) + self.reps
         lengths = (1,) * (ndim - len(shape)) + shape
-        # Each axis splits in repetitions and elements: sum over the repetitions.
+        # Split each axis into repetitions and elements, and sum over the repetitions.
         pairs = tuple([n for pair in zip(reps, lengths) for n in pair])
         gx = m.sum(gys[0].reshape(pairs), axis=tuple(range(0, 2 * ndim, 2)))
         return (gx.reshape(shape),)
@@ -60,8 +60,8 @@ def tile(x: VariableLike, reps: int | Sequence[int]) -> Variable:
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of any dtype.
-        reps (int or tuple of int): Number of repetitions of each axis. The shorter of
-            ``x.shape`` and ``reps`` is filled with ones from the left.
+        reps (int or tuple of int): Number of repetitions of each axis. Leading ones extend the
+            shorter of ``x.shape`` and ``reps``.
 
     Returns:
         ~chainer.Variable: Tiled array.

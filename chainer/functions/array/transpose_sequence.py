@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def _transpose(xs, length):
-    """Arrays of the ``t``-th elements of all arrays that are longer than ``t``."""
+    """Arrays of the ``t``-th elements of all arrays longer than ``t``."""
     xp = cuda.get_array_module(*xs)
     lengths = [len(x) for x in xs]
     ys = []
@@ -94,14 +94,14 @@ def transpose_sequence(xs: Sequence[VariableLike]) -> tuple[Variable, ...]:
 
     Args:
         xs (list of :class:`~chainer.Variable` or array): Sequences of shape ``(L_i, ...)``
-            and of any dtype, in descending order of length and otherwise alike.
+            and of any dtype, in descending order of length and otherwise equal.
 
     Returns:
-        tuple of ~chainer.Variable: The ``t``-th output holds the ``t``-th elements of all
-        sequences that are long enough, in shape ``(B_t, ...)``.
+        tuple of ~chainer.Variable: The ``t``-th output contains the ``t``-th elements of all
+        sequences that are long enough, with the shape ``(B_t, ...)``.
 
     Raises:
-        ~chainer.utils.type_check.InvalidType: If lengths ascend, or dtypes or other axes
+        ~chainer.utils.type_check.InvalidType: If lengths increase, or dtypes or other axes
             differ.
 
     .. admonition:: Example

@@ -26,11 +26,11 @@ class Vstack(Stacking):
 def vstack(xs: Sequence[VariableLike]) -> Variable:
     """Joins arrays vertically (row wise).
 
-    Arrays are joined along the first axis; one-dimensional ones become rows.
+    It joins arrays along the first axis; one-dimensional arrays become rows.
 
     Args:
         xs (sequence of :class:`~chainer.Variable` or array): Inputs of one dtype and number
-            of axes, of one shape but for the joined axis.
+            of axes, equal in shape except for the joined axis.
 
     Returns:
         ~chainer.Variable: Joined array, of the dtype of the inputs.

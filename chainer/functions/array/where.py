@@ -68,7 +68,7 @@ class Where(_base.Operation):
 def where(condition: VariableLike, x: VariableLike | float, y: VariableLike | float) -> Variable:
     """Chooses elements of two arrays by a condition.
 
-    The three arguments are broadcast to one shape.
+    It broadcasts the three arguments to one shape.
 
     Args:
         condition (:class:`~chainer.Variable` or array): Booleans; where true, elements come
@@ -76,7 +76,7 @@ def where(condition: VariableLike, x: VariableLike | float, y: VariableLike | fl
         x (:class:`~chainer.Variable`, array or number): Elements where ``condition`` is true,
             of any dtype.
         y (:class:`~chainer.Variable`, array or number): Elements where it is false, of the dtype
-            of ``x``. A number takes the dtype of the other one.
+            of ``x``. A number takes the dtype of the other argument.
 
     Returns:
         ~chainer.Variable: Chosen elements, of the dtype of ``x`` and the common shape.
@@ -99,7 +99,7 @@ def where(condition: VariableLike, x: VariableLike | float, y: VariableLike | fl
 
 
 def _as_arrays(x, y):
-    """Gives a number the dtype and device of the other argument."""
+    """Converts a number to the dtype and device of the other argument."""
     if isinstance(x, numbers.Number) and not isinstance(y, numbers.Number):
         x = _number(x, y)
     elif isinstance(y, numbers.Number) and not isinstance(x, numbers.Number):

@@ -29,11 +29,11 @@ def _expect_bias(in_types, n_channels):
 
 
 class _Base(Operation):
-    """What convolution and deconvolution share.
+    """Base of convolution and deconvolution.
 
     Attributes:
         ndim (int): Number of spatial dimensions.
-        stride, pad, dilate (tuple of int): One for each dimension.
+        stride, pad, dilate (tuple of int): One per dimension.
         groups (int): Number of groups.
 
     """
@@ -78,8 +78,8 @@ class Convolution(_Base):
     """Base of convolution functions.
 
     Attributes:
-        cover_all (bool): Whether all pixels of the input belong to some patch.
-        outs (tuple of int or None): Spatial shape of the output, if it is a given one.
+        cover_all (bool): Whether the patches cover all pixels of the input.
+        outs (tuple of int or None): Spatial shape of the output, if given.
 
     """
 
@@ -157,7 +157,7 @@ class Deconvolution(_Base):
     """Base of deconvolution functions.
 
     Attributes:
-        outs (tuple of int or None): Spatial shape of the output, if it is not the usual one.
+        outs (tuple of int or None): Spatial shape of the output, if it differs from the default.
 
     """
 
@@ -242,7 +242,7 @@ class Deconvolution(_Base):
 
 
 class _GradW(Operation):
-    """Gradient of the weight, from the image and the gradient of the output of a convolution.
+    """Gradient of a convolution's weight, from the image and the gradient of the output.
 
     Args:
         func: Convolution or deconvolution function.
@@ -296,7 +296,7 @@ def _check_groups(groups, n_in, n_out):
 
 
 class TwoDimensional:
-    """Mix-in: attributes by axis of a function of images."""
+    """Mix-in with attributes per axis for functions of images."""
 
     kh: property = property(lambda self: self.inputs[1].shape[2])
     kw: property = property(lambda self: self.inputs[1].shape[3])

@@ -1,9 +1,9 @@
 """Arithmetic of convolution, its transpose and the gradient of its weight.
 
-The three are one trilinear form of an image ``x``, a weight ``W`` and an output ``y``, each
-contracted from the other two by one matrix product per group: patches of ``x`` are columns of
-a matrix, ``y`` and ``W`` are matrices as they lie in memory. Batches are cut into chunks whose
-patches stay in the cache.
+The three are one trilinear form of an image ``x``, a weight ``W`` and an output ``y``. One matrix
+product per group contracts each of them from the other two: patches of ``x`` are columns of
+a matrix, ``y`` and ``W`` are matrices in their memory layout. Batches are split into chunks so
+that patches stay in the cache.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ import numpy
 from chainer.backends import cuda
 from chainer.utils import conv
 
-# Elements of the patches made at once.
+# Number of patch elements per chunk.
 _HOST_CHUNK = 2**18
 _GPU_CHUNK = 2**26
-# Images with fewer outputs than this share a matrix product.
+# Images with fewer outputs share a matrix product.
 _WIDE = 256
 
 
 class Plan:
-    """Geometry of a convolution, and the contractions it serves.
+    """Geometry and contractions of a convolution.
 
     Args:
         x_shape (tuple of int): Shape of the image, ``(n, c, *dims)``.
         w_shape (tuple of int): Shape of the weight, ``(o, c / groups, *ksize)``.
         outs (tuple of int): Spatial shape of the output.
-        stride, pad, dilate (tuple of int): One for each dimension.
+        stride, pad, dilate (tuple of int): One per dimension.
         groups (int): Number of groups.
         on_host (bool): Whether the arrays are NumPy's.
 
@@ -70,7 +70,7 @@ class Plan:
             fitting = max(fitting, -(-_WIDE // n_columns))
         self.chunk = max(1, min(n, fitting))
         width = n_columns * (self.chunk if self.merged else 1)
-        # Rows at a distance of a power of two compete for the same lines of the cache.
+        # Rows at a distance of a power of two compete for the same cache lines.
         self.row_length = width + 16 if on_host and width % 256 == 0 else width
 
         self.is_pointwise = (
@@ -90,8 +90,8 @@ class Plan:
         axes = [conv._get_taps(*row) for row in zip(ksize, stride, pad, dims, dilate, outs)]
         self.taps = [tuple(zip(*taps)) for taps in itertools.product(*axes)]
 
-        # The transpose with unit strides is a convolution itself, and a faster one unless it
-        # has more channels to collect or a large weight to turn around for few columns.
+        # With unit strides, the transpose is also a convolution. It is faster unless it collects
+        # more channels or must flip a large weight for few columns.
         self.transposed = None
         rest = tuple([(k - 1) * d - p for k, d, p in zip(ksize, dilate, pad)])
         if (
@@ -217,7 +217,7 @@ class Plan:
             flipped = W.reshape(self.groups, o // self.groups, *W.shape[1:])
             flipped = flipped.swapaxes(1, 2)[(..., *[slice(None, None, -1)] * len(ksize))]
             plan = self.transposed()
-            # BLAS takes no rows that run backwards.
+            # BLAS does not support rows with negative strides.
             flipped = cuda.get_array_module(W).ascontiguousarray(flipped)
             return plan.convolve(y, flipped.reshape(plan.w_shape))
         xp = cuda.get_array_module(y)
@@ -230,7 +230,7 @@ class Plan:
         x = xp.zeros(self.x_shape, dtype)
         columns = self._empty_columns(xp, dtype)
         merged_axis = 2 + len(self.ksize)
-        # With one output channel in a group there is nothing to sum, which BLAS does slowly.
+        # One output channel per group needs no sum, and BLAS would be slow.
         product = xp.multiply if W.shape[2] == 1 else xp.matmul
         for chunk in self._chunks():
             r = chunk.stop - chunk.start
@@ -250,7 +250,7 @@ class Plan:
         dtype = _compute_dtype(x, y)
         cast = y.astype(dtype, copy=False)
         o = self.w_shape[0]
-        # The transpose of W: products with many rows and few columns are faster.
+        # Compute the transpose of W: products with many rows and few columns are faster.
         W = xp.zeros((self.groups, self.n_rows, o // self.groups), dtype)
         for chunk, columns in self._collect(x, dtype):
             product = xp.matmul(columns, self._output_matrices(cast, chunk).swapaxes(2, 3))
@@ -263,6 +263,6 @@ get_plan = functools.lru_cache(maxsize=512)(Plan)
 
 
 def _compute_dtype(x, W):
-    """Common dtype, where float32 stands for float16: that has no fast products."""
+    """Common dtype, with float32 instead of float16, which has no fast products."""
     dtype = x.dtype if x.dtype == W.dtype else numpy.result_type(x.dtype, W.dtype)
     return numpy.dtype(numpy.float32) if dtype == numpy.float16 else dtype

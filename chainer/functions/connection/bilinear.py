@@ -116,14 +116,14 @@ def bilinear(
 
     Args:
         e1 (:class:`~chainer.Variable` or array): First input, floating point of shape
-            ``(n, J)``; more axes are flattened. All inputs are of one dtype.
-        e2 (:class:`~chainer.Variable` or array): Second input, of shape ``(n, K)``; more axes
-            are flattened.
+            ``(n, J)``; flattens further axes. All inputs have one dtype.
+        e2 (:class:`~chainer.Variable` or array): Second input, of shape ``(n, K)``; flattens
+            further axes.
         W (:class:`~chainer.Variable` or array): Weight of shape ``(J, K, L)``.
         V1 (:class:`~chainer.Variable` or array): Weight of ``e1``, of shape ``(J, L)``.
         V2 (:class:`~chainer.Variable` or array): Weight of ``e2``, of shape ``(K, L)``.
-        b (:class:`~chainer.Variable` or array): Bias of shape ``(L,)``. ``V1``, ``V2`` and ``b``
-            come together or not at all.
+        b (:class:`~chainer.Variable` or array): Bias of shape ``(L,)``. Pass all of ``V1``,
+            ``V2`` and ``b`` or none.
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, L)``, of the dtype of the inputs.

@@ -46,7 +46,7 @@ def convolution_2d(
     cover_all: bool = False,
     **kwargs: Any,
 ) -> Variable:
-    """Two-dimensional convolution, as deep learning calls cross-correlation.
+    """Two-dimensional convolution (more precisely, cross-correlation).
 
     .. math::
 
@@ -54,7 +54,7 @@ def convolution_2d(
             x_{c,\\, i s_h + u d_h - p_h,\\, j s_w + v d_w - p_w}
 
     with zeros around the image. With ``groups`` :math:`g > 1`, input and output channels are
-    cut into :math:`g` groups each, and every output group sees its own input group only.
+    split into :math:`g` groups each, and every output group depends only on its input group.
 
     Args:
         x (:class:`~chainer.Variable` or array): Floating point images of shape
@@ -65,7 +65,7 @@ def convolution_2d(
             ``x`` (optional).
         stride (int or pair of int): Stride :math:`s`.
         pad (int or pair of int): Width :math:`p` of the padding on each side.
-        cover_all (bool): Whether the output is made large enough that every pixel of the
+        cover_all (bool): Whether to enlarge the output so that every pixel of the
             input contributes.
         dilate (int or pair of int): Distance :math:`d` of the pixels under the kernel.
         groups (int): Number of groups.
@@ -78,9 +78,9 @@ def convolution_2d(
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
         RuntimeError: If the output would be empty.
-        TypeError: If the numbers of channels are no multiples of ``groups``.
-        ValueError: If the arguments ``deterministic`` or ``requires_x_grad`` of old versions
-            are given.
+        TypeError: If the numbers of channels are not multiples of ``groups``.
+        ValueError: If the obsolete arguments ``deterministic`` or ``requires_x_grad`` are
+            given.
 
     .. seealso:: :class:`~chainer.links.Convolution2D`
 

@@ -51,8 +51,8 @@ def convolution_nd(
             ``x`` (optional).
         stride (int or tuple of int): Stride :math:`s`.
         pad (int or tuple of int): Width :math:`p` of the padding on each side.
-        cover_all (bool): Whether the output is made large enough that every element of the
-            input contributes.
+        cover_all (bool): Whether to enlarge the output so that every element
+            of the input contributes.
         dilate (int or tuple of int): Distance :math:`d` of the elements under the kernel.
         groups (int): Number of groups.
 
@@ -63,9 +63,9 @@ def convolution_nd(
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
-        AssertionError: If the output would be empty, or an argument has another number of
+        AssertionError: If the output would be empty, or an argument has a wrong number of
             dimensions.
-        TypeError: If the numbers of channels are no multiples of ``groups``.
+        TypeError: If the numbers of channels are not multiples of ``groups``.
 
     .. seealso:: :class:`~chainer.links.ConvolutionND`
 
@@ -102,8 +102,8 @@ def convolution_1d(
             ``x`` (optional).
         stride (int or tuple of int): Stride.
         pad (int or tuple of int): Width of the padding on each side.
-        cover_all (bool): Whether the output is made large enough that every element of the
-            input contributes.
+        cover_all (bool): Whether to enlarge the output so that every element
+            of the input contributes.
         dilate (int or tuple of int): Distance of the elements under the kernel.
         groups (int): Number of groups.
 
@@ -116,7 +116,7 @@ def convolution_1d(
         ValueError: If ``x`` is not of shape ``(n, c_I, d)``.
         ~chainer.utils.type_check.InvalidType: If other shapes or dtypes do not fit.
         AssertionError: If the output would be empty.
-        TypeError: If the numbers of channels are no multiples of ``groups``.
+        TypeError: If the numbers of channels are not multiples of ``groups``.
 
     .. admonition:: Example
 
@@ -150,8 +150,8 @@ def convolution_3d(
             ``x`` (optional).
         stride (int or tuple of int): Stride.
         pad (int or tuple of int): Width of the padding on each side.
-        cover_all (bool): Whether the output is made large enough that every element of the
-            input contributes.
+        cover_all (bool): Whether to enlarge the output so that every element
+            of the input contributes.
         dilate (int or tuple of int): Distance of the elements under the kernel.
         groups (int): Number of groups.
 
@@ -164,7 +164,7 @@ def convolution_3d(
         ValueError: If ``x`` is not of shape ``(n, c_I, d_1, d_2, d_3)``.
         ~chainer.utils.type_check.InvalidType: If other shapes or dtypes do not fit.
         AssertionError: If the output would be empty.
-        TypeError: If the numbers of channels are no multiples of ``groups``.
+        TypeError: If the numbers of channels are not multiples of ``groups``.
 
     .. admonition:: Example
 

@@ -65,9 +65,9 @@ def deconvolution_2d(
         b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O,)``, of the dtype of
             ``x`` (optional).
         stride (int or pair of int): Stride :math:`s`, in the output.
-        pad (int or pair of int): Width :math:`p` of the border that is cut off the output.
-        outsize (None or pair of int): Size of the output. A convolution of this size must give
-            one of the size of ``x``. The default is the smallest.
+        pad (int or pair of int): Width :math:`p` of the border cut from the output.
+        outsize (None or pair of int): Size of the output. A convolution of this size
+            must produce the size of ``x``. The default is the smallest.
         dilate (int or pair of int): Distance :math:`d` of the pixels under the kernel.
         groups (int): Number of groups.
 
@@ -78,9 +78,9 @@ def deconvolution_2d(
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
         RuntimeError: If the output would be empty.
-        TypeError: If the numbers of channels are no multiples of ``groups``.
-        ValueError: If the arguments ``deterministic`` or ``requires_x_grad`` of old versions
-            are given.
+        TypeError: If the numbers of channels are not multiples of ``groups``.
+        ValueError: If the obsolete arguments ``deterministic`` or ``requires_x_grad`` are
+            given.
 
     .. seealso:: :class:`~chainer.links.Deconvolution2D`
 

@@ -60,9 +60,9 @@ def deconvolution_nd(
         b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O,)``, of the dtype of
             ``x`` (optional).
         stride (int or tuple of int): Stride :math:`s`, in the output.
-        pad (int or tuple of int): Width :math:`p` of the border that is cut off the output.
-        outsize (None or tuple of int): Spatial shape of the output. A convolution of this size
-            must give one of the size of ``x``. The default is the smallest.
+        pad (int or tuple of int): Width :math:`p` of the border cut from the output.
+        outsize (None or tuple of int): Spatial shape of the output. A convolution of this
+            size must produce the size of ``x``. The default is the smallest.
         dilate (int or tuple of int): Distance :math:`d` of the elements under the kernel.
         groups (int): Number of groups.
 
@@ -73,9 +73,9 @@ def deconvolution_nd(
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
-        AssertionError: If the output would be empty, or an argument has another number of
+        AssertionError: If the output would be empty, or an argument has a wrong number of
             dimensions.
-        TypeError: If the numbers of channels are no multiples of ``groups``.
+        TypeError: If the numbers of channels are not multiples of ``groups``.
 
     .. seealso:: :class:`~chainer.links.DeconvolutionND`
 
@@ -111,7 +111,7 @@ def deconvolution_1d(
         b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O,)``, of the dtype of
             ``x`` (optional).
         stride (int or tuple of int): Stride, in the output.
-        pad (int or tuple of int): Width of the border that is cut off the output.
+        pad (int or tuple of int): Width of the border cut from the output.
         outsize (None or tuple of int): Spatial shape of the output. The default is the smallest.
         dilate (int or tuple of int): Distance of the elements under the kernel.
         groups (int): Number of groups.
@@ -125,7 +125,7 @@ def deconvolution_1d(
         ValueError: If ``x`` is not of shape ``(n, c_I, d)``.
         ~chainer.utils.type_check.InvalidType: If other shapes or dtypes do not fit.
         AssertionError: If the output would be empty.
-        TypeError: If the numbers of channels are no multiples of ``groups``.
+        TypeError: If the numbers of channels are not multiples of ``groups``.
 
     .. admonition:: Example
 
@@ -158,7 +158,7 @@ def deconvolution_3d(
         b (:class:`~chainer.Variable` or array): Bias of shape ``(c_O,)``, of the dtype of
             ``x`` (optional).
         stride (int or tuple of int): Stride, in the output.
-        pad (int or tuple of int): Width of the border that is cut off the output.
+        pad (int or tuple of int): Width of the border cut from the output.
         outsize (None or tuple of int): Spatial shape of the output. The default is the smallest.
         dilate (int or tuple of int): Distance of the elements under the kernel.
         groups (int): Number of groups.
@@ -172,7 +172,7 @@ def deconvolution_3d(
         ValueError: If ``x`` is not of shape ``(n, c_I, d_1, d_2, d_3)``.
         ~chainer.utils.type_check.InvalidType: If other shapes or dtypes do not fit.
         AssertionError: If the output would be empty.
-        TypeError: If the numbers of channels are no multiples of ``groups``.
+        TypeError: If the numbers of channels are not multiples of ``groups``.
 
     .. admonition:: Example
 

@@ -26,11 +26,11 @@ def deformable_convolution_2d_sampler(
     stride: int | Sequence[int] = 1,
     pad: int | Sequence[int] = 0,
 ) -> Variable:
-    """Two-dimensional convolution whose samples are displaced by given offsets.
+    """Two-dimensional convolution with given offsets of the samples.
 
-    Where :func:`convolution_2d` reads the pixel at row :math:`i s_h + u - p_h` and column
-    :math:`j s_w + v - p_w`, this reads between pixels, at that place moved by the offset for
-    :math:`(u, v)` at :math:`(i, j)`, with bilinear interpolation.
+    :func:`convolution_2d` reads the pixel at row :math:`i s_h + u - p_h` and column
+    :math:`j s_w + v - p_w`. This function adds the offset for :math:`(u, v)` at :math:`(i, j)`
+    to the position, and reads between pixels with bilinear interpolation.
 
     Args:
         x (:class:`~chainer.Variable` or array): Floating point images of shape

@@ -22,7 +22,7 @@ def depthwise_convolution_2d(
     stride: int | Sequence[int] = 1,
     pad: int | Sequence[int] = 0,
 ) -> Variable:
-    """Convolution of each channel of images with ``d`` kernels of its own.
+    """Convolution of each channel of images with ``d`` separate kernels.
 
     .. math::
 

@@ -22,7 +22,7 @@ def dilated_convolution_2d(
     dilate: int | Sequence[int] = 1,
     cover_all: bool = False,
 ) -> Variable:
-    """Two-dimensional convolution whose kernel has holes; see :func:`convolution_2d`.
+    """Two-dimensional convolution with a dilated kernel; see :func:`convolution_2d`.
 
     Args:
         x (:class:`~chainer.Variable` or array): Floating point images of shape

@@ -105,16 +105,16 @@ def embed_id(x: VariableLike, W: VariableLike, ignore_label: int | None = None) 
             least one axis.
         W (:class:`~chainer.Variable` or array): Embeddings, a floating point matrix of shape
             ``(V, D)``.
-        ignore_label (int or None): Number that stands for a row of zeros, which no gradient
-            reaches.
+        ignore_label (int or None): Number with a row of zeros, which gets
+            no gradient.
 
     Returns:
         ~chainer.Variable: Output of shape ``(*x.shape, D)``, of the dtype of ``W``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
-        IndexError: If ``x`` has a number that ``W`` has no row for.
-        ValueError: The same and for negative numbers, in debug mode.
+        IndexError: If ``x`` has a number without a row in ``W``.
+        ValueError: In debug mode, for such numbers and negative numbers.
 
     .. seealso:: :class:`~chainer.links.EmbedID`
 

@@ -81,8 +81,8 @@ def linear(
 
     Args:
         x (:class:`~chainer.Variable` or array): Floating point input of shape
-            :math:`(s_1, ..., s_n, ...)`, whose first ``n_batch_axes`` axes are kept and
-            whose others are flattened to length :math:`N`.
+            :math:`(s_1, ..., s_n, ...)`. Keeps the first ``n_batch_axes`` axes and flattens
+            the others to length :math:`N`.
         W (:class:`~chainer.Variable` or array): Floating point weight of shape
             :math:`(M, N)`.
         b (:class:`~chainer.Variable` or array): Bias of shape :math:`(M,)`, of the dtype of

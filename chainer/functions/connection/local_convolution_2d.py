@@ -1,4 +1,4 @@
-"""Two-dimensional convolution with a weight for every pixel."""
+"""Two-dimensional convolution with a separate weight for every pixel."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class LocalConvolution2DFunction(Operation):
-    """Convolution of images whose kernel depends on the place.
+    """Convolution of images with position-dependent kernels.
 
-    The images become matrices with one row per place: (h_O * w_O, n, c_I * kh * kw).
+    The images become matrices with one row per position: (h_O * w_O, n, c_I * kh * kw).
     """
 
     sy: int
@@ -59,12 +59,12 @@ class LocalConvolution2DFunction(Operation):
 
     @staticmethod
     def _rows(y):
-        """Patches or outputs as (places, n, channels)."""
+        """Patches or outputs as (positions, n, channels)."""
         return y.reshape(*y.shape[:2], math.prod(y.shape[2:])).transpose(2, 0, 1)
 
     @staticmethod
     def _weight_matrices(W):
-        """Weights as (places, outputs, inputs)."""
+        """Weights as (positions, outputs, inputs)."""
         return W.reshape(len(W), math.prod(W.shape[1:3]), math.prod(W.shape[3:])).transpose(1, 0, 2)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
@@ -108,7 +108,7 @@ class LocalConvolution2DFunction(Operation):
 def local_convolution_2d(
     x: VariableLike, W: VariableLike, b: VariableLike | None = None, stride: int | Sequence[int] = 1
 ) -> Variable:
-    """Two-dimensional convolution that does not share its weight between places.
+    """Two-dimensional convolution without weight sharing between positions.
 
     .. math::
 

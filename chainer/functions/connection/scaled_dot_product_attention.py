@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Fused(Operation):
-    """The routine of ChainerX: attention without dropout, whose scores are not kept."""
+    """ChainerX's routine: attention without dropout, which does not keep the scores."""
 
     _kernels = kernels(retain=(0, 1, 2), check=True)
 
@@ -71,8 +71,8 @@ def scaled_dot_product_attention(
 
     .. math:: y = \\mathrm{dropout}(\\mathrm{softmax}(s\\, q k^\\top + m))\\, v
 
-    Axes before the last two are those of batches and heads. A query that may attend to no key
-    has a zero output.
+    Axes before the last two are batches and heads. A query that cannot attend to any key has a
+    zero output.
 
     Args:
         q (:class:`~chainer.Variable` or array): Queries, floating point of shape
@@ -82,10 +82,10 @@ def scaled_dot_product_attention(
         v (:class:`~chainer.Variable` or array): Values, of shape :math:`(..., S, D)` and
             of the dtype of ``q``.
         mask (None, :class:`~chainer.Variable` or array): Mask whose shape can be broadcast to
-            :math:`(..., L, S)`: booleans that tell which keys a query attends to, or floating
-            point numbers added to the scores.
+            :math:`(..., L, S)`: booleans that select the keys that a query attends to, or
+            floating point numbers to add to the scores.
         dropout_ratio (float): Ratio of dropout of the attention weights, in training.
-        is_causal (bool): Whether a query attends only to keys of its own and earlier positions.
+        is_causal (bool): Whether a query attends only to keys at the same and earlier positions.
         scale (float): Factor :math:`s` of the scores (default: :math:`1 / \\sqrt E`).
 
     Returns:
@@ -93,7 +93,7 @@ def scaled_dot_product_attention(
 
     Raises:
         ValueError: If both ``mask`` and ``is_causal`` are given.
-        TypeError: If ``mask`` is neither of booleans nor floating point.
+        TypeError: If ``mask`` is neither boolean nor floating point.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Vaswani et al., Attention is all you need, NeurIPS 2017.

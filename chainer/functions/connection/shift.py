@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Shift(Operation):
-    """Moves each group of channels of images in a direction of its own."""
+    """Moves each group of channels of images in a different direction."""
 
     kh: int
     kw: int
@@ -102,10 +102,10 @@ def shift(
 ) -> Variable:
     """Shift function: moves each group of channels of images by a different distance.
 
-    The channels are cut into ``kh * kw`` groups, one for each offset
+    It splits the channels into ``kh * kw`` groups, one for each offset
     :math:`(u, v)` within a kernel: ``y[:, c, i, j] = x[:, c, i - u * dy, j - v * dx]``, with
-    zeros from outside. The last group, which has the channels left over, stays where it is, and
-    its place in the order of offsets is taken by the last offset.
+    zeros from outside. The last group, which has the remaining channels, does not move; the last
+    offset takes its place in the order of offsets.
 
     Args:
         x (:class:`~chainer.Variable` or array): Floating point images of shape

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Accuracy(Operation):
-    """Fraction of elements whose largest score is at the true label."""
+    """Fraction of elements with the largest score at the true label."""
 
     _kernels = kernels()
     _rule = NoGradient
@@ -70,10 +70,10 @@ def accuracy(y: VariableLike, t: VariableLike, ignore_label: int | None = None) 
 
     Args:
         y (:class:`~chainer.Variable` or array): Scores, floating point of shape
-            :math:`(N, K, d_1, ...)`, whose largest element along the second axis is the prediction.
+            :math:`(N, K, d_1, ...)`; the largest along the second axis is the prediction.
         t (:class:`~chainer.Variable` or array): True labels, integers of shape
             :math:`(N, d_1, ...)`.
-        ignore_label (int or None): Label of elements that do not count.
+        ignore_label (int or None): Label of elements to ignore.
 
     Returns:
         ~chainer.Variable: Scalar of the dtype of ``y``; zero if every label is ignored.

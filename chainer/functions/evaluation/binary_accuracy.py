@@ -45,13 +45,13 @@ def binary_accuracy(y: VariableLike, t: VariableLike) -> Variable:
     """Accuracy of binary classification; it has no gradient.
 
     Args:
-        y (:class:`~chainer.Variable` or array): Scores, floating point of any shape; zero
-            or more predicts one.
-        t (:class:`~chainer.Variable` or array): Integer labels 0, 1, or -1 for elements
-            that do not count, of the same shape.
+        y (:class:`~chainer.Variable` or array): Scores, floating point of any shape; a score
+            of at least zero predicts one.
+        t (:class:`~chainer.Variable` or array): Integer labels 0, 1, or -1 for
+            elements to ignore, of the same shape.
 
     Returns:
-        ~chainer.Variable: Scalar of the dtype of ``y``; zero if no element counts.
+        ~chainer.Variable: Scalar of the dtype of ``y``; zero if it ignores every element.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.

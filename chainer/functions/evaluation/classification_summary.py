@@ -78,9 +78,9 @@ def classification_summary(
 
     With true positives :math:`tp`, false positives :math:`fp` and false negatives :math:`fn` the
     precision is :math:`P = tp / (tp + fp)`, the recall is :math:`R = tp / (tp + fn)` and the
-    score is :math:`(1 + \\beta^2) P R / (\\beta^2 P + R)`, all in float64. The ratio of zero to
-    zero, as for the recall of a class without a true label, is NaN. The support is the number of
-    true labels.
+    score is :math:`(1 + \\beta^2) P R / (\\beta^2 P + R)`, all in float64. The ratio 0 / 0, such
+    as the recall of a class without a true label, is NaN. The support is the number of true
+    labels.
 
     Args:
         y (:class:`~chainer.Variable` or array): Scores, floating point of shape
@@ -88,7 +88,7 @@ def classification_summary(
         t (:class:`~chainer.Variable` or array): Integer labels, of shape :math:`(N, ...)`.
         label_num (int): Number of classes (default: one more than the largest label).
         beta (float): Weight of the recall in the score.
-        ignore_label (int): Label of elements that do not count.
+        ignore_label (int): Label of elements to ignore.
 
     Returns:
         tuple of ~chainer.Variable: Precision, recall, score and support of each class, of
@@ -126,7 +126,7 @@ def precision(
             :math:`(N, K, ...)`.
         t (:class:`~chainer.Variable` or array): Integer labels, of shape :math:`(N, ...)`.
         label_num (int): Number of classes (default: one more than the largest label).
-        ignore_label (int): Label of elements that do not count.
+        ignore_label (int): Label of elements to ignore.
 
     Returns:
         tuple of ~chainer.Variable: Precision (float64) and the supports (integers), of shape
@@ -161,7 +161,7 @@ def recall(
             :math:`(N, K, ...)`.
         t (:class:`~chainer.Variable` or array): Integer labels, of shape :math:`(N, ...)`.
         label_num (int): Number of classes (default: one more than the largest label).
-        ignore_label (int): Label of elements that do not count.
+        ignore_label (int): Label of elements to ignore.
 
     Returns:
         tuple of ~chainer.Variable: Recall (float64) and the supports (integers), of shape
@@ -204,7 +204,7 @@ def fbeta_score(
         t (:class:`~chainer.Variable` or array): Integer labels, of shape :math:`(N, ...)`.
         label_num (int): Number of classes (default: one more than the largest label).
         beta (float): Weight of the recall in the score.
-        ignore_label (int): Label of elements that do not count.
+        ignore_label (int): Label of elements to ignore.
 
     Returns:
         tuple of ~chainer.Variable: Scores (float64) and the supports (integers), of shape
@@ -240,7 +240,7 @@ def f1_score(
             :math:`(N, K, ...)`.
         t (:class:`~chainer.Variable` or array): Integer labels, of shape :math:`(N, ...)`.
         label_num (int): Number of classes (default: one more than the largest label).
-        ignore_label (int): Label of elements that do not count.
+        ignore_label (int): Label of elements to ignore.
 
     Returns:
         tuple of ~chainer.Variable: Scores (float64) and the supports (integers), of shape

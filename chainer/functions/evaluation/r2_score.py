@@ -47,7 +47,7 @@ class R2_score(CallableFunction):
         xp = backend.get_array_module(pred)
         residual = ((pred - true) ** 2).sum(axis=0)
         total = ((true - true.mean(axis=0)) ** 2).sum(axis=0)
-        # Constant targets leave nothing to explain.
+        # Constant targets have no variance to explain.
         score = xp.where(total != 0, 1 - residual / xp.where(total != 0, total, 1), 0)
         if self.multioutput == 'uniform_average':
             score = score.mean()
@@ -67,8 +67,7 @@ def r2_score(
 ) -> Variable:
     """Coefficient of determination of a regression; it has no gradient.
 
-    It is :math:`R^2 = 1 - \\sum (t - y)^2 / \\sum (t - \\bar t)^2`, and zero where the targets are
-    constant.
+    It is :math:`R^2 = 1 - \\sum (t - y)^2 / \\sum (t - \\bar t)^2`, or zero for constant targets.
 
     Args:
         pred (:class:`~chainer.Variable` or array): Predictions, floating point of shape
@@ -82,7 +81,7 @@ def r2_score(
 
     Raises:
         NotImplementedError: If ``sample_weight`` is given.
-        ValueError: If ``multioutput`` has no meaning.
+        ValueError: If ``multioutput`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes differ or an input is not
             floating point.
 

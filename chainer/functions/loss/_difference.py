@@ -29,8 +29,8 @@ def check_pair(in_types, names=('x0', 'x1')):
 class DifferenceFunction(_Routine):
     """Function of ``x0 - x1`` of equally shaped arrays.
 
-    Subclasses give ``compute(d)`` and ``gradient(m, d, gy)``, the gradient for the first
-    input; that for the second is its negative.
+    Subclasses define ``compute(d)`` and ``gradient(m, d, gy)``, the gradient for the first
+    input; the gradient for the second is its negative.
     """
 
     is_elementwise = True

@@ -36,7 +36,7 @@ def black_out(
         ~chainer.Variable: Scalar, or losses of shape :math:`(N,)`, of the dtype of ``x``.
 
     Raises:
-        ValueError: If ``reduce`` has no meaning.
+        ValueError: If ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Ji et al., BlackOut: speeding up recurrent neural network language models with very

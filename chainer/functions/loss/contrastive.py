@@ -85,7 +85,7 @@ def contrastive(
             :math:`(N, K)`.
         x1 (:class:`~chainer.Variable` or array): Points, of the same shape and dtype.
         y (:class:`~chainer.Variable` or array): Integers of shape :math:`(N,)`: one for
-            pairs that belong together, zero for others.
+            similar pairs, zero for others.
         margin (float): Margin :math:`m`, positive.
         reduce (str): ``'mean'``, or ``'no'`` for the loss of each pair.
 
@@ -93,7 +93,7 @@ def contrastive(
         ~chainer.Variable: Scalar, or losses of shape :math:`(N,)`, of the dtype of ``x0``.
 
     Raises:
-        ValueError: If ``margin`` is not positive or ``reduce`` has no meaning.
+        ValueError: If ``margin`` is not positive or ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Hadsell et al., Dimensionality reduction by learning an invariant mapping, CVPR 2006.

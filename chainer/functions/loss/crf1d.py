@@ -40,7 +40,7 @@ def crf1d(
         ~chainer.Variable: Scalar, or losses of shape :math:`(B_0,)`, of the dtype of ``cost``.
 
     Raises:
-        ValueError: If ``reduce`` has no meaning or ``xs`` and ``ys`` differ in length.
+        ValueError: If ``reduce`` is invalid or ``xs`` and ``ys`` differ in length.
         AssertionError: If ``cost`` is not of shape :math:`(K, K)`.
         ~chainer.utils.type_check.InvalidType: If other shapes or dtypes do not fit.
 

@@ -76,7 +76,7 @@ def cross_covariance(
         ~chainer.Variable: Scalar, or matrix of shape :math:`(I, J)`, of the dtype of the inputs.
 
     Raises:
-        ValueError: If ``reduce`` has no meaning.
+        ValueError: If ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Cheung et al., Discovering hidden factors of variation in deep networks, 2014

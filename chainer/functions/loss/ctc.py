@@ -85,7 +85,7 @@ def _alphas(m, log_prob, paths, running):
 
 
 def _betas(m, log_prob, paths, running):
-    """Log-probability of every path suffix, without the present element."""
+    """Log-probability of every path suffix, without the current element."""
     beta = paths.end
     betas = [beta]
     for t in range(len(log_prob) - 1, 0, -1):
@@ -96,7 +96,7 @@ def _betas(m, log_prob, paths, running):
 
 
 class ConnectionistTemporalClassification(CallableFunction):
-    """Inputs: lengths of the inputs, lengths of the labels, labels, then one array a time step."""
+    """Inputs: lengths of the inputs, lengths of the labels, labels, one array per time step."""
 
     # What runs on ChainerX is made of many small steps, which ChainerX would differentiate.
     _kernels = NO_KERNELS
@@ -188,8 +188,8 @@ def connectionist_temporal_classification(
     """Connectionist temporal classification loss, for labels without an alignment.
 
     The loss of a sequence is the negative logarithm of the total probability of all paths that
-    give its labels when repetitions are merged and blanks are dropped. It is computed in log
-    space by the forward-backward algorithm.
+    become its labels after merging repetitions and dropping blanks. The forward-backward
+    algorithm computes it in log space.
 
     Args:
         x (list or tuple of :class:`~chainer.Variable` or array): Scores of the labels (not
@@ -205,7 +205,7 @@ def connectionist_temporal_classification(
 
     Raises:
         TypeError: If ``x`` is not a sequence or ``blank_symbol`` not an int.
-        ValueError: If ``blank_symbol`` is out of range or ``reduce`` has no meaning.
+        ValueError: If ``blank_symbol`` is out of range or ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Graves et al., Connectionist temporal classification: labelling unsegmented sequence

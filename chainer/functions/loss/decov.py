@@ -75,7 +75,7 @@ def decov(h: VariableLike, reduce: str = 'half_squared_sum') -> Variable:
         ~chainer.Variable: Scalar, or matrix of shape :math:`(K, K)`, of the dtype of ``h``.
 
     Raises:
-        ValueError: If ``reduce`` has no meaning.
+        ValueError: If ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If ``h`` is not a floating point matrix.
 
     See: Cogswell et al., Reducing overfitting in deep networks by decorrelating

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 class DiscriminativeMarginBasedClusteringLoss:
     """Loss that pulls the embeddings of one instance together and pushes instances apart.
 
-    It is :func:`~chainer.functions.discriminative_margin_based_clustering_loss` with its options.
+    It is :func:`~chainer.functions.discriminative_margin_based_clustering_loss` with options.
 
     Args:
-        delta_v (float): Distance from the mean of the instance up to which nothing is lost.
-        delta_d (float): Half of the distance between means from which on nothing is lost.
-        max_embedding_dim (int): Largest number of instances, and so the largest label.
+        delta_v (float): Maximum distance from the mean of the instance without loss.
+        delta_d (float): Half of the minimum distance between means without loss.
+        max_embedding_dim (int): Maximum number of instances and maximum label.
         norm (int): Norm of the distances, 1 or 2.
         alpha, beta, gamma (float): Weights of the three parts of the loss.
 
@@ -57,7 +57,7 @@ class DiscriminativeMarginBasedClusteringLoss:
         """Norm along the last axis."""
         if self.norm == 1:
             return F.sum(abs(x), axis=-1)
-        # Away from zero, where the norm has no gradient.
+        # Keep away from zero, where the norm has no gradient.
         return F.sqrt(F.sum(x * x, axis=-1) + x.dtype.type(1e-12))
 
     def __call__(
@@ -80,7 +80,7 @@ class DiscriminativeMarginBasedClusteringLoss:
         xp = backend.get_array_module(labels)
         n_batch, n_dim = embeddings.shape[:2]
         dtype = embeddings.dtype
-        # x: (B, P, D) points; member: (B, C, P) which point is of which instance.
+        # x: (B, P, D) points; member: (B, C, P) mask of the points of each instance.
         x = F.transpose(F.reshape(embeddings, (n_batch, n_dim, -1)), (0, 2, 1))
         instances = sent_like(labels, numpy.arange(1, self.max_embedding_dim + 1))
         member = (labels.reshape(n_batch, 1, -1) == instances[:, None]).astype(dtype)
@@ -136,9 +136,9 @@ def discriminative_margin_based_clustering_loss(
             point of shape :math:`(B, D, H, W)`.
         labels (:class:`~chainer.Variable` or array): Instances of the pixels, integers of
             shape :math:`(B, H, W)`; zero is the background, which has no loss.
-        delta_v (float): Distance from the mean of the instance up to which nothing is lost.
-        delta_d (float): Half of the distance between means from which on nothing is lost.
-        max_embedding_dim (int): Largest number of instances, and so the largest label.
+        delta_v (float): Maximum distance from the mean of the instance without loss.
+        delta_d (float): Half of the minimum distance between means without loss.
+        max_embedding_dim (int): Maximum number of instances and maximum label.
         norm (int): Norm of the distances, 1 or 2.
         alpha (float): Weight of the variance loss.
         beta (float): Weight of the distance loss.

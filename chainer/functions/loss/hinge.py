@@ -100,8 +100,8 @@ def hinge(x: VariableLike, t: VariableLike, norm: str = 'L1', reduce: str = 'mea
         ~chainer.Variable: Scalar, or losses of shape :math:`(N, K)`, of the dtype of ``x``.
 
     Raises:
-        NotImplementedError: If ``norm`` has no meaning.
-        ValueError: If ``reduce`` has no meaning.
+        NotImplementedError: If ``norm`` is invalid.
+        ValueError: If ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     .. admonition:: Example

@@ -57,7 +57,7 @@ class HuberLoss(Operation):
 def huber_loss(
     x: VariableLike, t: VariableLike, delta: float, reduce: str = 'sum_along_second_axis'
 ) -> Variable:
-    """Huber loss: quadratic up to a distance, linear beyond.
+    """Huber loss: quadratic up to a threshold, linear beyond.
 
     .. math:: \\begin{cases} \\frac12 a^2 & a < \\delta \\\\
         \\delta (a - \\frac12 \\delta) & \\text{otherwise} \\end{cases}, \\qquad a = |x - t|
@@ -74,7 +74,7 @@ def huber_loss(
         elementwise, of the dtype of ``x``.
 
     Raises:
-        ValueError: If ``reduce`` has no meaning.
+        ValueError: If ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Huber, Robust estimation of a location parameter, 1964.

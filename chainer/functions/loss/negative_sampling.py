@@ -52,14 +52,14 @@ class NegativeSamplingFunction(Operation):
 
     def _draw(self, t):
         size = len(t), self.sample_size + 1
-        # The sampler draws where it lives; its samples follow the labels.
+        # The sampler draws on its device; move the samples to the labels.
         samples = backend.get_device_from_array(t).send(self.sampler(size))
         samples = samples.astype(t.dtype, copy=True)
         samples[:, 0] = t
         return samples
 
     def _signs(self, x):
-        """Minus one for the true label, one for the samples, zero where nothing counts."""
+        """Minus one for the true label, one for the samples, zero for ignored inputs."""
         signs = sent_like(x, numpy.ones(self.samples.shape, x.dtype))
         signs[:, 0] = -1
         signs[self.samples[:, 0] == self.ignore_label] = 0
@@ -152,15 +152,15 @@ def negative_sampling(
             see :class:`chainer.utils.WalkerAlias`.
         sample_size (int): Number of samples for each input.
         reduce (str): ``'sum'``, or ``'no'`` for the loss of each input.
-        return_samples (bool): Whether the samples are returned too.
+        return_samples (bool): Whether to also return the samples.
 
     Returns:
         ~chainer.Variable or tuple: Scalar, or losses of shape :math:`(N,)`, of the dtype of ``x``;
-        and if asked for, the array of samples of shape ``(N, sample_size + 1)``, whose first column
+        and if requested, the array of samples of shape ``(N, sample_size + 1)``, whose first column
         is ``t``.
 
     Raises:
-        ValueError: If ``reduce`` has no meaning.
+        ValueError: If ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Mikolov et al., Distributed representations of words and phrases and their

@@ -88,15 +88,15 @@ def sigmoid_cross_entropy(
     Args:
         x (:class:`~chainer.Variable` or array): Log odds, floating point of any shape.
         t (:class:`~chainer.Variable` or array): Integer labels 0, 1 or -1, of the same shape.
-        normalize (bool): Whether the mean is over labels other than -1; otherwise the sum is
-            divided by the length of the first axis.
+        normalize (bool): Whether to average over labels other than -1; otherwise divides the sum
+            by the length of the first axis.
         reduce (str): ``'mean'``, or ``'no'`` for elementwise losses.
 
     Returns:
         ~chainer.Variable: Scalar, or losses of the shape of ``x``, of the dtype of ``x``.
 
     Raises:
-        ValueError: If ``reduce`` has no meaning.
+        ValueError: If ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     .. admonition:: Example

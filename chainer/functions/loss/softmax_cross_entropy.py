@@ -250,14 +250,14 @@ def softmax_cross_entropy(
             :math:`(N, K, d_1, ...)`.
         t (:class:`~chainer.Variable` or array): Labels, integers of shape
             :math:`(N, d_1, ...)`, or probabilities of the shape and dtype of ``x``.
-        normalize (bool): Whether the mean is over elements that are not ignored; otherwise
-            the sum is divided by :math:`N`. Only for integer labels with ``reduce='mean'``.
-        cache_score (bool): Whether scores are kept for backward rather than computed again.
+        normalize (bool): Whether to average over elements that are not ignored; otherwise
+            divides the sum by :math:`N`. Only for integer labels with ``reduce='mean'``.
+        cache_score (bool): Whether to keep scores for backward instead of recomputing them.
         class_weight (array): Weights of the classes, of shape :math:`(K,)`.
-        ignore_label (int): Label of elements without a loss.
+        ignore_label (int): Label of elements to ignore.
         reduce (str): ``'mean'``, or ``'no'`` for the loss of each element.
         enable_double_backprop (bool): Whether the gradient also flows to probabilities ``t``.
-            The gradient with respect to ``x`` can always be differentiated.
+            The gradient with respect to ``x`` is always differentiable.
         soft_target_loss (str): ``'cross-entropy'`` or ``'kl-divergence'``, for probabilities.
 
     Returns:
@@ -265,7 +265,7 @@ def softmax_cross_entropy(
         ``x``.
 
     Raises:
-        ValueError: If an option has no meaning, or in debug mode if a label is out of range.
+        ValueError: If an option is invalid, or in debug mode if a label is out of range.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     .. admonition:: Example

@@ -47,7 +47,7 @@ def squared_error(x0: VariableLike, x1: VariableLike) -> Variable:
 
 
 def squared_difference(x1: VariableLike, x2: VariableLike) -> Variable:
-    """Elementwise squared error; the same as :func:`squared_error`.
+    """Elementwise squared error; alias of :func:`squared_error`.
 
     Args:
         x1 (:class:`~chainer.Variable` or array): First input, of a floating point dtype.

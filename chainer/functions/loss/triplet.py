@@ -73,7 +73,7 @@ def triplet(
     margin: float = 0.2,
     reduce: str = 'mean',
 ) -> Variable:
-    """Triplet loss, which wants anchors nearer to positive than to negative points.
+    """Triplet loss, which moves anchors closer to positive than to negative points.
 
     .. math:: \\max(\\|a - p\\|^2 - \\|a - n\\|^2 + m, 0)
 
@@ -90,7 +90,7 @@ def triplet(
         ~chainer.Variable: Scalar, or losses of shape :math:`(N, ...)`, of the dtype of ``anchor``.
 
     Raises:
-        ValueError: If ``margin`` is not positive or ``reduce`` has no meaning.
+        ValueError: If ``margin`` is not positive or ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Schroff et al., FaceNet, CVPR 2015.

@@ -42,7 +42,7 @@ def gaussian_kl_divergence(
         ~chainer.Variable: Scalar, or elementwise divergences, of the dtype of the inputs.
 
     Raises:
-        ValueError: If ``reduce`` has no meaning.
+        ValueError: If ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Kingma and Welling, Auto-encoding variational Bayes, ICLR 2014.
@@ -78,7 +78,7 @@ def bernoulli_nll(x: VariableLike, y: VariableLike, reduce: str = 'sum') -> Vari
         inputs.
 
     Raises:
-        ValueError: If ``reduce`` has no meaning.
+        ValueError: If ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     .. seealso:: :func:`~chainer.functions.sigmoid_cross_entropy`, for integer observations
@@ -117,7 +117,7 @@ def gaussian_nll(
         inputs.
 
     Raises:
-        ValueError: If ``reduce`` has no meaning.
+        ValueError: If ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     .. admonition:: Example

@@ -40,15 +40,15 @@ def average(
         x (:class:`~chainer.Variable` or array): Elements, of a floating point dtype.
         axis (None, int or tuple of int): Axes to average over (``None``: all).
         weights (None, :class:`~chainer.Variable` or array): Weights, of the shape of the
-            averaged axes and of the dtype of ``x`` (without them all elements count alike).
-        keepdims (bool): Whether averaged axes stay with length one.
+            averaged axes and of the dtype of ``x`` (default: equal weights).
+        keepdims (bool): Whether to keep averaged axes with length one.
 
     Returns:
-        ~chainer.Variable: Output of the dtype of ``x``, of the shape of the axes that are left.
+        ~chainer.Variable: Output of the dtype of ``x``, with the shape of the remaining axes.
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
-        ValueError: If an axis is given twice or the shape of ``weights`` does not fit.
+        ValueError: If an axis appears twice or the shape of ``weights`` does not fit.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis.
 
     .. admonition:: Example

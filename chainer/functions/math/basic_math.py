@@ -38,7 +38,7 @@ def _check_operand(value):
 
 
 def _operand(x, value):
-    """Second operand as a function input: an array takes the dtype of the variable."""
+    """Converts the second operand to a function input: an array takes the variable's dtype."""
     if isinstance(value, Variable):
         return value
     _check_operand(value)
@@ -266,7 +266,7 @@ def sub(self: VariableLike, rhs: VariableLike | float) -> Variable:  # lhs - rhs
         ~chainer.Variable: Output of that dtype and the broadcast shape.
 
     Raises:
-        TypeError: If ``rhs`` is none of these.
+        TypeError: If the type of ``rhs`` is wrong.
         ~chainer.utils.type_check.InvalidType: If dtypes of variables differ or shapes cannot be
             broadcast.
 
@@ -293,9 +293,9 @@ class SubFromConstant(_Constant):
 
 
 def rsub(self: VariableLike, rhs: VariableLike | float) -> Variable:  # rhs - lhs
-    """Elementwise difference of exchanged operands: ``5 - x`` is ``rsub(x, 5)``.
+    """Elementwise difference with swapped operands: ``5 - x`` is ``rsub(x, 5)``.
 
-    Operands, output and errors are those of :func:`sub`.
+    See :func:`sub` for operands, output and errors.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (5 - x).array
@@ -333,7 +333,7 @@ class MulConstant(_Constant):
 def mul(self: VariableLike, rhs: VariableLike | float) -> Variable:  # lhs * rhs
     """Elementwise product :math:`x_0 x_1`; also written ``x * y``.
 
-    Operands, output and errors are those of :func:`sub`.
+    See :func:`sub` for operands, output and errors.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (x * np.array([2, 3])).array
@@ -363,7 +363,7 @@ class Div(_Binary):
 def div(self: VariableLike, rhs: VariableLike | float) -> Variable:  # lhs / rhs
     """Elementwise quotient :math:`x_0 / x_1` of floating point numbers; also written ``x / y``.
 
-    Operands, output and errors are those of :func:`sub`.
+    See :func:`sub` for operands, output and errors.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (x / 2).array
@@ -387,9 +387,9 @@ class DivFromConstant(_Constant):
 
 
 def rdiv(self: VariableLike, rhs: VariableLike | float) -> Variable:  # rhs / lhs
-    """Elementwise quotient of exchanged operands: ``2 / x`` is ``rdiv(x, 2)``.
+    """Elementwise quotient with swapped operands: ``2 / x`` is ``rdiv(x, 2)``.
 
-    Operands, output and errors are those of :func:`sub`.
+    See :func:`sub` for operands, output and errors.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (2 / x).array
@@ -402,9 +402,9 @@ def rdiv(self: VariableLike, rhs: VariableLike | float) -> Variable:  # rhs / lh
 
 
 def floordiv(self: VariableLike, rhs: VariableLike | float) -> Variable:  # lhs // rhs
-    """Elementwise floor of the quotient, without gradient; also written ``x // y``.
+    """Elementwise floor of the quotient, without a gradient; also written ``x // y``.
 
-    Operands, output and errors are those of :func:`sub`.
+    See :func:`sub` for operands, output and errors.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (x // 3).array
@@ -415,9 +415,9 @@ def floordiv(self: VariableLike, rhs: VariableLike | float) -> Variable:  # lhs 
 
 
 def rfloordiv(self: VariableLike, rhs: VariableLike | float) -> Variable:  # rhs // lhs
-    """The same of exchanged operands: ``9 // x`` is ``rfloordiv(x, 9)``.
+    """Floor of the quotient with swapped operands: ``9 // x`` is ``rfloordiv(x, 9)``.
 
-    Operands, output and errors are those of :func:`sub`.
+    See :func:`sub` for operands, output and errors.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (9 // x).array
@@ -481,7 +481,7 @@ class PowConstVar(_Constant):
 def pow(self: VariableLike, rhs: VariableLike | float) -> Variable:  # lhs ** rhs
     """Elementwise power :math:`x_0^{x_1}`; also written ``x ** y``.
 
-    Operands, output and errors are those of :func:`sub`.
+    See :func:`sub` for operands, output and errors.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (x ** 2).array
@@ -494,9 +494,9 @@ def pow(self: VariableLike, rhs: VariableLike | float) -> Variable:  # lhs ** rh
 
 
 def rpow(self: VariableLike, rhs: VariableLike | float) -> Variable:  # rhs ** lhs
-    """Elementwise power of exchanged operands: ``2 ** x`` is ``rpow(x, 2)``.
+    """Elementwise power with swapped operands: ``2 ** x`` is ``rpow(x, 2)``.
 
-    Operands, output and errors are those of :func:`sub`.
+    See :func:`sub` for operands, output and errors.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (2 ** x).array
@@ -511,7 +511,7 @@ def rpow(self: VariableLike, rhs: VariableLike | float) -> Variable:  # rhs ** l
 def matmul(self: VariableLike, rhs: VariableLike | float) -> Variable:  # lhs @ rhs
     """Matrix product; also written ``x @ y``.
 
-    An array ``rhs`` takes the dtype of ``self``. Otherwise see :func:`chainer.functions.matmul`.
+    An array ``rhs`` takes the dtype of ``self``. See also :func:`chainer.functions.matmul`.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (x @ np.array([[1, 2], [3, 4]])).array
@@ -522,7 +522,7 @@ def matmul(self: VariableLike, rhs: VariableLike | float) -> Variable:  # lhs @ 
 
 
 def rmatmul(self: VariableLike, rhs: VariableLike | float) -> Variable:  # rhs @ lhs
-    """Matrix product of exchanged operands: ``a @ x`` is ``rmatmul(x, a)``; see :func:`matmul`.
+    """Matrix product with swapped operands: ``a @ x`` is ``rmatmul(x, a)``; see :func:`matmul`.
 
     >>> x = chainer.Variable(np.array([1, 4], np.float32))
     >>> (np.array([[1, 2], [3, 4]]) @ x).array

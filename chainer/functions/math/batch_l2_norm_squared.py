@@ -44,7 +44,7 @@ def batch_l2_norm_squared(x: VariableLike) -> Variable:
 
     Args:
         x (:class:`~chainer.Variable` or array): Batch, floating point of shape
-            :math:`(N, ...)` with two axes or more.
+            :math:`(N, ...)` with at least two axes.
 
     Returns:
         ~chainer.Variable: Squared norms, of shape :math:`(N,)` and of the dtype of ``x``.

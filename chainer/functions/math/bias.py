@@ -1,4 +1,4 @@
-"""Elementwise sum with an array that has part of the axes."""
+"""Elementwise sum with an array with a part of the axes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def bias(x: VariableLike, y: VariableLike, axis: int = 1) -> Variable:
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of any dtype.
-        y (:class:`~chainer.Variable` or array): Second operand of the dtype of ``x``,
-            whose axes match those of ``x`` from ``axis`` on.
+        y (:class:`~chainer.Variable` or array): Second operand of the dtype of ``x``. Its
+            axes match those of ``x`` starting from ``axis``.
         axis (int): First axis of ``x`` that ``y`` has.
 
     Returns:
@@ -25,7 +25,7 @@ def bias(x: VariableLike, y: VariableLike, axis: int = 1) -> Variable:
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``y`` cannot be broadcast that way.
-        AssertionError: In debug mode, if the shape of ``y`` is not that part of the shape of ``x``.
+        AssertionError: In debug mode, if the shape of ``y`` does not match these axes of ``x``.
 
     .. admonition:: Example
 

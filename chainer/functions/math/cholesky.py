@@ -67,7 +67,7 @@ class Cholesky(Operation):
 def cholesky(a: VariableLike) -> Variable:
     """Cholesky decomposition :math:`A = L L^\\top` of a symmetric positive definite matrix.
 
-    Only the lower triangle of ``a`` is read; the gradient is symmetric.
+    It reads only the lower triangle of ``a``; the gradient is symmetric.
 
     Args:
         a (:class:`~chainer.Variable` or array): Floating point matrix of shape

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Clip(UnaryFunction):
-    """Values limited to an interval; the gradient passes inside it, bounds included."""
+    """Limits values to an interval; the gradient passes inside it and at its bounds."""
 
     def __init__(self, x_min: float | None, x_max: float | None) -> None:
         if x_min is None and x_max is None:
@@ -59,7 +59,7 @@ def clip(x: VariableLike, x_min: float | None, x_max: float | None) -> Variable:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
-        ValueError: If there is no bound.
+        ValueError: If both bounds are ``None``.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
 
     .. admonition:: Example

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def _shift(m, x, axis, first):
-    """Moves elements one place along an axis and puts ``first`` at the beginning."""
+    """Moves elements one position along an axis and inserts ``first`` at the start."""
     index = [slice(None)] * x.ndim
     index[axis] = slice(0, 1)
     head = x[tuple(index)] * 0 + first
@@ -88,7 +88,7 @@ class Cumprod(Operation):
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
-        # Its gradient in ChainerX divides by the elements.
+        # ChainerX's gradient divides by the elements.
         if bool((x == 0).any()):
             return Fallback('zeros')
         return (chainerx.cumprod(x, axis=self.axis),)

@@ -76,10 +76,10 @@ class EinSum(Operation):
 
 
 class DiagEinSum(EinSum):
-    """Einstein summation whose output may repeat labels, and have labels that no input has.
+    """Einstein summation that allows repeated and new labels in the output.
 
-    Elements off the diagonals of repeated labels are zero; along labels of no input the result
-    is repeated. This is the adjoint of taking a diagonal and of summing over an axis.
+    Elements off the diagonals of repeated labels are zero. The result repeats along new labels.
+    This is the adjoint of taking a diagonal and of summing over an axis.
 
     Args:
         in_subs (str): Subscripts of the inputs, separated by commas.
@@ -101,7 +101,7 @@ class DiagEinSum(EinSum):
         lengths = dict(zip(self.out_sub, self.out_shape))
         known = ''.join([c for c in labels if c in self.in_subs])
         y = xp.einsum(f'{self.in_subs}->{known}', *inputs)
-        # An input axis of length one was broadcast in the forward direction.
+        # The forward pass broadcast an input axis of length one.
         sums = tuple([i for i, c in enumerate(known) if lengths[c] == 1 and y.shape[i] != 1])
         if sums:
             y = y.sum(axis=sums, keepdims=True)
@@ -118,7 +118,7 @@ class DiagEinSum(EinSum):
 
 
 def _diagonal_view(x, sub, xp):
-    """Writable view of the elements of ``x`` at which axes of one label have one index."""
+    """Writable view of the elements of ``x`` with equal indices for axes of equal labels."""
     labels = list(dict.fromkeys(sub))
     shape = [x.shape[sub.index(c)] for c in labels]
     strides = [sum(s for s, d in zip(x.strides, sub) if d == c) for c in labels]
@@ -134,7 +134,7 @@ def _parse(operands):
         inputs = operands[1:]
         in_text, arrow, out = text.partition('->')
         return in_text.split(','), out if arrow else None, inputs
-    # Pairs of an operand and a list of integer labels; maybe a list for the output.
+    # Pairs of an operand and a list of integer labels, and an optional list for the output.
     inputs, lists = list(operands[0::2]), list(operands[1::2])
     out = None
     if len(operands) % 2:
@@ -147,7 +147,7 @@ def _from_labels(labels):
 
 
 def _expand_ellipses(subs, out, inputs):
-    """Replaces each ellipsis by labels of its own, aligned at the last axis."""
+    """Replaces each ellipsis with new labels, aligned at the last axis."""
     used = set(''.join([*subs, out or ''])) - {'.'}
     free = [c for c in _LETTERS if c not in used]
     expanded, longest = [], ''
@@ -188,7 +188,7 @@ def einsum(*operands: Any) -> Variable:
         ~chainer.Variable: Result, of the dtype of the first operand.
 
     Raises:
-        ValueError: If the subscripts cannot be read or repeat a label in the output.
+        ValueError: If the subscripts are invalid or repeat a label in the output.
         ~chainer.utils.type_check.InvalidType: If shapes do not fit the subscripts.
 
     .. admonition:: Example

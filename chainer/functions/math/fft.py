@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class FFT(Operation):
-    """Fourier transform along the last axis of a pair of real and imaginary part.
+    """Fourier transform of a pair of real and imaginary parts along the last axis.
 
     Args:
         method (str): ``'fft'`` or ``'ifft'``.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def linalg(name: str, x: VariableLike) -> Any:
-    """Applies a routine of ``linalg``; those have no float16, which is computed in float32."""
+    """Applies a routine of ``linalg``; computes float16, which they lack, in float32."""
     routine = getattr(backend.get_array_module(x).linalg, name)
     if x.dtype == numpy.float16:
         return routine(x.astype(numpy.float32)).astype(numpy.float16)

@@ -49,7 +49,7 @@ def logsumexp(x: VariableLike, axis: Axis = None) -> Variable:
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
-        ValueError: If an axis is given twice.
+        ValueError: If an axis appears twice.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis.
 
     .. admonition:: Example

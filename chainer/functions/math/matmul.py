@@ -29,7 +29,7 @@ def _matmul(a, b, transa, transb, transc, xp):
 
 
 def _matrix_type_check(a_type, b_type, transa, transb):
-    """Expects matrices (or vectors) whose inner lengths agree and whose outer axes broadcast."""
+    """Expects matrices (or vectors) with equal inner lengths and broadcastable outer axes."""
     type_check.expect(
         a_type.dtype.kind == 'f', b_type.dtype.kind == 'f', a_type.ndim >= 1, b_type.ndim >= 1
     )
@@ -112,11 +112,11 @@ def matmul(
         a (:class:`~chainer.Variable` or array): Left operand, floating point: a vector,
             matrix or stack.
         b (:class:`~chainer.Variable` or array): Right operand, likewise.
-        transa (bool): Whether each matrix of ``a`` is transposed; no effect on a vector.
-        transb (bool): Whether each matrix of ``b`` is transposed; no effect on a vector.
+        transa (bool): Whether to transpose each matrix of ``a``; no effect on a vector.
+        transb (bool): Whether to transpose each matrix of ``b``; no effect on a vector.
 
     Returns:
-        ~chainer.Variable: Product, in the shape and dtype that :func:`numpy.matmul` gives.
+        ~chainer.Variable: Product, with the shape and dtype of :func:`numpy.matmul`.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
@@ -192,8 +192,8 @@ def batch_matmul(
         a (:class:`~chainer.Variable` or array): Batch of matrices or of column vectors,
             floating point of shape :math:`(N, I, J)` or :math:`(N, I)`.
         b (:class:`~chainer.Variable` or array): Batch of the same size and dtype.
-        transa (bool): Whether each matrix of ``a`` is transposed.
-        transb (bool): Whether each matrix of ``b`` is transposed.
+        transa (bool): Whether to transpose each matrix of ``a``.
+        transb (bool): Whether to transpose each matrix of ``b``.
 
     Returns:
         ~chainer.Variable: Batch of products, of shape :math:`(N, K, L)` and of the dtype of the
@@ -201,7 +201,7 @@ def batch_matmul(
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If dtypes or sizes of the batches differ, or
-            inputs have other numbers of axes.
+            the number of axes of an input is wrong.
 
     .. admonition:: Example
 

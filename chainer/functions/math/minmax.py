@@ -62,7 +62,7 @@ class Min(SelectorBase):
 
 
 class IndexSelectorBase(Operation):
-    """Base of functions that give the index of a selected element; there is no gradient."""
+    """Base of functions that return the index of a selected element, without a gradient."""
 
     _kernels = kernels()
     _rule = NoGradient
@@ -110,7 +110,7 @@ def max(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
         axis (None, int or tuple of int): Axes to reduce (``None``: all).
-        keepdims (bool): Whether reduced axes stay with length one.
+        keepdims (bool): Whether to keep reduced axes with length one.
 
     Returns:
         ~chainer.Variable: Output of the dtype of ``x``, without the reduced axes unless
@@ -118,7 +118,7 @@ def max(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
-        ValueError: If an axis is given twice.
+        ValueError: If an axis appears twice.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis.
 
     .. admonition:: Example
@@ -138,7 +138,7 @@ def min(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
         axis (None, int or tuple of int): Axes to reduce (``None``: all).
-        keepdims (bool): Whether reduced axes stay with length one.
+        keepdims (bool): Whether to keep reduced axes with length one.
 
     Returns:
         ~chainer.Variable: Output of the dtype of ``x``, without the reduced axes unless
@@ -146,7 +146,7 @@ def min(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
-        ValueError: If an axis is given twice.
+        ValueError: If an axis appears twice.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis.
 
     .. admonition:: Example

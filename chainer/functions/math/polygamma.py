@@ -49,7 +49,7 @@ class PolyGamma(Operation):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         n, x = inputs
         order = n.astype(x.dtype)
-        # With n = 0 the series does not converge.
+        # The series does not converge for n = 0.
         is_zero = n == 0
         factor = chainerx.exp(chainerx.lgamma(order + 1)) * (order % 2 * 2 - 1)
         series = factor * chainerx.zeta(chainerx.where(is_zero, 2, order + 1), x)
@@ -76,7 +76,7 @@ def polygamma(n: VariableLike | int, x: VariableLike) -> Variable:
         ~chainer.Variable: Output of the dtype of ``x`` and the broadcast shape.
 
     Raises:
-        ~chainer.utils.type_check.InvalidType: If ``n`` is not of integers, ``x`` is not
+        ~chainer.utils.type_check.InvalidType: If ``n`` is not an integer array, ``x`` is not
             floating point or shapes cannot be broadcast.
         ImportError: If SciPy is missing, on the CPU.
 

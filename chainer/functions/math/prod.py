@@ -28,7 +28,7 @@ class Prod(ReductionFunction):
         return gy * self._product_of_others(m, x)
 
     def _product_of_others(self, m, x):
-        """Product of all elements but one, for every element, without dividing."""
+        """Product of all other elements, for every element, without dividing."""
         ndim = x.ndim
         if x.size == 0:
             return x
@@ -52,7 +52,7 @@ def prod(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable
     Args:
         x (:class:`~chainer.Variable` or array): Factors, of a floating point dtype.
         axis (None, int or tuple of int): Axes to multiply over (``None``: all).
-        keepdims (bool): Whether reduced axes stay with length one.
+        keepdims (bool): Whether to keep reduced axes with length one.
 
     Returns:
         ~chainer.Variable: Output of the dtype of ``x``, without the reduced axes unless
@@ -60,7 +60,7 @@ def prod(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
-        ValueError: If an axis is given twice.
+        ValueError: If an axis appears twice.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis.
 
     .. admonition:: Example

@@ -34,9 +34,9 @@ class CooMatMul(Operation):
         sp_col: Column indexes of the values.
         sp_shape (tuple of int): Shape of the sparse matrix.
         sp_order (str): Order of the values.
-        transa (bool): Whether the sparse matrix is transposed.
-        transb (bool): Whether the dense matrix is transposed.
-        transc (bool): Whether the result is transposed.
+        transa (bool): Whether to transpose the sparse matrix.
+        transb (bool): Whether to transpose the dense matrix.
+        transc (bool): Whether to transpose the result.
         dtype: Dtype of the result.
 
     """
@@ -61,7 +61,7 @@ class CooMatMul(Operation):
                 raise ValueError(f'shape of sp_row and sp_col must be the same: axis {i} differs')
         if len(sp_shape) != 2:
             raise ValueError(f'len(sp_shape) must be 2, not {len(sp_shape)}.')
-        # Functions that fall back from ChainerX run on views of its arrays.
+        # On ChainerX, the function falls back and runs on views of its arrays.
         self.sp_row: NdArray = backend.from_chx(sp_row)
         self.sp_col: NdArray = backend.from_chx(sp_col)
         self.sp_shape = sp_shape
@@ -87,7 +87,7 @@ class CooMatMul(Operation):
             type_check.expect(sp_type.shape[0] == dn_type.shape[0])
 
     def _index(self, xp, labels):
-        """Index of rows of a (batch of) matrices; unused elements point at row zero."""
+        """Index of the rows of matrices or batches; unused elements point at row zero."""
         labels = xp.where(labels < 0, 0, labels)
         if labels.ndim == 1:
             return (labels,)
@@ -170,9 +170,9 @@ def sparse_matmul(
         a (:class:`~chainer.Variable`, array or :class:`~chainer.utils.CooMatrix`): Left operand,
             floating point: a matrix or a batch of matrices.
         b (:class:`~chainer.Variable`, array or :class:`~chainer.utils.CooMatrix`): Right operand;
-            exactly one of both must be sparse.
-        transa (bool): Whether ``a`` is transposed.
-        transb (bool): Whether ``b`` is transposed.
+            exactly one operand must be sparse.
+        transa (bool): Whether to transpose ``a``.
+        transb (bool): Whether to transpose ``b``.
 
     Returns:
         ~chainer.Variable: Dense product, of the dtype of the dense operand.

@@ -73,7 +73,7 @@ class Rsqrt(UnaryFunction):
         return gy * y**3 * -0.5
 
 
-# The name that the function has in graphs recorded on GPUs by earlier versions.
+# The name of the function in GPU graphs of earlier versions.
 RsqrtGPU = Rsqrt
 
 

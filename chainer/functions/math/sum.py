@@ -37,7 +37,7 @@ def sum(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     Args:
         x (:class:`~chainer.Variable` or array): Elements to sum, of a floating point dtype.
         axis (None, int or tuple of int): Axes to sum over (``None``: all).
-        keepdims (bool): Whether summed axes stay with length one.
+        keepdims (bool): Whether to keep summed axes with length one.
 
     Returns:
         ~chainer.Variable: Output of the dtype of ``x``, without the reduced axes unless
@@ -45,7 +45,7 @@ def sum(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
-        ValueError: If an axis is given twice.
+        ValueError: If an axis appears twice.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an
             axis.
 
@@ -63,7 +63,7 @@ def sum(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
 
 
 class SumTo(Operation):
-    """Sum over the axes along which a shape would be broadcast to the shape of the input."""
+    """Sum to a shape that broadcasts to the shape of the input."""
 
     _kernels = kernels(check=True)
 
@@ -91,7 +91,7 @@ class SumTo(Operation):
 
 
 def sum_to(x: VariableLike, shape: tuple[int, ...]) -> Variable:
-    """Sums elements along axes so that the output has ``shape``.
+    """Sums elements along axes to a given shape.
 
     It is the adjoint of :func:`~chainer.functions.broadcast_to`.
 

@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 
 def _as_matrix(x, axes, xp):
-    """Reshapes ``x`` to a matrix whose rows and columns run over two groups of axes."""
+    """Reshapes ``x`` to a matrix with two groups of axes as rows and columns."""
     rows, cols = axes
     shape = math.prod([x.shape[i] for i in rows]), math.prod([x.shape[i] for i in cols])
     return xp.transpose(x, (*rows, *cols)).reshape(shape)
 
 
 class TensorDot(Operation):
-    """Matrix product of arrays whose axes are grouped into rows and columns.
+    """Matrix product of arrays with axes grouped into rows and columns.
 
     Args:
         axes: As for :func:`tensordot`, if the groups are not given.
-        a_axes, b_axes, c_axes: Axes that make the rows and those that make the columns, of
-            both operands and of the result.
+        a_axes, b_axes, c_axes: Axes of the rows and of the columns, for both operands and the
+            result.
         dtype: Dtype of the result.
 
     """
@@ -153,10 +153,10 @@ def tensordot(a: VariableLike, b: VariableLike, axes: int | Sequence[Any] = 2) -
 
     Returns:
         ~chainer.Variable: Array with the remaining axes of ``a``, then those of ``b``, in the
-        dtype that :func:`numpy.dot` gives.
+        dtype of :func:`numpy.dot`.
 
     Raises:
-        ValueError: If ``axes`` has no meaning.
+        ValueError: If ``axes`` is invalid.
         ~chainer.utils.type_check.InvalidType: If lengths of paired axes differ or an input
             is not floating point.
 

@@ -253,7 +253,7 @@ class Arctan2(BinaryFunction):
 
 
 def arctan2(x1: VariableLike, x2: VariableLike) -> Variable:
-    """Elementwise angle of the point :math:`(x_2, x_1)`, with the quadrant chosen by both signs.
+    """Elementwise angle of the point :math:`(x_2, x_1)`; both signs determine the quadrant.
 
     Args:
         x1 (:class:`~chainer.Variable` or array): Ordinates, floating point.

@@ -88,21 +88,21 @@ def dropout(
 def dropout(
     x: VariableLike, ratio: float = 0.5, **kwargs: Any
 ) -> Variable | tuple[Variable, NdArray | None]:
-    """Sets elements to zero at random in training mode, and does nothing otherwise.
+    """Sets random elements to zero in training mode, and does nothing otherwise.
 
     .. math:: y_i = \\begin{cases} 0 & \\text{with probability } r \\\\
         x_i / (1 - r) & \\text{otherwise} \\end{cases}
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
-        ratio (float): Probability :math:`r` of an element to become zero, in :math:`[0, 1)`.
-        mask (array or None): Mask to use instead of a random one, with the scale in it, of the
+        ratio (float): Probability :math:`r` of dropping an element, in :math:`[0, 1)`.
+        mask (array or None): Mask to use instead of a random one, including the scale, of the
             shape and dtype of ``x``.
-        return_mask (bool): Whether the mask is returned too; it is ``None`` outside training.
+        return_mask (bool): Whether to also return the mask, which is ``None`` outside training.
 
     Returns:
-        ~chainer.Variable or tuple: Output of the shape and dtype of ``x``, and the mask if asked
-        for.
+        ~chainer.Variable or tuple: Output of the shape and dtype of ``x``, and the mask if
+        requested.
 
     Raises:
         ValueError: If ``ratio`` is out of range.

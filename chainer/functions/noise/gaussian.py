@@ -85,11 +85,11 @@ def gaussian(
         ln_var (:class:`~chainer.Variable` or array): Logarithms of variances
             :math:`\\sigma^2`, of the same shape and dtype.
         eps (array or None): Noise :math:`\\epsilon` to use instead of a random one.
-        return_eps (bool): Whether the noise is returned too.
+        return_eps (bool): Whether to also return the noise.
 
     Returns:
-        ~chainer.Variable or tuple: Samples of the shape and dtype of ``mean``, and the noise if
-        asked for.
+        ~chainer.Variable or tuple: Samples of the shape and dtype of ``mean``, and the noise
+        if requested.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.

@@ -23,7 +23,7 @@ def gumbel_softmax(log_pi: VariableLike, tau: float = 0.1, axis: int = 1) -> Var
     Args:
         log_pi (:class:`~chainer.Variable` or array): Unnormalized log probabilities, floating
             point.
-        tau (float): Temperature; towards zero samples become one-hot.
+        tau (float): Temperature; near zero, samples become one-hot.
         axis (int): Axis of the categories.
 
     Returns:

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 class SimplifiedDropconnect(Operation):
-    """Linear function whose weights are set to zero at random.
+    """Linear function that sets random weights to zero.
 
     Args:
-        ratio (float): Probability of a weight to become zero.
+        ratio (float): Probability of dropping a weight.
         mask (array or None): Mask to use instead of a random one, without the scale.
-        use_batchwise_mask (bool): Whether every sample has a mask of its own.
+        use_batchwise_mask (bool): Whether to use a separate mask for every sample.
 
     """
 
@@ -124,10 +124,10 @@ def simplified_dropconnect(
     mask: VariableLike | None = None,
     use_batchwise_mask: bool = True,
 ) -> Variable:
-    """Linear function whose weights are set to zero at random (DropConnect).
+    """Linear function that sets random weights to zero (DropConnect).
 
-    Weights stay with probability ``1 - ratio`` and are then divided by it. Outside training the
-    weights are used as they are: the paper's sampling from a Gaussian is simplified away.
+    It keeps weights with probability ``1 - ratio`` and divides them by it. Outside training, it
+    uses the weights unchanged: it omits the paper's sampling from a Gaussian.
 
     .. math:: y = \\frac{(m \\circ W) x}{1 - r} + b, \\qquad m_{ij} \\sim \\mathrm{Bernoulli}(1 - r)
 
@@ -138,11 +138,11 @@ def simplified_dropconnect(
             :math:`(M, K)`.
         b (:class:`~chainer.Variable` or array): Bias, of shape :math:`(M,)` and of the
             dtype of ``x`` (optional).
-        ratio (float): Probability of a weight to become zero, in :math:`[0, 1)`.
-        train (bool): Whether weights are dropped.
+        ratio (float): Probability of dropping a weight, in :math:`[0, 1)`.
+        train (bool): Whether to drop weights.
         mask (None, :class:`~chainer.Variable` or array): Boolean mask to use instead of a random
             one, of shape :math:`(N, M, K)` or :math:`(M, K)`.
-        use_batchwise_mask (bool): Whether every sample has a mask of its own.
+        use_batchwise_mask (bool): Whether to use a separate mask for every sample.
 
     Returns:
         ~chainer.Variable: Output, of shape :math:`(N, M)` and of the dtype of ``x``.

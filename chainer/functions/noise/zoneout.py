@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Zoneout(Operation):
-    """Takes each element from the first or, at random, from the second input."""
+    """Takes each element randomly from the first or the second input."""
 
     flag_x: Any
 
@@ -58,16 +58,16 @@ class Zoneout(Operation):
 
 
 def zoneout(h: VariableLike, x: VariableLike, ratio: float = 0.5, **kwargs: Any) -> Variable:
-    """Keeps elements of the previous state at random.
+    """Keeps random elements of the previous state.
 
-    In training an element is that of ``h`` with probability ``ratio`` and that of ``x``
-    otherwise; outside training it is the expectation of that.
+    In training, an element comes from ``h`` with probability ``ratio`` and from ``x``
+    otherwise. Outside training, it is the expectation of this.
 
     Args:
         h (:class:`~chainer.Variable` or array): Previous state, floating point of any
             shape.
         x (:class:`~chainer.Variable` or array): New state, of the same shape and dtype.
-        ratio (float): Probability of an element to keep, in :math:`[0, 1)`.
+        ratio (float): Probability of keeping an element, in :math:`[0, 1)`.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of the inputs.

@@ -1,4 +1,4 @@
-"""Arithmetic shared by the normalizations: layouts, sums over channels, blocks."""
+"""Arithmetic of the normalizations: layouts, sums over channels, blocks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def compute_dtype(*arrays):
 
 
 def blocks(x):
-    """Slices of the first axis of ``x``, each of about the size that fits the cache."""
+    """Slices of the first axis of ``x``, each small enough for the cache."""
     n = len(x)
     if x.size <= 2 * _block_size or not isinstance(x, numpy.ndarray):
         return (slice(0, n),)
@@ -46,12 +46,12 @@ def scratch(xp, x, dtype):
 
 @functools.lru_cache(maxsize=256)
 def layout(shape, axis):
-    """Layout of arrays of ``shape`` whose channels are along the axes not in ``axis``."""
+    """Layout of arrays of ``shape`` with channels along the axes not in ``axis``."""
     return Layout(shape, axis)
 
 
 class Layout:
-    """View of an array as (A, C, B), whose middle axis is that of the channels.
+    """View of an array as (A, C, B), with the channels as the middle axis.
 
     Args:
         shape (tuple of int): Shape of the array.
@@ -83,7 +83,7 @@ class Layout:
         self.count = self.view_shape[0] * self.view_shape[2]
 
     def view(self, x: Any) -> Any:
-        """View (a copy where there is none) of an array or variable as (A, C, B)."""
+        """View (or copy) of an array or variable as (A, C, B)."""
         if self._order is not None:
             x = x.transpose(self._order)
         return x.reshape(self.view_shape)

@@ -1,4 +1,4 @@
-"""Normalization of every row of a matrix, with scale and shift of channels."""
+"""Normalization of the rows of a matrix, with scale and shift per channel."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class RowNormalization(Operation):
-    """Base of functions whose statistics are those of rows within one sample.
+    """Base of functions with statistics of rows within a sample.
 
-    Subclasses give :meth:`_shape`; inputs are ``x``, ``gamma`` and, if :attr:`centered`,
+    Subclasses define :meth:`_shape`; inputs are ``x``, ``gamma`` and, if :attr:`centered`,
     ``beta``.
 
     """
@@ -31,8 +31,8 @@ class RowNormalization(Operation):
     def _shape(self, shape):
         """View of an input of ``shape`` as (N, R, K, B).
 
-        It has N samples of R rows; a row has K channels with B positions each, and gamma has
-        an element for each of the R * K channels.
+        There are N samples of R rows. A row has K channels with B positions each. Gamma has an
+        element for each of the R * K channels.
 
         """
         raise NotImplementedError

@@ -48,7 +48,7 @@ def _parse_axis(axis):
 
 
 class _BatchNormalizationImpl:
-    """Where the statistics of a batch come from."""
+    """Source of the statistics of a batch."""
 
     #: Number of batches of equal size that make up the whole batch.
     workers = 1
@@ -59,7 +59,7 @@ class _BatchNormalizationImpl:
 
 
 class GeneralBatchNormalizationImpl(_BatchNormalizationImpl):
-    """Statistics of the batch at hand."""
+    """Statistics of the current batch."""
 
     def total(self, partial: NdArray) -> NdArray:
         return partial
@@ -73,7 +73,7 @@ def _impl_selector(batch_norm_func, inputs):
 
 
 class _Normalization(Operation):
-    """What the functions below share: axes, type checks and the affine map."""
+    """Base of the functions below: axes, type checks and the affine map."""
 
     statistics: tuple[str, ...] = ()
     axis: tuple[int, ...] | None
@@ -104,7 +104,7 @@ class _Normalization(Operation):
             type_check.expect(x_type.shape[a] == gamma_type.shape[i])
 
     def _axes(self, x_ndim: int, gamma_ndim: int) -> tuple[int, ...]:
-        """Axes over which statistics are taken."""
+        """Axes of the statistics."""
         return self.axis or (0, *range(gamma_ndim + 1, x_ndim))
 
     def _layout_of(self, x, gamma):
@@ -169,7 +169,7 @@ class BatchNormalization(_Normalization):
     # -- how the normalized values are scaled; renormalization overrides these ---------------
 
     def _affine(self, mean, var, gamma, beta):
-        """Scale and shift of values that have been normalized."""
+        """Scale and shift of normalized values."""
         return gamma, beta
 
     def _updates_statistics(self):
@@ -317,9 +317,9 @@ def batch_normalization(
 ) -> Variable:
     """Batch normalization.
 
-    Each channel :math:`c` is normalized by its mean and variance over the batch and over all
+    It normalizes each channel :math:`c` with its mean and variance over the batch and all
     positions, :math:`y = \\gamma_c (x - \\mu_c) / \\sqrt{\\sigma_c^2 + \\epsilon} + \\beta_c`.
-    The sums are made in float32 at least.
+    The sums use at least float32.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype; by default the
@@ -331,14 +331,14 @@ def batch_normalization(
         running_mean (array or None): Moving average of the mean, updated in place.
         running_var (array or None): Moving average of the unbiased variance, updated in place.
         decay (float): Decay of the moving averages (default: 0.9).
-        axis (None, int or tuple of int): Axes over which the statistics are taken, in
-            ascending order; the others are the channels.
+        axis (None, int or tuple of int): Axes of the statistics, in ascending order; the other
+            axes are the channels.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
-        RuntimeError: If ``axis`` is of another kind or not sorted.
+        RuntimeError: If ``axis`` is invalid or not sorted.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     Warns:
@@ -370,7 +370,7 @@ def batch_normalization(
 
 
 class FixedBatchNormalization(_Normalization):
-    """Normalization by given statistics."""
+    """Normalization with given statistics."""
 
     statistics: tuple[str, ...] = ('mean', 'var')
     _kernels = kernels(retain=(0, 1, 3, 4), check=True)
@@ -446,7 +446,7 @@ def fixed_batch_normalization(
     .. math:: y = \\gamma_c \\frac{x - \\mu_c}{\\sqrt{\\sigma_c^2 + \\epsilon}} + \\beta_c
 
     It is :func:`~chainer.functions.batch_normalization` for evaluation: mean and variance are
-    inputs, and get gradients like them.
+    inputs with gradients.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
@@ -457,13 +457,13 @@ def fixed_batch_normalization(
         mean (:class:`~chainer.Variable` or array): Mean, of the shape of ``gamma``.
         var (:class:`~chainer.Variable` or array): Variance, of the shape of ``gamma``.
         eps (float): Added to the variance.
-        axis (None, int or tuple of int): Axes that are not those of the channels, ascending.
+        axis (None, int or tuple of int): Axes other than the channels, in ascending order.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
-        RuntimeError: If ``axis`` is of another kind or not sorted.
+        RuntimeError: If ``axis`` is invalid or not sorted.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     .. admonition:: Example

@@ -26,7 +26,7 @@ class BatchRenormalizationFunction(CallableFunction, BatchNormalization):
     """Batch normalization corrected towards the running statistics.
 
     Normalized values :math:`\\hat x` become :math:`r \\hat x + d`, where :math:`r` and :math:`d`
-    count as constants in the gradient.
+    are constants in the gradient.
 
     """
 
@@ -114,8 +114,7 @@ def batch_renormalization(
 ) -> Variable:
     """Batch renormalization.
 
-    It is batch normalization whose output is corrected towards what the running statistics
-    would give:
+    It corrects the output of batch normalization towards the output with the running statistics:
 
     .. math::
         y &= \\gamma (r \\hat x + d) + \\beta \\\\
@@ -137,7 +136,7 @@ def batch_renormalization(
         running_mean (array): Moving average :math:`\\mu` of the mean, of the shape of ``gamma``.
         running_var (array): Moving average :math:`\\sigma^2` of the variance, likewise.
         decay (float): Decay of the moving averages.
-        update_statistics (bool): Whether the moving averages are updated, in place.
+        update_statistics (bool): Whether to update the moving averages in place.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
@@ -179,7 +178,7 @@ def fixed_batch_renormalization(
     """Batch renormalization with given statistics.
 
     .. deprecated:: 7.0.0
-        With given statistics there is nothing to correct: use
+        Given statistics need no correction: use
         :func:`~chainer.functions.fixed_batch_normalization`.
 
     Args:

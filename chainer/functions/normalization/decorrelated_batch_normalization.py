@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def _to_groups(x, groups):
-    """Brings (N, C, ...) into the shape (G, C / G, M), for arrays and variables."""
+    """Reshapes (N, C, ...) to (G, C / G, M), for arrays and variables."""
     channels = x.shape[1]
     order = (1, 0, *range(2, x.ndim))
     return x.transpose(order).reshape(groups, channels // groups, x.size // channels)
@@ -91,7 +91,7 @@ def _inverse_sqrt_gradient(m, p, gp):
 
 
 class DecorrelatedBatchNormalization(Operation):
-    """Whitening of groups of channels by the statistics of the batch.
+    """Whitening of groups of channels with the statistics of the batch.
 
     Attributes:
         running_mean, running_projection (array or None): Statistics to update.
@@ -164,7 +164,7 @@ def _wide(x):
 
 
 class FixedDecorrelatedBatchNormalization(Operation):
-    """Whitening of groups of channels by given statistics."""
+    """Whitening of groups of channels with given statistics."""
 
     _kernels = kernels(retain=(0, 1, 2))
 
@@ -224,7 +224,7 @@ class FixedDecorrelatedBatchNormalization(Operation):
 def decorrelated_batch_normalization(x: VariableLike, **kwargs: Any) -> Variable:
     """Decorrelated batch normalization.
 
-    Channels are divided into groups. Within a group they are centered and whitened (ZCA):
+    It divides channels into groups and centers and whitens (ZCA) each group:
 
     .. math:: y = \\Sigma^{-1/2} (x - \\mu)
 

@@ -70,10 +70,9 @@ def group_normalization(
 ) -> Variable:
     """Group normalization.
 
-    Channels are divided into groups. Every group of every sample is normalized by the mean and
-    variance of its own elements, then scaled and shifted by channel. With one group all of a
-    sample is normalized at once, with as many groups as channels this is instance
-    normalization.
+    It divides channels into groups and normalizes every group of every sample with the mean and
+    variance of its elements, then scales and shifts each channel. One group normalizes whole
+    samples; as many groups as channels give instance normalization.
 
     .. math:: y = \\gamma_c \\frac{x - \\mu_{ng}}{\\sqrt{\\sigma_{ng}^2 + \\epsilon}} + \\beta_c
 

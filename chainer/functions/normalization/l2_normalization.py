@@ -67,7 +67,7 @@ def normalize(x: VariableLike, eps: float = 1e-5, axis: int | Sequence[int] = 1)
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
         eps (float): Added to norms.
-        axis (int or tuple of int): Axes along which the norm is taken.
+        axis (int or tuple of int): Axes of the norm.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.

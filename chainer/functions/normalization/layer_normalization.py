@@ -52,7 +52,7 @@ def layer_normalization(
 ) -> Variable:
     """Layer normalization.
 
-    Every sample is normalized by the mean and variance of its own elements,
+    It normalizes every sample with the mean and variance of its elements,
     :math:`y_{ij} = \\gamma_j (x_{ij} - \\mu_i) / \\sqrt{\\sigma_i^2 + \\epsilon} + \\beta_j`.
 
     Args:

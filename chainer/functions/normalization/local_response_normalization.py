@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _window_sum(x, half):
-    """Sums over ``half`` neighbours to each side along the second axis, and the element."""
+    """Sums each element and ``half`` neighbours on each side along the second axis."""
     y = x.copy()
     for i in range(1, min(half, x.shape[1] - 1) + 1):
         y[:, i:] += x[:, :-i]

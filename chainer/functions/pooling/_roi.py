@@ -1,6 +1,6 @@
 """Bases of functions that pool regions of interest.
 
-All of them treat rows and columns of a region separately. Inside, images have their channels
+All of them process rows and columns of a region separately. Internally, images have their channels
 last, so that one matrix product or one comparison serves all channels.
 """
 
@@ -40,7 +40,7 @@ def parse_outsize(outsize):
     """Checks an ``outsize`` argument, a positive int or a pair of them; returns the pair.
 
     Raises:
-        TypeError: If it is something else.
+        TypeError: If it is invalid.
 
     """
     pair = tuple(outsize) if hasattr(outsize, '__len__') else (outsize, outsize)
@@ -66,7 +66,7 @@ def parse_sampling_ratio(sampling_ratio):
     """Checks a ``sampling_ratio`` argument, an int, ``None`` or a pair of these.
 
     Raises:
-        TypeError: If it is something else.
+        TypeError: If it is invalid.
 
     """
     is_pair = hasattr(sampling_ratio, '__len__')
@@ -82,11 +82,11 @@ def parse_sampling_ratio(sampling_ratio):
 
 
 class _ROIFunction(CallableFunction):
-    """Function of images, regions ``(y_min, x_min, y_max, x_max)`` and their images' numbers.
+    """Function of images, regions ``(y_min, x_min, y_max, x_max)`` and their images' indices.
 
     Attributes:
         outh, outw (int): Size of the output.
-        spatial_scale (float): Factor from coordinates of regions to those of the images.
+        spatial_scale (float): Factor from region coordinates to image coordinates.
 
     """
 
@@ -127,7 +127,7 @@ class _ROIFunction(CallableFunction):
         ]
 
     def _parse_regions(self, rois, roi_indices):
-        """Regions in coordinates of the images, and numbers of their images."""
+        """Regions in image coordinates, and the indices of their images."""
         return rois.astype(numpy.float64) * self.spatial_scale, roi_indices
 
     def _divide_axis(self, axis, start, stop):
@@ -135,15 +135,15 @@ class _ROIFunction(CallableFunction):
         raise NotImplementedError
 
     def _pool(self, x):
-        """Output; leaves behind what the linear maps of the gradient need."""
+        """Output; stores the data that the linear maps of the gradient need."""
         raise NotImplementedError
 
     def _pool_chainerx(self, x):
-        """Output for ChainerX arrays, in their graph."""
+        """Output for ChainerX arrays, recorded in their graph."""
         raise NotImplementedError
 
     def _gather(self, x):
-        """Linear map from images to outputs that the function is near its input."""
+        """Linear map from images to outputs that equals the function near its input."""
         raise NotImplementedError
 
     def _scatter(self, y):
@@ -156,7 +156,7 @@ class _ROIFunction(CallableFunction):
 
 
 def _channels_last(x):
-    """Images as (n, h, w, c), where float32 stands for float16."""
+    """Images as (n, h, w, c), with float32 instead of float16."""
     dtype = numpy.float32 if x.dtype == numpy.float16 else x.dtype
     return cuda.get_array_module(x).ascontiguousarray(x.transpose(0, 2, 3, 1), dtype)
 
@@ -166,7 +166,7 @@ def _channels_first(x, dtype):
 
 
 class Bins:
-    """Division of a region into bins of whole pixels, which overlap if they would be split."""
+    """Division of a region into bins of whole pixels; bins share split pixels."""
 
     def _divide_axis(self, axis, start, stop):
         start = round(start)
@@ -197,7 +197,7 @@ class Samples:
 
 
 def _points(start, size, n, limit):
-    """Pixels before and after ``n`` points, the part of the latter, and whether points count."""
+    """Pixels before and after ``n`` points, weights of the latter, and a mask of valid points."""
     places = start + (numpy.arange(n) + 0.5) * (size / n)
     exist = (-1 <= places) & (places <= limit)
     places = numpy.minimum(numpy.maximum(places, 0), limit - 1)
@@ -250,7 +250,7 @@ class Mean(_ROIFunction):
         return chainerx.stack(ys).astype(x.dtype)
 
     def _operands(self, image):
-        """Yields the part of the images that is under a region, and the two matrices."""
+        """Yields the part of the images under a region, and the two matrices."""
         xp = cuda.get_array_module(image)
         channels = image.shape[3]
         rows = image.reshape(*image.shape[:2], -1)
@@ -286,8 +286,8 @@ class Mean(_ROIFunction):
 class Maximum(_ROIFunction):
     """Base of functions that pick maxima.
 
-    Maxima are interpolated between four pixels or are one pixel. :meth:`_pool` describes them by
-    an iterator of weights and numbers of the pixels, each of the shape of the output.
+    Maxima are single pixels or interpolate four pixels. :meth:`_pool` returns an iterator of
+    weights and pixel numbers, each with the shape of the output.
     """
 
     # ChainerX arrays need the work of NumPy's code, and more.
@@ -296,7 +296,7 @@ class Maximum(_ROIFunction):
     def _corners(self):
         """Yields weights (``None``: one) and numbers of pixels within their channels.
 
-        Negative numbers stand for no pixel.
+        Negative numbers mean no pixel.
         """
         raise NotImplementedError
 
@@ -325,7 +325,7 @@ class Maximum(_ROIFunction):
         return y
 
     def _parts(self, x, xp, send):
-        """Yields the weighted pixels of each corner; ``send`` brings indexes to the device."""
+        """Yields the weighted pixels of each corner; ``send`` moves indexes to the device."""
         for weight, pixels in self._corners():
             # Values of no pixel do not count, whatever they are.
             values = x.reshape(-1)[send(self._flat(cuda.get_array_module(pixels), pixels.clip(0)))]
@@ -347,7 +347,7 @@ class Maximum(_ROIFunction):
 
 
 def first_maxima(candidates, n):
-    """Elementwise maxima of ``n`` arrays, and the numbers of the first arrays that have them."""
+    """Elementwise maxima of ``n`` arrays, and the numbers of the first arrays with them."""
     dtype = numpy.min_scalar_type(max(n - 1, 0))
     best = number = None
     for i, values in enumerate(candidates):
@@ -363,7 +363,7 @@ def first_maxima(candidates, n):
 
 
 def _argmax_of_bins(x, starts, stops, axis):
-    """Maxima of bins along an axis of a (h, w, c) image, and where they are (first ones)."""
+    """Maxima of bins along an axis of a (h, w, c) image, and their first positions."""
     n_steps = max(int((stops - starts).max()), 1)
 
     def pixels():
@@ -381,7 +381,7 @@ def _argmax_of_bins(x, starts, stops, axis):
 
 
 class MaximumOfBins(Bins, Maximum):
-    """Base of functions that pick the maxima of bins; those of empty bins are zero."""
+    """Base of functions that pick the maxima of bins; empty bins give zero."""
 
     def _pool(self, x):
         xp = cuda.get_array_module(x)

@@ -25,11 +25,11 @@ _MANY = 32
 class Windows:
     """Windows of given geometry over the spatial axes of ``(n, c, *dims)``.
 
-    Elements of a window outside of the image do not exist.
+    Elements of a window outside the image do not exist.
 
     Args:
         dims (tuple of int): Spatial shape of the image.
-        ksize, stride, pad (tuple of int): One for each dimension.
+        ksize, stride, pad (tuple of int): One per dimension.
         outs (tuple of int): Number of windows along each dimension.
 
     """
@@ -55,7 +55,7 @@ class Windows:
 
     @functools.cached_property
     def _taps(self):
-        """Number of an element of the windows, windows that have it, and where it is there."""
+        """Number of a window element, the windows with this element, and its positions there."""
         taps = []
         for tap in itertools.product(*self._axes):
             index, outs, dims = zip(*tap) if tap else ((), (), ())
@@ -77,7 +77,7 @@ class Windows:
         return counts
 
     def _reduce(self, x, ufunc, initial):
-        """Reduces windows, one axis after the other from the last."""
+        """Reduces windows axis by axis, starting from the last."""
         xp = cuda.get_array_module(x)
         for axis in range(len(self.outs) - 1, -1, -1):
             taps, out = self._axes[axis], self.outs[axis]
@@ -124,11 +124,11 @@ class Windows:
         return y
 
     def max(self, x: NdArray) -> NdArray:
-        """Maxima of the windows; -inf for those with no elements."""
+        """Maxima of the windows; -inf for empty windows."""
         return self._reduce(x, 'max', -numpy.inf)
 
     def argmax(self, x: NdArray) -> tuple[NdArray, NdArray]:
-        """Maxima of the windows and the numbers of the first elements that have them."""
+        """Maxima of the windows and the numbers of their first elements with these values."""
         xp = cuda.get_array_module(x)
         shape = (*x.shape[:2], *self.outs)
         if self.outs == (1,) * len(self.outs) and all(self._axes):
@@ -161,7 +161,7 @@ class Windows:
         return whole.max(axis=2).reshape(*x.shape[:2], *ones), indexes.reshape(*x.shape[:2], *ones)
 
     def gather(self, x: NdArray, indexes: NdArray) -> NdArray:
-        """Elements of the given numbers of the windows; zeros for those that do not exist."""
+        """Elements of the windows by number; zeros for missing ones."""
         xp = cuda.get_array_module(x)
         if math.prod(self.ksize) > _MANY:
             positions, exist = self._positions(indexes)
@@ -194,7 +194,7 @@ class Windows:
         return x
 
     def _positions(self, indexes):
-        """Places of elements in the flattened image, and whether they are in it."""
+        """Positions of elements in the flattened image, and whether they are inside."""
         xp = cuda.get_array_module(indexes)
         shape = (*indexes.shape[:2], -1)
         positions, exist = xp.zeros(indexes.shape, int), xp.ones(indexes.shape, bool)
@@ -218,7 +218,7 @@ get_windows = functools.lru_cache(maxsize=512)(Windows)
 
 
 class LinearMap(Operation):
-    """Linear function of one array, given with its transpose: each is the gradient of the other.
+    """Linear function of one array with its transpose; each is the gradient of the other.
 
     Args:
         function, transpose (callable): Functions of an array.

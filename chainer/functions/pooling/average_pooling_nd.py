@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class _Average(_PoolingND):
     """Means of windows."""
 
-    #: Value of the padding, or ``None`` to average what lies in the image only.
+    #: Value of the padding, or ``None`` to average only over the image.
     pad_value = 0
     _kernels = kernels(check=True)
 
@@ -98,7 +98,7 @@ def average_pooling_nd(
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
         pad (int or tuple of int): Width of the padding on each side.
-        pad_value (0 or None): ``0`` counts the padding as zeros, ``None`` does not count it.
+        pad_value (0 or None): ``0`` counts the padding as zeros, ``None`` ignores it.
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, c, l_1, ..., l_N)``, where ``l_i`` is
@@ -106,8 +106,8 @@ def average_pooling_nd(
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not of floating point.
-        ValueError: If ``pad_value`` is another.
-        AssertionError: If the output would be empty, or an argument has another number of
+        ValueError: If ``pad_value`` is invalid.
+        AssertionError: If the output would be empty, or an argument has a wrong number of
             dimensions.
 
     .. admonition:: Example
@@ -137,14 +137,14 @@ def average_pooling_1d(
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
         pad (int or tuple of int): Width of the padding on each side.
-        pad_value (0 or None): ``0`` counts the padding as zeros, ``None`` does not count it.
+        pad_value (0 or None): ``0`` counts the padding as zeros, ``None`` ignores it.
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, c, l)``, where ``l`` is
         ``(d + 2 * p - k) // s + 1``; its dtype is that of ``x``.
 
     Raises:
-        ValueError: If ``x`` is not of shape ``(n, c, d)``, or ``pad_value`` is another.
+        ValueError: If ``x`` is not of shape ``(n, c, d)``, or ``pad_value`` is invalid.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
         AssertionError: If the output would be empty.
 
@@ -173,14 +173,14 @@ def average_pooling_3d(
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
         pad (int or tuple of int): Width of the padding on each side.
-        pad_value (0 or None): ``0`` counts the padding as zeros, ``None`` does not count it.
+        pad_value (0 or None): ``0`` counts the padding as zeros, ``None`` ignores it.
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, c, l_1, l_2, l_3)``, where ``l_i`` is
         ``(d_i + 2 * p_i - k_i) // s_i + 1``; its dtype is that of ``x``.
 
     Raises:
-        ValueError: If ``x`` is not of shape ``(n, c, d_1, d_2, d_3)``, or ``pad_value`` is another.
+        ValueError: If ``x`` is not of shape ``(n, c, d_1, d_2, d_3)``, or ``pad_value`` is invalid.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
         AssertionError: If the output would be empty.
 

@@ -71,10 +71,10 @@ class MaxPoolingNDGrad(Operation):
 
 
 class MaxPoolingNDWithIndexes(Operation):
-    """Takes the elements where another image had its maxima.
+    """Takes the elements at the maxima of another image.
 
     Args:
-        func (MaxPoolingND): Function that was applied to the other image.
+        func (MaxPoolingND): Function applied to the other image.
 
     """
 
@@ -126,8 +126,8 @@ def max_pooling_nd(
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
         pad (int or tuple of int): Width of the padding on each side, which is never a maximum.
-        cover_all (bool): Whether there are enough windows for every element.
-        return_indices (bool): Whether the positions of the maxima are returned too, as
+        cover_all (bool): Whether the windows cover every element.
+        return_indices (bool): Whether to also return the positions of the maxima, as
             :func:`upsampling_2d` takes them.
 
     Returns:
@@ -138,7 +138,7 @@ def max_pooling_nd(
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not of floating point.
-        AssertionError: If the output would be empty, or an argument has another number of
+        AssertionError: If the output would be empty, or an argument has a wrong number of
             dimensions.
 
     .. admonition:: Example
@@ -188,8 +188,8 @@ def max_pooling_1d(
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
         pad (int or tuple of int): Width of the padding on each side, which is never a maximum.
-        cover_all (bool): Whether there are enough windows for every element.
-        return_indices (bool): Whether the positions of the maxima are returned too.
+        cover_all (bool): Whether the windows cover every element.
+        return_indices (bool): Whether to also return the positions of the maxima.
 
     Returns:
         ~chainer.Variable or tuple: Output of shape ``(n, c, l)``, where ``l`` is
@@ -248,8 +248,8 @@ def max_pooling_2d(
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
         pad (int or tuple of int): Width of the padding on each side, which is never a maximum.
-        cover_all (bool): Whether there are enough windows for every element.
-        return_indices (bool): Whether the positions of the maxima are returned too.
+        cover_all (bool): Whether the windows cover every element.
+        return_indices (bool): Whether to also return the positions of the maxima.
 
     Returns:
         ~chainer.Variable or tuple: Output of shape ``(n, c, l_1, l_2)``, where ``l_i`` is
@@ -311,8 +311,8 @@ def max_pooling_3d(
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
         pad (int or tuple of int): Width of the padding on each side, which is never a maximum.
-        cover_all (bool): Whether there are enough windows for every element.
-        return_indices (bool): Whether the positions of the maxima are returned too.
+        cover_all (bool): Whether the windows cover every element.
+        return_indices (bool): Whether to also return the positions of the maxima.
 
     Returns:
         ~chainer.Variable or tuple: Output of shape ``(n, c, l_1, l_2, l_3)``, where ``l_i`` is

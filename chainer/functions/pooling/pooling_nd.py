@@ -19,10 +19,10 @@ class _PoolingND(Operation):
 
     Attributes:
         ndim (int): Number of spatial dimensions.
-        ksize, stride, pad (tuple of int): Size of the windows, their distance and the width of
-            the padding, for each dimension.
-        cover_all (bool): Whether all elements of the image belong to some window.
-        return_indices (bool): Whether the positions of maxima are wanted.
+        ksize, stride, pad (tuple of int): Size and distance of the windows and width of the
+            padding, per dimension.
+        cover_all (bool): Whether the windows cover all elements of the image.
+        return_indices (bool): Whether to return the positions of maxima.
 
     """
 
@@ -67,7 +67,7 @@ def _check_ndim(x, n):
     """Checks that an input has ``n`` spatial dimensions.
 
     Raises:
-        ValueError: If it has not.
+        ValueError: If it does not.
 
     """
     if x.ndim != n + 2:

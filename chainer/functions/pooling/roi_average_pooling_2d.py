@@ -41,16 +41,16 @@ def roi_average_pooling_2d(
 ) -> Variable:
     """Average pooling of regions of interest (ROI) to a fixed size.
 
-    A region is rounded to whole pixels and divided into bins, which share pixels where it cannot
-    be divided evenly. Bins outside of the image give zero.
+    It rounds a region to whole pixels and divides it into bins, which share pixels if the
+    division is uneven. Bins outside the image give zero.
 
     Args:
         x (:class:`~chainer.Variable` or array): Floating point images of shape
             ``(n, c, h, w)``.
         rois (:class:`~chainer.Variable` or array): Regions of shape ``(r, 4)``: ``(y_min, x_min,
-            y_max, x_max)``, of the dtype of ``x``. No gradient reaches them.
-        roi_indices (:class:`~chainer.Variable` or array of int): Numbers of the images that the
-            regions are in, of shape ``(r,)``.
+            y_max, x_max)``, of the dtype of ``x``. They get no gradient.
+        roi_indices (:class:`~chainer.Variable` or array of int): Indices of the
+            regions' images, of shape ``(r,)``.
         outsize (int or pair of int): Size of the output.
         spatial_scale (float): Factor from the coordinates of ``rois`` to pixels of ``x``.
 
@@ -58,7 +58,7 @@ def roi_average_pooling_2d(
         ~chainer.Variable: Output of shape ``(r, c, outh, outw)``, of the dtype of ``x``.
 
     Raises:
-        TypeError: If ``outsize`` or ``spatial_scale`` is not positive or of another type.
+        TypeError: If ``outsize`` or ``spatial_scale`` is not positive or has a wrong type.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: R. Girshick, Fast R-CNN, ICCV 2015, with means for maxima.

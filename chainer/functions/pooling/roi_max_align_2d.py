@@ -101,28 +101,28 @@ def roi_max_align_2d(
 ) -> Variable:
     """Max pooling of regions of interest (ROI) to a fixed size, without rounding.
 
-    A region is divided into equal bins, each bin into a grid of points, at which the image is
-    interpolated bilinearly. Points more than one pixel away from the image do not count; a bin
-    of no other points gives minus infinity.
+    It divides a region into equal bins and each bin into a grid of points, and interpolates the
+    image bilinearly at the points. It ignores points more than one pixel outside the image; a
+    bin without other points gives minus infinity.
 
     Args:
         x (:class:`~chainer.Variable` or array): Floating point images of shape
             ``(n, c, h, w)``.
         rois (:class:`~chainer.Variable` or array): Regions of shape ``(r, 4)``: ``(y_min, x_min,
-            y_max, x_max)``, of the dtype of ``x``. No gradient reaches them.
-        roi_indices (:class:`~chainer.Variable` or array of int): Numbers of the images that the
-            regions are in, of shape ``(r,)``.
+            y_max, x_max)``, of the dtype of ``x``. They get no gradient.
+        roi_indices (:class:`~chainer.Variable` or array of int): Indices of the
+            regions' images, of shape ``(r,)``.
         outsize (int or pair of int): Size of the output.
         spatial_scale (float): Factor from the coordinates of ``rois`` to pixels of ``x``.
         sampling_ratio (int, None or pair of these): Number of points in a bin along each axis;
-            ``None`` takes about one for each pixel.
+            ``None`` uses about one per pixel.
 
     Returns:
         ~chainer.Variable: Output of shape ``(r, c, outh, outw)``, of the dtype of ``x``.
 
     Raises:
-        TypeError: If ``outsize``, ``spatial_scale`` or ``sampling_ratio`` is not positive or of
-            another type.
+        TypeError: If ``outsize``, ``spatial_scale`` or ``sampling_ratio`` is not positive
+            or has a wrong type.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: K. He et al., Mask R-CNN, ICCV 2017, with maxima for means.

@@ -52,14 +52,14 @@ def roi_pooling_2d(
 ) -> Variable:
     """Max pooling of regions of interest (ROI) to a fixed size, in the format of Fast R-CNN.
 
-    It differs from :func:`roi_max_pooling_2d` in the description of regions only: these include
-    their last pixels.
+    It differs from :func:`roi_max_pooling_2d` only in the format of regions, which include their
+    last pixels.
 
     Args:
         x (:class:`~chainer.Variable` or array): Floating point images of shape
             ``(n, c, h, w)``.
         rois (:class:`~chainer.Variable` or array): Regions of shape ``(r, 5)``: ``(image, x_min,
-            y_min, x_max, y_max)``, of the dtype of ``x``. No gradient reaches them.
+            y_min, x_max, y_max)``, of the dtype of ``x``. They get no gradient.
         outh (int): Height of the output.
         outw (int): Width of the output.
         spatial_scale (float): Factor from the coordinates of ``rois`` to pixels of ``x``.
@@ -68,7 +68,7 @@ def roi_pooling_2d(
         ~chainer.Variable: Output of shape ``(r, c, outh, outw)``, of the dtype of ``x``.
 
     Raises:
-        TypeError: If ``outh``, ``outw`` or ``spatial_scale`` is not positive or of another type.
+        TypeError: If ``outh``, ``outw`` or ``spatial_scale`` is not positive or has a wrong type.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: R. Girshick, Fast R-CNN, ICCV 2015.

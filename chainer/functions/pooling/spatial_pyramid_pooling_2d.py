@@ -18,20 +18,20 @@ def spatial_pyramid_pooling_2d(
 ) -> Variable:
     """Max pooling of images of any size to a vector of fixed length.
 
-    Level :math:`l` of the pyramid cuts an image into :math:`2^l \\times 2^l` windows.
+    Level :math:`l` of the pyramid divides an image into :math:`2^l \\times 2^l` windows.
 
     Args:
         x (:class:`~chainer.Variable` or array): Floating point images of shape
             ``(n, c, h, w)``.
         pyramid_height (int): Number of levels.
-        pooling (str): Kind of pooling: ``'max'`` is the only one.
+        pooling (str): Kind of pooling; only ``'max'`` is supported.
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, c * (4 ** pyramid_height - 1) / 3, 1, 1)``, of the
         dtype of ``x``.
 
     Raises:
-        ValueError: If ``pooling`` is another.
+        ValueError: If ``pooling`` is invalid.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
 
     See: K. He et al., Spatial Pyramid Pooling in Deep Convolutional Networks for Visual

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class _Unpooling2D(_Unpooling, Pooling2D):
-    """Base of functions from windows to images of two dimensions.
+    """Base of functions from windows to two-dimensional images.
 
     Attributes:
-        outh, outw (int or None): Height and width of the output, if they are not the usual ones.
+        outh, outw (int or None): Height and width of the output, if not the default.
 
     """
 
@@ -59,7 +59,7 @@ def unpooling_2d(
             ``(n, c, h, w)``.
         ksize (int or pair of int): Size of the windows.
         stride (int, pair of int or None): Distance of the windows (default: ``ksize``).
-        pad (int or pair of int): Width of the border that is cut off the output.
+        pad (int or pair of int): Width of the border cut from the output.
         outsize (None or pair of int): Size of the output.
         cover_all (bool): Whether the last windows may extend beyond the output.
 

@@ -23,7 +23,7 @@ class _Unpooling(_PoolingND):
     """Base of functions from windows to images: transposes of pooling.
 
     Attributes:
-        outs (tuple of int or None): Spatial shape of the output, if it is not the usual one.
+        outs (tuple of int or None): Spatial shape of the output, if it differs from the default.
 
     """
 
@@ -60,7 +60,7 @@ class _Unpooling(_PoolingND):
 
 
 class _Spread(_Unpooling):
-    """Adds each element to all of its window."""
+    """Adds each element to its whole window."""
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (self._windows(inputs[0].shape[2:]).spread(inputs[0]),)
@@ -124,18 +124,18 @@ def unpooling_nd(
 ) -> Variable:
     """Unpooling: spreads each element over a window, with :math:`N` spatial dimensions.
 
-    It is the transpose of pooling by sums; where windows overlap, their elements add up.
+    It is the transpose of sum pooling; elements of overlapping windows add up.
 
     Args:
         x (:class:`~chainer.Variable` or array): Floating point input of shape
             ``(n, c, d_1, ..., d_N)``.
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
-        pad (int or tuple of int): Width of the border that is cut off the output.
-        outsize (None or tuple of int): Spatial shape of the output. Pooling of this size must
-            give one of the size of ``x``. The default is the smallest.
-        cover_all (bool): Whether the pooling covers all elements: then the last windows may
-            extend beyond the output, and by default do so by ``s_i - 1``.
+        pad (int or tuple of int): Width of the border cut from the output.
+        outsize (None or tuple of int): Spatial shape of the output. Pooling of this size
+            must produce the size of ``x``. The default is the smallest.
+        cover_all (bool): Whether the pooling covers all elements. The last windows may then
+            extend beyond the output, by default by ``s_i - 1``.
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, c, l_1, ..., l_N)``, where ``l_i`` is by default
@@ -145,7 +145,7 @@ def unpooling_nd(
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not of floating point, or its shape
             does not fit ``outsize``.
-        AssertionError: If the output would be empty, or an argument has another number of
+        AssertionError: If the output would be empty, or an argument has a wrong number of
             dimensions.
 
     .. admonition:: Example
@@ -174,7 +174,7 @@ def unpooling_1d(
         x (:class:`~chainer.Variable` or array): Floating point input of shape ``(n, c, d)``.
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
-        pad (int or tuple of int): Width of the border that is cut off the output.
+        pad (int or tuple of int): Width of the border cut from the output.
         outsize (None, int or tuple of int): Spatial shape of the output (default: the smallest).
         cover_all (bool): Whether the last windows may extend beyond the output.
 
@@ -214,7 +214,7 @@ def unpooling_3d(
             ``(n, c, d_1, d_2, d_3)``.
         ksize (int or tuple of int): Size of the windows.
         stride (int, tuple of int or None): Distance of the windows (default: ``ksize``).
-        pad (int or tuple of int): Width of the border that is cut off the output.
+        pad (int or tuple of int): Width of the border cut from the output.
         outsize (None, int or tuple of int): Spatial shape of the output (default: the smallest).
         cover_all (bool): Whether the last windows may extend beyond the output.
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Upsampling2D(_Unpooling2D):
-    """Adds each element to one of its window.
+    """Adds each element to one position of its window.
 
     Attributes:
         indexes (array of int): Positions within the windows.
@@ -89,24 +89,24 @@ def upsampling_2d(
     outsize: Sequence[int] | None = None,
     cover_all: bool = True,
 ) -> Variable:
-    """Upsampling: puts each pixel where the maximum of its window was, among zeros.
+    """Upsampling: moves each pixel to the position of its window's maximum, among zeros.
 
-    With the arguments of a max pooling it is a partial inverse of that.
+    With the arguments of a max pooling, it is a partial inverse.
 
     Args:
         x (:class:`~chainer.Variable` or array): Floating point images of shape
             ``(n, c, h, w)``.
         indexes (array of int): Positions within the windows, numbered in row-major order, of the
-            shape of ``x``; :func:`max_pooling_2d` gives them with ``return_indices``.
+            shape of ``x``; :func:`max_pooling_2d` returns them with ``return_indices``.
         ksize (int or pair of int): Size of the windows.
         stride (int, pair of int or None): Distance of the windows (default: ``ksize``).
-        pad (int or pair of int): Width of the border that is cut off the output.
+        pad (int or pair of int): Width of the border cut from the output.
         outsize (None or pair of int): Size of the output.
         cover_all (bool): Whether the last windows may extend beyond the output.
 
     Returns:
         ~chainer.Variable: Output of shape ``(n, c, h_O, w_O)``; see :func:`unpooling_nd`. Its
-        dtype is that of ``x``. Values at the same place add up.
+        dtype is that of ``x``. Values at the same position add up.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not four-dimensional and of floating

@@ -131,7 +131,7 @@ def grad_grad(xp, pairs, children, o, c, gc, gh, gg_pairs, gg_children, ggo):
 
     Returns:
         Gradients of ``pairs``, of ``children``, of ``o``, ``c``, ``gc`` and ``gh``; ``c`` counts
-        as an input of its own.
+        as a separate input.
 
     """
     so, tc = sigmoid(xp, o), xp.tanh(c)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _extract_gates(x):
-    """Gates ``a, i, f, o`` of an input of shape (N, 4 * U, ...): every fourth element each."""
+    """Gates ``a, i, f, o`` of an input of shape (N, 4 * U, ...), interleaved."""
     x = x.reshape(x.shape[0], x.shape[1] // 4, 4, *x.shape[2:])
     return [x[:, :, k] for k in range(4)]
 
@@ -77,10 +77,10 @@ def lstm(c_prev: VariableLike, x: VariableLike) -> tuple[Variable, Variable]:
         c &= \\tanh(a) \\sigma(i) + c_{prev} \\sigma(f) \\\\
         h &= \\tanh(c) \\sigma(o)
 
-    Gates are interleaved: along the second axis of ``x`` the first four elements are ``a``,
+    Gates are interleaved: along the second axis of ``x``, the first four elements are ``a``,
     ``i``, ``f`` and ``o`` of the first unit, and so on. If ``x`` has fewer samples than
-    ``c_prev``, the sequences of the last ones have ended: their cell states are carried over and
-    ``h`` has no such rows.
+    ``c_prev``, the last sequences have ended: their cell states are carried over, and ``h`` has
+    no rows for them.
 
     Args:
         c_prev (:class:`~chainer.Variable` or array): Cell states, floating point of shape
@@ -136,8 +136,8 @@ def lstm_grad_grad(
     """Gradients of the gradients of a cell, written to the last eight arrays.
 
     Inputs are those of the gradient of :func:`lstm` (states, raw gates, new cell state and
-    gradients of the new states) and the gradients with respect to its outputs. ``c`` counts as an
-    input of its own, whose gradient is ``gc_next``.
+    gradients of the new states) and the gradients with respect to its outputs. ``c`` counts as a
+    separate input, whose gradient is ``gc_next``.
 
     """
     xp = cuda.get_array_module(c)

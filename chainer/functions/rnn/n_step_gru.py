@@ -73,10 +73,10 @@ def n_step_gru(
         h'_t &= \\tanh(W_2 x_t + b_2 + r_t (W_5 h_{t-1} + b_5)) \\\\
         h_t &= (1 - z_t) h'_t + z_t h_{t-1}
 
-    The input of a layer is the output of the one before it, after dropout in training.
+    The input of a layer is the output of the previous layer, after dropout in training.
 
-    Sequences are given by time step: ``xs[t]`` has an element for each sequence that is longer
-    than ``t``. They are sorted by length, the longest first; see
+    Sequences are arranged by time step: ``xs[t]`` has an element for each sequence
+    longer than ``t``. Sort sequences by descending length; see
     :func:`~chainer.functions.transpose_sequence`.
 
     Args:
@@ -85,7 +85,7 @@ def n_step_gru(
         hx (:class:`~chainer.Variable` or array): Initial states, floating point of shape
             :math:`(S, B, N)`, for :math:`S` layers, :math:`B` sequences and :math:`N` units.
         ws (list of list): Weights: ``ws[i]`` has the six matrices of layer ``i``, the first three
-            of shape :math:`(N, I)`, where :math:`I` is :math:`N` but in the first layer, the
+            of shape :math:`(N, I)`, where :math:`I` is :math:`N` except in the first layer, the
             others of shape :math:`(N, N)`.
         bs (list of list): Biases: ``bs[i]`` has the six vectors of layer ``i``.
         xs (list of :class:`~chainer.Variable` or array): Inputs of every time step, of shape
@@ -129,8 +129,8 @@ def n_step_bigru(
 ) -> tuple[Variable, tuple[Variable, ...]]:
     """Stacked bidirectional GRU over sequences of various lengths.
 
-    Every layer runs forward and backward in time, and its outputs are the two hidden states one
-    after the other. For the formula see :func:`~chainer.functions.n_step_gru`.
+    Every layer runs forward and backward in time and concatenates the two hidden states
+    as its outputs. For the formula see :func:`~chainer.functions.n_step_gru`.
 
     Args:
         n_layers (int): Number of layers.
@@ -139,8 +139,8 @@ def n_step_bigru(
             :math:`(2 S, B, N)`: forward and backward for each of :math:`S` layers, for :math:`B`
             sequences and :math:`N` units.
         ws (list of list): Weights: two lists of six matrices for each layer, forward and backward,
-            as of :func:`~chainer.functions.n_step_gru`. Those of inputs have the shape
-            :math:`(N, 2 N)` but in the first layer.
+            as of :func:`~chainer.functions.n_step_gru`. Input weights have the shape
+            :math:`(N, 2 N)` except in the first layer.
         bs (list of list): Biases: two lists of six vectors for each layer.
         xs (list of :class:`~chainer.Variable` or array): Inputs of every time step, of shape
             :math:`(B_t, I)` and of the dtype of ``hx``, where :math:`B_t` does not increase.
@@ -179,7 +179,7 @@ def n_step_gru_base(
     use_bi_direction: bool,
     **kwargs: Any,
 ) -> tuple[Variable, tuple[Variable, ...]]:
-    """Common function of :func:`n_step_gru` and :func:`n_step_bigru`."""
+    """Implementation of :func:`n_step_gru` and :func:`n_step_bigru`."""
     if kwargs:
         argument.check_unexpected_kwargs(kwargs, **_old_arguments)
         argument.assert_kwargs_empty(kwargs)

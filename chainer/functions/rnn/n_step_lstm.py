@@ -94,10 +94,10 @@ def n_step_lstm(
         c_t &= f_t c_{t-1} + i_t a_t \\\\
         h_t &= o_t \\tanh(c_t)
 
-    The input of a layer is the output of the one before it, after dropout in training.
+    The input of a layer is the output of the previous layer, after dropout in training.
 
-    Sequences are given by time step: ``xs[t]`` has an element for each sequence that is longer
-    than ``t``. They are sorted by length, the longest first; see
+    Sequences are arranged by time step: ``xs[t]`` has an element for each sequence
+    longer than ``t``. Sort sequences by descending length; see
     :func:`~chainer.functions.transpose_sequence`.
 
     Args:
@@ -107,7 +107,7 @@ def n_step_lstm(
             shape :math:`(S, B, N)`, for :math:`S` layers, :math:`B` sequences and :math:`N` units.
         cx (:class:`~chainer.Variable` or array): Initial cell states, likewise.
         ws (list of list): Weights: ``ws[i]`` has the eight matrices of layer ``i``, the first four
-            of shape :math:`(N, I)`, where :math:`I` is :math:`N` but in the first layer, the
+            of shape :math:`(N, I)`, where :math:`I` is :math:`N` except in the first layer, the
             others of shape :math:`(N, N)`.
         bs (list of list): Biases: ``bs[i]`` has the eight vectors of layer ``i``.
         xs (list of :class:`~chainer.Variable` or array): Inputs of every time step, of shape
@@ -151,8 +151,8 @@ def n_step_bilstm(
 ) -> tuple[Variable, Variable, tuple[Variable, ...]]:
     """Stacked bidirectional LSTM over sequences of various lengths.
 
-    Every layer runs forward and backward in time, and its outputs are the two hidden states one
-    after the other. For the formula see :func:`~chainer.functions.n_step_lstm`.
+    Every layer runs forward and backward in time and concatenates the two hidden states
+    as its outputs. For the formula see :func:`~chainer.functions.n_step_lstm`.
 
     Args:
         n_layers (int): Number of layers.
@@ -162,8 +162,8 @@ def n_step_bilstm(
             sequences and :math:`N` units.
         cx (:class:`~chainer.Variable` or array): Initial cell states, likewise.
         ws (list of list): Weights: two lists of eight matrices for each layer, forward and
-            backward, as of :func:`~chainer.functions.n_step_lstm`. Those of inputs have the shape
-            :math:`(N, 2 N)` but in the first layer.
+            backward, as of :func:`~chainer.functions.n_step_lstm`. Input weights have the shape
+            :math:`(N, 2 N)` except in the first layer.
         bs (list of list): Biases: two lists of eight vectors for each layer.
         xs (list of :class:`~chainer.Variable` or array): Inputs of every time step, of shape
             :math:`(B_t, I)` and of the dtype of ``hx``, where :math:`B_t` does not increase.
@@ -203,7 +203,7 @@ def n_step_lstm_base(
     use_bi_direction: bool,
     **kwargs: Any,
 ) -> tuple[Variable, Variable, tuple[Variable, ...]]:
-    """Common function of :func:`n_step_lstm` and :func:`n_step_bilstm`."""
+    """Implementation of :func:`n_step_lstm` and :func:`n_step_bilstm`."""
     if kwargs:
         argument.check_unexpected_kwargs(kwargs, **_old_arguments)
         argument.assert_kwargs_empty(kwargs)

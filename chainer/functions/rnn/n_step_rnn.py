@@ -1,4 +1,4 @@
-"""Stacked recurrent networks over sequences of various lengths, and the simple ones."""
+"""Base of stacked recurrent networks over sequences of various lengths; simple networks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _old_arguments = {
 
 
 def _stack_weight(ws):
-    """Interleaves the rows of weights, as :func:`~chainer.functions.lstm` wants its gates."""
+    """Interleaves the rows of weights, as :func:`~chainer.functions.lstm` expects."""
     w = F.stack(ws, axis=1)
     return w.reshape(w.shape[0] * w.shape[1], *w.shape[2:])
 
@@ -155,7 +155,7 @@ class BaseNStepRNN(Operation):
         return (*[chainerx.concatenate(parts, 0) for parts in zip(*finals)], x)
 
     def _run_chainerx(self, n_layers, states, x, params):
-        """Runs layers by the routine of ChainerX; returns the final states and the outputs."""
+        """Runs layers with ChainerX's routine; returns the final states and the outputs."""
         routine = getattr(chainerx, self.chainerx_routine)
         xs = chainerx.split(x, [s.stop for s in self._steps[:-1]], 0)
         *states, ys = routine(
@@ -174,7 +174,7 @@ class BaseNStepRNN(Operation):
     # -- forward and backward ----------------------------------------------------------------
 
     def _draw_masks(self, xp, total, size, dtype):
-        """Draws the masks of dropout before every layer but the first."""
+        """Draws the dropout masks for every layer except the first."""
         scale = dtype.type(1 / (1 - self.dropout_ratio))
         shape = total, size * self.directions
         self._masks = [
@@ -518,10 +518,10 @@ def n_step_rnn(
 
     .. math:: h_t = f(W_0 x_t + W_1 h_{t-1} + b_0 + b_1)
 
-    The input of a layer is the output of the one before it, after dropout in training.
+    The input of a layer is the output of the previous layer, after dropout in training.
 
-    Sequences are given by time step: ``xs[t]`` has an element for each sequence that is longer
-    than ``t``. They are sorted by length, the longest first; see
+    Sequences are arranged by time step: ``xs[t]`` has an element for each sequence
+    longer than ``t``. Sort sequences by descending length; see
     :func:`~chainer.functions.transpose_sequence`.
 
     Args:
@@ -530,7 +530,7 @@ def n_step_rnn(
         hx (:class:`~chainer.Variable` or array): Initial states, floating point of shape
             :math:`(S, B, N)`, for :math:`S` layers, :math:`B` sequences and :math:`N` units.
         ws (list of list): Weights: ``ws[i]`` has the two matrices of layer ``i``, of shapes
-            :math:`(N, I)` and :math:`(N, N)`, where :math:`I` is :math:`N` but in the first layer.
+            :math:`(N, I)` and :math:`(N, N)`; :math:`I` is :math:`N` except in the first layer.
         bs (list of list): Biases: ``bs[i]`` has the two vectors of layer ``i``.
         xs (list of :class:`~chainer.Variable` or array): Inputs of every time step, of shape
             :math:`(B_t, I)` and of the dtype of ``hx``, where :math:`B_t` does not increase.
@@ -573,8 +573,8 @@ def n_step_birnn(
 ) -> tuple[Variable, tuple[Variable, ...]]:
     """Stacked bidirectional recurrent network over sequences of various lengths.
 
-    Every layer runs forward and backward in time, and its outputs are the two hidden states one
-    after the other. For the formula see :func:`~chainer.functions.n_step_rnn`.
+    Every layer runs forward and backward in time and concatenates the two hidden states
+    as its outputs. For the formula see :func:`~chainer.functions.n_step_rnn`.
 
     Args:
         n_layers (int): Number of layers.
@@ -583,8 +583,8 @@ def n_step_birnn(
             :math:`(2 S, B, N)`: forward and backward for each of :math:`S` layers, for :math:`B`
             sequences and :math:`N` units.
         ws (list of list): Weights: two lists of two matrices for each layer, forward and backward,
-            as of :func:`~chainer.functions.n_step_rnn`. Those of inputs have the shape
-            :math:`(N, 2 N)` but in the first layer.
+            as of :func:`~chainer.functions.n_step_rnn`. Input weights have the shape
+            :math:`(N, 2 N)` except in the first layer.
         bs (list of list): Biases: two lists of two vectors for each layer.
         xs (list of :class:`~chainer.Variable` or array): Inputs of every time step, of shape
             :math:`(B_t, I)` and of the dtype of ``hx``, where :math:`B_t` does not increase.
@@ -626,7 +626,7 @@ def n_step_rnn_base(
     use_bi_direction: bool,
     **kwargs: Any,
 ) -> tuple[Variable, tuple[Variable, ...]]:
-    """Common function of :func:`n_step_rnn` and :func:`n_step_birnn`."""
+    """Implementation of :func:`n_step_rnn` and :func:`n_step_birnn`."""
     if kwargs:
         argument.check_unexpected_kwargs(
             kwargs,

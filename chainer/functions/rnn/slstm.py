@@ -116,8 +116,8 @@ def slstm_grad_grad(
     respect to its outputs.
 
     Returns:
-        Gradients of ``c_prev1, a1, i1, f1, c_prev2, a2, i2, f2, o, c, gc, gh``; ``c`` counts as an
-        input of its own.
+        Gradients of ``c_prev1, a1, i1, f1, c_prev2, a2, i2, f2, o, c, gc, gh``; ``c`` counts as a
+        separate input.
 
     """
     xp = cuda.get_array_module(c)

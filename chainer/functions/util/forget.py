@@ -103,16 +103,16 @@ class Forget(Operation):
 def forget(func: Callable[..., Any], *xs: VariableLike) -> Any:
     """Calls a function without keeping its intermediate results.
 
-    They are computed again in the backward pass, which saves memory and costs time.
+    The backward pass recomputes them, which saves memory and costs time.
 
     Args:
-        func (callable): Function of variables that returns a variable or a tuple of them, and
-            gives the same results when called again (statistics of batch normalization, for
-            one, are not updated twice: ``chainer.config.in_recomputing`` is set).
+        func (callable): Function of variables that returns a variable or a tuple of them. It
+            must return the same results again. (For example, batch normalization reads
+            ``chainer.config.in_recomputing`` to update its statistics only once.)
         xs (:class:`~chainer.Variable` or array): Arguments of ``func``.
 
     Returns:
-        ~chainer.Variable or tuple: What ``func`` returns, of the same shapes and dtypes.
+        ~chainer.Variable or tuple: Results of ``func``.
 
     Raises:
         TypeError: If ``func`` is not callable.

@@ -24,8 +24,8 @@ class Maxout(link.Chain):
     <https://arxiv.org/abs/1302.4389>`_.
 
     Args:
-        in_size (int or None): Size of an input vector. If ``None``, it is taken
-            from the first input.
+        in_size (int or None): Size of an input vector. If ``None``, it is
+            inferred from the first input.
         out_size (int): Size of an output vector.
         pool_size (int): Number of linear units per output.
         initialW (initializer or :ref:`ndarray`): Initializer of the weight; an

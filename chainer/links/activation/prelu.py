@@ -17,8 +17,8 @@ class PReLU(link.Link):
     <https://arxiv.org/abs/1502.01852>`_.
 
     Args:
-        shape (tuple of ints): Shape of the slopes, those of the leading axes of
-            an input after the batch axis.
+        shape (tuple of ints): Shape of the slopes; they apply to the leading
+            axes of an input after the batch axis.
         init (float): Initial slope.
 
     Attributes:

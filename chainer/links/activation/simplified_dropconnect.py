@@ -11,16 +11,16 @@ if TYPE_CHECKING:
 
 
 class SimplifiedDropconnect(link.Link):
-    """Fully-connected layer whose weights are dropped at random in training.
+    """Fully-connected layer that drops random weights in training.
 
-    Simplified means that, in the test phase, the output is the linear layer
-    without the sampling of the original method. See L. Wan et al.,
+    Simplified means that the test phase applies the linear layer without
+    the sampling of the original method. See L. Wan et al.,
     `Regularization of Neural Networks using DropConnect
     <https://proceedings.mlr.press/v28/wan13.html>`_.
 
     Args:
-        in_size (int or None): Size of an input vector. If ``None``, it is taken
-            from the first input.
+        in_size (int or None): Size of an input vector. If ``None``, it is
+            inferred from the first input.
         out_size (int): Size of an output vector.
         ratio (float): Ratio of dropped weights.
         nobias (bool): If ``True``, there is no bias.
@@ -90,12 +90,12 @@ class SimplifiedDropconnect(link.Link):
 
         Args:
             x (~chainer.Variable or :ref:`ndarray`): Batch of input vectors.
-            train (bool): If ``False``, no weight is dropped.
-            mask (None or :ref:`ndarray`): Which weights to keep, a boolean array
-                of the shape of the weight after, with ``use_batchwise_mask``, the
-                batch axis. If ``None``, it is drawn.
-            use_batchwise_mask (bool): If ``True``, every sample has its own
-                mask.
+            train (bool): If ``False``, drops no weights.
+            mask (None or :ref:`ndarray`): Boolean array of the weights to keep,
+                with the shape of the weight and, with ``use_batchwise_mask``, a
+                leading batch axis. If ``None``, drawn randomly.
+            use_batchwise_mask (bool): If ``True``, uses a separate mask for
+                every sample.
 
         Returns:
             ~chainer.Variable: Output of the shape ``(batch size, out_size)``.

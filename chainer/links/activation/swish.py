@@ -17,9 +17,9 @@ class Swish(link.Link):
     <https://arxiv.org/abs/1710.05941>`_.
 
     Args:
-        beta_shape (tuple of ints or None): Shape of ``beta``, that of the
-            leading axes of an input after the batch axis. If ``None``, it is
-            taken from the first input: all axes but the batch axis.
+        beta_shape (tuple of ints or None): Shape of ``beta``, which applies to
+            the leading axes of an input after the batch axis. If ``None``, it is
+            inferred from the first input: all axes but the batch axis.
         beta_init (float): Initial value of ``beta``.
 
     Attributes:

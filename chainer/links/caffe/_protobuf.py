@@ -1,7 +1,7 @@
 """A reader of the wire format of Protocol Buffers.
 
-Only what reading one kind of message needs: the fields are given by a schema,
-unknown ones are skipped. See the encoding guide of Protocol Buffers.
+It reads the fields given by a schema and skips unknown ones. See the encoding
+guide of Protocol Buffers.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class Field:
 
 
 class Message:
-    """A message, whose fields are attributes.
+    """A message with its fields as attributes.
 
-    Missing fields have their defaults: an empty list or message, or the value
-    the schema gives.
+    Missing fields have defaults: an empty list or message, or the value from
+    the schema.
 
     Args:
         schema (Schema): All kinds of messages.
-        kind (str): Name of this one.
+        kind (str): Name of this message.
 
     """
 
@@ -53,7 +53,7 @@ class Message:
             setattr(self, name, value)
 
     def HasField(self, name: str) -> bool:
-        """Returns whether a field was given."""
+        """Returns whether the message contains a field."""
         return name in self._given
 
     def __getattr__(self, name: str) -> Any:
@@ -119,7 +119,7 @@ class Schema:
             Message: The message.
 
         Raises:
-            ValueError: The data is truncated or no such message.
+            ValueError: The data is truncated or not such a message.
 
         """
         message = Message(self, kind)
@@ -137,7 +137,7 @@ class Schema:
         return message
 
     def _decode(self, field, wire_type, value):
-        """Returns the list of values, packed ones are several."""
+        """Returns the list of values; a packed field contains several."""
         kind = field.kind
         if kind in self:
             if wire_type != _BYTES:

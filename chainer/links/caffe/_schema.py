@@ -1,4 +1,4 @@
-"""The messages of Caffe model files: those fields of caffe.proto that are used here."""
+"""The messages of Caffe model files, with the required fields of caffe.proto."""
 
 from chainer.links.caffe import _protobuf
 
@@ -47,7 +47,7 @@ _CONSTANTS = {
     'PoolingParameter': {'MAX': 0, 'AVE': 1, 'STOCHASTIC': 2},
 }
 
-# Numbers of the types of layers of files of Caffe's first version.
+# Layer type numbers in files of Caffe's first version.
 OLD_LAYER_TYPES = {
     'NONE': 0,
     'ACCURACY': 1,
@@ -93,5 +93,5 @@ OLD_LAYER_TYPES = {
 
 
 def read_net(data):
-    """Reads the encoding of a network."""
+    """Reads an encoded network."""
     return _protobuf.Schema(_MESSAGES, _CONSTANTS).read('NetParameter', data)

@@ -28,8 +28,8 @@ _oldname_to_method = {}
 def _layer(typ, oldname):
     """Registers a function that sets up layers of a type.
 
-    It is called with the :class:`CaffeFunction` and the layer. It puts what
-    computes the layer into ``forwards``, and the layer into ``layers`` by
+    The function takes the :class:`CaffeFunction` and the layer. It adds a
+    callable for the layer to ``forwards``, and the layer to ``layers`` with
     ``_add_layer``.
     """
 
@@ -45,21 +45,21 @@ def _layer(typ, oldname):
 class CaffeFunction(link.Chain):
     r"""A model of Caffe, read from a ``.caffemodel`` file.
 
-    The layers that have parameters become child links of the same name:
-    ``model['conv1']``. These types of layers are supported: BatchNorm, Concat,
+    Layers with parameters become child links of the same name:
+    ``model['conv1']``. It supports these types of layers: BatchNorm, Concat,
     Convolution, Deconvolution, Dropout, Eltwise, InnerProduct, LRN, Pooling,
     ReLU, Reshape, Scale, Sigmoid, Slice, Softmax, SoftmaxWithLoss and Split.
-    Others are skipped with a warning, and so is what needs their outputs.
+    It skips other layers with a warning, and the layers that need their outputs.
 
-    Average pooling of Caffe may cover windows that reach over the border, which
-    are left out here.
+    Caffe's average pooling may include windows that reach over the border;
+    this link omits them.
 
     Args:
         model_path (str): Path of the file.
 
     Raises:
-        ValueError: The file is damaged or no Caffe model.
-        RuntimeError: A layer has arguments that are not supported.
+        ValueError: The file is damaged or not a Caffe model.
+        RuntimeError: A layer has unsupported arguments.
 
     Attributes:
         forwards (dict): Callables by the names of the layers.
@@ -120,13 +120,13 @@ class CaffeFunction(link.Chain):
         Args:
             inputs (dict): Variables by the name of the blob.
             outputs (iterable of str): Names of the blobs to return.
-            disable (iterable of str): Names of layers that are not computed.
+            disable (iterable of str): Names of layers to skip.
 
         Returns:
             tuple of ~chainer.Variable: The blobs.
 
         Raises:
-            KeyError: A blob could not be computed from the given ones.
+            KeyError: The inputs do not determine a blob.
 
         """
         argument.check_unexpected_kwargs(
@@ -370,7 +370,7 @@ class CaffeFunction(link.Chain):
 
 
 class _ChildLink:
-    """Stands in ``forwards`` for the child link of the name of the layer."""
+    """Entry of ``forwards`` that calls the child link with the layer's name."""
 
     def __init__(self, test_mode: bool) -> None:
         self.test_mode = test_mode
@@ -451,7 +451,7 @@ def _get_weights(layer, bias_term):
 
 
 def _expand_groups(W, groups):
-    """Returns the filter without groups that does the same."""
+    """Returns the equivalent filter without groups."""
     if W.ndim != 4:
         raise RuntimeError(f'filters over {W.ndim - 2} axes are not supported')
     if groups == 1:

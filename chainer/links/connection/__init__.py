@@ -1,1 +1,1 @@
-"""Links that connect units: linear maps, convolutions and the like."""
+"""Links that connect units, such as linear layers and convolutions."""

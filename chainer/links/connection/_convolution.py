@@ -1,4 +1,4 @@
-"""What the convolution links share: a filter made when the input channels are known."""
+"""Base of the convolution links, which create the filter once the input channels are known."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SEE_CUDNN_CONFIG = (
 
 
 def shift_sizes(in_channels, out_channels, ksize):
-    """Reads the sizes of ``L.Convolution2D(out_channels, ksize)``, the form without inputs."""
+    """Handles the form ``L.Convolution2D(out_channels, ksize)``, without input channels."""
     if ksize is None:
         return None, in_channels, out_channels
     return in_channels, out_channels, ksize
@@ -27,8 +27,8 @@ def shift_sizes(in_channels, out_channels, ksize):
 class ConvolutionBase(link.Link):
     """Base of the links with a filter ``W`` and a bias ``b``.
 
-    A subclass sets ``ksize`` and what else :meth:`_weight_shape` needs, then
-    calls :meth:`_make_params`.
+    A subclass sets ``ksize`` and other attributes that :meth:`_weight_shape`
+    needs, then calls :meth:`_make_params`.
     """
 
     groups = 1
@@ -53,7 +53,7 @@ class ConvolutionBase(link.Link):
         self.W.initialize(self._weight_shape(in_channels))
 
     def _initialize_for(self, x):
-        # The weight may have been replaced by a plain variable, for example by a link hook.
+        # A link hook, for example, may have replaced the weight with a plain variable.
         if self.W.array is None:
             self._initialize_params(x.shape[1])
 

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class Bias(link.Link):
-    """Adds a bias, broadcast from an axis on.
+    """Adds a bias, broadcast from a given axis.
 
     Args:
-        axis (int): First axis of the input along which the bias is applied.
+        axis (int): First axis of the input that the bias applies to.
         shape (tuple of ints): Shape of the bias, which starts as zeros. If
             ``None``, the link has no parameter and the bias is the second
             argument of a call.
@@ -49,7 +49,7 @@ class Bias(link.Link):
 
         Args:
             xs (~chainer.Variable or :ref:`ndarray`): The input, and the bias if
-                the link has none.
+                the link has no parameter.
 
         Returns:
             ~chainer.Variable: Array of the shape of the input.
@@ -63,7 +63,7 @@ class Bias(link.Link):
 
 
 def _get_operands(xs, param, name):
-    """Returns the input and the other operand, which is either a parameter or the second input."""
+    """Returns the input and the other operand, a parameter or the second input."""
     n_expected = 2 if param is None else 1
     if len(xs) != n_expected:
         error = AssertionError if is_debug() else ValueError

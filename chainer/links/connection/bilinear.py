@@ -21,14 +21,14 @@ class Bilinear(link.Link):
         left_size (int): Size of a left input vector.
         right_size (int): Size of a right input vector.
         out_size (int): Size of an output vector.
-        nobias (bool): If ``True``, ``V1``, ``V2`` and ``b`` are left out.
+        nobias (bool): If ``True``, omits ``V1``, ``V2`` and ``b``.
         initialW (initializer or :ref:`ndarray`): Initializer of ``W``. The
             default is :class:`~chainer.initializers.LeCunNormal`.
         initial_bias (tuple of initializers): Initializers of ``V1``, ``V2`` and
             ``b``. The default is LeCunNormal for the first two and zero.
 
     Raises:
-        ValueError: ``initial_bias`` is no tuple of three elements.
+        ValueError: ``initial_bias`` is not a tuple of three elements.
 
     Attributes:
         W (~chainer.Parameter): Weight of the shape
@@ -95,7 +95,7 @@ class Bilinear(link.Link):
         return functions.bilinear(e1, e2, self.W, self.V1, self.V2, self.b)
 
     def zero_grads(self) -> None:
-        """Fills the gradients with zeros; an old name of ``zerograds``."""
+        """Fills the gradients with zeros; old name of ``zerograds``."""
         self.zerograds()
 
 

@@ -20,8 +20,8 @@ class Convolution2D(_convolution.ConvolutionBase):
 
     Args:
         in_channels (int or None): Number of channels of inputs. If ``None`` or
-            left out, as in ``Convolution2D(out_channels, ksize)``, it is taken
-            from the first input.
+            omitted, as in ``Convolution2D(out_channels, ksize)``, it is
+            inferred from the first input.
         out_channels (int): Number of channels of outputs.
         ksize (int or pair of ints): Size of the filter.
         stride (int or pair of ints): Stride of the filter.
@@ -32,7 +32,7 @@ class Convolution2D(_convolution.ConvolutionBase):
         initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
             The default is zero.
         dilate (int or pair of ints): Distance of the elements of the filter.
-        groups (int): Number of groups of channels, each convolved on its own.
+        groups (int): Number of groups of channels, each convolved separately.
 
     Raises:
         ValueError: The numbers of channels are not multiples of ``groups``.

@@ -21,8 +21,8 @@ class ConvolutionND(_convolution.ConvolutionBase):
     Args:
         ndim (int): Number of spatial axes.
         in_channels (int or None): Number of channels of inputs. If ``None`` or
-            left out, as in ``ConvolutionND(ndim, out_channels, ksize)``, it is
-            taken from the first input.
+            omitted, as in ``ConvolutionND(ndim, out_channels, ksize)``, it is
+            inferred from the first input.
         out_channels (int): Number of channels of outputs.
         ksize (int or tuple of ints): Size of the filter.
         stride (int or tuple of ints): Stride of the filter.
@@ -32,10 +32,10 @@ class ConvolutionND(_convolution.ConvolutionBase):
             default is :class:`~chainer.initializers.LeCunNormal`.
         initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
             The default is zero.
-        cover_all (bool): If ``True``, all elements of inputs take part, and
-            outputs may be larger.
+        cover_all (bool): If ``True``, outputs cover all elements
+            of inputs and may be larger.
         dilate (int or tuple of ints): Distance of the elements of the filter.
-        groups (int): Number of groups of channels, each convolved on its own.
+        groups (int): Number of groups of channels, each convolved separately.
 
     Raises:
         ValueError: The numbers of channels are not multiples of ``groups``.
@@ -113,7 +113,7 @@ class ConvolutionND(_convolution.ConvolutionBase):
             kwargs, ('cover_all', False), ('dilate', 1), ('groups', 1)
         )
         out_channels, in_channels, *ksize = W.shape
-        # The classes of a fixed number of axes do not take it.
+        # Subclasses with a fixed number of axes do not take ndim.
         ndim = () if issubclass(cls, (Convolution1D, Convolution3D)) else (len(ksize),)
         return cls(
             *ndim,
@@ -159,11 +159,11 @@ class Convolution1D(ConvolutionND):
 
     A :class:`~chainer.links.ConvolutionND` with ``ndim`` of one. Inputs have the
     shape ``(batch size, in_channels, length)``. Unlike there,
-    ``in_channels`` has to be given, be it as ``None``.
+    ``in_channels`` is required, but may be ``None``.
 
     Args:
         in_channels (int or None): Number of channels of inputs. If ``None``, it
-            is taken from the first input.
+            is inferred from the first input.
         out_channels (int): Number of channels of outputs.
         ksize (int or tuple of ints): Length of the filter.
         stride (int or tuple of ints): Stride of the filter.
@@ -173,10 +173,10 @@ class Convolution1D(ConvolutionND):
             default is :class:`~chainer.initializers.LeCunNormal`.
         initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
             The default is zero.
-        cover_all (bool): If ``True``, all elements of inputs take part, and
-            outputs may be larger.
+        cover_all (bool): If ``True``, outputs cover all elements
+            of inputs and may be larger.
         dilate (int or tuple of ints): Distance of the elements of the filter.
-        groups (int): Number of groups of channels, each convolved on its own.
+        groups (int): Number of groups of channels, each convolved separately.
 
     .. admonition:: Example
 
@@ -221,11 +221,11 @@ class Convolution3D(ConvolutionND):
 
     A :class:`~chainer.links.ConvolutionND` with ``ndim`` of three. Inputs have the
     shape ``(batch size, in_channels, depth, height, width)``. Unlike there,
-    ``in_channels`` has to be given, be it as ``None``.
+    ``in_channels`` is required, but may be ``None``.
 
     Args:
         in_channels (int or None): Number of channels of inputs. If ``None``, it
-            is taken from the first input.
+            is inferred from the first input.
         out_channels (int): Number of channels of outputs.
         ksize (int or tuple of ints): Depth, height and width of the filter.
         stride (int or tuple of ints): Stride of the filter.
@@ -235,10 +235,10 @@ class Convolution3D(ConvolutionND):
             default is :class:`~chainer.initializers.LeCunNormal`.
         initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
             The default is zero.
-        cover_all (bool): If ``True``, all elements of inputs take part, and
-            outputs may be larger.
+        cover_all (bool): If ``True``, outputs cover all elements
+            of inputs and may be larger.
         dilate (int or tuple of ints): Distance of the elements of the filter.
-        groups (int): Number of groups of channels, each convolved on its own.
+        groups (int): Number of groups of channels, each convolved separately.
 
     .. admonition:: Example
 

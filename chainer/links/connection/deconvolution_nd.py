@@ -19,8 +19,8 @@ class DeconvolutionND(_convolution.ConvolutionBase):
     Args:
         ndim (int): Number of spatial axes.
         in_channels (int or None): Number of channels of inputs. If ``None`` or
-            left out, as in ``DeconvolutionND(ndim, out_channels, ksize)``, it
-            is taken from the first input.
+            omitted, as in ``DeconvolutionND(ndim, out_channels, ksize)``, it
+            is inferred from the first input.
         out_channels (int): Number of channels of outputs.
         ksize (int or tuple of ints): Size of the filter.
         stride (int or tuple of ints): Stride of the filter.
@@ -34,7 +34,7 @@ class DeconvolutionND(_convolution.ConvolutionBase):
         initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
             The default is zero.
         dilate (int or tuple of ints): Distance of the elements of the filter.
-        groups (int): Number of groups of channels, each convolved on its own.
+        groups (int): Number of groups of channels, each convolved separately.
 
     Raises:
         ValueError: The numbers of channels are not multiples of ``groups``.
@@ -116,11 +116,11 @@ class Deconvolution1D(DeconvolutionND):
 
     A :class:`~chainer.links.DeconvolutionND` with ``ndim`` of one. Inputs have the
     shape ``(batch size, in_channels, length)``. Unlike there,
-    ``in_channels`` has to be given, be it as ``None``.
+    ``in_channels`` is required, but may be ``None``.
 
     Args:
         in_channels (int or None): Number of channels of inputs. If ``None``, it
-            is taken from the first input.
+            is inferred from the first input.
         out_channels (int): Number of channels of outputs.
         ksize (int or tuple of ints): Length of the filter.
         stride (int or tuple of ints): Stride of the filter.
@@ -134,7 +134,7 @@ class Deconvolution1D(DeconvolutionND):
         initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
             The default is zero.
         dilate (int or tuple of ints): Distance of the elements of the filter.
-        groups (int): Number of groups of channels, each convolved on its own.
+        groups (int): Number of groups of channels, each convolved separately.
 
     .. admonition:: Example
 
@@ -179,11 +179,11 @@ class Deconvolution3D(DeconvolutionND):
 
     A :class:`~chainer.links.DeconvolutionND` with ``ndim`` of three. Inputs have the
     shape ``(batch size, in_channels, depth, height, width)``. Unlike there,
-    ``in_channels`` has to be given, be it as ``None``.
+    ``in_channels`` is required, but may be ``None``.
 
     Args:
         in_channels (int or None): Number of channels of inputs. If ``None``, it
-            is taken from the first input.
+            is inferred from the first input.
         out_channels (int): Number of channels of outputs.
         ksize (int or tuple of ints): Depth, height and width of the filter.
         stride (int or tuple of ints): Stride of the filter.
@@ -197,7 +197,7 @@ class Deconvolution3D(DeconvolutionND):
         initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
             The default is zero.
         dilate (int or tuple of ints): Distance of the elements of the filter.
-        groups (int): Number of groups of channels, each convolved on its own.
+        groups (int): Number of groups of channels, each convolved separately.
 
     .. admonition:: Example
 

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 class DeformableConvolution2D(link.Chain):
-    """Two-dimensional convolution layer whose filter is bent by learned offsets.
+    """Two-dimensional convolution layer with a filter deformed by learned offsets.
 
-    A convolution computes, for every output pixel, where each element of the
-    filter of a second convolution reads. See J. Dai et al., `Deformable
+    For every output pixel, a convolution computes the read position of each
+    filter element of a second convolution. See J. Dai et al., `Deformable
     Convolutional Networks <https://arxiv.org/abs/1703.06211>`_.
 
     Args:
         in_channels (int or None): Number of channels of inputs. If ``None``, it
-            is taken from the first input.
+            is inferred from the first input.
         out_channels (int): Number of channels of outputs.
         ksize (int or pair of ints): Size of the filter.
         stride (int or pair of ints): Stride of the filter.
@@ -114,7 +114,7 @@ class DeformableConvolution2DSampler(_convolution.ConvolutionBase):
 
     Args:
         in_channels (int or None): Number of channels of inputs. If ``None``, it
-            is taken from the first input.
+            is inferred from the first input.
         out_channels (int): Number of channels of outputs.
         ksize (int or pair of ints): Size of the filter.
         stride (int or pair of ints): Stride of the filter.

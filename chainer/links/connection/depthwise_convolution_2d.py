@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class DepthwiseConvolution2D(_convolution.ConvolutionBase):
-    """Two-dimensional convolution layer that convolves each channel on its own.
+    """Two-dimensional convolution layer that convolves each channel separately.
 
     See L. Sifre, `Rigid-motion scattering for image classification
     <https://arxiv.org/abs/1403.1687>`_.
 
     Args:
         in_channels (int or None): Number of channels of inputs. If ``None``, it
-            is taken from the first input.
+            is inferred from the first input.
         channel_multiplier (int): Number of outputs of each channel.
         ksize (int or pair of ints): Size of the filter.
         stride (int or pair of ints): Stride of the filter.

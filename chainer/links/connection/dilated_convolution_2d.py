@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 class DilatedConvolution2D(_convolution.ConvolutionBase):
     """Two-dimensional convolution layer with a dilated filter.
 
-    :class:`~chainer.links.Convolution2D` with ``dilate`` does the same. See
+    It equals :class:`~chainer.links.Convolution2D` with ``dilate``. See
     F. Yu and V. Koltun, `Multi-Scale Context Aggregation by Dilated
     Convolutions <https://arxiv.org/abs/1511.07122>`_.
 
     Args:
         in_channels (int or None): Number of channels of inputs. If ``None`` or
-            left out, as in ``DilatedConvolution2D(out_channels, ksize)``, it is
-            taken from the first input.
+            omitted, as in ``DilatedConvolution2D(out_channels, ksize)``, it is
+            inferred from the first input.
         out_channels (int): Number of channels of outputs.
         ksize (int or pair of ints): Size of the filter.
         stride (int or pair of ints): Stride of the filter.

@@ -21,8 +21,8 @@ class EmbedID(link.Link):
             callable, a number, or an array of the shape ``(in_size, out_size)``.
             The default is :class:`~chainer.initializers.Normal` with the scale
             one.
-        ignore_label (int or None): ID that stands for nothing, such as padding.
-            Its vectors are zeros, and it may lie outside of the table.
+        ignore_label (int or None): ID to ignore, such as padding. Its vector is
+            zero, and it may be outside the table.
 
     Attributes:
         W (~chainer.Parameter): The table of the shape ``(in_size, out_size)``.
@@ -85,8 +85,8 @@ class EmbedID(link.Link):
             ``out_size``.
 
         Raises:
-            ValueError: An ID is outside of the table. It is looked for on the CPU
-                with ``chainer.config.debug`` only.
+            ValueError: An ID is outside the table. On the CPU, only debug mode
+                (``chainer.config.debug``) checks this.
 
         """
         return functions.embed_id(x, self.W, ignore_label=self.ignore_label)

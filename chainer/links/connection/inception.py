@@ -20,7 +20,7 @@ class Inception(link.Chain):
 
     Args:
         in_channels (int or None): Number of channels of inputs. If ``None``, it
-            is taken from the first input.
+            is inferred from the first input.
         out1 (int): Number of channels of the 1x1 convolution.
         proj3 (int): Number of channels of the projection before 3x3.
         out3 (int): Number of channels of the 3x3 convolution.

@@ -14,23 +14,22 @@ if TYPE_CHECKING:
 class InceptionBN(link.Chain):
     """Inception module with batch normalization, as in Inception-v2.
 
-    Against :class:`~chainer.links.Inception`, two 3x3 convolutions stand for
-    the 5x5 one, every convolution is followed by batch normalization, and the
-    module may shrink images. See S. Ioffe and C. Szegedy, `Batch Normalization
+    Unlike :class:`~chainer.links.Inception`, it has two 3x3 convolutions
+    instead of the 5x5 one, applies batch normalization after every convolution,
+    and can shrink images. See S. Ioffe and C. Szegedy, `Batch Normalization
     <https://arxiv.org/abs/1502.03167>`_.
 
     Args:
         in_channels (int or None): Number of channels of inputs. If ``None``, it
-            is taken from the first input.
-        out1 (int): Number of channels of the 1x1 convolution. With zero, there
-            is none.
+            is inferred from the first input.
+        out1 (int): Number of channels of the 1x1 convolution. Zero omits it.
         proj3 (int): Number of channels of the projection before 3x3.
         out3 (int): Number of channels of the 3x3 convolution.
         proj33 (int): Number of channels of the projection before the double 3x3.
         out33 (int): Number of channels of the double 3x3 convolution.
         pooltype (str): ``'max'`` or ``'avg'``.
-        proj_pool (int): Number of channels of the projection after pooling. If
-            ``None``, there is none.
+        proj_pool (int): Number of channels of the projection after pooling.
+            ``None`` omits it.
         stride (int): Stride of the last convolutions and the pooling.
         conv_init (initializer): Initializer of the filters.
         dtype: Data type of the batch normalization.

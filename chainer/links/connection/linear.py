@@ -19,10 +19,10 @@ class Linear(link.Link):
     r"""Linear layer, :math:`Y = x W^\top + b`.
 
     Args:
-        in_size (int or None): Size of an input vector. If ``None``, it is taken
-            from the first input.
-        out_size (int): Size of an output vector. If it is the only size given,
-            it may stand first.
+        in_size (int or None): Size of an input vector. If ``None``, it is
+            inferred from the first input.
+        out_size (int): Size of an output vector. If it is the only size, it may
+            be the first argument.
         nobias (bool): If ``True``, there is no bias.
         initialW (initializer or :ref:`ndarray`): Initializer of the weight: a
             callable, a number, or an array of the shape ``(out_size, in_size)``.

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 class LocalConvolution2D(link.Link):
-    """Two-dimensional convolution layer with a filter of its own at every position.
+    """Two-dimensional convolution layer with a separate filter at every position.
 
     Args:
         in_channels (int or None): Number of channels of inputs.
         out_channels (int): Number of channels of outputs.
         in_size (int or pair of ints): Height and width of inputs. If this or
-            ``in_channels`` is ``None``, both are taken from the first input.
+            ``in_channels`` is ``None``, both are inferred from the first input.
         ksize (int or pair of ints): Size of the filters.
         stride (int or pair of ints): Stride of the filters.
         nobias (bool): If ``True``, there is no bias.

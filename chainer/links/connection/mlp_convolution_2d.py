@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 class MLPConvolution2D(link.ChainList):
     """Convolution layer followed by a multi-layer perceptron at every pixel.
 
-    The first layer is a convolution with a filter of the size ``ksize``, the
-    others are of the size one. See M. Lin et al., `Network In Network
+    The first layer is a convolution with filter size ``ksize``, the other
+    layers have filter size one. See M. Lin et al., `Network In Network
     <https://arxiv.org/abs/1312.4400>`_.
 
     Args:
         in_channels (int or None): Number of channels of inputs. If ``None`` or
-            left out, as in ``MLPConvolution2D(out_channels, ksize)``, it is
-            taken from the first input.
+            omitted, as in ``MLPConvolution2D(out_channels, ksize)``, it is
+            inferred from the first input.
         out_channels (tuple of ints): Numbers of channels of the layers.
         ksize (int or pair of ints): Size of the first filter.
         stride (int or pair of ints): Stride of the first filter.
         pad (int or pair of ints): Width of the zeros around inputs.
-        activation (callable): Activation function between the layers. There is
-            none after the last one.
+        activation (callable): Activation function between the layers, not after
+            the last one.
         conv_init (initializer): Initializer of the filters. The default is
-            :class:`~chainer.initializers.LeCunNormal`. It can be given by name
-            only, as ``bias_init``.
+            :class:`~chainer.initializers.LeCunNormal`. Keyword-only, like
+            ``bias_init``.
         bias_init (initializer): Initializer of the biases. The default is zero.
 
     Raises:

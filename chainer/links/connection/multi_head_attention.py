@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 class MultiHeadAttention(link.Chain):
     r"""Multi-head scaled dot-product attention layer.
 
-    Queries, keys and values are projected and split into heads. Each head
+    It projects queries, keys and values and splits them into heads. Each head
     computes
 
     .. math::
 
         \mathrm{softmax}(Q K^\top / \sqrt{d}) V,
 
-    where :math:`d` is the size of a head, and the heads are projected together.
+    where :math:`d` is the size of a head. A projection combines the heads.
     See A. Vaswani et al., `Attention Is All You Need
     <https://arxiv.org/abs/1706.03762>`_.
 
@@ -145,7 +145,7 @@ class MultiHeadAttention(link.Chain):
         return functions.transpose(x, (0, 2, 1, 3))
 
     def _complete_mask(self, mask, causal, length, memory_length):
-        """Returns the mask for all heads, which includes what ``causal`` forbids."""
+        """Returns the mask for all heads, including the causal mask."""
         if mask is None:
             return None
         mask = variable.as_array(mask)

@@ -37,7 +37,7 @@ class Parameter(link.Link):
         """Returns the parameter.
 
         Args:
-            volatile: Not used.
+            volatile: Unused.
 
         """
         return self.W

@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 
 class Scale(link.Chain):
-    """Multiplies by a weight, broadcast from an axis on, and adds a bias.
+    """Multiplies by a weight, broadcast from a given axis, and adds a bias.
 
     Args:
-        axis (int): First axis of the input along which the weight is applied.
+        axis (int): First axis of the input that the weight applies to.
         W_shape (tuple of ints): Shape of the weight, which starts as ones. If
-            ``None``, the link has no weight and it is the second argument of a
-            call.
+            ``None``, the link has no weight and takes it as the second argument
+            of a call.
         bias_term (bool): Whether to add a bias.
-        bias_shape (tuple of ints): Shape of the bias, needed with ``bias_term``
-            and without ``W_shape``.
+        bias_shape (tuple of ints): Shape of the bias, required for ``bias_term``
+            without ``W_shape``.
 
     Raises:
         ValueError: ``bias_shape`` is missing.
@@ -69,7 +69,7 @@ class Scale(link.Chain):
 
         Args:
             xs (~chainer.Variable or :ref:`ndarray`): The input, and the weight
-                if the link has none.
+                if the link has no parameter.
 
         Returns:
             ~chainer.Variable: Array of the shape of the input.

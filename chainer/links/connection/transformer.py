@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class _TransformerLayer(link.Chain):
-    """What encoder and decoder layers share: residual blocks and the feed-forward network."""
+    """Base of encoder and decoder layers: residual blocks and the feed-forward network."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class _TransformerLayer(link.Chain):
         return self.linear2(h, n_batch_axes=2)
 
     def _residual(self, x, norm, block):
-        """Applies a block beside a shortcut, with normalization before or after it."""
+        """Applies a block with a shortcut and normalization before or after it."""
         if self.norm_first:
             return x + functions.dropout(block(_normalize(norm, x)), self.dropout)
         return _normalize(norm, x + functions.dropout(block(x), self.dropout))
@@ -75,8 +75,8 @@ class TransformerEncoderLayer(_TransformerLayer):
             The default is ``4 * size``.
         dropout (float): Ratio of dropout.
         activation (callable): Activation function of the feed-forward network.
-        norm_first (bool): Whether normalization comes before a block instead
-            of after the shortcut is added.
+        norm_first (bool): Whether to normalize before a block
+            instead of after adding the shortcut.
         eps (float): Small value for numerical stability of the normalization.
 
     Attributes:
@@ -127,7 +127,7 @@ class TransformerEncoderLayer(_TransformerLayer):
 
 
 class TransformerDecoderLayer(_TransformerLayer):
-    """Transformer decoder layer: attention to itself and to a memory, and a feed-forward network.
+    """Transformer decoder layer: self-attention, cross-attention and a feed-forward network.
 
     Each of the three is a residual block with dropout and layer normalization.
     See A. Vaswani et al., `Attention Is All You Need
@@ -140,8 +140,8 @@ class TransformerDecoderLayer(_TransformerLayer):
             The default is ``4 * size``.
         dropout (float): Ratio of dropout.
         activation (callable): Activation function of the feed-forward network.
-        norm_first (bool): Whether normalization comes before a block instead
-            of after the shortcut is added.
+        norm_first (bool): Whether to normalize before a block
+            instead of after adding the shortcut.
         eps (float): Small value for numerical stability of the normalization.
         memory_size (int): Size of the memory. The default is ``size``.
 

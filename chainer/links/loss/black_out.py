@@ -23,13 +23,13 @@ class BlackOut(link.Link):
 
     Args:
         in_size (int): Size of an input vector.
-        counts (list of numbers): Numbers of occurrences of the labels, in
-            proportion to which negative samples are drawn.
+        counts (list of numbers): Label counts, the relative
+            frequencies of negative samples.
         sample_size (int): Number of negative samples.
 
     Attributes:
-        W (~chainer.Parameter): Weight of the shape ``(labels, in_size)``, zeros
-            at first.
+        W (~chainer.Parameter): Weight of the shape ``(labels, in_size)``, initially
+            zeros.
         sample_data (:ref:`ndarray`): If not ``None``, the negative samples to
             use instead of random ones.
 

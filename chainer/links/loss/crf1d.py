@@ -63,9 +63,9 @@ class CRF1d(link.Link):
         Args:
             xs (list of ~chainer.Variable): Scores of the labels at every time
                 step, each of the shape ``(batch size, n_label)``. Batch sizes
-                do not grow. With ``transpose``, a list of sequences instead,
-                each of the shape ``(length, n_label)``.
-            ys (list of ~chainer.Variable): Labels, arranged in the same way.
+                must not increase. With ``transpose``, a list of sequences
+                instead, each of the shape ``(length, n_label)``.
+            ys (list of ~chainer.Variable): Labels in the same layout.
             reduce (str): ``'mean'``, or ``'no'`` for the loss of every
                 sequence.
             transpose (bool): Whether ``xs`` and ``ys`` are lists of sequences,
@@ -95,8 +95,8 @@ class CRF1d(link.Link):
 
         Returns:
             tuple: Scores of the labels, a variable of the shape
-            ``(number of sequences,)``, and a list of arrays of labels, arranged
-            like ``xs``.
+            ``(number of sequences,)``, and a list of arrays of labels in the
+            layout of ``xs``.
 
         """
         if not transpose:

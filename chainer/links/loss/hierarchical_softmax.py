@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class TreeParser:
-    """Numbers the inner nodes of a binary tree, and finds the ways to its leaves.
+    """Numbers the inner nodes of a binary tree and finds the paths to its leaves.
 
     Inner nodes are pairs, leaves are integers.
 
@@ -67,11 +67,11 @@ class TreeParser:
         return self.next_id
 
     def get_paths(self) -> dict[int, numpy.ndarray]:
-        """Returns the inner nodes on the way to each leaf, int32 arrays by leaf."""
+        """Returns the inner nodes on the path to each leaf, int32 arrays by leaf."""
         return self.paths
 
     def get_codes(self) -> dict[int, numpy.ndarray]:
-        """Returns 1 for left and -1 for right on the way to each leaf, arrays by leaf."""
+        """Returns 1 for left and -1 for right on the path to each leaf, arrays by leaf."""
         return self.codes
 
     def parse(self, tree: Any) -> None:
@@ -81,7 +81,7 @@ class TreeParser:
             tree: Tree of nested pairs with integers as its leaves.
 
         Raises:
-            ValueError: An inner node has not two children.
+            ValueError: An inner node does not have two children.
 
         """
         self.next_id = 0
@@ -166,7 +166,7 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, Operatio
         )
 
     def _steps(self, x, t):
-        """Returns row, inner node and code of every step of the ways to the labels."""
+        """Returns the row, inner node and code of every step on the paths to the labels."""
         xp = backend.get_array_module(x)
         device = backend.get_device_from_array(x)
         paths, codes, begins = (
@@ -230,8 +230,8 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, Operatio
 class BinaryHierarchicalSoftmax(link.Link):
     r"""Hierarchical softmax loss layer over a binary tree of labels.
 
-    The probability of a label is that of the way to it from the root of the
-    tree, where :math:`v` is the code, 1 for left and -1 for right:
+    The probability of a label is the probability of its path from the root of
+    the tree, where :math:`v` is the code, 1 for left and -1 for right:
 
     .. math::
 
@@ -251,7 +251,7 @@ class BinaryHierarchicalSoftmax(link.Link):
             ``(number of inner nodes, in_size)``.
 
     Raises:
-        ValueError: An inner node has not two children.
+        ValueError: An inner node does not have two children.
 
     .. admonition:: Example
 
@@ -279,10 +279,10 @@ class BinaryHierarchicalSoftmax(link.Link):
 
     @staticmethod
     def create_huffman_tree(word_counts: dict[int, int]) -> Any:
-        """Makes a tree in which frequent labels are near the root.
+        """Makes a tree with frequent labels near the root.
 
         Args:
-            word_counts (dict): Numbers of occurrences by label.
+            word_counts (dict): Counts by label.
 
         Returns:
             Tree of nested pairs with labels as its leaves.

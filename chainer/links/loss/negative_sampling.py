@@ -23,14 +23,14 @@ class NegativeSampling(link.Link):
 
     Args:
         in_size (int): Size of an input vector.
-        counts (list of numbers): Numbers of occurrences of the labels.
+        counts (list of numbers): Label counts.
         sample_size (int): Number of negative samples.
-        power (float): Samples are drawn in proportion to ``counts ** power``.
+        power (float): Exponent; sampling frequencies are proportional to ``counts ** power``.
         dtype: Data type of the weight.
 
     Attributes:
-        W (~chainer.Parameter): Weight of the shape ``(labels, in_size)``, zeros
-            at first.
+        W (~chainer.Parameter): Weight of the shape ``(labels, in_size)``, initially
+            zeros.
 
     .. seealso:: :func:`chainer.functions.negative_sampling`
 
@@ -75,7 +75,7 @@ class NegativeSampling(link.Link):
             x (~chainer.Variable or :ref:`ndarray`): Batch of input vectors.
             t (~chainer.Variable or :ref:`ndarray`): Integer labels.
             reduce (str): ``'sum'``, or ``'no'`` for the loss of each input.
-            return_samples (bool): If ``True``, the samples are returned too.
+            return_samples (bool): If ``True``, also returns the samples.
 
         Returns:
             ~chainer.Variable or tuple: Loss, and with ``return_samples`` the

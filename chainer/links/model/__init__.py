@@ -1,1 +1,1 @@
-"""Links that are whole models."""
+"""Complete models."""

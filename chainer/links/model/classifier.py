@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Classifier(link.Chain):
-    """A classifier: a predictor with its loss and accuracy, which are reported.
+    """A classifier: a predictor that reports its loss and accuracy.
 
     Args:
         predictor (~chainer.Link): The network.
@@ -23,9 +23,9 @@ class Classifier(link.Chain):
         accfun (callable): Function that computes the accuracy from the
             prediction and the labels. The default is
             :func:`~chainer.functions.accuracy`.
-        label_key (int or str): Which argument holds the labels: a position
-            among the positional arguments, or the name of a keyword argument.
-            All others are given to the predictor.
+        label_key (int or str): Argument with the labels: a position among the
+            positional arguments, or the name of a keyword argument. The
+            predictor takes all others.
 
     Raises:
         TypeError: ``label_key`` is neither an int nor a str.
@@ -37,7 +37,7 @@ class Classifier(link.Chain):
         y (~chainer.Variable): Prediction of the last call.
         loss (~chainer.Variable): Loss of the last call.
         accuracy (~chainer.Variable): Accuracy of the last call.
-        compute_accuracy (bool): If ``False``, no accuracy is computed.
+        compute_accuracy (bool): If ``False``, does not compute the accuracy.
 
     .. admonition:: Example
 
@@ -80,7 +80,7 @@ class Classifier(link.Chain):
             self.predictor: Any = predictor
 
     def forward(self, *args: Any, **kwargs: Any) -> Variable:
-        """Computes the loss and the accuracy, and reports them.
+        """Computes and reports the loss and the accuracy.
 
         Args:
             args, kwargs: Arguments of the predictor, and the labels.

@@ -1,4 +1,4 @@
-"""Making of scales and shifts of normalization links."""
+"""Scale and shift parameters of normalization links."""
 
 import copy
 
@@ -6,9 +6,9 @@ from chainer import initializers, variable
 
 
 def make_parameter(initializer, default, shape=None, dtype=None):
-    """Makes a scale or shift parameter of a given data type."""
+    """Makes a scale or shift parameter with a given data type."""
     initializer = initializers._get_initializer(default if initializer is None else initializer)
     if dtype is not None:
-        initializer = copy.copy(initializer)  # it may be the user's
+        initializer = copy.copy(initializer)  # the initializer may belong to the user
         initializer.dtype = dtype
     return variable.Parameter(initializer, shape)

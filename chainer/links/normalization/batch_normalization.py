@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 class BatchNormalization(link.Link):
     r"""Batch normalization layer.
 
-    In training it normalizes by the mean and variance of the batch, and updates
-    the running averages of them; in test (``chainer.config.train`` is
-    ``False``) it normalizes by the running averages:
+    In training, it normalizes with the mean and variance of the batch and updates
+    their running averages. In evaluation (``chainer.config.train`` is
+    ``False``), it normalizes with the running averages:
 
     .. math::
 
         y = \gamma \frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta
 
-    To have the averages of the whole training set at the end of training
-    instead of the running ones, call :meth:`start_finetuning` and then forward
-    with ``finetune=True`` for each batch. See S. Ioffe and C. Szegedy, `Batch
+    To replace the running averages with those of the whole training set after
+    training, call :meth:`start_finetuning` and then forward with
+    ``finetune=True`` for each batch. See S. Ioffe and C. Szegedy, `Batch
     Normalization <https://arxiv.org/abs/1502.03167>`_.
 
     Args:
-        size (int or tuple of ints): Shape of the parameters, that of the axes
-            which are not aggregated. If ``None``, it is taken from the first
-            input, and ``axis`` must be given.
+        size (int or tuple of ints): Shape of the parameters, the sizes of the
+            axes that are not aggregated. If ``None``, it is inferred from the
+            first input, and ``axis`` is required.
         decay (float): Decay rate of the running averages.
         eps (float): Small value for numerical stability.
         dtype: Data type of the parameters and averages. If ``None``,
@@ -45,8 +45,8 @@ class BatchNormalization(link.Link):
         use_beta (bool): If ``False``, there is no shift.
         initial_gamma (initializer): Initializer of the scale, one by default.
         initial_beta (initializer): Initializer of the shift, zero by default.
-        axis (int or tuple of ints): Axes over which to aggregate. If ``None``,
-            all but the second and, with a tuple ``size``, following axes.
+        axis (int or tuple of ints): Axes to aggregate. If ``None``, all but the
+            second axis and, with a tuple ``size``, the following ones.
         initial_avg_mean (initializer): Initializer of the running mean, zero by
             default.
         initial_avg_var (initializer): Initializer of the running variance, one
@@ -153,7 +153,7 @@ class BatchNormalization(link.Link):
         yield 'use_beta', self.beta is not None
 
     def _prepare(self, x):
-        """Returns gamma and beta for an input, which settles their shape."""
+        """Returns gamma and beta; the input determines their shape."""
         if self.avg_mean is None:
             self._initialize_params(tuple([n for i, n in enumerate(x.shape) if i not in self.axis]))
         gamma, beta = self.gamma, self.beta
@@ -167,7 +167,7 @@ class BatchNormalization(link.Link):
         return gamma, beta
 
     def _advance(self, finetune):
-        """Returns the decay rate of this batch, and counts the batch in fine-tuning."""
+        """Returns the decay rate of this batch and counts the batch in fine-tuning."""
         # A recomputed batch was counted when it was computed first.
         if not finetune:
             return self.decay
@@ -213,5 +213,5 @@ class BatchNormalization(link.Link):
         )
 
     def start_finetuning(self) -> None:
-        """Resets the count of batches, so that averages of the next batches start anew."""
+        """Resets the batch count, so that averages restart with the next batch."""
         self.N = 0

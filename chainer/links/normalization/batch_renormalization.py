@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class BatchRenormalization(batch_normalization.BatchNormalization):
     """Batch renormalization layer.
 
-    In training, the statistics of the batch are corrected towards the running
+    In training, it corrects the statistics of the batch towards the running
     averages, within limits. See S. Ioffe, `Batch Renormalization
     <https://arxiv.org/abs/1702.03275>`_.
 
@@ -74,8 +74,8 @@ class BatchRenormalization(batch_normalization.BatchNormalization):
 
         Args:
             x (~chainer.Variable or :ref:`ndarray`): Batch. In evaluation
-                (``chainer.config.train`` is ``False``) it is normalized by the
-                running statistics.
+                (``chainer.config.train`` is ``False``), the running statistics
+                normalize it.
             finetune (bool): If ``True``, the running statistics become the mean
                 over the batches since the last call of
                 :meth:`start_finetuning`.

@@ -85,7 +85,7 @@ class DecorrelatedBatchNormalization(link.Link):
 
     Args:
         size (int): Number of features (channels).
-        groups (int): Number of groups of features, each whitened on its own.
+        groups (int): Number of groups of features, each whitened separately.
         decay (float): Decay rate of the running averages.
         eps (float): Small value for numerical stability.
         dtype: Data type of the running averages, float32 by default.
@@ -185,5 +185,5 @@ class DecorrelatedBatchNormalization(link.Link):
         )
 
     def start_finetuning(self) -> None:
-        """Resets the count of batches, so that averages of the next batches start anew."""
+        """Resets the batch count, so that averages restart with the next batch."""
         self.N = 0

@@ -18,8 +18,8 @@ class GroupNormalization(link.Link):
 
     Args:
         groups (int): Number of groups, which divides the number of channels.
-        size (int or None): Number of channels. If ``None``, it is taken from
-            the first input.
+        size (int or None): Number of channels. If ``None``, it is inferred
+            from the first input.
         eps (float): Small value for numerical stability.
         initial_gamma (initializer): Initializer of the scale, one by default.
         initial_beta (initializer): Initializer of the shift, zero by default.

@@ -18,8 +18,8 @@ class LayerNormalization(link.Link):
     <https://arxiv.org/abs/1607.06450>`_.
 
     Args:
-        size (int or None): Number of units. If ``None``, it is taken from the
-            first input.
+        size (int or None): Number of units. If ``None``, it is inferred
+            from the first input.
         eps (float): Small value for numerical stability.
         initial_gamma (initializer): Initializer of the scale, one by default.
         initial_beta (initializer): Initializer of the shift, zero by default.

@@ -17,8 +17,8 @@ class RMSNormalization(link.Link):
     <https://arxiv.org/abs/1910.07467>`_.
 
     Args:
-        size (int or None): Number of units. If ``None``, it is taken from the
-            first input.
+        size (int or None): Number of units. If ``None``, it is inferred
+            from the first input.
         eps (float): Small value for numerical stability.
         initial_gamma (initializer): Initializer of the scale, one by default.
 

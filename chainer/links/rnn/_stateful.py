@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 class StatefulChain(link.Chain):
-    """Chain that keeps variables, its state, from call to call.
+    """Chain that keeps variables as state between calls.
 
-    A subclass names the state's attributes in ``_state_names``.
+    A subclass lists the attributes of the state in ``_state_names``.
     """
 
     _state_names = ()
 
     def reset_state(self) -> None:
-        """Forgets the state: the next call starts from zeros."""
+        """Clears the state: the next call starts from zeros."""
         for name in self._state_names:
             setattr(self, name, None)
 
@@ -41,6 +41,6 @@ class StatefulChain(link.Chain):
 
 
 def zero_state(link, x, size):
-    """Returns a state of zeros for a batch of inputs."""
+    """Returns a zero state for a batch of inputs."""
     with using_device(link.device):
         return variable.Variable(link.xp.zeros((x.shape[0], size), dtype=x.dtype))

@@ -15,8 +15,8 @@ class GRUBase(link.Chain):
     """Parameters of a GRU layer.
 
     Args:
-        in_size (int or None): Size of an input vector. If ``None``, it is taken
-            from the first input.
+        in_size (int or None): Size of an input vector. If ``None``, it is
+            inferred from the first input.
         out_size (int): Size of an output vector.
         init (initializer): Initializer of the weights of inputs (``W``,
             ``W_r``, ``W_z``). The default is
@@ -78,13 +78,13 @@ class StatelessGRU(GRUBase):
         \bar h &= \tanh(W x + U (r \odot h)), \\
         h' &= (1 - z) \odot h + z \odot \bar h
 
-    (the biases of all six layers are left out here). See K. Cho et al., `On the
+    (omitting the biases of all six layers). See K. Cho et al., `On the
     Properties of Neural Machine Translation
     <https://arxiv.org/abs/1409.1259>`_.
 
     Args:
-        in_size (int or None): Size of an input vector. If ``None``, it is taken
-            from the first input.
+        in_size (int or None): Size of an input vector. If ``None``, it is
+            inferred from the first input.
         out_size (int): Size of an output vector.
         init (initializer): Initializer of ``W``, ``W_r`` and ``W_z``. The
             default is :class:`~chainer.initializers.LeCunNormal`.
@@ -108,7 +108,7 @@ class StatelessGRU(GRUBase):
 
         Args:
             h (~chainer.Variable or None): Previous outputs of the shape
-                ``(batch size, out_size)``; ``None`` stands for zeros.
+                ``(batch size, out_size)``; ``None`` means zeros.
             x (~chainer.Variable or :ref:`ndarray`): Batch of input vectors.
 
         Returns:
@@ -124,8 +124,8 @@ class StatefulGRU(GRUBase, _stateful.StatefulChain):
     See :class:`~chainer.links.StatelessGRU` for the computation.
 
     Args:
-        in_size (int or None): Size of an input vector. If ``None``, it is taken
-            from the first input.
+        in_size (int or None): Size of an input vector. If ``None``, it is
+            inferred from the first input.
         out_size (int): Size of an output vector.
         init (initializer): Initializer of ``W``, ``W_r`` and ``W_z``. The
             default is :class:`~chainer.initializers.LeCunNormal`.
@@ -189,8 +189,7 @@ class StatefulGRU(GRUBase, _stateful.StatefulChain):
 class GRU(StatefulGRU):
     """GRU layer that keeps its state; the same as :class:`~chainer.links.StatefulGRU`.
 
-    Calls with another number of arguments, as :class:`StatelessGRU` takes, are
-    refused with a hint.
+    It rejects the arguments of :class:`StatelessGRU` with a hint.
 
     .. admonition:: Example
 
@@ -210,7 +209,7 @@ class GRU(StatefulGRU):
             ~chainer.Variable: New outputs of the shape ``(batch size, out_size)``.
 
         Raises:
-            ValueError: More or less than one argument was given.
+            ValueError: The number of arguments is not one.
 
         """
         if len(args) != 1:

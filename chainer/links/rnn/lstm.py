@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 class LSTMBase(link.Chain):
     """Parameters of an LSTM layer.
 
-    The four gates stand interleaved along the output axis, the order
-    :func:`chainer.functions.lstm` expects. Each is initialized on its own.
+    The four gates are interleaved along the output axis, as
+    :func:`chainer.functions.lstm` expects. Each is initialized separately.
 
     Args:
-        in_size (int or None): Size of an input vector. If ``None`` or left out,
-            as in ``LSTM(out_size)``, it is taken from the first input.
+        in_size (int or None): Size of an input vector. If ``None`` or omitted,
+            as in ``LSTM(out_size)``, it is inferred from the first input.
         out_size (int): Size of an output vector.
         lateral_init (initializer): Initializer of the weights of the previous
             output.
         upward_init (initializer): Initializer of the weights of the input.
-        bias_init (initializer): Initializer of the biases but the forget
-            gate's. The default is zero.
+        bias_init (initializer): Initializer of all biases except
+            the forget gate's. The default is zero.
         forget_bias_init (initializer): Initializer of the forget gate's biases.
             The default is one.
 
@@ -95,7 +95,7 @@ class LSTMBase(link.Chain):
 class StatelessLSTM(LSTMBase):
     """LSTM layer that takes and returns its states.
 
-    The arguments are those of :class:`~chainer.links.LSTM`.
+    See :class:`~chainer.links.LSTM` for the arguments.
 
     .. seealso:: :func:`chainer.functions.lstm`
 
@@ -117,7 +117,7 @@ class StatelessLSTM(LSTMBase):
 
         Args:
             c (~chainer.Variable or None): Previous cells of the shape
-                ``(batch size, out_size)``; ``None`` stands for zeros.
+                ``(batch size, out_size)``; ``None`` means zeros.
             h (~chainer.Variable or None): Previous outputs, likewise.
             x (~chainer.Variable or :ref:`ndarray`): Batch of input vectors.
 
@@ -137,20 +137,20 @@ class StatelessLSTM(LSTMBase):
 class LSTM(LSTMBase, _stateful.StatefulChain):
     """LSTM layer that keeps its states.
 
-    Batches may shrink from step to step: the sequences at the end of a batch,
-    which are over, keep their states. Sort sequences by descending length.
+    Batches may shrink from step to step: finished sequences, at the end of the
+    batch, keep their states. Sort sequences by descending length.
 
     Args:
-        in_size (int or None): Size of an input vector. If ``None`` or left out,
-            as in ``LSTM(out_size)``, it is taken from the first input.
+        in_size (int or None): Size of an input vector. If ``None`` or omitted,
+            as in ``LSTM(out_size)``, it is inferred from the first input.
         out_size (int): Size of an output vector.
         lateral_init (initializer): Initializer of the weights of the previous
             output, applied to each gate. The default is
             :class:`~chainer.initializers.LeCunNormal`.
         upward_init (initializer): Initializer of the weights of the input,
             likewise.
-        bias_init (initializer): Initializer of the biases but the forget
-            gate's. The default is zero.
+        bias_init (initializer): Initializer of all biases except
+            the forget gate's. The default is zero.
         forget_bias_init (initializer): Initializer of the forget gate's biases.
             The default is one.
 

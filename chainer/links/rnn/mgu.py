@@ -48,7 +48,7 @@ class StatelessMGU(MGUBase):
         \bar h &= \tanh(W_h [f \odot h, x]), \\
         h' &= (1 - f) \odot h + f \odot \bar h
 
-    (the biases are left out here). See G.-B. Zhou et al., `Minimal Gated Unit
+    (omitting the biases). See G.-B. Zhou et al., `Minimal Gated Unit
     for Recurrent Neural Networks <https://arxiv.org/abs/1603.09420>`_.
 
     Args:

@@ -9,8 +9,8 @@ from chainer.links.rnn import n_step_rnn
 class NStepGRUBase(n_step_rnn.NStepRNNBase):
     """Base of the links of stacked GRU layers.
 
-    The weights of a layer are those of the reset gate, the update gate and the
-    candidate, from inputs (``w0`` to ``w2``) and from outputs (``w3`` to
+    A layer has weights for the reset gate, the update gate and the candidate,
+    from inputs (``w0`` to ``w2``) and from outputs (``w3`` to
     ``w5``). See :class:`NStepRNNBase
     <chainer.links.rnn.n_step_rnn.NStepRNNBase>` for the arguments.
 
@@ -60,8 +60,8 @@ class NStepGRU(NStepGRUBase):
 class NStepBiGRU(NStepGRUBase):
     """Stacked GRU layers over whole sequences, in both directions.
 
-    The arguments are those of :class:`~chainer.links.NStepGRU`; outputs are of
-    the size ``2 * out_size``.
+    See :class:`~chainer.links.NStepGRU` for the arguments. Outputs have the
+    size ``2 * out_size``.
 
     .. seealso:: :func:`chainer.functions.n_step_bigru`
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class NStepLSTMBase(n_step_rnn.NStepRNNBase):
     """Base of the links of stacked LSTM layers.
 
-    The weights of a layer are those of the input, forget, cell and output
-    gates, from inputs (``w0`` to ``w3``) and from outputs (``w4`` to ``w7``).
+    A layer has weights for the input, forget, cell and output gates, from
+    inputs (``w0`` to ``w3``) and from outputs (``w4`` to ``w7``).
     See :class:`NStepRNNBase <chainer.links.rnn.n_step_rnn.NStepRNNBase>` for
     the arguments.
 
@@ -46,7 +46,7 @@ class NStepLSTMBase(n_step_rnn.NStepRNNBase):
         Args:
             hx (~chainer.Variable or None): Initial outputs of the shape
                 ``(n_layers * directions, number of sequences, out_size)``;
-                ``None`` stands for zeros.
+                ``None`` means zeros.
             cx (~chainer.Variable or None): Initial cells, likewise.
             xs (list of ~chainer.Variable): Input sequences, each of the shape
                 ``(length, in_size)``. Lengths may differ.
@@ -90,8 +90,8 @@ class NStepLSTM(NStepLSTMBase):
 class NStepBiLSTM(NStepLSTMBase):
     """Stacked LSTM layers over whole sequences, in both directions.
 
-    The arguments are those of :class:`~chainer.links.NStepLSTM`; outputs are of
-    the size ``2 * out_size``.
+    See :class:`~chainer.links.NStepLSTM` for the arguments. Outputs have the
+    size ``2 * out_size``.
 
     .. seealso:: :func:`chainer.functions.n_step_bilstm`
 

@@ -35,12 +35,12 @@ def argsort_list_descent(lst: Sequence[NdArray]) -> numpy.ndarray:
 
 
 def permutate_list(lst: list[Any], indices: Sequence[int], inv: bool) -> list[Any]:
-    """Permutes a list by indices, or undoes that.
+    """Permutes a list by indices, or inverts the permutation.
 
     Args:
         lst (list): List to permute.
-        indices (sequence of ints): Where the elements of the result come from.
-        inv (bool): If ``True``, the permutation is undone.
+        indices (sequence of ints): Source indices of the elements of the result.
+        inv (bool): If ``True``, inverts the permutation.
 
     Returns:
         list: Permuted list.
@@ -66,7 +66,7 @@ class NStepRNNBase(link.ChainList):
     """Base of the links of stacked recurrent layers over whole sequences.
 
     A child link holds the parameters of one layer in one direction: weights
-    ``w0``, ``w1``, ... (of inputs first, then of outputs) and biases ``b0``,
+    ``w0``, ``w1``, ... (first for inputs, then for outputs) and biases ``b0``,
     ``b1``, ....
 
     Args:
@@ -174,7 +174,7 @@ class NStepRNNBase(link.ChainList):
         Args:
             hx (~chainer.Variable or None): Initial states of the shape
                 ``(n_layers * directions, number of sequences, out_size)``;
-                ``None`` stands for zeros.
+                ``None`` means zeros.
             xs (list of ~chainer.Variable): Input sequences, each of the shape
                 ``(length, in_size)``. Lengths may differ.
 

@@ -25,8 +25,8 @@ class StatefulPeepholeLSTM(_stateful.StatefulChain):
     See F. A. Gers and J. Schmidhuber, Recurrent Nets that Time and Count, 2000.
 
     Args:
-        in_size (int or None): Size of an input vector. If ``None``, it is taken
-            from the first input.
+        in_size (int or None): Size of an input vector. If ``None``, it is
+            inferred from the first input.
         out_size (int): Size of an output vector.
 
     Attributes:

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class _TreeLSTM(link.Chain):
-    """What both tree LSTM links do with missing inputs."""
+    """Handling of missing inputs for both tree LSTM links."""
 
     def _read_inputs(self, cshsx):
-        """Returns the cells and outputs of children, and the input; zeros for what is missing."""
+        """Returns the cells and outputs of children, and the input; zeros replace missing ones."""
         n_children = len(cshsx) // 2
         cs, hs, x = cshsx[:n_children], cshsx[n_children:-1], cshsx[-1]
         given = next((v for v in (x, *cs, *hs) if v is not None), None)
@@ -48,7 +48,7 @@ class ChildSumTreeLSTM(_TreeLSTM):
         c &= a \odot i + \textstyle\sum_k f_k \odot c_k, \\
         h &= o \odot \tanh(c)
 
-    (the biases of inputs are left out here). See K. S. Tai et al., `Improved
+    (omitting the biases of inputs). See K. S. Tai et al., `Improved
     Semantic Representations From Tree-Structured Long Short-Term Memory
     Networks <https://arxiv.org/abs/1503.00075>`_.
 
@@ -90,7 +90,7 @@ class ChildSumTreeLSTM(_TreeLSTM):
         Args:
             cshsx: Cells of each child, outputs of each child, and the input,
                 in this order. Each is a variable with a batch axis or ``None``,
-                which stands for zeros.
+                which means zeros.
 
         Returns:
             tuple of ~chainer.Variable: Cells and outputs of the nodes.
@@ -129,7 +129,7 @@ class NaryTreeLSTM(_TreeLSTM):
         c &= a \odot i + \textstyle\sum_n f_n \odot c_n, \\
         h &= o \odot \tanh(c)
 
-    (the biases of inputs are left out here). See K. S. Tai et al., `Improved
+    (omitting the biases of inputs). See K. S. Tai et al., `Improved
     Semantic Representations From Tree-Structured Long Short-Term Memory
     Networks <https://arxiv.org/abs/1503.00075>`_.
 
@@ -172,7 +172,7 @@ class NaryTreeLSTM(_TreeLSTM):
         Args:
             cshsx: Cells of each child, outputs of each child, and the input,
                 in this order. Each is a variable with a batch axis or ``None``,
-                which stands for zeros.
+                which means zeros.
 
         Returns:
             tuple of ~chainer.Variable: Cells and outputs of the nodes.

@@ -13,18 +13,17 @@ if TYPE_CHECKING:
 
 
 class StatefulZoneoutLSTM(_stateful.StatefulChain):
-    """LSTM layer whose states keep random elements of the previous step.
+    """LSTM layer that keeps random elements of the previous states.
 
     See D. Krueger et al., `Zoneout: Regularizing RNNs by Randomly Preserving
     Hidden Activations <https://arxiv.org/abs/1606.01305>`_.
 
     Args:
-        in_size (int or None): Size of an input vector. If ``None``, it is taken
-            from the first input.
+        in_size (int or None): Size of an input vector. If ``None``, it is
+            inferred from the first input.
         out_size (int): Size of an output vector.
-        c_ratio (float): Ratio of cells that are kept, at least zero and less
-            than one.
-        h_ratio (float): Ratio of outputs that are kept, likewise.
+        c_ratio (float): Ratio of kept cells, at least zero and less than one.
+        h_ratio (float): Ratio of kept outputs, likewise.
 
     Attributes:
         upward (~chainer.links.Linear): Layer from inputs.

@@ -1,1 +1,1 @@
-"""Computation by Theano."""
+"""Computation with Theano."""

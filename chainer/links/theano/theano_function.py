@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class TheanoFunction(link.Link):
-    """A link that computes by Theano, with gradients from Theano.
+    """A link that computes outputs and gradients with Theano.
 
-    Theano is compiled for when the link is made. The link has no parameters.
+    The constructor compiles the Theano functions. The link has no parameters.
 
     Args:
         inputs (tuple of theano.tensor.TensorVariable): Input variables.
@@ -40,7 +40,7 @@ class TheanoFunction(link.Link):
 
     def __init__(self, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         try:
-            # Theano does much when it is imported, so this waits until it is used.
+            # Importing Theano is slow, so import it on first use.
             import theano
         except ImportError as e:
             raise ImportError(
@@ -117,7 +117,7 @@ class _TheanoGrad(Operation):
 
 
 def _call(func, inputs, like):
-    """Calls a function of Theano, which is on the CPU, with arrays of any device."""
+    """Calls a Theano function, which runs on the CPU, with arrays of any device."""
     outputs = func(*[cuda.to_cpu(x) for x in inputs])
     device = backend.get_device_from_array(like[0])
     outputs = [numpy.asarray(y) for y in outputs]

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class IntervalReport(extension.Extension):
     """Base of the extensions that record the means of observed values over intervals.
 
-    A subclass defines :meth:`_record`. The trigger makes the intervals; the extension itself
-    is to be called after each iteration.
+    A subclass defines :meth:`_record`. The trigger ends the intervals; the trainer must call
+    the extension after each iteration.
 
     """
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Shift(extension.Extension):
     """Base of the extensions that change a hyperparameter of an optimizer over time.
 
-    The value is a function of the number of calls, which a subclass defines. It is set
+    A subclass defines the value as a function of the number of calls. The extension sets it
     before the training starts (for zero calls) and at each call.
     """
 
@@ -57,8 +57,8 @@ class Shift(extension.Extension):
         self._t = serializer('_t', self._t)
         value = serializer('_last_value', self._last_value)
         self._last_value = value.item() if isinstance(value, numpy.ndarray) else value
-        # With init=None the initial value is taken from the optimizer at the first start; when
-        # the training is resumed, the optimizer may have another value.
+        # With init=None, the initial value comes from the optimizer at the first start; when
+        # training resumes, the optimizer may have a different value.
         try:
             init = serializer('_init', self._init)
         except KeyError:  # Chainer v7 or older
@@ -71,6 +71,6 @@ def limit(value, target, growing):
     """Returns the value, but not beyond a target (``None``: no target)."""
     if target is None:
         return value
-    # The quotient does the right thing for negative values, too.
+    # The quotient also handles negative values.
     beyond = value / target > 1 if growing else value / target < 1
     return target if beyond else value

@@ -32,13 +32,12 @@ def snapshot_object(
 ) -> Extension:
     """Returns an extension that saves an object, e.g. a model, regularly.
 
-    The arguments are those of :func:`snapshot`, except
+    It takes the arguments of :func:`snapshot`, except
 
     Args:
         target: Object with a ``serialize`` method.
-        filename (str or callable): Name of the file in the output folder; a string is
-            formatted with the trainer (e.g. ``'model_{.updater.iteration}'``), a function is
-            called with it.
+        filename (str or callable): Name of the file in the output folder: a format string for
+            the trainer (e.g. ``'model_{.updater.iteration}'``), or a function of the trainer.
 
     Returns:
         Extension.
@@ -81,28 +80,28 @@ def snapshot(
 ) -> Extension:
     """Returns an extension that saves the trainer regularly, by default at each epoch.
 
-    A snapshot file appears under its name when it is complete and on the disk, so a program
-    that is stopped meanwhile, even by force, leaves the snapshots before it intact.
+    A snapshot gets its file name only when it is complete and on disk, so the earlier snapshots
+    stay intact even if the program is killed.
 
-    The priority is -100, so that the snapshot has everything that other extensions did.
+    The priority is -100, so that the snapshot includes the effects of all other extensions.
 
     Args:
         savefun: Function of a path and the serialized object that writes the file;
             :func:`~chainer.serializers.save_npz` by default.
-        filename (str or callable): Name of the file in the output folder; a string is
-            formatted with the trainer, a function is called with it.
+        filename (str or callable): Name of the file in the output folder: a format string for
+            the trainer, or a function of the trainer.
         target: Object to save instead of the trainer.
         condition: Function without arguments that returns whether to save.
         writer: Writer of :mod:`chainer.training.extensions.snapshot_writers`, which may use
-            threads or processes. Not together with ``savefun``.
-        snapshot_on_error (bool): If true, a snapshot is also saved when the training is
-            stopped by an exception.
-        n_retains (int): Number of latest snapshots to keep, older ones are deleted; all if
-            not positive. Needs ``filename`` to be a string.
-        autoload (bool): If true, the latest snapshot in the output folder is loaded before
-            the training starts. A file that is damaged or does not fit is skipped with a warning,
-            and the one before it is tried. What a killed program left of unfinished snapshots
-            is removed. Needs ``filename`` to be a string.
+            threads or processes. Excludes ``savefun``.
+        snapshot_on_error (bool): If true, also saves a snapshot when an exception stops the
+            training.
+        n_retains (int): Number of latest snapshots to keep; deletes older ones. Keeps all if
+            not positive. Requires ``filename`` to be a string.
+        autoload (bool): If true, loads the latest snapshot in the output folder before the
+            training starts. Skips a file that is damaged or does not fit with a warning, and
+            tries the one before it. Removes unfinished snapshots of a killed program.
+            Requires ``filename`` to be a string.
 
     Raises:
         TypeError: If both ``savefun`` and ``writer`` are given.
@@ -141,7 +140,7 @@ def _make_writer(savefun, writer):
 
 
 class _SerializedObject(dict):
-    """Serialized object that can be handed to any function that saves objects."""
+    """Serialized object that any save function accepts."""
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         for key, array in self.items():
@@ -196,7 +195,7 @@ class _Snapshot(extension.Extension):
         for name in reversed(names):
             path = os.path.join(outdir, name)
             try:
-                # This reads and checks all of the file before the target is touched.
+                # This reads and checks the whole file before it changes the target.
                 serializers.load_npz(path, target)
             except (ValueError, KeyError, TypeError, OSError) as e:
                 warnings.warn(
@@ -234,7 +233,7 @@ def _always_true():
 
 
 def _name_pattern(fmt):
-    """Returns the regular expression of the file names that a format string makes."""
+    """Returns a regular expression that matches the file names of a format string."""
     parts = re.split(r'(?:\{[^{}]*\})', fmt)
     return '([0-9.]+)'.join(re.escape(part.replace('{{', '{').replace('}}', '}')) for part in parts)
 
@@ -247,7 +246,7 @@ def _find_snapshot_files(fmt, path):
         path (str): Folder.
 
     Returns:
-        list: Pairs of modification time and name, the oldest first.
+        list: Pairs of modification time and name, oldest first.
 
     """
     pattern = re.compile(_name_pattern(fmt))
@@ -256,7 +255,7 @@ def _find_snapshot_files(fmt, path):
         for name in os.listdir(path):
             match = pattern.fullmatch(name)
             if match:
-                # Files may be younger than the resolution of the time; numbers decide then.
+                # Modification times may be equal at the clock's resolution; numbers decide then.
                 numbers = [
                     float(n) if re.fullmatch(r'\d+(\.\d+)?', n) else 0.0 for n in match.groups()
                 ]

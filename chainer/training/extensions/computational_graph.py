@@ -20,7 +20,7 @@ _func_style = {'shape': 'record', 'fillcolor': '#6495ED', 'style': 'filled'}
 
 
 def is_return_code_zero(args: Sequence[str]) -> bool:
-    """Returns whether a command can be run and succeeds.
+    """Returns whether a command runs successfully.
 
     Args:
         args (list of strs): Command and its arguments.
@@ -45,10 +45,10 @@ def is_return_code_zero(args: Sequence[str]) -> bool:
 
 
 def is_graphviz_available() -> bool:
-    """Returns whether the program ``dot`` of Graphviz can be run.
+    """Returns whether Graphviz's program ``dot`` is available.
 
     Returns:
-        bool: Whether it can.
+        bool: Whether it is available.
 
     .. admonition:: Example
 
@@ -63,18 +63,17 @@ def is_graphviz_available() -> bool:
 class DumpGraph(extension.Extension):
     """Extension that writes the computational graph of the first iteration.
 
-    The graph is written in the language of Graphviz; if its program ``dot`` is there, an image
-    is made of it, too.
+    It writes the graph in Graphviz's language, and also as an image if the program ``dot`` is
+    available.
 
     Args:
-        root_name (str): Key of the variable in the observation (such as ``'main/loss'``) whose
-            graph is written.
+        root_name (str): Key of the root variable in the observation, such as ``'main/loss'``.
         filename (str): Name of the file in the output folder, ``cg.dot`` by default.
         variable_style (dict): Graphviz attributes of variable nodes.
         function_style (dict): Graphviz attributes of function nodes.
 
     Raises:
-        TypeError: When called and the value is not a variable.
+        TypeError: When called, if the value is not a variable.
 
     .. admonition:: Example
 

@@ -20,7 +20,7 @@ class CosineShift(_shift.Shift):
 
     Args:
         attr (str): Name of the attribute of the optimizer.
-        max_count (int): Number of calls after which ``target`` is reached.
+        max_count (int): Number of calls to reach ``target``.
         init (float): Initial value; the value of the attribute by default.
         target (float): Final value.
         optimizer: Optimizer; the main one of the updater by default.

@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 class Evaluator(extension.Extension):
     """Extension that evaluates a model on a validation dataset.
 
-    It sweeps over an iterator, calls the evaluation function with each batch in test mode and
-    without graphs, and reports the means of all values that were reported by the function. Their
+    It iterates over the dataset, calls the evaluation function with each batch in test mode and
+    without graphs, and reports the means of all values that the function reports. Their
     names get the prefix ``<name of the extension>/`` (default: ``validation/``).
 
-    To evaluate in another way, override :meth:`evaluate`.
+    To customize the evaluation, override :meth:`evaluate`.
 
     Args:
         iterator: Iterator of the validation dataset that does not repeat, or a dictionary of
             iterators with a key ``'main'``.
         target: Link to evaluate, or a dictionary of links.
-        converter: Function that makes arrays of a batch and a device,
+        converter: Function that converts a batch to arrays on a device,
             :func:`~chainer.dataset.concat_examples` by default.
         device: Device specifier of the batches.
         eval_hook: Function of the evaluator, called before each evaluation.
         eval_func: Function called with each converted batch; the main target by default.
-        progress_bar (bool): If true, a progress bar is shown.
+        progress_bar (bool): If true, shows a progress bar.
 
     Attributes:
         converter: The converter.
@@ -101,7 +101,7 @@ class Evaluator(extension.Extension):
                 )
 
     def get_iterator(self, name: str) -> Iterator:
-        """Returns the iterator of a name."""
+        """Returns an iterator by name."""
         return self._iterators[name]
 
     def get_all_iterators(self) -> dict[str, Iterator]:
@@ -109,7 +109,7 @@ class Evaluator(extension.Extension):
         return dict(self._iterators)
 
     def get_target(self, name: str) -> Any:
-        """Returns the link of a name."""
+        """Returns a link by name."""
         return self._targets[name]
 
     def get_all_targets(self) -> dict[str, Any]:
@@ -117,10 +117,10 @@ class Evaluator(extension.Extension):
         return dict(self._targets)
 
     def __call__(self, trainer: Trainer | None = None) -> dict[str, Any]:
-        """Evaluates, and reports the results to the current reporter.
+        """Evaluates and reports the results to the current reporter.
 
         Args:
-            trainer (Trainer): Trainer that calls the extension; not needed.
+            trainer (Trainer): Trainer that calls the extension; optional.
 
         Returns:
             dict: Results, with the prefix in the names.
@@ -139,7 +139,7 @@ class Evaluator(extension.Extension):
         return result
 
     def evaluate(self) -> dict[str, Any]:
-        """Sweeps over the main iterator; override this for another evaluation.
+        """Evaluates the batches of the main iterator; override this to customize the evaluation.
 
         Returns:
             dict: Mean of each reported value.

@@ -24,24 +24,24 @@ class ExponentialMovingAverage(extension.Extension):
 
     The average :math:`a` starts as a copy of a parameter :math:`p` at the first call. Each later
     call makes it :math:`a \\leftarrow d a + (1 - d) p` with the decay :math:`d`. Averaged
-    parameters often generalize better than those of the last update. The training itself does
-    not see them; use them by :meth:`applied` or :meth:`wrap`.
+    parameters often generalize better than those of the last update. The training does
+    not use them; apply them with :meth:`applied` or :meth:`wrap`.
 
-    Averages of float16 parameters are kept in float32. Persistent values, such as the statistics
-    of batch normalization, are not averaged.
+    Averages of float16 parameters are float32. Persistent values, such as the statistics of
+    batch normalization, are not averaged.
 
     Source: Polyak and Juditsky, `Acceleration of Stochastic Approximation by Averaging
     <https://doi.org/10.1137/0330046>`_; in this form e.g. in section 7 of Szegedy et al.,
     `Rethinking the Inception Architecture <https://arxiv.org/abs/1512.00567>`_.
 
-    The extension is called before those that write to the observation, so that an evaluator
-    in the same iteration has the latest average.
+    The extension runs before those that write to the observation, so that an evaluator in the
+    same iteration uses the latest average.
 
     Args:
         target (chainer.Link): Model.
         decay (float): Decay :math:`d`, at least 0 and less than 1.
         warmup (bool): If true, the decay of the ``t``-th call after the first is at most
-            ``(1 + t) / (10 + t)``, which makes the average useful in the first updates, too.
+            ``(1 + t) / (10 + t)``, which makes the average useful from the first updates on.
 
     Raises:
         ValueError: If ``decay`` is out of its range.
@@ -88,7 +88,7 @@ class ExponentialMovingAverage(extension.Extension):
         """Updates the averages.
 
         Args:
-            trainer (Trainer): Trainer that calls the extension; not needed.
+            trainer (Trainer): Trainer that calls the extension; optional.
 
         """
         decay = self._decay
@@ -145,7 +145,7 @@ class ExponentialMovingAverage(extension.Extension):
                 param._set_array(array)
 
     def wrap(self, extension: Callable[[Trainer], Any]) -> Extension:
-        """Returns an extension that calls another one while the averages are applied.
+        """Returns an extension that calls another one with the averages applied.
 
         Args:
             extension: Extension, for example an :class:`Evaluator` or one made by
@@ -181,7 +181,7 @@ def _average_dtype(array):
 
 
 class _WithAverages(extension.Extension):
-    """Extension that calls another one while averages are applied."""
+    """Extension that calls another one with averages applied."""
 
     def __init__(self, average: ExponentialMovingAverage, base: Any) -> None:
         self._average = average

@@ -12,7 +12,7 @@ class ExponentialShift(_shift.Shift):
     r"""Extension that multiplies a hyperparameter by a factor at each call.
 
     After ``t`` calls the value is :math:`\mathrm{init} \cdot \mathrm{rate}^t`, but not
-    beyond ``target``. Give the period as the trigger of the extension.
+    beyond ``target``. The trigger of the extension sets the period.
 
     Args:
         attr (str): Name of the attribute of the optimizer.

@@ -9,12 +9,13 @@ if TYPE_CHECKING:
 
 
 class FailOnNonNumber(extension.Extension):
-    """Extension that stops the training when a parameter is infinite or not a number.
+    """Extension that stops the training when a parameter is infinite or NaN.
 
-    Call it after each iteration (the default) to stop at once.
+    By default, it checks after each iteration.
 
     Raises:
-        RuntimeError: When called and there is such a parameter, naming the optimizer and it.
+        RuntimeError: When called, if there is such a parameter; names the optimizer and the
+            parameter.
 
     .. admonition:: Example
 
@@ -37,8 +38,8 @@ class FailOnNonNumber(extension.Extension):
                 array = param.array
                 if array is None:
                     continue
-                # NaN and infinity survive summation, so only sums that are not finite (which
-                # overflow makes too) need a closer look.
+                # NaN and infinity survive summation, so only nonfinite sums (also from overflow)
+                # need a closer look.
                 if param.xp.isfinite(array.sum()) or param.xp.isfinite(array).all():
                     continue
                 raise RuntimeError(

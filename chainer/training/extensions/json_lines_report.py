@@ -18,22 +18,21 @@ if TYPE_CHECKING:
 class JsonLinesReport(_interval_report.IntervalReport):
     """Extension that appends the means of observed values to a file, one line of JSON each.
 
-    Values are averaged over the intervals that a trigger makes. At the end of each, a line with
-    the means, ``epoch``, ``iteration`` and ``elapsed_time`` is appended. Unlike the file of
-    :class:`LogReport`, which is written anew each time, the file can be followed while it grows
-    (``tail -f``), and the cost of a line does not depend on the number of lines before it.
+    A trigger sets the intervals. At the end of each interval, the extension appends a line with
+    the means, ``epoch``, ``iteration`` and ``elapsed_time``. Unlike :class:`LogReport`, which
+    rewrites its file each time, you can follow the file while it grows (``tail -f``), and the
+    cost of a line does not depend on the number of earlier lines.
 
-    Each line is written by one system call; when it fails, as on a full disk, the part that was
-    written is removed. Training that starts at the beginning starts a new file. Training that
-    was resumed from a snapshot removes the lines that were written after the snapshot, so that
-    no interval appears twice.
+    One system call writes each line; if it fails, as on a full disk, the extension removes the
+    partial line. New training starts a new file. Training resumed from a snapshot removes the
+    lines written after the snapshot, so no interval appears twice.
 
-    Values that are not finite, which JSON does not have, are written as ``null``.
+    JSON has no infinity and NaN; the extension writes them as ``null``.
 
     Args:
         keys (iterable of strs): Keys of the values; all values by default.
-        trigger: Trigger that makes the intervals. (The extension itself is to be called
-            after each iteration.)
+        trigger: Trigger that ends the intervals. (The trainer must call the extension after
+            each iteration.)
         postprocess: Function that may change the dictionary of an interval before it is
             written.
         filename (str): Name of the file in the output folder.
@@ -75,7 +74,7 @@ class JsonLinesReport(_interval_report.IntervalReport):
         line = (json.dumps(stats, allow_nan=False) + '\n').encode()
         try:
             written = os.write(self._fd, line)
-            if written < len(line):  # the disk is full; the next attempt says so
+            if written < len(line):  # the disk is full; the next attempt raises
                 os.write(self._fd, line[written:])
         except OSError:
             os.ftruncate(self._fd, self._size)
@@ -84,7 +83,7 @@ class JsonLinesReport(_interval_report.IntervalReport):
 
     def _open(self, path):
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-        # The file may be shorter than it was, after a loss of power or in another folder.
+        # The file may be shorter than before, after a loss of power or in another folder.
         size = min(self._size, os.fstat(self._fd).st_size)
         with open(path, 'rb') as f:
             self._size = f.read(size).rfind(b'\n') + 1

@@ -14,8 +14,7 @@ class LinearShift(_shift.Shift):
     Args:
         attr (str): Name of the attribute of the optimizer.
         value_range (tuple of floats): First and last value.
-        time_range (tuple of ints): Numbers of calls up to which the first value holds and
-            from which the last one does.
+        time_range (tuple of ints): Numbers of calls at which the change starts and ends.
         optimizer: Optimizer; the main one of the updater by default.
 
     .. admonition:: Example

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 class LogReport(_interval_report.IntervalReport):
     """Extension that writes the means of observed values to a JSON file.
 
-    Values are averaged over the intervals that a trigger makes. At the end of each, the means
-    with ``epoch``, ``iteration`` and ``elapsed_time`` are appended to the log, which is written
-    as a list of dictionaries.
+    A trigger sets the intervals. At the end of each interval, the extension appends the means,
+    ``epoch``, ``iteration`` and ``elapsed_time`` to the log, and writes the log as a list of
+    dictionaries.
 
     Args:
         keys (iterable of strs): Keys of the values; all values by default.
-        trigger: Trigger that makes the intervals. (The extension itself is to be called
-            after each iteration.)
+        trigger: Trigger that ends the intervals. (The trainer must call the extension after
+            each iteration.)
         postprocess: Function that may change the dictionary of an interval before it is
             appended.
         filename (str): Name of the file in the output folder, ``log`` by default. It can be

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 class MicroAverage(extension.Extension):
     """Extension that reports the quotient of the sums of two observed values.
 
-    The mean of batch-wise quotients is not the quotient over all examples when the batches
-    have different sizes; this extension computes the latter: the sum of numerators over an
+    If batches have different sizes, the mean of their quotients is not the quotient over all
+    examples. This extension computes the latter: the sum of numerators over an
     interval divided by the sum of denominators.
 
     Args:
         numerator_key (str): Key of the numerator.
         denominator_key (str): Key of the denominator.
-        result_key (str): Key that the quotient is reported under.
-        trigger: Trigger that makes the intervals, at whose ends the quotient is reported.
+        result_key (str): Key of the reported quotient.
+        trigger: Trigger that ends the intervals and reports the quotient.
 
     .. admonition:: Example
 

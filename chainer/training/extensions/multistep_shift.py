@@ -15,7 +15,7 @@ class MultistepShift(_shift.Shift):
     r"""Extension that multiplies a hyperparameter by a factor at given numbers of calls.
 
     After ``t`` calls the value is :math:`\mathrm{init} \cdot \mathrm{gamma}^k`, where ``k`` is
-    the number of the steps that are not larger than ``t``.
+    the number of steps up to ``t``.
 
     Args:
         attr (str): Name of the attribute of the optimizer.

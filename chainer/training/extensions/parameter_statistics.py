@@ -30,20 +30,20 @@ def _zeros(x):
 class ParameterStatistics(extension.Extension):
     """Extension that reports statistics of parameters and their gradients.
 
-    Each statistic is a function of the flattened array. It is averaged over the intervals that a
-    trigger makes, and then reported under
+    Each statistic is a function of the flattened array. A trigger sets the intervals; at the end
+    of each interval, the extension reports the mean under
     ``{prefix}/{link name}{parameter name}/{'data' or 'grad'}/{function name}``. The elements of
-    statistics that are arrays (the percentiles) get the suffixes ``/0``, ``/1``, ... A link without
-    a parent is named ``None``.
+    array statistics (the percentiles) get the suffixes ``/0``, ``/1``, ... The name of a link
+    without a parent is ``None``.
 
     Args:
-        links (Link or iterable of Links): Links whose parameters are observed.
+        links (Link or iterable of Links): Links to observe.
         statistics (dict): Functions by name; ``None`` for none, to register them later.
-            Default are mean, std, min, max, zeros (number of) and percentile.
-        report_params (bool): If true, parameters are observed.
-        report_grads (bool): If true, gradients are observed.
+            Defaults to mean, std, min, max, zeros (number of) and percentile.
+        report_params (bool): If true, observes parameters.
+        report_grads (bool): If true, observes gradients.
         prefix (str): Prefix of the keys.
-        trigger: Trigger that makes the intervals.
+        trigger: Trigger that ends the intervals.
         skip_nan_params (bool): If true, the statistics of an array that contains NaN are NaN
             without calling the functions.
 
@@ -123,7 +123,7 @@ class ParameterStatistics(extension.Extension):
             self._summary = reporter.DictSummary()
 
     def _compute(self, array, key):
-        # Functions may assume nothing about axes. NumPy serves for ChainerX, which lacks many.
+        # Functions get flat arrays. NumPy replaces ChainerX, which lacks many functions.
         device = backend.get_device_from_array(array)
         if isinstance(device, backend.ChainerxDevice):
             array = backend.CpuDevice().send(array)

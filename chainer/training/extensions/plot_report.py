@@ -33,7 +33,7 @@ def _check_available():
 
 
 def make_figure(**kwargs: Any) -> Any:
-    """Makes a figure that needs no display and leaves no trace in pyplot."""
+    """Makes a figure without a display and without pyplot's global state."""
     from matplotlib import figure
     from matplotlib.backends import backend_agg
 
@@ -45,21 +45,21 @@ def make_figure(**kwargs: Any) -> Any:
 class PlotReport(extension.Extension):
     """Extension that plots observed values to an image file.
 
-    Values are averaged over the intervals that a trigger makes; at the end of each, the file
-    is written anew. Without matplotlib nothing is plotted, with a warning. No display is needed.
+    A trigger sets the intervals. At the end of each interval, the extension adds the means and
+    rewrites the file. Without matplotlib, it warns and plots nothing. It needs no display.
 
     Args:
         y_keys (iterable of strs): Keys of the values to plot.
         x_key (str): Key of the value on the x axis; ``'iteration'`` and ``'epoch'`` are
-            always there.
-        trigger: Trigger that makes the intervals. (The extension itself is to be called
-            after each iteration.)
+            always available.
+        trigger: Trigger that ends the intervals. (The trainer must call the extension after
+            each iteration.)
         postprocess: Function of the figure, its axes and the summary of the interval, called
             before the figure is saved.
         filename (str): Name of the file in the output folder, ``plot.png`` by default; its
-            suffix decides the format.
-        marker (str): Marker of matplotlib at each point; ``None`` for none.
-        grid (bool): If true, a grid is drawn.
+            suffix sets the format.
+        marker (str): Matplotlib's marker at each point; ``None`` for none.
+        grid (bool): If true, draws a grid.
 
     .. admonition:: Example
 
@@ -104,7 +104,7 @@ class PlotReport(extension.Extension):
 
     @staticmethod
     def available() -> bool:
-        """Returns whether matplotlib is there; warns if it is not."""
+        """Returns whether matplotlib is available; warns if it is not."""
         return _check_available()
 
     def __call__(self, trainer: Trainer) -> Any:

@@ -18,7 +18,7 @@ class PolynomialShift(_shift.Shift):
     Args:
         attr (str): Name of the attribute of the optimizer.
         rate (float): Exponent.
-        max_count (int): Number of calls after which zero is reached.
+        max_count (int): Number of calls to reach zero.
         init (float): Initial value; the value of the attribute by default.
         target (float): Value to stop at.
         optimizer: Optimizer; the main one of the updater by default.

@@ -20,8 +20,8 @@ class PrintReport(extension.Extension):
 
     Args:
         entries (list of strs): Keys of the values, the columns of the table.
-        log_report (str or LogReport): Log report to print: the name of the extension in the
-            trainer, or an extension of its own, which is called by this one.
+        log_report (str or LogReport): Log report to print: the name of an extension in the
+            trainer, or a separate extension, which this one calls.
         out: File to write to, the standard output by default.
 
     .. admonition:: Example
@@ -49,7 +49,7 @@ class PrintReport(extension.Extension):
     ) -> None:
         self._entries = entries
         self._log_report = log_report
-        # The default is looked up again, as the standard output may have been redirected.
+        # Look up the default here, because the standard output may have been redirected.
         self._out = sys.stdout if out is _default_out else out
         self._log_len = 0  # number of entries that are printed
 
@@ -67,7 +67,7 @@ class PrintReport(extension.Extension):
             self._out.write(self._header)
             self._header = None
         while len(log) > self._log_len:
-            # A progress bar may stand here.
+            # Erase a progress bar.
             if os.name != 'nt':
                 self._out.write('\033[J')
             self._print(log[self._log_len])

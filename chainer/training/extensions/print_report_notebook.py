@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 class PrintReportNotebook(print_report.PrintReport):
-    """The form of :class:`~chainer.training.extensions.PrintReport` for notebooks.
+    """Version of :class:`~chainer.training.extensions.PrintReport` for notebooks.
 
-    It is used under that name in Jupyter notebooks, shows a table that is updated in place,
-    and needs ipywidgets and pandas.
+    In Jupyter notebooks it replaces that class. It updates its table in place and needs
+    ipywidgets and pandas.
 
     Args:
         entries (list of strs): Keys of the values, the columns of the table.
-        log_report (str or LogReport): Log report to print: the name of the extension in the
-            trainer, or an extension of its own, which is called by this one.
+        log_report (str or LogReport): Log report to print: the name of an extension in the
+            trainer, or a separate extension, which this one calls.
 
     """
 

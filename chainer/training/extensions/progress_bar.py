@@ -16,7 +16,7 @@ class ProgressBar(extension.Extension):
 
     Args:
         training_length (tuple): Number and unit (``'epoch'`` or ``'iteration'``) of the whole
-            training. By default the stop trigger of the trainer tells it.
+            training. By default, the stop trigger of the trainer defines it.
         update_interval (int): Number of iterations between two updates of the screen.
         bar_length (int): Number of characters of a bar.
         out: File to write to.
@@ -46,7 +46,7 @@ class ProgressBar(extension.Extension):
         self._training_length = training_length
         self._update_interval = update_interval
         self._bar_length = bar_length
-        # The default is looked up again, as the standard output may have been redirected.
+        # Look up the default here, because the standard output may have been redirected.
         self._out = sys.stdout if out is None or out is _default_out else out
         self._pbar = None
 

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 class ProgressBarNotebook(extension.Extension):
-    """The form of :class:`~chainer.training.extensions.ProgressBar` for notebooks.
+    """Version of :class:`~chainer.training.extensions.ProgressBar` for notebooks.
 
-    It is used under that name in Jupyter notebooks and needs ipywidgets.
+    In Jupyter notebooks it replaces that class. It needs ipywidgets.
 
     Args:
         training_length (tuple): Number and unit (``'epoch'`` or ``'iteration'``) of the whole
-            training. By default the stop trigger of the trainer tells it.
+            training. By default, the stop trigger of the trainer defines it.
         update_interval (int): Number of iterations between two updates.
         bar_length (int): Ignored.
         out: Ignored.

@@ -1,4 +1,4 @@
-"""Writers, which decide by whom snapshots are written to files."""
+"""Snapshot writers: the main thread, other threads or processes write the files."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 class Writer:
     """Base of snapshot writers.
 
-    A snapshot writer is called with the state of an object, a dictionary of arrays, and writes
-    it to a file.
+    A snapshot writer takes the state of an object, a dictionary of arrays, and writes it to a
+    file.
 
-    Attributes and hooks that a subclass needs are set up by ``__init__``.
+    Subclasses must call ``__init__``.
 
     .. admonition:: Example
 
@@ -43,7 +43,7 @@ class Writer:
         self._post_save_hooks = []
 
     def __call__(self, filename: str, outdir: str, target: Any) -> None:
-        """Writes a snapshot, or arranges that it is written.
+        """Writes a snapshot or schedules it.
 
         Args:
             filename (str): Name of the file.
@@ -64,7 +64,7 @@ class Writer:
     def save(
         self, filename: str, outdir: str, target: Any, savefun: Callable[..., Any], **kwds: Any
     ) -> None:
-        """Writes a file, which gets its name when it is complete and on the disk.
+        """Writes a file, which gets its name when it is complete and on disk.
 
         Args:
             filename (str): Name of the file.
@@ -79,7 +79,7 @@ class Writer:
         self._post_save()
 
     def _add_cleanup_hook(self, hook):
-        """Adds a function that is called after each file was written."""
+        """Adds a function to call after each written file."""
         self._post_save_hooks.append(hook)
 
     def _post_save(self):
@@ -88,7 +88,7 @@ class Writer:
 
 
 class SimpleWriter(Writer):
-    """Writer that writes at once, in the main thread.
+    """Writer that writes immediately in the main thread.
 
     Args:
         savefun: Function of a path and the serialized object that writes the file.
@@ -118,8 +118,8 @@ class SimpleWriter(Writer):
 class StandardWriter(Writer):
     """Base of the writers that start a thread or process for each snapshot.
 
-    A new snapshot waits for the one before it. A failure is raised by the next call or by
-    :meth:`finalize`.
+    A new snapshot waits for the previous one. The next call or :meth:`finalize` raises a
+    failure.
 
     Args:
         savefun: Function of a path and the serialized object that writes the file.
@@ -153,7 +153,7 @@ class StandardWriter(Writer):
     def create_worker(self, filename: str, outdir: str, target: Any, **kwds: Any) -> Any:
         """Makes the thread or process that writes a snapshot.
 
-        It is to have the methods ``start`` and ``join``.
+        It must have the methods ``start`` and ``join``.
 
         Args:
             filename (str): Name of the file.
@@ -200,7 +200,7 @@ def _check(worker):
 
 
 def _copy(target):
-    """Copies the arrays, which training goes on changing while they are written."""
+    """Copies the arrays, because training changes them during the writing."""
     if not isinstance(target, dict):
         return target
     copy = type(target)()
@@ -209,7 +209,7 @@ def _copy(target):
 
 
 class ThreadWriter(StandardWriter):
-    """Writer that writes each snapshot in a thread of its own.
+    """Writer that writes each snapshot in a new thread.
 
     Args:
         savefun: Function of a path and the serialized object that writes the file.
@@ -237,9 +237,9 @@ class ThreadWriter(StandardWriter):
 
 
 class ProcessWriter(StandardWriter):
-    """Writer that writes each snapshot in a process of its own.
+    """Writer that writes each snapshot in a new process.
 
-    Do not use it with the start method *fork* after a GPU or MPI was used.
+    Do not use it with the start method *fork* after using a GPU or MPI.
 
     Args:
         savefun: Function of a path and the serialized object that writes the file.
@@ -277,14 +277,14 @@ class ProcessWriter(StandardWriter):
 
 
 class QueueWriter(Writer):
-    """Base of the writers that have one thread or process write all snapshots.
+    """Base of the writers that write all snapshots in one thread or process.
 
-    A failure is raised by the next call or by :meth:`finalize`.
+    The next call or :meth:`finalize` raises a failure.
 
     Args:
         savefun: Function of a path and the serialized object that writes the file.
         task: Callable with the arguments of :meth:`Writer.__call__` that writes a snapshot;
-            by default it is made by :meth:`create_task`.
+            :meth:`create_task` makes it by default.
 
     .. admonition:: Example
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class StepShift(_shift.Shift):
-    r"""Extension that multiplies a hyperparameter by a factor each time some calls are made.
+    r"""Extension that multiplies a hyperparameter by a factor every ``step`` calls.
 
     After ``t`` calls the value is
     :math:`\mathrm{init} \cdot \mathrm{gamma}^{\lfloor t / \mathrm{step} \rfloor}`, but not

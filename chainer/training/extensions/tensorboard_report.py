@@ -16,28 +16,27 @@ if TYPE_CHECKING:
 class TensorBoardReport(_interval_report.IntervalReport):
     """Extension that writes the means of observed values for TensorBoard.
 
-    Values are averaged over the intervals that a trigger makes. At the end of each, the means
-    and ``epoch`` are written as scalars under their keys, with the iteration as the step. The
-    package ``tensorboardX`` is used if it is installed, or else ``tensorboard``; neither needs
-    another deep learning framework.
+    A trigger sets the intervals. At the end of each interval, the extension writes the means and
+    ``epoch`` as scalars under their keys, with the iteration as the step. It uses the package
+    ``tensorboardX`` if it is installed, or else ``tensorboard``; neither needs another deep
+    learning framework.
 
-    Training that is resumed from a snapshot writes a file of its own to the folder and asks
-    TensorBoard to ignore what an interrupted training wrote for later steps.
+    Training resumed from a snapshot writes a new file to the folder. The file tells TensorBoard
+    to ignore later steps of the interrupted training.
 
     Args:
         keys (iterable of strs): Keys of the values; all values by default.
-        trigger: Trigger that makes the intervals. (The extension itself is to be called
-            after each iteration.)
+        trigger: Trigger that ends the intervals. (The trainer must call the extension after
+            each iteration.)
         postprocess: Function that may change the dictionary of an interval before it is
             written.
-        logdir (str): Folder of the files, within the output folder unless it is an absolute
-            path. The output folder itself by default.
-        writer: Object to write with, which has the methods ``add_scalar(tag, value, step)`` and
-            ``flush()``, such as a ``SummaryWriter``. It is not closed. Not together with
-            ``logdir``.
+        logdir (str): Folder of the files, relative to the output folder. The output folder by
+            default.
+        writer: Object with the methods ``add_scalar(tag, value, step)`` and ``flush()``, such as
+            a ``SummaryWriter``. The extension does not close it. Excludes ``logdir``.
 
     Raises:
-        ImportError: If neither package is installed, and no writer is given.
+        ImportError: If neither package is installed and no writer is given.
         TypeError: If both ``logdir`` and ``writer`` are given.
 
     .. admonition:: Example
@@ -76,7 +75,7 @@ class TensorBoardReport(_interval_report.IntervalReport):
 
     def __call__(self, trainer: Trainer) -> Any:
         if self._writer is None:
-            # Here, not in initialize(): now it is known from where training was resumed.
+            # Not in initialize(): only here the iteration of the resumed snapshot is known.
             self._writer = self._make_writer(
                 os.path.join(trainer.out, self._logdir), trainer.updater.iteration
             )
@@ -108,7 +107,7 @@ def _import_writer():
         from tensorboard.summary.writer import event_file_writer
     except ImportError as e:
         raise ImportError(
-            'TensorBoardReport needs the package tensorboardX or tensorboard, of which none '
+            'TensorBoardReport needs the package tensorboardX or tensorboard, but neither '
             'can be imported: pip install tensorboardX'
         ) from e
     return lambda folder, step: _EventWriter(
@@ -117,13 +116,13 @@ def _import_writer():
 
 
 class _EventWriter:
-    """The two methods we need, for the files of the package ``tensorboard``."""
+    """Implements the two required methods with the package ``tensorboard``."""
 
     def __init__(self, writer: Any, event_pb2: Any, summary_pb2: Any, first_step: int) -> None:
         self._writer = writer
         self._Event = event_pb2.Event
         self._Summary = summary_pb2.Summary
-        # Voids what other files of the folder have for this step and later ones.
+        # Voids this and later steps in other files of the folder.
         self._add(first_step, session_log=event_pb2.SessionLog(status=event_pb2.SessionLog.START))
 
     def _add(self, step, **content):

@@ -7,7 +7,7 @@ from typing import IO, Any
 
 
 class ProgressBar:
-    r"""Base of progress bars on a terminal, which are overwritten by each update.
+    r"""Base of progress bars on a terminal; each update overwrites the bar.
 
     Args:
         bar_length (int): Number of characters of a bar, 50 by default.
@@ -31,7 +31,7 @@ class ProgressBar:
         self._recent_timing = []
 
     def update_speed(self, iteration: int, epoch_detail: float) -> tuple[float, float]:
-        """Records the progress, and returns the recent iterations and epochs per second.
+        """Records the progress and returns the recent iterations and epochs per second.
 
         Args:
             iteration (int): Number of completed iterations.
@@ -89,7 +89,7 @@ class ProgressBar:
         self._out.write(f'\033[{n:d}A')
 
     def flush(self) -> None:
-        """Flushes the file, if it can be flushed."""
+        """Flushes the file, if possible."""
         if hasattr(self._out, 'flush'):
             self._out.flush()
 

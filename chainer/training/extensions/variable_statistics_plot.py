@@ -24,7 +24,7 @@ class Reservoir:
     """Uniform random sample of fixed size of a sequence of arrays.
 
     Args:
-        size (int): Number of arrays that are kept.
+        size (int): Number of arrays to keep.
         data_shape (tuple of ints): Shape of an array.
         dtype: Type of the arrays.
 
@@ -53,7 +53,7 @@ class Reservoir:
         self.counter = 0
 
     def add(self, x: numpy.ndarray, idx: int | None = None) -> None:
-        """Adds an array, which replaces a random one when the reservoir is full.
+        """Adds an array; if the reservoir is full, it may replace a random one.
 
         Args:
             x (numpy.ndarray): Array.
@@ -87,8 +87,8 @@ class Statistician:
     """Function that computes mean, standard deviation and percentiles of an array.
 
     Args:
-        collect_mean (bool): If true, the mean is computed.
-        collect_std (bool): If true, the standard deviation is computed.
+        collect_mean (bool): If true, computes the mean.
+        collect_std (bool): If true, computes the standard deviation.
         percentile_sigmas (float or tuple of floats): Percentiles (0 to 100) to compute.
 
     .. admonition:: Example
@@ -115,9 +115,9 @@ class Statistician:
 
         Args:
             x: Array.
-            axis (int): Axis along which they are computed.
-            dtype: Type to compute in, that of ``x`` by default.
-            xp: Array module, that of ``x`` by default.
+            axis (int): Axis of the statistics.
+            dtype: Type to compute in, the type of ``x`` by default.
+            xp: Array module, the module of ``x`` by default.
 
         Returns:
             dict: Arrays with the keys ``'mean'``, ``'std'`` and ``'percentile'``.
@@ -146,23 +146,23 @@ class Statistician:
 class VariableStatisticsPlot(extension.Extension):
     """Extension that plots statistics of variables over the iterations.
 
-    At each call statistics of the elements of all targets together are added to a random sample
-    of bounded size; when the trigger fires, the sample is plotted. Without matplotlib nothing is
-    plotted, with a warning.
+    Each call computes statistics over the elements of all targets together and adds them to a
+    random sample of bounded size. When the trigger fires, the extension plots the sample. Without
+    matplotlib, it warns and plots nothing.
 
     Args:
-        targets: Variable, link, or list of both, whose values and gradients are observed.
+        targets: Variable, link, or list of both, to observe.
         max_sample_size (int): Size of the sample.
-        report_data (bool): If true, values are observed.
-        report_grad (bool): If true, gradients are observed.
-        plot_mean (bool): If true, the mean is plotted.
-        plot_std (bool): If true, the standard deviation is plotted.
+        report_data (bool): If true, observes values.
+        report_grad (bool): If true, observes gradients.
+        plot_mean (bool): If true, plots the mean.
+        plot_std (bool): If true, plots the standard deviation.
         percentile_sigmas (float or tuple of floats): Percentiles to plot.
         trigger: When to write the plot.
         filename (str): Name of the file in the output folder, ``statistics.png`` by default.
         figsize (tuple of ints): Size of the figure, see matplotlib.
-        marker (str): Marker of matplotlib at each point.
-        grid (bool): If true, a grid is drawn.
+        marker (str): Matplotlib's marker at each point.
+        grid (bool): If true, draws a grid.
 
     Raises:
         ValueError: If there is nothing to observe or to plot.
@@ -240,7 +240,7 @@ class VariableStatisticsPlot(extension.Extension):
 
     @staticmethod
     def available() -> bool:
-        """Returns whether matplotlib is there; warns if it is not."""
+        """Returns whether matplotlib is available; warns if it is not."""
         return plot_report._check_available()
 
     def __call__(self, trainer: Trainer) -> Any:
@@ -263,8 +263,8 @@ class VariableStatisticsPlot(extension.Extension):
 
         Args:
             file_path (str): Path of the file.
-            plt: Module that makes the figure: ``matplotlib.pyplot``, or another one with
-                a function ``make_figure``.
+            plt: Module that makes the figure: ``matplotlib.pyplot``, or a module with a
+                function ``make_figure``.
 
         """
         make_figure = getattr(plt, 'make_figure', None) or plt.figure

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 class unchain_variables(extension.Extension):
     """Extension that frees the graphs of the variables in the observation.
 
-    When graphs are kept on reporting (``chainer.config.keep_graph_on_report``, which
-    :class:`~chainer.training.extensions.DumpGraph` turns on), they would take memory until the
-    next iteration ends. This extension runs after all others and cuts them off.
+    If reports keep graphs (``chainer.config.keep_graph_on_report``, which
+    :class:`~chainer.training.extensions.DumpGraph` turns on), the graphs take memory until the
+    next iteration ends. This extension runs after all others and cuts them.
 
     .. admonition:: Example
 
@@ -38,7 +38,7 @@ class unchain_variables(extension.Extension):
         self._keep_graph = configuration.config.keep_graph_on_report
 
     def trigger(self, _: Trainer) -> bool:
-        """Returns whether graphs were or are kept."""
+        """Returns whether reports keep or kept graphs."""
         return self._keep_graph or configuration.config.keep_graph_on_report
 
     def __call__(self, trainer: Trainer) -> Any:

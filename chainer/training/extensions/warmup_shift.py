@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class WarmupShift(_shift.Shift):
-    """Extension that raises a hyperparameter linearly to its value at first.
+    """Extension that raises a hyperparameter linearly at the start of the training.
 
     Source: Goyal et al., `Accurate, Large Minibatch SGD
     <https://arxiv.org/abs/1706.02677>`_.
@@ -17,7 +17,7 @@ class WarmupShift(_shift.Shift):
     Args:
         attr (str): Name of the attribute of the optimizer.
         warmup_start (float): Value at the start.
-        warmup_iter (int): Number of calls after which ``init`` is reached.
+        warmup_iter (int): Number of calls to reach ``init``.
         init (float): Value after warming up; ``None`` for the value of the attribute.
         optimizer: Optimizer; the main one of the updater by default.
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 class ScheduleTrigger:
-    """Base of the triggers that compare the progress with that of their last call."""
+    """Base of the triggers that compare the progress with their last call."""
 
     def __init__(self, unit: str) -> None:
         if unit not in ('epoch', 'iteration'):
@@ -16,7 +16,7 @@ class ScheduleTrigger:
                 f"Trigger unit must be either 'epoch' or 'iteration', but {unit!r} is given."
             )
         self.unit = unit
-        # Negative values stand for progress that is not known.
+        # A negative value means unknown progress.
         self._previous_iteration = 0
         self._previous_epoch_detail = 0.0
 
@@ -28,7 +28,7 @@ class ScheduleTrigger:
             previous, current = self._previous_iteration, iteration
             if previous < 0:
                 previous = current - 1
-            # Not asked for, as this is called in each iteration and updaters compute it.
+            # Unknown: reading epoch_detail, which updaters compute, in each iteration is slow.
             self._previous_epoch_detail = -1.0
         else:
             previous, current = self._previous_epoch_detail, updater.epoch_detail

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 class EarlyStoppingTrigger:
-    """Trigger that ends the training when an observed value no longer improves.
+    """Trigger that ends the training when an observed value stops improving.
 
     Use it as ``stop_trigger`` of a trainer.
 
     Args:
-        check_trigger: Trigger that makes the intervals over which the value is averaged and
-            at whose ends it is compared.
+        check_trigger: Trigger that ends the intervals. The mean over each interval is compared
+            with the best one.
         monitor (str): Key of the value in the observation.
-        patience (int): Number of intervals without improvement after which the training is
-            ended; 3 by default.
+        patience (int): Number of intervals without improvement that ends the training; 3 by
+            default.
         mode (str): ``'max'`` if larger values are better, ``'min'`` if smaller ones are, or
             ``'auto'``, which is ``'max'`` if ``monitor`` contains ``'accuracy'``.
-        verbose (bool): If true, the decision is printed.
+        verbose (bool): If true, prints the decision.
         max_trigger: Trigger that ends the training in any case.
 
     .. admonition:: Example
@@ -96,7 +96,7 @@ class EarlyStoppingTrigger:
         """Decides whether the training ends.
 
         Args:
-            trainer (Trainer): Trainer whose observation has the value.
+            trainer (Trainer): Trainer with the value in its observation.
 
         """
         if self.monitor in trainer.observation:
@@ -124,11 +124,11 @@ class EarlyStoppingTrigger:
         return True
 
     def get_training_length(self) -> tuple[float, str]:
-        """Returns the length of the training if it does not end early."""
+        """Returns the maximum length of the training."""
         return self._max_trigger.get_training_length()
 
     def serialize(self, serializer: AbstractSerializer) -> None:
-        """Reads or writes the best value, the patience used up and the triggers."""
+        """Reads or writes the best value, the used patience and the triggers."""
         try:
             self.best = serializer('best', self.best)
             self.count = serializer('count', self.count)

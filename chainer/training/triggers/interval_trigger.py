@@ -9,14 +9,14 @@ if TYPE_CHECKING:
 
 
 class IntervalTrigger(_schedule.ScheduleTrigger):
-    """Trigger that fires each time a number of iterations or epochs is completed.
+    """Trigger that fires every ``period`` iterations or epochs.
 
     Args:
-        period (int or float): Length of the interval. A fraction is possible for epochs.
+        period (int or float): Length of the interval. Epochs can be fractional.
         unit (str): ``'iteration'`` or ``'epoch'``.
 
     Raises:
-        ValueError: If ``unit`` is none of these.
+        ValueError: If ``unit`` is neither of them.
 
     .. admonition:: Example
 
@@ -41,10 +41,10 @@ class IntervalTrigger(_schedule.ScheduleTrigger):
         self.count = 0
 
     def __call__(self, trainer: Trainer) -> bool:
-        """Decides whether the extension is called in this iteration.
+        """Decides whether to fire in this iteration.
 
         Args:
-            trainer (Trainer): Trainer whose updater tells the progress.
+            trainer (Trainer): Trainer whose updater has the progress.
 
         Returns:
             bool: Whether an interval ended since the last call.

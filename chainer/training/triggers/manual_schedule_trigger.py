@@ -19,10 +19,10 @@ class ManualScheduleTrigger(_schedule.ScheduleTrigger):
         unit (str): ``'iteration'`` or ``'epoch'``.
 
     Attributes:
-        finished (bool): Whether the last point was passed.
+        finished (bool): Whether the training has passed the last point.
 
     Raises:
-        ValueError: If ``unit`` is none of these.
+        ValueError: If ``unit`` is neither of them.
 
     .. admonition:: Example
 
@@ -48,13 +48,13 @@ class ManualScheduleTrigger(_schedule.ScheduleTrigger):
         self.finished = False
 
     def __call__(self, trainer: Trainer) -> bool:
-        """Decides whether the extension is called in this iteration.
+        """Decides whether to fire in this iteration.
 
         Args:
-            trainer (Trainer): Trainer whose updater tells the progress.
+            trainer (Trainer): Trainer whose updater has the progress.
 
         Returns:
-            bool: Whether a point was passed since the last call.
+            bool: Whether the training passed a point since the last call.
 
         """
         previous, current = self._progress(trainer)

@@ -17,14 +17,13 @@ if TYPE_CHECKING:
 class BestValueTrigger:
     """Trigger that fires when an observed value becomes the best so far.
 
-    The value is averaged over the intervals that another trigger makes, at whose ends it is
-    compared.
+    Another trigger ends the intervals. The mean over each interval is compared with the best one.
 
     Args:
         key (str): Key of the value in the observation.
         compare: Function of the best value so far and a new one that returns whether the
             new one is better.
-        trigger: Trigger that makes the intervals, see
+        trigger: Trigger that ends the intervals, see
             :func:`~chainer.training.get_trigger`.
 
     .. admonition:: Example
@@ -54,13 +53,13 @@ class BestValueTrigger:
         self._compare = compare
 
     def __call__(self, trainer: Trainer) -> bool:
-        """Decides whether the extension is called in this iteration.
+        """Decides whether to fire in this iteration.
 
         Args:
-            trainer (Trainer): Trainer whose observation has the value.
+            trainer (Trainer): Trainer with the value in its observation.
 
         Raises:
-            KeyError: If the value was not observed in the whole interval.
+            KeyError: If no observation of the interval contains the value.
 
         """
         if self._key in trainer.observation:

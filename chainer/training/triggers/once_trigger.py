@@ -32,7 +32,7 @@ class OnceTrigger:
 
     @property
     def finished(self) -> bool:
-        """Whether it will not fire any more."""
+        """Whether the trigger has fired for the last time."""
         return not (self._flag_first or self._flag_resumed)
 
     def __call__(self, trainer: Trainer) -> bool:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 class TimeTrigger:
-    """Trigger that fires each time a number of seconds has passed.
+    """Trigger that fires every ``period`` seconds.
 
     Args:
         period (float): Seconds, measured by ``trainer.elapsed_time``.

@@ -1,4 +1,4 @@
-"""Updaters: one iteration of the training."""
+"""Updaters, which perform training iterations."""
 
 from chainer.training.updaters import gradient_accumulation_updater as gradient_accumulation_updater  # NOQA
 from chainer.training.updaters import multiprocess_parallel_updater as multiprocess_parallel_updater  # NOQA

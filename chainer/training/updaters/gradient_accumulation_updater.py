@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 class GradientAccumulationUpdater(standard_updater.StandardUpdater):
-    """Updater that adds up the gradients of several batches before each update.
+    """Updater that sums the gradients of several batches before each update.
 
-    It has the effect of a batch that is ``accumulation_steps`` times as large, with the memory
-    that a forward and backward computation of one batch takes. For a loss function that takes
-    the mean over the examples, the result is that of the large batch; batches of different
-    sizes count accordingly. (Batch normalization still takes its statistics over each batch.)
+    It simulates a batch that is ``accumulation_steps`` times as large, with the memory of one
+    batch. If the loss is the mean over the examples, the result equals that of the large batch;
+    batches of different sizes are weighted by their sizes. (Batch normalization still computes
+    its statistics over each batch.)
 
     An iteration of the trainer is an update: it takes ``accumulation_steps`` batches from the
-    iterator, or what is left of one that does not repeat. Reported values are averaged over
-    them.
+    iterator, or the remaining ones if it does not repeat. Reported values are means over these
+    batches.
 
     Args:
         iterator: Iterator of the training batches, or a dictionary of iterators.
@@ -75,7 +75,7 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
         return None if self._previous_epoch_detail < 0 else self._previous_epoch_detail
 
     def update_core(self) -> None:
-        """Adds up the gradients of the batches, and updates the model by the main optimizer."""
+        """Sums the gradients of the batches and updates the model with the main optimizer."""
         optimizer = self._optimizers['main']
         batches, n_epochs = self._next_batches()
         n_examples = sum(map(len, batches))
@@ -103,7 +103,7 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
                 optimizer.new_epoch(auto=True)
 
     def _next_batches(self):
-        """Returns the batches of an update and the number of epochs that they complete."""
+        """Returns the batches of an update and their number of completed epochs."""
         iterator = self._iterators['main']
         previous_epoch_detail = iterator.epoch_detail
         batches = [iterator.next()]
@@ -133,7 +133,7 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
 
 
 class _Observations:
-    """Means of what is reported for each batch; of what is no number, the last."""
+    """Means of the reported numbers over batches; the last of other values."""
 
     def __init__(self) -> None:
         self._last = {}

@@ -36,26 +36,24 @@ def _nccl():
 class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
     """Updater that trains on several GPUs with one process for each.
 
-    Each process has an iterator and a copy of the model; gradients are added up and
-    parameters are distributed by NCCL. The other processes are forked at the first update,
-    so CUDA must not be initialized before (except by sending the model to its GPU is done
-    here, too). As the gradients of all batches are added, see
-    :class:`~chainer.training.updaters.ParallelUpdater` about the learning rate.
+    Each process has an iterator and a copy of the model. NCCL sums the gradients and
+    distributes the parameters. The first update forks the other processes, so do not initialize
+    CUDA before; the updater sends the model to its GPU itself. Because gradients of all batches
+    are summed, see :class:`~chainer.training.updaters.ParallelUpdater` about the learning rate.
 
     Args:
-        iterators (list): Iterator of each process, e.g. over parts of the dataset, which
-            :func:`~chainer.datasets.split_dataset_n_random` makes.
+        iterators (list): Iterator of each process, e.g. over parts of the dataset from
+            :func:`~chainer.datasets.split_dataset_n_random`.
         optimizer: Optimizer.
-        converter: Function that makes arrays of a batch and a device,
+        converter: Function that converts a batch to arrays on a device,
             :func:`~chainer.dataset.concat_examples` by default.
         devices (list or dict): GPU of each process; in a dictionary the main one has the
             key ``'main'``.
-        auto_new_epoch (bool): If true, ``optimizer.new_epoch`` is called at the end of each
-            epoch.
+        auto_new_epoch (bool): If true, calls ``optimizer.new_epoch`` at the end of each epoch.
 
     Raises:
         RuntimeError: If CuPy has no NCCL.
-        ValueError: If the numbers of iterators and devices differ, or a device is no GPU.
+        ValueError: If the numbers of iterators and devices differ, or a device is not a GPU.
 
     .. admonition:: Example
 
@@ -109,7 +107,7 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
 
     @staticmethod
     def available() -> bool:
-        """Returns whether CuPy and NCCL can be used."""
+        """Returns whether CuPy and NCCL are available."""
         return _nccl() is not None
 
     def setup_workers(self) -> None:
@@ -158,7 +156,7 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
             pipe.send(message)
 
     def update_core(self) -> None:
-        """Does one iteration on all GPUs."""
+        """Performs one iteration on all GPUs."""
         self.setup_workers()
         self._send_message(('update', None))
         with backend.using_device(self._devices[0]):
@@ -263,7 +261,7 @@ def _nccl_type(array):
 
 
 def size_num_grads(link: Link) -> tuple[int, int]:
-    """Counts the elements and the number of the initialized parameters of a link.
+    """Counts the initialized parameters of a link and their elements.
 
     Args:
         link (chainer.Link): Link.
@@ -283,7 +281,7 @@ def size_num_grads(link: Link) -> tuple[int, int]:
 
 
 def gather_grads(link: Link) -> NdArray:
-    """Puts all gradients of a link together to one array.
+    """Concatenates all gradients of a link into one array.
 
     Args:
         link (chainer.Link): Link.
@@ -307,7 +305,7 @@ def gather_grads(link: Link) -> NdArray:
 
 
 def gather_params(link: Link) -> NdArray:
-    """Puts all parameters of a link together to one array.
+    """Concatenates all parameters of a link into one array.
 
     Args:
         link (chainer.Link): Link.
@@ -330,10 +328,10 @@ def scatter_grads(link: Link, array: NdArray) -> None:
 
     Args:
         link (chainer.Link): Link.
-        array: Array as :func:`gather_grads` makes it.
+        array: Array from :func:`gather_grads`.
 
     Raises:
-        ValueError: If the array has another shape.
+        ValueError: If the shape of the array is wrong.
 
     .. admonition:: Example
 
@@ -356,10 +354,10 @@ def scatter_params(link: Link, array: NdArray) -> None:
 
     Args:
         link (chainer.Link): Link.
-        array: Array as :func:`gather_params` makes it.
+        array: Array from :func:`gather_params`.
 
     Raises:
-        ValueError: If the array has another shape.
+        ValueError: If the shape of the array is wrong.
 
     .. admonition:: Example
 

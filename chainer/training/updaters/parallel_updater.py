@@ -19,29 +19,27 @@ if TYPE_CHECKING:
 class ParallelUpdater(standard_updater.StandardUpdater):
     """Updater that splits each batch among copies of the model on several devices.
 
-    The ``i``-th of ``n`` copies gets the examples ``batch[i::n]`` and computes its loss; the
-    gradients of all losses are added up into the main model, which is updated and copied
-    to the others. As with the loss functions that take the mean over a batch each loss is
-    the mean over its part, the gradient is ``n`` times that of the whole batch: divide the
-    learning rate of plain SGD by ``n`` to get the result of one device.
+    The ``i``-th of ``n`` copies computes the loss of the examples ``batch[i::n]``. The updater
+    sums all gradients into the main model, updates it and copies it to the others. If the loss
+    is a mean over the batch, each loss is the mean over its part, so the gradient is ``n`` times
+    that of the whole batch. Divide the learning rate of plain SGD by ``n`` to get the result of
+    one device.
 
-    Statistics that a model collects itself, such as those of batch normalization, are those
-    of the part that the main model sees.
+    Statistics that a model collects, such as those of batch normalization, come from the part
+    of the main model.
 
     Args:
         iterator: Iterator of the training batches, or a dictionary of iterators.
         optimizer: Optimizer, or a dictionary of optimizers.
-        converter: Function that makes arrays of a batch and a device,
+        converter: Function that converts a batch to arrays on a device,
             :func:`~chainer.dataset.concat_examples` by default.
-        models (dict): Models by name, on their devices, the target of the main optimizer
-            being ``'main'``. By default the target is copied to each of ``devices``.
-        devices (dict): Device specifiers by name, with a key ``'main'``. Any devices will do.
-        loss_func: Function of the converted batch that returns the loss; each model itself
-            by default.
-        loss_scale (float): Factor on the loss, see
+        models (dict): Models by name, on their devices; ``'main'`` is the target of the main
+            optimizer. By default, copies of the target on each of ``devices``.
+        devices (dict): Device specifiers by name, with a key ``'main'``. Supports all devices.
+        loss_func: Function of the converted batch that returns the loss; by default, each model.
+        loss_scale (float): Scale of the loss, see
             :class:`~chainer.training.updaters.StandardUpdater`.
-        auto_new_epoch (bool): If true, ``optimizer.new_epoch`` is called at the end of each
-            epoch.
+        auto_new_epoch (bool): If true, calls ``optimizer.new_epoch`` at the end of each epoch.
 
     Raises:
         ValueError: If neither models nor devices are given.
@@ -117,7 +115,7 @@ class ParallelUpdater(standard_updater.StandardUpdater):
             trainer.reporter.add_observers(name, model.namedlinks(skipself=True))
 
     def update_core(self) -> None:
-        """Computes the gradients of all parts of a batch, and updates all models."""
+        """Computes the gradients of all parts of a batch and updates all models."""
         optimizer = self.get_optimizer('main')
         main = self._models['main']
         others = [model for model in self._models.values() if model is not main]

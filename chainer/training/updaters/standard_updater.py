@@ -18,24 +18,23 @@ if TYPE_CHECKING:
 
 
 class StandardUpdater(_updater.Updater):
-    """Updater for training by one loss: fetch a batch, convert it, update the parameters.
+    """Updater for training with one loss: fetch a batch, convert it, update the parameters.
 
-    For another procedure override :meth:`update_core`; iterators and optimizers may be
-    several then, given as dictionaries with a key ``'main'``.
+    To customize the training, override :meth:`update_core`. It can use several iterators and
+    optimizers, passed as dictionaries with a key ``'main'``.
 
     Args:
         iterator: Iterator of the training batches, or a dictionary of iterators.
-        optimizer: Optimizer, or a dictionary of optimizers. Their models must be set up.
-        converter: Function that makes arrays of a batch and a device,
+        optimizer: Optimizer, or a dictionary of optimizers, set up with their models.
+        converter: Function that converts a batch to arrays on a device,
             :func:`~chainer.dataset.concat_examples` by default.
-        device: Device specifier. The models are sent to it, and the batches unless
-            ``input_device`` says otherwise. ``None`` leaves both where they are.
+        device: Device specifier of the models, and of the batches unless ``input_device`` is
+            given. ``None`` does not move them.
         loss_func: Function of the converted batch that returns the loss; the model of the
             main optimizer by default.
-        loss_scale (float): Factor on the loss, which keeps float16 gradients from
-            vanishing; the optimizers divide by it again.
-        auto_new_epoch (bool): If true, ``optimizer.new_epoch`` is called at the end of each
-            epoch.
+        loss_scale (float): Scale of the loss, which keeps float16 gradients from
+            underflowing; the optimizers divide by it again.
+        auto_new_epoch (bool): If true, calls ``optimizer.new_epoch`` at the end of each epoch.
         input_device: Device specifier of the batches.
 
     Attributes:
@@ -145,7 +144,7 @@ class StandardUpdater(_updater.Updater):
         return dict(self._optimizers)
 
     def get_iterator(self, name: str) -> Iterator:
-        """Returns the iterator of a name.
+        """Returns an iterator by name.
 
         Args:
             name (str): Name of the iterator.
@@ -154,12 +153,12 @@ class StandardUpdater(_updater.Updater):
         return self._iterators[name]
 
     def update(self) -> None:
-        """Does one iteration: calls :meth:`update_core` and counts."""
+        """Performs one iteration: calls :meth:`update_core` and counts."""
         self.update_core()
         self.iteration += 1
 
     def update_core(self) -> None:
-        """Fetches and converts a batch, and updates the model by the main optimizer."""
+        """Fetches and converts a batch and updates the model with the main optimizer."""
         iterator = self._iterators['main']
         batch = iterator.next()
         in_arrays = convert._call_converter(self.converter, batch, self.input_device)

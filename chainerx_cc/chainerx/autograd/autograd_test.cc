@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "chainerx/autograd/gradient_ops.h"
 #include "chainerx/testing/context_fixture.h"
 
 namespace chainerx {
@@ -384,14 +385,31 @@ TEST_F(AutogradTest, LossScale) {
     ExpectValues(x.GetGrad(), {8, 8});
 }
 
-TEST_F(AutogradTest, GradientCheckFindsErrors) {
-    Array x = Leaf({0.5, 1.5});
-    Array gy = MakeArray(Shape{2}, {1, -1});
-    Array eps = MakeArray(Shape{2}, {1e-3, 1e-3});
-    auto right = [](const std::vector<Array>& xs) { return std::vector<Array>{Tanh(xs[0])}; };
-    auto wrong = [](const std::vector<Array>& xs) { return std::vector<Array>{Tanh(xs[0]) * AsGradStopped(xs[0])}; };
-    CheckBackward(right, {x}, {gy}, {eps});
-    EXPECT_THROW(CheckBackward(wrong, {x}, {gy}, {eps}), GradientCheckError);
+// What a backward pass does to gradients is itself differentiated.
+TEST_F(AutogradTest, OperationsOnGradients) {
+    Array x = Leaf({1, 2});
+    Array y = Leaf({3, 4});
+    Array sum = internal::AddGrads(internal::ScaleGrad(x, 3), internal::CopyGrad(y, Dtype::kFloat64));
+    ExpectValues(sum, {6, 10});
+    Backward(sum * sum);
+    ExpectValues(x.GetGrad(), {36, 60});
+    ExpectValues(y.GetGrad(), {12, 20});
+    EXPECT_FALSE(internal::AddGrads(x.AsDetached(), x.AsDetached()).IsBackpropRequired());
+}
+
+TEST_F(AutogradTest, GradientsOfOtherDtypes) {
+    Array x = Leaf({1, 2});
+    Array half = internal::CopyGrad(x, Dtype::kFloat16);
+    EXPECT_EQ(Dtype::kFloat16, half.dtype());
+    Array sum = internal::AddGrads(half, x);
+    EXPECT_EQ(Dtype::kFloat64, sum.dtype());
+    Backward(sum * sum);
+    ExpectValues(x.GetGrad(), {8, 16});
+    Array integers = internal::CopyGrad(x, Dtype::kInt32);
+    EXPECT_FALSE(integers.IsBackpropRequired());
+    ExpectValues(internal::ScaleGrad(integers, 0.5), {0.5, 1});
+    EXPECT_EQ(Dtype::kFloat64, internal::ScaleGrad(integers, 0.5).dtype());
+    EXPECT_THROW(internal::AddGrads(x, ToDevice(x, context_.GetDevice("native:1"))), DeviceError);
 }
 
 TEST_F(AutogradTest, InPlaceUpdateOfANeededArrayIsRefused) {

@@ -5,12 +5,11 @@
 #include <unordered_set>
 #include <utility>
 
+#include "chainerx/autograd/gradient_ops.h"
 #include "chainerx/autograd/graph.h"
-#include "chainerx/autograd/mode.h"
+#include "chainerx/core/backprop_mode.h"
 #include "chainerx/core/context.h"
-#include "chainerx/ops/arithmetic.h"
-#include "chainerx/ops/creation.h"
-#include "chainerx/ops/manipulation.h"
+#include "chainerx/core/kernels.h"
 
 namespace chainerx {
 
@@ -127,7 +126,7 @@ private:
         });
         ops_[index].below_ended |= from_ended;
         Array& slot = ops_[index].grads[node->output_index()];
-        slot = slot ? slot + grad : std::move(grad);
+        slot = slot ? internal::AddGrads(slot, grad) : std::move(grad);
     }
 
     [[noreturn]] static void ThrowReleased(const OpNode& op) {
@@ -142,7 +141,7 @@ private:
             return static_cast<uint32_t>(leaves_.size() - 1);
         });
         Array& slot = leaves_[index].grad;
-        slot = slot ? slot + grad : std::move(grad);
+        slot = slot ? internal::AddGrads(slot, grad) : std::move(grad);
     }
 
     void Process(uint32_t index) {
@@ -225,7 +224,7 @@ private:
     }
 
     void CheckGrad(const OpNode& op, size_t input, const ArrayNode& node, Array& grad) {
-        if (CHAINERX_UNLIKELY(grad.dtype() != node.dtype())) grad = AsType(grad, node.dtype(), false);
+        if (CHAINERX_UNLIKELY(grad.dtype() != node.dtype())) grad = internal::CopyGrad(grad, node.dtype());
         if (CHAINERX_UNLIKELY(grad.shape() != node.shape())) {
             throw GradientError{"the backward of '", op.name(), "' gave a gradient of shape ", grad.shape(),
                                 " for input ",       input,     ", which has shape ",          node.shape()};
@@ -292,14 +291,16 @@ BackpropId ResolveId(const std::vector<Array>& arrays, const std::optional<Backp
 
 Array InitialGrad(const Array& output, Array grad, const BackwardOptions& options) {
     if (!grad) {
-        return Full(output.shape(), options.loss_scale.value_or(1.0), output.dtype(), output.device());
+        return FilledArray(output.shape(), options.loss_scale.value_or(1.0), output.dtype(), output.device());
     }
-    return options.loss_scale.has_value() ? grad * Scalar{*options.loss_scale} : grad;
+    return options.loss_scale.has_value() ? internal::ScaleGrad(grad, *options.loss_scale) : grad;
 }
 
 // Gradients kept by the user must not share memory with anything a later in-place update would reach.
 Array Own(const Array& grad) {
-    return grad.body()->use_count() > 1 || grad.body()->storage->use_count() > 1 ? Copy(grad) : grad;
+    return grad.body()->use_count() > 1 || grad.body()->storage->use_count() > 1
+                   ? internal::CopyGrad(grad, grad.dtype())
+                   : grad;
 }
 
 }  // namespace
@@ -330,7 +331,9 @@ void Backward(const std::vector<Array>& outputs, const std::optional<BackpropId>
         // Another thread may add a gradient of its own meanwhile.
         for (;;) {
             Array old = node.GetGrad(g);
-            Array grad = old ? old + leaf.grad : options.enable_double_backprop ? leaf.grad : Own(leaf.grad);
+            Array grad = old                              ? internal::AddGrads(old, leaf.grad)
+                         : options.enable_double_backprop ? leaf.grad
+                                                          : Own(leaf.grad);
             if (node.ReplaceGrad(g, old, grad)) break;
         }
     }

@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "chainerx/core/context.h"
-#include "chainerx/ops/creation.h"
+#include "chainerx/core/kernels.h"
 
 namespace chainerx {
 
@@ -211,7 +211,7 @@ Array OpNode::Reconnect(const Array& detached, size_t index) {
 
 Array OpNode::ZerosLikeOutput(size_t index) const {
     const Output& output = outputs_[index];
-    return Zeros(output_shapes_[index], output.dtype, *output.device);
+    return FilledArray(output_shapes_[index], Scalar{0}, output.dtype, *output.device);
 }
 
 bool OpNode::GetEdge(size_t index, Edge* edge) {
@@ -293,71 +293,5 @@ void CheckInPlace(const Array& out, const char* what) {
 }
 
 }  // namespace internal
-
-const Array& Array::RequireGrad(const std::optional<BackpropId>& id) const {
-    if (!IsFloat(dtype()))
-        throw DtypeError{"only arrays of a floating point dtype can require a gradient, not ", dtype()};
-    BackpropId g = internal::GetBackpropId(*this, id);
-    ArrayNode* node = body_->node();
-    if (node == nullptr) node = body_->SetNode(IntrusivePtr<ArrayNode>{new ArrayNode{*body_, g.mask()}});
-    if ((node->mask() & g.mask()) == 0) node->AddToGraph(g);
-    node->RequireGrad(g);
-    return *this;
-}
-
-bool Array::IsGradRequired(const std::optional<BackpropId>& id) const {
-    BackpropId g = internal::GetBackpropId(*this, id);
-    const ArrayNode* node = body_->node();
-    return node != nullptr && (node->mask() & g.mask()) != 0 && node->IsGradRequired(g);
-}
-
-bool Array::IsBackpropRequired(const std::optional<BackpropId>& id) const {
-    BackpropId g = internal::GetBackpropId(*this, id);
-    return (internal::GetRecordMask(*this) & g.mask()) != 0;
-}
-
-bool Array::IsAnyBackpropRequired() const { return internal::GetRecordMask(*this) != 0; }
-
-bool Array::IsChained(const std::optional<BackpropId>& id) const {
-    BackpropId g = internal::GetBackpropId(*this, id);
-    const ArrayNode* node = body_->node();
-    return node != nullptr && (node->mask() & g.mask()) != 0 && node->creator() != nullptr &&
-           (node->creator()->mask() & g.mask()) != 0;
-}
-
-namespace {
-
-ArrayNode& GetNode(const Array& a, const BackpropId& g) {
-    ArrayNode* node = a.body()->node();
-    if (node == nullptr || (node->mask() & g.mask()) == 0) {
-        throw GradientError{"the array has no gradient: it does not belong to the graph '", g.GetName(),
-                            "'; call require_grad() first"};
-    }
-    return *node;
-}
-
-}  // namespace
-
-Array Array::GetGrad(const std::optional<BackpropId>& id) const {
-    BackpropId g = internal::GetBackpropId(*this, id);
-    return GetNode(*this, g).GetGrad(g);
-}
-
-void Array::SetGrad(const Array& grad, const std::optional<BackpropId>& id) const {
-    BackpropId g = internal::GetBackpropId(*this, id);
-    ArrayNode& node = GetNode(*this, g);
-    if (grad) {
-        if (grad.shape() != shape()) {
-            throw DimensionError{"the gradient has shape ", grad.shape(), " but the array has shape ", shape()};
-        }
-        if (grad.dtype() != dtype()) {
-            throw DtypeError{"the gradient has dtype ", grad.dtype(), " but the array has dtype ", dtype()};
-        }
-        CheckDevices(*this, grad);
-    }
-    node.SetGrad(g, grad);
-}
-
-void Array::ClearGrad(const std::optional<BackpropId>& id) const { SetGrad(Array{}, id); }
 
 }  // namespace chainerx

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "chainerx/autograd/mode.h"
 #include "chainerx/core/array.h"
+#include "chainerx/core/backprop_mode.h"
 #include "chainerx/core/intrusive_ptr.h"
 #include "chainerx/core/pool.h"
 #include "chainerx/core/small_vector.h"

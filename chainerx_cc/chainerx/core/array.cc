@@ -2,8 +2,6 @@
 
 #include <atomic>
 
-#include "chainerx/autograd/graph.h"
-
 namespace chainerx {
 namespace {
 
@@ -39,17 +37,8 @@ ArrayBody::ArrayBody(const Shape& shape_, Dtype dtype_, Device& device_, Storage
 }
 
 ArrayBody::~ArrayBody() {
-    if (ArrayNode* n = node()) {
-        n->ForgetBody(this);
-        IntrusivePtr<ArrayNode>::Adopt(n);
-    }
+    if (CHAINERX_UNLIKELY(node() != nullptr)) DropNode();
     g_live_bodies.fetch_sub(1, std::memory_order_relaxed);
-}
-
-ArrayNode* ArrayBody::SetNode(IntrusivePtr<ArrayNode> node) noexcept {
-    ArrayNode* present = nullptr;
-    if (!node_.compare_exchange_strong(present, node.get(), std::memory_order_acq_rel)) return present;
-    return node.Release();
 }
 
 int64_t ArrayBody::GetLiveCount() noexcept { return g_live_bodies.load(); }

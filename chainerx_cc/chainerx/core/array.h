@@ -33,9 +33,10 @@ public:
     // Bodies alive in the process.
     static int64_t GetLiveCount() noexcept;
 
-    // The place of the value in graphs, if it has one.
+    // The place of the value in graphs, if it has one. Core keeps it and does not look into it.
     ArrayNode* node() const noexcept { return node_.load(std::memory_order_acquire); }
     // Sets the node, once in the life of a body. Returns the one that is there now, which another thread may have set.
+    // (Like DropNode and the members of Array about graphs, defined in autograd/array.cc.)
     ArrayNode* SetNode(IntrusivePtr<ArrayNode> node) noexcept;
 
     Shape shape;
@@ -51,6 +52,8 @@ public:
     void* binding{nullptr};
 
 private:
+    void DropNode() noexcept;
+
     std::atomic<ArrayNode*> node_{nullptr};  // owned
 };
 

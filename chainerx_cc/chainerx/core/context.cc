@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "chainerx/autograd/mode.h"
 #include "chainerx/core/backend_library.h"
+#include "chainerx/core/backprop_mode.h"
 
 namespace chainerx {
 namespace {
@@ -35,7 +35,7 @@ public:
 
 private:
     std::mutex mutex_;
-    std::map<std::string, BackendFactory> factories_{{"native", &internal::MakeNativeBackend}};
+    std::map<std::string, BackendFactory> factories_;
 };
 
 thread_local Context* t_default_context;

@@ -69,8 +69,4 @@ private:
 using BackendFactory = std::unique_ptr<Backend> (*)(Context&);
 void RegisterBackend(const std::string& name, BackendFactory factory);
 
-namespace internal {
-std::unique_ptr<Backend> MakeNativeBackend(Context& context);
-}
-
 }  // namespace chainerx

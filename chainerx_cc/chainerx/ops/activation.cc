@@ -5,6 +5,7 @@
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/elementwise_impl.h"
 #include "chainerx/ops/explog.h"
+#include "chainerx/ops/manipulation.h"
 
 namespace chainerx::ops {
 
@@ -37,3 +38,32 @@ Array Gelu::Grad0(const Array& gy, In<0> x) const {
 CHAINERX_ACTIVATION_OPS(CHAINERX_INSTANTIATE_ELEMENTWISE)
 
 }  // namespace chainerx::ops
+
+namespace chainerx {
+
+CHAINERX_ROUTINE(Crelu, "crelu", "x, axis=1", "", R"(
+Concatenated rectified linear unit: :math:`\max(0, x)` and :math:`\max(0, -x)`, joined along an axis.
+
+Differentiable any number of times.
+
+Args:
+    x (~chainerx.ndarray): Array of any dtype except bool.
+    axis (int): Axis.
+
+Returns:
+    ~chainerx.ndarray: Array that is twice as long along the axis.
+
+Raises:
+    ~chainerx.DimensionError: If the axis is out of range.
+
+>>> chainerx.crelu(chainerx.array([[1., -2.]]))
+array([[1., 0., 0., 2.]], shape=(1, 4), dtype=float64, device='native:0')
+)");
+Array Crelu(const Array& x, int64_t axis) {
+    if (x.dtype() == Dtype::kUInt8) {
+        throw DtypeError{"crelu: x must not be of dtype uint8, which has no negative numbers"};
+    }
+    return Concatenate({Relu(x), Relu(-x)}, axis);
+}
+
+}  // namespace chainerx

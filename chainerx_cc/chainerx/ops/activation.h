@@ -3,6 +3,7 @@
 #include "chainerx/ops/comparison.h"
 #include "chainerx/ops/elementwise.h"
 #include "chainerx/ops/math.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::ops {
 
@@ -14,7 +15,7 @@ array([0., 0., 2.], shape=(3,), dtype=float64, device='native:0')
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
-        return x < 0 ? T{0} : x;
+        return math::IsNegative(x) ? T{0} : x;
     }
     Array Grad0(const Array& gy, Out y) const;
 };
@@ -158,5 +159,12 @@ array([-0.15865525,  0.        ,  1.95449974], shape=(3,), dtype=float64, device
 namespace chainerx {
 
 CHAINERX_ACTIVATION_OPS(CHAINERX_DEFINE_FUNCTION)
+
+// The positive parts of x and of -x, joined along an axis.
+Array Crelu(const Array& x, int64_t axis = 1);
+
+#define CHAINERX_ACTIVATION_ROUTINES(X) X(Crelu)
+
+CHAINERX_ACTIVATION_ROUTINES(CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

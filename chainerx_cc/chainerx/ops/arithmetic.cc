@@ -71,3 +71,38 @@ Array ClipBetween::Grad0(const Array& gy, In<0> x, In<1> lo, In<2> hi) const {
 CHAINERX_ARITHMETIC_OPS(CHAINERX_INSTANTIATE_ELEMENTWISE)
 
 }  // namespace chainerx::ops
+
+namespace chainerx {
+
+CHAINERX_METHOD_ROUTINE(Clip, "clip", "a, a_min, a_max", "_clip", R"(
+Elementwise limits, :math:`\min(\max(a, a_{min}), a_{max})`.
+
+Differentiable any number of times, with respect to limits that are arrays, too.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    a_min, a_max (~chainerx.ndarray, number or None): Lower and upper limit; one of them may be ``None``.
+
+Returns:
+    ~chainerx.ndarray: Array.
+
+Raises:
+    ValueError: If both limits are ``None``.
+    ~chainerx.DimensionError: If the shapes do not broadcast.
+
+>>> x = chainerx.array([-5., 0.5, 5.])
+>>> chainerx.clip(x, -1, 1)
+array([-1. ,  0.5,  1. ], shape=(3,), dtype=float64, device='native:0')
+>>> x.clip(0, None)
+array([0. , 0.5, 5. ], shape=(3,), dtype=float64, device='native:0')
+)");
+Array Clip(const Array& a, const std::optional<Operand>& a_min, const std::optional<Operand>& a_max) {
+    if (!a_min.has_value() && !a_max.has_value()) throw ValueError{"clip: a_min and a_max must not both be None"};
+    if (!a_max.has_value()) return Maximum(a, *a_min);
+    if (!a_min.has_value()) return Minimum(a, *a_max);
+    // Bounds that are arrays take part in the graph.
+    if (a_min->is_array() || a_max->is_array()) return Minimum(Maximum(a, *a_min), *a_max);
+    return ClipBetween(a, *a_min, *a_max);
+}
+
+}  // namespace chainerx

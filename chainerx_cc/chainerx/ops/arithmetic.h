@@ -1,7 +1,10 @@
 #pragma once
 
+#include <optional>
+
 #include "chainerx/ops/elementwise.h"
 #include "chainerx/ops/math.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::ops {
 
@@ -12,6 +15,7 @@ or.
 >>> chainerx.add(chainerx.array([1., 2., 3.]), chainerx.array([10., 20., 30.]))
 array([11., 22., 33.], shape=(3,), dtype=float64, device='native:0')
 )")
+    static constexpr const ElementwiseKernel* kSharedKernel = &kAddKernel;
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return static_cast<T>(a + b);
@@ -41,6 +45,7 @@ logical and.
 >>> chainerx.multiply(chainerx.array([1., 2., 3.]), chainerx.array([2., 2., 0.]))
 array([2., 4., 0.], shape=(3,), dtype=float64, device='native:0')
 )")
+    static constexpr const ElementwiseKernel* kSharedKernel = &kMultiplyKernel;
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         if constexpr (std::is_same_v<T, bool>) {
@@ -123,19 +128,18 @@ array([1., 4., 9.], shape=(3,), dtype=float64, device='native:0')
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return math::Power(a, b);
     }
-    CHAINERX_NATIVE_BINARY_LOOP(Pow)
     // Exponents that need no logarithm. As in NumPy, 0.5 is the square root, also of -0 and -inf.
     struct SpecialNumbers {
         template <class T, class F>
         CHAINERX_HOST_DEVICE static bool Visit(T exponent, const F& f) {
             if (exponent == T{2}) {
-                f([](T x) __attribute__((always_inline)) { return x * x; });
+                f([](T x) CHAINERX_INLINE_LAMBDA { return x * x; });
             } else if (exponent == T{3}) {
-                f([](T x) __attribute__((always_inline)) { return x * x * x; });
+                f([](T x) CHAINERX_INLINE_LAMBDA { return x * x * x; });
             } else if (exponent == T{-1}) {
-                f([](T x) __attribute__((always_inline)) { return T{1} / x; });
+                f([](T x) CHAINERX_INLINE_LAMBDA { return T{1} / x; });
             } else if (exponent == T{0.5}) {
-                f([](T x) __attribute__((always_inline)) { return std::sqrt(x); });
+                f([](T x) CHAINERX_INLINE_LAMBDA { return std::sqrt(x); });
             } else {
                 return false;
             }
@@ -215,7 +219,7 @@ array([0., 2., 0.], shape=(3,), dtype=float64, device='native:0')
     CHAINERX_HOST_DEVICE T Forward(bool c, T a, T b) const {
         // By bits: as a conditional expression it becomes a branch.
         if constexpr (std::is_floating_point_v<T>) {
-            return native::math::Select(c, a, b);
+            return math::Select(c, a, b);
         } else if constexpr (std::is_same_v<T, bool>) {
             return (c & a) | (!c & b);
         } else {
@@ -278,5 +282,12 @@ CHAINERX_DEFINE_OPERATOR(-, Subtract)
 CHAINERX_DEFINE_OPERATOR(*, Multiply)
 CHAINERX_DEFINE_OPERATOR(/, Divide)
 #undef CHAINERX_DEFINE_OPERATOR
+
+// Elements limited to an interval; one of its bounds may be missing.
+Array Clip(const Array& a, const std::optional<Operand>& a_min, const std::optional<Operand>& a_max);
+
+#define CHAINERX_ARITHMETIC_ROUTINES(X) X(Clip)
+
+CHAINERX_ARITHMETIC_ROUTINES(CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

@@ -117,6 +117,36 @@ Shape Lead(const Array& a) { return Shape(a.shape().begin(), a.shape().end() - 2
 
 }  // namespace
 
+CHAINERX_ROUTINE(ScaledDotProductAttention, "scaled_dot_product_attention",
+                 "q, k, v, mask=None, scale=None, causal=False", "attention attention_grad", R"(
+Attention :math:`\mathrm{softmax}(s \, q k^\top + m) \, v` of queries to keys and values.
+
+The matrix of weights is not kept. A query that attends to no key gives zero. Differentiable any number of times with
+respect to ``q``, ``k`` and ``v``.
+
+Args:
+    q (~chainerx.ndarray): Queries of shape :math:`(..., L, E)`.
+    k (~chainerx.ndarray): Keys of shape :math:`(..., S, E)`.
+    v (~chainerx.ndarray): Values of shape :math:`(..., S, D)`.
+    mask (~chainerx.ndarray or None): Array that broadcasts to :math:`(..., L, S)`: booleans, true where a query
+        attends to a key, or numbers :math:`m` that are added.
+    scale (float or None): Factor :math:`s`; :math:`1 / \sqrt{E}` unless given.
+    causal (bool): Whether a query attends to keys up to its own position only.
+
+Returns:
+    ~chainerx.ndarray: Array of shape :math:`(..., L, D)`.
+
+Raises:
+    ~chainerx.DimensionError: If the shapes do not fit.
+
+See: Vaswani et al., Attention is all you need, NIPS 2017.
+
+>>> q = chainerx.zeros((2, 3))
+>>> v = chainerx.array([[1.], [3.]], 'float32')
+>>> chainerx.scaled_dot_product_attention(q, q, v, causal=True)
+array([[1.],
+       [2.]], shape=(2, 1), dtype=float32, device='native:0')
+)");
 Array ScaledDotProductAttention(const Array& q, const Array& k, const Array& v, const std::optional<Array>& mask,
                                 const std::optional<double>& scale, bool causal) {
     CheckMatrices("q", q);

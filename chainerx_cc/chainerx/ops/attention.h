@@ -4,6 +4,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 
@@ -28,9 +29,8 @@ Array ScaledDotProductAttention(const Array& q, const Array& k, const Array& v,
                                 const std::optional<Array>& mask = std::nullopt,
                                 const std::optional<double>& scale = std::nullopt, bool causal = false);
 
-// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/nn.h
-#define CHAINERX_ATTENTION_OPS(X)                                                                                \
-    X(ScaledDotProductAttention, "scaled_dot_product_attention", "q, k, v, mask=None, scale=None, causal=False", \
-      false, "attention attention_grad")
+#define CHAINERX_ATTENTION_ROUTINES(X) X(ScaledDotProductAttention)
+
+CHAINERX_ATTENTION_ROUTINES(CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <limits>
-
 #include "chainerx/ops/elementwise.h"
 #include "chainerx/ops/math.h"
 
@@ -149,7 +147,7 @@ array([False, False,  True], shape=(3,), dtype=bool, device='native:0')
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T x) const {
         if constexpr (std::is_floating_point_v<T>) {
-            return math::Abs(x) == std::numeric_limits<T>::infinity();
+            return math::Abs(x) == math::kInfinity<T>;
         } else {
             return false;
         }
@@ -165,7 +163,7 @@ array([ True, False, False], shape=(3,), dtype=bool, device='native:0')
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T x) const {
         if constexpr (std::is_floating_point_v<T>) {
-            return math::Abs(x) < std::numeric_limits<T>::infinity();
+            return math::Abs(x) < math::kInfinity<T>;
         } else {
             return true;
         }
@@ -234,7 +232,7 @@ array([ 2, 12], shape=(2,), dtype=int64, device='native:0')
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         constexpr T kBits = static_cast<T>(sizeof(T) * 8);
-        return b >= 0 && b < kBits ? static_cast<T>(static_cast<uint64_t>(a) << b) : T{0};
+        return !math::IsNegative(b) && b < kBits ? static_cast<T>(static_cast<uint64_t>(a) << b) : T{0};
     }
 };
 
@@ -248,7 +246,8 @@ array([ 4, -2], shape=(2,), dtype=int64, device='native:0')
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         constexpr T kBits = static_cast<T>(sizeof(T) * 8);
-        return b >= 0 && b < kBits ? static_cast<T>(a >> b) : static_cast<T>(a < 0 ? -1 : 0);
+        return !math::IsNegative(b) && b < kBits ? static_cast<T>(a >> b)
+                                                 : static_cast<T>(math::IsNegative(a) ? -1 : 0);
     }
 };
 

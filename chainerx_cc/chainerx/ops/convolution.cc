@@ -139,6 +139,38 @@ WindowGeometry MakeGeometry(const char* op, const Array& x, const Array& w, cons
 
 }  // namespace
 
+CHAINERX_ROUTINE(Conv, "conv", "x, w, b=None, stride=1, pad=0, cover_all=False, groups=1, dilate=1",
+                 "conv conv_data conv_weight", R"(
+Convolution in any number of spatial dimensions (strictly, cross-correlation).
+
+.. math:: y_{n o p} = b_o + \sum_{c, q} w_{o c q} \, x_{n, c, s p + d q - pad}
+
+Each spatial length becomes :math:`\lfloor (l + 2 pad - d (k - 1) - 1) / s \rfloor + 1`. Differentiable any number of
+times.
+
+Args:
+    x (~chainerx.ndarray): Inputs of shape :math:`(N, C, l_1, ..., l_n)`, of a floating point dtype.
+    w (~chainerx.ndarray): Filters of shape :math:`(O, C / groups, k_1, ..., k_n)`.
+    b (~chainerx.ndarray or None): Biases of shape :math:`(O,)`.
+    stride (int or tuple of int): Steps :math:`s` of the filters.
+    pad (int or tuple of int): Zeros around the inputs.
+    cover_all (bool): Whether the last step may go beyond the inputs, so that all of them are used.
+    groups (int): Number of groups of channels that are convolved apart.
+    dilate (int or tuple of int): Distances :math:`d` between elements of the filters.
+
+Returns:
+    ~chainerx.ndarray: Outputs of shape :math:`(N, O, ...)`.
+
+Raises:
+    ~chainerx.DimensionError: If the shapes do not fit, or the output would be empty.
+
+>>> x = chainerx.ones((1, 1, 4, 4))
+>>> w = chainerx.ones((2, 1, 3, 3))
+>>> chainerx.conv(x, w, pad=1).shape
+(1, 2, 4, 4)
+>>> float(chainerx.conv(x, w)[0, 0, 0, 0])
+9.0
+)");
 Array Conv(const Array& x, const Array& w, const std::optional<Array>& b, const PerAxis& stride, const PerAxis& pad,
            bool cover_all, int64_t groups, const PerAxis& dilate) {
     Operands in = Unify("conv", x, w, b);
@@ -150,6 +182,35 @@ Array Conv(const Array& x, const Array& w, const std::optional<Array>& b, const 
     return ConvY(g, in.x, in.w, in.b);
 }
 
+CHAINERX_ROUTINE(ConvTranspose, "conv_transpose", "x, w, b=None, stride=1, pad=0, outsize=None, groups=1, dilate=1",
+                 "conv conv_data conv_weight", R"(
+Transposed convolution: the map that gives the gradient of a convolution.
+
+Each spatial length becomes :math:`s (l - 1) + d (k - 1) + 1 - 2 pad` unless ``outsize`` is given. Differentiable any
+number of times.
+
+Args:
+    x (~chainerx.ndarray): Inputs of shape :math:`(N, C, l_1, ..., l_n)`, of a floating point dtype.
+    w (~chainerx.ndarray): Filters of shape :math:`(C, O / groups, k_1, ..., k_n)`.
+    b (~chainerx.ndarray or None): Biases of shape :math:`(O,)`.
+    stride (int or tuple of int): Steps :math:`s` of the filters.
+    pad (int or tuple of int): Elements cut off around the outputs.
+    outsize (None or tuple of int): Spatial lengths of the outputs, one of those from which the convolution gives
+        the lengths of ``x``.
+    groups (int): Number of groups of channels that are convolved apart.
+    dilate (int or tuple of int): Distances :math:`d` between elements of the filters.
+
+Returns:
+    ~chainerx.ndarray: Outputs of shape :math:`(N, O, ...)`.
+
+Raises:
+    ~chainerx.DimensionError: If the shapes do not fit.
+
+>>> x = chainerx.ones((1, 2, 3, 3))
+>>> w = chainerx.ones((2, 1, 2, 2))
+>>> chainerx.conv_transpose(x, w, stride=2).shape
+(1, 1, 6, 6)
+)");
 Array ConvTranspose(const Array& x, const Array& w, const std::optional<Array>& b, const PerAxis& stride,
                     const PerAxis& pad, const std::optional<PerAxis>& outsize, int64_t groups, const PerAxis& dilate) {
     constexpr const char* kName = "conv_transpose";

@@ -4,6 +4,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/window.h"
 
 namespace chainerx {
@@ -28,11 +29,10 @@ Array ConvTranspose(const Array& x, const Array& w, const std::optional<Array>& 
                     const std::optional<PerAxis>& outsize = std::nullopt, int64_t groups = 1,
                     const PerAxis& dilate = 1);
 
-// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/nn.h
-#define CHAINERX_CONVOLUTION_OPS(X)                                                                              \
-    X(Conv, "conv", "x, w, b=None, stride=1, pad=0, cover_all=False, groups=1, dilate=1", false,                 \
-      "conv conv_data conv_weight")                                                                              \
-    X(ConvTranspose, "conv_transpose", "x, w, b=None, stride=1, pad=0, outsize=None, groups=1, dilate=1", false, \
-      "conv conv_data conv_weight")
+#define CHAINERX_CONVOLUTION_ROUTINES(X) \
+    X(Conv)                              \
+    X(ConvTranspose)
+
+CHAINERX_CONVOLUTION_ROUTINES(CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

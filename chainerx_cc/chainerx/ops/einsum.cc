@@ -267,6 +267,34 @@ double GetCost(const Factor& x, const Factor& y) {
 
 }  // namespace
 
+CHAINERX_ROUTINE(Einsum, "einsum", "*operands, optimize=True", "matmul", R"(
+Einstein summation: products of elements, summed over labels that are not in the result.
+
+Called as ``einsum(subscripts, *operands)``, or with arrays and lists of labels by turns, as NumPy's function.
+``subscripts`` has a letter for each axis of each operand, and those of the result after ``->``; without them, the
+labels that occur once, in alphabetic order. Three dots stand for axes that broadcast. A label that an operand has
+twice takes its diagonal.
+
+Differentiable any number of times.
+
+Args:
+    *operands: Subscripts (str) and arrays (:class:`chainerx.ndarray`), or arrays and lists of labels.
+    optimize: Has no effect: the order of products is always chosen.
+
+Returns:
+    ~chainerx.ndarray: Array with an axis for each label of the result, in the promoted dtype.
+
+Raises:
+    ~chainerx.ChainerxError: If the subscripts cannot be understood.
+    ~chainerx.DimensionError: If subscripts do not fit the shapes.
+
+>>> a = chainerx.array([[1., 2.], [3., 4.]])
+>>> chainerx.einsum('ij,jk->ik', a, a)
+array([[ 7., 10.],
+       [15., 22.]], shape=(2, 2), dtype=float64, device='native:0')
+>>> chainerx.einsum('ii', a)
+array(5., shape=(), dtype=float64, device='native:0')
+)");
 Array Einsum(const std::string& subscripts, const std::vector<Array>& operands) {
     Equation equation = Parse(subscripts);
     if (equation.inputs.size() != operands.size()) {

@@ -1,7 +1,5 @@
 #include "chainerx/ops/elementwise.h"
 
-#include "chainerx/ops/manipulation.h"
-
 namespace chainerx::internal {
 namespace {
 

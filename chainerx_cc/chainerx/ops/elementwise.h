@@ -1,10 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 #include "chainerx/core/array.h"
-#include "chainerx/core/backend.h"
+#include "chainerx/core/kernels.h"
 #include "chainerx/core/macro.h"
 #include "chainerx/core/scalar.h"
 #include "chainerx/ops/op.h"
@@ -39,21 +40,6 @@ private:
     const Array* array_;
     Scalar scalar_;
 };
-
-constexpr int kMaxElementwiseInputs = 3;
-
-// What a backend's elementwise kernel gets. Inputs have the dtype `dtype` (the first of `where`: bool) and broadcast to
-// the output's shape. An input that is a number has no array and lies in `scalars`.
-struct ElementwiseCall {
-    const void* op;
-    int n_inputs;
-    Dtype dtype;
-    const Array* out;
-    const Array* in[kMaxElementwiseInputs];
-    alignas(8) char scalars[kMaxElementwiseInputs][8];
-};
-
-using ElementwiseKernel = KernelSlot<void(const ElementwiseCall&)>;
 
 enum class DtypeRule : uint8_t {
     kPromote,  // compute in the promoted dtype
@@ -120,6 +106,9 @@ struct Elementwise : ElementwiseCaller<Op, N> {
     static constexpr DtypeSet kDtypes = Dtypes;
     static constexpr bool kBoolOut = BoolOut;
     static constexpr bool kIsSelect = Rule == DtypeRule::kSelect;
+    // The slot of an op whose kernel is also called below the operations (core/kernels.h). Others have slots made for
+    // them.
+    static constexpr std::nullptr_t kSharedKernel = nullptr;
 
     static ElementwiseInfo Info() { return {Op::kName, &Op::kernel(), Rule, Dtypes, BoolOut}; }
 };

@@ -76,7 +76,7 @@ private:
         } else {
             if (in_[i]) return;
             const Operand& x = inputs[i];
-            in_[i] = Saved{x.is_array() ? x.array() : Full({}, x.scalar(), out.dtype(), out.device())};
+            in_[i] = Saved{x.is_array() ? x.array() : FilledArray({}, x.scalar(), out.dtype(), out.device())};
         }
     }
 
@@ -115,16 +115,26 @@ template <class Op>
 inline const ElementwiseKernel g_elementwise_kernel{Op::kName};
 
 template <class Op>
+const ElementwiseKernel& KernelOf() {
+    // The type decides: GCC takes no address for a constant where sanitizers check for null.
+    if constexpr (std::is_null_pointer_v<decltype(Op::kSharedKernel)>) {
+        return g_elementwise_kernel<Op>;
+    } else {
+        return *Op::kSharedKernel;
+    }
+}
+
+template <class Op>
 const ElementwiseKernel& ElementwiseCaller<Op, 1>::kernel() {
-    return g_elementwise_kernel<Op>;
+    return KernelOf<Op>();
 }
 template <class Op>
 const ElementwiseKernel& ElementwiseCaller<Op, 2>::kernel() {
-    return g_elementwise_kernel<Op>;
+    return KernelOf<Op>();
 }
 template <class Op>
 const ElementwiseKernel& ElementwiseCaller<Op, 3>::kernel() {
-    return g_elementwise_kernel<Op>;
+    return KernelOf<Op>();
 }
 
 template <class Op>

@@ -55,7 +55,6 @@ array([ 0.        ,  0.69314718, -0.69314718], shape=(3,), dtype=float64, device
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Log(x);
     }
-    CHAINERX_NATIVE_LOOP(Log)
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
@@ -69,7 +68,6 @@ array([ 0.,  1., -1.], shape=(3,), dtype=float64, device='native:0')
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Log2(x);
     }
-    CHAINERX_NATIVE_LOOP(Log2)
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
@@ -83,7 +81,6 @@ array([ 0.,  1., -2.], shape=(3,), dtype=float64, device='native:0')
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Log10(x);
     }
-    CHAINERX_NATIVE_LOOP(Log10)
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
@@ -174,9 +171,9 @@ array([ 1.,  0., -1.], shape=(3,), dtype=float64, device='native:0')
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         if constexpr (std::is_floating_point_v<T>) {
-            return x != x ? x : static_cast<T>((x > 0) - (x < 0));
+            return x != x ? x : static_cast<T>((x > 0) - math::IsNegative(x));
         } else {
-            return static_cast<T>((x > 0) - (x < 0));
+            return static_cast<T>((x > 0) - math::IsNegative(x));
         }
     }
 };

@@ -109,6 +109,28 @@ Array BroadcastLead(const Array& a, Shape lead) {
 
 }  // namespace
 
+CHAINERX_ROUTINE(Solve, "linalg.solve", "a, b", "solve", R"(
+Solves the linear equations :math:`a x = b`.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64.
+    b (~chainerx.ndarray): Right-hand sides: a vector of length :math:`n`, or matrices of shape
+        :math:`(..., n, k)`. Leading dimensions broadcast.
+
+Returns:
+    ~chainerx.ndarray: Solutions.
+
+Raises:
+    @lapack_error
+    ~chainerx.DimensionError: If the shapes do not fit.
+    ~chainerx.ChainerxError: If a matrix is singular.
+
+>>> a = chainerx.array([[2., 0.], [1., 1.]])
+>>> chainerx.linalg.solve(a, chainerx.array([4., 3.]))
+array([2., 1.], shape=(2,), dtype=float64, device='native:0')
+)");
 Array Solve(const Array& a, const Array& b) {
     CheckMatrix("solve", a, true);
     CheckDevices(a, b);
@@ -125,6 +147,26 @@ Array Solve(const Array& a, const Array& b) {
     return b.ndim() == 1 ? Squeeze(x, Axes{-1}) : x;
 }
 
+CHAINERX_ROUTINE(Inverse, "linalg.inv", "a", "inverse", R"(
+Inverses of square matrices.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64.
+
+Returns:
+    ~chainerx.ndarray: Inverses.
+
+Raises:
+    @lapack_error
+    ~chainerx.DimensionError: If the matrices are not square.
+    ~chainerx.ChainerxError: If a matrix is singular.
+
+>>> chainerx.linalg.inv(chainerx.array([[2., 0.], [1., 1.]]))
+array([[ 0.5,  0. ],
+       [-0.5,  1. ]], shape=(2, 2), dtype=float64, device='native:0')
+)");
 Array Inverse(const Array& a) {
     CheckMatrix("inv", a, true);
     Array out = EmptyStack(a, {Rows(a), Columns(a)});
@@ -201,6 +243,57 @@ Array SingularValues(const Array& a) {
     return std::get<1>(internal::GetRecordMask(a) == 0 ? ComputeSvd(a, false, false) : Svd(a, false));
 }
 
+CHAINERX_ROUTINE(NumpySvd, "linalg.svd", "a, full_matrices=True, compute_uv=True", "svd", R"(
+Singular value decompositions, :math:`a = u \, \mathrm{diag}(s) \, v^\top`.
+
+Differentiable any number of times; gradients of ``u`` and ``vt`` need singular values that differ.
+
+Args:
+    a (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`, float32 or float64.
+    full_matrices (bool): Whether ``u`` and ``vt`` are square. Then there are gradients for
+        square matrices only.
+    compute_uv (bool): Whether ``u`` and ``vt`` are returned.
+
+Returns:
+    tuple of ~chainerx.ndarray: ``u``, ``s`` and ``vt``; or ``s`` alone.
+
+Raises:
+    @lapack_error
+    ~chainerx.DimensionError: If ``a`` has less than two dimensions.
+    ~chainerx.ChainerxError: If an element is not finite.
+
+>>> a = chainerx.array([[3., 0.], [0., 4.], [0., 0.]])
+>>> u, s, vt = chainerx.linalg.svd(a, full_matrices=False)
+>>> s
+array([4., 3.], shape=(2,), dtype=float64, device='native:0')
+>>> chainerx.testing.assert_allclose((u * s).dot(vt), a, atol=1e-12)
+)");
+std::variant<Array, std::tuple<Array, Array, Array>> NumpySvd(const Array& a, bool full_matrices, bool compute_uv) {
+    if (compute_uv) return Svd(a, full_matrices);
+    return SingularValues(a);
+}
+
+CHAINERX_ROUTINE(PseudoInverse, "linalg.pinv", "a, rcond=1e-15", "svd", R"(
+Moore-Penrose pseudo-inverses of matrices.
+
+Differentiable any number of times where the rank does not change.
+
+Args:
+    a (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`, float32 or float64.
+    rcond (float): Singular values below this fraction of the largest count as zero.
+
+Returns:
+    ~chainerx.ndarray: Pseudo-inverses, of shape :math:`(..., n, m)`.
+
+Raises:
+    @lapack_error
+    ~chainerx.DimensionError: If ``a`` has less than two dimensions.
+    ~chainerx.ChainerxError: If an element is not finite.
+
+>>> chainerx.linalg.pinv(chainerx.array([[2., 0.], [0., 0.]]))
+array([[0.5, 0. ],
+       [0. , 0. ]], shape=(2, 2), dtype=float64, device='native:0')
+)");
 Array PseudoInverse(const Array& a, double rcond) {
     CheckMatrix("pinv", a, false);
     if (Rows(a) == 0 || Columns(a) == 0) return Reshape(a, T(a).shape());
@@ -291,6 +384,60 @@ std::tuple<Array, Array> Qr(const Array& a, QrMode mode) {
     return result;
 }
 
+CHAINERX_ROUTINE(NumpyQr, "linalg.qr", "a, mode='reduced'", "qr solve", R"(
+QR factorizations of matrices, :math:`a = q r`.
+
+With :math:`k = \min(m, n)`, ``mode`` is ``'reduced'`` for factors of the shapes :math:`(..., m, k)` and
+:math:`(..., k, n)`, ``'complete'`` for :math:`(..., m, m)` and :math:`(..., m, n)`, ``'r'`` for the second
+reduced factor alone, or ``'raw'`` for the reflectors and their factors as LAPACK's ``geqrf`` gives them.
+Differentiable any number of times for ``'reduced'`` and ``'r'``, and for ``'complete'`` when :math:`m \le n`.
+
+Args:
+    a (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`, float32 or float64.
+    mode (str): ``'reduced'``, ``'complete'``, ``'r'`` or ``'raw'``.
+
+Returns:
+    tuple of ~chainerx.ndarray: ``q`` and ``r`` (for ``'r'``, ``r`` alone).
+
+Raises:
+    @lapack_error
+    ValueError: If ``mode`` has no meaning.
+    ~chainerx.DimensionError: If ``a`` has less than two dimensions.
+
+>>> a = chainerx.array([[3., 1.], [4., 2.]])
+>>> q, r = chainerx.linalg.qr(a)
+>>> chainerx.testing.assert_allclose(q.dot(r), a, rtol=1e-12)
+>>> q.shape, r.shape
+((2, 2), (2, 2))
+)");
+std::variant<Array, std::tuple<Array, Array>> NumpyQr(const Array& a, QrMode mode) {
+    std::tuple<Array, Array> out = Qr(a, mode);
+    if (mode == QrMode::kR) return std::get<1>(out);
+    return out;
+}
+
+CHAINERX_ROUTINE(Cholesky, "linalg.cholesky", "a", "cholesky solve", R"(
+Cholesky factorizations :math:`a = l l^\top` of symmetric positive definite matrices.
+
+Only the lower triangles are read; the gradient is symmetric.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64.
+
+Returns:
+    ~chainerx.ndarray: Lower triangular factors.
+
+Raises:
+    @lapack_error
+    ~chainerx.DimensionError: If the matrices are not square.
+    ~chainerx.ChainerxError: If a matrix is not positive definite.
+
+>>> chainerx.linalg.cholesky(chainerx.array([[4., 2.], [2., 5.]]))
+array([[2., 0.],
+       [1., 2.]], shape=(2, 2), dtype=float64, device='native:0')
+)");
 Array Cholesky(const Array& a) {
     CheckMatrix("cholesky", a, true);
     Array out = EmptyStack(a, {Rows(a), Columns(a)});
@@ -318,6 +465,30 @@ std::tuple<Array, Array> ComputeEigh(const Array& a, Triangle triangle, bool vec
 
 }  // namespace
 
+CHAINERX_ROUTINE(Eigh, "linalg.eigh", "a, UPLO='L'", "eigh", R"(
+Eigenvalues and eigenvectors of symmetric matrices.
+
+Differentiable any number of times; gradients of eigenvectors need eigenvalues that differ.
+
+Args:
+    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64.
+    UPLO (str): Triangle that is read, ``'L'`` or ``'U'``; the gradient is symmetric.
+
+Returns:
+    tuple of ~chainerx.ndarray: Eigenvalues in ascending order, and eigenvectors as columns.
+
+Raises:
+    @lapack_error
+    ValueError: If ``UPLO`` has no meaning.
+    ~chainerx.DimensionError: If the matrices are not square.
+    ~chainerx.ChainerxError: If an element is not finite.
+
+>>> a = chainerx.array([[2., 1.], [1., 2.]])
+>>> w, v = chainerx.linalg.eigh(a)
+>>> w
+array([1., 3.], shape=(2,), dtype=float64, device='native:0')
+>>> chainerx.testing.assert_allclose(a.dot(v), v * w, rtol=1e-12)
+)");
 std::tuple<Array, Array> Eigh(const Array& a, Triangle triangle) {
     CheckMatrix("eigh", a, true);
     auto [w, v] = ComputeEigh(a, triangle, true);
@@ -336,11 +507,50 @@ std::tuple<Array, Array> Eigh(const Array& a, Triangle triangle) {
     return {w, v};
 }
 
+CHAINERX_ROUTINE(Eigvalsh, "linalg.eigvalsh", "a, UPLO='L'", "eigh", R"(
+Eigenvalues of symmetric matrices; see :func:`eigh`.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64.
+    UPLO (str): Triangle that is read, ``'L'`` or ``'U'``.
+
+Returns:
+    ~chainerx.ndarray: Eigenvalues in ascending order.
+
+Raises:
+    @lapack_error
+    ~chainerx.DimensionError: If the matrices are not square.
+
+>>> chainerx.linalg.eigvalsh(chainerx.array([[2., 1.], [1., 2.]]))
+array([1., 3.], shape=(2,), dtype=float64, device='native:0')
+)");
 Array Eigvalsh(const Array& a, Triangle triangle) {
     CheckMatrix("eigvalsh", a, true);
     return std::get<0>(internal::GetRecordMask(a) == 0 ? ComputeEigh(a, triangle, false) : Eigh(a, triangle));
 }
 
+CHAINERX_ROUTINE(Slogdet, "linalg.slogdet", "a", "slogdet inverse", R"(
+Signs and logarithms of the absolute values of determinants.
+
+Differentiable any number of times where the matrix is not singular.
+
+Args:
+    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64.
+
+Returns:
+    tuple of ~chainerx.ndarray: Signs, through which no gradient flows, and logarithms: 0 and
+    minus infinity for a singular matrix.
+
+Raises:
+    @lapack_error
+    ~chainerx.DimensionError: If the matrices are not square.
+
+>>> sign, log = chainerx.linalg.slogdet(chainerx.array([[0., 1.], [2., 0.]]))
+>>> float(sign), float(log)
+(-1.0, 0.6931471805599453)
+)");
 std::tuple<Array, Array> Slogdet(const Array& a) {
     CheckMatrix("slogdet", a, true);
     Array sign = EmptyStack(a, {});
@@ -354,6 +564,24 @@ std::tuple<Array, Array> Slogdet(const Array& a) {
     return {sign, logdet};
 }
 
+CHAINERX_ROUTINE(Det, "linalg.det", "a", "slogdet inverse", R"(
+Determinants of square matrices.
+
+Differentiable any number of times where the matrix is not singular.
+
+Args:
+    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64.
+
+Returns:
+    ~chainerx.ndarray: Determinants.
+
+Raises:
+    @lapack_error
+    ~chainerx.DimensionError: If the matrices are not square.
+
+>>> chainerx.linalg.det(chainerx.array([[1., 2.], [3., 4.]]))
+array(-2., shape=(), dtype=float64, device='native:0')
+)");
 Array Det(const Array& a) {
     auto [sign, logdet] = Slogdet(a);
     return sign * Exp(logdet);

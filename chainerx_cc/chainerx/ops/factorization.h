@@ -2,9 +2,11 @@
 
 #include <optional>
 #include <tuple>
+#include <variant>
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 
@@ -14,9 +16,11 @@ enum class QrMode {
     kR,         // r (k, n) alone
     kRaw,       // reflectors (n, m) and their factors (k), as LAPACK's geqrf gives them
 };
+CHAINERX_ENUM_WORDS(QrMode, "reduced", "complete", "r", "raw");
 
 // The triangle of a symmetric matrix that is read.
 enum class Triangle { kLower, kUpper };
+CHAINERX_ENUM_WORDS(Triangle, "L", "U");
 
 // What a factorization q r gives; no array for what is not wanted.
 struct QrOutput {
@@ -59,6 +63,10 @@ Array SingularValues(const Array& a);
 // q and r; for kRaw the reflectors and factors, for kR no array and r. Gradients exist for what is unique: reduced
 // factors and r, and complete factors of matrices with no more rows than columns.
 std::tuple<Array, Array> Qr(const Array& a, QrMode mode = QrMode::kReduced);
+// Both factorizations as NumPy has them: an argument decides whether there is one result or several.
+std::variant<Array, std::tuple<Array, Array, Array>> NumpySvd(const Array& a, bool full_matrices = true,
+                                                              bool compute_uv = true);
+std::variant<Array, std::tuple<Array, Array>> NumpyQr(const Array& a, QrMode mode = QrMode::kReduced);
 // Lower triangular l with a = l l^T; reads the lower triangle. The gradient is symmetric.
 Array Cholesky(const Array& a);
 // Eigenvalues of symmetric matrices in ascending order, and eigenvectors as columns. The gradient is symmetric.
@@ -82,5 +90,20 @@ struct NormOrder {
 // Over one axis for vectors, two for matrices, all by default: the default order is the square root of the sum of
 // squares.
 Array Norm(const Array& a, const NormOrder& order = {}, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
+
+#define CHAINERX_FACTORIZATION_ROUTINES(X) \
+    X(Solve)                               \
+    X(Inverse)                             \
+    X(PseudoInverse)                       \
+    X(NumpyQr)                             \
+    X(NumpySvd)                            \
+    X(Cholesky)                            \
+    X(Eigh)                                \
+    X(Eigvalsh)                            \
+    X(Slogdet)                             \
+    X(Norm)                                \
+    X(Det)
+
+CHAINERX_FACTORIZATION_ROUTINES(CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

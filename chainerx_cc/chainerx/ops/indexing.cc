@@ -162,7 +162,7 @@ Array TakeNormalized(const Array& a, const Array& indices, int8_t axis) {
     if (GraphMask mask = internal::GetRecordMask(a)) {
         internal::Record("take", mask, {&a}, {&out}, [indices, axis, s = a.shape()](BackwardContext& ctx) {
             const Array& gy = ctx.grad();
-            ctx.SetGrad(0, AddAt(Zeros(s, gy.dtype(), gy.device()), indices, axis, gy));
+            ctx.SetGrad(0, AddAt(Zeros(s, gy.dtype(), gy.device()), indices, gy, axis));
         });
     }
     return out;
@@ -307,15 +307,60 @@ void SetAt(const Array& a, const ArrayIndices& indices, const Array& value) {
     a.body()->storage->BumpVersion();
 }
 
-Array Take(const Array& a, const Array& indices, const std::optional<int64_t>& axis, IndexMode mode) {
-    if (!IsInteger(indices.dtype())) throw DtypeError{"take needs indices of an integer dtype, not ", indices.dtype()};
-    CheckDevices(a, indices);
-    if (!axis.has_value()) return Take(Ravel(a), indices, 0, mode);
-    int8_t ax = NormalizeAxis(*axis, a.ndim());
-    return TakeNormalized(a, Normalize(indices, a.shape()[ax], mode), ax);
+Indices::Indices(const std::vector<int64_t>& values)
+    : Indices{OfValues(FromHost({static_cast<int64_t>(values.size())}, Dtype::kInt64, values.data()))} {}
+
+Indices Indices::OfValues(const Array& array) {
+    Indices out{array};
+    out.is_movable_ = true;
+    return out;
 }
 
-Array AddAt(const Array& a, const Array& indices, int64_t axis, const Array& b) {
+Array Indices::On(Device& device) const {
+    if (!is_movable_ || &array_.device() == &device) return array_;
+    return FromHost(array_.shape(), array_.dtype(), AsContiguous(array_).raw_data(), device);
+}
+
+CHAINERX_METHOD_ROUTINE(Take, "take", "a, indices, axis=None, mode=None", "take add_at normalize_indices", R"(
+Elements at given indices along an axis.
+
+Differentiable any number of times with respect to ``a``.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    indices (~chainerx.ndarray, sequence or int): Indices, in any shape; negative ones count from the end.
+    axis (int or None): Axis; the flattened array is taken unless given.
+    mode (str or None): What an index out of range does: ``'raise'`` (the default) an error, ``'wrap'`` begins
+        again at the other end, ``'clip'`` takes the element at the end.
+
+Returns:
+    ~chainerx.ndarray: Array in which the shape of ``indices`` stands in the place of the axis.
+
+Raises:
+    ~chainerx.IndexError: If an index is out of range.
+    ~chainerx.DtypeError: If the indices are no integers.
+    ValueError: If ``mode`` has no meaning.
+
+>>> x = chainerx.array([[1, 2, 3], [4, 5, 6]])
+>>> chainerx.take(x, [2, 0], axis=1)
+array([[3, 1],
+       [6, 4]], shape=(2, 2), dtype=int64, device='native:0')
+>>> x.take([4, 5, 6], mode='wrap')
+array([5, 6, 1], shape=(3,), dtype=int64, device='native:0')
+)");
+Array Take(const Array& a, const Indices& indices, const std::optional<int64_t>& axis,
+           const std::optional<IndexMode>& mode) {
+    Array index = indices.On(a.device());
+    if (!IsInteger(index.dtype())) throw DtypeError{"take needs indices of an integer dtype, not ", index.dtype()};
+    CheckDevices(a, index);
+    if (!axis.has_value()) return Take(Ravel(a), index, 0, mode);
+    int8_t ax = NormalizeAxis(*axis, a.ndim());
+    return TakeNormalized(a, Normalize(index, a.shape()[ax], mode.value_or(IndexMode::kRaise)), ax);
+}
+
+CHAINERX_ROUTINE(AddAt, "_add_at", "a, indices, b, axis=0", "add_at take normalize_indices",
+                 "A copy of ``a`` with ``b`` added at given indices of an axis.");
+Array AddAt(const Array& a, const Array& indices, const Array& b, int64_t axis) {
     CheckDevices(a, b);
     CheckDevices(a, indices);
     int8_t ax = NormalizeAxis(axis, a.ndim());
@@ -334,9 +379,30 @@ Array AddAt(const Array& a, const Array& indices, int64_t axis, const Array& b) 
     return out;
 }
 
-std::vector<Array> Nonzero(const Array& a) {
+CHAINERX_ROUTINE(Nonzero, "nonzero", "a", "nonzero", R"(
+Indices of the nonzero elements.
+
+Not differentiable.
+
+Args:
+    a (~chainerx.ndarray): Array of at least one dimension.
+
+Returns:
+    tuple of ~chainerx.ndarray: For each dimension the indices of the elements, of dtype int64.
+
+Raises:
+    ~chainerx.DimensionError: If there is no dimension.
+
+>>> rows, columns = chainerx.nonzero(chainerx.array([[0, 1], [2, 0]]))
+>>> rows
+array([0, 1], shape=(2,), dtype=int64, device='native:0')
+>>> columns
+array([1, 0], shape=(2,), dtype=int64, device='native:0')
+)");
+ArrayTuple Nonzero(const Array& a) {
+    if (a.ndim() == 0) throw DimensionError{"nonzero: an array without dimensions has no indices"};
     Array positions = kNonzeroKernel(a.device(), a.AsDetached());  // (count, ndim)
-    std::vector<Array> out;
+    ArrayTuple out;
     for (int64_t i = 0; i < positions.shape()[1]; ++i) out.push_back(At(positions, {Slice{}, i}));
     return out;
 }

@@ -8,6 +8,7 @@
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
 #include "chainerx/core/scalar.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 
@@ -29,12 +30,36 @@ Array At(const Array& a, const ArrayIndices& indices);
 void SetAt(const Array& a, const ArrayIndices& indices, const Array& value);
 
 enum class IndexMode { kRaise, kWrap, kClip };
+CHAINERX_ENUM_WORDS(IndexMode, "raise", "wrap", "clip");
 
-Array Take(const Array& a, const Array& indices, const std::optional<int64_t>& axis = std::nullopt,
-           IndexMode mode = IndexMode::kRaise);
+// Integers that choose elements: an array on the device of the elements, or values that are moved to it.
+class Indices {
+public:
+    Indices(const Array& array) : array_{array} {}  // NOLINT(runtime/explicit)
+    Indices(const std::vector<int64_t>& values);    // NOLINT(runtime/explicit)
+    // The values of an array in host memory.
+    static Indices OfValues(const Array& array);
+
+    Array On(Device& device) const;
+
+private:
+    Array array_;
+    bool is_movable_{false};
+};
+
+// Elements by their indices along an axis. Indices out of range raise an error unless there is another mode.
+Array Take(const Array& a, const Indices& indices, const std::optional<int64_t>& axis = std::nullopt,
+           const std::optional<IndexMode>& mode = std::nullopt);
 // A copy of `a` with `b` added at the positions that Take reads.
-Array AddAt(const Array& a, const Array& indices, int64_t axis, const Array& b);
-std::vector<Array> Nonzero(const Array& a);
+Array AddAt(const Array& a, const Array& indices, const Array& b, int64_t axis = 0);
+
+// Arrays that are an index together.
+class ArrayTuple : public std::vector<Array> {
+public:
+    using std::vector<Array>::vector;
+};
+// The positions along each dimension.
+ArrayTuple Nonzero(const Array& a);
 
 // Kernels. `a` is seen as (outer, length, inner) and `out` as (outer, number of indices, inner); indices are int64 and
 // in range.
@@ -57,5 +82,12 @@ extern const AddAtKernel kAddAtKernel;
 extern const PutKernel kPutKernel;
 extern const NormalizeIndicesKernel kNormalizeIndicesKernel;
 extern const NonzeroKernel kNonzeroKernel;
+
+#define CHAINERX_INDEXING_ROUTINES(X) \
+    X(Nonzero)                        \
+    X(Take)                           \
+    X(AddAt)
+
+CHAINERX_INDEXING_ROUTINES(CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

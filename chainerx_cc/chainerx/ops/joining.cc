@@ -8,6 +8,25 @@
 
 namespace chainerx {
 
+CHAINERX_ROUTINE(Concatenate, "concatenate", "arrays, axis=0", "copy", R"(
+Arrays joined along an axis.
+
+Differentiable any number of times.
+
+Args:
+    arrays (sequence of ~chainerx.ndarray): Arrays of equal lengths along the other axes. Dtypes are promoted.
+    axis (int or None): Axis; ``None`` joins the flattened arrays.
+
+Returns:
+    ~chainerx.ndarray: Joined array.
+
+Raises:
+    ~chainerx.DimensionError: If there is no array, or the shapes do not fit.
+
+>>> chainerx.concatenate([chainerx.array([[1, 2]]), chainerx.array([[3, 4]])], axis=0)
+array([[1, 2],
+       [3, 4]], shape=(2, 2), dtype=int64, device='native:0')
+)");
 Array Concatenate(const std::vector<Array>& arrays, const std::optional<int64_t>& axis) {
     if (arrays.empty()) throw DimensionError{"concatenate needs at least one array"};
     if (!axis.has_value()) {
@@ -64,6 +83,25 @@ Array Concatenate(const std::vector<Array>& arrays, const std::optional<int64_t>
     return out;
 }
 
+CHAINERX_ROUTINE(Stack, "stack", "arrays, axis=0", "copy", R"(
+Arrays joined along a new axis.
+
+Differentiable any number of times.
+
+Args:
+    arrays (sequence of ~chainerx.ndarray): Arrays of one shape. Dtypes are promoted.
+    axis (int): Position of the axis in the result.
+
+Returns:
+    ~chainerx.ndarray: Array with one more dimension.
+
+Raises:
+    ~chainerx.DimensionError: If there is no array, or the shapes differ.
+
+>>> chainerx.stack([chainerx.array([1, 2]), chainerx.array([3, 4])], axis=1)
+array([[1, 3],
+       [2, 4]], shape=(2, 2), dtype=int64, device='native:0')
+)");
 Array Stack(const std::vector<Array>& arrays, int64_t axis) {
     if (arrays.empty()) throw DimensionError{"stack needs at least one array"};
     std::vector<Array> expanded;
@@ -74,45 +112,6 @@ Array Stack(const std::vector<Array>& arrays, int64_t axis) {
         expanded.push_back(ExpandDims(a, axis));
     }
     return Concatenate(expanded, NormalizeAxis(axis, static_cast<int8_t>(arrays.front().ndim() + 1)));
-}
-
-std::vector<Array> Split(const Array& a, const std::vector<int64_t>& indices, int64_t axis) {
-    int8_t ax = NormalizeAxis(axis, a.ndim());
-    int64_t length = a.shape()[ax];
-    std::vector<Array> out;
-    int64_t begin = 0;
-    auto clamp = [length](int64_t i) { return std::min(std::max<int64_t>(i < 0 ? i + length : i, 0), length); };
-    for (size_t i = 0; i <= indices.size(); ++i) {
-        int64_t end = i < indices.size() ? clamp(indices[i]) : length;
-        Shape shape = a.shape();
-        shape[ax] = std::max<int64_t>(end - begin, 0);
-        out.push_back(
-                internal::MakeView(a, shape, a.strides(), a.offset() + (shape[ax] > 0 ? begin * a.strides()[ax] : 0)));
-        begin = i < indices.size() ? clamp(indices[i]) : length;
-    }
-    if (GraphMask mask = internal::GetRecordMask(a)) {
-        auto backward = [ax](BackwardContext& ctx) {
-            std::vector<Array> grads;
-            for (size_t i = 0; i < ctx.output_count(); ++i) grads.push_back(ctx.GradOrZeros(i));
-            ctx.SetGrad(0, Concatenate(grads, ax));
-        };
-        auto* node = new FunctionObjectNode<decltype(backward)>{"split", mask, std::move(backward)};
-        IntrusivePtr<OpNode> guard{node};
-        node->AddInput(a, mask);
-        for (const Array& part : out) node->AddOutput(part);
-    }
-    return out;
-}
-
-std::vector<Array> Split(const Array& a, int64_t sections, int64_t axis) {
-    int64_t length = a.shape()[NormalizeAxis(axis, a.ndim())];
-    if (sections < 1) throw DimensionError{"split: the number of sections must be positive, was ", sections};
-    if (length % sections != 0) {
-        throw DimensionError{"split: length ", length, " cannot be divided into ", sections, " equal sections"};
-    }
-    std::vector<int64_t> indices;
-    for (int64_t i = 1; i < sections; ++i) indices.push_back(i * (length / sections));
-    return Split(a, indices, axis);
 }
 
 namespace {
@@ -128,10 +127,39 @@ std::vector<Array> Map(const std::vector<Array>& arrays, F&& f) {
 
 }  // namespace
 
+CHAINERX_ROUTINE(Atleast2D, "atleast_2d", "a", "", R"(
+The array with axes of length one in front, if it has less than two dimensions.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+
+Returns:
+    ~chainerx.ndarray: View of two or more dimensions.
+
+>>> chainerx.atleast_2d(chainerx.array([1, 2])).shape
+(1, 2)
+)");
 Array Atleast2D(const Array& a) {
     return a.ndim() >= 2 ? View(a) : Reshape(a, a.ndim() == 0 ? Shape{1, 1} : Shape{1, a.shape()[0]});
 }
 
+CHAINERX_ROUTINE(Atleast3D, "atleast_3d", "a", "", R"(
+The array with axes of length one, if it has less than three dimensions.
+
+A vector of length :math:`n` gets the shape :math:`(1, n, 1)`, a matrix another axis at the end. Differentiable any
+number of times.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+
+Returns:
+    ~chainerx.ndarray: View of three or more dimensions.
+
+>>> chainerx.atleast_3d(chainerx.array([1, 2])).shape
+(1, 2, 1)
+)");
 Array Atleast3D(const Array& a) {
     switch (a.ndim()) {
         case 0:
@@ -145,13 +173,91 @@ Array Atleast3D(const Array& a) {
     }
 }
 
+CHAINERX_ROUTINE(Hstack, "hstack", "arrays", "copy", R"(
+Arrays joined along axis 1, or along axis 0 if they have one dimension.
+
+Differentiable any number of times.
+
+Args:
+    arrays (sequence of ~chainerx.ndarray): Arrays of equal lengths along the other axes.
+
+Returns:
+    ~chainerx.ndarray: Joined array.
+
+Raises:
+    ~chainerx.DimensionError: If there is no array, or the shapes do not fit.
+
+>>> chainerx.hstack([chainerx.array([1, 2]), chainerx.array([3])])
+array([1, 2, 3], shape=(3,), dtype=int64, device='native:0')
+)");
 Array Hstack(const std::vector<Array>& arrays) {
     std::vector<Array> a = Map(arrays, Atleast1D);
     return Concatenate(a, !a.empty() && a.front().ndim() == 1 ? 0 : 1);
 }
+
+CHAINERX_ROUTINE(Vstack, "vstack", "arrays", "copy", R"(
+Arrays joined along axis 0; those of one dimension become rows.
+
+Differentiable any number of times.
+
+Args:
+    arrays (sequence of ~chainerx.ndarray): Arrays of equal lengths along the other axes.
+
+Returns:
+    ~chainerx.ndarray: Joined array.
+
+Raises:
+    ~chainerx.DimensionError: If there is no array, or the shapes do not fit.
+
+>>> chainerx.vstack([chainerx.array([1, 2]), chainerx.array([3, 4])])
+array([[1, 2],
+       [3, 4]], shape=(2, 2), dtype=int64, device='native:0')
+)");
 Array Vstack(const std::vector<Array>& arrays) { return Concatenate(Map(arrays, Atleast2D), 0); }
+
+CHAINERX_ROUTINE(Dstack, "dstack", "arrays", "copy", R"(
+Arrays joined along axis 2, which is added where it is missing.
+
+Differentiable any number of times.
+
+Args:
+    arrays (sequence of ~chainerx.ndarray): Arrays of equal lengths along the other axes.
+
+Returns:
+    ~chainerx.ndarray: Joined array.
+
+Raises:
+    ~chainerx.DimensionError: If there is no array, or the shapes do not fit.
+
+>>> chainerx.dstack([chainerx.array([1, 2]), chainerx.array([3, 4])])
+array([[[1, 3],
+        [2, 4]]], shape=(1, 2, 2), dtype=int64, device='native:0')
+)");
 Array Dstack(const std::vector<Array>& arrays) { return Concatenate(Map(arrays, Atleast3D), 2); }
 
+CHAINERX_METHOD_ROUTINE(Repeat, "repeat", "a, repeats, axis=None", "take", R"(
+Each element repeated.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    repeats (int or tuple of int): Number of times, one for all or one for each element along the axis.
+    axis (int or None): Axis; the flattened array is taken unless given.
+
+Returns:
+    ~chainerx.ndarray: Array.
+
+Raises:
+    ~chainerx.DimensionError: If the number of ``repeats`` does not fit, or the axis is out of range.
+
+>>> x = chainerx.array([[1, 2], [3, 4]])
+>>> chainerx.repeat(x, (1, 2), axis=1)
+array([[1, 2, 2],
+       [3, 4, 4]], shape=(2, 3), dtype=int64, device='native:0')
+>>> x.repeat(2)
+array([1, 1, 2, 2, 3, 3, 4, 4], shape=(8,), dtype=int64, device='native:0')
+)");
 Array Repeat(const Array& a, const std::vector<int64_t>& repeats, const std::optional<int64_t>& axis) {
     if (!axis.has_value()) return Repeat(Ravel(a), repeats, 0);
     int8_t ax = NormalizeAxis(*axis, a.ndim());
@@ -172,6 +278,25 @@ Array Repeat(const Array& a, const std::vector<int64_t>& repeats, const std::opt
     return Take(a, FromHost(shape, Dtype::kInt64, indices.data(), a.device()), ax);
 }
 
+CHAINERX_ROUTINE(Tile, "tile", "A, reps", "", R"(
+The array repeated like tiles.
+
+Differentiable any number of times.
+
+Args:
+    A (~chainerx.ndarray): Array of any dtype.
+    reps (int or tuple of int): Number of tiles along each axis, the last ones if there are fewer.
+
+Returns:
+    ~chainerx.ndarray: Array.
+
+Raises:
+    ~chainerx.DimensionError: If a number is negative.
+
+>>> chainerx.tile(chainerx.array([1, 2]), (2, 2))
+array([[1, 2, 1, 2],
+       [1, 2, 1, 2]], shape=(2, 4), dtype=int64, device='native:0')
+)");
 Array Tile(const Array& a, const Shape& reps) {
     Shape r = reps;
     Shape s = a.shape();
@@ -192,9 +317,10 @@ Array Tile(const Array& a, const Shape& reps) {
     return Reshape(tiled, out);
 }
 
-Array Roll(const Array& a, int64_t shift, const std::optional<int64_t>& axis) {
-    if (!axis.has_value()) return Reshape(Roll(Ravel(a), shift, 0), a.shape());
-    int8_t ax = NormalizeAxis(*axis, a.ndim());
+namespace {
+
+Array RollAxis(const Array& a, int64_t shift, int64_t axis) {
+    int8_t ax = NormalizeAxis(axis, a.ndim());
     int64_t length = a.shape()[ax];
     if (length == 0) return Copy(a);
     int64_t s = ((shift % length) + length) % length;
@@ -203,21 +329,61 @@ Array Roll(const Array& a, int64_t shift, const std::optional<int64_t>& axis) {
     return Concatenate({parts[1], parts[0]}, ax);
 }
 
-std::vector<Array> Meshgrid(const std::vector<Array>& arrays, bool ij_indexing) {
-    auto n = static_cast<int8_t>(arrays.size());
+}  // namespace
+
+CHAINERX_ROUTINE(Roll, "roll", "a, shift, axis=None", "", R"(
+The elements moved along axes; those that leave at one end enter at the other.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    shift (int or tuple of int): Number of places, one for all axes or one for each.
+    axis (None, int or tuple of int): Axes; the flattened array is rolled unless given.
+
+Returns:
+    ~chainerx.ndarray: Array of the shape of ``a``.
+
+Raises:
+    ValueError: If the numbers of shifts and axes do not fit.
+    ~chainerx.DimensionError: If an axis is out of range.
+
+>>> chainerx.roll(chainerx.array([1, 2, 3, 4]), 1)
+array([4, 1, 2, 3], shape=(4,), dtype=int64, device='native:0')
+)");
+Array Roll(const Array& a, const std::vector<int64_t>& shift, const std::optional<std::vector<int64_t>>& axis) {
+    if (!axis.has_value()) {
+        int64_t total = 0;
+        for (int64_t s : shift) total += s % std::max<int64_t>(a.GetTotalSize(), 1);
+        return Reshape(RollAxis(Ravel(a), total, 0), a.shape());
+    }
+    size_t n = std::max(shift.size(), axis->size());
+    if ((shift.size() != n && shift.size() != 1) || (axis->size() != n && axis->size() != 1)) {
+        throw ValueError{"roll: ", shift.size(), " shifts were given for ", axis->size(), " axes"};
+    }
+    Array out = a;
+    for (size_t i = 0; i < n; ++i) {
+        out = RollAxis(out, shift[shift.size() == 1 ? 0 : i], (*axis)[axis->size() == 1 ? 0 : i]);
+    }
+    return out;
+}
+
+CHAINERX_ROUTINE(Meshgrid, "_meshgrid", "xi, indexing='xy'", "", "Coordinate arrays from coordinate vectors.");
+std::vector<Array> Meshgrid(const std::vector<Array>& xi, MeshIndexing indexing) {
+    auto n = static_cast<int8_t>(xi.size());
     Shape shape;
-    for (const Array& a : arrays) {
+    for (const Array& a : xi) {
         if (a.ndim() > 1) throw DimensionError{"meshgrid needs arrays of at most 1 dimension"};
         shape.push_back(a.GetTotalSize());
     }
-    bool swap = !ij_indexing && n >= 2;
+    bool swap = indexing == MeshIndexing::kXy && n >= 2;
     if (swap) std::swap(shape[0], shape[1]);
     std::vector<Array> out;
     for (int8_t i = 0; i < n; ++i) {
         int8_t axis = swap && i < 2 ? static_cast<int8_t>(1 - i) : i;
         Shape one(n, 1);
-        one[axis] = arrays[i].GetTotalSize();
-        out.push_back(BroadcastTo(Reshape(arrays[i], one), shape));
+        one[axis] = xi[i].GetTotalSize();
+        out.push_back(BroadcastTo(Reshape(xi[i], one), shape));
     }
     return out;
 }

@@ -43,6 +43,33 @@ Array MultiplyMatrices(const Array& a, const Array& b) {
 
 }  // namespace
 
+CHAINERX_METHOD_ROUTINE(Dot, "dot", "a, b", "matmul", R"(
+Sum product over the last axis of ``a`` and the last but one of ``b``.
+
+.. math:: y_{i \dots j \dots k} = \sum_l a_{i \dots l} \, b_{j \dots l k}
+
+The inner product of vectors, the product of matrices; a zero-dimensional array scales the other one.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    b (~chainerx.ndarray): Array whose axis before the last one (of a vector: the only one) is as long as the last
+        one of ``a``.
+
+Returns:
+    ~chainerx.ndarray: Products, in the promoted dtype.
+
+Raises:
+    ~chainerx.DimensionError: If the axes differ in length.
+
+>>> x = chainerx.array([[1., 2.], [3., 4.]])
+>>> chainerx.dot(x, chainerx.array([1., 10.]))
+array([21., 43.], shape=(2,), dtype=float64, device='native:0')
+>>> x.dot(x)
+array([[ 7., 10.],
+       [15., 22.]], shape=(2, 2), dtype=float64, device='native:0')
+)");
 Array Dot(const Array& a, const Array& b) {
     if (a.ndim() == 2 && b.ndim() == 2) {
         if (a.shape()[1] != b.shape()[0]) ThrowShapes("dot", a, b);
@@ -63,6 +90,29 @@ Array Dot(const Array& a, const Array& b) {
     return Reshape(MultiplyMatrices(left, Reshape(right, Shape{k, columns})), out);
 }
 
+CHAINERX_ROUTINE(Matmul, "matmul", "a, b", "matmul", R"(
+Matrix product :math:`a b` of the last two axes; also the operator ``@``.
+
+The other axes broadcast. A vector counts as a row on the left and as a column on the right, and that axis is removed
+from the result.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Matrices of shape :math:`(..., m, k)`, or a vector of length :math:`k`.
+    b (~chainerx.ndarray): Matrices of shape :math:`(..., k, n)`, or a vector of length :math:`k`.
+
+Returns:
+    ~chainerx.ndarray: Matrices of shape :math:`(..., m, n)`, in the promoted dtype.
+
+Raises:
+    ~chainerx.DimensionError: If the shapes do not fit, or an array has no dimensions.
+
+>>> a = chainerx.ones((5, 2, 3))
+>>> b = chainerx.ones((3, 4))
+>>> (a @ b).shape
+(5, 2, 4)
+)");
 Array Matmul(const Array& a, const Array& b) {
     if (a.ndim() == 0 || b.ndim() == 0) throw DimensionError{"matmul: operands must have at least one dimension"};
     if (a.ndim() <= 2 && b.ndim() <= 2) return Dot(a, b);
@@ -81,23 +131,111 @@ Array Matmul(const Array& a, const Array& b) {
     return MultiplyMatrices(expand(a), expand(b));
 }
 
+CHAINERX_ROUTINE(Inner, "inner", "a, b", "matmul", R"(
+Sum product over the last axes, :math:`y_{i \dots j \dots} = \sum_l a_{i \dots l} \, b_{j \dots l}`.
+
+Differentiable any number of times.
+
+Args:
+    a, b (~chainerx.ndarray): Arrays whose last axes have one length; a zero-dimensional array scales the other one.
+
+Returns:
+    ~chainerx.ndarray: Products, in the promoted dtype.
+
+Raises:
+    ~chainerx.DimensionError: If the last axes differ in length.
+
+>>> x = chainerx.array([[1., 2.], [3., 4.]])
+>>> chainerx.inner(x, x)
+array([[ 5., 11.],
+       [11., 25.]], shape=(2, 2), dtype=float64, device='native:0')
+)");
 Array Inner(const Array& a, const Array& b) {
     if (a.ndim() == 0 || b.ndim() == 0) return a * b;
     if (a.shape().back() != b.shape().back()) ThrowShapes("inner", a, b);
-    return Tensordot(a, b, Axes{-1}, Axes{-1});
+    return Tensordot(a, b, AxesPair{Axes{-1}, Axes{-1}});
 }
 
+CHAINERX_ROUTINE(Vdot, "vdot", "a, b", "matmul", R"(
+Sum product over all elements, :math:`\sum_i a_i b_i`.
+
+Differentiable any number of times.
+
+Args:
+    a, b (~chainerx.ndarray): Arrays of equal size, in any shapes.
+
+Returns:
+    ~chainerx.ndarray: Array without dimensions, in the promoted dtype.
+
+Raises:
+    ~chainerx.DimensionError: If the sizes differ.
+
+>>> chainerx.vdot(chainerx.array([[1., 2.]]), chainerx.array([3., 4.]))
+array(11., shape=(), dtype=float64, device='native:0')
+)");
 Array Vdot(const Array& a, const Array& b) {
     if (a.GetTotalSize() != b.GetTotalSize()) ThrowShapes("vdot", a, b);
     return Dot(Ravel(a), Ravel(b));
 }
 
+CHAINERX_METHOD_ROUTINE(Trace, "trace", "a, offset=0, axis1=0, axis2=1", "", R"(
+Sum over a diagonal of two axes, :math:`\sum_i a_{i, i + k}` for an offset :math:`k`.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Array of at least two dimensions, of any dtype.
+    offset (int): Distance from the main diagonal; positive above it.
+    axis1, axis2 (int): Axes of rows and columns.
+
+Returns:
+    ~chainerx.ndarray: Sums, without the two axes. Integers and booleans are summed in int64.
+
+Raises:
+    ~chainerx.DimensionError: If there are less than two dimensions, or an axis is out of range or given twice.
+
+>>> x = chainerx.array([[1., 2.], [3., 4.]])
+>>> chainerx.trace(x)
+array(5., shape=(), dtype=float64, device='native:0')
+>>> float(x.trace(offset=1))
+2.0
+)");
 Array Trace(const Array& a, int64_t offset, int64_t axis1, int64_t axis2) {
     return Sum(Diagonal(a, offset, axis1, axis2), Axes{-1});
 }
 
+CHAINERX_ROUTINE(Outer, "outer", "a, b", "", R"(
+Matrix of the products :math:`y_{ij} = a_i b_j` of the elements of two flattened arrays.
+
+Differentiable any number of times.
+
+Args:
+    a, b (~chainerx.ndarray): Arrays of any shapes.
+
+Returns:
+    ~chainerx.ndarray: Matrix, in the promoted dtype.
+
+>>> chainerx.outer(chainerx.array([1., 2.]), chainerx.array([1., 10., 100.]))
+array([[  1.,  10., 100.],
+       [  2.,  20., 200.]], shape=(2, 3), dtype=float64, device='native:0')
+)");
 Array Outer(const Array& a, const Array& b) { return ExpandDims(Ravel(a), 1) * Ravel(b); }
 
+CHAINERX_ROUTINE(Kron, "kron", "a, b", "", R"(
+Kronecker product: blocks of ``b``, scaled by the elements of ``a``.
+
+Differentiable any number of times.
+
+Args:
+    a, b (~chainerx.ndarray): Arrays. The one of fewer dimensions gets axes of length one at the front.
+
+Returns:
+    ~chainerx.ndarray: Array whose lengths are products of those of ``a`` and ``b``, in the promoted dtype.
+
+>>> chainerx.kron(chainerx.array([1., 10.]), chainerx.array([[1., 2.], [3., 4.]]))
+array([[ 1.,  2., 10., 20.],
+       [ 3.,  4., 30., 40.]], shape=(2, 4), dtype=float64, device='native:0')
+)");
 Array Kron(const Array& a, const Array& b) {
     int n = std::max(a.ndim(), b.ndim());
     Shape left;
@@ -115,20 +253,47 @@ Array Kron(const Array& a, const Array& b) {
     return Reshape(Reshape(a, left) * Reshape(b, right), out);
 }
 
-Array Tensordot(const Array& a, const Array& b, int64_t n_axes) {
-    if (n_axes < 0 || n_axes > std::min(a.ndim(), b.ndim())) {
-        throw DimensionError{"tensordot: axes is ", n_axes, " for shapes ", a.shape(), " and ", b.shape()};
+namespace {
+
+AxesPair LastAndFirstAxes(const Array& a, const Array& b, int64_t n) {
+    if (n < 0 || n > std::min(a.ndim(), b.ndim())) {
+        throw DimensionError{"tensordot: axes is ", n, " for shapes ", a.shape(), " and ", b.shape()};
     }
-    Axes left;
-    Axes right;
-    for (int64_t i = 0; i < n_axes; ++i) {
-        left.push_back(static_cast<int8_t>(a.ndim() - n_axes + i));
-        right.push_back(static_cast<int8_t>(i));
+    AxesPair out;
+    for (int64_t i = 0; i < n; ++i) {
+        out.a.push_back(static_cast<int8_t>(a.ndim() - n + i));
+        out.b.push_back(static_cast<int8_t>(i));
     }
-    return Tensordot(a, b, left, right);
+    return out;
 }
 
-Array Tensordot(const Array& a, const Array& b, const Axes& a_axes, const Axes& b_axes) {
+}  // namespace
+
+CHAINERX_ROUTINE(Tensordot, "tensordot", "a, b, axes=2", "matmul", R"(
+Sum product over several axes of two arrays.
+
+Differentiable any number of times.
+
+Args:
+    a, b (~chainerx.ndarray): Arrays of any dtype.
+    axes (int or pair): A number of axes: the last ones of ``a`` and the first ones of ``b``; or a pair of axes, or of
+        lists of axes, of ``a`` and of ``b``.
+
+Returns:
+    ~chainerx.ndarray: Array with the other axes of ``a``, then those of ``b``, in the promoted dtype.
+
+Raises:
+    ValueError: If ``axes`` is of another form.
+    ~chainerx.DimensionError: If the axes do not fit.
+
+>>> a = chainerx.ones((2, 3, 4))
+>>> b = chainerx.ones((4, 3, 5))
+>>> chainerx.tensordot(a, b, axes=([1, 2], [1, 0])).shape
+(2, 5)
+)");
+Array Tensordot(const Array& a, const Array& b, const std::variant<int64_t, AxesPair>& axes) {
+    const int64_t* count = std::get_if<int64_t>(&axes);
+    const auto& [a_axes, b_axes] = count != nullptr ? LastAndFirstAxes(a, b, *count) : std::get<AxesPair>(axes);
     if (a_axes.ndim() != b_axes.ndim()) {
         throw DimensionError{"tensordot: axes ", a_axes, " and ", b_axes, " differ in number"};
     }
@@ -203,6 +368,28 @@ Array Linear2D(const Array& x, const Array& w, const Array& b) {
 
 }  // namespace
 
+CHAINERX_ROUTINE(Linear, "linear", "x, W|w, b=None, n_batch_axis|n_batch_axes=1", "matmul", R"(
+Affine map :math:`y = x W^\top + b`.
+
+Axes of ``x`` after the first ``n_batch_axis`` are flattened. Differentiable any number of times.
+
+Args:
+    x (~chainerx.ndarray): Inputs of shape :math:`(N_1, ..., I_1, ...)`.
+    W (~chainerx.ndarray): Weights of shape :math:`(O, I)`; may also be given as the keyword ``w``.
+    b (~chainerx.ndarray or None): Biases of shape :math:`(O,)`.
+    n_batch_axis (int): Number of axes of ``x`` that stay; may also be given as the keyword ``n_batch_axes``.
+
+Returns:
+    ~chainerx.ndarray: Array of shape :math:`(N_1, ..., O)`.
+
+Raises:
+    ~chainerx.DimensionError: If the shapes do not fit.
+
+>>> x = chainerx.ones((2, 3))
+>>> chainerx.linear(x, chainerx.eye(3, dtype='float32'), chainerx.array([0, 1, 2], 'float32'))
+array([[1., 2., 3.],
+       [1., 2., 3.]], shape=(2, 3), dtype=float32, device='native:0')
+)");
 Array Linear(const Array& x, const Array& w, const std::optional<Array>& b, int64_t n_batch_axes) {
     if (w.ndim() != 2) throw DimensionError{"linear: w must have 2 dimensions, has shape ", w.shape()};
     if (n_batch_axes < 1 || n_batch_axes >= std::max<int64_t>(x.ndim(), 1)) {

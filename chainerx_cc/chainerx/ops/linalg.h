@@ -2,10 +2,12 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 
@@ -25,23 +27,29 @@ Array Trace(const Array& a, int64_t offset = 0, int64_t axis1 = 0, int64_t axis2
 // Products of all pairs of elements, as a matrix and as a matrix of blocks.
 Array Outer(const Array& a, const Array& b);
 Array Kron(const Array& a, const Array& b);
-// Sums over the last `n_axes` axes of `a` and the first of `b`, or over pairs of axes.
-Array Tensordot(const Array& a, const Array& b, int64_t n_axes = 2);
-Array Tensordot(const Array& a, const Array& b, const Axes& a_axes, const Axes& b_axes);
+struct AxesPair {
+    Axes a;
+    Axes b;
+};
+// Sums over the given number of last axes of `a` and first axes of `b`, or over pairs of axes.
+Array Tensordot(const Array& a, const Array& b, const std::variant<int64_t, AxesPair>& axes = int64_t{2});
 // NumPy's Einstein summation. Products of more than two operands are taken pair by pair, the cheapest first.
 Array Einsum(const std::string& subscripts, const std::vector<Array>& operands);
 // y = x W^T + b; the first n_batch_axes axes of x are kept, the others flattened.
 Array Linear(const Array& x, const Array& w, const std::optional<Array>& b = std::nullopt, int64_t n_batch_axes = 1);
 
-// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/linalg.h
-#define CHAINERX_LINALG_OPS(X)                                   \
-    X(Dot, "dot", "a, b", true, "matmul")                        \
-    X(Matmul, "matmul", "a, b", false, "matmul")                 \
-    X(Inner, "inner", "a, b", false, "matmul")                   \
-    X(Vdot, "vdot", "a, b", false, "matmul")                     \
-    X(Trace, "trace", "a, offset=0, axis1=0, axis2=1", true, "") \
-    X(Outer, "outer", "a, b", false, "")                         \
-    X(Kron, "kron", "a, b", false, "")                           \
-    X(Linear, "linear", "x, W|w, b=None, n_batch_axis|n_batch_axes=1", false, "matmul")
+#define CHAINERX_LINALG_ROUTINES(X) \
+    X(Dot)                          \
+    X(Matmul)                       \
+    X(Inner)                        \
+    X(Vdot)                         \
+    X(Trace)                        \
+    X(Outer)                        \
+    X(Kron)                         \
+    X(Linear)                       \
+    X(Tensordot)
+
+CHAINERX_LINALG_ROUTINES(CHAINERX_DECLARE_ROUTINE)
+CHAINERX_DECLARE_ROUTINE(Einsum)  // not in the list: Python has two ways to write its arguments
 
 }  // namespace chainerx

@@ -6,6 +6,7 @@
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
 #include "chainerx/core/scalar.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 
@@ -33,17 +34,16 @@ using SoftmaxCrossEntropyGradKernel = KernelSlot<void(const Array& x, const Arra
 extern const SoftmaxCrossEntropyKernel kSoftmaxCrossEntropyKernel;
 extern const SoftmaxCrossEntropyGradKernel kSoftmaxCrossEntropyGradKernel;
 
-// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/loss.h
-#define CHAINERX_LOSS_OPS(X)                                                            \
-    X(AbsoluteError, "absolute_error", "x1, x2", false, "")                             \
-    X(SquaredError, "squared_error", "x1, x2", false, "")                               \
-    X(GaussianKLDivergence, "gaussian_kl_divergence", "mean, ln_var", false, "")        \
-    X(HuberLoss, "huber_loss", "x1, x2, delta", false, "")                              \
-    X(SigmoidCrossEntropy, "sigmoid_cross_entropy", "x1, x2", false, "")                \
-    X(SoftmaxCrossEntropy, "softmax_cross_entropy",                                     \
-      "x1, x2, ignore_label=-1, class_weight=None, reduce='no', normalize=True", false, \
-      "softmax_cross_entropy softmax_cross_entropy_grad")                               \
-    X(Hinge, "hinge", "x1, x2, norm=1.0", false, "")                                    \
-    X(Accuracy, "accuracy", "y, t, ignore_label=None", false, "")
+#define CHAINERX_LOSS_ROUTINES(X) \
+    X(AbsoluteError)              \
+    X(SquaredError)               \
+    X(GaussianKLDivergence)       \
+    X(HuberLoss)                  \
+    X(SigmoidCrossEntropy)        \
+    X(SoftmaxCrossEntropy)        \
+    X(Hinge)                      \
+    X(Accuracy)
+
+CHAINERX_LOSS_ROUTINES(CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

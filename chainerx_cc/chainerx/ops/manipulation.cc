@@ -12,21 +12,7 @@
 
 namespace chainerx {
 
-const CopyKernel kCopyKernel{"copy"};
-
-void CopyData(const Array& src, const Array& dst) { kCopyKernel(dst.device(), src, dst); }
-
 namespace {
-
-// Records an operation on one array whose gradient is computed from gy alone.
-template <class F>
-Array RecordView(const char* name, const Array& a, Array out, F&& backward) {
-    if (GraphMask mask = internal::GetRecordMask(a)) {
-        internal::Record(name, mask, {&a}, {&out},
-                         [f = std::forward<F>(backward)](BackwardContext& ctx) { ctx.SetGrad(0, f(ctx.grad())); });
-    }
-    return out;
-}
 
 Shape ResolveShape(const Array& a, const Shape& shape) {
     Shape out = shape;
@@ -89,6 +75,25 @@ std::optional<Strides> ReshapeStrides(const Array& a, const Shape& shape) {
 
 }  // namespace
 
+CHAINERX_ROUTINE(Reshape, "reshape", "a, newshape", "", R"(
+The same elements in another shape.
+
+The result shares the data where strides permit it. Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    newshape (int or tuple of int): Shape. One length may be -1: it follows from the others.
+
+Returns:
+    ~chainerx.ndarray: Array of that shape.
+
+Raises:
+    ~chainerx.DimensionError: If the shape has another number of elements.
+
+>>> chainerx.reshape(chainerx.arange(6), (2, -1))
+array([[0, 1, 2],
+       [3, 4, 5]], shape=(2, 3), dtype=int64, device='native:0')
+)");
 Array Reshape(const Array& a, const Shape& shape) {
     Shape resolved = ResolveShape(a, shape);
     if (resolved == a.shape()) return View(a);
@@ -97,16 +102,51 @@ Array Reshape(const Array& a, const Shape& shape) {
         Array copied = Copy(a);
         return Reshape(copied, resolved);
     }
-    return RecordView("reshape", a, internal::MakeView(a, resolved, *strides, a.offset()),
-                      [s = a.shape()](const Array& gy) { return Reshape(gy, s); });
+    return internal::RecordView("reshape", a, internal::MakeView(a, resolved, *strides, a.offset()),
+                                [s = a.shape()](const Array& gy) { return Reshape(gy, s); });
 }
 
+CHAINERX_METHOD_ROUTINE(Ravel, "ravel", "a", "", R"(
+The elements in one dimension, in C order.
+
+The result shares the data where strides permit it. Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+
+Returns:
+    ~chainerx.ndarray: One-dimensional array.
+
+>>> x = chainerx.array([[1, 2], [3, 4]])
+>>> chainerx.ravel(x)
+array([1, 2, 3, 4], shape=(4,), dtype=int64, device='native:0')
+>>> x.T.ravel()
+array([1, 3, 2, 4], shape=(4,), dtype=int64, device='native:0')
+)");
 Array Ravel(const Array& a) { return Reshape(a, Shape{-1}); }
 
 Array View(const Array& a) {
-    return RecordView("view", a, a.AsDetached(), [](const Array& gy) { return gy; });
+    return internal::RecordView("view", a, a.AsDetached(), [](const Array& gy) { return gy; });
 }
 
+CHAINERX_ROUTINE(Transpose, "transpose", "a, axes=None", "", R"(
+The axes in another order, as a view.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    axes (tuple of int or None): For each axis of the result, which one of ``a`` it is; reversed unless given.
+
+Returns:
+    ~chainerx.ndarray: View.
+
+Raises:
+    ~chainerx.DimensionError: If ``axes`` is not a permutation.
+
+>>> chainerx.transpose(chainerx.ones((2, 3, 4)), (1, 0, 2)).shape
+(3, 2, 4)
+)");
 Array Transpose(const Array& a, const OptionalAxes& axes) {
     Axes perm;
     if (axes.has_value()) {
@@ -126,10 +166,31 @@ Array Transpose(const Array& a, const OptionalAxes& axes) {
         strides.push_back(a.strides()[perm[i]]);
         inverse[perm[i]] = i;
     }
-    return RecordView("transpose", a, internal::MakeView(a, shape, strides, a.offset()),
-                      [inverse](const Array& gy) { return Transpose(gy, inverse); });
+    return internal::RecordView("transpose", a, internal::MakeView(a, shape, strides, a.offset()),
+                                [inverse](const Array& gy) { return Transpose(gy, inverse); });
 }
 
+CHAINERX_METHOD_ROUTINE(Squeeze, "squeeze", "a, axis=None", "", R"(
+The array without axes of length one, as a view.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    axis (None, int or tuple of int): Axes to remove; all of length one unless given.
+
+Returns:
+    ~chainerx.ndarray: View.
+
+Raises:
+    ~chainerx.DimensionError: If an axis has another length, or is out of range.
+
+>>> x = chainerx.ones((1, 3, 1))
+>>> chainerx.squeeze(x).shape
+(3,)
+>>> x.squeeze(axis=0).shape
+(3, 1)
+)");
 Array Squeeze(const Array& a, const OptionalAxes& axis) {
     Axes drop = NormalizeAxes(axis, a.ndim());
     Shape shape;
@@ -146,10 +207,28 @@ Array Squeeze(const Array& a, const OptionalAxes& axis) {
         shape.push_back(a.shape()[i]);
         strides.push_back(a.strides()[i]);
     }
-    return RecordView("squeeze", a, internal::MakeView(a, shape, strides, a.offset()),
-                      [s = a.shape()](const Array& gy) { return Reshape(gy, s); });
+    return internal::RecordView("squeeze", a, internal::MakeView(a, shape, strides, a.offset()),
+                                [s = a.shape()](const Array& gy) { return Reshape(gy, s); });
 }
 
+CHAINERX_ROUTINE(ExpandDims, "expand_dims", "a, axis", "", R"(
+The array with a new axis of length one, as a view.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    axis (int): Position of the axis in the result.
+
+Returns:
+    ~chainerx.ndarray: View.
+
+Raises:
+    ~chainerx.DimensionError: If the axis is out of range.
+
+>>> chainerx.expand_dims(chainerx.ones((2, 3)), 1).shape
+(2, 1, 3)
+)");
 Array ExpandDims(const Array& a, int64_t axis) {
     int8_t i = NormalizeAxis(axis, static_cast<int8_t>(a.ndim() + 1));
     Shape shape = a.shape();
@@ -157,12 +236,52 @@ Array ExpandDims(const Array& a, int64_t axis) {
     return Reshape(a, shape);
 }
 
+CHAINERX_METHOD_ROUTINE(Swapaxes, "swapaxes", "a, axis1, axis2", "", R"(
+The array with two axes interchanged, as a view.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    axis1, axis2 (int): Axes.
+
+Returns:
+    ~chainerx.ndarray: View.
+
+Raises:
+    ~chainerx.DimensionError: If an axis is out of range.
+
+>>> x = chainerx.ones((2, 3, 4))
+>>> chainerx.swapaxes(x, 0, 2).shape
+(4, 3, 2)
+>>> x.swapaxes(0, 1).shape
+(3, 2, 4)
+)");
 Array Swapaxes(const Array& a, int64_t axis1, int64_t axis2) {
     Axes perm = NormalizeAxes(std::nullopt, a.ndim());
     std::swap(perm[NormalizeAxis(axis1, a.ndim())], perm[NormalizeAxis(axis2, a.ndim())]);
     return Transpose(a, perm);
 }
 
+CHAINERX_ROUTINE(Moveaxis, "moveaxis", "a, source, destination", "", R"(
+The array with some axes moved to other places, as a view; the others keep their order.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    source (int or tuple of int): Axes to move.
+    destination (int or tuple of int): Their positions in the result.
+
+Returns:
+    ~chainerx.ndarray: View.
+
+Raises:
+    ~chainerx.DimensionError: If an axis is out of range or given twice, or the numbers of axes differ.
+
+>>> chainerx.moveaxis(chainerx.ones((2, 3, 4)), 0, -1).shape
+(3, 4, 2)
+)");
 Array Moveaxis(const Array& a, const Axes& source, const Axes& destination) {
     if (source.ndim() != destination.ndim()) {
         throw DimensionError{"moveaxis: source ", source, " and destination ", destination, " differ in length"};
@@ -185,6 +304,25 @@ Array Moveaxis(const Array& a, const Axes& source, const Axes& destination) {
     return Transpose(a, perm);
 }
 
+CHAINERX_ROUTINE(Rollaxis, "rollaxis", "a, axis, start=0", "", R"(
+The array with an axis moved to before another one, as a view.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    axis (int): Axis to move.
+    start (int): Axis before which it goes; the number of dimensions stands for the end.
+
+Returns:
+    ~chainerx.ndarray: View.
+
+Raises:
+    ~chainerx.DimensionError: If ``axis`` or ``start`` is out of range.
+
+>>> chainerx.rollaxis(chainerx.ones((2, 3, 4)), 2).shape
+(4, 2, 3)
+)");
 Array Rollaxis(const Array& a, int64_t axis, int64_t start) {
     int8_t from = NormalizeAxis(axis, a.ndim());
     int8_t to = NormalizeAxis(start < 0 ? start + a.ndim() : start, static_cast<int8_t>(a.ndim() + 1));
@@ -192,6 +330,25 @@ Array Rollaxis(const Array& a, int64_t axis, int64_t start) {
     return Moveaxis(a, Axes{from}, Axes{to});
 }
 
+CHAINERX_ROUTINE(Flip, "flip", "m, axis|axes=None", "", R"(
+The elements in reverse order along axes, as a view.
+
+Differentiable any number of times.
+
+Args:
+    m (~chainerx.ndarray): Array of any dtype.
+    axis (None, int or tuple of int): Axes; all unless given.
+
+Returns:
+    ~chainerx.ndarray: View.
+
+Raises:
+    @axis_error
+
+>>> chainerx.flip(chainerx.array([[1, 2], [3, 4]]), axis=1)
+array([[2, 1],
+       [4, 3]], shape=(2, 2), dtype=int64, device='native:0')
+)");
 Array Flip(const Array& m, const OptionalAxes& axes) {
     Strides strides = m.strides();
     int64_t offset = m.offset();
@@ -199,26 +356,81 @@ Array Flip(const Array& m, const OptionalAxes& axes) {
         if (m.shape()[i] > 0) offset += (m.shape()[i] - 1) * strides[i];
         strides[i] = -strides[i];
     }
-    return RecordView("flip", m, internal::MakeView(m, m.shape(), strides, offset),
-                      [axes](const Array& gy) { return Flip(gy, axes); });
+    return internal::RecordView("flip", m, internal::MakeView(m, m.shape(), strides, offset),
+                                [axes](const Array& gy) { return Flip(gy, axes); });
 }
 
+CHAINERX_ROUTINE(Fliplr, "fliplr", "m", "", R"(
+The elements in reverse order along axis 1, as a view.
+
+Differentiable any number of times.
+
+Args:
+    m (~chainerx.ndarray): Array of at least two dimensions.
+
+Returns:
+    ~chainerx.ndarray: View.
+
+Raises:
+    ~chainerx.DimensionError: If there are less than two dimensions.
+
+>>> chainerx.fliplr(chainerx.array([[1, 2], [3, 4]]))
+array([[2, 1],
+       [4, 3]], shape=(2, 2), dtype=int64, device='native:0')
+)");
 Array Fliplr(const Array& m) {
     if (m.ndim() < 2) throw DimensionError{"fliplr needs an array of at least 2 dimensions, not ", int{m.ndim()}};
     return Flip(m, Axes{1});
 }
 
+CHAINERX_ROUTINE(Flipud, "flipud", "m", "", R"(
+The elements in reverse order along axis 0, as a view.
+
+Differentiable any number of times.
+
+Args:
+    m (~chainerx.ndarray): Array of at least one dimension.
+
+Returns:
+    ~chainerx.ndarray: View.
+
+Raises:
+    ~chainerx.DimensionError: If there is no dimension.
+
+>>> chainerx.flipud(chainerx.array([[1, 2], [3, 4]]))
+array([[3, 4],
+       [1, 2]], shape=(2, 2), dtype=int64, device='native:0')
+)");
 Array Flipud(const Array& m) {
     if (m.ndim() < 1) throw DimensionError{"flipud needs an array of at least 1 dimension"};
     return Flip(m, Axes{0});
 }
 
+CHAINERX_ROUTINE(BroadcastTo, "broadcast_to", "array, shape", "", R"(
+The array repeated to a larger shape, as a view.
+
+Repeated elements lie in the same place: write to a copy only. Differentiable any number of times.
+
+Args:
+    array (~chainerx.ndarray): Array of any dtype.
+    shape (tuple of int): Shape. Axes of length one, and those that ``array`` lacks at the front, are repeated.
+
+Returns:
+    ~chainerx.ndarray: View.
+
+Raises:
+    ~chainerx.DimensionError: If the array does not broadcast to the shape.
+
+>>> chainerx.broadcast_to(chainerx.array([1, 2]), (2, 2))
+array([[1, 2],
+       [1, 2]], shape=(2, 2), dtype=int64, device='native:0')
+)");
 Array BroadcastTo(const Array& array, const Shape& shape) {
     if (array.shape() == shape) return View(array);
     CheckShape(shape, array.GetItemSize());
     Strides strides = BroadcastStrides(array.shape(), array.strides(), shape);
-    return RecordView("broadcast_to", array, internal::MakeView(array, shape, strides, array.offset()),
-                      [s = array.shape()](const Array& gy) { return SumTo(gy, s); });
+    return internal::RecordView("broadcast_to", array, internal::MakeView(array, shape, strides, array.offset()),
+                                [s = array.shape()](const Array& gy) { return SumTo(gy, s); });
 }
 
 std::vector<Array> BroadcastArrays(const std::vector<Array>& arrays) {
@@ -244,151 +456,6 @@ Array SumTo(const Array& a, const Shape& shape) {
     }
     Array out = axes.empty() ? a : Sum(a, axes, keep);
     return out.shape() == shape ? out : Reshape(out, shape);
-}
-
-Array AsType(const Array& a, Dtype dtype, bool copy) {
-    if (a.dtype() == dtype && !copy) return a;
-    Array out = Empty(a.shape(), dtype, a.device());
-    CopyData(a, out);
-    if (!IsFloat(dtype)) return out;  // gradients stop
-    return RecordView("astype", a, std::move(out), [d = a.dtype()](const Array& gy) { return AsType(gy, d, false); });
-}
-
-Array Copy(const Array& a) {
-    Array out = EmptyLike(a);
-    CopyData(a, out);
-    return RecordView("copy", a, std::move(out), [](const Array& gy) { return gy; });
-}
-
-Array AsContiguous(const Array& a) { return a.IsContiguous() ? a : Copy(a); }
-
-Array AsGradStopped(const Array& a, bool copy) {
-    if (!copy) return a.AsDetached();
-    Array out = EmptyLike(a);
-    CopyData(a, out);
-    return out;
-}
-
-Array AsGradStopped(const Array& a, const std::vector<BackpropId>& ids, bool copy) {
-    GraphMask stop = 0;
-    for (const BackpropId& id : ids) {
-        a.context().CheckValidBackpropId(id);
-        stop |= id.mask();
-    }
-    internal::DisableGraphsScope scope{stop};
-    return copy ? Copy(a) : View(a);
-}
-
-Array ToDevice(const Array& a, Device& device) {
-    if (&a.device() == &device) return a;
-    if (&a.context() != &device.context()) throw ContextError{"cannot move an array to a device of another context"};
-    Array src = a.AsDetached();
-    Array contiguous = AsContiguous(src);
-    Array out = Empty(a.shape(), a.dtype(), device);
-    Device& from = a.device();
-    if (device.CanAccess(from)) {
-        CopyData(contiguous, out);
-    } else if (from.HasHostMemory()) {
-        device.CopyFromHost(out.raw_data(), contiguous.raw_data(), out.GetNBytes());
-    } else if (device.HasHostMemory()) {
-        from.CopyToHost(out.raw_data(), contiguous.raw_data(), out.GetNBytes());
-    } else {
-        std::vector<char> host(out.GetNBytes());
-        from.CopyToHost(host.data(), contiguous.raw_data(), out.GetNBytes());
-        device.CopyFromHost(out.raw_data(), host.data(), out.GetNBytes());
-    }
-    return RecordView("to_device", a, std::move(out), [d = &a.device()](const Array& gy) { return ToDevice(gy, *d); });
-}
-
-namespace {
-
-// Where the diagonal of two axes lies.
-struct DiagonalPlace {
-    DiagonalPlace(const Shape& shape, int64_t offset, int64_t axis1, int64_t axis2)
-        : axis1{NormalizeAxis(axis1, shape.ndim())}, axis2{NormalizeAxis(axis2, shape.ndim())} {
-        if (this->axis1 == this->axis2) throw DimensionError{"diagonal: axis1 and axis2 are both ", axis1};
-        down = offset >= 0 ? 0 : -std::max(offset, -INT64_MAX);
-        right = std::max<int64_t>(offset, 0);
-        length = std::max<int64_t>(0, std::min(shape[this->axis1] - down, shape[this->axis2] - right));
-    }
-
-    // The diagonal as the last axis.
-    Array ViewOf(const Array& a) const {
-        Shape shape;
-        Strides strides;
-        for (int8_t i = 0; i < a.ndim(); ++i) {
-            if (i == axis1 || i == axis2) continue;
-            shape.push_back(a.shape()[i]);
-            strides.push_back(a.strides()[i]);
-        }
-        shape.push_back(length);
-        strides.push_back(a.strides()[axis1] + a.strides()[axis2]);
-        int64_t start = length > 0 ? down * a.strides()[axis1] + right * a.strides()[axis2] : 0;
-        return internal::MakeView(a, shape, strides, a.offset() + start);
-    }
-
-    int8_t axis1;
-    int8_t axis2;
-    int64_t down;
-    int64_t right;
-    int64_t length;
-};
-
-// The adjoint of Diagonal: zeros of a shape, with a diagonal.
-Array PutDiagonal(const Array& v, const Shape& shape, int64_t offset, int64_t axis1, int64_t axis2) {
-    Array out = Zeros(shape, v.dtype(), v.device());
-    CopyData(v, DiagonalPlace{shape, offset, axis1, axis2}.ViewOf(out));
-    return RecordView("diagonal", v, std::move(out),
-                      [=](const Array& gy) { return Diagonal(gy, offset, axis1, axis2); });
-}
-
-}  // namespace
-
-Array Diagonal(const Array& a, int64_t offset, int64_t axis1, int64_t axis2) {
-    if (a.ndim() < 2) throw DimensionError{"diagonal: a must have at least 2 dimensions, has shape ", a.shape()};
-    return RecordView("diagonal", a, DiagonalPlace{a.shape(), offset, axis1, axis2}.ViewOf(a),
-                      [=, shape = a.shape()](const Array& gy) { return PutDiagonal(gy, shape, offset, axis1, axis2); });
-}
-
-Array Diag(const Array& v, int64_t k) {
-    if (v.ndim() == 2) return Diagonal(v, k);
-    if (v.ndim() != 1) throw DimensionError{"diag needs an array of 1 or 2 dimensions, not ", int{v.ndim()}};
-    int64_t n = 0;
-    if (__builtin_add_overflow(v.shape()[0], std::abs(std::max(k, -INT64_MAX)), &n)) {
-        throw DimensionError{"diag: the result would be too big with k = ", k};
-    }
-    return PutDiagonal(v, {n, n}, k, 0, 1);
-}
-
-Array Diagflat(const Array& v, int64_t k) { return Diag(Ravel(v), k); }
-
-namespace {
-
-Array Triangle(const Array& m, int64_t k, bool lower) {
-    if (m.ndim() == 0) throw DimensionError{"a triangle needs an array of at least 1 dimension"};
-    Array a = m.ndim() == 1 ? BroadcastTo(m, Shape{m.shape()[0], m.shape()[0]}) : m;
-    int64_t rows = a.shape()[a.ndim() - 2];
-    int64_t columns = a.shape()[a.ndim() - 1];
-    Array mask = Tri(rows, columns, lower ? k : std::max(k, -INT64_MAX) - 1, Dtype::kBool, m.device());
-    Scalar zero = m.dtype() == Dtype::kBool ? Scalar{false} : Scalar{int64_t{0}};
-    return lower ? Where(mask, a, zero) : Where(mask, zero, a);
-}
-
-}  // namespace
-
-Array Tril(const Array& m, int64_t k) { return Triangle(m, k, true); }
-Array Triu(const Array& m, int64_t k) { return Triangle(m, k, false); }
-
-void CopyTo(const Array& dst, const Array& src, const Array& where) {
-    internal::CheckInPlace(dst, "copyto");
-    CheckDevices(dst, src);
-    BroadcastStrides(src.shape(), src.strides(), dst.shape());  // raises when the shapes do not fit
-    Array value = src.AsDetached();
-    if (src.body()->storage.get() == dst.body()->storage.get()) value = Copy(value);
-    if (where) value = Where(where, AsType(value, dst.dtype(), false), dst.AsDetached());
-    if (value.ndim() > dst.ndim()) throw DimensionError{"copyto: the condition has more dimensions than the array"};
-    CopyData(value, dst);
-    dst.body()->storage->BumpVersion();
 }
 
 }  // namespace chainerx

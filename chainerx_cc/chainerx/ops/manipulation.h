@@ -1,23 +1,20 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
+#include "chainerx/core/kernels.h"
 #include "chainerx/core/scalar.h"
-#include "chainerx/ops/op.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
-
-// Copies, converts and broadcasts `src` to `dst`.
-using CopyKernel = KernelSlot<void(const Array& src, const Array& dst)>;
-extern const CopyKernel kCopyKernel;
-
-// The same outside graphs, for use inside operations.
-void CopyData(const Array& src, const Array& dst);
 
 // Shares data where possible. One length may be -1: it follows from the others.
 Array Reshape(const Array& a, const Shape& shape);
@@ -48,8 +45,12 @@ Array ToDevice(const Array& a, Device& device);
 
 Array Concatenate(const std::vector<Array>& arrays, const std::optional<int64_t>& axis = 0);
 Array Stack(const std::vector<Array>& arrays, int64_t axis = 0);
-std::vector<Array> Split(const Array& a, int64_t sections, int64_t axis = 0);
-std::vector<Array> Split(const Array& a, const std::vector<int64_t>& indices, int64_t axis = 0);
+// Into a number of equal parts, or before the given indices.
+using Sections = std::variant<int64_t, std::vector<int64_t>>;
+std::vector<Array> Split(const Array& a, const Sections& sections, int64_t axis = 0);
+std::vector<Array> Vsplit(const Array& a, const Sections& sections);
+std::vector<Array> Hsplit(const Array& a, const Sections& sections);
+std::vector<Array> Dsplit(const Array& a, const Sections& sections);
 Array Hstack(const std::vector<Array>& arrays);
 Array Vstack(const std::vector<Array>& arrays);
 Array Dstack(const std::vector<Array>& arrays);
@@ -57,54 +58,110 @@ Array Atleast2D(const Array& a);
 Array Atleast3D(const Array& a);
 Array Repeat(const Array& a, const std::vector<int64_t>& repeats, const std::optional<int64_t>& axis = std::nullopt);
 Array Tile(const Array& a, const Shape& reps);
-Array Roll(const Array& a, int64_t shift, const std::optional<int64_t>& axis = std::nullopt);
+// A shift for each axis, or one for all, and the like for axes. Without axes, the flattened array is shifted by the
+// sum.
+Array Roll(const Array& a, const std::vector<int64_t>& shift,
+           const std::optional<std::vector<int64_t>>& axis = std::nullopt);
 
 // How pad makes elements: of given values, or as copies of the element at the end, of those counted back from it
 // (without or with itself), or of those at the other end.
 enum class PadMode { kConstant, kEdge, kReflect, kSymmetric, kWrap };
-// Before and after, for each axis.
-using PadWidths = std::vector<std::array<int64_t, 2>>;
-using PadValues = std::vector<std::array<Scalar, 2>>;
-// No values stand for zeros.
-Array Pad(const Array& a, const PadWidths& widths, PadMode mode = PadMode::kConstant, const PadValues& values = {});
+CHAINERX_ENUM_WORDS(PadMode, "constant", "edge", "reflect", "symmetric", "wrap");
+
+// What pad takes for the two sides of each axis, as in NumPy: one value, a value for each side, or a list for the axes
+// of one or the other. A list of one item is for all axes.
+template <class T>
+class Sides {
+public:
+    Sides(T all) : rows_{{all}} {}  // NOLINT(runtime/explicit)
+    Sides(T before, T after) : rows_{{before, after}} {}
+    Sides(std::vector<std::vector<T>> rows) : rows_{std::move(rows)} {}  // NOLINT(runtime/explicit)
+
+    // Before and after, for each axis. Raises ValueError, with the name, when the counts do not fit.
+    std::vector<std::array<T, 2>> Expand(const char* name, int8_t ndim) const {
+        CheckCount(name, ndim, rows_.size(), ndim);
+        std::vector<std::array<T, 2>> out;
+        // The only row is checked even if there are no axes.
+        for (int8_t i = 0; i < std::max<int8_t>(ndim, 1); ++i) {
+            const std::vector<T>& row = rows_[rows_.size() == 1 ? 0 : i];
+            CheckCount(name, ndim, row.size(), 2);
+            out.push_back({row.front(), row.back()});
+        }
+        out.resize(ndim, {T{0}, T{0}});
+        return out;
+    }
+
+private:
+    static void CheckCount(const char* name, int8_t ndim, size_t count, size_t expected) {
+        if (count == 1 || count == expected) return;
+        throw ValueError{name,    " must be a number, a pair or a pair for each of ", int{ndim}, " axes, not ", count,
+                         " items"};
+    }
+
+    std::vector<std::vector<T>> rows_;
+};
+
+Array Pad(const Array& a, const Sides<int64_t>& widths, PadMode mode = PadMode::kConstant,
+          const Sides<Scalar>& values = Scalar{0});
 
 // Elements at which two axes have one index, as the last axis; a view.
 Array Diagonal(const Array& a, int64_t offset = 0, int64_t axis1 = 0, int64_t axis2 = 1);
-Array Diag(const Array& v, int64_t k = 0);
-Array Diagflat(const Array& v, int64_t k = 0);
+// A matrix with a given diagonal, or the diagonal of a matrix; on the device of v unless another is given.
+Array Diag(const Array& v, int64_t k = 0, Device* device = nullptr);
+Array Diagflat(const Array& v, int64_t k = 0, Device* device = nullptr);
 Array Tril(const Array& m, int64_t k = 0);
 Array Triu(const Array& m, int64_t k = 0);
-std::vector<Array> Meshgrid(const std::vector<Array>& arrays, bool ij_indexing = false);
-// dst = src where the condition (if there is one) holds, in place.
-void CopyTo(const Array& dst, const Array& src, const Array& where = Array{});
 
-// X(function, name in Python, signature, method of ndarray, kernels); its documentation is
-// python/docs/manipulation.h or joining.h
-#define CHAINERX_MANIPULATION_OPS(X)                                   \
-    X(Reshape, "reshape", "a, newshape", false, "")                    \
-    X(Ravel, "ravel", "a", true, "")                                   \
-    X(Transpose, "transpose", "a, axes=None", false, "")               \
-    X(Squeeze, "squeeze", "a, axis=None", true, "")                    \
-    X(ExpandDims, "expand_dims", "a, axis", false, "")                 \
-    X(Swapaxes, "swapaxes", "a, axis1, axis2", true, "")               \
-    X(Moveaxis, "moveaxis", "a, source, destination", false, "")       \
-    X(Rollaxis, "rollaxis", "a, axis, start=0", false, "")             \
-    X(Flip, "flip", "m, axis|axes=None", false, "")                    \
-    X(Fliplr, "fliplr", "m", false, "")                                \
-    X(Flipud, "flipud", "m", false, "")                                \
-    X(BroadcastTo, "broadcast_to", "array, shape", false, "")          \
-    X(Copy, "copy", "a", true, "copy")                                 \
-    X(Concatenate, "concatenate", "arrays, axis=0", false, "copy")     \
-    X(Stack, "stack", "arrays, axis=0", false, "copy")                 \
-    X(Hstack, "hstack", "arrays", false, "copy")                       \
-    X(Vstack, "vstack", "arrays", false, "copy")                       \
-    X(Dstack, "dstack", "arrays", false, "copy")                       \
-    X(Atleast2D, "atleast_2d", "a", false, "")                         \
-    X(Atleast3D, "atleast_3d", "a", false, "")                         \
-    X(Repeat, "repeat", "a, repeats, axis=None", true, "take")         \
-    X(Tile, "tile", "A, reps", false, "")                              \
-    X(Diagonal, "diagonal", "a, offset=0, axis1=0, axis2=1", true, "") \
-    X(Tril, "tril", "m, k=0", false, "")                               \
-    X(Triu, "triu", "m, k=0", false, "")
+// Whether the first two axes of coordinate arrays are exchanged, as for points (x, y) in a picture.
+enum class MeshIndexing { kXy, kIj };
+CHAINERX_ENUM_WORDS(MeshIndexing, "xy", "ij");
+std::vector<Array> Meshgrid(const std::vector<Array>& xi, MeshIndexing indexing = MeshIndexing::kXy);
+
+// Which conversions of dtypes are allowed: none, those that keep every value, those to the same kind or a higher one,
+// or all of them.
+enum class Casting { kNo, kEquiv, kSafe, kSameKind, kUnsafe };
+CHAINERX_ENUM_WORDS(Casting, "no", "equiv", "safe", "same_kind", "unsafe");
+// dst = src where the condition holds, in place.
+void CopyTo(const Array& dst, const std::variant<Array, Scalar>& src, Casting casting = Casting::kNo,
+            const std::variant<Array, bool>& where = true);
+
+#define CHAINERX_MANIPULATION_ROUTINES(X) \
+    X(Reshape)                            \
+    X(Ravel)                              \
+    X(Transpose)                          \
+    X(Squeeze)                            \
+    X(ExpandDims)                         \
+    X(Swapaxes)                           \
+    X(Moveaxis)                           \
+    X(Rollaxis)                           \
+    X(Flip)                               \
+    X(Fliplr)                             \
+    X(Flipud)                             \
+    X(BroadcastTo)                        \
+    X(Copy)                               \
+    X(Concatenate)                        \
+    X(Stack)                              \
+    X(Hstack)                             \
+    X(Vstack)                             \
+    X(Dstack)                             \
+    X(Atleast2D)                          \
+    X(Atleast3D)                          \
+    X(Repeat)                             \
+    X(Tile)                               \
+    X(Diagonal)                           \
+    X(Tril)                               \
+    X(Triu)                               \
+    X(Roll)                               \
+    X(Pad)                                \
+    X(Diag)                               \
+    X(Diagflat)                           \
+    X(Split)                              \
+    X(Vsplit)                             \
+    X(Hsplit)                             \
+    X(Dsplit)                             \
+    X(Meshgrid)                           \
+    X(CopyTo)
+
+CHAINERX_MANIPULATION_ROUTINES(CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

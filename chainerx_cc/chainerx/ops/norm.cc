@@ -49,6 +49,36 @@ Array MatrixNorm(const Array& x, const NormOrder& order, const Axes& axes, bool 
 
 }  // namespace
 
+CHAINERX_ROUTINE(Norm, "linalg.norm", "x, ord=None, axis=None, keepdims=False", "svd", R"(
+Norms of vectors or matrices.
+
+Without ``ord``, the square root of the sum of squares. For vectors, ``ord`` is a number :math:`p` for
+:math:`(\sum |x_i|^p)^{1/p}`, infinity or minus infinity for the largest and the smallest absolute value, or 0
+for the number of elements that are not zero. For matrices, it is ``'fro'``, ``'nuc'`` for the sum of singular
+values, 2 or -2 for the largest or smallest of them, 1 or -1 for the largest or smallest sum of absolute values of a
+column, and infinity or minus infinity for that of a row.
+
+Differentiable any number of times where the norm is smooth.
+
+Args:
+    x (~chainerx.ndarray): Array of real numbers.
+    ord (float or str): Order of the norm.
+    axis (int or pair of int): Axis of vectors, or axes of matrices. All by default.
+    keepdims (bool): Whether the axes stay, with length one.
+
+Returns:
+    ~chainerx.ndarray: Norms.
+
+Raises:
+    ~chainerx.DimensionError: If ``ord`` has no meaning for this number of dimensions.
+    ~chainerx.ChainerxError: If ``ord`` has no meaning for matrices.
+
+>>> x = chainerx.array([[3., -4.], [6., 8.]])
+>>> chainerx.linalg.norm(x, axis=1)
+array([ 5., 10.], shape=(2,), dtype=float64, device='native:0')
+>>> float(chainerx.linalg.norm(x, 1))
+12.0
+)");
 Array Norm(const Array& a, const NormOrder& order, const OptionalAxes& axis, bool keepdims) {
     Array x = AsType(a, ToFloatDtype(a.dtype()), false);
     if (order.kind == NormOrder::kDefault && (!axis.has_value() || axis->ndim() <= 2)) {

@@ -230,6 +230,42 @@ Array ApplyStatistics(const Array& x, const Array& gamma, const Array& beta, con
 
 }  // namespace
 
+CHAINERX_ROUTINE(BatchNorm, "batch_norm", "x, gamma, beta, running_mean, running_var, eps=2e-5, decay=0.9, axis=None",
+                 "batch_norm batch_norm_grad", R"(
+Batch normalization by the mean and variance of the batch.
+
+.. math:: y = \gamma \frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta
+
+The running statistics are updated in place: ``running_mean`` becomes
+``decay * running_mean + (1 - decay) * mean``, and ``running_var`` likewise, with the unbiased variance.
+Differentiable any number of times with respect to ``x``, ``gamma`` and ``beta``.
+
+Args:
+    x (~chainerx.ndarray): Inputs, of a floating point dtype.
+    gamma, beta (~chainerx.ndarray): Scales and shifts, of the shape of the axes that are not normalized.
+    running_mean, running_var (~chainerx.ndarray or None): Statistics to update, of the shape of ``gamma``.
+    eps (float): The :math:`\epsilon`.
+    decay (float): Rate of the update.
+    axis (None, int or tuple of int): Axes over which mean and variance are taken; unless given, axis 0 and those
+        after the axes of ``gamma``.
+
+Returns:
+    ~chainerx.ndarray: Array of the shape of ``x``.
+
+Raises:
+    ~chainerx.DimensionError: If the shapes do not fit.
+
+See: Ioffe and Szegedy, Batch normalization, ICML 2015.
+
+>>> x = chainerx.array([[1., 10.], [3., 30.]])
+>>> one, zero = chainerx.ones(2, 'float64'), chainerx.zeros(2, 'float64')
+>>> mean, var = zero.copy(), one.copy()
+>>> chainerx.batch_norm(x, one, zero, mean, var, eps=0.)
+array([[-1., -1.],
+       [ 1.,  1.]], shape=(2, 2), dtype=float64, device='native:0')
+>>> mean
+array([0.2, 2. ], shape=(2,), dtype=float64, device='native:0')
+)");
 Array BatchNorm(const Array& x, const Array& gamma, const Array& beta, const std::optional<Array>& running_mean,
                 const std::optional<Array>& running_var, double eps, double decay, const OptionalAxes& axis) {
     constexpr const char* kName = "batch_norm";
@@ -255,6 +291,32 @@ Array BatchNorm(const Array& x, const Array& gamma, const Array& beta, const std
     return y;
 }
 
+CHAINERX_ROUTINE(FixedBatchNorm, "fixed_batch_norm", "x, gamma, beta, mean, var, eps=2e-5, axis=None",
+                 "fixed_batch_norm", R"(
+Batch normalization by a given mean and variance; see :func:`chainerx.batch_norm`.
+
+Differentiable any number of times.
+
+Args:
+    x (~chainerx.ndarray): Inputs, of a floating point dtype.
+    gamma, beta (~chainerx.ndarray): Scales and shifts, of the shape of the axes that are not normalized.
+    mean, var (~chainerx.ndarray): Means and variances, of the shape of ``gamma``.
+    eps (float): Number added to the variance.
+    axis (None, int or tuple of int): Axes that have one mean and variance; unless given, axis 0 and those after the
+        axes of ``gamma``.
+
+Returns:
+    ~chainerx.ndarray: Array of the shape of ``x``.
+
+Raises:
+    ~chainerx.DimensionError: If the shapes do not fit.
+
+>>> x = chainerx.array([[1., 10.], [3., 30.]])
+>>> one, zero = chainerx.ones(2, 'float64'), chainerx.zeros(2, 'float64')
+>>> chainerx.fixed_batch_norm(x, one, zero, mean=one, var=one, eps=0.)
+array([[ 0.,  9.],
+       [ 2., 29.]], shape=(2, 2), dtype=float64, device='native:0')
+)");
 Array FixedBatchNorm(const Array& x, const Array& gamma, const Array& beta, const Array& mean, const Array& var,
                      double eps, const OptionalAxes& axis) {
     constexpr const char* kName = "fixed_batch_norm";
@@ -268,6 +330,31 @@ Array FixedBatchNorm(const Array& x, const Array& gamma, const Array& beta, cons
             ApplyStatistics(layout.See(x), Flat(gamma), Flat(Cast(beta, gamma.dtype())), Flat(mean), Flat(var), eps));
 }
 
+CHAINERX_ROUTINE(LayerNorm, "layer_norm", "x, gamma, beta, eps=1e-5", "layer_norm layer_norm_grad", R"(
+Normalization of each sample by its mean and variance over the last axes.
+
+.. math:: y = \gamma \frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta
+
+Differentiable any number of times.
+
+Args:
+    x (~chainerx.ndarray): Inputs, of a floating point dtype.
+    gamma, beta (~chainerx.ndarray): Scales and shifts, of the shape of the last axes of ``x``.
+    eps (float): The :math:`\epsilon`.
+
+Returns:
+    ~chainerx.ndarray: Array of the shape of ``x``.
+
+Raises:
+    ~chainerx.DimensionError: If the shapes do not fit.
+
+See: Ba et al., Layer normalization, 2016.
+
+>>> x = chainerx.array([[1., 3.], [10., 30.]])
+>>> chainerx.layer_norm(x, chainerx.ones(2, 'float64'), chainerx.zeros(2, 'float64'), eps=0.)
+array([[-1.,  1.],
+       [-1.,  1.]], shape=(2, 2), dtype=float64, device='native:0')
+)");
 Array LayerNorm(const Array& x, const Array& gamma, const Array& beta, double eps) {
     constexpr const char* kName = "layer_norm";
     CheckFloat(kName, "x", x);
@@ -285,6 +372,29 @@ Array LayerNorm(const Array& x, const Array& gamma, const Array& beta, double ep
     return Reshape(y, x.shape());
 }
 
+CHAINERX_ROUTINE(GroupNorm, "group_norm", "x, groups, gamma, beta, eps=1e-5", "layer_norm layer_norm_grad", R"(
+Normalization of each sample by the mean and variance of groups of its channels.
+
+Differentiable any number of times.
+
+Args:
+    x (~chainerx.ndarray): Inputs of shape :math:`(N, C, ...)`, of a floating point dtype.
+    groups (int): Number of groups, a divisor of :math:`C`.
+    gamma, beta (~chainerx.ndarray): Scales and shifts of the channels, of shape :math:`(C,)`.
+    eps (float): Number added to the variances.
+
+Returns:
+    ~chainerx.ndarray: Array of the shape of ``x``.
+
+Raises:
+    ~chainerx.DimensionError: If the shapes do not fit.
+
+See: Wu and He, Group normalization, ECCV 2018.
+
+>>> x = chainerx.array([[1., 3., 10., 30.]])
+>>> chainerx.group_norm(x, 2, chainerx.ones(4, 'float64'), chainerx.zeros(4, 'float64'), eps=0.)
+array([[-1.,  1., -1.,  1.]], shape=(1, 4), dtype=float64, device='native:0')
+)");
 Array GroupNorm(const Array& x, int64_t groups, const Array& gamma, const Array& beta, double eps) {
     constexpr const char* kName = "group_norm";
     CheckFloat(kName, "x", x);

@@ -4,6 +4,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 
@@ -40,12 +41,12 @@ Array LayerNorm(const Array& x, const Array& gamma, const Array& beta, double ep
 // Normalizes over groups of channels of x (N, C, ...); gamma and beta are (C).
 Array GroupNorm(const Array& x, int64_t groups, const Array& gamma, const Array& beta, double eps = 1e-5);
 
-// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/nn.h
-#define CHAINERX_NORMALIZATION_OPS(X)                                                                                  \
-    X(BatchNorm, "batch_norm", "x, gamma, beta, running_mean, running_var, eps=2e-5, decay=0.9, axis=None", false,     \
-      "batch_norm batch_norm_grad")                                                                                    \
-    X(FixedBatchNorm, "fixed_batch_norm", "x, gamma, beta, mean, var, eps=2e-5, axis=None", false, "fixed_batch_norm") \
-    X(LayerNorm, "layer_norm", "x, gamma, beta, eps=1e-5", false, "layer_norm layer_norm_grad")                        \
-    X(GroupNorm, "group_norm", "x, groups, gamma, beta, eps=1e-5", false, "layer_norm layer_norm_grad")
+#define CHAINERX_NORMALIZATION_ROUTINES(X) \
+    X(BatchNorm)                           \
+    X(FixedBatchNorm)                      \
+    X(LayerNorm)                           \
+    X(GroupNorm)
+
+CHAINERX_NORMALIZATION_ROUTINES(CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

@@ -33,6 +33,58 @@ TEST_F(OpsTest, Reductions) {
     EXPECT_THROW(Sum(a, Axes{0, 0}), DimensionError);
 }
 
+TEST_F(OpsTest, ArgumentsOfSeveralTypes) {
+    Array a = Arange(0, 4, 1, Dtype::kFloat64);
+    ExpectValues(Arange(3), {0, 1, 2});
+    EXPECT_EQ(Dtype::kFloat32, Zeros({2}).dtype());
+    EXPECT_EQ(Dtype::kInt8, OnesLike(a, nullptr, Dtype::kInt8).dtype());
+    ExpectValues(Clip(a, 1, std::nullopt), {1, 1, 2, 3});
+    ExpectValues(Clip(a, 1, a - Scalar{1}), {-1, 0, 1, 2});
+    EXPECT_THROW(Clip(a, std::nullopt, std::nullopt), ValueError);
+    ExpectValues(Crelu(Reshape(a - Scalar{2}, {1, 4})), {0, 0, 0, 1, 2, 1, 0, 0});
+    ExpectValues(Roll(a, {1}), {3, 0, 1, 2});
+    ExpectValues(Take(a, std::vector<int64_t>{-1, 0}), {3, 0});
+    ExpectValues(Take(a, std::vector<int64_t>{5}, 0, IndexMode::kWrap), {1});
+    EXPECT_THROW(Take(a, std::vector<int64_t>{5}), IndexError);
+    ExpectValues(Nonzero(a)[0], {1, 2, 3});
+}
+
+TEST_F(OpsTest, JoiningAndSplitting) {
+    Array a = MakeArray(Shape{2, 2}, {1, 2, 3, 4});
+    ExpectValues(Split(a, 2)[1], {3, 4});
+    ExpectValues(Hsplit(a, std::vector<int64_t>{1})[1], {2, 4});
+    EXPECT_THROW(Vsplit(Ravel(a), 2), DimensionError);
+    ExpectValues(Roll(a, {1, 1}, {{0, 1}}), {4, 3, 2, 1});
+    ExpectValues(Pad(Ravel(a), {1, 0}, PadMode::kConstant, Scalar{9}), {9, 1, 2, 3, 4});
+    Sides<int64_t> widths = std::vector<std::vector<int64_t>>{{0, 1}, {1, 0}};
+    ExpectValues(Pad(a, widths, PadMode::kEdge), {1, 1, 2, 3, 3, 4, 3, 3, 4});
+    EXPECT_THROW(Pad(Ravel(a), widths), ValueError);
+    std::vector<Array> grid = Meshgrid({Arange(2), Arange(3)}, MeshIndexing::kIj);
+    ExpectValues(grid[0], {0, 0, 0, 1, 1, 1});
+    ExpectValues(Tensordot(a, a, AxesPair{Axes{0, 1}, Axes{1, 0}}), {29});
+}
+
+TEST_F(OpsTest, CopyToConvertsWhatIsAllowed) {
+    Array a = Zeros({3}, Dtype::kInt64);
+    CopyTo(a, Scalar{2});
+    ExpectValues(a, {2, 2, 2});
+    Array x = MakeArray(Shape{3}, {1.5, 2.5, 3.5});
+    EXPECT_THROW(CopyTo(a, x), DtypeError);
+    EXPECT_THROW(CopyTo(a, x, Casting::kSameKind), DtypeError);
+    CopyTo(a, x, Casting::kUnsafe, Greater(x, 2));
+    ExpectValues(a, {2, 2, 3});
+    CopyTo(a, Scalar{0}, Casting::kNo, false);
+    ExpectValues(a, {2, 2, 3});
+}
+
+TEST_F(OpsTest, FromBufferReadsItems) {
+    const float values[] = {1, 2, 3};
+    HostBuffer buffer{reinterpret_cast<const char*>(values), sizeof(values)};
+    ExpectValues(FromBuffer(buffer, std::nullopt, -1, 4), {2, 3});
+    EXPECT_THROW(FromBuffer(buffer, Dtype::kFloat64), ValueError);
+    EXPECT_THROW(FromBuffer(buffer, Dtype::kFloat32, 4), ValueError);
+}
+
 TEST_F(OpsTest, LinearTrainsAModel) {
     // y = 2 x - 1, by gradient descent.
     Array x = MakeArray(Shape{4, 1}, {-1, 0, 1, 2});

@@ -1,6 +1,7 @@
 // Arrays made larger at their sides.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -14,11 +15,12 @@
 namespace chainerx {
 namespace {
 
+// Before and after, for each axis.
+using PadWidths = std::vector<std::array<int64_t, 2>>;
+using PadValues = std::vector<std::array<Scalar, 2>>;
+
 Shape PaddedShape(const Array& a, const PadWidths& widths) {
     constexpr int64_t kLongest = std::numeric_limits<int64_t>::max() / 4;
-    if (widths.size() != static_cast<size_t>(a.ndim())) {
-        throw DimensionError{"pad: widths are given for ", widths.size(), " axes, the array has shape ", a.shape()};
-    }
     Shape shape = a.shape();
     for (int8_t ax = 0; ax < a.ndim(); ++ax) {
         for (int64_t width : widths[ax]) {
@@ -94,14 +96,38 @@ Array PadCopying(const Array& a, const PadWidths& widths, PadMode mode) {
 
 }  // namespace
 
-Array Pad(const Array& a, const PadWidths& widths, PadMode mode, const PadValues& values) {
-    Shape shape = PaddedShape(a, widths);
-    if (mode != PadMode::kConstant) return PadCopying(a, widths, mode);
-    if (values.empty()) return PadConstant(a, shape, widths, PadValues(widths.size(), {Scalar{0}, Scalar{0}}));
-    if (values.size() != widths.size()) {
-        throw DimensionError{"pad: values are given for ", values.size(), " axes, the array has shape ", a.shape()};
-    }
-    return PadConstant(a, shape, widths, values);
+CHAINERX_ROUTINE(Pad, "pad", "array, pad_width, mode='constant', constant_values=0", "copy take", R"(
+An array made larger at its sides.
+
+Differentiable any number of times.
+
+Args:
+    array (~chainerx.ndarray): Array of any dtype.
+    pad_width (int, pair of int, or sequence of pairs): Number of elements before and after: one for all sides, a pair
+        for all axes, or a pair for each axis.
+    mode (str): What the new elements are: ``'constant'`` values; copies of the element at the ``'edge'``; copies of
+        the elements seen in a mirror that stands on it (``'reflect'``) or behind it (``'symmetric'``); or those at
+        the other end (``'wrap'``).
+    constant_values (number, pair, or sequence of pairs): Values in mode ``'constant'``, in the forms of ``pad_width``.
+        Corners get those of the last axis.
+
+Returns:
+    ~chainerx.ndarray: Padded array of the dtype of ``array``.
+
+Raises:
+    ValueError: If ``mode`` has no meaning, or the number of widths or values does not fit.
+    TypeError: If a width is no integer.
+    ~chainerx.DimensionError: If a width is negative, or the elements of an axis without any are to be copied.
+
+>>> chainerx.pad(chainerx.array([1, 2, 3]), 2, mode='reflect')
+array([3, 2, 1, 2, 3, 2, 1], shape=(7,), dtype=int64, device='native:0')
+)");
+Array Pad(const Array& a, const Sides<int64_t>& widths, PadMode mode, const Sides<Scalar>& values) {
+    PadWidths all_widths = widths.Expand("pad_width", a.ndim());
+    PadValues all_values = values.Expand("constant_values", a.ndim());
+    Shape shape = PaddedShape(a, all_widths);
+    if (mode != PadMode::kConstant) return PadCopying(a, all_widths, mode);
+    return PadConstant(a, shape, all_widths, all_values);
 }
 
 }  // namespace chainerx

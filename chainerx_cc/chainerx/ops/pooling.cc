@@ -75,6 +75,29 @@ Array Average(const WindowGeometry& g, PoolPadding padding, const Array& x, bool
 
 }  // namespace
 
+CHAINERX_ROUTINE(MaxPool, "max_pool", "x, ksize, stride=None, pad=0, cover_all=False", "max_pool max_pool_grad", R"(
+Maxima of windows in any number of spatial dimensions; padding is never a maximum.
+
+Differentiable any number of times.
+
+Args:
+    x (~chainerx.ndarray): Inputs of shape :math:`(N, C, ...)`, of a floating point dtype.
+    ksize (int or tuple of int): Size of the windows.
+    stride (None, int or tuple of int): Steps of the windows; ``ksize`` unless given.
+    pad (int or tuple of int): Width of the padding.
+    cover_all (bool): Whether the last window may go beyond the inputs, so that all of them are used.
+
+Returns:
+    ~chainerx.ndarray: Outputs of shape :math:`(N, C, ...)`.
+
+Raises:
+    ~chainerx.DtypeError: If the dtype is not floating point.
+    ~chainerx.DimensionError: If the shapes do not fit, or the output would be empty.
+
+>>> x = chainerx.array([[[1., 5., 2., 3.]]])
+>>> chainerx.max_pool(x, 2)
+array([[[5., 3.]]], shape=(1, 1, 2), dtype=float64, device='native:0')
+)");
 Array MaxPool(const Array& x, const PerAxis& ksize, const std::optional<PerAxis>& stride, const PerAxis& pad,
               bool cover_all) {
     WindowGeometry g = MakeGeometry("max_pool", x, ksize, stride, pad, cover_all);
@@ -88,6 +111,33 @@ Array MaxPool(const Array& x, const PerAxis& ksize, const std::optional<PerAxis>
     return y;
 }
 
+CHAINERX_ROUTINE(AveragePool, "average_pool", "x, ksize, stride=None, pad=0, pad_mode='ignore'",
+                 "average_pool average_pool_grad", R"(
+Averages of windows in any number of spatial dimensions.
+
+Differentiable any number of times.
+
+Args:
+    x (~chainerx.ndarray): Inputs of shape :math:`(N, C, ...)`, of a floating point dtype.
+    ksize (int or tuple of int): Size of the windows.
+    stride (None, int or tuple of int): Steps of the windows; ``ksize`` unless given.
+    pad (int or tuple of int): Width of the padding.
+    pad_mode (str): ``'ignore'`` leaves padding out of the averages, ``'zero'`` counts it as zeros.
+
+Returns:
+    ~chainerx.ndarray: Outputs of shape :math:`(N, C, ...)`.
+
+Raises:
+    ValueError: If ``pad_mode`` has no meaning.
+    ~chainerx.DtypeError: If the dtype is not floating point.
+    ~chainerx.DimensionError: If the shapes do not fit, or the output would be empty.
+
+>>> x = chainerx.array([[[1., 5., 2., 3.]]])
+>>> chainerx.average_pool(x, 2)
+array([[[3. , 2.5]]], shape=(1, 1, 2), dtype=float64, device='native:0')
+>>> chainerx.average_pool(x, 3, pad=1, pad_mode='zero')
+array([[[2.        , 1.66666667]]], shape=(1, 1, 2), dtype=float64, device='native:0')
+)");
 Array AveragePool(const Array& x, const PerAxis& ksize, const std::optional<PerAxis>& stride, const PerAxis& pad,
                   PoolPadding padding) {
     return Average(MakeGeometry("average_pool", x, ksize, stride, pad, false), padding, x, false);

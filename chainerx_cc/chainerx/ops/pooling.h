@@ -4,14 +4,16 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/window.h"
 
 namespace chainerx {
 
 enum class PoolPadding {
-    kZero,    // the padding counts as zeros
     kIgnore,  // averages are those of elements inside
+    kZero,    // the padding counts as zeros
 };
+CHAINERX_ENUM_WORDS(PoolPadding, "ignore", "zero");
 
 // All arrays are contiguous. `index` (int64, as y): where in its channel of an image each maximum was found.
 using MaxPoolKernel = KernelSlot<void(const WindowGeometry& g, const Array& x, const Array& y, const Array& index)>;
@@ -30,10 +32,10 @@ Array MaxPool(const Array& x, const PerAxis& ksize, const std::optional<PerAxis>
 Array AveragePool(const Array& x, const PerAxis& ksize, const std::optional<PerAxis>& stride = std::nullopt,
                   const PerAxis& pad = 0, PoolPadding padding = PoolPadding::kIgnore);
 
-// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/nn.h
-#define CHAINERX_POOLING_OPS(X)                                                                              \
-    X(MaxPool, "max_pool", "x, ksize, stride=None, pad=0, cover_all=False", false, "max_pool max_pool_grad") \
-    X(AveragePool, "average_pool", "x, ksize, stride=None, pad=0, pad_mode='ignore'", false,                 \
-      "average_pool average_pool_grad")
+#define CHAINERX_POOLING_ROUTINES(X) \
+    X(MaxPool)                       \
+    X(AveragePool)
+
+CHAINERX_POOLING_ROUTINES(CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

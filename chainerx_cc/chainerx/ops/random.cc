@@ -41,6 +41,8 @@ Array DropoutOf(const Array& x, double ratio, const RandomStream& stream) {
 
 }  // namespace
 
+CHAINERX_ROUTINE(RandomUniform, "_random_uniform", "shape, low, high, dtype, device=None", "random_uniform",
+                 "Uniform numbers from the context's generator.");
 Array RandomUniform(const Shape& shape, double low, double high, Dtype dtype, Device& device) {
     if (!std::isfinite(high - low)) {
         throw ChainerxError{"uniform: the range from ", low, " to ", high, " is not finite"};
@@ -48,11 +50,15 @@ Array RandomUniform(const Shape& shape, double low, double high, Dtype dtype, De
     return MakeRandom("uniform", kRandomUniformKernel, shape, low, high - low, dtype, device);
 }
 
+CHAINERX_ROUTINE(RandomNormal, "_random_normal", "shape, loc, scale, dtype, device=None", "random_normal",
+                 "Normal numbers from the context's generator.");
 Array RandomNormal(const Shape& shape, double loc, double scale, Dtype dtype, Device& device) {
     if (!(scale >= 0)) throw ChainerxError{"normal: scale must not be negative, was ", scale};
     return MakeRandom("normal", kRandomNormalKernel, shape, loc, scale, dtype, device);
 }
 
+CHAINERX_ROUTINE(RandomIntegers, "_random_integers", "shape, low, high, device=None", "random_integers",
+                 "Integers below ``high`` from the context's generator.");
 Array RandomIntegers(const Shape& shape, int64_t low, int64_t high, Device& device) {
     if (low >= high) throw ChainerxError{"randint: low must be below high, but ", low, " and ", high, " were given"};
     Array out = Empty(shape, Dtype::kInt64, device);
@@ -60,6 +66,29 @@ Array RandomIntegers(const Shape& shape, int64_t low, int64_t high, Device& devi
     return out;
 }
 
+CHAINERX_ROUTINE(Dropout, "dropout", "x, ratio=0.5, mask=None", "dropout", R"(
+Elements set to zero at random.
+
+With probability ``ratio`` the factor of an element is zero, else :math:`1 / (1 - ratio)`. The numbers come from
+ChainerX's generator, see :func:`chainerx.random.seed`. Differentiable any number of times.
+
+Args:
+    x (~chainerx.ndarray): Array of a floating point dtype.
+    ratio (float): Probability, at least zero and below one.
+    mask (~chainerx.ndarray or None): Factors of the elements, in place of random ones.
+
+Returns:
+    ~chainerx.ndarray: Array of the shape and dtype of ``x``.
+
+Raises:
+    ~chainerx.ChainerxError: If ``ratio`` is out of range.
+
+>>> y = chainerx.dropout(chainerx.ones(1000), 0.5)
+>>> bool(((y == 0) | (y == 2)).all())
+True
+>>> chainerx.dropout(chainerx.array([1., 2.]), mask=chainerx.array([0., 2.]))
+array([0., 4.], shape=(2,), dtype=float64, device='native:0')
+)");
 Array Dropout(const Array& x, double ratio, const std::optional<Array>& mask) {
     if (!IsFloat(x.dtype())) throw DtypeError{"dropout: x must be of a floating point dtype, not ", x.dtype()};
     if (!(ratio >= 0 && ratio < 1)) throw ChainerxError{"dropout: ratio must be in the range [0, 1), was ", ratio};

@@ -5,6 +5,7 @@
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
 #include "chainerx/core/random_generator.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 
@@ -31,7 +32,12 @@ Array RandomIntegers(const Shape& shape, int64_t low, int64_t high, Device& devi
 // the backward computation: it draws the same numbers again.
 Array Dropout(const Array& x, double ratio = 0.5, const std::optional<Array>& mask = std::nullopt);
 
-// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/nn.h
-#define CHAINERX_RANDOM_OPS(X) X(Dropout, "dropout", "x, ratio=0.5, mask=None", false, "dropout")
+#define CHAINERX_RANDOM_ROUTINES(X) \
+    X(Dropout)                      \
+    X(RandomUniform)                \
+    X(RandomNormal)                 \
+    X(RandomIntegers)
+
+CHAINERX_RANDOM_ROUTINES(CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

@@ -22,12 +22,6 @@ const ReduceKernel kAnyKernel{"any"};
 const ReduceKernel kArgmaxKernel{"argmax"};
 const ReduceKernel kArgminKernel{"argmin"};
 const ReduceKernel kLogSumExpKernel{"logsumexp"};
-const ScanKernel kCumsumKernel{"cumsum"};
-const ScanKernel kCumprodKernel{"cumprod"};
-const SoftmaxKernel kSoftmaxKernel{"softmax"};
-const SoftmaxKernel kLogSoftmaxKernel{"log_softmax"};
-const SoftmaxGradKernel kSoftmaxGradKernel{"softmax_grad"};
-const SoftmaxGradKernel kLogSoftmaxGradKernel{"log_softmax_grad"};
 
 namespace {
 
@@ -69,6 +63,28 @@ Array SumWith(const ReduceKernel& kernel, const Array& a, const OptionalAxes& ax
 
 }  // namespace
 
+CHAINERX_METHOD_ROUTINE(Sum, "sum", "a, axis=None, keepdims=False", "sum", R"(
+Sum of elements over axes.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    @axes
+    @keepdims
+
+Returns:
+    ~chainerx.ndarray: Sums. A floating point dtype is kept; integers and booleans are summed in int64.
+
+Raises:
+    @axis_error
+
+>>> x = chainerx.array([[1., 2., 3.], [4., 5., 6.]])
+>>> chainerx.sum(x, axis=0)
+array([5., 7., 9.], shape=(3,), dtype=float64, device='native:0')
+>>> x.sum(axis=1, keepdims=True).shape
+(2, 1)
+)");
 Array Sum(const Array& a, const OptionalAxes& axis, bool keepdims) {
     Axes axes = NormalizeAxes(axis, a.ndim());
     Array out = Reduce(kSumKernel, a, axes, keepdims, SumDtype(a.dtype()));
@@ -80,12 +96,53 @@ Array Sum(const Array& a, const OptionalAxes& axis, bool keepdims) {
     return out;
 }
 
+CHAINERX_ROUTINE(Nansum, "nansum", "a, axis=None, keepdims=False", "nansum", R"(
+Sum of elements over axes, those that are not-a-number taken as zero.
+
+Differentiable any number of times; no gradient flows to elements that are not-a-number.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    @axes
+    @keepdims
+
+Returns:
+    ~chainerx.ndarray: Sums. A floating point dtype is kept; integers and booleans are summed in int64.
+
+Raises:
+    @axis_error
+
+>>> chainerx.nansum(chainerx.array([1., chainerx.nan, 3.]))
+array(4., shape=(), dtype=float64, device='native:0')
+)");
 Array Nansum(const Array& a, const OptionalAxes& axis, bool keepdims) {
     if (!IsFloat(a.dtype())) return Sum(a, axis, keepdims);
     if (internal::GetRecordMask(a) != 0) return Sum(Where(IsNan(a), Scalar{0}, a), axis, keepdims);
     return SumWith(kNansumKernel, a, axis, keepdims);
 }
 
+CHAINERX_METHOD_ROUTINE(Prod, "prod", "a, axis=None, keepdims=False", "prod", R"(
+Product of elements over axes.
+
+Differentiable any number of times, also where elements are zero.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    @axes
+    @keepdims
+
+Returns:
+    ~chainerx.ndarray: Products. A floating point dtype is kept; integers and booleans are multiplied in int64.
+
+Raises:
+    @axis_error
+
+>>> x = chainerx.array([[1., 2., 3.], [4., 5., 6.]])
+>>> chainerx.prod(x, axis=1)
+array([  6., 120.], shape=(2,), dtype=float64, device='native:0')
+>>> float(x.prod())
+720.0
+)");
 Array Prod(const Array& a, const OptionalAxes& axis, bool keepdims) {
     Axes axes = NormalizeAxes(axis, a.ndim());
     if (internal::GetRecordMask(a) == 0) return Reduce(kProdKernel, a, axes, keepdims, SumDtype(a.dtype()));
@@ -112,6 +169,29 @@ Array Prod(const Array& a, const OptionalAxes& axis, bool keepdims) {
     return Reshape(rows, ReduceShape(a.shape(), axes, keepdims));
 }
 
+CHAINERX_METHOD_ROUTINE(Mean, "mean", "a, axis=None, keepdims=False", "", R"(
+Arithmetic mean :math:`\mu = \frac{1}{n} \sum_i a_i` over axes.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    @axes
+    @keepdims
+
+Returns:
+    ~chainerx.ndarray: Means, not-a-number where there are no elements. A floating point dtype is kept; integers
+    and booleans give a floating point dtype.
+
+Raises:
+    @axis_error
+
+>>> x = chainerx.array([[1., 2., 3.], [4., 5., 6.]])
+>>> chainerx.mean(x, axis=1)
+array([2., 5.], shape=(2,), dtype=float64, device='native:0')
+>>> float(x.mean())
+3.5
+)");
 Array Mean(const Array& a, const OptionalAxes& axis, bool keepdims) {
     // A sum of half precision may overflow where the mean does not.
     if (a.dtype() == Dtype::kFloat16) return AsType(Mean(AsType(a, Dtype::kFloat32), axis, keepdims), a.dtype());
@@ -121,12 +201,57 @@ Array Mean(const Array& a, const OptionalAxes& axis, bool keepdims) {
     return sum * Scalar{1.0 / static_cast<double>(CountReduced(a.shape(), axes))};
 }
 
+CHAINERX_METHOD_ROUTINE(Var, "var", "a, axis=None, keepdims=False", "", R"(
+Variance :math:`\frac{1}{n} \sum_i (a_i - \mu)^2` over axes, without correction of its bias.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    @axes
+    @keepdims
+
+Returns:
+    ~chainerx.ndarray: Variances. A floating point dtype is kept; integers and booleans give a floating point dtype.
+
+Raises:
+    @axis_error
+
+>>> x = chainerx.array([[1., 2., 3.], [4., 5., 9.]])
+>>> chainerx.var(x, axis=1)
+array([0.66666667, 4.66666667], shape=(2,), dtype=float64, device='native:0')
+>>> x.var(axis=1, keepdims=True).shape
+(2, 1)
+)");
 Array Var(const Array& a, const OptionalAxes& axis, bool keepdims) {
     if (a.dtype() == Dtype::kFloat16) return AsType(Var(AsType(a, Dtype::kFloat32), axis, keepdims), a.dtype());
     Axes axes = NormalizeAxes(axis, a.ndim());
     return Mean(Square(a - Mean(a, axes, true)), axes, keepdims);
 }
 
+CHAINERX_METHOD_ROUTINE(Std, "std", "a, axis=None, keepdims=False", "", R"(
+Standard deviation over axes: the square root of the variance, without correction of its bias.
+
+Differentiable any number of times where it is not zero.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    @axes
+    @keepdims
+
+Returns:
+    ~chainerx.ndarray: Standard deviations. A floating point dtype is kept; integers and booleans give a floating
+    point dtype.
+
+Raises:
+    @axis_error
+
+>>> x = chainerx.array([[1., 2., 3.], [4., 5., 9.]])
+>>> chainerx.std(x, axis=1)
+array([0.81649658, 2.1602469 ], shape=(2,), dtype=float64, device='native:0')
+>>> x.std(axis=1, keepdims=True).shape
+(2, 1)
+)");
 Array Std(const Array& a, const OptionalAxes& axis, bool keepdims) { return Sqrt(Var(a, axis, keepdims)); }
 
 namespace {
@@ -157,111 +282,243 @@ Array ReplaceNan(const Array& a, double value) {
 
 }  // namespace
 
+CHAINERX_ROUTINE(AMax, "amax", "a, axis=None, keepdims=False", "amax", R"(
+Largest element over axes; not-a-number wins. Also called ``max``.
+
+Differentiable any number of times. Every element that attains the maximum gets the whole gradient.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    @axes
+    @keepdims
+
+Returns:
+    ~chainerx.ndarray: Largest elements, of the dtype of ``a``.
+
+Raises:
+    ~chainerx.DimensionError: If there is no element to choose, or an axis is out of range or given twice.
+
+>>> x = chainerx.array([[1., 5., 3.], [4., 2., 6.]])
+>>> chainerx.amax(x, axis=0)
+array([4., 5., 6.], shape=(3,), dtype=float64, device='native:0')
+)");
 Array AMax(const Array& a, const OptionalAxes& axis, bool keepdims) {
     return Extreme("amax", kAmaxKernel, a, axis, keepdims);
 }
+
+CHAINERX_ROUTINE(AMin, "amin", "a, axis=None, keepdims=False", "amin", R"(
+Smallest element over axes; not-a-number wins. Also called ``min``.
+
+Differentiable any number of times. Every element that attains the minimum gets the whole gradient.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    @axes
+    @keepdims
+
+Returns:
+    ~chainerx.ndarray: Smallest elements, of the dtype of ``a``.
+
+Raises:
+    ~chainerx.DimensionError: If there is no element to choose, or an axis is out of range or given twice.
+
+>>> x = chainerx.array([[1., 5., 3.], [4., 2., 6.]])
+>>> chainerx.amin(x, axis=0)
+array([1., 2., 3.], shape=(3,), dtype=float64, device='native:0')
+)");
 Array AMin(const Array& a, const OptionalAxes& axis, bool keepdims) {
     return Extreme("amin", kAminKernel, a, axis, keepdims);
 }
+
+CHAINERX_METHOD_ROUTINE(ArgMax, "argmax", "a, axis=None", "argmax", R"(
+Index of the largest element along an axis, the first one of several.
+
+Not differentiable.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    axis (int or None): Axis; the flattened array is searched unless given.
+
+Returns:
+    ~chainerx.ndarray: Indices, of dtype int64.
+
+Raises:
+    ~chainerx.DimensionError: If there is no element to choose, or the axis is out of range.
+
+>>> x = chainerx.array([[1., 5., 3.], [4., 2., 6.]])
+>>> chainerx.argmax(x, axis=1)
+array([1, 2], shape=(2,), dtype=int64, device='native:0')
+>>> int(x.argmax())
+5
+)");
 Array ArgMax(const Array& a, const std::optional<int64_t>& axis) {
     return ArgExtreme("argmax", kArgmaxKernel, a, axis);
 }
+
+CHAINERX_METHOD_ROUTINE(ArgMin, "argmin", "a, axis=None", "argmin", R"(
+Index of the smallest element along an axis, the first one of several.
+
+Not differentiable.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    axis (int or None): Axis; the flattened array is searched unless given.
+
+Returns:
+    ~chainerx.ndarray: Indices, of dtype int64.
+
+Raises:
+    ~chainerx.DimensionError: If there is no element to choose, or the axis is out of range.
+
+>>> x = chainerx.array([[1., 5., 3.], [4., 2., 6.]])
+>>> chainerx.argmin(x, axis=1)
+array([0, 1], shape=(2,), dtype=int64, device='native:0')
+>>> int(x.argmin())
+0
+)");
 Array ArgMin(const Array& a, const std::optional<int64_t>& axis) {
     return ArgExtreme("argmin", kArgminKernel, a, axis);
 }
+
+CHAINERX_ROUTINE(NanArgMax, "nanargmax", "a, axis=None", "argmax", R"(
+Index of the largest element along an axis, leaving out what is not-a-number.
+
+Not differentiable.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    axis (int or None): Axis; the flattened array is searched unless given.
+
+Returns:
+    ~chainerx.ndarray: Indices, of dtype int64.
+
+Raises:
+    ~chainerx.DimensionError: If there is no element to choose, or the axis is out of range.
+
+>>> chainerx.nanargmax(chainerx.array([1., chainerx.nan, 3.]))
+array(2, shape=(), dtype=int64, device='native:0')
+)");
 Array NanArgMax(const Array& a, const std::optional<int64_t>& axis) {
     return ArgExtreme("nanargmax", kArgmaxKernel, ReplaceNan(a, -std::numeric_limits<double>::infinity()), axis);
 }
+
+CHAINERX_ROUTINE(NanArgMin, "nanargmin", "a, axis=None", "argmin", R"(
+Index of the smallest element along an axis, leaving out what is not-a-number.
+
+Not differentiable.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    axis (int or None): Axis; the flattened array is searched unless given.
+
+Returns:
+    ~chainerx.ndarray: Indices, of dtype int64.
+
+Raises:
+    ~chainerx.DimensionError: If there is no element to choose, or the axis is out of range.
+
+>>> chainerx.nanargmin(chainerx.array([chainerx.nan, 2., 1.]))
+array(2, shape=(), dtype=int64, device='native:0')
+)");
 Array NanArgMin(const Array& a, const std::optional<int64_t>& axis) {
     return ArgExtreme("nanargmin", kArgminKernel, ReplaceNan(a, std::numeric_limits<double>::infinity()), axis);
 }
 
+CHAINERX_METHOD_ROUTINE(All, "all", "x|a, axis=None, keepdims=False", "all", R"(
+Whether all elements over axes are nonzero.
+
+Not differentiable.
+
+Args:
+    x (~chainerx.ndarray): Array of any dtype. May also be given as the keyword ``a``.
+    @axes
+    @keepdims
+
+Returns:
+    ~chainerx.ndarray: Booleans; true where there are no elements.
+
+Raises:
+    @axis_error
+
+>>> x = chainerx.array([[True, True], [True, False]])
+>>> chainerx.all(x, axis=0)
+array([ True, False], shape=(2,), dtype=bool, device='native:0')
+>>> x.all().item()
+False
+)");
 Array All(const Array& a, const OptionalAxes& axis, bool keepdims) {
     return Reduce(kAllKernel, a, NormalizeAxes(axis, a.ndim()), keepdims, Dtype::kBool);
 }
+
+CHAINERX_METHOD_ROUTINE(Any, "any", "x|a, axis=None, keepdims=False", "any", R"(
+Whether any element over axes is nonzero.
+
+Not differentiable.
+
+Args:
+    x (~chainerx.ndarray): Array of any dtype. May also be given as the keyword ``a``.
+    @axes
+    @keepdims
+
+Returns:
+    ~chainerx.ndarray: Booleans; false where there are no elements.
+
+Raises:
+    @axis_error
+
+>>> x = chainerx.array([[False, True], [False, False]])
+>>> chainerx.any(x, axis=0)
+array([False,  True], shape=(2,), dtype=bool, device='native:0')
+>>> x.any().item()
+True
+)");
 Array Any(const Array& a, const OptionalAxes& axis, bool keepdims) {
     return Reduce(kAnyKernel, a, NormalizeAxes(axis, a.ndim()), keepdims, Dtype::kBool);
 }
 
+CHAINERX_ROUTINE(CountNonzero, "count_nonzero", "a, axis=None", "", R"(
+Number of nonzero elements over axes.
+
+Not differentiable.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    @axes
+
+Returns:
+    ~chainerx.ndarray: Counts, of dtype int64.
+
+Raises:
+    @axis_error
+
+>>> chainerx.count_nonzero(chainerx.array([[0, 1], [2, 3]]), axis=0)
+array([1, 2], shape=(2,), dtype=int64, device='native:0')
+)");
 Array CountNonzero(const Array& a, const OptionalAxes& axis) {
     return Sum(NotEqual(a.AsDetached(), Scalar{false}), axis);
 }
 
-namespace {
+CHAINERX_ROUTINE(LogSumExp, "logsumexp", "x, axis=None, keepdims=False", "logsumexp", R"(
+Logarithm of the sum of exponentials :math:`\log \sum_i e^{x_i}` over axes, without overflow.
 
-Array Scan(const ScanKernel& kernel, const Array& a, int8_t axis) {
-    Dtype dtype = SumDtype(a.dtype());
-    Array out = Empty(a.shape(), dtype, a.device());
-    kernel(a.device(), AsType(a.AsDetached(), dtype, false), axis, out);
-    return out;
-}
+Differentiable any number of times.
 
-}  // namespace
+Args:
+    x (~chainerx.ndarray): Array of any dtype.
+    @axes
+    @keepdims
 
-Array Cumsum(const Array& a, const std::optional<int64_t>& axis) {
-    if (!axis.has_value()) return Cumsum(Ravel(a), 0);
-    int8_t ax = NormalizeAxis(*axis, a.ndim());
-    Array out = Scan(kCumsumKernel, a, ax);
-    if (GraphMask mask = internal::GetRecordMask(a)) {
-        internal::Record("cumsum", mask, {&a}, {&out}, [ax](BackwardContext& ctx) {
-            ctx.SetGrad(0, Flip(Cumsum(Flip(ctx.grad(), Axes{ax}), ax), Axes{ax}));
-        });
-    }
-    return out;
-}
+Returns:
+    ~chainerx.ndarray: Results. A floating point dtype is kept; integers and booleans give a floating point dtype.
 
-Array Cumprod(const Array& a, const std::optional<int64_t>& axis) {
-    if (!axis.has_value()) return Cumprod(Ravel(a), 0);
-    int8_t ax = NormalizeAxis(*axis, a.ndim());
-    Array out = Scan(kCumprodKernel, a, ax);
-    if (GraphMask mask = internal::GetRecordMask(a)) {
-        Saved kept{a};
-        internal::Record("cumprod", mask, {&a}, {&out}, [ax, kept](BackwardContext& ctx) {
-            // Of the elements that differ from zero; where products contain zeros the quotient is not defined.
-            const Array& x = kept.Get();
-            Array weighted = ctx.grad() * Cumprod(x, ax);
-            ctx.SetGrad(0, Flip(Cumsum(Flip(weighted, Axes{ax}), ax), Axes{ax}) / x);
-        });
-    }
-    return out;
-}
+Raises:
+    @axis_error
 
-namespace {
-
-Array ToFloat(const Array& x) { return AsType(x, ToFloatDtype(x.dtype()), false); }
-
-// The axes of softmax and its relatives: all but the first by default.
-Axes SoftmaxAxes(const Array& x, const OptionalAxes& axis) {
-    if (axis.has_value()) return NormalizeAxes(axis, x.ndim());
-    if (x.ndim() < 2) return NormalizeAxes(std::nullopt, x.ndim());
-    return Axes{1};
-}
-
-// The output of a kernel, and its gradient: by a kernel, or where that must have a gradient itself by `compose`, a
-// function of the output and its gradient.
-template <class Compose>
-Array AlongAxis(const char* name, const SoftmaxKernel& kernel, const SoftmaxGradKernel& grad_kernel, const Array& x,
-                int8_t axis, Compose&& compose) {
-    Array out = Empty(x.shape(), x.dtype(), x.device());
-    kernel(x.device(), AsContiguous(x.AsDetached()), axis, out);
-    if (GraphMask mask = internal::GetRecordMask(x)) {
-        Saved kept{out.AsDetached()};
-        internal::Record(name, mask, {&x}, {&out}, [axis, kept, &grad_kernel, compose](BackwardContext& ctx) {
-            Array y = ctx.RetainedOutput(kept, 0);
-            const Array& gy = ctx.grad();
-            if (internal::GetRecordMask({&y, &gy}) != 0) return ctx.SetGrad(0, compose(y, gy));
-            Array gx = EmptyLike(y);
-            grad_kernel(y.device(), AsContiguous(y.AsDetached()), AsContiguous(gy.AsDetached()), axis, gx);
-            ctx.SetGrad(0, gx);
-        });
-    }
-    return out;
-}
-
-}  // namespace
-
+>>> chainerx.logsumexp(chainerx.array([[1., 2.], [1000., 1000.]]), axis=1)
+array([   2.31326169, 1000.69314718], shape=(2,), dtype=float64, device='native:0')
+)");
 Array LogSumExp(const Array& a, const OptionalAxes& axis, bool keepdims) {
-    Array x = ToFloat(a);
+    Array x = AsType(a, ToFloatDtype(a.dtype()), false);
     Axes axes = NormalizeAxes(axis, x.ndim());
     Array out = Reduce(kLogSumExpKernel, x, axes, keepdims, x.dtype());
     if (GraphMask mask = internal::GetRecordMask(x)) {
@@ -274,25 +531,6 @@ Array LogSumExp(const Array& a, const OptionalAxes& axis, bool keepdims) {
         });
     }
     return out;
-}
-
-Array Softmax(const Array& a, const OptionalAxes& axis) {
-    Array x = ToFloat(a);
-    Axes axes = SoftmaxAxes(x, axis);
-    if (axes.ndim() != 1) return Exp(LogSoftmax(x, axes));
-    return AlongAxis("softmax", kSoftmaxKernel, kSoftmaxGradKernel, x, axes[0],
-                     [axes](const Array& y, const Array& gy) {
-                         Array weighted = gy * y;
-                         return weighted - y * Sum(weighted, axes, true);
-                     });
-}
-
-Array LogSoftmax(const Array& a, const OptionalAxes& axis) {
-    Array x = ToFloat(a);
-    Axes axes = SoftmaxAxes(x, axis);
-    if (axes.ndim() != 1) return x - LogSumExp(x, axes, true);
-    return AlongAxis("log_softmax", kLogSoftmaxKernel, kLogSoftmaxGradKernel, x, axes[0],
-                     [axes](const Array& y, const Array& gy) { return gy - Exp(y) * Sum(gy, axes, true); });
 }
 
 }  // namespace chainerx

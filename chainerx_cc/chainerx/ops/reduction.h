@@ -5,6 +5,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 
@@ -53,27 +54,28 @@ Array LogSumExp(const Array& x, const OptionalAxes& axis = std::nullopt, bool ke
 Array Softmax(const Array& x, const OptionalAxes& axis = std::nullopt);
 Array LogSoftmax(const Array& x, const OptionalAxes& axis = std::nullopt);
 
-// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/reduction.h
-#define CHAINERX_REDUCTION_OPS(X)                                                 \
-    X(Sum, "sum", "a, axis=None, keepdims=False", true, "sum")                    \
-    X(Nansum, "nansum", "a, axis=None, keepdims=False", false, "nansum")          \
-    X(Prod, "prod", "a, axis=None, keepdims=False", true, "prod")                 \
-    X(Mean, "mean", "a, axis=None, keepdims=False", true, "")                     \
-    X(Var, "var", "a, axis=None, keepdims=False", true, "")                       \
-    X(Std, "std", "a, axis=None, keepdims=False", true, "")                       \
-    X(AMax, "amax", "a, axis=None, keepdims=False", false, "amax")                \
-    X(AMin, "amin", "a, axis=None, keepdims=False", false, "amin")                \
-    X(All, "all", "x|a, axis=None, keepdims=False", true, "all")                  \
-    X(Any, "any", "x|a, axis=None, keepdims=False", true, "any")                  \
-    X(ArgMax, "argmax", "a, axis=None", true, "argmax")                           \
-    X(ArgMin, "argmin", "a, axis=None", true, "argmin")                           \
-    X(NanArgMax, "nanargmax", "a, axis=None", false, "argmax")                    \
-    X(NanArgMin, "nanargmin", "a, axis=None", false, "argmin")                    \
-    X(CountNonzero, "count_nonzero", "a, axis=None", false, "")                   \
-    X(Cumsum, "cumsum", "a, axis=None", true, "cumsum")                           \
-    X(Cumprod, "cumprod", "a, axis=None", true, "cumprod")                        \
-    X(LogSumExp, "logsumexp", "x, axis=None, keepdims=False", false, "logsumexp") \
-    X(Softmax, "softmax", "x, axis=None", false, "softmax softmax_grad")          \
-    X(LogSoftmax, "log_softmax", "x, axis=None", false, "log_softmax log_softmax_grad")
+#define CHAINERX_REDUCTION_ROUTINES(X) \
+    X(Sum)                             \
+    X(Nansum)                          \
+    X(Prod)                            \
+    X(Mean)                            \
+    X(Var)                             \
+    X(Std)                             \
+    X(AMax)                            \
+    X(AMin)                            \
+    X(All)                             \
+    X(Any)                             \
+    X(ArgMax)                          \
+    X(ArgMin)                          \
+    X(NanArgMax)                       \
+    X(NanArgMin)                       \
+    X(CountNonzero)                    \
+    X(Cumsum)                          \
+    X(Cumprod)                         \
+    X(LogSumExp)                       \
+    X(Softmax)                         \
+    X(LogSoftmax)
+
+CHAINERX_REDUCTION_ROUTINES(CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

@@ -6,6 +6,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 
@@ -87,15 +88,17 @@ StatesAndOutputs NStepRnn(int64_t n_layers, const Array& hx, const ArrayLists& w
 StatesAndOutputs NStepBiRnn(int64_t n_layers, const Array& hx, const ArrayLists& ws, const ArrayLists& bs,
                             const std::vector<Array>& xs, const std::string& activation = "tanh");
 
-// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/rnn.h
-#define CHAINERX_RNN_OPS(X)                                                                                     \
-    X(Lstm, "lstm", "c_prev, x", false, "lstm lstm_grad")                                                       \
-    X(Slstm, "slstm", "c_prev1, c_prev2, x1, x2", false, "tree_lstm tree_lstm_grad")                            \
-    X(NStepLstm, "n_step_lstm", "n_layers, hx, cx, ws, bs, xs", false, "rnn_layer rnn_layer_grad")              \
-    X(NStepBiLstm, "n_step_bilstm", "n_layers, hx, cx, ws, bs, xs", false, "rnn_layer rnn_layer_grad")          \
-    X(NStepGru, "n_step_gru", "n_layers, hx, ws, bs, xs", false, "rnn_layer rnn_layer_grad")                    \
-    X(NStepBiGru, "n_step_bigru", "n_layers, hx, ws, bs, xs", false, "rnn_layer rnn_layer_grad")                \
-    X(NStepRnn, "n_step_rnn", "n_layers, hx, ws, bs, xs, activation='tanh'", false, "rnn_layer rnn_layer_grad") \
-    X(NStepBiRnn, "n_step_birnn", "n_layers, hx, ws, bs, xs, activation='tanh'", false, "rnn_layer rnn_layer_grad")
+#define CHAINERX_RNN_ROUTINES(X) \
+    X(Lstm)                      \
+    X(Slstm)                     \
+    X(NStepLstm)                 \
+    X(NStepBiLstm)               \
+    X(NStepGru)                  \
+    X(NStepBiGru)                \
+    X(NStepRnn)                  \
+    X(NStepBiRnn)                \
+    X(TreeLstm)
+
+CHAINERX_RNN_ROUTINES(CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

@@ -262,6 +262,34 @@ CellOutput LstmCell(const Array& c_prev, const Array& x, Gates gates) {
 
 }  // namespace internal
 
+CHAINERX_ROUTINE(Lstm, "lstm", "c_prev, x", "lstm lstm_grad", R"(
+Cell of long short-term memory.
+
+.. math::
+    c &= \tanh(a) \, \sigma(i) + c_{prev} \, \sigma(f) \\
+    h &= \tanh(c) \, \sigma(o)
+
+The gates lie side by side: the first four columns of ``x`` are ``a``, ``i``, ``f`` and ``o`` of the first unit, and so
+on. Where ``x`` has fewer rows than ``c_prev``, the sequences of the last rows have ended; their cell states stay.
+Differentiable any number of times.
+
+Args:
+    c_prev (~chainerx.ndarray): Cell states of shape :math:`(B, U, ...)`, of a floating point dtype.
+    x (~chainerx.ndarray): Gates before their activations, of shape :math:`(N, 4 U, ...)` with :math:`N \le B`.
+
+Returns:
+    tuple of ~chainerx.ndarray: New cell states of shape :math:`(B, U, ...)`, and hidden states of shape
+    :math:`(N, U, ...)`.
+
+Raises:
+    ~chainerx.DimensionError: If the shapes do not fit.
+
+See: Hochreiter and Schmidhuber, Long short-term memory, 1997.
+
+>>> c, h = chainerx.lstm(chainerx.zeros((2, 3)), chainerx.ones((2, 12)))
+>>> c.shape, h.shape
+((2, 3), (2, 3))
+)");
 CellOutput Lstm(const Array& c_prev, const Array& x) {
     CheckCell("lstm", c_prev, x, 4, false);
     int64_t n = x.shape()[0];
@@ -273,6 +301,32 @@ CellOutput Lstm(const Array& c_prev, const Array& x) {
     return FromRows(internal::LstmCell(ToRows(c_prev), ToRows(x), Gates::kInterleaved), c_prev.shape());
 }
 
+CHAINERX_ROUTINE(Slstm, "slstm", "c_prev1, c_prev2, x1, x2", "tree_lstm tree_lstm_grad", R"(
+Cell of long short-term memory that merges two branches of a tree.
+
+.. math::
+    c &= \sum_{k = 1, 2} \tanh(a_k) \, \sigma(i_k) + c_k \, \sigma(f_k) \\
+    h &= \tanh(c) \, \sigma(o_1 + o_2)
+
+The gates lie as in :func:`chainerx.lstm`. Differentiable any number of times.
+
+Args:
+    c_prev1, c_prev2 (~chainerx.ndarray): Cell states of the branches, of shape :math:`(B, U, ...)`.
+    x1, x2 (~chainerx.ndarray): Gates of the branches before their activations, of shape :math:`(B, 4 U, ...)`.
+
+Returns:
+    tuple of ~chainerx.ndarray: New cell states and hidden states.
+
+Raises:
+    ~chainerx.DimensionError: If the shapes do not fit.
+
+See: Zhu et al., Long short-term memory over tree structures, ICML 2015.
+
+>>> c, x = chainerx.zeros((2, 3)), chainerx.ones((2, 12))
+>>> c, h = chainerx.slstm(c, c, x, x)
+>>> c.shape, h.shape
+((2, 3), (2, 3))
+)");
 CellOutput Slstm(const Array& c_prev1, const Array& c_prev2, const Array& x1, const Array& x2) {
     CheckCell("slstm", c_prev1, x1, 4, true);
     CheckCell("slstm", c_prev2, x2, 4, true);
@@ -286,6 +340,34 @@ CellOutput Slstm(const Array& c_prev1, const Array& c_prev2, const Array& x1, co
     return FromRows(TreeCell("slstm", ToRows({c_prev1, c_prev2}), ToRows({x1, x2})), c_prev1.shape());
 }
 
+CHAINERX_ROUTINE(TreeLstm, "tree_lstm", "*inputs", "tree_lstm tree_lstm_grad", R"(
+Cell of long short-term memory with any number of children.
+
+.. math::
+    c &= \tanh(a) \, \sigma(i) + \sum_k c_k \, \sigma(f_k) \\
+    h &= \tanh(c) \, \sigma(o)
+
+Differentiable any number of times.
+
+Args:
+    *inputs (~chainerx.ndarray): Cell states :math:`c_1, ..., c_K` of the children, of shape :math:`(B, U, ...)`; then
+        the gates before their activations, of shape :math:`(B, (K + 3) U, ...)`: ``a`` of all units, then ``i``,
+        ``o``, and ``f`` of each child.
+
+Returns:
+    tuple of ~chainerx.ndarray: New cell states and hidden states.
+
+Raises:
+    ~chainerx.ChainerxError: If there are less than two arrays.
+    ~chainerx.DimensionError: If the shapes do not fit.
+
+See: Tai et al., Improved semantic representations from tree-structured long short-term memory networks, ACL 2015.
+
+>>> child = chainerx.zeros((2, 3))
+>>> c, h = chainerx.tree_lstm(child, child, chainerx.ones((2, 15)))
+>>> c.shape, h.shape
+((2, 3), (2, 3))
+)");
 CellOutput TreeLstm(const std::vector<Array>& inputs) {
     if (inputs.size() < 2) throw ChainerxError{"tree_lstm: at least 2 arrays are needed, got ", inputs.size()};
     std::vector<Array> children{inputs.begin(), inputs.end() - 1};

@@ -50,15 +50,73 @@ Array SortLast(const Array& a) {
 
 }  // namespace
 
+CHAINERX_ROUTINE(Sort, "sort", "a, axis=-1", "sort argsort", R"(
+The elements in ascending order, those that are not-a-number last.
+
+Differentiable any number of times.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    axis (int or None): Axis; ``None`` sorts the flattened array.
+
+Returns:
+    ~chainerx.ndarray: Sorted copy.
+
+Raises:
+    ~chainerx.DimensionError: If the axis is out of range.
+
+>>> chainerx.sort(chainerx.array([[3, 1, 2], [6, 5, 4]]))
+array([[1, 2, 3],
+       [4, 5, 6]], shape=(2, 3), dtype=int64, device='native:0')
+)");
 Array Sort(const Array& a, const std::optional<int64_t>& axis) {
     if (a.GetTotalSize() == 0 && a.ndim() > 0) return Copy(axis.has_value() ? a : Ravel(a));
     return AlongLast("sort", a, axis, SortLast);
 }
 
+CHAINERX_ROUTINE(Argsort, "argsort", "a, axis=-1", "argsort", R"(
+Positions that sort an array; equal elements keep their order.
+
+Not differentiable.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    axis (int or None): Axis; ``None`` sorts the flattened array.
+
+Returns:
+    ~chainerx.ndarray: Positions, of dtype int64.
+
+Raises:
+    ~chainerx.DimensionError: If the axis is out of range.
+
+>>> chainerx.argsort(chainerx.array([3, 1, 2]))
+array([1, 2, 0], shape=(3,), dtype=int64, device='native:0')
+)");
 Array Argsort(const Array& a, const std::optional<int64_t>& axis) {
     return AlongLast("argsort", a.AsDetached(), axis, ArgsortLast);
 }
 
+CHAINERX_ROUTINE(EmbedId, "embed_id", "x, W, ignore_label=None", "take add_at normalize_indices", R"(
+Rows of a table by their numbers.
+
+Differentiable any number of times with respect to ``W``.
+
+Args:
+    x (~chainerx.ndarray): Numbers of rows, in any shape, of an integer dtype.
+    W (~chainerx.ndarray): Table of shape :math:`(V, D)`.
+    ignore_label (int or None): Number that stands for a row of zeros.
+
+Returns:
+    ~chainerx.ndarray: Rows: the shape of ``x`` and an axis of length :math:`D`.
+
+Raises:
+    ~chainerx.IndexError: If a number is out of range.
+
+>>> W = chainerx.array([[0., 1.], [2., 3.]])
+>>> chainerx.embed_id(chainerx.array([1, -1]), W, ignore_label=-1)
+array([[2., 3.],
+       [0., 0.]], shape=(2, 2), dtype=float64, device='native:0')
+)");
 Array EmbedId(const Array& x, const Array& w, const std::optional<int64_t>& ignore_label) {
     if (w.ndim() != 2) throw DimensionError{"embed_id: W must have 2 dimensions, has shape ", w.shape()};
     if (!IsFloat(w.dtype())) throw DtypeError{"embed_id: W must be of a floating point dtype, not ", w.dtype()};

@@ -5,6 +5,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 
@@ -19,10 +20,11 @@ Array Argsort(const Array& a, const std::optional<int64_t>& axis = -1);
 // Rows of w (V, D) by number; the number `ignore_label` stands for zeros that no gradient reaches.
 Array EmbedId(const Array& x, const Array& w, const std::optional<int64_t>& ignore_label = std::nullopt);
 
-// X(function, name in Python, signature, method of ndarray, kernels); its documentation is python/docs/nn.h
-#define CHAINERX_SORTING_OPS(X)                           \
-    X(Sort, "sort", "a, axis=-1", false, "sort argsort")  \
-    X(Argsort, "argsort", "a, axis=-1", false, "argsort") \
-    X(EmbedId, "embed_id", "x, W, ignore_label=None", false, "take add_at normalize_indices")
+#define CHAINERX_SORTING_ROUTINES(X) \
+    X(Sort)                          \
+    X(Argsort)                       \
+    X(EmbedId)
+
+CHAINERX_SORTING_ROUTINES(CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

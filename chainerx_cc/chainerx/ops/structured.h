@@ -59,6 +59,16 @@ void Record(const char* name, GraphMask mask, const Inputs& inputs, std::initial
     for (const Array* a : outputs) node->AddOutput(*a);
 }
 
+// Records an operation on one array whose gradient is computed from gy alone.
+template <class F>
+Array RecordView(const char* name, const Array& a, Array out, F&& backward) {
+    if (GraphMask mask = GetRecordMask(a)) {
+        Record(name, mask, {&a}, {&out},
+               [f = std::forward<F>(backward)](BackwardContext& ctx) { ctx.SetGrad(0, f(ctx.grad())); });
+    }
+    return out;
+}
+
 }  // namespace internal
 
 // Connects results that were computed outside of graphs (in a NoBackpropModeScope) to what they were computed from.

@@ -15,7 +15,6 @@ array([0.        , 0.47942554, 0.84147098], shape=(3,), dtype=float64, device='n
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Sin(x);
     }
-    CHAINERX_NATIVE_LOOP(Sin)
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
@@ -29,7 +28,6 @@ array([1.        , 0.87758256, 0.54030231], shape=(3,), dtype=float64, device='n
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Cos(x);
     }
-    CHAINERX_NATIVE_LOOP(Cos)
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
@@ -43,7 +41,6 @@ array([0.        , 0.54630249, 1.55740772], shape=(3,), dtype=float64, device='n
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return math::Tan(x);
     }
-    CHAINERX_NATIVE_LOOP(Tan)
     Array Grad0(const Array& gy, Out y) const;
 };
 
@@ -55,7 +52,7 @@ array([0.        , 0.52359878, 1.57079633], shape=(3,), dtype=float64, device='n
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
-        return math::Arcsin(x);
+        return math::Asin(x);
     }
     Array Grad0(const Array& gy, In<0> x) const;
 };
@@ -68,7 +65,7 @@ array([1.57079633, 1.04719755, 0.        ], shape=(3,), dtype=float64, device='n
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
-        return math::Arccos(x);
+        return math::Acos(x);
     }
     Array Grad0(const Array& gy, In<0> x) const;
 };
@@ -81,7 +78,7 @@ array([0.        , 0.46364761, 0.78539816], shape=(3,), dtype=float64, device='n
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
-        return math::Arctan(x);
+        return math::Atan(x);
     }
     Array Grad0(const Array& gy, In<0> x) const;
 };
@@ -95,9 +92,8 @@ array([ 0.78539816,  2.35619449, -2.35619449], shape=(3,), dtype=float64, device
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
-        return native::math::Atan2(a, b);
+        return math::Atan2(a, b);
     }
-    CHAINERX_NATIVE_BINARY_LOOP(Atan2)
     Array Grad0(const Array& gy, In<0> x1, In<1> x2) const;
     Array Grad1(const Array& gy, In<0> x1, In<1> x2) const;
 };
@@ -149,7 +145,7 @@ array([0.        , 0.48121183, 0.88137359], shape=(3,), dtype=float64, device='n
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
-        return math::Arcsinh(x);
+        return math::Asinh(x);
     }
     Array Grad0(const Array& gy, In<0> x) const;
 };
@@ -162,7 +158,7 @@ array([0.        , 1.3169579 , 1.76274717], shape=(3,), dtype=float64, device='n
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
-        return math::Arccosh(x);
+        return math::Acosh(x);
     }
     Array Grad0(const Array& gy, In<0> x) const;
 };

@@ -2,13 +2,15 @@
 
 #include <pybind11/pybind11.h>
 
+#include <variant>
+
 #include "chainerx/autograd/backward.h"
-#include "chainerx/autograd/check.h"
 #include "chainerx/autograd/graph.h"
 #include "chainerx/core/context.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/core_types.h"
 #include "chainerx/python/docs/autograd.h"
+#include "chainerx/testing/gradient_check.h"
 
 namespace py = pybind11;
 
@@ -22,7 +24,7 @@ BackpropId Arg<BackpropId>::Get(PyObject* o, const char* name) {
     }
 }
 
-bool IsAnyGraph(PyObject* o) { return py::isinstance<AnyGraph>(o); }
+bool Arg<AnyGraph>::Accepts(PyObject* o) { return py::isinstance<AnyGraph>(o); }
 
 std::string GraphNames(const Array& a) {
     std::string out = "[";
@@ -42,21 +44,22 @@ std::vector<Array> WithNone(PyObject* o, const char* name) {
 
 namespace {
 
-std::vector<Array> OneOrMore(PyObject* o, const char* name) {
-    if (IsNdarray(o)) return {GetArray(o)};
-    return Arg<std::vector<Array>>::Get(o, name);
+using OneOrMore = std::variant<Array, std::vector<Array>>;
+std::vector<Array> ToVector(const OneOrMore& arrays) {
+    if (const Array* one = std::get_if<Array>(&arrays)) return {*one};
+    return std::get<std::vector<Array>>(arrays);
 }
 
-void PyBackward(PyObject* outputs, std::optional<BackpropId> id, bool enable_double_backprop,
+void PyBackward(const OneOrMore& outputs, std::optional<BackpropId> id, bool enable_double_backprop,
                 std::optional<double> loss_scale, bool retain_grad) {
-    Backward(OneOrMore(outputs, "outputs"), id, {enable_double_backprop, loss_scale, retain_grad});
+    Backward(ToVector(outputs), id, {enable_double_backprop, loss_scale, retain_grad});
 }
 
-std::vector<Array> PyGrad(PyObject* outputs, PyObject* inputs, std::optional<BackpropId> id,
+std::vector<Array> PyGrad(const OneOrMore& outputs, const OneOrMore& inputs, std::optional<BackpropId> id,
                           bool enable_double_backprop, bool set_grad, bool retain_grad, PyObject* grad_outputs,
                           std::optional<double> loss_scale) {
-    return Grad(OneOrMore(outputs, "outputs"), OneOrMore(inputs, "inputs"), id, set_grad, retain_grad,
-                WithNone(grad_outputs, "grad_outputs"), {enable_double_backprop, loss_scale});
+    return Grad(ToVector(outputs), ToVector(inputs), id, set_grad, retain_grad, WithNone(grad_outputs, "grad_outputs"),
+                {enable_double_backprop, loss_scale});
 }
 
 // A Python function of a list of arrays.
@@ -64,41 +67,41 @@ ArrayFunction Wrap(PyObject* func) {
     return [func](const std::vector<Array>& inputs) {
         PyRef args{ToPython(inputs)};
         PyRef result = Check(PyObject_CallFunctionObjArgs(func, args.get(), nullptr));
-        return OneOrMore(result.get(), "the result of func");
+        return ToVector(Arg<OneOrMore>::Get(result.get(), "the result of func"));
     };
 }
 
-void PyCheckBackward(PyObject* func, const std::vector<Array>& inputs, PyObject* grad_outputs,
+void PyCheckBackward(PyCallable func, const std::vector<Array>& inputs, PyObject* grad_outputs,
                      const std::vector<Array>& eps, double atol, double rtol, std::optional<BackpropId> id) {
-    CheckBackward(Wrap(func), inputs, WithNone(grad_outputs, "grad_outputs"), eps, atol, rtol, id);
+    CheckBackward(Wrap(func.object), inputs, WithNone(grad_outputs, "grad_outputs"), eps, atol, rtol, id);
 }
 
-void PyCheckDoubleBackward(PyObject* func, const std::vector<Array>& inputs, const std::vector<Array>& grad_outputs,
+void PyCheckDoubleBackward(PyCallable func, const std::vector<Array>& inputs, const std::vector<Array>& grad_outputs,
                            const std::vector<Array>& grad_grad_inputs, const std::vector<Array>& eps, double atol,
                            double rtol, std::optional<BackpropId> id) {
-    CheckDoubleBackward(Wrap(func), inputs, grad_outputs, grad_grad_inputs, eps, atol, rtol, id);
+    CheckDoubleBackward(Wrap(func.object), inputs, grad_outputs, grad_grad_inputs, eps, atol, rtol, id);
 }
 
 }  // namespace
 
 void BindAutograd() {
-    Bind<&PyBackward>({nullptr, "backward",
-                       "outputs, backprop_id=None, enable_double_backprop=False, loss_scale=None, retain_grad=False",
-                       docs::kBackward, false, ""});
-    Bind<&PyGrad>(
-            {nullptr, "grad",
-             "outputs, inputs, backprop_id=None, enable_double_backprop=False, set_grad=False, retain_grad=False, "
-             "grad_outputs=(), loss_scale=None",
-             docs::kGrad, false, ""});
-    Bind<&UnchainBackward>({nullptr, "_unchain_backward", "array",
-                            "Cuts every edge from the array back to the leaves, in all graphs.", false, ""});
-    Bind<&PyCheckBackward>({nullptr, "check_backward",
-                            "func, inputs, grad_outputs, eps, atol=1e-5, rtol=1e-4, backprop_id=None",
-                            docs::kCheckBackward, false, ""});
-    Bind<&PyCheckDoubleBackward>(
-            {nullptr, "check_double_backward",
-             "func, inputs, grad_outputs, grad_grad_inputs, eps, atol=1e-5, rtol=1e-4, backprop_id=None",
-             docs::kCheckDoubleBackward, false, ""});
+    Function<&PyBackward>("backward",
+                          "outputs, backprop_id=None, enable_double_backprop=False, loss_scale=None, retain_grad=False",
+                          docs::kBackward);
+    Function<&PyGrad>(
+            "grad",
+            "outputs, inputs, backprop_id=None, enable_double_backprop=False, set_grad=False, retain_grad=False, "
+            "grad_outputs=(), loss_scale=None",
+            docs::kGrad);
+    Function<&UnchainBackward>("_unchain_backward", "array",
+                               "Cuts every edge from the array back to the leaves, in all graphs.");
+    Function<&PyCheckBackward>("check_backward",
+                               "func, inputs, grad_outputs, eps, atol=1e-5, rtol=1e-4, backprop_id=None",
+                               docs::kCheckBackward);
+    Function<&PyCheckDoubleBackward>(
+            "check_double_backward",
+            "func, inputs, grad_outputs, grad_grad_inputs, eps, atol=1e-5, rtol=1e-4, backprop_id=None",
+            docs::kCheckDoubleBackward);
 }
 
 }  // namespace chainerx::python

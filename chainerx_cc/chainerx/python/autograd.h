@@ -12,10 +12,19 @@ namespace chainerx::python {
 
 template <>
 struct Arg<BackpropId> {
+    static std::string Type() { return "BackpropId"; }
     static BackpropId Get(PyObject* o, const char* name);
 };
 
-bool IsAnyGraph(PyObject* o);
+// Stands for all graphs in is_backprop_required.
+struct AnyGraph {};
+template <>
+struct Arg<AnyGraph> {
+    static std::string Type() { return "AnyGraph"; }
+    static bool Accepts(PyObject* o);
+    static AnyGraph Get(PyObject*, const char*) { return {}; }
+};
+
 // ['<default>', ...] of the graphs to which the array belongs
 std::string GraphNames(const Array& a);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "chainerx/core/error.h"
 #include "chainerx/python/doc.h"
 
 namespace chainerx::python {
@@ -18,7 +19,7 @@ std::string Trim(const std::string& s) {
 
 }  // namespace
 
-Signature::Signature(const char* name, const char* text) : name_{name} {
+Signature::Signature(const char* name, const char* text, int arity) : name_{name} {
     std::string rest = text;
     PyRef globals = Check(PyDict_New());
     size_t depth = 0;
@@ -35,7 +36,7 @@ Signature::Signature(const char* name, const char* text) : name_{name} {
         }
         text_ += (text_.empty() ? "" : ", ") + item;
         size_t eq = item.find('=');
-        names_.push_back(item.substr(0, eq));
+        names_.push_back(item.substr(item[0] == '*' ? 1 : 0, eq));
         interned_.push_back(Check(PyUnicode_InternFromString(names_.back().c_str())).release());
         defaults_.push_back(eq == std::string::npos ? nullptr
                                                     : Check(PyRun_String(item.substr(eq + 1).c_str(), Py_eval_input,
@@ -53,6 +54,10 @@ Signature::Signature(const char* name, const char* text) : name_{name} {
         item += c;
     }
     add();
+    // Calls would read what is not there.
+    if (size() != arity) {
+        throw ChainerxError{name, ": the signature has ", size(), " arguments, the C++ function has ", arity};
+    }
 }
 
 void Signature::Parse(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames,
@@ -73,6 +78,13 @@ void Signature::Parse(PyObject* self, PyObject* const* args, Py_ssize_t nargs, P
             ThrowTypeError("%s() missing required argument '%s'", name_, arg_name(i));
         }
     }
+}
+
+PyRef Signature::Pack(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) const {
+    if (kwnames != nullptr && PyTuple_GET_SIZE(kwnames) > 0) ThrowTypeError("%s() takes no keyword arguments", name_);
+    PyRef all = Check(PyTuple_New(nargs));
+    for (Py_ssize_t i = 0; i < nargs; ++i) PyTuple_SET_ITEM(all.get(), i, Py_NewRef(args[i]));
+    return all;
 }
 
 int Signature::Find(PyObject* key) const {
@@ -97,9 +109,9 @@ void Signature::PlaceKeywords(PyObject* const* args, PyObject* kwnames, PyObject
     }
 }
 
-std::vector<OpInfo>& Ops() {
-    static std::vector<OpInfo> ops;
-    return ops;
+std::vector<FunctionInfo>& Functions() {
+    static std::vector<FunctionInfo> functions;
+    return functions;
 }
 std::vector<PyMethodDef>& FunctionDefs() {
     static std::vector<PyMethodDef> defs;
@@ -116,27 +128,31 @@ std::vector<PyMethodDef>& MethodDefs() {
 
 namespace {
 
-void AddMethod(const OpInfo& info, PyCFunction method) {
-    const char* comma = std::strchr(info.signature, ',');
-    std::string rest = comma == nullptr ? "" : comma;
-    // A function has the array among its arguments; what is only a method has not.
-    std::string text = std::strncmp(info.signature, "self", 4) == 0 ? FormatDoc(info.doc) : FormatMethodDoc(info.doc);
-    std::string* method_doc = Keep(std::string{info.name} + "($self" + rest + ")\n--\n\n" + text);
-    MethodDefs().push_back({info.name, method, METH_FASTCALL | METH_KEYWORDS, method_doc->c_str()});
+PyMethodDef MakeDef(const char* name, FastCall function, const std::string& signature, const std::string& text) {
+    std::string* doc = Keep(std::string{name} + "(" + signature + ")\n--\n\n" + text);
+    return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL | METH_KEYWORDS,
+            doc->c_str()};
 }
 
 }  // namespace
 
-void AddFunction(const OpInfo& info, PyCFunction function, PyCFunction method) {
-    constexpr int kFlags = METH_FASTCALL | METH_KEYWORDS;
-    const char* dot = std::strchr(info.name, '.');
-    const char* name = dot == nullptr ? info.name : dot + 1;
-    std::string* doc = Keep(std::string{name} + "(" + info.signature + ")\n--\n\n" + FormatDoc(info.doc));
-    (dot == nullptr ? FunctionDefs() : LinalgDefs()).push_back({name, function, kFlags, doc->c_str()});
-    if (method != nullptr) AddMethod(info, method);
-    if (info.family == nullptr) return;
-    Ops().push_back(info);
-    Ops().back().doc = nullptr;
+void AddFunction(const FunctionInfo& info, FastCall function, FastCall method) {
+    const Routine& r = info.routine;
+    if (function != nullptr) {
+        const char* dot = std::strchr(r.name, '.');
+        const char* name = dot == nullptr ? r.name : dot + 1;
+        (dot == nullptr ? FunctionDefs() : LinalgDefs())
+                .push_back(MakeDef(name, function, r.signature, FormatDoc(r.doc)));
+    }
+    if (method != nullptr) {
+        const char* comma = std::strchr(r.signature, ',');
+        std::string signature = std::string{"$self"} + (comma == nullptr ? "" : comma);
+        // A function has the array among its arguments; what is only a method has not.
+        MethodDefs().push_back(
+                MakeDef(r.name, method, signature, function == nullptr ? FormatDoc(r.doc) : FormatMethodDoc(r.doc)));
+    }
+    Functions().push_back(info);
+    Functions().back().routine.doc = nullptr;
 }
 
 }  // namespace chainerx::python

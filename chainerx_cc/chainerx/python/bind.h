@@ -3,29 +3,36 @@
 #include <Python.h>
 
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "chainerx/ops/routine.h"
 #include "chainerx/python/common.h"
 #include "chainerx/python/convert.h"
 
 namespace chainerx::python {
 
 // A Python signature such as "a, axis=None, keepdims=False", parsed once. "x|a" is an argument x that may also be
-// given as the keyword a.
+// given as the keyword a; "*xs" alone takes any number of arguments.
 class Signature {
 public:
     static constexpr int kMaxArgs = 12;
 
     Signature() = default;
-    Signature(const char* name, const char* text);
+    // For a function with `arity` parameters; raises if the text has others.
+    Signature(const char* name, const char* text, int arity);
 
     // Sorts the arguments of a fast call into their places. `self`, if not null, is the first one.
     void Parse(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** out) const;
+    // A tuple of the arguments of a variadic function.
+    PyRef Pack(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) const;
 
     const char* name() const { return name_; }
     const char* arg_name(int i) const { return names_[i].c_str(); }
     int size() const { return static_cast<int>(names_.size()); }
+    bool is_variadic() const { return text_[0] == '*'; }
     // The signature without the other spellings, for people.
     const std::string& text() const { return text_; }
 
@@ -49,6 +56,7 @@ template <auto Fn, class R, class... A>
 class Bound<Fn, R (*)(A...)> {
 public:
     static inline Signature signature;
+    static constexpr int kArity = sizeof...(A);
 
     static PyObject* CallFunction(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
         return Call(nullptr, args, nargs, kwnames);
@@ -56,6 +64,19 @@ public:
     static PyObject* CallMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
         return Call(self, args, nargs, kwnames);
     }
+
+    // Whether the signature may be "*xs": all arguments make the only parameter.
+    static constexpr bool kTakesList = std::is_same_v<std::tuple<std::decay_t<A>...>, std::tuple<std::vector<Array>>>;
+    static PyObject* CallVariadic(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+        return GuardFunction(signature.name(), [&]() -> PyObject* {
+            PyRef all = signature.Pack(args, nargs, kwnames);
+            PyObject* argv[] = {all.get()};
+            return Invoke(argv, std::index_sequence_for<A...>{});
+        });
+    }
+
+    // The types of the parameters and of the result, as type stubs write them.
+    static std::vector<std::string> Types() { return {Arg<std::decay_t<A>>::Type()..., ResultType<R>::Text()}; }
 
 private:
     static PyObject* Call(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -77,44 +98,52 @@ private:
     }
 };
 
-// What Python can ask about an op.
-struct OpInfo {
-    const char* family;
-    const char* name;  // "linalg.solve" for a function of the submodule linalg
-    const char* signature;
-    const char* doc;  // see python/doc.h; dropped once Python has it
-    bool is_method;
-    const char* kernels;  // separated by blanks; none for an op made of others
+using FastCall = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+
+// What Python can ask about a function.
+struct FunctionInfo {
+    const char* family;  // null for what is not an op
+    Routine routine;     // without its documentation once Python has it
+    std::vector<std::string> (*types)();
 };
 
 // All bound functions, in the order of registration.
-std::vector<OpInfo>& Ops();
+std::vector<FunctionInfo>& Functions();
 std::vector<PyMethodDef>& FunctionDefs();
 std::vector<PyMethodDef>& LinalgDefs();
 std::vector<PyMethodDef>& MethodDefs();
 
-// Registers a function; `family` is null for what is not an op.
-void AddFunction(const OpInfo& info, PyCFunction function, PyCFunction method);
+// Registers a function, a method or both: one of them may be null.
+void AddFunction(const FunctionInfo& info, FastCall function, FastCall method);
 
 template <auto Fn>
-void Bind(OpInfo info) {
+void Bind(const char* family, Routine routine) {
     using B = Bound<Fn>;
-    B::signature = Signature{info.name, info.signature};
-    info.signature = B::signature.text().c_str();
-    AddFunction(info, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&B::CallFunction)),
-                info.is_method ? reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&B::CallMethod)) : nullptr);
+    B::signature = Signature{routine.name, routine.signature, B::kArity};
+    routine.signature = B::signature.text().c_str();
+    FastCall function = &B::CallFunction;
+    if constexpr (B::kTakesList) {
+        if (B::signature.is_variadic()) function = &B::CallVariadic;
+    }
+    AddFunction({family, routine, &B::Types}, function, routine.is_method ? &B::CallMethod : nullptr);
+}
+
+// A function that is not an op.
+template <auto Fn>
+void Function(const char* name, const char* signature, const char* doc) {
+    Bind<Fn>(nullptr, {name, signature, "", doc, false});
 }
 
 // A method of ndarray that is not a function of the module; the signature starts with "self".
 template <auto Fn>
 void Method(const char* name, const char* signature, const char* doc) {
-    Bind<Fn>({nullptr, name, signature, doc, true, ""});
-    FunctionDefs().pop_back();
+    using B = Bound<Fn>;
+    B::signature = Signature{name, signature, B::kArity};
+    AddFunction({nullptr, {name, signature, "", doc, true}, &B::Types}, nullptr, &B::CallMethod);
 }
 
-void BindOps();  // from the families' lists
-void BindCreation();
-void BindLinalg();
+void BindOps();                            // from the families' lists
+void BindConversions(const char* family);  // of Python objects to arrays
 void BindAutograd();
 void BindInterop();
 void BindDlpack();

@@ -142,6 +142,23 @@ int64_t GetIntArg(PyObject* o, const char* name) {
     return v;
 }
 
+int GetWordArg(PyObject* o, const char* name, const char* const* words, size_t n) {
+    std::string word = Arg<std::string>::Get(o, name);
+    for (size_t i = 0; i < n; ++i) {
+        if (word == words[i]) return static_cast<int>(i);
+    }
+    ThrowValueError("%s must be %s, not '%s'", name, JoinWords(words, n, ", ", " or ").c_str(), word.c_str());
+}
+
+std::string JoinWords(const char* const* words, size_t n, const char* separator, const char* last_separator) {
+    std::string out;
+    for (size_t i = 0; i < n; ++i) {
+        if (i > 0) out += i + 1 < n ? separator : last_separator;
+        out.append("'").append(words[i]).append("'");
+    }
+    return out;
+}
+
 PyRef GetItems(PyObject* o, const char* name) {
     PyRef items{PySequence_Fast(o, "")};
     if (!items) {
@@ -183,6 +200,33 @@ Array Arg<ArrayOrNumber>::FromNumber(PyObject* o, const char* name) {
     Scalar s;
     if (!TryScalar(o, &s)) ThrowTypeError("%s must be chainerx.ndarray or a number, not %s", name, Py_TYPE(o)->tp_name);
     return ArrayFromObject(o, std::nullopt, GetDefaultDevice());
+}
+
+Indices Arg<Indices>::Get(PyObject* o, const char*) {
+    if (IsNdarray(o)) return GetArray(o);
+    Device& device = GetDefaultDevice();
+    // Values can go from host memory to any device.
+    Array array = ArrayFromObject(
+            o, std::nullopt, device.HasHostMemory() ? device : GetDefaultContext().GetBackend("native").GetDevice(0));
+    return Indices::OfValues(array.GetTotalSize() == 0 ? AsType(array, Dtype::kInt64, false) : array);
+}
+
+AxesPair Arg<AxesPair>::Get(PyObject* o, const char* name) {
+    std::vector<PyRef> pair;
+    if (PySequence_Check(o) != 0) {
+        ForEachItem(o, name, [&pair](PyObject* item) { pair.push_back(PyRef::Borrow(item)); });
+    }
+    if (pair.size() != 2) {
+        ThrowValueError("tensordot: %s must be a number, a pair of axes or a pair of lists of axes", name);
+    }
+    return {Arg<Axes>::Get(pair[0].get(), name), Arg<Axes>::Get(pair[1].get(), name)};
+}
+
+Bytes Arg<HostBuffer>::Get(PyObject* o, const char* name) {
+    if (PyObject_CheckBuffer(o) == 0) {
+        ThrowTypeError("frombuffer: %s must have the buffer protocol, %s has not", name, Py_TYPE(o)->tp_name);
+    }
+    return Bytes{Check(PyBytes_FromObject(o))};
 }
 
 Shape Arg<Shape>::Get(PyObject* o, const char* name) {

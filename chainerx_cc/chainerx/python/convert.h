@@ -2,17 +2,27 @@
 
 #include <Python.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/scalar.h"
+#include "chainerx/ops/creation.h"
 #include "chainerx/ops/elementwise.h"
 #include "chainerx/ops/factorization.h"
+#include "chainerx/ops/indexing.h"
+#include "chainerx/ops/linalg.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/pooling.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/window.h"
 #include "chainerx/python/common.h"
 #include "chainerx/python/ndarray.h"
@@ -39,6 +49,10 @@ Dtype GetDtypeArg(PyObject* o);
 PyObject* GetNumpyDtype(Dtype dtype);
 Device& GetDeviceArg(PyObject* o);  // None: the default device
 int64_t GetIntArg(PyObject* o, const char* name);
+// The position among the words.
+int GetWordArg(PyObject* o, const char* name, const char* const* words, size_t n);
+// The words in quotes.
+std::string JoinWords(const char* const* words, size_t n, const char* separator, const char* last_separator);
 // A list or tuple of the items. Not a sequence: TypeError.
 PyRef GetItems(PyObject* o, const char* name);
 // Calls f with each item. It may run code of users that changes the list.
@@ -59,17 +73,15 @@ PyRef ToTuple(const D& dims) {
 
 void InitConvert();
 
-struct DeviceRef {
-    Device* device;
-    operator Device&() const { return *device; }  // NOLINT(runtime/explicit)
-};
-
-// What a C++ parameter of type T takes from Python.
-template <class T>
+// What a C++ parameter of type T takes from Python: Get converts, and Type is the text for type stubs. Where the type
+// is one of two in a std::variant, Accepts tells whether it is this one.
+template <class T, class = void>
 struct Arg;
 
 template <>
 struct Arg<Array> {
+    static std::string Type() { return "ndarray"; }
+    static bool Accepts(PyObject* o) { return IsNdarray(o); }
     static const Array& Get(PyObject* o, const char* name) {
         if (CHAINERX_LIKELY(IsNdarray(o))) return GetArray(o);
         ThrowTypeError("%s must be chainerx.ndarray, not %s", name, Py_TYPE(o)->tp_name);
@@ -91,6 +103,7 @@ private:
 };
 template <>
 struct Arg<ArrayOrNumber> {
+    static std::string Type() { return "_Operand"; }
     static ArrayOrNumber Get(PyObject* o, const char* name) {
         if (CHAINERX_LIKELY(IsNdarray(o))) return ArrayOrNumber{GetArray(o)};
         return ArrayOrNumber{FromNumber(o, name)};
@@ -101,6 +114,7 @@ private:
 };
 template <>
 struct Arg<Operand> {
+    static std::string Type() { return "_Operand"; }
     static Operand Get(PyObject* o, const char* name) {
         Operand operand;
         if (!TryOperand(o, &operand)) {
@@ -111,6 +125,7 @@ struct Arg<Operand> {
 };
 template <>
 struct Arg<Scalar> {
+    static std::string Type() { return "_Number"; }
     static Scalar Get(PyObject* o, const char* name) {
         Scalar s;
         if (!TryScalar(o, &s)) ThrowTypeError("%s must be a number, not %s", name, Py_TYPE(o)->tp_name);
@@ -119,14 +134,18 @@ struct Arg<Scalar> {
 };
 template <>
 struct Arg<int64_t> {
+    static std::string Type() { return "int"; }
+    static bool Accepts(PyObject* o) { return PyIndex_Check(o) != 0; }
     static int64_t Get(PyObject* o, const char* name) { return GetIntArg(o, name); }
 };
 template <>
 struct Arg<double> {
+    static std::string Type() { return "float"; }
     static double Get(PyObject* o, const char* name) { return static_cast<double>(Arg<Scalar>::Get(o, name)); }
 };
 template <>
 struct Arg<bool> {
+    static std::string Type() { return "bool"; }
     // None counts as false. Words and containers do not: they are arguments in the wrong place.
     static bool Get(PyObject* o, const char* name) {
         if (o == Py_True) return true;
@@ -142,6 +161,7 @@ struct Arg<bool> {
 };
 template <>
 struct Arg<std::string> {
+    static std::string Type() { return "str"; }
     static std::string Get(PyObject* o, const char* name) {
         if (!PyUnicode_Check(o)) ThrowTypeError("%s must be str, not %s", name, Py_TYPE(o)->tp_name);
         return GetText(o);
@@ -149,71 +169,56 @@ struct Arg<std::string> {
 };
 template <>
 struct Arg<Dtype> {
+    static std::string Type() { return "DTypeLike"; }
     static Dtype Get(PyObject* o, const char*) { return GetDtypeArg(o); }
 };
 template <>
-struct Arg<DeviceRef> {
-    static DeviceRef Get(PyObject* o, const char*) { return {&GetDeviceArg(o)}; }
+struct Arg<Device> {
+    static std::string Type() { return "_DeviceLike"; }
+    static Device& Get(PyObject* o, const char*) { return GetDeviceArg(o); }
+};
+// No device, where the function chooses one itself.
+template <>
+struct Arg<Device*> {
+    static std::string Type() { return "_DeviceLike"; }
+    static Device* Get(PyObject* o, const char*) { return o == Py_None ? nullptr : &GetDeviceArg(o); }
+};
+template <>
+struct Arg<Indices> {
+    static std::string Type() { return "ndarray | ArrayLike"; }
+    static Indices Get(PyObject* o, const char*);
+};
+// A word for each value, but for Dtype, which has a conversion of its own.
+template <class E>
+struct Arg<E, std::enable_if_t<std::is_enum_v<E>>> {
+    static std::string Type() {
+        return "Literal[" + JoinWords(EnumWords<E>::kWords, std::size(EnumWords<E>::kWords), ", ", ", ") + "]";
+    }
+    static E Get(PyObject* o, const char* name) {
+        return static_cast<E>(GetWordArg(o, name, EnumWords<E>::kWords, std::size(EnumWords<E>::kWords)));
+    }
 };
 template <>
 struct Arg<Shape> {
+    static std::string Type() { return "_Ints"; }
     static Shape Get(PyObject* o, const char* name);
 };
 template <>
 struct Arg<Axes> {
+    static std::string Type() { return "_Ints"; }
     static Axes Get(PyObject* o, const char* name);
 };
 template <>
 struct Arg<PerAxis> {
+    static std::string Type() { return "_Ints"; }
     static PerAxis Get(PyObject* o, const char* name) {
         if (PySequence_Check(o)) return PerAxis{Arg<Shape>::Get(o, name)};
         return GetIntArg(o, name);
     }
 };
 template <>
-struct Arg<PoolPadding> {
-    static PoolPadding Get(PyObject* o, const char* name) {
-        std::string mode = Arg<std::string>::Get(o, name);
-        if (mode == "ignore") return PoolPadding::kIgnore;
-        if (mode == "zero") return PoolPadding::kZero;
-        ThrowValueError("%s must be 'ignore' or 'zero', not '%s'", name, mode.c_str());
-    }
-};
-template <>
-struct Arg<PadMode> {
-    static PadMode Get(PyObject* o, const char* name) {
-        std::string mode = Arg<std::string>::Get(o, name);
-        if (mode == "constant") return PadMode::kConstant;
-        if (mode == "edge") return PadMode::kEdge;
-        if (mode == "reflect") return PadMode::kReflect;
-        if (mode == "symmetric") return PadMode::kSymmetric;
-        if (mode == "wrap") return PadMode::kWrap;
-        ThrowValueError("%s must be 'constant', 'edge', 'reflect', 'symmetric' or 'wrap', not '%s'", name,
-                        mode.c_str());
-    }
-};
-template <>
-struct Arg<QrMode> {
-    static QrMode Get(PyObject* o, const char* name) {
-        std::string mode = Arg<std::string>::Get(o, name);
-        if (mode == "reduced") return QrMode::kReduced;
-        if (mode == "complete") return QrMode::kComplete;
-        if (mode == "r") return QrMode::kR;
-        if (mode == "raw") return QrMode::kRaw;
-        ThrowValueError("%s must be 'reduced', 'complete', 'r' or 'raw', not '%s'", name, mode.c_str());
-    }
-};
-template <>
-struct Arg<Triangle> {
-    static Triangle Get(PyObject* o, const char* name) {
-        std::string triangle = Arg<std::string>::Get(o, name);
-        if (triangle == "L") return Triangle::kLower;
-        if (triangle == "U") return Triangle::kUpper;
-        ThrowValueError("%s must be 'L' or 'U', not '%s'", name, triangle.c_str());
-    }
-};
-template <>
 struct Arg<NormOrder> {
+    static std::string Type() { return "float | str | None"; }
     static NormOrder Get(PyObject* o, const char* name) {
         if (o == Py_None) return {};
         if (!PyUnicode_Check(o)) return Arg<double>::Get(o, name);
@@ -225,6 +230,7 @@ struct Arg<NormOrder> {
 };
 template <class T>
 struct Arg<std::optional<T>> {
+    static std::string Type() { return Arg<T>::Type() + " | None"; }
     static std::optional<T> Get(PyObject* o, const char* name) {
         if (o == Py_None) return std::nullopt;
         return Arg<T>::Get(o, name);
@@ -232,6 +238,10 @@ struct Arg<std::optional<T>> {
 };
 template <class T>
 struct Arg<std::vector<T>> {
+    static std::string Type() {
+        std::string type = "Sequence[" + Arg<T>::Type() + "]";
+        return std::is_same_v<T, int64_t> ? "int | " + type : type;
+    }
     static std::vector<T> Get(PyObject* o, const char* name) {
         if constexpr (std::is_same_v<T, int64_t>) {
             // A count or index stands for a list of one.
@@ -243,10 +253,77 @@ struct Arg<std::vector<T>> {
         return out;
     }
 };
+template <>
+struct Arg<AxesPair> {
+    static std::string Type() { return "Sequence[_Ints]"; }
+    static AxesPair Get(PyObject* o, const char* name);
+};
+// Bytes that stay as they are while the function runs.
+class Bytes {
+public:
+    explicit Bytes(PyRef bytes) : bytes_{std::move(bytes)} {}
+    operator HostBuffer() const {  // NOLINT(runtime/explicit)
+        return {PyBytes_AS_STRING(bytes_.get()), PyBytes_GET_SIZE(bytes_.get())};
+    }
+
+private:
+    PyRef bytes_;
+};
+template <>
+struct Arg<HostBuffer> {
+    static std::string Type() { return "Any"; }
+    static Bytes Get(PyObject* o, const char* name);
+};
+template <class First, class Last>
+struct Arg<std::variant<First, Last>> {
+    static std::string Type() { return Arg<First>::Type() + " | " + Arg<Last>::Type(); }
+    static std::variant<First, Last> Get(PyObject* o, const char* name) {
+        if (Arg<First>::Accepts(o)) return Arg<First>::Get(o, name);
+        return Arg<Last>::Get(o, name);
+    }
+};
+template <class T>
+struct Arg<Sides<T>> {
+    static std::string Type() {
+        const std::string one = Arg<T>::Type();
+        return one + " | Sequence[" + one + "] | Sequence[Sequence[" + one + "]]";
+    }
+    static Sides<T> Get(PyObject* o, const char* name) {
+        std::vector<PyRef> axes = Items(o, name);
+        if (std::none_of(axes.begin(), axes.end(), [](const PyRef& p) { return PySequence_Check(p.get()) != 0; })) {
+            axes = {PyRef::Borrow(o)};
+        }
+        std::vector<std::vector<T>> rows;
+        for (const PyRef& axis : axes) {
+            std::vector<T>& row = rows.emplace_back();
+            for (const PyRef& side : Items(axis.get(), name)) row.push_back(Arg<T>::Get(side.get(), name));
+        }
+        return rows;
+    }
+
+private:
+    // What is no list counts as its only item.
+    static std::vector<PyRef> Items(PyObject* o, const char* name) {
+        if (PySequence_Check(o) == 0 || PyUnicode_Check(o)) return {PyRef::Borrow(o)};
+        std::vector<PyRef> items;
+        ForEachItem(o, name, [&items](PyObject* item) { items.push_back(PyRef::Borrow(item)); });
+        return items;
+    }
+};
 // A Python object as it is.
 template <>
 struct Arg<PyObject*> {
+    static std::string Type() { return "Any"; }
     static PyObject* Get(PyObject* o, const char*) { return o; }
+};
+
+struct PyCallable {
+    PyObject* object;
+};
+template <>
+struct Arg<PyCallable> {
+    static std::string Type() { return "Callable[..., Any]"; }
+    static PyCallable Get(PyObject* o, const char*) { return {o}; }
 };
 
 inline PyObject* ToPython(bool v) { return PyBool_FromLong(v); }
@@ -254,10 +331,20 @@ inline PyObject* ToPython(int64_t v) { return PyLong_FromLongLong(v); }
 inline PyObject* ToPython(double v) { return PyFloat_FromDouble(v); }
 inline PyObject* ToPython(const std::string& v) { return PyUnicode_FromStringAndSize(v.data(), v.size()); }
 inline PyObject* ToPython(PyRef v) { return v.release(); }
+template <class T>
+PyObject* ToPython(const std::optional<T>& v) {
+    if (!v.has_value()) Py_RETURN_NONE;
+    return ToPython(*v);
+}
 inline PyObject* ToPython(const std::vector<Array>& v) {
     PyRef list = Check(PyList_New(static_cast<Py_ssize_t>(v.size())));
     for (size_t i = 0; i < v.size(); ++i) PyList_SET_ITEM(list.get(), i, Check(ToPython(v[i])).release());
     return list.release();
+}
+// An index for all dimensions at once has to be a tuple.
+inline PyObject* ToPython(const ArrayTuple& v) {
+    PyRef list = Check(ToPython(static_cast<const std::vector<Array>&>(v)));
+    return PyList_AsTuple(list.get());
 }
 template <class... T>
 PyObject* ToPython(const std::tuple<T...>& v) {
@@ -269,5 +356,58 @@ PyObject* ToPython(const std::tuple<T...>& v) {
             v);
     return tuple.release();
 }
+template <class... T>
+PyObject* ToPython(const std::variant<T...>& v) {
+    return std::visit([](const auto& value) { return ToPython(value); }, v);
+}
+
+// Python objects of which more is known.
+struct NumpyArray : PyRef {
+    NumpyArray(PyRef o) : PyRef{std::move(o)} {}  // NOLINT(runtime/explicit)
+};
+struct PyNumber : PyRef {
+    PyNumber(PyRef o) : PyRef{std::move(o)} {}  // NOLINT(runtime/explicit)
+};
+struct PyTuple : PyRef {
+    PyTuple(PyRef o) : PyRef{std::move(o)} {}  // NOLINT(runtime/explicit)
+};
+
+// The text for type stubs of what ToPython makes of a T.
+template <class T>
+struct ResultType;
+#define CHAINERX_RESULT_TYPE(T, text)              \
+    template <>                                    \
+    struct ResultType<T> {                         \
+        static std::string Text() { return text; } \
+    };
+CHAINERX_RESULT_TYPE(void, "None")
+CHAINERX_RESULT_TYPE(bool, "bool")
+CHAINERX_RESULT_TYPE(int64_t, "int")
+CHAINERX_RESULT_TYPE(std::string, "str")
+CHAINERX_RESULT_TYPE(Array, "ndarray")
+CHAINERX_RESULT_TYPE(ArrayTuple, "tuple[ndarray, ...]")
+CHAINERX_RESULT_TYPE(PyRef, "Any")
+CHAINERX_RESULT_TYPE(NumpyArray, "numpy.ndarray")
+CHAINERX_RESULT_TYPE(PyNumber, "bool | int | float")
+CHAINERX_RESULT_TYPE(PyTuple, "tuple[Any, ...]")
+#undef CHAINERX_RESULT_TYPE
+template <class T>
+struct ResultType<std::optional<T>> {
+    static std::string Text() { return ResultType<T>::Text() + " | None"; }
+};
+template <class T>
+struct ResultType<std::vector<T>> {
+    static std::string Text() { return "list[" + ResultType<T>::Text() + "]"; }
+};
+template <class First, class... T>
+struct ResultType<std::tuple<First, T...>> {
+    static std::string Text() {
+        return "tuple[" + ResultType<First>::Text() + (... + (", " + ResultType<T>::Text())) + "]";
+    }
+};
+template <class First, class Last>
+struct ResultType<std::variant<First, Last>> {
+    static std::string Text() { return ResultType<First>::Text() + " | " + ResultType<Last>::Text(); }
+};
 
 }  // namespace chainerx::python

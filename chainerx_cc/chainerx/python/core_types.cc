@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "chainerx/autograd/mode.h"
 #include "chainerx/core/array.h"
+#include "chainerx/core/backprop_mode.h"
 #include "chainerx/core/context.h"
 #include "chainerx/python/autograd.h"
 #include "chainerx/python/convert.h"

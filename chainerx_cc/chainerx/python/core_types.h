@@ -4,9 +4,6 @@
 
 namespace chainerx::python {
 
-// Stands for all graphs in is_backprop_required.
-struct AnyGraph {};
-
 // Contexts, backends, devices, backprop ids and scopes.
 void InitCoreTypes(pybind11::module_& m);
 void InitFunctionNode(pybind11::module_& m);

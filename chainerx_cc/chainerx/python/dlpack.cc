@@ -105,7 +105,7 @@ PyRef MakeCapsule(const Array& a, uint64_t flags) {
     return capsule;
 }
 
-PyRef DlpackDevice(const Array& self) {
+PyTuple DlpackDevice(const Array& self) {
     if (!self.device().HasHostMemory()) {
         PyErr_Format(PyExc_BufferError, "DLPack cannot export from %s", self.device().name().c_str());
         throw PythonError{};
@@ -114,7 +114,7 @@ PyRef DlpackDevice(const Array& self) {
 }
 
 PyRef Dlpack(const Array& self, PyObject* stream, PyObject* max_version, PyObject* dl_device, PyObject* copy) {
-    PyRef device = DlpackDevice(self);
+    PyTuple device = DlpackDevice(self);
     if (self.IsAnyBackpropRequired()) {
         PyErr_SetString(PyExc_BufferError, "the array belongs to a computational graph; use as_grad_stopped() first");
         throw PythonError{};
@@ -226,16 +226,16 @@ PyRef CallDlpack(PyObject* x) {
     return Check(PyObject_CallNoArgs(method.get()));
 }
 
-Array FromDlpack(PyObject* x, PyObject* device, PyObject* copy) {
+Array FromDlpack(PyObject* x, Device* device, PyObject* copy) {
     if (IsNdarray(x)) {
         const Array& a = GetArray(x);
-        Array out = device == Py_None ? a : ToDevice(a, GetDeviceArg(device));
+        Array out = device == nullptr ? a : ToDevice(a, *device);
         return copy == Py_True && out.body() == a.body() ? Copy(out) : out;
     }
     if (PyObject_HasAttrString(x, "__dlpack__") == 0) {
         ThrowTypeError("x must have a method __dlpack__, %s has none", Py_TYPE(x)->tp_name);
     }
-    Device& d = GetDeviceArg(device);
+    Device& d = device == nullptr ? GetDefaultDevice() : *device;
     if (!d.HasHostMemory()) {
         PyErr_Format(PyExc_BufferError, "from_dlpack: cannot share CPU memory with %s", d.name().c_str());
         throw PythonError{};
@@ -263,7 +263,7 @@ void BindDlpack() {
     Method<&DlpackDevice>("__dlpack_device__", "self", "(1, 0): CPU memory.");
     Method<&Dlpack>("__dlpack__", "self, stream=None, max_version=None, dl_device=None, copy=None",
                     "A DLPack capsule that shares the memory. An array of a graph is refused.");
-    Bind<&FromDlpack>({nullptr, "from_dlpack", "x, device=None, copy=None", docs::kFromDlpack, false, ""});
+    Function<&FromDlpack>("from_dlpack", "x, device=None, copy=None", docs::kFromDlpack);
 }
 
 }  // namespace chainerx::python

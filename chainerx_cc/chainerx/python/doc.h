@@ -2,7 +2,7 @@
 
 // What Python shows as documentation.
 //
-// It is written in Google's style, beside the declaration of an elementwise op or in python/docs/ for the rest. An
+// It is written in Google's style, beside the declaration of an operation, or in python/docs/ for the rest. An
 // example comes last, from the first line that begins with ">>>"; the tests run it. A word after "@" stands for the
 // description of an argument or error that many functions have; doc.cc has the list.
 

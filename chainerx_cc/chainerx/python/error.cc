@@ -85,6 +85,7 @@ void SetPythonError(const char* function) noexcept {
     CHAINERX_X(GradientError, g_gradient_error)
     CHAINERX_X(GradientCheckError, g_gradient_check_error)
     CHAINERX_X(IndexError, g_index_error)
+    CHAINERX_X(ValueError, PyExc_ValueError)
     CHAINERX_X(ChainerxError, g_chainerx_error)
 #undef CHAINERX_X
     catch (const std::bad_alloc&) {

@@ -92,9 +92,10 @@ size_t CheckIndex(int64_t i, size_t n, const char* what) {
     return static_cast<size_t>(i);
 }
 
-PyRef FunctionNodeForward(PyObject* function, const std::vector<Array>& inputs,
-                          const std::vector<std::optional<Array>>& outputs,
-                          const std::vector<int64_t>& inputs_to_retain, const std::vector<int64_t>& outputs_to_retain) {
+std::vector<Array> FunctionNodeForward(PyObject* function, const std::vector<Array>& inputs,
+                                       const std::vector<std::optional<Array>>& outputs,
+                                       const std::vector<int64_t>& inputs_to_retain,
+                                       const std::vector<int64_t>& outputs_to_retain) {
     std::vector<std::optional<Array>> out = MakeOutputs(outputs);
     GraphMask mask = 0;
     for (const Array& a : inputs) mask |= internal::GetRecordMask(a);
@@ -116,18 +117,17 @@ PyRef FunctionNodeForward(PyObject* function, const std::vector<Array>& inputs,
             }
         }
     }
-    PyRef list = Check(PyList_New(static_cast<Py_ssize_t>(out.size())));
-    for (size_t i = 0; i < out.size(); ++i)
-        PyList_SET_ITEM(list.get(), i, Check(ToPython(out[i].value_or(Array{}))).release());
-    return list;
+    std::vector<Array> results;
+    for (const std::optional<Array>& a : out) results.push_back(a.value_or(Array{}));
+    return results;
 }
 
 }  // namespace
 
 void InitFunctionNode(py::module_&) {
-    Bind<&FunctionNodeForward>({nullptr, "_function_node_forward",
-                                "function_node, inputs, outputs, input_indexes_to_retain, output_indexes_to_retain",
-                                "Connects outputs that a chainer.FunctionNode has computed to its inputs.", false, ""});
+    Function<&FunctionNodeForward>("_function_node_forward",
+                                   "function_node, inputs, outputs, input_indexes_to_retain, output_indexes_to_retain",
+                                   "Connects outputs that a chainer.FunctionNode has computed to its inputs.");
 }
 
 }  // namespace chainerx::python

@@ -255,11 +255,11 @@ void ReleaseBuffer(PyObject*, Py_buffer*) noexcept {}
 
 namespace {
 
-PyRef PyToNumpy(const Array& array, bool copy) { return ToNumpy(array, copy); }
+NumpyArray PyToNumpy(const Array& array, bool copy) { return ToNumpy(array, copy); }
 
 // An array over memory at an address; `base` owns it and stays alive.
 Array FromRawPointer(PyObject* pointer, const Shape& shape, Dtype dtype, const std::vector<int64_t>& strides,
-                     DeviceRef device, int64_t offset, PyObject* base) {
+                     Device& device, int64_t offset, PyObject* base) {
     void* data = PyLong_AsVoidPtr(pointer);
     if (data == nullptr && PyErr_Occurred()) throw PythonError{};
     if (static_cast<int64_t>(strides.size()) != shape.ndim()) {
@@ -275,21 +275,18 @@ PyRef ToCupy(const Array& array) {
 }
 
 // Pickling: contents, and the device by name where it exists at loading.
-PyRef RebuildArray(PyObject* values, const std::string& device) {
-    Array a = ArrayFromObject(values, std::nullopt, GetDefaultContext().GetDevice(device));
-    return Check(ToPython(a));
+Array RebuildArray(PyObject* values, const std::string& device) {
+    return ArrayFromObject(values, std::nullopt, GetDefaultContext().GetDevice(device));
 }
 
 }  // namespace
 
 void BindInterop() {
-    Bind<&PyToNumpy>({nullptr, "to_numpy", "array, copy=True", docs::kToNumpy, false, ""});
-    Bind<&FromRawPointer>({nullptr, "_fromrawpointer", "data_ptr, shape, dtype, strides, device, offset, base",
-                           "An array over memory at an address on a device, owned by ``base``.", false, ""});
-    Bind<&ToCupy>(
-            {nullptr, "_to_cupy", "array", "The array as cupy.ndarray; it must live on a CUDA device.", false, ""});
-    Bind<&RebuildArray>(
-            {nullptr, "_rebuild_array", "values, device", "Makes an array from its pickled state.", false, ""});
+    Function<&PyToNumpy>("to_numpy", "array, copy=True", docs::kToNumpy);
+    Function<&FromRawPointer>("_fromrawpointer", "data_ptr, shape, dtype, strides, device, offset, base",
+                              "An array over memory at an address on a device, owned by ``base``.");
+    Function<&ToCupy>("_to_cupy", "array", "The array as cupy.ndarray; it must live on a CUDA device.");
+    Function<&RebuildArray>("_rebuild_array", "values, device", "Makes an array from its pickled state.");
 }
 
 }  // namespace chainerx::python

@@ -2,7 +2,9 @@
 
 #include <pybind11/pybind11.h>
 
+#include <optional>
 #include <string>
+#include <variant>
 
 #include "chainerx/autograd/backward.h"
 #include "chainerx/core/context.h"
@@ -26,18 +28,18 @@ namespace {
 
 // ---------------------------------------------------------------- methods
 
-PyRef Item(const Array& self) { return ItemOf(self); }
+PyNumber Item(const Array& self) { return ItemOf(self); }
 Array ViewMethod(const Array& self) { return View(self); }
 Array MaxMethod(const Array& self, const OptionalAxes& axis, bool keepdims) { return AMax(self, axis, keepdims); }
 Array MinMethod(const Array& self, const OptionalAxes& axis, bool keepdims) { return AMin(self, axis, keepdims); }
 Array AsTypeMethod(const Array& self, Dtype dtype, bool copy) { return AsType(self, dtype, copy); }
-void FillMethod(const Array& self, PyObject* value) {
+void FillMethod(const Array& self, const std::variant<Array, Scalar>& value) {
     Scalar s;
-    if (IsNdarray(value)) {
-        PyRef item = ItemOf(GetArray(value));
+    if (const Array* array = std::get_if<Array>(&value)) {
+        PyRef item = ItemOf(*array);
         TryScalar(item.get(), &s);
     } else {
-        s = Arg<Scalar>::Get(value, "value");
+        s = std::get<Scalar>(value);
     }
     Fill(self, s);
 }
@@ -50,10 +52,10 @@ PyRef ToList(const Array& self) {
     PyRef numpy = ToNumpy(self, false);
     return Check(PyObject_CallMethod(numpy.get(), "tolist", nullptr));
 }
-Array ToDeviceMethod(const Array& self, PyObject* device, PyObject* index) {
-    if (index != Py_None) {
+Array ToDeviceMethod(const Array& self, PyObject* device, std::optional<int64_t> index) {
+    if (index.has_value()) {
         std::string name = Arg<std::string>::Get(device, "device");
-        return ToDevice(self, self.context().GetBackend(name).GetDevice(static_cast<int>(GetIntArg(index, "index"))));
+        return ToDevice(self, self.context().GetBackend(name).GetDevice(static_cast<int>(*index)));
     }
     return ToDevice(self, GetDeviceArg(device));
 }
@@ -65,22 +67,21 @@ Array StopGrad(const Array& self, PyObject* copy, PyObject* ids) {
     return AsGradStopped(self, Arg<std::vector<BackpropId>>::Get(ids, "backprop_ids"), c);
 }
 
-PyRef RequireGradMethod(PyObject* self, std::optional<BackpropId> id) {
-    Arg<Array>::Get(self, "self").RequireGrad(id);
-    return PyRef::Borrow(self);
+Array RequireGradMethod(const Array& self, std::optional<BackpropId> id) { return self.RequireGrad(id); }
+using GraphOrAny = std::variant<AnyGraph, std::optional<BackpropId>>;
+bool IsGradRequiredMethod(const Array& self, const GraphOrAny& id) {
+    if (std::holds_alternative<AnyGraph>(id)) ThrowTypeError("is_grad_required takes a backprop id");
+    return self.IsGradRequired(std::get<std::optional<BackpropId>>(id));
 }
-bool IsGradRequiredMethod(const Array& self, PyObject* id) {
-    if (IsAnyGraph(id)) {
-        ThrowTypeError("is_grad_required takes a backprop id");
-    }
-    return self.IsGradRequired(Arg<std::optional<BackpropId>>::Get(id, "backprop_id"));
-}
-bool IsBackpropRequiredMethod(const Array& self, PyObject* id) {
-    if (IsAnyGraph(id)) return self.IsAnyBackpropRequired();
-    return self.IsBackpropRequired(Arg<std::optional<BackpropId>>::Get(id, "backprop_id"));
+bool IsBackpropRequiredMethod(const Array& self, const GraphOrAny& id) {
+    if (std::holds_alternative<AnyGraph>(id)) return self.IsAnyBackpropRequired();
+    return self.IsBackpropRequired(std::get<std::optional<BackpropId>>(id));
 }
 bool IsChained(const Array& self, std::optional<BackpropId> id) { return self.IsChained(id); }
-Array GetGradMethod(const Array& self, std::optional<BackpropId> id) { return self.GetGrad(id); }
+std::optional<Array> GetGradMethod(const Array& self, std::optional<BackpropId> id) {
+    Array grad = self.GetGrad(id);
+    return grad ? std::optional<Array>{grad} : std::nullopt;
+}
 void SetGradMethod(const Array& self, std::optional<Array> grad, std::optional<BackpropId> id) {
     self.SetGrad(grad.value_or(Array{}), id);
 }
@@ -92,12 +93,12 @@ void BackwardMethod(const Array& self, std::optional<BackpropId> id, bool enable
 
 Array CopyProtocol(const Array& self) { return AsGradStopped(self, true); }
 Array DeepCopy(const Array& self, PyObject*) { return AsGradStopped(self, true); }
-PyRef GetState(const Array& self) {
+PyTuple GetState(const Array& self) {
     PyRef values = ToNumpy(self.AsDetached(), false);
     PyRef device{ToPython(self.device().name())};
     return Check(PyTuple_Pack(2, values.get(), device.get()));
 }
-PyRef Reduce(const Array& self) {
+PyTuple Reduce(const Array& self) {
     PyRef module = Check(PyImport_ImportModule("chainerx._core"));
     PyRef rebuild = Check(PyObject_GetAttrString(module.get(), "_rebuild_array"));
     PyRef state = GetState(self);
@@ -117,13 +118,13 @@ void SetState(PyObject* self, PyObject* state) {
     a.body()->binding = self;
 }
 // Reached only when the buffer is refused; says why.
-PyRef ToNumpyProtocol(const Array& self, PyObject* dtype, PyObject* copy) {
+NumpyArray ToNumpyProtocol(const Array& self, PyObject* dtype, PyObject* copy) {
     if (!self.device().HasHostMemory()) {
         throw DeviceError{"implicit conversion to NumPy: the array lives on ", self.device().name(),
                           ", not in host memory; use chainerx.to_numpy"};
     }
     PyRef numpy = ToNumpy(self, copy == Py_True);
-    if (dtype == Py_None) return numpy;
+    if (dtype == Py_None) return NumpyArray{numpy};
     return Check(PyObject_CallMethod(numpy.get(), "astype", "O", dtype));
 }
 

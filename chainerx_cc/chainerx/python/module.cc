@@ -1,8 +1,11 @@
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
+#include <cstring>
 #include <memory>
+#include <string>
 
-#include "chainerx/backends/native/threads.h"
+#include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/array.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/context.h"
@@ -19,10 +22,12 @@ namespace {
 py::list ListOps() {
     Backend& native = GetGlobalDefaultContext().GetBackend("native");
     py::list out;
-    for (const OpInfo& op : Ops()) {
+    for (const FunctionInfo& info : Functions()) {
+        if (info.family == nullptr) continue;
+        const Routine& op = info.routine;
         py::dict entry;
         entry["name"] = op.name;
-        entry["family"] = op.family;
+        entry["family"] = info.family;
         entry["signature"] = op.signature;
         entry["is_method"] = op.is_method;
         py::list kernels = py::str(op.kernels).attr("split")();
@@ -37,6 +42,16 @@ py::list ListOps() {
         }
         entry["native"] = complete;
         out.append(entry);
+    }
+    return out;
+}
+
+// Those of methods begin with "ndarray.".
+py::dict ListTypes() {
+    py::dict out;
+    for (const FunctionInfo& info : Functions()) {
+        bool is_only_method = std::strncmp(info.routine.signature, "self", 4) == 0;
+        out[py::str((is_only_method ? "ndarray." : "") + std::string{info.routine.name})] = py::cast(info.types());
     }
     return out;
 }
@@ -65,8 +80,6 @@ void Init(py::module_& m) {
     g_blocking_hooks.leave = [](void* state) { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); };
 
     BindOps();
-    BindCreation();
-    BindLinalg();
     BindAutograd();
     BindInterop();
     BindDlpack();
@@ -77,6 +90,7 @@ void Init(py::module_& m) {
     InitCoreTypes(m);
     InitNumpyViews(m);
     m.def("_ops", &ListOps, "What the module knows about each op.");
+    m.def("_types", &ListTypes, "The types of parameters and result of each function and method, for type stubs.");
     m.def("_kernels", &ListKernels, "(name, present) of each kernel of a backend.");
     m.def("_live_array_count", &ArrayBody::GetLiveCount, "Number of arrays alive in the process.");
     m.def("_get_num_threads", &native::GetThreadCount);

@@ -17,10 +17,10 @@ class Block(chainer.Chain):
 
 
 class VGG(chainer.Chain):
-    """VGG16 for small images, with batch normalization and much dropout.
+    """VGG16 for small images, with batch normalization and strong dropout.
 
-    The three fully connected layers of the original, which was made for images of 224x224
-    pixels, are two small ones.
+    Two small fully connected layers replace the original three, which suit images of 224x224
+    pixels.
 
     Args:
         class_labels (int): Number of classes.

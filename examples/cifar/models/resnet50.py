@@ -4,13 +4,13 @@ import chainer.links as L
 
 
 class Bottleneck(chainer.Chain):
-    """1x1, 3x3 and 1x1 convolutions around which the input is added to the output.
+    """1x1, 3x3 and 1x1 convolutions with a residual connection.
 
     Args:
-        channels (int): Number of channels inside; outside there are four times as many.
+        channels (int): Number of inner channels; the output has four times as many.
         stride (int): Stride of the 3x3 convolution.
-        project (bool): Whether the input passes a 1x1 convolution, which is needed where its
-            shape is not that of the output.
+        project (bool): Whether a 1x1 convolution projects the input; required if the shapes of
+            input and output differ.
 
     """
 
@@ -42,7 +42,7 @@ class Bottleneck(chainer.Chain):
 
 
 class ResNet50(chainer.Chain):
-    """ResNet with 50 layers for small images: the first layers do not shrink them.
+    """ResNet with 50 layers for small images; its first layers do not downsample.
 
     Args:
         class_labels (int): Number of classes.

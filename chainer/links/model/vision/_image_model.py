@@ -1,4 +1,4 @@
-"""What the models for images share: layers by name, image preparation, prediction."""
+"""Base of the models for images: layers by name, image preparation, prediction."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VOLATILE = 'volatile argument is not supported anymore. Use chainer.using_config
 
 
 def prepare_image(image: Any, size: Sequence[int], mean: tuple[float, ...]) -> numpy.ndarray:
-    """Converts an image to the input of a model: BGR planes, less their means.
+    """Converts an image to the input of a model: BGR planes minus their means.
 
     Args:
         image (PIL.Image or numpy.ndarray): Image. An array has the shape
@@ -64,7 +64,7 @@ def prepare_image(image: Any, size: Sequence[int], mean: tuple[float, ...]) -> n
 
 
 def load_from_cache(name: str, make: Callable[..., Any], model: Link) -> None:
-    """Loads a model from an npz file in the dataset folder, making the file if it is missing.
+    """Loads a model from an npz file in the dataset folder; creates a missing file.
 
     Args:
         name (str): Name of the file.
@@ -86,8 +86,8 @@ def load_from_cache(name: str, make: Callable[..., Any], model: Link) -> None:
 class ImageModel(link.Chain):
     """Base of the models for images.
 
-    Subclasses define ``functions``, a dictionary of the names of the layers and
-    the callables each consists of, and ``_prepare``.
+    Subclasses define ``functions``, a dictionary from layer names to lists of
+    callables, and ``_prepare``.
     """
 
     _default_layer = None  # what `extract` computes
@@ -160,9 +160,9 @@ class ImageModel(link.Chain):
         Args:
             images (iterable of PIL.Image or numpy.ndarray): Images.
             layers (list of str): Names of the layers. The default is the last
-                one before the classification.
-            size (pair of ints): Width and height to scale images to. If
-                ``None``, they keep their size.
+                layer before the classification.
+            size (pair of ints): Width and height to scale images to. ``None``
+                keeps their size.
 
         Returns:
             dict: Activations, variables by the name of the layer.
@@ -178,9 +178,9 @@ class ImageModel(link.Chain):
 
         Args:
             images (iterable of PIL.Image or numpy.ndarray): Images.
-            oversample (bool): If ``True``, the average over ten crops: four
+            oversample (bool): If ``True``, averages over ten crops: four
                 corners and the center, and their mirror images. If ``False``,
-                the center only.
+                uses only the center.
 
         Returns:
             ~chainer.Variable: Probabilities of the shape

@@ -29,7 +29,7 @@ _INCEPTIONS = {
     '5b': (832, 384, 192, 384, 48, 128, 128),
 }
 
-# Names of the convolutions in a module and in that of the Caffe model.
+# Names of the convolutions in a module and in the Caffe model.
 _INCEPTION_LAYERS = {
     'conv1': '1x1',
     'proj3': '3x3_reduce',
@@ -64,7 +64,7 @@ def prepare(image: Any, size: Sequence[int] = (224, 224)) -> numpy.ndarray:
             image keeps its size.
 
     Returns:
-        numpy.ndarray: BGR planes less their means, of the shape
+        numpy.ndarray: BGR planes minus their means, of the shape
         ``(3, height, width)``.
 
     Raises:
@@ -103,7 +103,7 @@ def _dropout(x):
 
 
 class GoogLeNet(_image_model.ImageModel):
-    """GoogLeNet with weights learned on ImageNet.
+    """GoogLeNet pretrained on ImageNet.
 
     See C. Szegedy et al., `Going Deeper with Convolutions
     <https://arxiv.org/abs/1409.4842>`_. Layers are ``conv1``, ``pool1``,
@@ -114,9 +114,9 @@ class GoogLeNet(_image_model.ImageModel):
 
     Args:
         pretrained_model (str): Path of an npz file with the parameters. With
-            ``'auto'``, they are loaded from the dataset folder, where they are
-            put by downloading and converting the BVLC Caffe model. With
-            ``None``, they are initialized at random.
+            ``'auto'``, loads them from the dataset folder; the first use
+            downloads and converts the BVLC Caffe model. With
+            ``None``, they are initialized randomly.
 
     .. admonition:: Example
 
@@ -136,7 +136,7 @@ class GoogLeNet(_image_model.ImageModel):
 
     def __init__(self, pretrained_model: str | None = 'auto') -> None:
         super().__init__()
-        # What is loaded right away need not be drawn.
+        # Skip the random initialization of parameters that are loaded next.
         if pretrained_model:
             kwargs = {'initialW': 0, 'initial_bias': 0}
             inception_kwargs = {'conv_init': 0, 'bias_init': 0}
@@ -186,7 +186,7 @@ class GoogLeNet(_image_model.ImageModel):
         layers['pool5'] = [_average_pooling_2d_k7]
         layers['loss3_fc'] = [_dropout, self.loss3_fc]
         layers['prob'] = [functions.softmax]
-        # The auxiliary classifiers come last: most calls end before them.
+        # The auxiliary classifiers come last, because most calls stop before them.
         for i in 1, 2:
             layers[f'loss{i}_conv'] = [_average_pooling_2d_k5, self[f'loss{i}_conv'], relu]
             layers[f'loss{i}_fc1'] = [self[f'loss{i}_fc1'], relu]

@@ -35,7 +35,7 @@ def prepare(image: Any, size: Sequence[int] = (224, 224)) -> numpy.ndarray:
             image keeps its size.
 
     Returns:
-        numpy.ndarray: BGR planes less their means, of the shape
+        numpy.ndarray: BGR planes minus their means, of the shape
         ``(3, height, width)``.
 
     Raises:
@@ -61,7 +61,7 @@ def _global_average_pooling_2d(x):
 
 
 class _Bottleneck(link.Chain):
-    """Three convolutions with batch normalization beside a shortcut."""
+    """Three convolutions with batch normalization and a shortcut."""
 
     def __init__(
         self, in_channels: int, mid_channels: int, out_channels: int, strides: Any, initialW: Any
@@ -111,7 +111,7 @@ class _Bottleneck(link.Chain):
 
 
 class BottleneckA(_Bottleneck):
-    """Bottleneck block that may change the size, with a convolution as its shortcut.
+    """Bottleneck block that may change the size, with a convolution as the shortcut.
 
     Args:
         in_channels (int): Number of channels of inputs.
@@ -120,8 +120,8 @@ class BottleneckA(_Bottleneck):
         stride (int or pair of ints): Stride of the block.
         initialW (initializer): Initializer of the filters.
         downsample_fb (bool): If ``True``, the 3x3 convolution has the stride,
-            as in Facebook's models. If ``False``, the first one has it, as in
-            the original ones.
+            as in Facebook's models. If ``False``, the first convolution has it,
+            as in the original models.
 
     .. admonition:: Example
 
@@ -172,7 +172,7 @@ class BottleneckB(_Bottleneck):
 
 
 class BuildingBlock(link.Chain):
-    """Sequence of bottleneck blocks, ``a``, ``b1``, ``b2``, ..., the first of which has a stride.
+    """Sequence of bottleneck blocks, ``a``, ``b1``, ``b2``, ...; the first block has a stride.
 
     Args:
         n_layers (int): Number of blocks.
@@ -243,7 +243,7 @@ class BuildingBlock(link.Chain):
 
 
 class ResNetLayers(_image_model.ImageModel):
-    """ResNet with weights learned on ImageNet.
+    """ResNet pretrained on ImageNet.
 
     See K. He et al., `Deep Residual Learning for Image Recognition
     <https://arxiv.org/abs/1512.03385>`_. Layers are ``conv1``, ``pool1``,
@@ -251,18 +251,17 @@ class ResNetLayers(_image_model.ImageModel):
 
     Args:
         pretrained_model (str): Path of an npz file with the parameters. The
-            name of a Caffe model, ending in ``.caffemodel``, is looked up in
-            ``pfnet/chainer/models`` of the dataset folder, where the converted
-            parameters are kept as well. With ``None``, parameters are
-            initialized at random.
+            name of a Caffe model, ending in ``.caffemodel``, refers to
+            ``pfnet/chainer/models`` in the dataset folder, which also stores
+            the converted parameters. With ``None``, parameters are
+            initialized randomly.
         n_layers (int): Number of layers, 50, 101 or 152.
-        downsample_fb (bool): Where the stride of a block is; see
+        downsample_fb (bool): Position of the stride in a block; see
             :class:`BottleneckA`.
 
     Raises:
         ValueError: ``n_layers`` is not one of these numbers.
-        OSError: The Caffe model does not exist; it cannot be downloaded
-            automatically.
+        OSError: The Caffe model does not exist; there is no automatic download.
 
     .. admonition:: Example
 
@@ -285,7 +284,7 @@ class ResNetLayers(_image_model.ImageModel):
             raise ValueError(
                 f'The n_layers argument should be either 50, 101, or 152, but {n_layers} was given.'
             )
-        # What is loaded right away need not be drawn.
+        # Skip the random initialization of parameters that are loaded next.
         initialW = 0 if pretrained_model else initializers.HeNormal(scale=1.0)
         n_blocks = _N_BLOCKS[n_layers]
         with self.init_scope():
@@ -368,7 +367,7 @@ def _copy_model(source, model, n_layers):
         model.conv1.b.copydata(source['conv1'].b)
     _copy_normalization(source, 'bn_conv1', 'scale_conv1', model.bn1)
     for stage, n_blocks in zip((2, 3, 4, 5), _N_BLOCKS[n_layers]):
-        # Long stages of the deep models count their blocks, others have letters.
+        # Long stages of the deep models number their blocks, others use letters.
         if n_layers > 50 and stage in (3, 4):
             names = ['a', *[f'b{i}' for i in range(1, n_blocks)]]
         else:

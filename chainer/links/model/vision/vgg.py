@@ -18,7 +18,7 @@ _CAFFEMODEL_URL = (
     'https://www.robots.ox.ac.uk/%7Evgg/software/very_deep/caffe/VGG_ILSVRC_{}_layers.caffemodel'
 )
 
-# Channels of the image and after each stage, and numbers of convolutions of the stages.
+# Channels of the image and of each stage, and the convolutions per stage.
 _CHANNELS = (3, 64, 128, 256, 512, 512)
 _N_CONVOLUTIONS = {16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4, 4)}
 
@@ -34,7 +34,7 @@ def prepare(image: Any, size: Sequence[int] = (224, 224)) -> numpy.ndarray:
             image keeps its size.
 
     Returns:
-        numpy.ndarray: BGR planes less their means, of the shape
+        numpy.ndarray: BGR planes minus their means, of the shape
         ``(3, height, width)``.
 
     Raises:
@@ -56,16 +56,16 @@ def _max_pooling_2d(x):
 
 
 class VGGLayers(_image_model.ImageModel):
-    """VGG convolutional network with weights learned on ImageNet.
+    """VGG convolutional network pretrained on ImageNet.
 
     See K. Simonyan and A. Zisserman, `Very Deep Convolutional Networks for
     Large-Scale Image Recognition <https://arxiv.org/abs/1409.1556>`_.
 
     Args:
         pretrained_model (str): Path of an npz file with the parameters. With
-            ``'auto'``, they are loaded from the dataset folder, where they are
-            put by downloading and converting the authors' Caffe model. With
-            ``None``, they are initialized at random.
+            ``'auto'``, loads them from the dataset folder; the first use
+            downloads and converts the authors' Caffe model. With
+            ``None``, they are initialized randomly.
         n_layers (int): Number of layers, 16 or 19.
 
     Raises:
@@ -91,7 +91,7 @@ class VGGLayers(_image_model.ImageModel):
                 f'The n_layers argument should be either 16 or 19, but {n_layers} was given.'
             )
         self._n_layers = n_layers
-        # What is loaded right away need not be drawn.
+        # Skip the random initialization of parameters that are loaded next.
         kwargs = {
             'initialW': 0 if pretrained_model else initializers.Normal(0.01),
             'initial_bias': 0,

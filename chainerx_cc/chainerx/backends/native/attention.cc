@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "chainerx/backends/native/compute.h"
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/attention.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/operands.h"
 #include "chainerx/core/blocking.h"
 
 namespace chainerx::native {
@@ -27,7 +27,7 @@ public:
         int64_t row = array_.strides()[n - 2];
         bool fits = (columns <= 1 || array_.strides()[n - 1] == item) && row % item == 0 &&
                     (rows <= 1 || row >= columns * item || (is_mask && row == 0));
-        if (!fits) array_ = AsContiguous(array_.AsDetached());
+        if (!fits) array_ = Contiguous(array_);
         row_ = array_.strides()[n - 2] / item;
         int64_t count = 1;
         for (int d = 0; d < n - 2; ++d) count *= array_.shape()[d];
@@ -128,9 +128,9 @@ void AttentionGrad(const Array& q_, const Array& k_, const Array& v_, const Arra
 
 }  // namespace
 
-void RegisterAttentionKernels(Backend& backend) {
+const KernelFamily g_attention_kernels{[](Backend& backend) {
     kAttentionKernel.Register(backend, &Attention);
     kAttentionGradKernel.Register(backend, &AttentionGrad);
-}
+}};
 
 }  // namespace chainerx::native

@@ -2,9 +2,9 @@
 
 #include "chainerx/ops/convolution.h"
 
-#include "chainerx/backends/native/compute.h"
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/conv.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/operands.h"
 #include "chainerx/backends/native/window.h"
 #include "chainerx/core/blocking.h"
 
@@ -52,10 +52,10 @@ void ConvWeight(const WindowGeometry& g, const Array& x, const Array& y, const A
 
 }  // namespace
 
-void RegisterConvolutionKernels(Backend& backend) {
+const KernelFamily g_convolution_kernels{[](Backend& backend) {
     kConvKernel.Register(backend, &Conv);
     kConvDataKernel.Register(backend, &ConvData);
     kConvWeightKernel.Register(backend, &ConvWeight);
-}
+}};
 
 }  // namespace chainerx::native

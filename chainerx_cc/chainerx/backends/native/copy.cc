@@ -1,93 +1,34 @@
 // Copies with conversion and broadcasting, and filling.
 
+#include "chainerx/backends/native/copy.h"
+
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
-#include "chainerx/backends/native/elementwise.h"
-#include "chainerx/backends/native/kernels/half.h"
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/transpose.h"
-#include "chainerx/backends/native/register.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/ops/creation.h"
-#include "chainerx/ops/manipulation.h"
 
 namespace chainerx::native {
 namespace {
 
 constexpr int64_t kGrain = 65536;
 
-template <class From, class To>
-CHAINERX_HOST_DEVICE To Convert(From v) {
-    if constexpr (std::is_same_v<From, To>) {
-        return v;
-    } else if constexpr (std::is_same_v<To, Float16>) {
-        if constexpr (std::is_same_v<From, double>) {
-            return Float16{v};
-        } else {
-            return Float16{static_cast<float>(v)};
-        }
-    } else if constexpr (std::is_same_v<From, Float16>) {
-        return Convert<float, To>(static_cast<float>(v));
-    } else if constexpr (std::is_same_v<To, bool>) {
-        return v != From{};
-    } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && sizeof(To) < 8) {
-        // Through int64, so that values out of range wrap as they do between integers.
-        return static_cast<To>(static_cast<int64_t>(v));
-    } else {
-        return static_cast<To>(v);
-    }
-}
-
-template <class From, class To>
-struct CopyRow {
-    CHAINERX_HOST_DEVICE static void Run(const void*, int64_t n, char* const* data, const int64_t* strides) {
-        if (strides[0] == sizeof(To) && strides[1] == sizeof(From)) {
-            To* out = reinterpret_cast<To*>(data[0]);
-            const From* in = reinterpret_cast<const From*>(data[1]);
-            if constexpr (std::is_same_v<From, Float16> && std::is_floating_point_v<To>) {
-                ConvertFromHalf(n, reinterpret_cast<const uint16_t*>(in), out);
-            } else if constexpr (std::is_same_v<To, Float16> && std::is_floating_point_v<From>) {
-                ConvertToHalf(n, in, reinterpret_cast<uint16_t*>(out));
-            } else {
-#pragma GCC ivdep
-                for (int64_t i = 0; i < n; ++i) out[i] = Convert<From, To>(in[i]);
-            }
-            return;
-        }
-        char* out = data[0];
-        const char* in = data[1];
-        if (strides[0] == sizeof(To) && strides[1] == 0) {
-            To v = Convert<From, To>(*reinterpret_cast<const From*>(in));
-            std::fill_n(reinterpret_cast<To*>(out), n, v);
-            return;
-        }
-        if constexpr (std::is_same_v<From, To>) {
-            if (strides[0] == sizeof(To)) return Gather(n, in, strides[1], reinterpret_cast<To*>(out));
-        }
-        for (int64_t i = 0; i < n; ++i, out += strides[0], in += strides[1]) {
-            *reinterpret_cast<To*>(out) = Convert<From, To>(*reinterpret_cast<const From*>(in));
-        }
-    }
-};
-
 using CopyTable = std::array<RowTable, kNumDtypes>;
 
-template <class From>
-RowTable MakeCopyRows() {
-    return {
-#define CHAINERX_X(type, name, kind, str, ch) \
-    MultiVersion<CopyRow<From, type>, const void*, int64_t, char* const*, const int64_t*>::Pick(),
-            CHAINERX_DTYPES(CHAINERX_X)
+CopyTable MakeCopyTable() {
+    CopyTable table;
+#define CHAINERX_X(type, name, kind, str, ch) GetCopyRows<type>(&table[static_cast<int>(Dtype::name)]);
+    CHAINERX_DTYPES(CHAINERX_X)
 #undef CHAINERX_X
-    };
+    return table;
 }
 
-const CopyTable g_copy = {
-#define CHAINERX_X(type, name, kind, str, ch) MakeCopyRows<type>(),
-        CHAINERX_DTYPES(CHAINERX_X)
-#undef CHAINERX_X
-};
+const CopyTable g_copy = MakeCopyTable();  // by the source's dtype, then the destination's
 
 // Copies where the destination is contiguous in one dimension and the source in another, as a transposed matrix: the
 // last two dimensions of the loops. False where that is not so.
@@ -206,10 +147,10 @@ void Arange(const Array& out, const Scalar& start, const Scalar& step) {
 
 }  // namespace
 
-void RegisterCopyKernels(Backend& backend) {
+const KernelFamily g_copy_kernels{[](Backend& backend) {
     kCopyKernel.Register(backend, &Copy);
     kFillKernel.Register(backend, &Fill);
     kArangeKernel.Register(backend, &Arange);
-}
+}};
 
 }  // namespace chainerx::native

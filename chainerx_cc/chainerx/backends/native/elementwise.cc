@@ -108,7 +108,7 @@ LoopNest::LoopNest(const Shape& shape, int n, const Strides* s) : n_operands{n},
     }
 }
 
-void RunRows(const ElementwiseCall& call, RowFunction row, int /*cost*/) {
+void RunRows(const ElementwiseCall& call, RowFunction row) {
     const Array& out = *call.out;
     int64_t size = out.GetTotalSize();
     if (size == 0) return;

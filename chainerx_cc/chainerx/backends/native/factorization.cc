@@ -8,11 +8,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/factor_small.h"
 #include "chainerx/backends/native/kernels/gemm.h"
 #include "chainerx/backends/native/kernels/lapack.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
-#include "chainerx/backends/native/register.h"
 #include "chainerx/core/blocking.h"
 
 // Calls the routine of T.
@@ -445,7 +445,7 @@ void Eigh(const Array& a, Triangle triangle, const Array& w, const Array& v) {
 
 }  // namespace
 
-void RegisterFactorizationKernels(Backend& backend) {
+const KernelFamily g_factorization_kernels{[](Backend& backend) {
     kSolveKernel.Register(backend, &Solve);
     kInverseKernel.Register(backend, &Inverse);
     kSlogdetKernel.Register(backend, &Slogdet);
@@ -453,6 +453,6 @@ void RegisterFactorizationKernels(Backend& backend) {
     kQrKernel.Register(backend, &Qr);
     kCholeskyKernel.Register(backend, &Cholesky);
     kEighKernel.Register(backend, &Eigh);
-}
+}};
 
 }  // namespace chainerx::native

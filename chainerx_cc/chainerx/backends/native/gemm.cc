@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/kernel_family.h"
+#include "chainerx/backends/native/operands.h"
 #include "chainerx/core/blocking.h"
-#include "chainerx/ops/creation.h"
 #include "chainerx/ops/linalg.h"
-#include "chainerx/ops/manipulation.h"
 
 namespace chainerx::native {
 namespace {
@@ -49,7 +48,7 @@ Array MakeReadable(const Array& a, Matrix* m) {
     bool steps_over_items = true;
     for (int64_t stride : a.strides()) steps_over_items = steps_over_items && stride % a.GetItemSize() == 0;
     if (steps_over_items && Describe(a, m)) return a;
-    Array copy = Copy(a.AsDetached());
+    Array copy = MakeContiguousCopy(a, a.dtype());
     Describe(copy, m);
     return copy;
 }
@@ -113,8 +112,8 @@ void MultiplyFloat(const Array& a_, const Array& b_, double beta, const Array& o
 // Integers and booleans: row by row.
 template <class T>
 void MultiplyInteger(const Array& a_, const Array& b_, double beta, const Array& out) {
-    Array a = AsContiguous(a_.AsDetached());
-    Array b = AsContiguous(b_.AsDetached());
+    Array a = Contiguous(a_);
+    Array b = Contiguous(b_);
     int n = out.ndim();
     int64_t rows = out.shape()[n - 2];
     int64_t columns = out.shape()[n - 1];
@@ -145,9 +144,8 @@ void Matmul(const Array& a, const Array& b, double beta, const Array& out) {
         case Dtype::kFloat64:
             return MultiplyFloat<double>(a, b, beta, out);
         case Dtype::kFloat16: {
-            Array wide = AsType(out, Dtype::kFloat32);
-            MultiplyFloat<float>(AsType(a.AsDetached(), Dtype::kFloat32), AsType(b.AsDetached(), Dtype::kFloat32), beta,
-                                 wide);
+            Array wide = MakeContiguousCopy(out, Dtype::kFloat32);
+            MultiplyFloat<float>(Input(a, Dtype::kFloat32), Input(b, Dtype::kFloat32), beta, wide);
             return CopyData(wide, out);
         }
         default:
@@ -160,6 +158,6 @@ void Matmul(const Array& a, const Array& b, double beta, const Array& out) {
 
 }  // namespace
 
-void RegisterGemmKernels(Backend& backend) { kMatmulKernel.Register(backend, &Matmul); }
+const KernelFamily g_gemm_kernels{[](Backend& backend) { kMatmulKernel.Register(backend, &Matmul); }};
 
 }  // namespace chainerx::native

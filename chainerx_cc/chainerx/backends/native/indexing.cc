@@ -6,13 +6,13 @@
 #include <cstring>
 #include <vector>
 
-#include "chainerx/backends/native/elementwise.h"
+#include "chainerx/backends/native/compute_type.h"
+#include "chainerx/backends/native/indexing.h"
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/operands.h"
 #include "chainerx/core/blocking.h"
-#include "chainerx/ops/creation.h"
-#include "chainerx/ops/manipulation.h"
 
 namespace chainerx::native {
 namespace {
@@ -89,29 +89,14 @@ void Put(const Array& out, const Array& indices, const TakeGeometry& g, const Ar
     });
 }
 
-struct NormalizeBody {
-    CHAINERX_HOST_DEVICE static void Run(int64_t n, const int64_t* in, int64_t length, int64_t* out, int64_t* bad) {
-        int64_t any = 0;
-#pragma GCC ivdep
-        for (int64_t k = 0; k < n; ++k) {
-            int64_t i = in[k] + (in[k] < 0 ? length : 0);
-            any |= i | (length - 1 - i);  // negative where one of them is
-            out[k] = i;
-        }
-        *bad = any < 0 ? 1 : 0;
-    }
-};
-
 void NormalizeIndices(const Array& indices, int64_t length, IndexMode mode, const Array& out) {
     const int64_t* in = indices.data<int64_t>();
     int64_t* p = out.data<int64_t>();
     int64_t n = indices.GetTotalSize();
     if (mode == IndexMode::kRaise) {
-        static const auto normalize =
-                MultiVersion<NormalizeBody, int64_t, const int64_t*, int64_t, int64_t*, int64_t*>::Pick();
-        int64_t bad = 0;
-        normalize(n, in, length, p, &bad);
-        if (bad == 0) return;
+        bool all_valid = false;
+        WrapNegative(n, in, length, p, &all_valid);
+        if (all_valid) return;
     }
     for (int64_t k = 0; k < n; ++k) {
         int64_t i = in[k];
@@ -129,7 +114,7 @@ void NormalizeIndices(const Array& indices, int64_t length, IndexMode mode, cons
 }
 
 Array Nonzero(const Array& a) {
-    Array flags = AsContiguous(AsType(a, Dtype::kBool, false));
+    Array flags = Input(a, Dtype::kBool);
     const bool* p = flags.data<bool>();
     int64_t n = flags.GetTotalSize();
     int64_t count = std::count(p, p + n, true);
@@ -158,12 +143,12 @@ Array Nonzero(const Array& a) {
 
 }  // namespace
 
-void RegisterIndexingKernels(Backend& backend) {
+const KernelFamily g_indexing_kernels{[](Backend& backend) {
     kTakeKernel.Register(backend, &Take);
     kAddAtKernel.Register(backend, &AddAt);
     kPutKernel.Register(backend, &Put);
     kNormalizeIndicesKernel.Register(backend, &NormalizeIndices);
     kNonzeroKernel.Register(backend, &Nonzero);
-}
+}};
 
 }  // namespace chainerx::native

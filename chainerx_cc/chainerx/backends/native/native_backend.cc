@@ -3,12 +3,12 @@
 #include <cstring>
 #include <new>
 
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/allocator.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/core/context.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 // The storage object lies in front of its data, in one block; data stays aligned to cache lines.
@@ -23,31 +23,7 @@ void FreeStorage(Storage* storage) noexcept {
 
 }  // namespace
 
-NativeBackend::NativeBackend(Context& context) : Backend{context, kName} {
-    RegisterArithmeticKernels(*this);
-    RegisterComparisonKernels(*this);
-    RegisterExplogKernels(*this);
-    RegisterTrigonometricKernels(*this);
-    RegisterSpecialKernels(*this);
-    RegisterActivationKernels(*this);
-    RegisterCopyKernels(*this);
-    RegisterReduceKernels(*this);
-    RegisterArgReduceKernels(*this);
-    RegisterScanKernels(*this);
-    RegisterIndexingKernels(*this);
-    RegisterGemmKernels(*this);
-    RegisterFactorizationKernels(*this);
-    RegisterSoftmaxKernels(*this);
-    RegisterConvolutionKernels(*this);
-    RegisterPoolingKernels(*this);
-    RegisterNormalizationKernels(*this);
-    RegisterRnnKernels(*this);
-    RegisterRnnLayerKernels(*this);
-    RegisterSortingKernels(*this);
-    RegisterRandomKernels(*this);
-    RegisterAttentionKernels(*this);
-    RegisterOptimizerKernels(*this);
-}
+NativeBackend::NativeBackend(Context& context) : Backend{context, kName} { KernelFamily::RegisterAll(*this); }
 
 std::unique_ptr<Device> NativeBackend::CreateDevice(int index) { return std::make_unique<NativeDevice>(*this, index); }
 
@@ -63,13 +39,19 @@ void NativeDevice::CopyToHost(void* dst, const void* src, size_t bytes) {
     if (bytes != 0) std::memcpy(dst, src, bytes);
 }
 
-}  // namespace native
+int GetThreadCount() { return GetNumThreads(); }
+void SetThreadCount(int n) { SetNumThreads(n); }
 
-namespace internal {
+namespace {
 
-std::unique_ptr<Backend> MakeNativeBackend(Context& context) {
-    return std::make_unique<native::NativeBackend>(context);
-}
+// Makes the backend known to contexts.
+const struct Registration {
+    Registration() {
+        RegisterBackend(NativeBackend::kName, [](Context& context) -> std::unique_ptr<Backend> {
+            return std::make_unique<NativeBackend>(context);
+        });
+    }
+} g_registration;
 
-}  // namespace internal
-}  // namespace chainerx
+}  // namespace
+}  // namespace chainerx::native

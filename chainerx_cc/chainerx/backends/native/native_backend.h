@@ -30,4 +30,8 @@ public:
     bool HasHostMemory() const override { return true; }
 };
 
+// Threads that kernels may use, the calling one included.
+int GetThreadCount();
+void SetThreadCount(int n);
+
 }  // namespace chainerx::native

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "chainerx/backends/native/compute.h"
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/norm.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/operands.h"
 #include "chainerx/core/blocking.h"
 
 namespace chainerx::native {
@@ -155,12 +155,12 @@ void LayerNormGrad(const Array& x, const Array& gamma, const Array& gy, const Ar
 
 }  // namespace
 
-void RegisterNormalizationKernels(Backend& backend) {
+const KernelFamily g_normalization_kernels{[](Backend& backend) {
     kBatchNormKernel.Register(backend, &BatchNorm);
     kBatchNormGradKernel.Register(backend, &BatchNormGrad);
     kFixedBatchNormKernel.Register(backend, &FixedBatchNorm);
     kLayerNormKernel.Register(backend, &LayerNorm);
     kLayerNormGradKernel.Register(backend, &LayerNormGrad);
-}
+}};
 
 }  // namespace chainerx::native

@@ -6,40 +6,17 @@
 #include <utility>
 #include <vector>
 
-#include "chainerx/backends/native/elementwise.h"
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/operands.h"
+#include "chainerx/backends/native/optimizer.h"
 #include "chainerx/core/blocking.h"
-#include "chainerx/ops/manipulation.h"
 
 namespace chainerx::native {
 namespace {
 
 // Elements that are worth a thread.
 constexpr int64_t kGrain = 32768;
-
-template <template <class> class Rule, class T, class States>
-struct UpdateLoop;
-
-template <template <class> class Rule, class T, size_t... K>
-struct UpdateLoop<Rule, T, std::index_sequence<K...>> {
-    CHAINERX_HOST_DEVICE static void Run(const double* scalars, int64_t n, T* const* data) {
-        using C = typename ComputeType<T>::type;
-        const Rule<C> rule{scalars};
-        T* const p = data[0];
-        const T* const g = data[1];
-        // A rule may have no state, but arrays have an element at least.
-        [[maybe_unused]] T* const states[] = {data[2 + K]..., nullptr};
-#pragma GCC ivdep
-        for (int64_t i = 0; i < n; ++i) {
-            auto param = static_cast<C>(p[i]);
-            C values[] = {static_cast<C>(states[K][i])..., C{}};
-            rule.Step(param, static_cast<C>(g[i]), values[K]...);
-            ((states[K][i] = static_cast<T>(values[K])), ...);
-            p[i] = static_cast<T>(param);
-        }
-    }
-};
 
 // Whether parameters lie in the same memory, so that one must be updated after the other.
 bool Overlap(const Array* params, int64_t count) {
@@ -61,8 +38,6 @@ bool Overlap(const Array* params, int64_t count) {
 template <template <class> class Rule, int kStates, class T>
 void RunRanges(const double* scalars, const Array* arrays, int64_t count) {
     constexpr int kWidth = 2 + kStates;
-    static const auto loop = MultiVersion<UpdateLoop<Rule, T, std::make_index_sequence<kStates>>, const double*,
-                                          int64_t, T* const*>::Pick();
     std::vector<int64_t> starts(count + 1, 0);
     for (int64_t i = 0; i < count; ++i) starts[i + 1] = starts[i] + arrays[i].GetTotalSize();
     ParallelFor(starts[count], kGrain, [&](int64_t begin, int64_t end) {
@@ -71,7 +46,7 @@ void RunRanges(const double* scalars, const Array* arrays, int64_t count) {
             T* data[kWidth];
             for (int k = 0; k < kWidth; ++k) data[k] = arrays[k * count + i].template data<T>() + (begin - starts[i]);
             int64_t stop = std::min(end, starts[i + 1]);
-            loop(scalars, stop - begin, data);
+            UpdateElements<UpdateOf<Rule, kStates, T>>(scalars, stop - begin, data);
             begin = stop;
         }
     });
@@ -108,7 +83,7 @@ void Update(const double* scalars, const Array* arrays, int64_t count) {
     // Arrays that are not contiguous are copied out and back.
     std::vector<Array> flat{arrays, end};
     for (Array& a : flat) {
-        if (!a.IsContiguous()) a = Copy(a.AsDetached());
+        a = Contiguous(a);
     }
     RunFlat<Rule, kStates>(scalars, flat.data(), count, is_long);
     for (size_t i = 0; i < flat.size(); ++i) {
@@ -118,11 +93,11 @@ void Update(const double* scalars, const Array* arrays, int64_t count) {
 
 }  // namespace
 
-void RegisterOptimizerKernels(Backend& backend) {
+const KernelFamily g_optimizer_kernels{[](Backend& backend) {
 #define CHAINERX_REGISTER_UPDATE(Rule, name, n_states, n_scalars, doc) \
     k##Rule##Update.Register(backend, &Update<update_rules::Rule, n_states>);
     CHAINERX_UPDATE_RULES(CHAINERX_REGISTER_UPDATE)
 #undef CHAINERX_REGISTER_UPDATE
-}
+}};
 
 }  // namespace chainerx::native

@@ -2,9 +2,9 @@
 
 #include "chainerx/ops/pooling.h"
 
-#include "chainerx/backends/native/compute.h"
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/pool.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/operands.h"
 #include "chainerx/backends/native/window.h"
 #include "chainerx/core/blocking.h"
 
@@ -54,11 +54,11 @@ void AveragePoolGrad(const WindowGeometry& g, chainerx::PoolPadding padding, con
 
 }  // namespace
 
-void RegisterPoolingKernels(Backend& backend) {
+const KernelFamily g_pooling_kernels{[](Backend& backend) {
     kMaxPoolKernel.Register(backend, &MaxPool);
     kMaxPoolGradKernel.Register(backend, &MaxPoolGrad);
     kAveragePoolKernel.Register(backend, &AveragePool);
     kAveragePoolGradKernel.Register(backend, &AveragePoolGrad);
-}
+}};
 
 }  // namespace chainerx::native

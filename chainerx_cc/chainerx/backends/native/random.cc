@@ -6,9 +6,9 @@
 #include <cmath>
 #include <type_traits>
 
-#include "chainerx/backends/native/compute.h"
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/random.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/operands.h"
 #include "chainerx/core/blocking.h"
 
 namespace chainerx::native {
@@ -67,11 +67,11 @@ void Dropout(const RandomStream& stream, double ratio, const Array& x_, const Ar
 
 }  // namespace
 
-void RegisterRandomKernels(Backend& backend) {
+const KernelFamily g_random_kernels{[](Backend& backend) {
     kRandomUniformKernel.Register(backend, &Uniform);
     kRandomNormalKernel.Register(backend, &Normal);
     kRandomIntegersKernel.Register(backend, &Integers);
     kDropoutKernel.Register(backend, &Dropout);
-}
+}};
 
 }  // namespace chainerx::native

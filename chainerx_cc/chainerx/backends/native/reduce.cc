@@ -3,14 +3,12 @@
 #include "chainerx/backends/native/reduce.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
-#include "chainerx/backends/native/register.h"
 #include "chainerx/core/blocking.h"
-#include "chainerx/ops/math.h"
 #include "chainerx/ops/reduction.h"
 
 namespace chainerx::native {
@@ -19,9 +17,8 @@ namespace {
 // Runs a reduction for one input type and writes results of the type R.
 template <template <class> class Op, class T, class R>
 void ReduceTyped(const Layout& l, const Array& out) {
-    using Acc = typename RowReduce<Op, T>::Acc;
-    static const auto row = MultiVersion<RowReduce<Op, T>, int64_t, int64_t, const T*, Acc*>::Pick();
-    static const auto column = MultiVersion<ColumnReduce<Op, T>, int64_t, int64_t, const T*, int64_t, Acc*>::Pick();
+    using Kind = Reduction<Op, T>;
+    using Acc = typename Kind::Acc;
     const T* in = l.in.template data<T>();
     R* result = out.data<R>();
     BlockingScope blocking{l.outer * l.reduce * l.inner > kGrain};
@@ -32,12 +29,12 @@ void ReduceTyped(const Layout& l, const Array& out) {
         Scratch<Acc> partial{pieces};
         ParallelFor(pieces, 1, [&](int64_t begin, int64_t end) {
             for (int64_t i = begin; i < end; ++i) {
-                row(1, std::min(piece, l.reduce - i * piece), in + i * piece, partial.data() + i);
+                ReduceRows<Kind>(1, std::min(piece, l.reduce - i * piece), in + i * piece, partial.data() + i);
             }
         });
         for (int64_t width = 1; width < pieces; width *= 2) {
             for (int64_t i = 0; i + width < pieces; i += 2 * width) {
-                partial.data()[i] = RowReduce<Op, T>::O::Combine(partial.data()[i], partial.data()[i + width]);
+                partial.data()[i] = Kind::Op::Combine(partial.data()[i], partial.data()[i + width]);
             }
         }
         *result = static_cast<R>(partial.data()[0]);
@@ -47,11 +44,11 @@ void ReduceTyped(const Layout& l, const Array& out) {
         ParallelFor(l.outer, std::max<int64_t>(1, kGrain / std::max<int64_t>(l.reduce, 1)),
                     [&](int64_t begin, int64_t end) {
                         if constexpr (std::is_same_v<R, Acc>) {
-                            row(end - begin, l.reduce, in + begin * l.reduce, result + begin);
+                            ReduceRows<Kind>(end - begin, l.reduce, in + begin * l.reduce, result + begin);
                         } else {
                             for (int64_t o = begin; o < end; ++o) {
                                 Acc v;
-                                row(1, l.reduce, in + o * l.reduce, &v);
+                                ReduceRows<Kind>(1, l.reduce, in + o * l.reduce, &v);
                                 result[o] = static_cast<R>(v);
                             }
                         }
@@ -67,7 +64,7 @@ void ReduceTyped(const Layout& l, const Array& out) {
             int64_t o = k / pieces;
             int64_t i = k % pieces * kWidth;
             int64_t width = std::min(kWidth, l.inner - i);
-            column(l.reduce, width, in + o * l.reduce * l.inner + i, l.inner, acc);
+            ReduceColumns<Kind>(l.reduce, width, in + o * l.reduce * l.inner + i, l.inner, acc);
             for (int64_t j = 0; j < width; ++j) result[o * l.inner + i + j] = static_cast<R>(acc[j]);
         }
     });
@@ -120,42 +117,6 @@ void ReduceBool(const Array& a, const Axes& axes, const Array& out) {
     VisitDtype(a.dtype(), [&](auto tag) { ReduceTyped<Op, typename decltype(tag)::type, bool>(l, out); });
 }
 
-template <class C>
-struct MaxAndSum {
-    C max;
-    C sum;
-};
-
-// Stable normalization of one row: the maximum, and the sum of exp(x - max).
-template <class T>
-CHAINERX_HOST_DEVICE MaxAndSum<typename ComputeType<T>::type> ExpSum(const T* p, int64_t n) {
-    using C = typename ComputeType<T>::type;
-    C max = RowReduce<MaxOp, T>::Row(p, n);
-    C shift = max - max == 0 ? max : C{0};  // an infinite maximum is left alone
-    constexpr int kWide = 16;
-    C lane[kWide] = {};
-    int64_t i = 0;
-    for (; i + kWide <= n; i += kWide) {
-        for (int j = 0; j < kWide; ++j) lane[j] += chainerx::math::Exp(static_cast<C>(p[i + j]) - shift);
-    }
-    C sum = 0;
-    for (; i < n; ++i) sum += chainerx::math::Exp(static_cast<C>(p[i]) - shift);
-    for (int width = kWide / 2; width > 0; width /= 2) {
-        for (int j = 0; j < width; ++j) lane[j] += lane[j + width];
-    }
-    return {shift, sum + lane[0]};
-}
-
-template <class T>
-struct LogSumExpBody {
-    CHAINERX_HOST_DEVICE static void Run(int64_t rows, int64_t n, const T* in, T* out) {
-        for (int64_t r = 0; r < rows; ++r) {
-            auto s = ExpSum(in + r * n, n);
-            out[r] = static_cast<T>(s.max + chainerx::math::Log(s.sum));
-        }
-    }
-};
-
 void LogSumExp(const Array& a, const Axes& axes, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     Axes order;
@@ -174,20 +135,19 @@ void LogSumExp(const Array& a, const Axes& axes, const Array& out) {
         });
         return;
     }
-    Array in = AsContiguous(Transpose(a.AsDetached(), order));
+    Array in = Contiguous(Permuted(a, order));
     VisitFloatDtype(in.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
-        static const auto f = MultiVersion<LogSumExpBody<T>, int64_t, int64_t, const T*, T*>::Pick();
         BlockingScope blocking{in.GetTotalSize() > kGrain / 8};
         ParallelFor(out.GetTotalSize(), std::max<int64_t>(1, kGrain / 8 / n), [&](int64_t begin, int64_t end) {
-            f(end - begin, n, in.data<T>() + begin * n, out.data<T>() + begin);
+            LogSumExpRows<T>(end - begin, n, in.data<T>() + begin * n, out.data<T>() + begin);
         });
     });
 }
 
 }  // namespace
 
-void RegisterReduceKernels(Backend& backend) {
+const KernelFamily g_reduce_kernels{[](Backend& backend) {
     kSumKernel.Register(backend, &ReduceSame<SumOp>);
     kNansumKernel.Register(backend, &ReduceSame<NansumOp, SumOp>);
     kProdKernel.Register(backend, &ReduceSame<ProdOp>);
@@ -196,6 +156,6 @@ void RegisterReduceKernels(Backend& backend) {
     kAllKernel.Register(backend, &ReduceBool<AllOp>);
     kAnyKernel.Register(backend, &ReduceBool<AnyOp>);
     kLogSumExpKernel.Register(backend, &LogSumExp);
-}
+}};
 
 }  // namespace chainerx::native

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "chainerx/backends/native/elementwise.h"
-#include "chainerx/backends/native/register.h"
-#include "chainerx/ops/manipulation.h"
+#include "chainerx/backends/native/compute_type.h"
+#include "chainerx/backends/native/kernel_family.h"
+#include "chainerx/backends/native/operands.h"
 #include "chainerx/ops/reduction.h"
 
 namespace chainerx::native {
@@ -13,7 +13,7 @@ namespace {
 template <class Combine>
 void Scan(const Array& a_, int8_t axis, const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    Array a = AsContiguous(a_.AsDetached());
+    Array a = Contiguous(a_);
     int64_t inner = 1;
     for (int i = axis + 1; i < a.ndim(); ++i) inner *= a.shape()[i];
     int64_t n = a.shape()[axis];
@@ -55,9 +55,9 @@ struct MultiplyBy {
 
 }  // namespace
 
-void RegisterScanKernels(Backend& backend) {
+const KernelFamily g_scan_kernels{[](Backend& backend) {
     kCumsumKernel.Register(backend, &Scan<AddTo>);
     kCumprodKernel.Register(backend, &Scan<MultiplyBy>);
-}
+}};
 
 }  // namespace chainerx::native

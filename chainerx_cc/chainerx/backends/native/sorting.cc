@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/sort.h"
-#include "chainerx/backends/native/register.h"
 #include "chainerx/core/blocking.h"
 
 namespace chainerx::native {
@@ -49,9 +49,9 @@ void Argsort(const Array& x, const Array& out) {
 
 }  // namespace
 
-void RegisterSortingKernels(Backend& backend) {
+const KernelFamily g_sorting_kernels{[](Backend& backend) {
     kSortKernel.Register(backend, &Sort);
     kArgsortKernel.Register(backend, &Argsort);
-}
+}};
 
 }  // namespace chainerx::native

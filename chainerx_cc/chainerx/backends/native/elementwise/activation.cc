@@ -1,10 +1,11 @@
 #include "chainerx/ops/activation.h"
 
 #include "chainerx/backends/native/elementwise.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/kernel_family.h"
 
 namespace chainerx::native {
 
-void RegisterActivationKernels(Backend& backend) { CHAINERX_ACTIVATION_OPS(CHAINERX_REGISTER_ELEMENTWISE) }
+const KernelFamily g_activation_kernels{
+        [](Backend& backend) { CHAINERX_ACTIVATION_OPS(CHAINERX_REGISTER_ELEMENTWISE) }};
 
 }  // namespace chainerx::native

@@ -1,10 +1,11 @@
 #include "chainerx/ops/comparison.h"
 
 #include "chainerx/backends/native/elementwise.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/kernel_family.h"
 
 namespace chainerx::native {
 
-void RegisterComparisonKernels(Backend& backend) { CHAINERX_COMPARISON_OPS(CHAINERX_REGISTER_ELEMENTWISE) }
+const KernelFamily g_comparison_kernels{
+        [](Backend& backend) { CHAINERX_COMPARISON_OPS(CHAINERX_REGISTER_ELEMENTWISE) }};
 
 }  // namespace chainerx::native

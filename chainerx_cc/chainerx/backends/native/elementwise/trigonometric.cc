@@ -1,10 +1,11 @@
 #include "chainerx/ops/trigonometric.h"
 
 #include "chainerx/backends/native/elementwise.h"
-#include "chainerx/backends/native/register.h"
+#include "chainerx/backends/native/kernel_family.h"
 
 namespace chainerx::native {
 
-void RegisterTrigonometricKernels(Backend& backend) { CHAINERX_TRIGONOMETRIC_OPS(CHAINERX_REGISTER_ELEMENTWISE) }
+const KernelFamily g_trigonometric_kernels{
+        [](Backend& backend) { CHAINERX_TRIGONOMETRIC_OPS(CHAINERX_REGISTER_ELEMENTWISE) }};
 
 }  // namespace chainerx::native

@@ -17,8 +17,7 @@
 #define CHAINERX_CACHE_BLOCKS 1
 #endif
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 constexpr size_t kAlignment = 64;
@@ -337,5 +336,4 @@ int64_t AllocatedBytes() { return Central::Get().AllocatedBytes(); }
 
 int64_t CachedBytes() { return Central::Get().CachedBytes(); }
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

@@ -5,8 +5,7 @@
 
 #include "chainerx/backends/native/kernels/isa.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 // Memory for arrays: 64-byte aligned, uninitialized, cached after use. Small blocks come from free lists of
 // the calling thread, large ones from a shared cache. A block may be freed on any thread, with the size it
@@ -38,5 +37,4 @@ private:
     T* data_;
 };
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

@@ -10,8 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 struct Held {
@@ -134,5 +133,4 @@ TEST(AllocatorTest, WorksAfterFork) {
 }
 
 }  // namespace
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

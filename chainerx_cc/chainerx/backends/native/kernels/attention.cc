@@ -6,8 +6,7 @@
 #include "chainerx/backends/native/kernels/gemm.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 // Queries whose scores are computed together: those of a block fit into the second-level cache. Causal blocks are
@@ -124,5 +123,4 @@ CHAINERX_INSTANTIATE(float)
 CHAINERX_INSTANTIATE(double)
 #undef CHAINERX_INSTANTIATE
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

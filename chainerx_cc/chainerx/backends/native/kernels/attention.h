@@ -4,8 +4,7 @@
 
 #include "chainerx/backends/native/kernels/isa.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 // A stack of matrices whose rows are contiguous: matrix b begins at data + offsets[b], its rows `row` elements apart.
 template <class T>
@@ -71,5 +70,4 @@ CHAINERX_ISA_KERNEL(AttentionWeightsAgain,
 // g = scale w (g - sum(w g)) in place, from weights w: the gradient of scores from that of weights.
 CHAINERX_ISA_KERNEL(AttentionScoreGrad, (const AttentionRows& r, T scale, const T* w, T* g), (r, scale, w, g))
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

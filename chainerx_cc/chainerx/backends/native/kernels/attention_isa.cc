@@ -1,10 +1,8 @@
 #include "chainerx/backends/native/kernels/attention.h"
-#include "chainerx/backends/native/kernels/math.h"
 #include "chainerx/backends/native/kernels/row_sums.h"
+#include "chainerx/math/elementary.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 namespace {
 
 CHAINERX_INLINE int64_t RowLength(const AttentionRows& r, int64_t i) {
@@ -106,6 +104,4 @@ CHAINERX_INSTANTIATE(float)
 CHAINERX_INSTANTIATE(double)
 #undef CHAINERX_INSTANTIATE
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

@@ -4,8 +4,7 @@
 
 #include "chainerx/backends/native/kernels/test_util.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 using Vector = std::vector<double>;
@@ -127,5 +126,4 @@ TYPED_TEST(AttentionTest, NoKeys) {
 }
 
 }  // namespace
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

@@ -20,8 +20,7 @@
 #include "chainerx/backends/native/kernels/test_util.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 const char* g_prefix = "";
@@ -222,8 +221,7 @@ void BenchConv() {
 }
 
 }  // namespace
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native
 
 int main(int argc, char** argv) {
     if (argc > 1) {

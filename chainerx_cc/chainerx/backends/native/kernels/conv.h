@@ -4,8 +4,7 @@
 
 #include "chainerx/backends/native/kernels/isa.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 constexpr int kMaxSpatialDims = 8;
 
@@ -50,5 +49,4 @@ CHAINERX_ISA_KERNEL(ConvBackwardData, (const ConvShape& shape, const T* gy, cons
 // gw = gradient of sum(y * gy) by w.
 CHAINERX_ISA_KERNEL(ConvBackwardWeight, (const ConvShape& shape, const T* x, const T* gy, T* gw), (shape, x, gy, gw))
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

@@ -8,9 +8,7 @@
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/tile.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 namespace {
 
 // y[n, m, out(column)] = sum over channels c and taps t of w(m, c, t) * x[n, c, image(column, t)]
@@ -444,6 +442,4 @@ template void ConvForward<double>(const ConvShape&, const double*, const double*
 template void ConvBackwardData<float>(const ConvShape&, const float*, const float*, const float*, float*);
 template void ConvBackwardData<double>(const ConvShape&, const double*, const double*, const double*, double*);
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

@@ -9,9 +9,7 @@
 #include "chainerx/backends/native/kernels/conv_window.h"
 #include "chainerx/backends/native/kernels/tile.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 
 // A is a packed panel. Vector v of B for (channel, tap) lies at b[v] + channel * plane + offsets[tap].
 template <class T>
@@ -110,6 +108,4 @@ private:
     Scratch<int64_t> offsets_;
 };
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

@@ -8,8 +8,7 @@
 #include "chainerx/backends/native/kernels/test_util.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 // Calls visit(x index, w index, y index) for every product of the convolution.
@@ -186,5 +185,4 @@ TYPED_TEST(ConvTest, AllInstructionSets) {
 }
 
 }  // namespace
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

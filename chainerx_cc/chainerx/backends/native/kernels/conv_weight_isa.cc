@@ -8,9 +8,7 @@
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/tile.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 namespace {
 
 template <class T>
@@ -346,6 +344,4 @@ void ConvBackwardWeight(const ConvShape& shape, const T* x, const T* gy, T* gw) 
 template void ConvBackwardWeight<float>(const ConvShape&, const float*, const float*, float*);
 template void ConvBackwardWeight<double>(const ConvShape&, const double*, const double*, double*);
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

@@ -13,9 +13,7 @@
 #include "chainerx/backends/native/kernels/conv.h"
 #include "chainerx/backends/native/kernels/simd.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 
 struct Window {
     int ndim;
@@ -156,6 +154,4 @@ private:
     Scratch<Run> runs_;  // (taps, rows_)
 };
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

@@ -7,8 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 // Up to this many rows and columns the functions below are faster than LAPACK.
 constexpr int kSmallMatrix = 32;
@@ -137,5 +136,4 @@ void ExpandQ(int m, int n, int k, T* a, const T* factors) {
     }
 }
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

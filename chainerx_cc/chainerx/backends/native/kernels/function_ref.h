@@ -4,8 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 template <class Signature>
 class FunctionRef;
@@ -29,5 +28,4 @@ private:
     R (*call_)(void*, Args...);
 };
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

@@ -20,8 +20,7 @@ double CHAINERX_BLAS(cblas_ddot)(int, const double*, int, const double*, int);
 void CHAINERX_BLAS(openblas_set_num_threads)(int);
 }
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 // CBLAS enumerators
@@ -225,5 +224,4 @@ CHAINERX_INSTANTIATE(float)
 CHAINERX_INSTANTIATE(double)
 #undef CHAINERX_INSTANTIATE
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

@@ -2,8 +2,7 @@
 
 #include <cstdint>
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 // C = alpha * op(A) op(B) + beta * C on row-major matrices of float or double, where op(A) is m x k, op(B)
 // is k x n and C is m x n; op transposes where trans_* is true. ld* are the distances between stored rows.
@@ -27,5 +26,4 @@ void GemmBatched(bool trans_a, bool trans_b, int64_t batch, int64_t m, int64_t n
 // Sets OpenBLAS to one thread, at the first call. For callers that use BLAS or LAPACK directly.
 void InitBlas();
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

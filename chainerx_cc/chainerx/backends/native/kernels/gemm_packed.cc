@@ -5,8 +5,7 @@
 #include "chainerx/backends/native/kernels/gemm_small.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 constexpr int64_t kColumns = 64;  // of a panel
@@ -63,5 +62,4 @@ void PackedMatrix<T>::Multiply(int64_t m, const T* a, int64_t lda, T beta, T* c,
 template class PackedMatrix<float>;
 template class PackedMatrix<double>;
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

@@ -4,8 +4,7 @@
 
 #include "chainerx/backends/native/kernels/allocator.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 // The right operand op(B), k x n with k > 0, of many products with few rows each, as the steps of a recurrent network
 // are. It is brought once into the order in which products read it, rather than anew for each of them.
@@ -24,5 +23,4 @@ private:
     Scratch<T> panels_;  // of kColumns columns each, the last one of what is left
 };
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

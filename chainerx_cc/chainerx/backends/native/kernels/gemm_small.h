@@ -4,8 +4,7 @@
 
 #include "chainerx/backends/native/kernels/isa.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 // The same contract as Gemm, for m, n, k > 0. Serial, without packing of A: for products where a BLAS call
 // costs more than the arithmetic, matrix-vector products, and products of a few rows.
@@ -14,5 +13,4 @@ CHAINERX_ISA_KERNEL(GemmSmall,
                      const T* b, int64_t ldb, T beta, T* c, int64_t ldc),
                     (trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc))
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

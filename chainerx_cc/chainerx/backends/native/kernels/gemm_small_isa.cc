@@ -2,9 +2,7 @@
 #include "chainerx/backends/native/kernels/gemm_small.h"
 #include "chainerx/backends/native/kernels/simd.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 namespace {
 
 template <class T>
@@ -221,6 +219,4 @@ template void GemmSmall<float>(bool, bool, int64_t, int64_t, int64_t, float, con
 template void GemmSmall<double>(bool, bool, int64_t, int64_t, int64_t, double, const double*, int64_t, const double*,
                                 int64_t, double, double*, int64_t);
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

@@ -15,8 +15,7 @@
 #include "chainerx/backends/native/kernels/test_util.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 struct Shape {
@@ -187,5 +186,4 @@ TYPED_TEST(GemmTest, WorksAfterFork) {
 }
 
 }  // namespace
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

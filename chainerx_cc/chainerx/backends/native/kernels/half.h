@@ -7,8 +7,7 @@
 
 #include "chainerx/backends/native/kernels/isa.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 // Exact.
 CHAINERX_INLINE float HalfToFloat(uint16_t half) {
@@ -53,5 +52,4 @@ CHAINERX_INLINE uint16_t FloatToHalf(float value) {
 CHAINERX_ISA_KERNEL(ConvertFromHalf, (int64_t count, const uint16_t* from, T* to), (count, from, to))
 CHAINERX_ISA_KERNEL(ConvertToHalf, (int64_t count, const T* from, uint16_t* to), (count, from, to))
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

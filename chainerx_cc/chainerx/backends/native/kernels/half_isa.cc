@@ -1,9 +1,7 @@
 #include "chainerx/backends/native/kernels/half.h"
 #include "chainerx/backends/native/kernels/simd.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 namespace {
 
 #if defined(__AVX512F__) || defined(__F16C__)
@@ -93,6 +91,4 @@ void ConvertToHalf<double>(int64_t count, const double* from, uint16_t* to) {
     }
 }
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 // The value of a half, by its definition
@@ -86,5 +85,4 @@ TEST(HalfTest, RoundsToNearestEven) {
 }
 
 }  // namespace
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

@@ -3,8 +3,7 @@
 #include "chainerx/backends/native/kernels/conv.h"
 #include "chainerx/backends/native/kernels/isa.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 // col (batch, in_channels, kernel..., out...) from x (batch, in_channels, in...): col[n, c, k, o] =
 // x[n, c, o * stride - pad + k * dilation], or `pad_value` outside x. Of the shape, groups and out_channels
@@ -14,5 +13,4 @@ CHAINERX_ISA_KERNEL(Im2Col, (const ConvShape& shape, T pad_value, const T* x, T*
 // The adjoint of Im2Col: each element of x is the sum of those of col taken from it.
 CHAINERX_ISA_KERNEL(Col2Im, (const ConvShape& shape, const T* col, T* x), (shape, col, x))
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

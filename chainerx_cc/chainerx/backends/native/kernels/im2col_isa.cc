@@ -2,9 +2,7 @@
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/window_rows.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 
 template <class T>
 void Im2Col(const ConvShape& s, T pad_value, const T* x, T* col) {
@@ -85,6 +83,4 @@ template void Im2Col<double>(const ConvShape&, double, const double*, double*);
 template void Col2Im<float>(const ConvShape&, const float*, float*);
 template void Col2Im<double>(const ConvShape&, const double*, double*);
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

@@ -3,8 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 Isa Detect() {
@@ -37,5 +36,4 @@ Isa GetIsa() {
     return isa;
 }
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

@@ -1,12 +1,11 @@
 #pragma once
 
 // Sources named *_isa.cc are compiled once per instruction set, each time with CHAINERX_ISA defined as one of
-// the namespaces below; the best one the processor has is called at run time. Such sources include few
-// headers and use no inline functions of the standard library: the linker keeps one copy of those, and it
-// must not be the one compiled for the newest processor.
+// the namespaces below; the best one the processor has is called at run time. Such sources call no inline
+// functions but those that are always inlined (CHAINERX_INLINE), nor such ones of the standard library: the
+// linker keeps one copy of what is not inlined, and it must not be the one compiled for the newest processor.
 
-// Inline in every build, so that no copy compiled for one instruction set is linked into another's code.
-#define CHAINERX_INLINE inline __attribute__((always_inline))
+#include "chainerx/core/macro.h"
 
 #if defined(__x86_64__)
 #define CHAINERX_ISA_X86 1
@@ -14,8 +13,7 @@
 #define CHAINERX_ISA_X86 0
 #endif
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 enum class Isa {
     kBase = 0,  // x86-64-v2 (SSE4.2), or the target's own baseline such as NEON
@@ -26,8 +24,7 @@ enum class Isa {
 // The best instruction set of this processor. The environment variable CHAINERX_ISA=base|v3|v4 lowers it.
 Isa GetIsa();
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native
 
 // CHAINERX_ISA_KERNEL(Name, (parameters), (arguments)) declares the function template Name<T>, a void
 // function, in each instruction-set namespace, and one above them that calls the right one.

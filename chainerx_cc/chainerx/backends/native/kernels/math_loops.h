@@ -1,7 +1,7 @@
 #pragma once
 
-// Loops over the functions of math.h. Operations take them where there is a fast way for usual arguments, or where
-// the FMA instruction counts; the tests and the benchmark take all.
+// Loops over the functions of math/elementary.h. Operations take them where there is a fast way for usual arguments, or
+// where the FMA instruction counts; the tests and the benchmark take all.
 
 #include <cstdint>
 
@@ -15,8 +15,7 @@
 // clang-format on
 #define CHAINERX_FAST_UNARY_MATH(F) F(Log) F(Log2) F(Log10) F(Sin) F(Cos) F(Tan)
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 enum class UnaryMath {
 #define CHAINERX_NAME(Name) k##Name,
@@ -33,5 +32,4 @@ CHAINERX_ISA_KERNEL(BinaryMathLoop,
                     (BinaryMath function, int64_t n, const T* x1, int64_t step1, const T* x2, int64_t step2, T* y),
                     (function, n, x1, step1, x2, step2, y))
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

@@ -1,9 +1,7 @@
-#include "chainerx/backends/native/kernels/math.h"
 #include "chainerx/backends/native/kernels/math_loops.h"
+#include "chainerx/math/elementary.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 namespace {
 
 constexpr int64_t kBlock = 2048;
@@ -94,9 +92,9 @@ void UnaryMathLoop(UnaryMath function, int64_t n, const T* x, T* y) {
         CHAINERX_CASE(Log, true, LogNormal, Log)
         CHAINERX_CASE(Log2, true, Log2Normal, Log2)
         CHAINERX_CASE(Log10, true, Log10Normal, Log10)
-        CHAINERX_CASE(Sin, false, Sin, SinSlow)
-        CHAINERX_CASE(Cos, false, Cos, CosSlow)
-        CHAINERX_CASE(Tan, false, Tan, TanSlow)
+        CHAINERX_CASE(Sin, false, SinBounded, Sin)
+        CHAINERX_CASE(Cos, false, CosBounded, Cos)
+        CHAINERX_CASE(Tan, false, TanBounded, Tan)
 #undef CHAINERX_CASE
         default:
             return;
@@ -138,6 +136,4 @@ template void UnaryMathLoop<double>(UnaryMath, int64_t, const double*, double*);
 template void BinaryMathLoop<float>(BinaryMath, int64_t, const float*, int64_t, const float*, int64_t, float*);
 template void BinaryMathLoop<double>(BinaryMath, int64_t, const double*, int64_t, const double*, int64_t, double*);
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

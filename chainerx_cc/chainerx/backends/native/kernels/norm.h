@@ -4,8 +4,7 @@
 
 #include "chainerx/backends/native/kernels/isa.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 // Batch normalization of x (batch, channels, spatial) over batch and spatial, for each channel:
 //   y = (x - mean) / sqrt(var + eps) * gamma + beta
@@ -42,5 +41,4 @@ CHAINERX_ISA_KERNEL(LayerNormBackward,
                      const T* inv_std, T* gx, T* ggamma, T* gbeta),
                     (rows, width, x, gamma, gy, mean, inv_std, gx, ggamma, gbeta))
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

@@ -3,9 +3,7 @@
 #include "chainerx/backends/native/kernels/row_sums.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 namespace {
 
 constexpr int64_t kGrain = 16384;
@@ -271,6 +269,4 @@ CHAINERX_INSTANTIATE(float)
 CHAINERX_INSTANTIATE(double)
 #undef CHAINERX_INSTANTIATE
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

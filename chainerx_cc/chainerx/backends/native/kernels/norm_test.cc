@@ -2,8 +2,7 @@
 
 #include "chainerx/backends/native/kernels/test_util.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 constexpr double kEps = 1e-3;
@@ -150,5 +149,4 @@ TYPED_TEST(NormTest, LargeMean) {
 }
 
 }  // namespace
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

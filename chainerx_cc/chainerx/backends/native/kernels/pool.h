@@ -5,8 +5,7 @@
 #include "chainerx/backends/native/kernels/conv.h"
 #include "chainerx/backends/native/kernels/isa.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 // N-d pooling of x (batch, in_channels, in...) to y (batch, in_channels, out...), ndim >= 1. Windows start
 // at o * stride - pad; `out` is taken as given, so that windows may hang over the end (cover_all). Of the
@@ -30,5 +29,4 @@ CHAINERX_ISA_KERNEL(AveragePoolForward, (const ConvShape& shape, PoolPadding pad
 CHAINERX_ISA_KERNEL(AveragePoolBackward, (const ConvShape& shape, PoolPadding padding, const T* gy, T* gx),
                     (shape, padding, gy, gx))
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

@@ -1,15 +1,13 @@
 #include <limits>
 
 #include "chainerx/backends/native/kernels/allocator.h"
-#include "chainerx/backends/native/kernels/math_core.h"
 #include "chainerx/backends/native/kernels/pool.h"
 #include "chainerx/backends/native/kernels/row_sums.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/window_rows.h"
+#include "chainerx/math/float_parts.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 namespace {
 
 // body(plane) for every image of the batch and channel, in parallel
@@ -250,6 +248,4 @@ CHAINERX_INSTANTIATE(float)
 CHAINERX_INSTANTIATE(double)
 #undef CHAINERX_INSTANTIATE
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

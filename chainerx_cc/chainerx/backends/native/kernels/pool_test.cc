@@ -5,8 +5,7 @@
 #include "chainerx/backends/native/kernels/im2col.h"
 #include "chainerx/backends/native/kernels/test_util.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 struct Dim {
@@ -168,5 +167,4 @@ TYPED_TEST(PoolTest, Im2ColAndBack) {
 }
 
 }  // namespace
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

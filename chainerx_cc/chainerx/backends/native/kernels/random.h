@@ -4,8 +4,7 @@
 
 #include "chainerx/backends/native/kernels/isa.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 // Random numbers by Philox4x32-10: 128 random bits are a function of a key and a 128-bit counter, here the position.
 // It passes BigCrush, vectorizes, and needs no state, so that any thread can compute any part of an array; a backward
@@ -40,5 +39,4 @@ CHAINERX_ISA_KERNEL(RandomDropout,
                     (int64_t n, uint64_t key, uint64_t position, uint32_t threshold, T scale, const T* x, T* y),
                     (n, key, position, threshold, scale, x, y))
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

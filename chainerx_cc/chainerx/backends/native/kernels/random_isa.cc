@@ -1,10 +1,8 @@
-#include "chainerx/backends/native/kernels/math.h"
 #include "chainerx/backends/native/kernels/random.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
+#include "chainerx/math/elementary.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 namespace {
 
 constexpr int64_t kChunk = kRandomChunk;
@@ -103,8 +101,8 @@ CHAINERX_INLINE void MakeUniform(const uint32_t* words, double shift, double fac
 template <class T>
 CHAINERX_INLINE void BoxMuller(T u, T angle, T shift, T factor, T* a, T* b) {
     T radius = factor * math::Sqrt(T{-2} * math::Log(u));
-    *a = shift + radius * math::Cos(angle);
-    *b = shift + radius * math::Sin(angle);
+    *a = shift + radius * math::CosBounded(angle);
+    *b = shift + radius * math::SinBounded(angle);
 }
 
 CHAINERX_INLINE void MakeNormal(const uint32_t* words, float shift, float factor, float* out) {
@@ -203,6 +201,4 @@ CHAINERX_INSTANTIATE(double)
 template void RandomWords<uint32_t>(uint64_t, uint64_t, uint32_t*);
 template void RandomIntegers<int64_t>(int64_t, uint64_t, uint64_t, int64_t, uint64_t, int64_t*);
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

@@ -6,8 +6,7 @@
 #include "chainerx/backends/native/kernels/test_util.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 constexpr uint64_t kKey = 0x9A2B3C4D5E6F7081;
@@ -115,5 +114,4 @@ TEST(RandomTest, Integers) {
 }
 
 }  // namespace
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

@@ -4,8 +4,7 @@
 
 #include "chainerx/backends/native/kernels/isa.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 // Where the gates of a cell lie: gate g of unit u in row b is at b * row + gate[g] + u * unit. Covers gates
 // that are interleaved (unit = 4, gate = 0, 1, 2, 3) and gates in blocks (unit = 1, gate = 0, units, ...).
@@ -78,5 +77,4 @@ CHAINERX_ISA_KERNEL(TreeLstmBackward,
                      const TreeParts<T>& gx),
                     (batch, units, x, c, gc, gh, gx))
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

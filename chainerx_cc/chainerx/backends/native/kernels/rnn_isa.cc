@@ -1,10 +1,8 @@
-#include "chainerx/backends/native/kernels/math.h"
 #include "chainerx/backends/native/kernels/rnn.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
+#include "chainerx/math/elementary.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 namespace {
 
 // body(row, unit stride) over the rows, in parallel; the common strides are constants to the compiler.
@@ -332,6 +330,4 @@ CHAINERX_INSTANTIATE(float)
 CHAINERX_INSTANTIATE(double)
 #undef CHAINERX_INSTANTIATE
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

@@ -2,8 +2,7 @@
 
 #include "chainerx/backends/native/kernels/test_util.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 using Vector = std::vector<double>;
@@ -201,5 +200,4 @@ TYPED_TEST(RnnTest, TreeLstm) {
 }
 
 }  // namespace
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

@@ -4,12 +4,10 @@
 
 #include <cstdint>
 
-#include "chainerx/backends/native/kernels/math_core.h"
 #include "chainerx/backends/native/kernels/simd.h"
+#include "chainerx/math/float_parts.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 
 // Sum of term(vector index -> Vec<T>) over [0, n): term(i) gives the vector at i, partial(i, count) the last
 // `count` elements with zeros after them. Long rows are summed in blocks, and those in double.
@@ -104,6 +102,4 @@ CHAINERX_INLINE T RowMax(const T* x, int64_t n) {
     return lanes[0];
 }
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

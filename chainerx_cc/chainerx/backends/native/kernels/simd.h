@@ -19,9 +19,7 @@
 #define CHAINERX_SIMD_BYTES 16
 #endif
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 
 template <class T>
 struct Simd {
@@ -192,6 +190,4 @@ CHAINERX_INLINE double Sum<double>(Vec<double> v) {
 }
 #endif
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

@@ -4,8 +4,7 @@
 
 #include "chainerx/backends/native/kernels/isa.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 // Softmax over the middle axis of x (outer, n, inner); y, gy and gx have its shape.
 
@@ -35,5 +34,4 @@ CHAINERX_ISA_KERNEL(SoftmaxCrossEntropyBackward,
                      const T* log_sum, const T* gloss, T* gx),
                     (outer, n, inner, x, t, ignore_label, log_sum, gloss, gx))
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

@@ -1,11 +1,9 @@
-#include "chainerx/backends/native/kernels/math.h"
 #include "chainerx/backends/native/kernels/row_sums.h"
 #include "chainerx/backends/native/kernels/softmax.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
+#include "chainerx/math/elementary.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 namespace {
 
 constexpr int64_t kGrain = 8192;
@@ -243,6 +241,4 @@ CHAINERX_INSTANTIATE(float)
 CHAINERX_INSTANTIATE(double)
 #undef CHAINERX_INSTANTIATE
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

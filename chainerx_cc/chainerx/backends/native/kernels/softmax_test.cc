@@ -4,8 +4,7 @@
 
 #include "chainerx/backends/native/kernels/test_util.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 struct Shape {
@@ -121,5 +120,4 @@ TYPED_TEST(SoftmaxTest, InfiniteAndNaN) {
 }
 
 }  // namespace
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

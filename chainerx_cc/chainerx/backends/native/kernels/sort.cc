@@ -10,8 +10,7 @@
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 template <size_t kBytes>
@@ -221,5 +220,4 @@ CHAINERX_INSTANTIATE(float)
 CHAINERX_INSTANTIATE(double)
 #undef CHAINERX_INSTANTIATE
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

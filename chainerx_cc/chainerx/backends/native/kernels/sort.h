@@ -2,8 +2,7 @@
 
 #include <cstdint>
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 // float16, as its bits
 struct Half {
@@ -19,5 +18,4 @@ void SortRows(int64_t rows, int64_t n, const T* x, T* y);
 template <class T>
 void ArgsortRows(int64_t rows, int64_t n, const T* x, int64_t* index);
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

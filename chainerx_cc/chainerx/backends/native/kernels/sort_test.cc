@@ -14,8 +14,7 @@
 
 #include "chainerx/backends/native/kernels/half.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 template <class T>
@@ -91,5 +90,4 @@ TYPED_TEST(SortTest, SortAndArgsort) {
 }
 
 }  // namespace
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

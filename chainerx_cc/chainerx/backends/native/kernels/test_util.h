@@ -8,8 +8,7 @@
 #include <random>
 #include <vector>
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 template <class T>
 std::vector<T> RandomVector(int64_t count, unsigned seed, double scale = 1) {
@@ -65,5 +64,4 @@ inline std::vector<double> NumericalGradient(const std::function<std::vector<dou
     return gradient;
 }
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

@@ -15,8 +15,7 @@
 #include <sched.h>
 #endif
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 thread_local bool t_in_parallel = false;
@@ -228,5 +227,4 @@ void ParallelFor(int64_t n, int64_t grain, FunctionRef<void(int64_t begin, int64
     body(0, n);
 }
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

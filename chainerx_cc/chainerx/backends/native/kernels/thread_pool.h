@@ -4,8 +4,7 @@
 
 #include "chainerx/backends/native/kernels/function_ref.h"
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 
 // Runs body(begin, end) over disjoint ranges that cover [0, n), on this thread and the pool's workers, and
 // returns when all are done. No range but the last is shorter than `grain`; when n <= grain, when called
@@ -25,5 +24,4 @@ void SetNumThreads(int num_threads);
 // True inside the body of a ParallelFor, where a nested one would run serially.
 bool InParallelRegion();
 
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

@@ -9,8 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace chainerx {
-namespace native {
+namespace chainerx::native {
 namespace {
 
 class ThreadPoolTest : public ::testing::Test {
@@ -111,5 +110,4 @@ TEST_F(ThreadPoolTest, SetNumThreadsChecksItsArgument) {
 }
 
 }  // namespace
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native

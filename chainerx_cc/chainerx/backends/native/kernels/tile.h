@@ -8,9 +8,7 @@
 
 #include "chainerx/backends/native/kernels/simd.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 
 #if defined(__AVX512F__)
 constexpr int kTileRows = 12;  // 24 accumulators of 32 registers
@@ -248,6 +246,4 @@ CHAINERX_INLINE void PackRows(int64_t rows, int64_t k, const T* a, int64_t ld, T
     }
 }
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

@@ -1,9 +1,7 @@
 #include "chainerx/backends/native/kernels/tile.h"
 #include "chainerx/backends/native/kernels/transpose.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 
 // Square blocks of one vector by as many rows are transposed in registers.
 template <class T>
@@ -40,6 +38,4 @@ void TransposeMatrix(int64_t rows, int64_t columns, const T* from, int64_t from_
 template void TransposeMatrix<float>(int64_t, int64_t, const float*, int64_t, float*, int64_t);
 template void TransposeMatrix<double>(int64_t, int64_t, const double*, int64_t, double*, int64_t);
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

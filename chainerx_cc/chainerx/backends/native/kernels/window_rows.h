@@ -7,9 +7,7 @@
 #include "chainerx/backends/native/kernels/conv.h"
 #include "chainerx/backends/native/kernels/isa.h"
 
-namespace chainerx {
-namespace native {
-namespace CHAINERX_ISA {
+namespace chainerx::native::CHAINERX_ISA {
 
 // One row of outputs (positions differing in the last dimension) seen through one element of the window.
 struct WindowRow {
@@ -73,6 +71,4 @@ CHAINERX_INLINE void VisitWindowRow(const ConvShape& s, int64_t row_index, const
     }
 }
 
-}  // namespace CHAINERX_ISA
-}  // namespace native
-}  // namespace chainerx
+}  // namespace chainerx::native::CHAINERX_ISA

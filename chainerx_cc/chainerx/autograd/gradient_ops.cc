@@ -1,0 +1,90 @@
+#include "chainerx/autograd/gradient_ops.h"
+
+#include <initializer_list>
+#include <utility>
+
+#include "chainerx/autograd/graph.h"
+#include "chainerx/core/kernels.h"
+
+namespace chainerx::internal {
+namespace {
+
+// A linear operation: the gradients of all inputs are one function of the output's, and nothing has to be kept.
+template <class F>
+class LinearNode final : public OpNode {
+public:
+    LinearNode(const char* name, GraphMask mask, F&& f) : OpNode{name, mask}, f_{std::move(f)} {}
+
+    void Backward(BackwardContext& ctx) override {
+        for (size_t i = 0; i < edges().size(); ++i) {
+            if (ctx.IsWanted(i)) ctx.SetGrad(i, f_(ctx.grad()));
+        }
+    }
+    void ReleaseSaved() noexcept override {}
+
+private:
+    F f_;
+};
+
+template <class F>
+void RecordLinear(const char* name, std::initializer_list<const Array*> inputs, const Array& out, F&& f) {
+    GraphMask mask = 0;
+    for (const Array* a : inputs) mask |= GetRecordMask(*a);
+    if (mask == 0) return;
+    IntrusivePtr<OpNode> node{new LinearNode<F>{name, mask, std::move(f)}};
+    for (const Array* a : inputs) node->AddInput(*a, mask);
+    node->AddOutput(out);
+}
+
+// The call of a kernel with two inputs, of which the second has to be set.
+ElementwiseCall MakeCall(const Array& a, const Array& out) {
+    static constexpr char kNoParameters = 0;
+    ElementwiseCall call;
+    call.op = &kNoParameters;
+    call.n_inputs = 2;
+    call.dtype = out.dtype();
+    call.out = &out;
+    call.in[0] = &a;
+    return call;
+}
+
+}  // namespace
+
+Array AddGrads(const Array& a, const Array& b) {
+    CheckDevices(a, b);
+    if (CHAINERX_UNLIKELY(a.dtype() != b.dtype())) {
+        // Only gradients that a user starts from may differ.
+        Dtype dtype = PromoteTypes(a.dtype(), b.dtype());
+        return AddGrads(a.dtype() == dtype ? a : CopyGrad(a, dtype), b.dtype() == dtype ? b : CopyGrad(b, dtype));
+    }
+    Array out = Empty(a.shape(), a.dtype(), a.device());
+    ElementwiseCall call = MakeCall(a, out);
+    call.in[1] = &b;
+    kAddKernel(a.device(), call);
+    RecordLinear(kAddKernel.name(), {&a, &b}, out, [](const Array& gy) { return gy; });
+    return out;
+}
+
+Array ScaleGrad(const Array& grad, double factor) {
+    if (CHAINERX_UNLIKELY(!IsFloat(grad.dtype()))) return ScaleGrad(CopyGrad(grad, Dtype::kFloat64), factor);
+    Array out = Empty(grad.shape(), grad.dtype(), grad.device());
+    ElementwiseCall call = MakeCall(grad, out);
+    call.in[1] = nullptr;
+    Scalar{factor}.Store(grad.dtype(), call.scalars[1]);
+    kMultiplyKernel(grad.device(), call);
+    RecordLinear(kMultiplyKernel.name(), {&grad}, out, [factor](const Array& gy) { return ScaleGrad(gy, factor); });
+    return out;
+}
+
+Array CopyGrad(const Array& grad, Dtype dtype) {
+    Array out = Empty(grad.shape(), dtype, grad.device());
+    CopyData(grad, out);
+    if (grad.dtype() == dtype) {
+        RecordLinear("copy", {&grad}, out, [](const Array& gy) { return gy; });
+    } else if (IsFloat(dtype)) {
+        RecordLinear("astype", {&grad}, out, [from = grad.dtype()](const Array& gy) { return CopyGrad(gy, from); });
+    }
+    return out;
+}
+
+}  // namespace chainerx::internal

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "chainerx/core/backend.h"
+
+namespace chainerx::native {
+
+// A function that registers kernels. A source file with kernels has one at its end, and is thereby known to the
+// backend:
+//
+//     const KernelFamily g_sorting_kernels{[](Backend& backend) { kSortKernel.Register(backend, &Sort); }};
+class KernelFamily {
+public:
+    using Function = void (*)(Backend& backend);
+
+    explicit KernelFamily(Function function) : function_{function}, next_{first_} { first_ = this; }
+    KernelFamily(const KernelFamily&) = delete;
+    KernelFamily& operator=(const KernelFamily&) = delete;
+
+    // Fills the slots of a new backend.
+    static void RegisterAll(Backend& backend) {
+        for (const KernelFamily* f = first_; f != nullptr; f = f->next_) f->function_(backend);
+    }
+
+private:
+    // Set before any constructor of a static object runs, in whichever order those of the source files do.
+    static inline const KernelFamily* first_ = nullptr;
+
+    Function function_;
+    const KernelFamily* next_;
+};
+
+}  // namespace chainerx::native

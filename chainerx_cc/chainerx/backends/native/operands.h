@@ -1,0 +1,67 @@
+#pragma once
+
+// Kernels at pointer level compute in float32 or float64 on contiguous memory; these adapt other arrays to them.
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/kernels.h"
+
+namespace chainerx::native {
+
+// The dtype in which arrays of floating point dtypes are computed.
+constexpr Dtype GetComputeDtype(Dtype dtype) { return dtype == Dtype::kFloat64 ? Dtype::kFloat64 : Dtype::kFloat32; }
+
+// Calls f(TypeTag<T>{}) with float or double.
+template <class F>
+void VisitComputeDtype(Dtype dtype, F&& f) {
+    if (dtype == Dtype::kFloat64) {
+        f(TypeTag<double>{});
+    } else {
+        f(TypeTag<float>{});
+    }
+}
+
+inline Array MakeContiguousCopy(const Array& a, Dtype dtype) {
+    Array out = Empty(a.shape(), dtype, a.device());
+    CopyData(a, out);
+    return out;
+}
+
+// The array's values in a dtype, contiguous; the array itself where it is so.
+inline Array Input(const Array& a, Dtype dtype) {
+    return a.dtype() == dtype && a.IsContiguous() ? a : MakeContiguousCopy(a, dtype);
+}
+inline Array Contiguous(const Array& a) { return Input(a, a.dtype()); }
+
+// A view with the dimensions in another order.
+inline Array Permuted(const Array& a, const Axes& order) {
+    Shape shape;
+    Strides strides;
+    for (int8_t axis : order) {
+        shape.push_back(a.shape()[axis]);
+        strides.push_back(a.strides()[axis]);
+    }
+    return internal::MakeView(a, shape, strides, a.offset());
+}
+
+// Contiguous memory of a dtype that a kernel writes; Finish() brings it to the array. Made from the array itself where
+// it can be.
+class Output {
+public:
+    Output(const Array& a, Dtype dtype) : target_{a}, is_direct_{a.dtype() == dtype && a.IsContiguous()} {
+        buffer_ = is_direct_ ? a : Empty(a.shape(), dtype, a.device());
+    }
+    template <class T>
+    T* data() const {
+        return buffer_.data<T>();
+    }
+    void Finish() const {
+        if (!is_direct_) CopyData(buffer_, target_);
+    }
+
+private:
+    const Array& target_;
+    bool is_direct_;
+    Array buffer_;
+};
+
+}  // namespace chainerx::native

@@ -1,0 +1,38 @@
+# Sources that are compiled once for each instruction set (see backends/native/kernels/isa.h).
+include_guard(GLOBAL)
+
+# The root of #include "chainerx/..."
+get_filename_component(CHAINERX_INCLUDE_ROOT ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
+
+# Lets the compiler vectorize square roots and conditional expressions; results depend neither on errno nor on
+# floating-point traps.
+set(CHAINERX_KERNEL_OPTIONS -fno-math-errno -fno-trapping-math)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND CHAINERX_KERNEL_OPTIONS -fno-thread-jumps)  # see math/elementary.h
+  list(APPEND CHAINERX_KERNEL_OPTIONS -Wno-maybe-uninitialized)  # false alarms of GCC 12 in its own AVX-512 headers
+endif()
+if(NOT CHAINERX_SANITIZE AND CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo)$")
+  list(APPEND CHAINERX_KERNEL_OPTIONS -O3)
+endif()
+
+# Adds sources named *_isa.cc to a target, once for each instruction set and in namespaces named after them.
+function(chainerx_add_isa_sources target)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    set(isas base v3 v4)
+    set(options_base -march=x86-64-v2)
+    set(options_v3 -march=x86-64-v3)
+    set(options_v4 -march=x86-64-v4 -mprefer-vector-width=512)
+  else()
+    set(isas base)
+  endif()
+  foreach(isa ${isas})
+    set(objects ${target}_${isa})
+    add_library(${objects} OBJECT ${ARGN})
+    target_include_directories(${objects} PRIVATE ${CHAINERX_INCLUDE_ROOT})
+    target_compile_definitions(${objects} PRIVATE CHAINERX_ISA=${isa})
+    target_compile_options(${objects} PRIVATE
+      $<TARGET_PROPERTY:${target},COMPILE_OPTIONS> ${CHAINERX_KERNEL_OPTIONS} -fvisibility=hidden ${options_${isa}})
+    set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
+  endforeach()
+endfunction()

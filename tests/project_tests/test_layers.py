@@ -1,0 +1,140 @@
+"""Folders use those below them only, as ``docs/architecture.rst`` says."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CPP_ROOT = ROOT / 'chainerx_cc' / 'chainerx'
+
+# The layers of C++, from the lowest: a folder or file, and what it may include besides itself.
+# A file belongs to the most specific row.
+CPP_LAYERS = {
+    'core': [],
+    'math': ['core/macro.h'],
+    'autograd': ['core'],
+    'ops': ['core', 'math', 'autograd'],
+    'backends/native/kernels': ['core/macro.h', 'math'],
+    'backends/native': ['core', 'math', 'ops', 'backends/native/kernels'],
+    'testing/gradient_check': ['core', 'autograd', 'ops'],
+    'chainerx.h': ['core', 'autograd', 'ops', 'testing/gradient_check'],
+    'testing': ['chainerx.h', 'core', 'ops', 'testing/gradient_check'],
+    'python': ['core', 'autograd', 'ops', 'backends/native', 'testing/gradient_check'],
+}
+# Objects of sources that are compiled for processors newer than the rest of the library.
+ISA_OBJECTS = sorted((ROOT / 'build' / 'chainerx').rglob('*_v[34].dir/**/*_isa.cc.o'))
+# Tests may also include this.
+CPP_TEST_TOOLS = 'testing/context_fixture.h'
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+
+def _is_below(path, prefix):
+    """Whether a path lies in a folder, or is a file of this name with any suffix."""
+    return path == prefix or path.startswith(prefix + '/') or path.rpartition('.')[0] == prefix
+
+
+def _cpp_layer(path):
+    """Returns the row of a file, given relative to ``chainerx_cc/chainerx``, or ``None``."""
+    return max((row for row in CPP_LAYERS if _is_below(path, row)), key=len, default=None)
+
+
+def _is_allowed(path, included):
+    """Whether the file at a path may include another."""
+    if path.endswith('_test.cc') and included == CPP_TEST_TOOLS:
+        return True
+    layer = _cpp_layer(path)
+    return _cpp_layer(included) == layer or any(
+        # A row that allows a folder does not allow more specific rows inside of it.
+        _is_below(included, allowed) and _cpp_layer(included) in (allowed, _cpp_layer(allowed))
+        for allowed in CPP_LAYERS[layer]
+    )
+
+
+def _cpp_includes():
+    """Yields (path, what it includes) for the quoted includes of all C++ files."""
+    for file in sorted(CPP_ROOT.rglob('*')):
+        if file.suffix in ('.h', '.cc', '.cu', '.cuh'):
+            path = file.relative_to(CPP_ROOT).as_posix()
+            for included in INCLUDE.findall(file.read_text()):
+                yield path, included
+
+
+def test_cpp_includes_name_the_folder():
+    # Includes relative to a file would hide where they lead.
+    unclear = [(path, name) for path, name in _cpp_includes() if not name.startswith('chainerx/')]
+    assert unclear == []
+
+
+def test_cpp_files_have_a_layer():
+    files = {path for path, _ in _cpp_includes()}
+    assert len(files) > 150
+    assert [path for path in files if _cpp_layer(path) is None] == []
+
+
+def test_cpp_layers_use_those_below():
+    wrong = [
+        f'{path} must not include {included}'
+        for path, included in _cpp_includes()
+        if not _is_allowed(path, included.removeprefix('chainerx/'))
+    ]
+    assert wrong == [], '\n'.join(wrong)
+
+
+def test_cpp_layers_have_an_order():
+    rows = list(CPP_LAYERS)
+    for i, (row, allowed) in enumerate(CPP_LAYERS.items()):
+        for name in allowed:
+            assert rows.index(_cpp_layer(name)) < i, f'{row} uses {name}, which is not below it'
+
+
+@pytest.mark.parametrize(
+    'path, included',
+    [
+        ('core/array.cc', 'autograd/graph.h'),
+        ('core/context.cc', 'backends/native/native_backend.h'),
+        ('autograd/backward.cc', 'ops/arithmetic.h'),
+        ('ops/math.h', 'backends/native/kernels/math_loops.h'),
+        ('backends/native/reduce.cc', 'autograd/graph.h'),
+        ('backends/native/kernels/gemm.cc', 'core/array.h'),
+        ('backends/native/gemm.cc', 'python/ndarray.h'),
+        ('ops/linalg.cc', 'testing/context_fixture.h'),
+        ('math/pow.h', 'core/array.h'),
+    ],
+)
+def test_cpp_wrong_edges_are_found(path, included):
+    assert not _is_allowed(path, included)
+
+
+def test_cpp_layers_are_documented():
+    page = (ROOT / 'docs' / 'architecture.rst').read_text()
+    folders = [row for row in CPP_LAYERS if (CPP_ROOT / row).is_dir()]
+    assert [row for row in folders if f'``chainerx_cc/chainerx/{row}/``' not in page] == []
+
+
+@pytest.mark.skipif(shutil.which('nvcc') is None, reason='needs the CUDA compiler')
+def test_op_functors_compile_for_gpus(tmp_path):
+    # What backends share must be free of any one backend's compiler.
+    command = ['nvcc', '-std=c++17', '-arch=sm_90', '-cubin', '-Werror', 'all-warnings']
+    command += ['-I', str(CPP_ROOT.parent), '-o', str(tmp_path / 'functors.cubin')]
+    source = CPP_ROOT / 'testing' / 'op_functors.cu'
+    result = subprocess.run([*command, str(source)], capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.skipif(
+    not ISA_OBJECTS or shutil.which('nm') is None,
+    reason='needs the build folder of ChainerX and nm',
+)
+def test_code_for_new_processors_is_not_shared():
+    # The linker keeps any one of several functions of one name, and old processors would run it.
+    command = ['nm', '--demangle', '--defined-only', *map(str, ISA_OBJECTS)]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    names = re.findall(r'^[0-9a-f]+ [WVu] (.*)$', output, re.MULTILINE)
+    own = re.compile(r'chainerx::native::v[34]::')
+    assert any(own.search(name) for name in names)
+    shared = {name for name in names if not own.search(name)}
+    assert shared <= {'DW.ref.__gxx_personality_v0'}
